@@ -158,13 +158,12 @@ test("other kinds, a file without a pod, and tasks beside pods are refused; task
 });
 
 test("P4 servers of names: with dnsPolicy None those of the pod", () => {
-  const { volumes, containers } = only(
+  const { volumes, dns } = only(
     one(
       "",
       "  dnsPolicy: None\n  dnsConfig: { nameservers: [192.0.2.53], searches: [a.example], options: [{ name: ndots, value: '2' }, { name: edns0 }] }\n",
     ),
   );
-  expect(volumes[0]!.files!["resolv.conf"]!.content).toBe("nameserver 192.0.2.53\nsearch a.example\noptions ndots:2 edns0\n");
-  expect(containers[0]!.mounts).toEqual([{ volume: "etc_files", subPath: "resolv.conf", target: "/etc/resolv.conf", readOnly: true }]);
-  expect(only(one("", "  dnsPolicy: Default\n")).volumes).toEqual([]);
+  expect(dns).toEqual({ servers: ["192.0.2.53"], search: ["a.example"], options: ["ndots:2", "edns0"] });
+  expect(volumes).toEqual([]);
 });

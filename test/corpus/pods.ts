@@ -162,6 +162,37 @@ export const OWN_PODS: readonly Case[] = [
     ],
   },
   {
+    file: "dns.yaml",
+    says: [
+      pods("This will be appended to the base nameservers generated from DNSPolicy."),
+      pods("This will be appended to the base search paths generated from DNSPolicy."),
+      pods("Resolution options given in Options will override those that appear in the base DNSPolicy."),
+      pods("DNSDefault indicates that the pod should use the default (as determined by kubelet) DNS settings."),
+    ],
+    tasks: [{ dns: { inherit: true, servers: ["192.0.2.53"], search: ["shop.example"], options: ["ndots:3", "edns0"] } }],
+  },
+  {
+    file: "hooks.yaml",
+    says: [
+      pods("HTTPGet specifies an HTTP GET request to perform."),
+      pods("Sleep represents a duration that the container should sleep."),
+      pods("The Pod's termination grace period countdown begins before the PreStop hook is executed."),
+      pods("Otherwise, this value overrides the value provided by the pod spec."),
+    ],
+    tasks: [
+      {
+        containers: [
+          {
+            postStart: { http: { port: 8080, path: "/begun" } },
+            preStop: { sleep: 5000, withinStopTimeout: true },
+            livenessCheck: { stopTimeout: 3000 },
+            stopTimeout: 20_000,
+          },
+        ],
+      },
+    ],
+  },
+  {
     file: "never.yaml",
     says: [
       pods(

@@ -48,10 +48,10 @@ test.skipIf(!HAS_OPENSSL)(
     };
     const probe = { program, namespace: "/", timeoutMs: 30_000 };
     const check = { port: await portOf(answering), path: "/up", address: "127.0.0.1", headers: { "X-A": "b" }, tls: true };
-    expect(await probeHttps(check, probe)).toEqual({ isHealthy: true, output: "HTTP/1.1 204 No Content" });
+    expect(await probeHttps(check, probe)).toEqual({ isHealthy: true, status: 204, output: "HTTP/1.1 204 No Content" });
     expect(seen).toEqual(["/up b"]);
     status = 503;
-    expect(await probeHttps(check, probe)).toEqual({ isHealthy: false, output: expect.stringMatching(/^HTTP\/1\.1 503 /) });
+    expect(await probeHttps(check, probe)).toEqual({ isHealthy: false, status: 503, output: expect.stringMatching(/^HTTP\/1\.1 503 /) });
     expect((await probeHttps({ ...check, port: await portOf(plain) }, probe)).isHealthy).toBe(false);
   },
 );

@@ -14,6 +14,8 @@ export interface Probe {
 export interface Checked {
   readonly isHealthy: boolean;
   readonly output: string;
+  /** Status of the HTTP response; absent: there was none. */
+  readonly status?: number;
 }
 
 /** Longest part of a response body, in bytes, that is kept to explain a failure. */
@@ -36,7 +38,11 @@ export function judged(text: string): Checked {
   const answer = readAnswer(text);
   if (answer === undefined) return { isHealthy: false, output: text === "" ? CLOSED : `no answer of HTTP/1: ${lastLines(text)}` };
   const isHealthy = answer.status >= 200 && answer.status < 400;
-  return { isHealthy, output: isHealthy ? answer.line : [answer.line, answer.body.slice(0, LONGEST_BODY)].filter(Boolean).join("\n") };
+  return {
+    isHealthy,
+    status: answer.status,
+    output: isHealthy ? answer.line : [answer.line, answer.body.slice(0, LONGEST_BODY)].filter(Boolean).join("\n"),
+  };
 }
 
 const CLOSED = "the connection was closed without an answer";

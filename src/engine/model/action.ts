@@ -1,6 +1,6 @@
 /** Actions of the engine on the host. The transaction that decides on an action records it as in flight; the result comes back as an event. */
 
-import type { HealthCheck } from "../spec/index.ts";
+import type { HealthCheck, Hook } from "../spec/index.ts";
 import type { CheckKind } from "./checks.ts";
 
 interface OfContainer {
@@ -25,11 +25,11 @@ export type Action =
   | ({ readonly type: "stop"; readonly signal: string | number; readonly timeoutMs: number } & OfContainer)
   /** Removes the container from the runtime. Result: `removed`, also if the container does not exist. */
   | ({ readonly type: "remove" } & OfContainer)
-  /** Runs the preStop command in the container before it is stopped. Never repeated. Result: `preStopped`, with or without success. */
-  | ({ readonly type: "preStop"; readonly command: readonly string[]; readonly timeoutMs: number } & OfContainer)
+  /** Runs the preStop hook before the container is stopped. Never repeated. Result: `preStopped`, with or without success. */
+  | ({ readonly type: "preStop"; readonly hook: Hook } & OfContainer)
   /** Gives a running container the limits of the current spec. Result: `updated`. May be repeated. */
   | ({ readonly type: "update" } & OfContainer)
-  | ({ readonly type: "checkHealth"; readonly kind: CheckKind; readonly check: HealthCheck } & OfContainer)
+  | ({ readonly type: "checkHealth"; readonly kind: CheckKind; readonly check: HealthCheck & Pick<Hook, "sleep"> } & OfContainer)
   /** Result of these two: `resource` with target CREATED or REMOVED. Both may be repeated. */
   | { readonly type: "createResource"; readonly name: string }
   | { readonly type: "removeResource"; readonly name: string }

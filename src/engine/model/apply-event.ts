@@ -10,7 +10,7 @@ import type { TaskEvent } from "./event.ts";
 import { applyHealth } from "./health.ts";
 import { retryDelayMs } from "./host.ts";
 import { PAUSE_NAME } from "./ids.ts";
-import { applyPreStopped } from "./pre-stop.ts";
+import { applyPreStopped, preStopEnded } from "./pre-stop.ts";
 import { reason } from "./reason.ts";
 import type { TaskRecord } from "./record.ts";
 import { newIncarnation } from "./restart.ts";
@@ -51,7 +51,7 @@ export function applyEvent(record: TaskRecord, event: TaskEvent): TaskRecord {
     case "lookedUp":
       return applyObservation(record, event);
     case "fenced":
-      return applyFence(record);
+      return applyFence(record, event);
     case "health":
       return applyHealth(record, event);
     case "agent":
@@ -106,7 +106,7 @@ function applyRemoved(record: TaskRecord, { container, generation, error, at }: 
   };
 }
 
-function applyFence(record: TaskRecord): TaskRecord {
+function applyFence(record: TaskRecord, { at }: TaskEvent): TaskRecord {
   return {
     ...record,
     resources: record.resources.map((one) => ({ ...one, applied: null })),
@@ -115,7 +115,7 @@ function applyFence(record: TaskRecord): TaskRecord {
       ...one,
       ...changeChecks(one, (state) => ({ ...state, isChecking: false })),
       ...fencedAgents(one),
-      preStop: one.preStop === "running" ? "done" : one.preStop,
+      ...(one.preStop === "running" ? preStopEnded(one, at) : {}),
       update: one.update && { ...one.update, isInFlight: false, isStale: false },
     })),
   };

@@ -1,5 +1,5 @@
 /** The checks of a running container: its postStart hook, startup check, liveness check and health check. Each has a state of its own. */
-import type { ContainerSpec, HealthCheck } from "../spec/index.ts";
+import type { ContainerSpec, HealthCheck, Hook } from "../spec/index.ts";
 import { type ContainerRecord, type HealthRecord, specOf, type TaskRecord } from "./record.ts";
 import { after, type Instant } from "./time.ts";
 
@@ -10,6 +10,9 @@ export type CheckKind = (typeof CHECK_KINDS)[number];
 /** The state of a check that was not run in this incarnation yet. */
 export const UNKNOWN_HEALTH: HealthRecord = { status: "UNKNOWN", failures: 0, isChecking: false, nextCheck: null, output: "" };
 
+/** A check, or a postStart hook, which is also applied as one. */
+export type Check = HealthCheck & Pick<Hook, "sleep">;
+
 export type CheckStates = Pick<ContainerRecord, CheckKind>;
 
 /** The checks of a new incarnation. */
@@ -19,13 +22,13 @@ export function newChecks(spec: ContainerSpec | undefined): CheckStates {
 }
 
 /** The definition of a check. For health, the task file takes precedence over the image. undefined: there is no such check. */
-export function checkOf(record: TaskRecord, name: string, kind: CheckKind): HealthCheck | undefined {
+export function checkOf(record: TaskRecord, name: string, kind: CheckKind): Check | undefined {
   const given = checkIn(specOf(record, name), kind);
   if (given !== undefined || kind !== "health") return given;
   return record.containers.find((container) => container.name === name)?.image?.healthCheck ?? undefined;
 }
 
-function checkIn(spec: ContainerSpec | undefined, kind: CheckKind): HealthCheck | undefined {
+function checkIn(spec: ContainerSpec | undefined, kind: CheckKind): Check | undefined {
   switch (kind) {
     case "postStart":
       return spec?.postStart && { ...spec.postStart, interval: 0, retries: 1, startPeriod: 0 };

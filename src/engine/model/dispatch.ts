@@ -4,6 +4,7 @@ import { changeContainer } from "./change-record.ts";
 import { checkOf } from "./checks.ts";
 import { cleanUp, removeLeftovers } from "./clean-up.ts";
 import { unresolved } from "./dependencies.ts";
+import { graceMs } from "./grace.ts";
 import { checksDue } from "./health.ts";
 import type { DecisionContext } from "./host.ts";
 import { isHeldByNetwork, releaseNetwork } from "./network.ts";
@@ -77,9 +78,11 @@ function stopMove(record: TaskRecord, container: ContainerRecord, now: Instant, 
   if (isHeldByNetwork(record, container) || isHeldByPreStop(record, container) || stopsBefore(record, container, host).length > 0)
     return undefined;
   const spec = specOf(record, name);
-  const timeoutMs = spec === undefined ? 0 : (spec.stopTimeout ?? host.options.stopTimeoutMs);
   const signal = spec === undefined ? "SIGKILL" : (spec.stopSignal ?? container.image?.stopSignal ?? "SIGTERM");
-  return { target: "STOPPED", action: { type: "stop", container: name, generation, runtimeId, signal, timeoutMs } };
+  return {
+    target: "STOPPED",
+    action: { type: "stop", container: name, generation, runtimeId, signal, timeoutMs: graceMs(record, container, host) },
+  };
 }
 
 function forwardMove(record: TaskRecord, container: ContainerRecord, now: Instant, host: DecisionContext): Move | undefined {

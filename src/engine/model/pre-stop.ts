@@ -2,15 +2,27 @@
 import type { Action } from "./action.ts";
 import { changeContainer, containerOf } from "./change-record.ts";
 import type { TaskEvent } from "./event.ts";
+import { wholeGraceMs } from "./grace.ts";
+import type { DecisionContext } from "./host.ts";
 import { type ContainerRecord, specOf, type TaskRecord } from "./record.ts";
+import type { Instant } from "./time.ts";
 
-export function runPreStops(record: TaskRecord): { readonly record: TaskRecord; readonly actions: readonly Action[] } {
+export function runPreStops(
+  record: TaskRecord,
+  now: Instant,
+  host: DecisionContext,
+): { readonly record: TaskRecord; readonly actions: readonly Action[] } {
   const due = record.containers.filter((one) => one.preStop === "waiting" && isPending(record, one));
   return {
-    record: due.reduce((state, { name }) => changeContainer(state, name, { preStop: "running" }), record),
-    actions: due.map(({ name, generation, runtimeId }) => {
-      const { command, timeout } = specOf(record, name)!.preStop!;
-      return { type: "preStop", container: name, generation, runtimeId, command, timeoutMs: timeout };
+    record: due.reduce(
+      (state, { name }) => changeContainer(state, name, { preStop: "running", preStopRun: { startedAt: now, tookMs: null } }),
+      record,
+    ),
+    actions: due.map((container) => {
+      const { name, generation, runtimeId } = container;
+      const { withinStopTimeout, ...hook } = specOf(record, name)!.preStop!;
+      const timeout = withinStopTimeout ? wholeGraceMs(record, container, host) : hook.timeout;
+      return { type: "preStop", container: name, generation, runtimeId, hook: { ...hook, timeout } };
     }),
   };
 }
@@ -28,5 +40,12 @@ function isPending(record: TaskRecord, container: ContainerRecord): boolean {
 
 export function applyPreStopped(record: TaskRecord, event: Extract<TaskEvent, { type: "preStopped" }>): TaskRecord {
   const container = containerOf(record, event.container);
-  return container?.generation === event.generation ? changeContainer(record, event.container, { preStop: "done" }) : record;
+  return container?.generation === event.generation ? changeContainer(record, event.container, preStopEnded(container, event.at)) : record;
+}
+
+export function preStopEnded({ preStopRun }: ContainerRecord, at: Instant): Pick<ContainerRecord, "preStop" | "preStopRun"> {
+  if (!preStopRun || preStopRun.tookMs !== null) return { preStop: "done" };
+  const { startedAt } = preStopRun;
+  const tookMs = startedAt.bootId === at.bootId ? Math.max(0, at.bootMs - startedAt.bootMs) : 0;
+  return { preStop: "done", preStopRun: { startedAt, tookMs } };
 }

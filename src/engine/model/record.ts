@@ -128,6 +128,8 @@ export interface ContainerRecord {
   readonly stop: StopRecord;
   /** State of the preStop hook. A hook that was running when the daemon died counts as done. */
   readonly preStop: "waiting" | "running" | "done";
+  /** The time of the preStop hook of this incarnation. tookMs is null while it runs. Absent or null: no hook was started. */
+  readonly preStopRun?: Readonly<{ startedAt: Instant; tookMs: number | null }> | null;
   /** The container was found running after it had stopped, and was then stopped once more. */
   readonly isStrayStopped: boolean;
   /** Limits of the spec that the running container does not have yet; null: it has all. */

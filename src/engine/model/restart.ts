@@ -43,6 +43,7 @@ export function newIncarnation(record: TaskRecord, container: ContainerRecord, r
     blockedSince: null,
     stop: { failures: 0, nextTry: null },
     preStop: "waiting",
+    ...(container.preStopRun ? { preStopRun: null } : {}),
     isStrayStopped: false,
     // The new incarnation is created with the current limits.
     update: null,

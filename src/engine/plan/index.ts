@@ -10,6 +10,7 @@ export {
   withRouterSecrets,
 } from "./log-router.ts";
 export { type Incarnation, type Metadata, metadataOf, wantsMetadata } from "./metadata.ts";
+export { resolvText } from "./name-servers.ts";
 export {
   type BridgeNetwork,
   type CniPlugin,

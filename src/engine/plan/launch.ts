@@ -12,6 +12,7 @@ import {
 import { type ContainerSpec, type ImageConfig, type MountSpec, NAMESPACES, namespacesOf, type TaskSpec } from "../spec/index.ts";
 import { type ImageProcess, imageProcess } from "./image.ts";
 import { ROUTER_CONFIG, ROUTER_RUN } from "./log-router.ts";
+import { resolvMounts } from "./name-servers.ts";
 import { fileMounts, type NetworkPlacement } from "./network-files.ts";
 import { defaultSeccomp } from "./seccomp.ts";
 import { type ProxyPlacement, proxyMounts } from "./shared-proxy.ts";
@@ -53,6 +54,8 @@ export interface Placement {
   readonly pause?: string;
   /** The network that the engine has made for the task. */
   readonly network?: NetworkPlacement;
+  /** Path of its resolv.conf, if it has no such network. */
+  readonly resolv?: string;
 }
 
 /** Directories of the host for a log router. */
@@ -81,6 +84,7 @@ export function launchOf(task: TaskSpec, container: ContainerSpec, placement: Pl
       ...(placement.image?.volumes ?? []).map((one) => volumeOf(container, one)),
       ...container.mounts.map((mount) => bindOf(task, container, mount, placement)),
       ...fileMounts(network, container, config),
+      ...resolvMounts(placement.resolv, container, config),
       ...metadataMount(container, placement),
       ...endMessageMount(container, placement),
       ...routerMounts(placement),

@@ -1,6 +1,8 @@
 /** Contents of hosts, hostname and resolv.conf for the containers of a task with its own network. Pure. */
 import type { Mount, OciObject } from "../../executor/index.ts";
 import type { ContainerSpec, NetworkSpec } from "../spec/index.ts";
+import { resolvText } from "./name-servers.ts";
+import { isMountedAt } from "./taken.ts";
 
 /** Names of the files, which are mounted below /etc in the containers. */
 export const NETWORK_FILES = ["hosts", "hostname", "resolv.conf"] as const;
@@ -14,13 +16,9 @@ export interface NetworkPlacement {
 }
 
 /** A path on which the user mounts something else is left alone. */
-export function fileMounts(network: NetworkPlacement | undefined, { mounts }: ContainerSpec, config: OciObject | undefined): Mount[] {
+export function fileMounts(network: NetworkPlacement | undefined, container: ContainerSpec, config: OciObject | undefined): Mount[] {
   if (network === undefined) return [];
-  const configured = Array.isArray(config?.["mounts"])
-    ? (config["mounts"] as readonly OciObject[]).map(({ destination }) => destination)
-    : [];
-  const taken = [...mounts.map(({ target }) => target), ...configured];
-  return NETWORK_FILES.filter((name) => !taken.includes(`/etc/${name}`)).map((name) => ({
+  return NETWORK_FILES.filter((name) => !isMountedAt(`/etc/${name}`, container, config)).map((name) => ({
     destination: `/etc/${name}`,
     source: `${network.files}/${name}`,
     type: "bind",
@@ -47,7 +45,7 @@ export function fileContents({ names, addresses, dns, hostResolv }: FileContents
   return {
     hosts: hostsOf(names, addresses, []),
     hostname: `${names[0]}\n`,
-    "resolv.conf": dns === undefined ? reachable(hostResolv) : resolvText(dns),
+    "resolv.conf": resolvText(dns, hostResolv, false),
   };
 }
 
@@ -61,19 +59,4 @@ export function hostsOf(names: readonly string[], addresses: readonly string[], 
     ...peers,
   ];
   return entries.map(({ address, names }) => `${address}\t${names.join(" ")}\n`).join("");
-}
-
-function resolvText({ servers, search, options }: NonNullable<NetworkSpec["dns"]>): string {
-  return [
-    ...servers.map((server) => `nameserver ${server}\n`),
-    ...(search.length === 0 ? [] : [`search ${search.join(" ")}\n`]),
-    ...(options.length === 0 ? [] : [`options ${options.join(" ")}\n`]),
-  ].join("");
-}
-
-/** Removes name servers on the host's loopback interface, which cannot be reached from the task's namespace. */
-function reachable(resolv: string): string {
-  const lines = resolv.split("\n").filter((line) => /^\s*(nameserver|search|domain|options)\s/.test(line));
-  const kept = lines.filter((line) => !/^\s*nameserver\s+(127\.|::1(\s|$))/.test(line));
-  return kept.map((line) => `${line.trim()}\n`).join("");
 }

@@ -19,6 +19,7 @@ import { limitsOf } from "../plan/index.ts";
 import type { SecretFiles } from "../secrets/index.ts";
 import { unmountBelow } from "../volumes/index.ts";
 import { Checking } from "./checking.ts";
+
 import type { Launching } from "./containers/launching.ts";
 import type { MetadataFiles } from "./containers/metadata.ts";
 import { createResource, removeResource } from "./containers/resources.ts";
@@ -27,6 +28,7 @@ import type { SpecCopies } from "./containers/spec-copies.ts";
 import type { EndMessages } from "./logs/end-messages.ts";
 import type { LogRouters } from "./logs/log-routers.ts";
 import type { Interfaces } from "./network/interfaces.ts";
+import { writeResolv } from "./network/name-servers.ts";
 import type { SharedProxies } from "./network/shared-proxies.ts";
 import type { Paths } from "./paths.ts";
 import { PullFailure, type Pulling } from "./pulling.ts";
@@ -85,6 +87,7 @@ export class Effects {
         await this.#options.pulling.makeRoot(record, action);
         metadata.begin(record, action);
         endMessages.begin(record, action);
+        writeResolv(record, paths);
         this.#options.logRouters.begin(record, action);
         this.#options.sharedProxies.begin(record);
         return done(action, "CREATED");
@@ -116,11 +119,12 @@ export class Effects {
         } else await removeResource(record, action.name, { paths, binary: runtime.binary });
         return { type: "resource", name: action.name, target: "REMOVED" };
       case "checkHealth": {
-        const { isHealthy, output } = await this.#checking.check(record, action.runtimeId, action.check);
+        const { check, kind, runtimeId } = action;
+        const { isHealthy, output } = await this.#checking[kind === "postStart" ? "hook" : "check"](record, runtimeId, check);
         return { ...checked(action), isHealthy, output };
       }
       case "preStop":
-        return { ...preStopped(action), ...(await this.#preStop(action)) };
+        return { ...preStopped(action), ...(await this.#preStop(action, record)) };
       case "provision":
         throw new Error("the action provision does not occur");
     }
@@ -134,8 +138,8 @@ export class Effects {
     return {};
   }
 
-  async #preStop({ runtimeId, command, timeoutMs }: Extract<Action, { type: "preStop" }>): Promise<{ readonly error?: string }> {
-    const { isHealthy, output } = await this.#options.runtime.check(runtimeId, command, timeoutMs);
+  async #preStop({ runtimeId, hook }: Extract<Action, { type: "preStop" }>, record: TaskRecord): Promise<{ readonly error?: string }> {
+    const { isHealthy, output } = await this.#checking.hook(record, runtimeId, hook);
     return isHealthy ? {} : { error: `it has failed, or not ended in time: ${output}` };
   }
 
@@ -145,7 +149,8 @@ export class Effects {
     if (cgroup === null && !isSlice(cgroupParent)) removeEmptyLevels(cgroupParent);
     // A directory of the host may be bind-mounted below. It is unmounted first, so that its content is not removed.
     unmountBelow(paths.volumes(id));
-    for (const path of [paths.logs(id), paths.volumes(id), paths.metadataOf(id), paths.endMessages(id), paths.logRouters(id)])
+    const { logs, volumes, metadataOf, endMessages, logRouters, etc } = paths;
+    for (const path of [logs, volumes, metadataOf, endMessages, logRouters, etc].map((of) => of.call(paths, id)))
       rmSync(path, { recursive: true, force: true });
     this.#options.specCopies.remove(id);
   }

@@ -65,6 +65,15 @@ export class Paths {
     return join(this.metadataOf(taskId), runtimeId);
   }
 
+  /** Files for /etc of the containers of a task. */
+  etc(taskId: string): string {
+    return join(this.stateDir, "etc", taskId);
+  }
+
+  resolv(taskId: string): string {
+    return join(this.etc(taskId), "resolv.conf");
+  }
+
   /** Of all of a task's containers: what they say of their end. */
   endMessages(taskId: string): string {
     return join(this.stateDir, "end-messages", taskId);

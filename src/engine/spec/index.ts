@@ -13,7 +13,7 @@ export { taskJsonSchema } from "./json-schema.ts";
 export { hasOwnNetwork, namespacesOf } from "./namespaces.ts";
 export { type ParsedFile, parsedFile, parseTasks, tasksIn } from "./parse.ts";
 export { PULL_POLICIES, type PullPolicy } from "./pull-policy.ts";
-export type { GrpcCheck, HealthCheck, HttpCheck, TcpCheck } from "./schema/check.ts";
+export type { GrpcCheck, HealthCheck, Hook, HttpCheck, TcpCheck } from "./schema/check.ts";
 export {
   type AgentSpec,
   CONDITIONS,
@@ -23,7 +23,7 @@ export {
   type MountSpec,
   type RestartPolicy,
 } from "./schema/container.ts";
-export type { InterfaceSpec, NetworkSpec, PortMapping } from "./schema/network.ts";
+export type { DnsSpec, InterfaceSpec, NetworkSpec, PortMapping } from "./schema/network.ts";
 export { duration as durationSchema, size as sizeSchema } from "./schema/quantities.ts";
 export { NAMESPACES, type Namespace, type TaskInput, type TaskSpec, task as taskSchema, type VolumeSpec } from "./schema/task.ts";
 export { shapeProblems } from "./shape.ts";

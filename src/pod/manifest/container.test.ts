@@ -128,7 +128,7 @@ test("P4 probes and hooks: each with its way, its times and its thresholds, and 
     livenessCheck: { tcp: { port: 81, address: "10.0.0.7" }, timeout: 4000, retries: 3 },
     healthCheck: { command: ["ok"], interval: 2000, timeout: 1000, retries: 5, initialDelay: 3000, successes: 2 },
     postStart: { command: ["hi"] },
-    preStop: { command: ["bye"], timeout: 7000 },
+    preStop: { command: ["bye"], withinStopTimeout: true },
     stopTimeout: 7000,
   });
   expect(container.livenessCheck).not.toHaveProperty("initialDelay");
@@ -137,6 +137,39 @@ test("P4 probes and hooks: each with its way, its times and its thresholds, and 
     service: "s",
     address: "127.0.0.1",
   });
+});
+
+test("P4 hooks by HTTP and by waiting; a probe with a grace period of its own", () => {
+  const lifecycle = (hooks: string, more = "  terminationGracePeriodSeconds: 7\n") =>
+    one(`    ports: [{ name: web, containerPort: 8080 }]\n    lifecycle: ${hooks}\n`, more);
+  expect(
+    first(lifecycle("{ postStart: { sleep: { seconds: 2 } }, preStop: { httpGet: { path: bye, port: web, scheme: HTTPS } } }")),
+  ).toMatchObject({
+    postStart: { sleep: 2000 },
+    preStop: { http: { port: 8080, path: "/bye", address: "127.0.0.1", tls: true }, withinStopTimeout: true },
+  });
+  expect(told(lifecycle("{ preStop: { sleep: { seconds: 8 } } }"))).toEqual([
+    "f:11:38: /spec/containers/0/lifecycle/preStop/sleep/seconds: is longer than terminationGracePeriodSeconds (7)",
+  ]);
+  expect(told(lifecycle("{ postStart: { tcpSocket: { port: 1 } }, preStop: { } }"))).toEqual([
+    expect.stringContaining("/lifecycle/postStart/tcpSocket: is not supported: no kubelet runs it: write exec, httpGet or sleep"),
+    expect.stringContaining("/lifecycle/preStop: needs one of exec, httpGet and sleep"),
+  ]);
+  expect(told(lifecycle("{ preStop: { httpGet: { port: none } } }"))).toEqual([
+    expect.stringContaining("/lifecycle/preStop/httpGet/port: the container has no port none"),
+  ]);
+  // Source: "Pod Lifecycle": with a grace period of 0 the kubelet ends a container at once.
+  expect(first(lifecycle("{ preStop: { exec: { command: [bye] } } }", "  terminationGracePeriodSeconds: 0\n"))).not.toHaveProperty(
+    "preStop",
+  );
+  const probe = (kind: string) => one(`    ${kind}: { exec: { command: [ok] }, terminationGracePeriodSeconds: 3 }\n`);
+  expect(first(probe("livenessProbe")).livenessCheck).toMatchObject({ stopTimeout: 3000 });
+  expect(first(probe("startupProbe")).startupCheck).toMatchObject({ stopTimeout: 3000 });
+  expect(told(probe("readinessProbe"))).toEqual([
+    expect.stringContaining(
+      "/readinessProbe/terminationGracePeriodSeconds: is not supported: a container that is not ready is not stopped",
+    ),
+  ]);
 });
 
 test("P4 an image with its pull policy; a command takes the place of its entrypoint and arguments, arguments alone that of its arguments", () => {

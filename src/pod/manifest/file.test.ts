@@ -15,7 +15,6 @@ test.each([
   [inPod("activeDeadlineSeconds: 5"), "8:3", "/spec/activeDeadlineSeconds", "is not supported: "],
   [inPod("affinity: {}"), "8:3", "/spec/affinity", "is not supported: "],
   [inPod("dnsPolicy: None"), "8:3", "/spec/dnsPolicy", "with dnsPolicy None there has to be a server"],
-  [inPod("dnsConfig: { searches: [a.example] }"), "8:3", "/spec/dnsConfig", "is not merged with what the host says"],
   [inPod("ephemeralContainers: []"), "8:3", "/spec/ephemeralContainers", "is not supported: "],
   [inPod("nodeSelector: { a: b }"), "8:3", "/spec/nodeSelector", "is not supported: "],
   [inPod("priorityClassName: high"), "8:3", "/spec/priorityClassName", "is not supported: "],
@@ -57,9 +56,9 @@ test.each([
     "only 1 is supported: ",
   ],
   [
-    inContainer("livenessProbe: { exec: { command: [x] }, terminationGracePeriodSeconds: 2 }"),
-    "10:46",
-    "/spec/containers/0/livenessProbe/terminationGracePeriodSeconds",
+    inContainer("readinessProbe: { exec: { command: [x] }, terminationGracePeriodSeconds: 2 }"),
+    "10:47",
+    "/spec/containers/0/readinessProbe/terminationGracePeriodSeconds",
     "is not supported: ",
   ],
   [
@@ -69,9 +68,9 @@ test.each([
     "the container has no port web",
   ],
   [
-    inContainer("lifecycle: { postStart: { httpGet: { port: 1 } } }"),
+    inContainer("lifecycle: { postStart: { tcpSocket: { port: 1 } } }"),
     "10:31",
-    "/spec/containers/0/lifecycle/postStart/httpGet",
+    "/spec/containers/0/lifecycle/postStart/tcpSocket",
     "is not supported: ",
   ],
   [

@@ -26,6 +26,7 @@ const MOUNT: Readonly<Record<string, string>> = { volume: "name", target: "mount
 export function originOf(path: Path, members: readonly { readonly path: Path }[]): Path {
   const [list, index, field, at, detail] = path;
   if (list === "volumes") return ["spec", "volumes", index ?? 0, ...(field === "host" ? ["hostPath", "path"] : [])];
+  if (list === "dns" || (list === "network" && index === "dns")) return ["spec", "dnsConfig"];
   if (list === "network") return ["spec", "containers"];
   if (list === "sysctls") return ["spec", "securityContext", "sysctls"];
   const member = list === "containers" && typeof index === "number" ? members[index]?.path : undefined;

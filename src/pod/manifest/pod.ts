@@ -2,6 +2,7 @@
 import { checkTask, type Problem, shapeProblems, type TaskInput, type TaskSpec, taskSchema } from "../../engine/spec/index.ts";
 import { uidOf } from "../uid.ts";
 import { containerOf } from "./container.ts";
+import { dnsOf } from "./dns.ts";
 import { type Member, membersOf } from "./members.ts";
 import { originOf } from "./origin.ts";
 import { checkRestricted } from "./restricted.ts";
@@ -52,7 +53,7 @@ function taskOf(at: Translation, members: readonly Member[], document: unknown):
       network: spec.hostNetwork ? "host" : isBridged || published.length > 0 ? "private" : "shared",
       uts: spec.hostNetwork ? "host" : "private",
     },
-    ...(isBridged || published.length > 0 ? { network: { mode: "bridge", ports: published } } : {}),
+    ...networkOf(at, isBridged, published),
     ...(cluster === undefined ? {} : { hostPaths: [...cluster.hostPaths] }),
     volumes: volumesOf(at),
     ...sysctlsOf(at),
@@ -62,6 +63,14 @@ function taskOf(at: Translation, members: readonly Member[], document: unknown):
     start: spec.restartPolicy === "Always" ? "always" : "once",
     annotations: { [DOCUMENT]: JSON.stringify(document) },
   };
+}
+
+/** A pod has a network of the engine if it has a port of the host, or comes from a cluster that is connected by a bridge. */
+function networkOf(at: Translation, isBridged: boolean, ports: PublishedPorts): Pick<TaskInput, "network" | "dns"> {
+  const dns = dnsOf(at.pod);
+  if (isBridged || ports.length > 0) return { network: { mode: "bridge", ports, ...(dns === undefined ? {} : { dns }) } };
+  const { hostNetwork } = at.pod.spec;
+  return hostNetwork || dns !== undefined ? { dns: dns ?? { inherit: true } } : {};
 }
 
 /** Init containers start one after the other. All other containers start after the last of them. */
@@ -84,8 +93,10 @@ function portsOf(members: readonly Member[]): NonNullable<TaskInput["ports"]> {
   return [...distinct.values()].map(([port, protocol]) => ({ port, protocol: protocol === "UDP" ? "udp" : "tcp" }));
 }
 
+type PublishedPorts = NonNullable<NonNullable<TaskInput["network"]>["ports"]>;
+
 /** Host ports that are forwarded to the pod. */
-function publishedBy(members: readonly Member[]): NonNullable<NonNullable<TaskInput["network"]>["ports"]> {
+function publishedBy(members: readonly Member[]): PublishedPorts {
   return members.flatMap(({ container }) =>
     container.ports.flatMap(({ containerPort, hostPort, hostIP, protocol }) =>
       hostPort === undefined
@@ -116,10 +127,6 @@ function checkPod(at: Translation): void {
   if (spec.hostNetwork && spec.hostname !== undefined) at.refuse("a pod with hostNetwork has the name of the host", ["spec", "hostname"]);
   if (spec.nodeName !== undefined && spec.nodeName !== at.host.name) {
     at.refuse(`this host is ${at.host.name}, not ${spec.nodeName}`, ["spec", "nodeName"]);
-  }
-  const saysDns = Object.values(spec.dnsConfig ?? {}).some((list) => list.length > 0);
-  if (saysDns && spec.dnsPolicy !== "None") {
-    at.refuse("is not merged with what the host says: write dnsPolicy None, too", ["spec", "dnsConfig"]);
   }
   if (spec.dnsPolicy === "None" && (spec.dnsConfig?.nameservers ?? []).length === 0) {
     at.refuse("with dnsPolicy None there has to be a server", ["spec", "dnsPolicy"]);

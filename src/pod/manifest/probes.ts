@@ -1,11 +1,12 @@
 /** Translates probes and hooks of a container to checks of the engine. */
 import type { TaskInput } from "../../engine/spec/index.ts";
 import type { ContainerInput } from "../schema/container.ts";
-import type { ProbeInput } from "../schema/probe.ts";
+import type { HookInput, HttpGetInput, ProbeInput } from "../schema/probe.ts";
 import type { Path, Translation } from "./translation.ts";
 
 type Container = TaskInput["containers"][number];
-type Check = NonNullable<Container["healthCheck"]>;
+type Check = NonNullable<Container["livenessCheck"]>;
+type Hook = NonNullable<Container["postStart"]>;
 type Checks = Pick<Container, "postStart" | "preStop" | "startupCheck" | "livenessCheck" | "healthCheck">;
 
 /** The check that corresponds to each probe. */
@@ -21,14 +22,30 @@ export function checksOf(at: Translation, container: ContainerInput, path: Path)
     return probe === undefined ? [] : [[name, checkOf(at, container, probe, [...path, field])]];
   });
   return {
-    ...(postStart === undefined ? {} : { postStart: { command: postStart.exec.command, timeout: HOOK_TIMEOUT } }),
-    ...(preStop === undefined ? {} : { preStop: { command: preStop.exec.command, timeout: at.pod.spec.terminationGracePeriodSeconds } }),
+    ...(postStart === undefined
+      ? {}
+      : { postStart: { ...hookOf(at, container, postStart, [...path, "lifecycle", "postStart"]), timeout: HOOK_TIMEOUT } }),
+    // Without a grace period the kubelet ends a container at once.
+    ...(preStop === undefined || at.pod.spec.terminationGracePeriodSeconds === 0
+      ? {}
+      : { preStop: { ...hookOf(at, container, preStop, [...path, "lifecycle", "preStop"]), withinStopTimeout: true } }),
     ...Object.fromEntries(probes),
   };
 }
 
+function hookOf(at: Translation, container: ContainerInput, { exec, httpGet, sleep }: HookInput, path: Path): Hook {
+  if (exec !== undefined) return { command: exec.command };
+  if (httpGet !== undefined) return { http: httpOf(at, container, httpGet, [...path, "httpGet"]) };
+  const { seconds } = sleep!;
+  const { terminationGracePeriodSeconds: grace } = at.pod.spec;
+  // Source: validateSleepAction of Kubernetes.
+  if (seconds > grace) at.refuse(`is longer than terminationGracePeriodSeconds (${grace})`, [...path, "sleep", "seconds"]);
+  return { sleep: seconds };
+}
+
 function checkOf(at: Translation, container: ContainerInput, probe: ProbeInput, path: Path): Check {
   const { initialDelaySeconds, periodSeconds, timeoutSeconds, failureThreshold, successThreshold = 1 } = probe;
+  const { terminationGracePeriodSeconds: grace } = probe;
   return {
     ...wayOf(at, container, probe, path),
     ...(initialDelaySeconds === 0 ? {} : { initialDelay: initialDelaySeconds }),
@@ -36,6 +53,7 @@ function checkOf(at: Translation, container: ContainerInput, probe: ProbeInput, 
     timeout: timeoutSeconds,
     retries: failureThreshold,
     ...(successThreshold === 1 ? {} : { successes: successThreshold }),
+    ...(grace === undefined ? {} : { stopTimeout: grace }),
   };
 }
 
@@ -43,21 +61,26 @@ function checkOf(at: Translation, container: ContainerInput, probe: ProbeInput, 
 function wayOf(at: Translation, container: ContainerInput, { exec, httpGet, tcpSocket, grpc }: ProbeInput, path: Path): Check {
   if (exec !== undefined) return { command: exec.command };
   if (grpc !== undefined) return { grpc };
-  const target = httpGet ?? tcpSocket!;
-  const way = httpGet === undefined ? "tcpSocket" : "httpGet";
-  const port = portOf(container, target.port);
-  if (port === undefined) at.refuse(`the container has no port ${target.port}`, [...path, way, "port"], "unknown-reference");
-  const place = { port: port ?? 1, ...(target.host === undefined ? {} : { address: target.host }) };
-  if (httpGet === undefined) return { tcp: place };
+  if (httpGet !== undefined) return { http: httpOf(at, container, httpGet, [...path, "httpGet"]) };
+  return { tcp: placeOf(at, container, tcpSocket!, [...path, "tcpSocket"]) };
+}
+
+function httpOf(at: Translation, container: ContainerInput, httpGet: HttpGetInput, path: Path): NonNullable<Check["http"]> {
   const given = httpGet.path ?? "/";
   return {
-    http: {
-      ...place,
-      path: given.startsWith("/") ? given : `/${given}`,
-      headers: Object.fromEntries(httpGet.httpHeaders.map(({ name, value }) => [name, value])),
-      ...(httpGet.scheme === "HTTPS" ? { tls: true } : {}),
-    },
+    ...placeOf(at, container, httpGet, path),
+    path: given.startsWith("/") ? given : `/${given}`,
+    headers: Object.fromEntries(httpGet.httpHeaders.map(({ name, value }) => [name, value])),
+    ...(httpGet.scheme === "HTTPS" ? { tls: true } : {}),
   };
+}
+
+type Target = Pick<HttpGetInput, "port" | "host">;
+
+function placeOf(at: Translation, container: ContainerInput, target: Target, path: Path): NonNullable<Check["tcp"]> {
+  const port = portOf(container, target.port);
+  if (port === undefined) at.refuse(`the container has no port ${target.port}`, [...path, "port"], "unknown-reference");
+  return { port: port ?? 1, ...(target.host === undefined ? {} : { address: target.host }) };
 }
 
 function portOf({ ports }: ContainerInput, port: number | string): number | undefined {

@@ -41,19 +41,10 @@ function volumeOf(at: Translation, volume: VolumeInput, path: Path): Volume | un
 }
 
 /** Files in /etc for which the pod sets more than the image has. */
-function etcFiles({ hostAliases, dnsPolicy, dnsConfig }: PodSpec): NonNullable<Volume["files"]> {
+function etcFiles({ hostAliases }: PodSpec): NonNullable<Volume["files"]> {
   const lines = hostAliases.map(({ ip, hostnames }) => [ip, ...hostnames].join("\t"));
   const hosts = ["127.0.0.1\tlocalhost", "::1\tlocalhost ip6-localhost ip6-loopback", ...lines, ""].join("\n");
-  const { nameservers, searches, options } = dnsConfig ?? { nameservers: [], searches: [], options: [] };
-  const resolv = [
-    ...nameservers.map((server) => `nameserver ${server}\n`),
-    ...(searches.length === 0 ? [] : [`search ${searches.join(" ")}\n`]),
-    ...(options.length === 0 ? [] : [`options ${options.map(({ name, value }) => (value ? `${name}:${value}` : name)).join(" ")}\n`]),
-  ].join("");
-  return {
-    ...(hostAliases.length === 0 ? {} : { hosts: { content: hosts } }),
-    ...(dnsPolicy === "None" ? { "resolv.conf": { content: resolv } } : {}),
-  };
+  return hostAliases.length === 0 ? {} : { hosts: { content: hosts } };
 }
 
 export function mountsOf(at: Translation, container: ContainerInput, path: Path): Mount[] {

@@ -7,6 +7,7 @@ import type {
   Lifecycle,
   LifecycleHandler,
   Probe,
+  SleepAction,
   TCPSocketAction,
 } from "kubernetes-types/core/v1.js";
 import { z } from "zod";
@@ -39,7 +40,6 @@ const fields = {
   periodSeconds: seconds(1).default(10),
   timeoutSeconds: seconds(1).default(1),
   failureThreshold: z.int().min(1).max(100_000).default(3),
-  terminationGracePeriodSeconds: refused("what has failed its probe has the time of its pod"),
 };
 
 function oneWay(probe: Readonly<Partial<Record<(typeof WAYS)[number], unknown>>>): boolean {
@@ -48,19 +48,35 @@ function oneWay(probe: Readonly<Partial<Record<(typeof WAYS)[number], unknown>>>
 const ONE_WAY = "needs one of exec, httpGet, tcpSocket and grpc";
 
 export const readinessProbe = z
-  .strictObject({ ...fields, successThreshold: z.int().min(1).max(100).default(1) } satisfies Fields<Probe>)
+  .strictObject({
+    ...fields,
+    successThreshold: z.int().min(1).max(100).default(1),
+    terminationGracePeriodSeconds: refused("a container that is not ready is not stopped"),
+  } satisfies Fields<Probe>)
   .refine(oneWay, ONE_WAY);
 
 /** For startup and liveness probes, which restart the container. */
 export const killingProbe = z
-  .strictObject({ ...fields, successThreshold: only(1, "one success ends what failures began") } satisfies Fields<Probe>)
+  .strictObject({
+    ...fields,
+    successThreshold: only(1, "one success ends what failures began"),
+    terminationGracePeriodSeconds: seconds(1).optional(),
+  } satisfies Fields<Probe>)
   .refine(oneWay, ONE_WAY);
 
-const HOOK = "a hook runs a command in the container: write exec";
+const HOOK_WAYS = ["exec", "httpGet", "sleep"] as const;
 const handler = z
-  .strictObject({ exec, httpGet: refused(HOOK), sleep: refused(HOOK), tcpSocket: refused(HOOK) } satisfies Fields<LifecycleHandler>)
+  .strictObject({
+    exec: exec.optional(),
+    httpGet: httpGet.optional(),
+    sleep: z.strictObject({ seconds: seconds(0) } satisfies Fields<SleepAction>).optional(),
+    tcpSocket: refused("no kubelet runs it: write exec, httpGet or sleep"),
+  } satisfies Fields<LifecycleHandler>)
+  .refine((hook) => HOOK_WAYS.filter((way) => hook[way] !== undefined).length === 1, "needs one of exec, httpGet and sleep")
   .optional();
 
 export const lifecycle = z.strictObject({ postStart: handler, preStop: handler } satisfies Fields<Lifecycle>);
 
+export type HookInput = NonNullable<z.output<typeof handler>>;
+export type HttpGetInput = z.output<typeof httpGet>;
 export type ProbeInput = z.output<typeof readinessProbe> | z.output<typeof killingProbe>;

@@ -5,6 +5,7 @@ import { IMAGE_MUTANTS } from "./images.ts";
 import { MODEL_MUTANTS } from "./model.ts";
 import type { Mutant } from "./mutant.ts";
 import { NETWORK_MUTANTS } from "./network.ts";
+import { POD_FIELD_MUTANTS } from "./pod-fields.ts";
 import { POD_MUTANTS } from "./pods.ts";
 import { SHARED_MUTANTS } from "./shared.ts";
 
@@ -14,6 +15,7 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
   ...NETWORK_MUTANTS,
   ...IMAGE_MUTANTS,
   ...POD_MUTANTS,
+  ...POD_FIELD_MUTANTS,
   ...AGENT_MUTANTS,
   ...SHARED_MUTANTS,
 ];

@@ -107,6 +107,7 @@ export class Launching {
       ...(endMessage === undefined ? {} : { endMessage }),
       ...(logRouter === undefined ? {} : { logRouter }),
       ...(proxy === undefined ? {} : { proxy }),
+      ...(record.spec.dns === undefined ? {} : { resolv: paths.resolv(record.id) }),
       engineEnv: { ...this.#options.logRouters.env(record, container), ...proxyEnv(proxy) },
       ...(image === undefined ? {} : { image }),
       architecture: process.arch,

@@ -189,6 +189,11 @@ function health(container: ContainerSpec): Problem[] {
       const given = (["command", "http", "tcp", "grpc"] as const).filter((way) => check?.[way] !== undefined);
       return check === undefined || given.length === 1 ? [] : [wrong("needs one of command, http, tcp and grpc", field)];
     }),
+    ...(["postStart", "preStop"] as const).flatMap((field) => {
+      const hook = container[field];
+      const given = (["command", "http", "sleep"] as const).filter((way) => hook?.[way] !== undefined);
+      return hook === undefined || given.length === 1 ? [] : [wrong("needs one of command, http and sleep", field)];
+    }),
   ];
 }
 

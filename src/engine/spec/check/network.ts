@@ -4,7 +4,7 @@ import type { PortMapping } from "../schema/network.ts";
 import type { TaskSpec } from "../schema/task.ts";
 import { duplicates } from "./names.ts";
 
-export function checkNetwork({ network, namespaces, ports }: TaskSpec): Problem[] {
+export function checkNetwork({ network, namespaces, ports, dns }: TaskSpec): Problem[] {
   const wrong = (message: string, ...path: (string | number)[]): Problem => ({ code: "combination", message, path });
   const problems: Problem[] = [];
   const mode = network?.mode ?? namespaces.network;
@@ -15,7 +15,8 @@ export function checkNetwork({ network, namespaces, ports }: TaskSpec): Problem[
   if (network.ports.length > 0 && network.mode !== "bridge")
     problems.push(wrong(`port mappings need the mode bridge, and the network's is ${network.mode}`, "network", "ports"));
   if (network.mode === "host" && network.dns !== undefined)
-    problems.push(wrong("in the host's network its own resolv.conf counts", "network", "dns"));
+    problems.push(wrong("in the host's network its own resolv.conf counts, and what dns of the task adds", "network", "dns"));
+  if (network.mode !== "host" && dns !== undefined) problems.push(wrong("of a network that the engine makes it is network.dns", "dns"));
   if (network.mode === "isolated" && network.interfaces.length === 0)
     problems.push(wrong("the mode isolated needs interfaces", "network", "mode"));
   if (network.mode !== "isolated" && network.interfaces.length > 0)

@@ -55,22 +55,33 @@ export const healthCheck = z.strictObject({
   startPeriod: duration.default(0).describe("Time after the start in which failures are not counted."),
 });
 
-export const postStart = z.strictObject({
-  command: z
-    .array(text)
-    .min(1)
-    .describe(
-      "Program and arguments to run in the container right after its start. They run again if the daemon was killed in the meantime.",
-    ),
-  timeout: duration.default(600_000),
+/** For a startup or liveness check, after whose failure the container is stopped. */
+export const killingCheck = healthCheck.extend({
+  stopTimeout: duration
+    .optional()
+    .describe("Time to end after the stop signal when this check has finally failed. Absent: stopTimeout of the container."),
 });
 
+const hookWays = {
+  command: z.array(text).min(1).optional().describe("Program and arguments to run in the container."),
+  http: httpCheck.optional().describe("Instead of a command: a GET request. Any response is a success, whatever its status."),
+  sleep: duration.optional().describe("Instead of a command: a time to wait."),
+};
+
+export const postStart = z.strictObject({ ...hookWays, timeout: duration.default(600_000) });
+
 export const preStop = z.strictObject({
-  command: z.array(text).min(1).describe("Program and arguments. A failure does not prevent the stop."),
+  ...hookWays,
   timeout: duration.default(10_000),
+  withinStopTimeout: z
+    .boolean()
+    .optional()
+    .describe("Whether its time counts as part of stopTimeout, of which at least two seconds are left. Then stopTimeout is its timeout."),
 });
 
 export type HttpCheck = z.output<typeof httpCheck>;
 export type TcpCheck = z.output<typeof tcpCheck>;
 export type GrpcCheck = z.output<typeof grpcCheck>;
-export type HealthCheck = z.output<typeof healthCheck>;
+export type HealthCheck = z.output<typeof killingCheck>;
+/** A postStart or preStop hook. */
+export type Hook = z.output<typeof postStart>;

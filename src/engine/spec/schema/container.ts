@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { parseReference } from "../image/reference.ts";
 import { PULL_POLICIES } from "../pull-policy.ts";
-import { healthCheck, postStart, preStop } from "./check.ts";
+import { healthCheck, killingCheck, postStart, preStop } from "./check.ts";
 import { absolutePath, containerName, duration, name, relativePath, size, text } from "./quantities.ts";
 
 export const CONDITIONS = ["CREATE", "START", "SUCCESS", "COMPLETE", "HEALTHY"] as const;
@@ -188,16 +188,16 @@ const fields = z.strictObject({
   stopTimeout: duration.optional().describe("Time to end after the stop signal. Absent: as configured for the host."),
   preStop: preStop
     .optional()
-    .describe("Command to run in the container before any container of the task gets its stop signal. It runs at most once."),
+    .describe("Hook that runs before any container of the task gets its stop signal, at most once. A failure does not prevent the stop."),
   postStart: postStart
     .optional()
     .describe(
-      "Command to run after the start. Dependents wait until it has exited with 0. If it fails, the container is stopped as by livenessCheck.",
+      "Hook that runs right after the start, again if the daemon was killed in the meantime. Dependents wait until it has succeeded. If it fails, the container is stopped as by livenessCheck.",
     ),
-  startupCheck: healthCheck
+  startupCheck: killingCheck
     .optional()
     .describe("Other checks and dependents wait until it succeeds. If it fails finally, the container is stopped as by livenessCheck."),
-  livenessCheck: healthCheck
+  livenessCheck: killingCheck
     .optional()
     .describe("If it fails finally, the container is stopped, and restarted if its restart policy allows that."),
   healthCheck: healthCheck.optional(),

@@ -15,7 +15,11 @@ const portMapping = z.strictObject({
   address: ip.optional().describe("Address of the host. Absent: all addresses."),
 });
 
-const dns = z.strictObject({
+export const dns = z.strictObject({
+  inherit: z
+    .boolean()
+    .optional()
+    .describe("Whether the rest is added to what resolv.conf of the host says, where an option replaces that of the host."),
   servers: z.array(ip).max(8).default([]),
   search: z.array(domain).max(32).default([]),
   options: z
@@ -128,6 +132,7 @@ export const network = z.strictObject({
     .describe("Whether 169.254.169.254 can be reached, where clouds give out credentials of the machine."),
 });
 
+export type DnsSpec = z.output<typeof dns>;
 export type NetworkSpec = z.output<typeof network>;
 export type InterfaceSpec = NetworkSpec["interfaces"][number];
 export type PortMapping = NetworkSpec["ports"][number];

@@ -1,7 +1,7 @@
 /** A task: containers that share limits, volumes and a lifetime. */
 import { z } from "zod";
 import { container } from "./container.ts";
-import { network } from "./network.ts";
+import { dns, network } from "./network.ts";
 import { absolutePath, duration, name, relativePath, size, text } from "./quantities.ts";
 
 export const NAMESPACES = ["pid", "ipc", "network", "uts"] as const;
@@ -72,6 +72,7 @@ export const task = z.strictObject({
     .prefault({})
     .describe("private: each container has its own. shared: one for the task. host: that of the host."),
   network: network.optional().describe("A network that the engine makes for all containers together; instead of namespaces.network."),
+  dns: dns.optional().describe("Content of resolv.conf if the engine makes no network for the task. Absent: that of the image."),
   volumes: z.array(volume).default([]),
   hostPaths: z
     .array(absolutePath)
