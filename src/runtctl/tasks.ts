@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OrphanView, TaskView } from "../engine/index.ts";
 import { ClientError } from "./client.ts";
+import { followEvents } from "./event-stream.ts";
 import type { Session } from "./session.ts";
 
 /** @param action the last part of the path */
@@ -37,7 +38,20 @@ export async function taskIfThere(session: Session, name: string): Promise<TaskV
 
 /** Waits until the task was removed completely. @throws ClientError */
 export async function untilGone(session: Session, id: string): Promise<void> {
-  while ((await taskIfThere(session, id)) !== undefined) await sleep(LOOK_MS);
+  const { client, sockets } = session;
+  const { lastSequence } = await client.call<{ lastSequence: number }>("GET", "/v1/node");
+  // What is there now is told when it goes.
+  if ((await taskIfThere(session, id)) === undefined) return;
+  try {
+    for await (const told of followEvents(sockets, lastSequence)) {
+      const isTold = "gap" in told || (told.event.type === "removed" && told.event.task === id);
+      if (isTold && (await taskIfThere(session, id)) === undefined) return;
+    }
+  } catch (error) {
+    // There are as many readers of events as the daemon takes.
+    if (!(error instanceof ClientError && error.code === "refused")) throw error;
+    while ((await taskIfThere(session, id)) !== undefined) await sleep(LOOK_MS);
+  }
 }
 
 /** Tasks of the session's group. @throws ClientError */
