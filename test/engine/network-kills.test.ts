@@ -10,8 +10,11 @@ import { taskText } from "./tasks.ts";
 /** RUNT_ENGINE_NETWORKS=50: the long form. */
 const TASKS = Number(process.env["RUNT_ENGINE_NETWORKS"] ?? 10);
 
-/** Each step in which a plugin is called, before and after it has done its work. */
-const STEPS = ["bridge ADD", "portmap ADD", "portmap DEL", "bridge DEL"].flatMap((step) => [`before ${step}`, `after ${step}`]);
+/** Each step in which a plugin or the program for rules is called, before and after it has done its work. */
+const STEPS = ["bridge ADD", "portmap ADD", "rules ADD", "rules DEL", "portmap DEL", "bridge DEL"].flatMap((step) => [
+  `before ${step}`,
+  `after ${step}`,
+]);
 
 describe.skipIf(!isRoot || noNetworks !== undefined)("a daemon that is killed while it makes networks (needs root and CNI plugins)", () => {
   const scene = useEngine();
@@ -19,7 +22,8 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("a daemon that is killed wh
   const texts = (count: number) =>
     Array.from({ length: count }, (_, index) =>
       taskText(scene.rootfs(), `n${index}`, [{ name: "main", script: "exec sleep 1000", fields: { stopSignal: "SIGKILL" } }], {
-        network: { ports: [{ container: 80, host: 20_000 + index }] },
+        // The rules for a port of UDP are those of the plugin portmap, those for others the engine's.
+        network: { ports: [{ container: 80, host: 20_000 + index, protocol: index % 3 === 1 ? "tcp" : "udp" }] },
       }),
     ).join("\n---\n");
   const apply = (text: string) => http(scene.socket, "POST", "/v1/apply", { text });
@@ -39,12 +43,22 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("a daemon that is killed wh
   const waiting = (name: string) => {
     const gate = join(scene.directory, `gate-${name}`);
     mkdirSync(gate, { recursive: true });
-    const wait = (when: string, plugin: string) =>
-      `if [ "$(cat ${gate}/aim 2>/dev/null)" = "${when} ${plugin} $CNI_COMMAND" ] && rm ${gate}/aim 2>/dev/null; then : > ${gate}/reached; sleep 1000; fi`;
+    const wait = (when: string, plugin: string, verb = "$CNI_COMMAND") =>
+      `if [ "$(cat ${gate}/aim 2>/dev/null)" = "${when} ${plugin} ${verb}" ] && rm ${gate}/aim 2>/dev/null; then : > ${gate}/reached; sleep 1000; fi`;
     const script = (plugin: string) => `${wait("before", plugin)}\n/usr/lib/cni/${plugin} || exit\n${wait("after", plugin)}`;
     const path = pluginsWith(scene, `plugins-${name}`, { bridge: script("bridge"), portmap: script("portmap") });
+    const programs = join(scene.directory, `programs-${name}`);
+    mkdirSync(programs);
+    const verb = "$(grep -q '^-[AI] ' $f && echo ADD || echo DEL)";
+    const rules = [
+      `[ "$CNI_COMMAND" = "" ] || exec /usr/sbin/iptables-restore "$@"`,
+      `f=$(mktemp -p ${gate} rules.XXXXXX); trap 'rm -f $f' EXIT; cat > $f`,
+      ...[wait("before", "rules", verb), `/usr/sbin/iptables-restore "$@" < $f || exit`, wait("after", "rules", verb)],
+    ];
+    writeFileSync(join(programs, "iptables-restore"), ["#!/bin/sh", ...rules, ""].join("\n"), { mode: 0o755 });
     return {
       path,
+      env: { PATH: `${programs}:${process.env["PATH"]}` },
       /** The plugins wait at this step, and at no other. */
       aim(step: string) {
         rmSync(join(gate, "reached"), { force: true });
@@ -59,14 +73,15 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("a daemon that is killed wh
     async () => {
       const plugins = waiting("aimed");
       const args = ["--cni-path", plugins.path];
+      const { env } = plugins;
       let daemon: Daemon | undefined;
       for (const step of STEPS.filter((one) => one.endsWith("ADD"))) {
         plugins.aim(step);
         if (daemon === undefined) {
-          daemon = await host.daemon({ args });
+          daemon = await host.daemon({ args, env });
           expect((await apply(texts(TASKS))).text).toContain("created");
         } else {
-          daemon = await host.daemon({ args });
+          daemon = await host.daemon({ args, env });
           // The aim is a network that is made while this daemon lives.
           await http(scene.socket, "POST", "/v1/tasks/n0/stop");
           await until(async () => (await taskOf(scene, "n0")).known === "STOPPED" && (await taskOf(scene, "n0")).addresses.length === 0);
@@ -75,7 +90,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("a daemon that is killed wh
         await plugins.reached();
         await daemon.kill();
       }
-      daemon = await host.daemon({ args });
+      daemon = await host.daemon({ args, env });
       await allRun(TASKS);
       const addresses = (await names()).flatMap((one) => one.addresses);
       expect(new Set(addresses).size).toBe(TASKS);
@@ -87,7 +102,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("a daemon that is killed wh
         expect((await http(scene.socket, "DELETE", `/v1/tasks/${first!.name}`)).status).toBe(202);
         await plugins.reached();
         await daemon.kill();
-        daemon = await host.daemon({ args });
+        daemon = await host.daemon({ args, env });
         await until(async () => (await names()).every(({ name }) => name !== first!.name), LONGEST_MS);
       }
       await removeAll();
@@ -151,11 +166,15 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("a daemon that is killed wh
       const conditions = async () => JSON.parse((await http(scene.socket, "GET", "/v1/node")).text).conditions;
       await new Promise((resolve) => setTimeout(resolve, 500));
       expect(await conditions()).toEqual([]);
-      // Somebody takes the rules of the host away.
+      // Somebody takes the rules of the host away: those of the plugin, and those of the engine.
       await host.on("iptables", "-t", "nat", "-F", "CNI-HOSTPORT-DNAT");
-      await until(async () => (await conditions()).some(({ type }: { type: string }) => type === "NetworkBroken"));
-      const [broken] = await conditions();
-      expect(broken.message).toMatch(/default\.n[01]\.[12]: the network plugin portmap has failed its CHECK: could not check ipv4/);
+      const broken = async (what: RegExp) =>
+        until(async () =>
+          (await conditions()).some(({ type, message }: Record<string, string>) => type === "NetworkBroken" && what.test(message!)),
+        );
+      await broken(/default\.n0\.[12]: the network plugin portmap has failed its CHECK: could not check ipv4/);
+      await host.on("iptables", "-t", "nat", "-F", "PREROUTING");
+      await broken(/default\.n1\.[12]: rules of the task are missing in the chain PREROUTING of the table nat/);
       await removeAll();
       await allGone();
       expect(await host.left()).toEqual([]);

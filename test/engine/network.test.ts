@@ -33,14 +33,17 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("networks of tasks (needs r
     scene.list().find(({ id, status }) => id.includes(`.${task}.`) && id.includes(`.${name}-`) && status === "running")?.pid ?? 0;
   const printed = async (task: string, name = "main"): Promise<string> =>
     allPrinted((await taskOf(scene, task)).containers.find((one: { name: string }) => one.name === name).log);
-  const fetched = (url: string) => host.on(process.execPath, "-e", "fetch(process.argv[1]).then((a) => a.text()).then(console.log)", url);
+  const FETCH = [process.execPath, "-e", "fetch(process.argv[1]).then((a) => a.text()).then(console.log)"];
+  const fetched = (url: string) => host.on(...FETCH, url);
+  const fetchedFrom = (task: string, url: string) => host.inside(`/proc/${pidOf(task, "main")}/ns/net`, ...FETCH, url);
 
   test(
     "E69 E70 E84: two tasks behind the bridge, each with its address and its port; the host reaches both, and nothing is left after them",
     async () => {
       await host.daemon();
-      for (const [name, port] of [["one", 18_080] as const, ["two", 18_081] as const])
-        await apply(name, { ports: [{ container: 80, host: port }] }, [{ name: "main", script: HTTPD }]);
+      // The rules of one are those of the engine, those of the other of the plugin portmap.
+      for (const [name, port, further] of [["one", 18_080, []] as const, ["two", 18_081, [{ container: 53, protocol: "udp" }]] as const])
+        await apply(name, { ports: [{ container: 80, host: port }, ...further] }, [{ name: "main", script: HTTPD }]);
       await Promise.all(["one", "two"].map(running));
       await until(async () => (await printed("one")) !== "" && (await printed("two")) !== "");
       const [one, two] = [await taskOf(scene, "one"), await taskOf(scene, "two")];
@@ -54,8 +57,13 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("networks of tasks (needs r
       expect((await taskOf(scene, address)).name).toBe("one");
       for (const url of [`http://${address}/name`, "http://127.0.0.1:18080/name"]) expect(await fetched(url)).toBe("one\n\n");
       expect(await fetched("http://127.0.0.1:18081/name")).toBe("two\n\n");
+      // A task reaches ports of the host, also its own, and what is there sees an address of the host.
+      const gateway = (await host.inside(`/proc/${pidOf("one", "main")}/ns/net`, "ip", "route", "show", "default")).split(" ")[2]!;
+      for (const from of ["one", "two"])
+        for (const [to, port] of [["one", 18_080] as const, ["two", 18_081] as const])
+          expect(await fetchedFrom(from, `http://${gateway}:${port}/name`)).toBe(`${to}\n\n`);
       const node = JSON.parse((await http(scene.socket, "GET", "/v1/node")).text);
-      expect(node.ledger.ports.sort()).toEqual(["18080/tcp", "18081/tcp"]);
+      expect(node.ledger.ports.sort()).toEqual(["18080/tcp", "18081/tcp", "53/udp"]);
       await Promise.all(["one", "two"].map(remove));
       expect(await host.left()).toEqual([]);
       await expect(fetched("http://127.0.0.1:18080/name")).rejects.toThrow();
@@ -227,7 +235,8 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("networks of tasks (needs r
     async (row, plugin, script, reason) => {
       const path = pluginsWith(scene, `plugins-${BROKEN.findIndex(([one]) => one === row)}`, { [plugin]: script });
       await host.daemon({ args: ["--cni-path", path, ...(row.includes("hangs") ? ["--network-timeout", "3s"] : [])] });
-      await apply("broken", { ports: [{ container: 80, host: 18_093 }] });
+      // A port of UDP is portmap's.
+      await apply("broken", { ports: [{ container: 80, host: 18_093, protocol: "udp" }] });
       expect(await stopped("broken")).toMatch(reason);
       await until(async () => (await host.left()).length === 0);
       await remove("broken");

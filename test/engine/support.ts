@@ -56,6 +56,8 @@ export interface SpawnOptions {
   readonly before?: string;
   /** File of the network namespace that it is in; absent: that of this process. */
   readonly network?: string;
+  /** In its environment, beside that of this process. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface Scene {
@@ -141,7 +143,7 @@ export function useEngine(): Scene {
     socket,
     rootfs,
     list,
-    spawn({ stateDir: state = stateDir, runDir: run = runDir, bootId, args: further = [], fault, before, network } = {}) {
+    spawn({ stateDir: state = stateDir, runDir: run = runDir, bootId, args: further = [], fault, before, network, env: own } = {}) {
       const log = join(directory, `runtd-${++count}.log`);
       const inside = network === undefined ? [] : ["nsenter", `--net=${network}`];
       const command = [
@@ -158,7 +160,7 @@ export function useEngine(): Scene {
       ];
       const first = bootId === undefined ? before : bindBoot(directory, bootId);
       const [program, ...args] = first === undefined ? command : ["unshare", "-m", "sh", "-c", `${first} && exec "$@"`, "sh", ...command];
-      const env = { ...process.env, ...(fault === undefined ? {} : { RUNTD_FAULT: fault }) };
+      const env = { ...process.env, ...own, ...(fault === undefined ? {} : { RUNTD_FAULT: fault }) };
       const child = spawn(program!, args, { stdio: ["ignore", "ignore", openSync(log, "w")], cwd: "/", env });
       const daemon = daemonOf(child, log);
       daemons.push(daemon);

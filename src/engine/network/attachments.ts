@@ -15,6 +15,8 @@ export interface Attachment {
   readonly steps: readonly NetworkStep[];
   /** One result for each step, in order; null: the steps were not completed. */
   readonly results: readonly CniResult[] | null;
+  /** Rules of the host in the form of iptables-restore(8), written with the results. */
+  readonly nat?: readonly string[];
 }
 
 const SUFFIX = ".json";
@@ -64,8 +66,8 @@ export class Attachments {
   /** A file that cannot be read counts as an attachment without steps, whose leftovers are found by the id of the task. */
   #parsed(containerId: string): Attachment {
     try {
-      const { steps, results, bootId, namespace } = JSON.parse(readFileSync(this.#path(containerId), "utf8")) as Attachment;
-      if (Array.isArray(steps) && typeof namespace === "string") return { containerId, bootId, namespace, steps, results };
+      const { steps, results, bootId, namespace, nat = [] } = JSON.parse(readFileSync(this.#path(containerId), "utf8")) as Attachment;
+      if (Array.isArray(steps) && typeof namespace === "string") return { containerId, bootId, namespace, steps, results, nat };
     } catch {
       // Invalid JSON is handled like a file of another format.
     }

@@ -20,10 +20,8 @@ export class Bridges {
 
   /** Removes those bridges of a removed attachment that no other attachment uses. @throws NetworkError */
   async removeUnused({ steps }: Pick<Attachment, "steps">): Promise<void> {
-    if (bridgesOf({ steps }).length === 0) return;
-    const present = await this.#present();
     while (this.#removing !== undefined) await this.#removing.catch(() => {});
-    const unused = this.unused(bridgesOf({ steps })).filter((name) => present.includes(name));
+    const unused = this.unused(bridgesOf({ steps }));
     if (unused.length === 0) return;
     this.#removing = Promise.all(unused.map((name) => this.#remove(name)));
     try {

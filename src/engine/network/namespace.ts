@@ -3,19 +3,17 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync } from
 import { dirname } from "node:path";
 import { output } from "./command.ts";
 
+const IPV6 = "/proc/sys/net/ipv6";
 /** Some hosts disable IPv6 in new namespaces, which would remove ::1 from the loopback interface. */
-const PREPARE = `set -e
-f=/proc/sys/net/ipv6/conf/all/disable_ipv6
-[ ! -e $f ] || echo 0 > $f
-for a; do
-  case $a in *:*) [ ! -e $f ] || ip -6 route add blackhole $a/128 ;; *) ip route add blackhole $a/32 ;; esac
-done`;
+const PREPARE = `f=${IPV6}/conf/all/disable_ipv6; if [ -e $f ]; then echo 0 > $f || exit; fi; exec ip -batch -`;
 
-/** Makes a namespace and binds it to a file. `blocked`: addresses that cannot be reached from it. @throws NetworkError, the errors of open(2) */
+/** Makes a namespace, whose loopback is up, and binds it to a file. `blocked`: addresses that cannot be reached from it. @throws NetworkError, the errors of open(2) */
 export async function pinNamespace(path: string, blocked: readonly string[], timeoutMs: number): Promise<void> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   closeSync(openSync(path, "wx", 0o600));
-  await output("unshare", [`--net=${path}`, "sh", "-c", PREPARE, "sh", ...blocked], timeoutMs);
+  const reachable = blocked.filter((address) => !address.includes(":") || existsSync(IPV6));
+  const routes = reachable.map((address) => `route add blackhole ${address}`);
+  await output("unshare", [`--net=${path}`, "sh", "-c", PREPARE], timeoutMs, ["link set lo up", ...routes, ""].join("\n"));
 }
 
 /** `rules`: input of iptables-restore(8). @throws NetworkError program-missing, program-failed */

@@ -1,7 +1,15 @@
 /** Makes, checks and removes the networks of tasks. Every operation can be repeated after a crash at any point. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type BridgeNetwork, type Named, type NetworkPlacement, type NetworkPlan, type NetworkStep, networkPlan } from "../plan/index.ts";
+import {
+  type BridgeNetwork,
+  type CniPlugin,
+  type Named,
+  type NetworkPlacement,
+  type NetworkPlan,
+  type NetworkStep,
+  networkPlan,
+} from "../plan/index.ts";
 import type { TaskSpec } from "../spec/index.ts";
 import type { CniResult } from "./answer.ts";
 import { type Attachment, Attachments } from "./attachments.ts";
@@ -11,10 +19,11 @@ import { merged, NetworkError } from "./errors.ts";
 import { removeFiles, writeFiles, writeHosts } from "./files.ts";
 import { checkInterface } from "./interface.ts";
 import { addRouting, addRules, isPinned, pinNamespace, unpinNamespace } from "./namespace.ts";
+import { addNat, checkNat, natRules, removeNat } from "./nat.ts";
 import { Networks } from "./networks.ts";
 import { Plugins } from "./plugin.ts";
 import { checkPort } from "./ports.ts";
-import { sweepRules } from "./rules.ts";
+import { type RuleOwner, sweepRules } from "./rules.ts";
 import { type TidyOptions, tidyBridges, tidyLeases, tidyNamespaces, tidyRules } from "./tidy.ts";
 
 export interface TaskNetworksOptions {
@@ -99,6 +108,7 @@ export class TaskNetworks {
     if (attachment?.results == null) throw new NetworkError("program-failed", "nothing is known of its network");
     if (!isPinned(attachment.namespace)) throw new NetworkError("program-failed", `no namespace is bound to ${attachment.namespace}`);
     for (const [index, step] of attachment.steps.entries()) await check(this.#plugins, step, attachment.results[index]!, attachment);
+    await checkNat(attachment.nat ?? [], this.#timeoutMs);
   }
 
   /**
@@ -167,9 +177,11 @@ export class TaskNetworks {
       await pinNamespace(namespace, blocked, this.#timeoutMs);
       const results: CniResult[] = [];
       for (const step of steps) results.push(await this.#add(attachment, step));
+      const nat = steps.flatMap((step, at) => natRules(step, results[at]!, id));
+      await addNat(nat, steps, this.#timeoutMs);
       if (rules !== "") await addRules(namespace, rules, this.#timeoutMs);
       if (routing !== "") await addRouting(namespace, routing, this.#timeoutMs);
-      this.#attachments.write({ ...attachment, results });
+      this.#attachments.write({ ...attachment, results, nat });
       return results;
     } catch (error) {
       // Each step that was started gets a DEL, the last one first. What cannot be undone now is removed together with the task.
@@ -195,19 +207,26 @@ export class TaskNetworks {
   }
 
   async #detach(attachment: Attachment): Promise<void> {
-    const { containerId, steps, results } = attachment;
+    const { containerId, steps, results, nat = [] } = attachment;
     const isThere = isPinned(attachment.namespace);
     const errors: unknown[] = [];
+    const isOwn = ({ network, id }: RuleOwner) => id === containerId && steps.some(({ name }) => name === network);
+    if (steps.some((step) => step.nat !== undefined))
+      await removeNat(results === null ? undefined : nat, isOwn, this.#timeoutMs).catch((error) => errors.push(error));
     const from = { containerId, namespace: isThere ? attachment.namespace : "" };
     for (const [index, step] of [...steps.entries()].reverse()) {
-      // The loopback interface disappears with the namespace.
+      // An earlier version made loopback by a plugin. It goes with the namespace.
       if (step.interface === "lo") continue;
       await remove(this.#plugins, step, results?.[index], from).catch((error) => errors.push(error));
     }
-    const hasRules = !isThere && steps.some(({ interface: name }) => name !== "lo");
-    if (hasRules) await sweepRules(({ network, id }) => id === containerId && steps.some(({ name }) => name === network), this.#timeoutMs);
+    // Plugins find their rules by the addresses in the namespace.
+    if (!isThere && steps.some(({ plugins }) => plugins.some(leavesRules))) await sweepRules(isOwn, this.#timeoutMs);
     if (errors.length > 0) throw merged("the network was not removed completely", errors);
   }
+}
+
+function leavesRules({ type, ipMasq }: CniPlugin): boolean {
+  return type === "portmap" || ipMasq === true;
 }
 
 /** Interfaces of the host that plugins need. */

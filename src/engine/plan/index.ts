@@ -19,6 +19,7 @@ export {
   type NetworkPlan,
   type NetworkStep,
   networkPlan,
+  type PortForward,
   portName,
   viaRoutes,
 } from "./network.ts";

@@ -9,10 +9,9 @@ const text = (network: object) => JSON.stringify({ name: "t", network, container
 const said = (network: object) => parseTasks(text(network)).findings.map(({ pointer, message }) => `${pointer}: ${message}`);
 const CLOUD = { parent: "eth7", addresses: ["10.9.0.5/24"], gateway: "10.9.0.1", mac: "02:00:00:00:00:05" };
 
-test("T24: loopback, then the interfaces in order, then the local bridge; T19: that one is always there", () => {
+test("T24: the interfaces in order, then the local bridge; T19: that one is always there", () => {
   const { steps } = networkPlan(task({ mode: "isolated", interfaces: [CLOUD, { parent: "eth8", addresses: ["10.8.0.5/24"] }] }), PLACES);
   expect(steps.map((one) => `${one.interface} ${one.plugins.map(({ type }) => type).join("+")}`)).toEqual([
-    "lo loopback",
     "eth0 macvlan+tuning",
     "eth1 macvlan",
     "eth2 bridge",
@@ -25,12 +24,12 @@ test("E71: each further network of the group is an interface behind its own brid
   const network = { name: "back", further: [{ name: "admin" }], ports: [{ container: 80 }] };
   const { steps } = networkPlan(task(network), { ...PLACES, further });
   expect(steps.map((one) => `${one.name} ${one.interface} ${one.plugins.map(({ type }) => type).join("+")}`)).toEqual([
-    "runtd-k-default-lo lo loopback",
-    "runtd-k-default eth0 bridge+portmap",
+    "runtd-k-default eth0 bridge",
     "runtd-k-g.admin eth1 bridge",
   ]);
-  expect(steps[1]!.plugins[0]).toMatchObject({ bridge: "rt-1", ipam: { routes: [{ dst: "0.0.0.0/0" }] } });
-  expect(steps[2]!.plugins[0]).toMatchObject({ bridge: "rt-2", ipam: { routes: [], ranges: [[{ subnet: "10.64.16.0/20" }]] } });
+  expect(steps.map(({ nat }) => nat)).toEqual([[{ host: 80, container: 80, address: undefined }], []]);
+  expect(steps[0]!.plugins[0]).toMatchObject({ bridge: "rt-1", ipam: { routes: [{ dst: "0.0.0.0/0" }] } });
+  expect(steps[1]!.plugins[0]).toMatchObject({ bridge: "rt-2", ipam: { routes: [], ranges: [[{ subnet: "10.64.16.0/20" }]] } });
   expect(said({ further: [{ name: "admin" }], aliases: ["a"] })).toEqual([
     "/network/further: needs the name of a network",
     "/network/aliases: needs the name of a network",
@@ -40,7 +39,7 @@ test("E71: each further network of the group is an interface behind its own brid
 
 test("T16: an interface has its address, its gateway and its MAC; the metadata address is out of reach unless it is asked for", () => {
   const { steps, blocked } = networkPlan(task({ mode: "isolated", interfaces: [CLOUD] }), PLACES);
-  expect(steps[1]!.plugins).toEqual([
+  expect(steps[0]!.plugins).toEqual([
     {
       type: "macvlan",
       master: "eth7",
@@ -54,14 +53,14 @@ test("T16: an interface has its address, its gateway and its MAC; the metadata a
     { type: "tuning", mac: "02:00:00:00:00:05" },
   ]);
   // The default route leads to the gateway, not to the bridge.
-  expect(steps[2]!.plugins[0]).toMatchObject({ ipam: { routes: [] } });
+  expect(steps[1]!.plugins[0]).toMatchObject({ ipam: { routes: [] } });
   expect(blocked).toContain("169.254.169.254");
   expect(networkPlan(task({ metadata: true }), PLACES).blocked).toEqual([]);
 });
 
 test("T17: a tag makes a vlan interface", () => {
   const { steps } = networkPlan(task({ mode: "isolated", interfaces: [{ ...CLOUD, association: "vlan", vlan: 7 }] }), PLACES);
-  expect(steps[1]!.plugins[0]).toMatchObject({ type: "vlan", master: "eth7", vlanId: 7 });
+  expect(steps[0]!.plugins[0]).toMatchObject({ type: "vlan", master: "eth7", vlanId: 7 });
 });
 
 test("T18: an association that nobody knows is named; T15: interfaces in another mode, and what else does not go together", () => {
@@ -93,7 +92,12 @@ test("E73: port mappings, addresses of the host and the network of a task withou
     { port: 8080, protocol: "tcp", address: undefined },
     { port: 53, protocol: "udp", address: "127.0.0.1" },
   ]);
-  expect(steps[1]!.plugins[1]).toMatchObject({
+  // Rules of the host do for TCP.
+  expect(networkPlan(task({ ports: [{ container: 80, host: 8080, address: "127.0.0.1" }] }), PLACES).steps).toMatchObject([
+    { plugins: [{ type: "bridge" }], nat: [{ host: 8080, container: 80, address: "127.0.0.1" }] },
+  ]);
+  expect(steps[0]).toMatchObject({ nat: [] });
+  expect(steps[0]!.plugins[1]).toMatchObject({
     type: "portmap",
     runtimeConfig: {
       portMappings: [
@@ -102,7 +106,7 @@ test("E73: port mappings, addresses of the host and the network of a task withou
       ],
     },
   });
-  expect(networkPlan(task({ mode: "none" }), PLACES).steps.map((one) => one.interface)).toEqual(["lo"]);
+  expect(networkPlan(task({ mode: "none" }), PLACES).steps).toEqual([]);
 });
 
 test("T20: connections to anything but loopback go to the proxy, but for its own and those that are ignored; T21: or those to some addresses only", () => {

@@ -1,5 +1,5 @@
 /** Translates the network of a task into the steps that make it, in order. Pure. Configurations follow the CNI specification 1.0. */
-import { hostPortOf, type InterfaceSpec, type NetworkSpec, type TaskSpec } from "../spec/index.ts";
+import { hostPortOf, type InterfaceSpec, type NetworkSpec, type PortMapping, type TaskSpec } from "../spec/index.ts";
 
 /** The configuration of a plugin. `cniVersion`, `name` and `prevResult` are added when it is called. */
 export type CniPlugin = Readonly<Record<string, unknown>> & { readonly type: string };
@@ -12,6 +12,15 @@ export interface NetworkStep {
   readonly plugins: readonly CniPlugin[];
   /** Whether the attachment is useless without an address. */
   readonly needsAddress: boolean;
+  /** For an interface behind a bridge: rules of the host lead from its address to the world, and from these ports of the host to it. */
+  readonly nat?: readonly PortForward[];
+}
+
+export interface PortForward {
+  readonly host: number;
+  readonly container: number;
+  /** undefined: all addresses of the host. */
+  readonly address: string | undefined;
 }
 
 export interface HostPort {
@@ -57,7 +66,7 @@ export function networkPlan({ name, network }: TaskSpec, places: NetworkPlaces):
   if (network === undefined || network.mode === "host")
     throw new Error(`task ${name} has the mode ${network?.mode ?? "none given"}: there is no network to make`);
   return {
-    steps: [loopback(places), ...interfaces(network, places), ...bridged(network, places)],
+    steps: [...interfaces(network, places), ...bridged(network, places)],
     ports: network.ports.map(({ container, host = container, protocol, address }) => ({ port: host, protocol, address })),
     blocked: network.metadata ? [] : METADATA,
     rules: redirects(network.proxy) + transparentRules(network.proxy),
@@ -115,10 +124,6 @@ function redirects(proxy: NetworkSpec["proxy"]): string {
   return ["*nat", ...lines, "COMMIT", ""].join("\n");
 }
 
-function loopback({ bridged: { name } }: NetworkPlaces): NetworkStep {
-  return { name: `${name}-lo`, interface: "lo", plugins: [{ type: "loopback" }], needsAddress: false };
-}
-
 function interfaces({ mode, interfaces: all }: NetworkSpec, { bridged: { name } }: NetworkPlaces): NetworkStep[] {
   if (mode !== "isolated") return [];
   return all.map((one, index) => ({
@@ -144,29 +149,39 @@ function staticIpam({ addresses, gateway }: InterfaceSpec): CniPlugin {
 function bridged({ mode, interfaces: others, ports }: NetworkSpec, { bridged: own, further = [], leases }: NetworkPlaces): NetworkStep[] {
   if (mode === "none") return [];
   const isWayOut = !others.some(({ gateway }) => gateway !== undefined);
+  const first = mode === "isolated" ? others.length : 0;
+  const forwards = ports.map(({ container, host = container, address }) => ({ host, container, address }));
+  return [own, ...further].map((network, index) => {
+    const isFirst = index === 0;
+    const needsPlugin = isFirst && ports.some(needsPortmap);
+    return {
+      name: network.name,
+      interface: `eth${first + index}`,
+      plugins: [bridgePlugin(network, leases, isWayOut && isFirst), ...(needsPlugin ? [portmap(ports)] : [])],
+      needsAddress: true,
+      nat: isFirst && !needsPlugin ? forwards : [],
+    };
+  });
+}
+
+/** The plugin forgets connections of UDP that lead to an earlier task, and knows addresses of IPv6. It calls iptables some forty times. */
+function needsPortmap({ protocol, address }: PortMapping): boolean {
+  return protocol === "udp" || address?.includes(":") === true;
+}
+
+function portmap(ports: readonly PortMapping[]): CniPlugin {
   const portMappings = ports.map(({ container, host = container, protocol, address }) => ({
     hostPort: host,
     containerPort: container,
     protocol,
     ...(address === undefined ? {} : { hostIP: address }),
   }));
-  const first = mode === "isolated" ? others.length : 0;
-  return [own, ...further].map((network, index) => ({
-    name: network.name,
-    interface: `eth${first + index}`,
-    plugins: [
-      bridgePlugin(network, leases, isWayOut && index === 0),
-      ...(ports.length === 0 || index > 0
-        ? []
-        : [{ type: "portmap", snat: true, capabilities: { portMappings: true }, runtimeConfig: { portMappings } }]),
-    ],
-    needsAddress: true,
-  }));
+  return { type: "portmap", snat: true, capabilities: { portMappings: true }, runtimeConfig: { portMappings } };
 }
 
 function bridgePlugin({ bridge, subnet }: BridgeNetwork, leases: string, isWayOut: boolean): CniPlugin {
   const ipam = { type: "host-local", dataDir: leases, ranges: [[{ subnet }]], routes: isWayOut ? [{ dst: "0.0.0.0/0" }] : [] };
-  return { type: "bridge", bridge, isGateway: true, ipMasq: true, hairpinMode: true, ipam };
+  return { type: "bridge", bridge, isGateway: true, hairpinMode: true, ipam };
 }
 
 /** Such as "8080/tcp". */
