@@ -1,6 +1,6 @@
 /** Node cannot make FIFOs. mkfifo(1) can: one process of it serves all who ask while the one before is busy. */
 import { statSync } from "node:fs";
-import { execa } from "execa";
+import { runProgram } from "../runtime/run-program.ts";
 
 interface Request {
   readonly paths: readonly string[];
@@ -28,12 +28,11 @@ async function serve(): Promise<void> {
   while (waiting.length > 0) {
     const requests = waiting.slice(0, MOST_REQUESTS);
     waiting = waiting.slice(MOST_REQUESTS);
-    const error = await execa("mkfifo", ["-m", "600", ...requests.flatMap(({ paths }) => paths)]).then(
-      () => undefined,
-      (failure: unknown) => failure,
-    );
+    const paths = requests.flatMap((request) => request.paths);
+    const { message, stderr } = await runProgram("mkfifo", ["-m", "600", ...paths], { stdio: ["ignore", "ignore", "pipe"] });
+    const error = message === "" ? undefined : new Error(stderr.trim() || message);
     // It goes on after a name that it cannot make.
-    for (const { paths, resolve, reject } of requests) error === undefined || paths.every(isFifo) ? resolve() : reject(error);
+    for (const { paths: wanted, resolve, reject } of requests) error === undefined || wanted.every(isFifo) ? resolve() : reject(error);
   }
   isBusy = false;
 }

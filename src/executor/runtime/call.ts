@@ -2,10 +2,10 @@
 import { closeSync, constants, fstatSync, mkdtempSync, openSync, readSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { execa } from "execa";
 import { ProgramError, RuntimeError } from "../errors.ts";
 import { programFacts } from "./program.ts";
-import { descriptors, type Stream } from "./stdio.ts";
+import { runProgram } from "./run-program.ts";
+import type { Stream } from "./stdio.ts";
 
 export interface Call {
   readonly binary: string;
@@ -33,18 +33,14 @@ export async function call({ binary, global, verb, args, input, stdio, abort, ex
   const log = openLog();
   try {
     const streams: readonly [Stream, Stream, Stream] = stdio ?? [input === undefined ? "ignore" : "pipe", "pipe", "pipe"];
-    const result = await execa(binary, [...global, "--log", "/proc/self/fd/3", "--log-format", "json", verb, ...args], {
-      stdio: descriptors([streams[0], streams[1], streams[2], log]),
-      ...(input === undefined ? {} : { input }),
-      ...(abort === undefined ? {} : { cancelSignal: abort, killSignal: "SIGKILL" }),
-      reject: false,
-      stripFinalNewline: false,
+    const result = await runProgram(binary, [...global, "--log", "/proc/self/fd/3", "--log-format", "json", verb, ...args], {
+      stdio: [...streams, log],
       // The container's directory is not its caller's.
-      cwd: "/",
+      ...{ input, abort, cwd: "/" },
     });
     const exitCode = result.exitCode ?? 128 + (result.signal === undefined ? 0 : 1);
-    if (result.exitCode !== undefined && expected.includes(result.exitCode)) return { stdout: result.stdout ?? "", exitCode };
-    throw failure(verb, exitCode, lastLine(log), result.stderr ?? "", result.shortMessage ?? "");
+    if (result.exitCode !== undefined && expected.includes(result.exitCode)) return { stdout: result.stdout, exitCode };
+    throw failure(verb, exitCode, lastLine(log), result.stderr, result.message);
   } finally {
     closeSync(log);
   }
