@@ -48,7 +48,8 @@ export function engineSide(daemon: BenchDaemon, { work, shared, archive }: SideP
     pull: () => ctl("pull", image),
     forget: () => ctl("images", "prune"),
     up: () => ctl("apply", "-f", file),
-    one: () => ctl("run", "--rm", "--image", image, "--", "true"),
+    // podman does not ask the source of an image that it has either.
+    one: () => ctl("run", "--rm", "--pull", "prefer-cached", "--image", image, "--", "true"),
     down: () => ctl("delete", "group"),
   };
 }

@@ -2,13 +2,14 @@
  * The root file system of one incarnation: an overlay over the layers of its image, or a copy of them. It is mounted where the daemon is, so that the
  * daemon finds it again; what the container writes goes with it.
  */
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { resolveInRoot } from "../../executor/index.ts";
 import { removeScratch } from "../volumes/index.ts";
 import { copyAttributes } from "./attributes.ts";
 import { ImageError } from "./errors.ts";
 import type { ImageId } from "./load.ts";
+import { Mounts } from "./mounts.ts";
 import type { Places } from "./places.ts";
 import { runProgram } from "./program.ts";
 
@@ -16,14 +17,13 @@ import { runProgram } from "./program.ts";
 const IMAGE = "image.json";
 /** Devices of an image open nothing: a container has those of its own /dev. */
 const FLAGS = "nodev";
-/** The newer interface of the kernel takes 255 bytes for one option (libmount of util-linux 2.39 and later). */
-const OLD_INTERFACE = { LIBMOUNT_FORCE_MOUNT2: "always" };
-
 export class Roots {
   readonly #places: Places;
+  readonly #mounts: Mounts;
 
   constructor(places: Places) {
     this.#places = places;
+    this.#mounts = new Mounts(places.layers);
   }
 
   /** Path of the merged root file system. */
@@ -42,7 +42,7 @@ export class Roots {
     // A layer of an image without any is an empty directory.
     const lower = layers.length === 0 ? from("empty") : [...layers].reverse().join(":");
     const options = `${FLAGS},lowerdir=${lower},upperdir=${from("upper")},workdir=${from("work")}`;
-    await runProgram("mount", ["-t", "overlay", "overlay", "-o", options, path], { cwd, env: OLD_INTERFACE, signal });
+    await this.#mounts.overlay(options, path, signal);
     return path;
   }
 
@@ -58,7 +58,7 @@ export class Roots {
   async release(id: string): Promise<void> {
     const directory = this.#places.root(id);
     if (!existsSync(directory)) return;
-    while (isMounted(this.path(id))) await runProgram("umount", [this.path(id)]);
+    await this.#mounts.unmount(this.path(id));
     await removeScratch(directory);
   }
 
@@ -100,21 +100,6 @@ export class Roots {
 function makeDirectory(path: string): void {
   mkdirSync(path, { recursive: true });
   chmodSync(path, 0o755);
-}
-
-/** A directory may be mounted at its own place: then it is of the same file system as the one above it. */
-function isMounted(path: string): boolean {
-  if (!existsSync(path)) return false;
-  const real = realpathSync(path);
-  return readFileSync("/proc/self/mountinfo", "utf8")
-    .split("\n")
-    .some((line) => pointOf(line) === real);
-}
-
-/** proc_pid_mountinfo(5) writes white space and backslashes as octal numbers. */
-function pointOf(line: string): string {
-  const [, , , , point = ""] = line.split(" ");
-  return point.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 }
 
 /** Whether the file system of the state directory can carry overlays: tried in a mount namespace of its own. */

@@ -1,0 +1,86 @@
+/** Overlays of root file systems are mounted and unmounted by programs. One process serves all who ask while the one before is busy: starting it costs this daemon more than its work. */
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { runProgram } from "./program.ts";
+
+/** The newer interface of the kernel takes 255 bytes for one option (libmount of util-linux 2.39 and later). */
+const OLD_INTERFACE = { LIBMOUNT_FORCE_MOUNT2: "always" };
+/** Pairs of options and a directory. Who is left without a mount asks again alone, for the reason. */
+const MOUNT_ALL = `while [ $# -gt 0 ]; do mount -t overlay overlay -o "$1" "$2"; shift 2; done; exit 0`;
+/** The command line of one process is bounded. */
+const MOST_REQUESTS = 64;
+
+interface Request {
+  readonly args: readonly string[];
+  readonly done: () => void;
+}
+
+/** Calls `serve` with the arguments of all requests that have come meanwhile, one call after the other. */
+class Together {
+  readonly #serve: (args: readonly string[]) => Promise<unknown>;
+  #waiting: Request[] = [];
+  #isBusy = false;
+
+  constructor(serve: (args: readonly string[]) => Promise<unknown>) {
+    this.#serve = serve;
+  }
+
+  /** Resolves when a call with these arguments has ended, however. */
+  ask(...args: readonly string[]): Promise<void> {
+    return new Promise((done) => {
+      this.#waiting.push({ args, done });
+      if (!this.#isBusy) void this.#work();
+    });
+  }
+
+  async #work(): Promise<void> {
+    this.#isBusy = true;
+    while (this.#waiting.length > 0) {
+      const requests = this.#waiting.slice(0, MOST_REQUESTS);
+      this.#waiting = this.#waiting.slice(MOST_REQUESTS);
+      await this.#serve(requests.flatMap(({ args }) => args)).catch(() => {});
+      for (const { done } of requests) done();
+    }
+    this.#isBusy = false;
+  }
+}
+
+export class Mounts {
+  /** The directory from which layers are named. */
+  readonly #cwd: string;
+  readonly #mounting: Together;
+  readonly #unmounting = new Together((paths) => runProgram("umount", paths));
+
+  constructor(cwd: string) {
+    this.#cwd = cwd;
+    this.#mounting = new Together((pairs) => runProgram("sh", ["-c", MOUNT_ALL, "sh", ...pairs], { cwd, env: OLD_INTERFACE }));
+  }
+
+  /** Nothing is mounted there. @throws ImageError; the reason of `signal` */
+  async overlay(options: string, path: string, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    await this.#mounting.ask(options, path);
+    if (!isMounted(path))
+      await runProgram("mount", ["-t", "overlay", "overlay", "-o", options, path], { cwd: this.#cwd, env: OLD_INTERFACE, signal });
+  }
+
+  /** Succeeds if nothing is mounted there. @throws ImageError: it is in use */
+  async unmount(path: string): Promise<void> {
+    if (isMounted(path)) await this.#unmounting.ask(path);
+    while (isMounted(path)) await runProgram("umount", [path]);
+  }
+}
+
+/** A directory may be mounted at its own place: then it is of the same file system as the one above it. */
+function isMounted(path: string): boolean {
+  if (!existsSync(path)) return false;
+  const real = realpathSync(path);
+  return readFileSync("/proc/self/mountinfo", "utf8")
+    .split("\n")
+    .some((line) => pointOf(line) === real);
+}
+
+/** proc_pid_mountinfo(5) writes white space and backslashes as octal numbers. */
+function pointOf(line: string): string {
+  const [, , , , point = ""] = line.split(" ");
+  return point.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
+}
