@@ -38,7 +38,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("networks of tasks (needs r
   const fetchedFrom = (task: string, url: string) => host.inside(`/proc/${pidOf(task, "main")}/ns/net`, ...FETCH, url);
 
   test(
-    "E69 E70 E84: two tasks behind the bridge, each with its address and its port; the host reaches both, and nothing is left after them",
+    "E69 E70 E71 E84: two tasks behind the bridge, each with its address and its port; the host reaches both, and nothing is left after them",
     async () => {
       await host.daemon();
       // The rules of one are those of the engine, those of the other of the plugin portmap.

@@ -83,6 +83,26 @@ test("E75: what holds the other namespaces is stopped after the network is given
   }
 });
 
+test("E75: of a task that is deleted the ended containers are removed while its network is given back, and what holds the other namespaces when it has ended", () => {
+  const world = new World(record("t", { namespaces: { pid: "shared" } }), () => {});
+  world.send({ type: "admitted", at });
+  while (world.pending.length > 0) world.finish(0, "ok");
+  stop(world);
+  finish(world, "stop c");
+  // A task that is only stopped stays to be looked at.
+  expect(actions(world)).toEqual(["removeResource network"]);
+  world.send({ type: "delete", at: world.now });
+  expect(actions(world)).toEqual(["removeResource network", "remove c"]);
+  finish(world, "remove c");
+  expect(actions(world)).toEqual(["removeResource network"]);
+  finish(world, "removeResource network");
+  expect(actions(world)).toEqual(["stop runtd/pause"]);
+  finish(world, "stop runtd/pause");
+  expect(actions(world)).toEqual(["remove runtd/pause"]);
+  while (world.pending.length > 0) world.finish(0, "ok");
+  expect([world.incarnations.size, world.isForgotten]).toEqual([0, true]);
+});
+
 test("after a reboot the network is made anew, or given back", () => {
   for (const start of ["always", "once"]) {
     const world = new World(record("t", { start }), () => {});

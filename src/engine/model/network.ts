@@ -32,7 +32,7 @@ function haveEnded({ containers }: TaskRecord): boolean {
 }
 
 /** Whether all containers of the task file have ended, none will start, and no action on them is in flight. */
-function isOver(record: TaskRecord): boolean {
+export function isOver(record: TaskRecord): boolean {
   const isSettled = record.containers.every(({ type, applied }) => type === "namespacePause" || applied === null);
   return record.desired === "STOPPED" && haveEnded(record) && isSettled;
 }

@@ -200,6 +200,8 @@ export interface TaskRecord {
   readonly pulls: Readonly<{ startedAt: Instant; stoppedAt: Instant | null }> | null;
   /** All its containers were moved to `leftovers` to be removed. */
   readonly isSwept: boolean;
+  /** The same for all but the one that holds shared namespaces. */
+  readonly isSweptEarly?: boolean;
   readonly resources: readonly ResourceRecord[];
   /** null: it has none at the moment. Absent in records of earlier versions. */
   readonly network?: NetworkRecord | null;

@@ -93,7 +93,7 @@ export const HOST_MUTANTS: readonly Mutant[] = [
   {
     id: "E26",
     fault: "that the kernel killed it for memory is not told",
-    file: `${RUN}/runtime.ts`,
+    file: `${RUN}/containers/runtime.ts`,
     from: "return { code: exitCode, signal, oomKilled, unknown,",
     to: "return { code: exitCode, signal, oomKilled: false, unknown,",
     test: ROWS,
@@ -101,10 +101,10 @@ export const HOST_MUTANTS: readonly Mutant[] = [
   {
     id: "E27",
     fault: "a container of no task is stopped with orphans",
-    file: `${RUN}/orphans.ts`,
+    file: `${RUN}/containers/orphans.ts`,
     from: "({ task }) => task !== null && !taken.has(task));",
     to: "({ task }) => task === null || !taken.has(task));",
-    test: `${RUN}/orphans.test.ts`,
+    test: `${RUN}/containers/orphans.test.ts`,
   },
   {
     id: "E29",
@@ -117,7 +117,7 @@ export const HOST_MUTANTS: readonly Mutant[] = [
   {
     id: "E31",
     fault: "a file with errors is applied without them",
-    file: `${RUN}/specs.ts`,
+    file: `${RUN}/desired/specs.ts`,
     from: "if (findings.length + refused.length > 0) throw",
     to: "if (refused.length > 0) throw",
     test: INTERFACE,
@@ -141,7 +141,7 @@ export const HOST_MUTANTS: readonly Mutant[] = [
   {
     id: "E59b",
     fault: "a container does not bear the id of its task",
-    file: `${RUN}/launching.ts`,
+    file: `${RUN}/containers/launching.ts`,
     from: "[ANNOTATION.task]: record.id,",
     to: "",
     test: "test/engine/process.test.ts",
@@ -165,7 +165,7 @@ export const HOST_MUTANTS: readonly Mutant[] = [
   {
     id: "E64",
     fault: "a file that could not be written is not tried again",
-    file: `${RUN}/metadata.ts`,
+    file: `${RUN}/containers/metadata.ts`,
     from: "this.#tries.set(directory, setTimeout(again, retryDelayMs(failures + 1)).unref());",
     to: "void again;",
     test: METADATA,
@@ -181,7 +181,7 @@ export const HOST_MUTANTS: readonly Mutant[] = [
   {
     id: "E78",
     fault: "what is not there cannot be removed",
-    file: `${RUN}/runtime.ts`,
+    file: `${RUN}/containers/runtime.ts`,
     from: "else this.#known.get(id)?.remove();",
     to: "else this.#known.get(id)!.remove();",
     test: ROWS,
@@ -213,17 +213,17 @@ export const HOST_MUTANTS: readonly Mutant[] = [
   {
     id: "E35",
     fault: "who applies waits until the tasks run",
-    file: `${RUN}/edits.ts`,
+    file: `${RUN}/desired/edits.ts`,
     from: "    return answer!;",
     to: `    const isOpen = () => [...this.#turns.records.values()].some(({ known }) => known !== "RUNNING" && known !== "STOPPED");
     for (let turn = 0; turn < 400 && isOpen(); turn++) await new Promise((resolve) => setTimeout(resolve, 50));
     return answer!;`,
-    test: `${RUN}/edits.test.ts`,
+    test: `${RUN}/desired/edits.test.ts`,
   },
   {
     id: "E62",
     fault: "a launch may take for ever",
-    file: `${RUN}/runtime.ts`,
+    file: `${RUN}/containers/runtime.ts`,
     from: "AbortSignal.timeout(launchTimeoutMs)",
     to: "AbortSignal.timeout(120 * launchTimeoutMs)",
     test: "test/engine/bundle.test.ts",
@@ -239,7 +239,7 @@ export const HOST_MUTANTS: readonly Mutant[] = [
   {
     id: "T5",
     fault: "containers are beside the cgroup of their task",
-    file: `${RUN}/launching.ts`,
+    file: `${RUN}/containers/launching.ts`,
     from: "cgroupParent: record.cgroup ?? cgroupParent,",
     to: "cgroupParent,",
     test: "test/engine/unified.test.ts",
@@ -247,7 +247,7 @@ export const HOST_MUTANTS: readonly Mutant[] = [
   {
     id: "T11",
     fault: "containers are beside the cgroup of their task",
-    file: `${RUN}/launching.ts`,
+    file: `${RUN}/containers/launching.ts`,
     from: "cgroupParent: record.cgroup ?? cgroupParent,",
     to: "cgroupParent,",
     test: LIMITS,

@@ -197,7 +197,7 @@ export const MODEL_MUTANTS: readonly Mutant[] = [
     id: "E80",
     fault: "containers are not removed from the runtime",
     file: `${MODEL}/clean-up.ts`,
-    from: "containers.reduce(leaveBehind, { ...record, isSwept: true })",
+    from: "unswept.reduce(leaveBehind, { ...record, isSwept: true })",
     to: "({ ...record, isSwept: true })",
     test: PROPERTIES,
   },

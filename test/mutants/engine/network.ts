@@ -53,7 +53,7 @@ export const NETWORK_MUTANTS: readonly Mutant[] = [
     file: "src/engine/network/nat.ts",
     from: "return await restore(natRemoval(lines), timeoutMs);",
     to: "return;",
-    test: "test/engine/network-kills.test.ts",
+    test: HOST,
   },
   {
     id: "E71",
@@ -85,6 +85,14 @@ export const NETWORK_MUTANTS: readonly Mutant[] = [
     file: "src/engine/model/network.ts",
     from: `type === "namespacePause" &&\n    record.desired === "STOPPED" &&`,
     to: `type === "normal" &&\n    record.desired === "STOPPED" &&`,
+    test: MODEL,
+  },
+  {
+    id: "E75b",
+    fault: "ended containers of a task that is deleted wait for its network",
+    file: "src/engine/model/clean-up.ts",
+    from: "isDeleteAsked && !isSweptEarly",
+    to: "isDeleteAsked && isSweptEarly",
     test: MODEL,
   },
   {
