@@ -1,75 +1,23 @@
 /** Containers in virtual machines, for real: each machine boots by software emulation, some seconds on an idle machine and many on a busy one. */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import type { Config } from "../support/config.ts";
 import { RUNTIME, SLOW, shell, useHarness } from "../support/harness.ts";
-import { PATIENCE_MS } from "../support/patience.ts";
-import { copiedRootfs } from "../support/programs.ts";
-import { machineMissing, VM_CONFIG } from "../support/vm.ts";
+import { isThere, type Machine, machineMissing, programs, staying, VM, VM_TIMEOUT, WITH_IMAGE } from "../support/vm.ts";
 
 const missing = machineMissing();
-const TIMEOUT = 5 * PATIENCE_MS;
-const STAY = "trap 'exit 9' TERM; while :; do sleep 1 & wait $!; done";
 
-describe.skipIf(missing !== undefined)(`a container in a machine${missing ? ` (${missing})` : ""}`, { timeout: TIMEOUT }, () => {
+describe.skipIf(missing !== undefined)(`a container in a machine${missing ? ` (${missing})` : ""}`, { timeout: VM_TIMEOUT }, () => {
   const harness = useHarness();
   const { id, ok, runtime, until } = harness;
-  const options = { env: { RUNT_VM_CONFIG: VM_CONFIG } };
-  const vm = ["--isolation", "vm"];
-  const copied = () => {
-    const copy = join(harness.directory, "rootfs");
-    return existsSync(copy) ? copy : copiedRootfs(harness.directory);
-  };
-
-  interface Machine {
-    readonly name: string;
-    /** Of the monitor, on the host. */
-    readonly pid: number;
-    /** Directory that is /marks in the container. */
-    readonly marks: string;
-  }
-
-  /** A machine whose container runs. */
-  async function staying(change: (config: Config) => void = () => {}): Promise<Machine> {
-    const name = id();
-    const marks = join(harness.directory, `marks-${name}`);
-    mkdirSync(marks);
-    const bundle = harness.bundle((config) => {
-      shell(config, `echo up >/marks/up; ${STAY}`);
-      // Mount points are made in it.
-      config.root = { path: copied(), readonly: false };
-      config.mounts.push({ destination: "/marks", type: "bind", source: marks, options: ["rbind"] });
-      change(config);
-    });
-    const pidFile = join(bundle, "pid");
-    await ok(["run", "--detach", ...vm, "--pid-file", pidFile, "-b", bundle, name], options);
-    const pid = Number(readFileSync(pidFile, "utf8"));
-    const progress = () => (existsSync(join(marks, "up")) ? "up" : isThere(pid) ? "booting" : "ended");
-    await expect.poll(progress, { timeout: PATIENCE_MS, interval: 100 }).not.toBe("booting");
-    expect(progress()).toBe("up");
-    return { name, pid, marks };
-  }
+  const options = WITH_IMAGE;
+  const vm = VM;
 
   const exec = ({ name }: Machine, command: string, input?: string) =>
     runtime(["exec", name, "/bin/sh", "-c", command], input === undefined ? {} : { input });
-
-  /** The processes of the machine on the host, by what they execute. */
-  function programs({ pid }: Pick<Machine, "pid">): ReadonlyMap<string, number> {
-    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").map(Number);
-    return new Map(children.map((child) => [readFileSync(`/proc/${child}/comm`, "utf8").trim(), child]));
-  }
-
-  function isThere(pid: number): boolean {
-    try {
-      return /^State:\s+[A-WY]/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
-    } catch {
-      return false;
-    }
-  }
 
   test("has its streams, its user and its status, under another kernel", async () => {
     const bundle = harness.bundle((config) => {
@@ -87,7 +35,7 @@ describe.skipIf(missing !== undefined)(`a container in a machine${missing ? ` ($
     const secret = join(harness.directory, "secret");
     writeFileSync(secret, "from the host\n");
     chmodSync(secret, 0o666);
-    const machine = await staying((config) => {
+    const machine = await staying(harness, (config) => {
       config.mounts.push({ destination: "/secret", type: "bind", source: secret, options: ["bind", "ro"] });
       config.linux.resources = { memory: { limit: 32 * 1024 ** 2 } };
     });
@@ -150,8 +98,8 @@ describe.skipIf(missing !== undefined)(`a container in a machine${missing ? ` ($
   });
 
   test("leaves nothing when a process of its machine is killed", async () => {
-    for (const victim of ["qemu-system-x86", "virtiofsd", "monitor"]) {
-      const machine = await staying();
+    for (const victim of ["qemu-system-x86", "virtiofsd", "runt", "monitor"]) {
+      const machine = await staying(harness);
       const all = programs(machine);
       process.kill(victim === "monitor" ? machine.pid : all.get(victim)!, "SIGKILL");
       await until(machine.name, "stopped");

@@ -32,7 +32,7 @@ function takes({ FrameDecoder, HostSession, ProtocolError }: Channel, steps: rea
           for (const frame of decoder.push(piece)) host.receive(frame);
           at += piece.length;
         }
-      } else if (step.host === "open") host.open();
+      } else if (step.host === "open" || step.host === "create") host.open(step.host === "create");
       else if (step.host === "feed") host.spendStdin(step.stream, host.stdinLeft(step.stream));
       else {
         for (const each of CHANNELS) if (host.held(step.stream, each) > 0) host.release(step.stream, each, host.held(step.stream, each));
@@ -49,7 +49,7 @@ function rulesAllow(steps: readonly Step[]): boolean {
   const rules = new ChannelRules();
   return steps.every((step) => {
     if ("guest" in step) return rules.allows(step.guest);
-    if (step.host === "open") rules.open();
+    if (step.host === "open" || step.host === "create") rules.open(step.host === "create");
     else {
       const stream = rules.streams.get(step.stream);
       if (stream && step.host === "feed") stream.owed = 65_536;
@@ -83,7 +83,10 @@ const CHECKS: readonly (readonly [file: string, check: string, without: string])
   ["frame", " || view.getUint16(6) !== 0", ""],
   ["session", "!this.#greeted || found === undefined", "found === undefined"],
   ["session", "!this.#greeted || found === undefined", "!this.#greeted"],
-  ["session", 'case "started":\n        if (found.started)', 'case "started":\n        if (false)'],
+  ["session", "if (!found.awaited)", "if (false)"],
+  ["session", "found.awaited = false;", ""],
+  ["session", "if (found.awaited)", "if (false)"],
+  ["session", "if (found.started) throw new ProtocolError(`stream", "if (false) throw new ProtocolError(`stream"],
   ["session", "if (!found.started)", "if (false)"],
   ["session", 'case "failed":\n        if (found.started)', 'case "failed":\n        if (false)'],
   ["session", "this.#greeted || stream !== 0", "stream !== 0"],

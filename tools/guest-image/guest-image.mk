@@ -19,4 +19,4 @@ demo-vm: guest-image
 # Containers in machines: half a minute on an idle machine.
 .PHONY: test-vm
 test-vm: setup-test guest-image $(TEST_TOOLS)
-	RUNT_TEST_VM=yes RUNT_TEST_SLOW=4 $(B)/test/plain node_modules/.bin/vitest run --project e2e test/e2e/vm.test.ts
+	RUNT_TEST_VM=yes RUNT_TEST_SLOW=4 $(B)/test/plain node_modules/.bin/vitest run --project e2e test/e2e/vm

@@ -1,13 +1,19 @@
 /**
  * The program of the processes that are part of a machine (native-bindings/program/main.c chooses it by the first argument): in the guest its first
- * process, on the host the monitor and the processes that join. It is a bundle of its own, of which no verb loads anything.
+ * process, on the host what boots it, the monitor and the processes that join. It is a bundle of its own, of which no verb loads anything.
  */
 import * as host from "../host/index.ts";
+import { boot } from "./boot/index.ts";
 import { guest } from "./guest/index.ts";
 import { join } from "./join.ts";
 import { monitor } from "./monitor/index.ts";
 
-const ROLES: Readonly<Record<string, () => never>> = { "machine-guest": guest, "machine-monitor": monitor, "machine-join": join };
+const ROLES: Readonly<Record<string, () => never>> = {
+  "machine-boot": boot,
+  "machine-guest": guest,
+  "machine-monitor": monitor,
+  "machine-join": join,
+};
 
 const role = host.argv()[1] ?? "";
 try {

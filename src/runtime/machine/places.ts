@@ -8,6 +8,8 @@ export const JAIL = {
   share: "/share",
   /** Of virtiofsd, for the hypervisor. */
   files: "/run/files.sock",
+  /** Of the process that has booted the machine, for the monitor. */
+  boot: "/run/boot.sock",
   /** Of the monitor, for the processes that join. */
   monitor: "/run/monitor.sock",
 } as const;

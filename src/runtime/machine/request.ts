@@ -1,8 +1,24 @@
-/** What `create` tells the monitor of a machine. It is in the environment of the monitor, which only its own user and root can read. */
+/** What `create` tells the processes of a machine. It is in their environment, which only their own user and root can read. */
 
-/** Of the operator's configuration and the sizes of the container. */
+/** A mount point of the container, and where bound to it is what: the path on the host. */
+export interface MountPoint {
+  readonly path: string;
+  readonly source?: string;
+}
+
+/** For the monitor. */
+export interface MonitorRequest {
+  readonly terminal: boolean;
+  readonly memoryMiB: number;
+}
+
+/** For the process that boots: of the operator's configuration and the sizes of the container. */
 export interface MachineRequest {
   readonly id: string;
+  /** Of the container's root, on the host. */
+  readonly rootfs: string;
+  /** To be made in the root where they are missing: it is read-only in the guest. */
+  readonly mountPoints: readonly MountPoint[];
   /** config.json for the guest's side. */
   readonly config: string;
   readonly terminal: boolean;
@@ -15,9 +31,9 @@ export interface MachineRequest {
   readonly virtiofsd: string;
   /** User and group id of the hypervisor. */
   readonly user: number;
-  /** How long a boot may take. */
+  /** How long it may take to boot and to make the container. */
   readonly bootSeconds: number;
-  /** The guest's console goes to stderr. */
+  /** The guest's console is kept for the reason why a machine has ended. */
   readonly console: boolean;
 }
 

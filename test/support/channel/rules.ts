@@ -7,6 +7,8 @@ const WINDOW = 65_536;
 const HEADER = 12;
 
 interface Stream {
+  /** It may not start. */
+  unmade: boolean;
   started: boolean;
   /** Bytes of stdin that the guest has not given credit for. */
   owed: number;
@@ -23,6 +25,7 @@ const LENGTHS: Readonly<Record<number, readonly [number, number]>> = {
   10: [1, 1],
   11: [2, 32_768],
   12: [5, 5],
+  13: [0, 0],
 };
 
 export class ChannelRules {
@@ -32,8 +35,8 @@ export class ChannelRules {
   #opened = 0;
   readonly streams = new Map<number, Stream>();
 
-  open(): void {
-    this.streams.set(++this.#opened, { started: false, owed: 0, used: { stdout: 0, stderr: 0 } });
+  open(unmade: boolean): void {
+    this.streams.set(++this.#opened, { unmade, started: false, owed: 0, used: { stdout: 0, stderr: 0 } });
   }
 
   /** Whether all of it may be said. After a no it is not asked again. */
@@ -60,8 +63,13 @@ export class ChannelRules {
     const stream = this.streams.get(number);
     if (!this.#greeted || stream === undefined) return false;
     if (kind === 7) {
-      const first = !stream.started;
+      const first = !stream.started && !stream.unmade;
       stream.started = true;
+      return first;
+    }
+    if (kind === 13) {
+      const first = stream.unmade;
+      stream.unmade = false;
       return first;
     }
     if (kind === 8 || kind === 9) {

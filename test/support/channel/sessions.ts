@@ -5,7 +5,9 @@ export type Random = (below: number) => number;
 /** What the guest says, or what the host does then. */
 export type Step =
   | { readonly guest: Uint8Array }
+  /** A stream of a further process, or of a container that has to be made. */
   | { readonly host: "open" }
+  | { readonly host: "create" }
   /** It sends as much stdin as it may, or hands on all output that has come. */
   | { readonly host: "feed" | "release"; readonly stream: number };
 
@@ -20,7 +22,7 @@ export function randomFrom(seed: number): Random {
   };
 }
 
-const KINDS = { hello: 1, started: 7, stdout: 8, stderr: 9, exit: 10, failed: 11, credit: 12 } as const;
+const KINDS = { hello: 1, started: 7, stdout: 8, stderr: 9, exit: 10, failed: 11, credit: 12, created: 13 } as const;
 
 function frame(kind: number, stream: number, payload: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(12 + payload.length);
@@ -35,9 +37,9 @@ function frame(kind: number, stream: number, payload: Uint8Array): Uint8Array {
 const text = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
 const some = <T>(list: readonly T[], random: Random): T => list[random(list.length)]!;
 
-/** Two streams as `runt run` and `runt exec` have them: one that runs, and one that may fail. */
+/** Two streams as `runt create` and `runt exec` have them: one that runs, and one that may fail. */
 export function session(random: Random): Step[] {
-  const steps: Step[] = [{ host: "open" }, { guest: frame(KINDS.hello, 0, text({ version: "1.0", commit: "abc" })) }, { host: "open" }];
+  const steps: Step[] = [{ host: "create" }, { guest: frame(KINDS.hello, 0, text({ version: "1.0", commit: "abc" })) }, { host: "open" }];
   const says = (kind: keyof typeof KINDS, stream: number, payload: Uint8Array = new Uint8Array(0)): void =>
     void steps.push({ guest: frame(KINDS[kind], stream, payload) });
   for (const stream of [1, 2]) {
@@ -46,6 +48,7 @@ export function session(random: Random): Step[] {
       says("failed", stream, text({ message: "no such file", status: 1 + random(255), shown: random(2) === 0 }));
       continue;
     }
+    if (stream === 1) says("created", stream);
     says("started", stream);
     for (let turn = random(4); turn > 0; turn--) {
       const output = new Uint8Array(some([1, 5, 90, 16_384], random));

@@ -12,7 +12,7 @@ export const START_MANUAL = {
         "made before a failure is removed again. --dry-run prints the plan and does nothing.",
       "With --exit-record a process stays with the container, as run --detach --exit-record has it: it writes how the container ended, and removes it. " +
         "The phase in the file is created then, also after start, until the container ends.",
-      "With --isolation vm the container runs in a virtual machine of its own, which begins at start. /etc/runt/vm.json, or the file that RUNT_VM_CONFIG " +
+      "With --isolation vm the container runs in a virtual machine of its own, which create boots. /etc/runt/vm.json, or the file that RUNT_VM_CONFIG " +
         "names, says of which programs and which image it is made. A link runt-vm to runt has that as its default.",
     ],
     examples: ["runt create -b /bundles/web web", "# what would be done", "runt create --dry-run -b /bundles/web web"],

@@ -38,6 +38,19 @@ describe("frames of the channel", () => {
     }
   });
 
+  it("can be read one by one", () => {
+    const sent = [encodeFrame("stdout", 1, bytes(1, 2, 3)), encodeFrame("created", 1)];
+    const all = bytes(...sent.flatMap((each) => [...each]));
+    const decoder = new FrameDecoder("guest");
+    const ends = [];
+    for (let at = 0; at < all.length; ) {
+      const next = at + decoder.missing;
+      if (decoder.push(all.subarray(at, next)).length > 0) ends.push(next);
+      at = next;
+    }
+    expect(ends).toEqual([HEADER + 3, 2 * HEADER + 3]);
+  });
+
   it("keep nothing of the buffer that they came in", () => {
     const arrived = encodeFrame("stdout", 1, bytes(1, 2, 3));
     const [frame] = new FrameDecoder("guest").push(arrived);

@@ -44,6 +44,10 @@ export const FRAMES = shapes({
   exit: { number: 10, from: "guest", most: 1 },
   /** JSON: Failure. Instead of `started`, and the last frame of the stream. */
   failed: { number: 11, from: "guest", most: 32_768, fewest: 2 },
+  /** The container is made, and its program waits. */
+  created: { number: 13, from: "guest", most: 0 },
+  /** It may run now. */
+  start: { number: 14, from: "host", most: 0 },
   /** Four bytes: so much more may be sent of the other side's channel; one byte: which (CHANNEL). */
   credit: { number: 12, from: "both", most: 5 },
 });
@@ -104,6 +108,11 @@ export class FrameDecoder {
   /** Whether nothing of a frame has come whose rest has not. */
   get atRest(): boolean {
     return this.#have === 0;
+  }
+
+  /** So many bytes finish the frame that has begun, or its header. */
+  get missing(): number {
+    return this.#whole - this.#have;
   }
 
   #makeRoom(): void {

@@ -9,8 +9,8 @@ export interface Hello {
 
 /** What a stream is for. */
 export type Opening =
-  /** The container itself: made and started. */
-  | { readonly what: "container"; readonly id: string; readonly config: string; readonly terminal: boolean; readonly size?: Size }
+  /** The container itself: made, and started when the host says so. */
+  | { readonly what: "container"; readonly id: string; readonly config: string; readonly terminal: boolean; readonly size?: undefined }
   /** A further process: `runt exec` with these words, `process` as its process document. */
   | {
       readonly what: "exec";

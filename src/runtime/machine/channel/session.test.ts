@@ -28,6 +28,28 @@ describe("the host's side of the channel", () => {
     expect(session.isOpen(stream)).toBe(false);
   });
 
+  it("takes a container from its making to its start", () => {
+    const { session } = greeted();
+    const stream = session.open(true)!;
+    expect(session.receive(frame("created", stream))).toEqual({ what: "created", stream });
+    expect(session.receive(frame("started", stream))).toEqual({ what: "started", stream });
+  });
+
+  it("does not take a start before the making, nor a making twice", () => {
+    const { session } = greeted();
+    const stream = session.open(true)!;
+    expect(() => session.receive(frame("started", stream))).toThrow(ProtocolError);
+    session.receive(frame("created", stream));
+    expect(() => session.receive(frame("created", stream))).toThrow(ProtocolError);
+  });
+
+  it("goes on where another process has taken the hello", () => {
+    const session = new HostSession(decode, true);
+    const stream = session.open()!;
+    expect(session.receive(frame("started", stream))).toEqual({ what: "started", stream });
+    expect(() => session.receive(HELLO)).toThrow(ProtocolError);
+  });
+
   it("takes output before the start, of a program that cannot be made", () => {
     const { session, stream } = greeted();
     session.receive(frame("stderr", stream, text("no")));
@@ -42,6 +64,7 @@ describe("the host's side of the channel", () => {
       "a stream that has ended",
       (_, stream) => [frame("started", stream), frame("exit", stream, new Uint8Array(1)), frame("stdout", stream, text("x"))],
     ],
+    ["the making of what is no container", (_, stream) => [frame("created", stream)]],
     ["a second start", (_, stream) => [frame("started", stream), frame("started", stream)]],
     ["an end before the start", (_, stream) => [frame("exit", stream, new Uint8Array(1))]],
     [

@@ -6,6 +6,7 @@ import { decodeCredit, type Failure, type Hello, parseFailure, parseHello } from
 
 export type SessionEvent =
   | { readonly what: "hello"; readonly hello: Hello }
+  | { readonly what: "created"; readonly stream: number }
   | { readonly what: "started"; readonly stream: number }
   | { readonly what: "output"; readonly stream: number; readonly channel: "stdout" | "stderr"; readonly bytes: Uint8Array }
   /** More may be sent to stdin. */
@@ -14,6 +15,8 @@ export type SessionEvent =
   | { readonly what: "failed"; readonly stream: number; readonly failure: Failure };
 
 interface Stream {
+  /** It is a container, which has to be made first. */
+  awaited: boolean;
   started: boolean;
   /** stdin was closed. */
   closed: boolean;
@@ -28,12 +31,13 @@ export const STREAMS_MOST = 512;
 export class HostSession {
   readonly #decode: (bytes: Uint8Array) => string;
   readonly #streams = new Map<number, Stream>();
-  #greeted = false;
+  #greeted: boolean;
   #next = 1;
 
-  /** `decode`: UTF-8; it throws when the bytes are none. */
-  constructor(decode: (bytes: Uint8Array) => string) {
+  /** `decode`: UTF-8; it throws when the bytes are none. `greeted`: the guest has said hello to the process that had the channel before. */
+  constructor(decode: (bytes: Uint8Array) => string, greeted = false) {
     this.#decode = decode;
+    this.#greeted = greeted;
   }
 
   /** The guest has said hello. */
@@ -41,11 +45,11 @@ export class HostSession {
     return this.#greeted;
   }
 
-  /** A new stream; undefined: there are too many. */
-  open(): number | undefined {
+  /** A new stream; undefined: there are too many. `awaited`: it is a container that has to be made first. */
+  open(awaited = false): number | undefined {
     if (this.#streams.size >= STREAMS_MOST) return undefined;
     const stream = this.#next++;
-    this.#streams.set(stream, { started: false, closed: false, stdin: new Allowance(), stdout: new Duty(), stderr: new Duty() });
+    this.#streams.set(stream, { awaited, started: false, closed: false, stdin: new Allowance(), stdout: new Duty(), stderr: new Duty() });
     return stream;
   }
 
@@ -84,7 +88,12 @@ export class HostSession {
     const found = this.#streams.get(stream);
     if (!this.#greeted || found === undefined) throw new ProtocolError(`a frame ${name} of stream ${stream}, which is not open`);
     switch (name) {
+      case "created":
+        if (!found.awaited) throw new ProtocolError(`stream ${stream} is made, which was not to be`);
+        found.awaited = false;
+        return { what: "created", stream };
       case "started":
+        if (found.awaited) throw new ProtocolError(`stream ${stream} has started before it was made`);
         if (found.started) throw new ProtocolError(`stream ${stream} has started twice`);
         found.started = true;
         return { what: "started", stream };

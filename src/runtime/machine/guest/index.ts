@@ -96,6 +96,7 @@ function tell(program: Program, name: FrameName, payload: Uint8Array): void {
   if (name === "stdin") program.stdin(payload);
   else if (name === "stdinEnd") program.stdinEnd();
   else if (name === "resize") program.resize(decodeSize(payload));
+  else if (name === "start") program.start();
   else if (name === "signal") program.signal(payload[0]!);
   else if (name === "credit") {
     const { channel, bytes } = decodeCredit(payload);

@@ -4,7 +4,7 @@ import type { Opening } from "../channel/index.ts";
 import type { Loop } from "../flow/index.ts";
 import * as kernel from "../kernel.ts";
 import { GUEST } from "../places.ts";
-import type { Program } from "./program.ts";
+import type { Program, Stdio } from "./program.ts";
 
 const ENVIRONMENT = ["PATH=/"];
 /** Of an error whose words could not be read. */
@@ -43,9 +43,12 @@ export class Maker {
   #container(program: Program, { id, config }: Extract<Opening, { readonly what: "container" }>, directory: string): void {
     host.tryMkdir(GUEST.bundle, 0o755);
     host.writeFile(`${GUEST.bundle}/config.json`, config, host.O.WRONLY | host.O.CREAT | host.O.TRUNC, 0o600);
-    this.#verb(program, directory, ["create", "--bundle", GUEST.bundle, ...this.#files(program, directory), id], () => {
+    const words = ["create", "--bundle", GUEST.bundle, ...this.#files(program, directory), id];
+    // The host hears nothing of it before its program may run, so what went wrong is told by its message alone.
+    program.hold();
+    this.#verb(program, directory, words, program.terminal ? undefined : program.makePipes(), false, () => {
       keepMounts(this.#take(program, directory));
-      this.#verb(program, directory, ["start", id], () => program.started(), true);
+      program.created(() => this.#verb(program, directory, ["start", id], undefined, false, () => program.started()));
     });
   }
 
@@ -54,7 +57,7 @@ export class Maker {
     const document = process === undefined ? [] : ["--process", `${directory}/process.json`];
     if (process !== undefined) host.writeFile(document[1]!, process, host.O.WRONLY | host.O.CREAT | host.O.EXCL, 0o600);
     const words = ["exec", "--detach", ...flags, ...document, ...this.#files(program, directory), id, ...args];
-    this.#verb(program, directory, words, () => {
+    this.#verb(program, directory, words, program.terminal ? undefined : program.makePipes(), !program.terminal, () => {
       this.#take(program, directory);
       program.started();
     });
@@ -102,12 +105,11 @@ export class Maker {
     return pid;
   }
 
-  /** `silent`: the program has its stdio already. */
-  #verb(program: Program, directory: string, words: readonly string[], next: () => void, silent = false): void {
+  /** `given`: what the program is connected with, unless it is already, or will be by its terminal. `shown`: what the verb says goes there, too. */
+  #verb(program: Program, directory: string, words: readonly string[], given: Stdio | undefined, shown: boolean, next: () => void): void {
     const log = `${directory}/log`;
     const nothing = host.open("/dev/null", host.O.RDWR);
-    const shown = !silent && !program.terminal;
-    const stdio = shown ? program.makePipes() : { stdin: nothing, stdout: nothing, stderr: nothing };
+    const stdio = given ?? { stdin: nothing, stdout: nothing, stderr: nothing };
     const argv = [GUEST.runt, "--root", GUEST.state, "--log", log, "--log-format", "json", ...words];
     const pid = kernel.spawnCompanion(GUEST.runt, argv, ENVIRONMENT, [stdio.stdin, stdio.stdout, stdio.stderr], []);
     for (const fd of new Set([nothing, ...Object.values(stdio)])) host.close(fd);

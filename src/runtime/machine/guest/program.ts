@@ -30,6 +30,9 @@ export class Program {
   pid: number | undefined;
   #status: number | undefined;
   #running = false;
+  /** The output waits until this is called. */
+  #held: (() => void) | undefined;
+  #failure: Failure | undefined;
   #told = false;
 
   constructor(options: ProgramOptions) {
@@ -88,14 +91,31 @@ export class Program {
     }
   }
 
+  /** No output goes on before `start`. */
+  hold(): void {
+    this.#held = () => {};
+  }
+
+  /** It is made; `next` comes when the host says that it may run. */
+  created(next: () => void): void {
+    this.#held = next;
+    this.#options.send("created");
+  }
+
+  start(): void {
+    const next = this.#held;
+    this.#held = undefined;
+    next?.();
+  }
+
   started(): void {
     this.#running = true;
     this.#options.send("started");
   }
 
   failed(failure: Failure): void {
-    this.#told = true;
-    this.#options.send("failed", new Uint8Array(host.utf8Encode(JSON.stringify(failure))));
+    this.#failure = failure;
+    this.#held = undefined;
   }
 
   /** Whether this is its process, which has not ended. */
@@ -107,9 +127,14 @@ export class Program {
     this.#status = status;
   }
 
-  /** Tells the end once there is one and all output has gone. Returns whether the stream is over. */
+  /** Tells the end, or the failure, once there is one and all output has gone. Returns whether the stream is over. */
   finish(): boolean {
     if (this.#told) return true;
+    if (this.#failure && this.#open === 0) {
+      this.#told = true;
+      this.#options.send("failed", new Uint8Array(host.utf8Encode(JSON.stringify(this.#failure))));
+      return true;
+    }
     if (!this.#running || this.#status === undefined || this.#open > 0) return false;
     this.#told = true;
     this.#options.send("exit", new Uint8Array([this.#status]));
@@ -128,8 +153,10 @@ export class Program {
     const allowance = this.#allowances[channel];
     this.#open++;
     new Inlet(loop, fd, {
-      room: () => Math.min(allowance.left, DATA_MOST),
+      room: () => (this.#held ? 0 : Math.min(allowance.left, DATA_MOST)),
       data: (bytes) => {
+        // Words of a verb that has failed, which are told by its message.
+        if (this.#failure?.shown === false) return;
         allowance.spend(bytes.length);
         send(channel, bytes);
       },

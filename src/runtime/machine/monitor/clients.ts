@@ -3,7 +3,6 @@ import * as host from "../../host/index.ts";
 import { decodeCredit, encodeCredit, encodeFrame, type Frame, FrameDecoder, ProtocolError, type SessionEvent } from "../channel/index.ts";
 import { Inlet, type Loop, Outlet } from "../flow/index.ts";
 import * as kernel from "../kernel.ts";
-import { JAIL } from "../places.ts";
 import type { Port } from "./port.ts";
 
 const READ_AT_ONCE = 65_536;
@@ -108,13 +107,14 @@ class Client {
   }
 }
 
+/** They begin with an event of a stream of theirs. */
+type ClientEvent = Exclude<SessionEvent, { readonly what: "hello" | "created" }>;
+
 export class Clients {
   readonly #streams = new Map<number, Client>();
 
-  /** `serves`: whether the container runs by now; before that they wait. */
-  constructor(loop: Loop, port: Port, serves: () => boolean) {
-    const fd = kernel.listen(JAIL.monitor);
-    host.chmod(JAIL.monitor, 0o600);
+  /** `fd` listens. `serves`: whether the container runs by now; before that they wait. */
+  constructor(loop: Loop, fd: number, port: Port, serves: () => boolean) {
     const opened = (stream: number, client: Client): void => void this.#streams.set(stream, client);
     loop.add({
       fd,
@@ -123,7 +123,7 @@ export class Clients {
     });
   }
 
-  event(event: Exclude<SessionEvent, { readonly what: "hello" }>): void {
+  event(event: ClientEvent): void {
     this.#streams.get(event.stream)?.event(event);
     if (event.what === "ended" || event.what === "failed") this.#streams.delete(event.stream);
   }

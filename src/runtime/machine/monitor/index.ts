@@ -4,64 +4,52 @@
  */
 import * as host from "../../host/index.ts";
 import { ProtocolError, type SessionEvent } from "../channel/index.ts";
+import { Complaints } from "../complaints.ts";
 import { Inlet, Loop } from "../flow/index.ts";
+import { type Handover, takeOver } from "../handover.ts";
 import * as kernel from "../kernel.ts";
-import { fromEnvironment, type MachineRequest } from "../request.ts";
+import { fromEnvironment, type MonitorRequest } from "../request.ts";
 import { Clients } from "./clients.ts";
-import { HYPERVISOR, startMachine } from "./machine.ts";
 import { OwnStream } from "./own-stream.ts";
 import { Port } from "./port.ts";
 
-/** Of a machine that could not be, or broke: as a shell says it of a program that it cannot run. */
+/** Of a machine that broke: as a shell says it of a program that it cannot run. */
 const BROKEN = 125;
-/** What is kept of the complaints of the hypervisor and the file server. */
-const COMPLAINTS_MOST = 2000;
-const AFTER_END_MS = 200;
+const REASON_MOST = 2000;
+/** Why the machine has ended is told soon after its channel is closed, and in the end somebody has to say something. */
+const AFTER_CLOSE_MS = 2000;
 
 export function monitor(): never {
-  const request = fromEnvironment(host.getenv) as MachineRequest;
+  const { terminal } = fromEnvironment(host.getenv) as MonitorRequest;
   host.blockSignals();
   const loop = new Loop();
-  const { programs, channel, complaints } = startMachine(request);
-  let complaint = "";
-  const endings: string[] = [];
-  let clients: Clients | undefined;
+  const { channel, complaints, clients: listener, connection } = machine();
+  const complaint = new Complaints(loop, complaints);
 
   /** The machine is gone or not to be trusted: with this process everything ends. */
   function broken(reason: string): never {
-    const said = complaint.trim();
-    host.write(2, `runt: machine: ${reason}${said === "" ? "" : `: ${said}`}\n`);
-    return host.exit(BROKEN);
+    return end(complaint.after(reason));
   }
 
   function event(of: SessionEvent): void {
-    if (of.what === "hello") {
-      const { version, commit } = of.hello;
-      if (version !== host.build.version || commit !== host.build.commit) {
-        broken(`the guest image is of runt ${version} (${commit}), this is ${host.build.version} (${host.build.commit}): make it anew`);
-      }
-      loop.setAlarm(undefined);
-      own.open(request);
-    } else if (of.stream === own.stream) own.event(of);
-    else clients?.event(of);
-  }
-
-  function closed(): void {
-    if (endings.length === 0) loop.setAlarm(AFTER_END_MS, () => broken("it has ended by itself"));
+    if (of.what === "hello" || of.what === "created") throw new ProtocolError(`${of.what} when the container had been made`);
+    if (of.stream === own.stream) own.event(of);
+    else clients.event(of);
   }
 
   const port = new Port(loop, channel, {
-    event: (of) => event(of),
-    closed,
+    event,
+    closed: () => loop.setAlarm(AFTER_CLOSE_MS, () => broken("it has closed its channel")),
   });
-  const own = new OwnStream(loop, port, request, host.exit);
-  clients = new Clients(loop, port, () => own.started);
-  new Inlet(loop, complaints, {
-    room: () => COMPLAINTS_MOST,
+  const own = new OwnStream(loop, port, terminal, host.exit);
+  const clients = new Clients(loop, listener, port, () => own.started);
+  let reason = "";
+  new Inlet(loop, connection, {
+    room: () => REASON_MOST,
     data: (bytes) => {
-      complaint = (complaint + printable(bytes)).slice(-COMPLAINTS_MOST);
+      reason += host.utf8Decode(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.length);
     },
-    end: () => {},
+    end: () => broken(reason === "" ? "the process that has booted it was killed" : reason),
   });
 
   const signals = kernel.signalDescriptor();
@@ -70,26 +58,15 @@ export function monitor(): never {
     wants: () => host.POLL.IN,
     ready() {
       for (let number = kernel.nextSignal(signals); number !== 0; number = kernel.nextSignal(signals)) {
-        if (number === host.signalNumber("CHLD")) reap();
+        // Whatever has lost its parent in this pid namespace.
+        if (number === host.signalNumber("CHLD")) while (host.waitpid(-1, host.WAIT.NOHANG));
         else own.signal(number);
       }
     },
   });
 
-  function reap(): void {
-    for (let ended = host.waitpid(-1, host.WAIT.NOHANG); ended; ended = host.waitpid(-1, host.WAIT.NOHANG)) {
-      const name = programs.get(ended.pid);
-      if (name === undefined) continue;
-      // A guest's kernel that panics switches the machine off.
-      const byGuest = name === HYPERVISOR && ended.status === 0;
-      endings.push(byGuest ? "the guest's kernel has given up" : `${name} has ended with status ${ended.status}`);
-      // What it had to say, and the end of the other one, may come a moment later.
-      loop.setAlarm(AFTER_END_MS, () => broken(endings.join(" and ")));
-    }
-  }
-
   loop.after = () => own.finish();
-  loop.setAlarm(request.bootSeconds * 1000, () => broken(`the guest does not answer after ${request.bootSeconds} seconds`));
+  own.start();
   try {
     return loop.run();
   } catch (error) {
@@ -98,7 +75,15 @@ export function monitor(): never {
   }
 }
 
-/** ASCII only: it goes to a terminal or a log, and may be what the guest has said. */
-function printable(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : " ")).join("");
+function machine(): Handover & { readonly connection: number } {
+  try {
+    return takeOver();
+  } catch (error) {
+    return end((error as Error).message);
+  }
+}
+
+function end(reason: string): never {
+  host.write(2, `runt: machine: ${reason}\n`);
+  return host.exit(BROKEN);
 }

@@ -1,9 +1,8 @@
 /** The container itself: its stdio is this process's, and so are its signals and its end. */
 import * as host from "../../host/index.ts";
-import { DATA_MOST, encodeSize, type Opening, type SessionEvent } from "../channel/index.ts";
+import { DATA_MOST, encodeSize, type SessionEvent } from "../channel/index.ts";
 import { creditedOutlet, Inlet, type Loop, type Outlet } from "../flow/index.ts";
 import * as kernel from "../kernel.ts";
-import type { MachineRequest } from "../request.ts";
 import type { Port } from "./port.ts";
 
 const [STDIN, STDOUT, STDERR] = [0, 1, 2];
@@ -19,9 +18,9 @@ export class OwnStream {
   #status: number | undefined;
   readonly #ended: (status: number) => void;
 
-  constructor(loop: Loop, port: Port, request: MachineRequest, ended: (status: number) => void) {
+  constructor(loop: Loop, port: Port, terminal: boolean, ended: (status: number) => void) {
     this.#port = port;
-    this.#terminal = request.terminal;
+    this.#terminal = terminal;
     this.#ended = ended;
     this.stream = port.session.open()!;
     const outlet = (channel: "stdout" | "stderr", fd: number): Outlet =>
@@ -45,19 +44,24 @@ export class OwnStream {
     return this.#started;
   }
 
-  /** To be called once the guest serves. */
-  open({ id, config, terminal }: MachineRequest): void {
-    const size = terminal ? host.windowSize(STDIN) : undefined;
-    if (terminal) kernel.makeRaw(STDIN);
-    this.#port.sendText("open", this.stream, { what: "container", id, config, terminal, ...(size && { size }) } satisfies Opening);
+  /** The container is made in the guest; its program may run now. */
+  start(): void {
+    if (this.#terminal) {
+      kernel.makeRaw(STDIN);
+      this.#resize();
+    }
+    this.#port.send("start", this.stream);
   }
 
   signal(number: number): void {
-    if (number === host.signalNumber("WINCH") && this.#terminal) {
-      const size = host.windowSize(STDIN);
-      if (size) this.#port.send("resize", this.stream, encodeSize(size));
-    } else if (!this.#started) this.#early.push(number);
+    if (number === host.signalNumber("WINCH") && this.#terminal) this.#resize();
+    else if (!this.#started) this.#early.push(number);
     else this.#port.send("signal", this.stream, new Uint8Array([number]));
+  }
+
+  #resize(): void {
+    const size = host.windowSize(STDIN);
+    if (size) this.#port.send("resize", this.stream, encodeSize(size));
   }
 
   event(event: SessionEvent): void {

@@ -12,7 +12,7 @@ export interface PortOptions {
 }
 
 export class Port {
-  readonly session = new HostSession((bytes) => host.utf8Decode(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.length));
+  readonly session = new HostSession((bytes) => host.utf8Decode(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.length), true);
   readonly #decoder = new FrameDecoder("guest");
   readonly #outlet: Outlet;
 
@@ -30,10 +30,6 @@ export class Port {
 
   send(name: FrameName, stream: number, payload?: Uint8Array): void {
     this.#outlet.push(encodeFrame(name, stream, payload));
-  }
-
-  sendText(name: FrameName, stream: number, value: unknown): void {
-    this.send(name, stream, new Uint8Array(host.utf8Encode(JSON.stringify(value))));
   }
 
   /** Output of a stream has gone on. */

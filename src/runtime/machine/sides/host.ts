@@ -4,7 +4,7 @@
  */
 import type { Spec, SpecMount } from "../../spec/index.ts";
 import { JAIL, SHARED } from "../places.ts";
-import { type MachineRequest, toEnvironment } from "../request.ts";
+import { type MachineRequest, type MonitorRequest, toEnvironment } from "../request.ts";
 import type { MachineSettings } from "./settings.ts";
 import type { MachineSize } from "./size.ts";
 
@@ -19,12 +19,6 @@ export interface HostParts {
   readonly volumes: readonly SpecMount[];
 }
 
-/** What the file server needs to act for every user of the container, and the monitor to make the hypervisor another user. */
-const CAPABILITIES = [
-  ...["CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_DAC_READ_SEARCH", "CAP_FOWNER", "CAP_FSETID", "CAP_SETGID", "CAP_SETUID"],
-  // The file server drops what it does not need from its bounding set.
-  ...["CAP_MKNOD", "CAP_SETFCAP", "CAP_SETPCAP", "CAP_SYS_CHROOT", "CAP_KILL"],
-];
 /** Processes and threads of monitor, hypervisor and file server; virtiofsd has a thread for each request under way. */
 const PIDS = 256;
 
@@ -42,14 +36,16 @@ export function hostSpec(spec: Spec, parts: HostParts): Spec {
         ...(process.consoleSize && { consoleSize: process.consoleSize }),
         user: { uid: 0, gid: 0 },
         args: [JAIL.runt, "machine-monitor"],
-        env: ["PATH=/usr/bin:/bin", ...toEnvironment(request)],
+        env: [PATH, ...toEnvironment({ terminal: request.terminal, memoryMiB: request.memoryMiB } satisfies MonitorRequest)],
         cwd: "/",
-        capabilities: { bounding: CAPABILITIES, effective: CAPABILITIES, permitted: CAPABILITIES },
+        // It only reads and writes what it is given, and what the guest sends is read by it.
+        capabilities: {},
+        noNewPrivileges: true,
         ...(process.oomScoreAdj !== undefined && { oomScoreAdj: process.oomScoreAdj }),
       },
     }),
     mounts: [...ownMounts(parts), rootMount(spec, parts), ...volumes],
-    ...(hooks && { hooks: { prestart, createRuntime, poststart, poststop } }),
+    hooks: { prestart, createRuntime, createContainer: [bootHook(parts)], poststart, poststop },
     annotations: { ...annotations, [ISOLATION]: "vm" },
     linux: {
       ...(linux?.cgroupsPath !== undefined && { cgroupsPath: linux.cgroupsPath }),
@@ -57,6 +53,16 @@ export function hostSpec(spec: Spec, parts: HostParts): Spec {
       resources: hostResources(linux?.resources, size),
     },
   };
+}
+
+const PATH = "PATH=/usr/bin:/bin";
+
+/**
+ * `create` boots the machine and makes the container in it: after the hooks that make the network and before the pivot, in the namespaces and the
+ * cgroup of the monitor, which takes the channel over when it starts. What cannot be made there fails `create`.
+ */
+function bootHook({ request, runt }: HostParts) {
+  return { path: runt, args: ["runt", "machine-boot"], env: [PATH, ...toEnvironment(request)] };
 }
 
 /** Annotation by which isolation is asked for, and by which a container in a machine is known. */

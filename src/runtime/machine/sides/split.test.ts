@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Spec } from "../../spec/index.ts";
+import { fromEntries, type MachineRequest } from "../request.ts";
 import { ISOLATION } from "./host.ts";
 import { DEFAULT_SETTINGS } from "./settings.ts";
 import { type Sides, splitSpec } from "./split.ts";
@@ -28,6 +29,9 @@ const split = (change: Partial<Spec> = {}, settings = DEFAULT_SETTINGS): Sides =
     { id: "c", inBundle: (path) => (path.startsWith("/") ? path : `/b/${path}`), runt: "/usr/bin/runt", settings },
   );
 
+/** Of what boots the machine. */
+const requestOf = ({ hooks }: Spec) => fromEntries(hooks!.createContainer![0]!.env!) as MachineRequest;
+
 describe("the two sides of a configuration", () => {
   it("put the bind mounts into the shared directory, and bind them from there in the guest", () => {
     const { host, guest } = split();
@@ -43,10 +47,33 @@ describe("the two sides of a configuration", () => {
     expect(guest.root).toEqual({ path: "/share/root" });
   });
 
+  it("have the mount points of a read-only root made on the host, but for those below another mount", () => {
+    const shm = { destination: "/proc/x", type: "tmpfs", source: "tmpfs" };
+    const mounts = [...SPEC.mounts!, { destination: "//new/./place/", type: "tmpfs", source: "tmpfs" }, shm];
+    const points = (readonly: boolean) => requestOf(split({ root: { path: "/r", readonly }, mounts }).host).mountPoints;
+    expect(points(true)).toEqual([
+      { path: "/proc" },
+      { path: "/data", source: "/b/data" },
+      { path: "/etc/hosts", source: "/hosts" },
+      { path: "/new/place" },
+    ]);
+    expect(points(false)).toEqual([]);
+  });
+
   it("share the root read-only where the container has it so", () => {
     const { host, guest } = split({ root: { path: "/r", readonly: true } });
     expect(host.mounts?.find(({ destination }) => destination === "/share/root")).toMatchObject({ source: "/r", options: ["rbind", "ro"] });
     expect(guest.root?.readonly).toBe(true);
+  });
+
+  it("boot the machine in the last hook before the pivot, with the caller's own hooks before it", () => {
+    const { host } = split({ hooks: { prestart: [{ path: "/network" }], startContainer: [{ path: "/in" }] } });
+    expect(host.hooks).toMatchObject({
+      prestart: [{ path: "/network" }],
+      createContainer: [{ path: "/usr/bin/runt", args: ["runt", "machine-boot"] }],
+    });
+    expect(host.hooks?.startContainer).toBeUndefined();
+    expect(fromEntries(host.process!.env!)).toEqual({ terminal: false, memoryMiB: 160 });
   });
 
   it("have the monitor on the host, and the container's process in the guest", () => {
@@ -58,12 +85,7 @@ describe("the two sides of a configuration", () => {
 
   it("size the machine by the limits, which hold in the guest", () => {
     const { host, guest } = split();
-    const request = JSON.parse(
-      host
-        .process!.env!.filter((entry) => entry.startsWith("RUNT_MACHINE_"))
-        .map((entry) => entry.replace(/^[^=]*=/, ""))
-        .join(""),
-    );
+    const request = requestOf(host);
     expect(request).toMatchObject({ cpus: 2, memoryMiB: 160, cacheMiB: 32, terminal: false });
     expect(JSON.parse(request.config)).toEqual(guest);
     expect(guest.linux?.resources).toEqual({

@@ -6,7 +6,7 @@ import { type HostParts, hostSpec } from "./host.ts";
 import { refuseUnsupported } from "./refuse.ts";
 import type { MachineSettings } from "./settings.ts";
 import { sizeOf } from "./size.ts";
-import { isBind, splitBind } from "./volumes.ts";
+import { isBind, mountPoints, splitBind } from "./volumes.ts";
 
 export interface Sides {
   readonly host: Spec;
@@ -42,11 +42,12 @@ export function splitSpec(spec: Spec, input: SplitInput): Sides {
   const guest = guestSpec(spec, mounts);
   const { hypervisor, virtiofsd, user, bootSeconds, cacheMiB, console } = settings;
   const { cpus, memoryMiB } = size;
+  const rootfs = inBundle(spec.root?.path ?? "");
   const request = {
-    ...{ id, config: printJson(guest), terminal: spec.process?.terminal ?? false },
+    ...{ id, rootfs, mountPoints: spec.root?.readonly === true ? mountPoints(spec.mounts ?? [], inBundle) : [] },
+    ...{ config: printJson(guest), terminal: spec.process?.terminal ?? false },
     ...{ cpus, memoryMiB, cacheMiB, accelerator: "tcg" as const, hypervisor, virtiofsd, user, bootSeconds, console },
   };
-  const rootfs = inBundle(spec.root?.path ?? "");
   const host = hostSpec(spec, { settings, size, request, runt, rootfs, volumes });
   return { host, guest, warnings: warningsOf(spec) };
 }

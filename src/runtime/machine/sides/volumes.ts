@@ -1,6 +1,7 @@
 /** What of the host a container sees: each bind mount becomes an entry of the shared directory, and in the guest a bind mount of that. */
 import type { SpecMount } from "../../spec/index.ts";
 import { GUEST, JAIL, SHARED } from "../places.ts";
+import type { MountPoint } from "../request.ts";
 
 export function isBind({ type, options }: SpecMount): boolean {
   return type === "bind" || (options ?? []).some((option) => option === "bind" || option === "rbind");
@@ -18,6 +19,18 @@ export function splitBind(mount: SpecMount, number: number): { readonly host: Sp
     guest: { ...mount, type: "bind", source: `${GUEST.share}/${place}`, options: withBind(mount.options ?? []) },
   };
 }
+
+/** Those that are in the root itself: what is below another mount is made there. */
+export function mountPoints(mounts: readonly SpecMount[], inBundle: (path: string) => string): MountPoint[] {
+  const places = mounts.map(({ destination }) => `/${partsOf(destination).join("/")}/`);
+  return mounts.flatMap((mount, index) => {
+    const place = places[index]!;
+    if (places.slice(0, index).some((other) => place.startsWith(other))) return [];
+    return { path: place.slice(0, -1), ...(isBind(mount) && { source: inBundle(mount.source ?? "") }) };
+  });
+}
+
+const partsOf = (path: string): string[] => path.split("/").filter((part) => part !== "" && part !== ".");
 
 function withBind(options: readonly string[]): string[] {
   return options.includes("bind") || options.includes("rbind") ? [...options] : ["bind", ...options];

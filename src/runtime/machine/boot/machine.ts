@@ -1,4 +1,4 @@
-/** The processes of a machine: the hypervisor and the file server. They end with this process, and it with them. */
+/** The processes of a machine: the hypervisor and the file server. They end with this process. */
 import * as host from "../../host/index.ts";
 import * as kernel from "../kernel.ts";
 import { JAIL } from "../places.ts";
@@ -6,8 +6,8 @@ import type { MachineRequest } from "../request.ts";
 import { fileServerArguments, hypervisorArguments } from "./hypervisor.ts";
 
 export interface Machine {
-  /** Pid of each, and what it is called. */
-  readonly programs: ReadonlyMap<number, string>;
+  /** Pid of each that runs, and what it is called. */
+  readonly programs: Map<number, string>;
   /** This side's end of the channel to the guest. */
   readonly channel: number;
   /** What the programs complain of. */
@@ -21,14 +21,13 @@ export function startMachine(request: MachineRequest): Machine {
   const programs = new Map<number, string>();
   const nothing = host.open("/dev/null", host.O.RDWR);
   const [complaints, theirs] = kernel.pipe();
-  const errors = request.console ? 2 : theirs;
   const files = kernel.listen(JAIL.files);
   host.chown(JAIL.files, request.user, request.user);
   const server = fileServerArguments(request, files);
   programs.set(kernel.spawnCompanion(request.virtiofsd, server, ENVIRONMENT, [nothing, nothing, theirs], [files]), "virtiofsd");
   const [channel, hypervisors] = kernel.streamPair();
   const hypervisor = hypervisorArguments(request, hypervisors);
-  const stdio = [nothing, request.console ? errors : nothing, errors] as const;
+  const stdio = [nothing, request.console ? theirs : nothing, theirs] as const;
   programs.set(kernel.spawnCompanion(request.hypervisor, hypervisor, ENVIRONMENT, stdio, [hypervisors], request.user), HYPERVISOR);
   for (const fd of [nothing, theirs, files, hypervisors]) host.close(fd);
   kernel.setNonBlocking(channel);

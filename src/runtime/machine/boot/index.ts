@@ -1,0 +1,115 @@
+/**
+ * What boots a machine. `create` runs it as a hook of the host's side and waits until the container is made in the guest: what goes wrong until then
+ * fails `create`, with the reason. Then it stays, as the parent of the hypervisor and the file server, and gives the channel to the monitor when the
+ * container starts. From then on it hears nothing of the guest: this process has more rights than the monitor has.
+ */
+import * as host from "../../host/index.ts";
+import { ProtocolError } from "../channel/index.ts";
+import { Complaints } from "../complaints.ts";
+import { Loop } from "../flow/index.ts";
+import { handOver } from "../handover.ts";
+import * as kernel from "../kernel.ts";
+import { JAIL } from "../places.ts";
+import { fromEnvironment, type MachineRequest } from "../request.ts";
+import { Greeting } from "./greeting.ts";
+import { HYPERVISOR, startMachine } from "./machine.ts";
+import { makeMountPoints } from "./mount-points.ts";
+
+const BROKEN = 125;
+/** What the programs had to say, and the end of the other one, may come a moment after the end of one. */
+const AFTER_END_MS = 200;
+const STDERR = 2;
+
+export function boot(): never {
+  const request = fromEnvironment(host.getenv) as MachineRequest;
+  const { rootfs, mountPoints, bootSeconds } = request;
+  makeMountPoints(rootfs, mountPoints);
+  // The hook's directory is the root of the monitor to be.
+  kernel.chroot(".");
+  host.chdir("/");
+  const made = host.detach();
+  host.blockSignals();
+  const loop = new Loop();
+  const listen = (path: string): number => {
+    const fd = kernel.listen(path);
+    host.chmod(path, 0o600);
+    return fd;
+  };
+  const [monitors, clients] = [listen(JAIL.boot), listen(JAIL.monitor)];
+  const { programs, channel, complaints } = startMachine(request);
+  const complaint = new Complaints(loop, complaints);
+  const endings: string[] = [];
+  let isMade = false;
+  /** The machine has ended before the container has started. */
+  let reason: string | undefined;
+  /** To the monitor. */
+  let connection: number | undefined;
+
+  function fail(message: string, status: number): never {
+    host.write(STDERR, `${message}\n`);
+    return host.exit(status);
+  }
+
+  function broken(what: string): void {
+    if (connection !== undefined) {
+      host.sendDatagram(connection, what, -1);
+      host.exit(BROKEN);
+    }
+    const whole = complaint.after(what);
+    if (!isMade) fail(`runt: machine: ${whole}`, BROKEN);
+    reason = whole;
+    for (const pid of programs.keys()) host.kill(pid, host.signalNumber("KILL"));
+  }
+
+  const greeting = new Greeting(loop, channel, request, {
+    made() {
+      loop.setAlarm(undefined);
+      isMade = true;
+      host.write(made, ".");
+      host.close(made);
+    },
+    failed: ({ message, status }) => fail(message, status),
+    broken,
+  });
+  loop.add({
+    fd: monitors,
+    wants: () => (isMade && connection === undefined ? host.POLL.IN : 0),
+    ready() {
+      connection = kernel.accept(monitors);
+      if (reason !== undefined) return broken(reason);
+      complaint.stop();
+      handOver(connection, { channel, complaints, clients });
+      for (const fd of [channel, complaints, clients, monitors]) host.close(fd);
+    },
+  });
+  const signals = kernel.signalDescriptor();
+  loop.add({
+    fd: signals,
+    wants: () => host.POLL.IN,
+    ready() {
+      while (kernel.nextSignal(signals) !== 0);
+      reap();
+    },
+  });
+
+  function reap(): void {
+    for (let ended = host.waitpid(-1, host.WAIT.NOHANG); ended; ended = host.waitpid(-1, host.WAIT.NOHANG)) {
+      const name = programs.get(ended.pid);
+      if (!programs.delete(ended.pid)) continue;
+      // A guest's kernel that panics switches the machine off.
+      const byGuest = name === HYPERVISOR && ended.status === 0;
+      endings.push(byGuest ? "the guest's kernel has given up" : `${name} has ended with status ${ended.status}`);
+      if (reason === undefined) loop.setAlarm(AFTER_END_MS, () => broken(endings.join(" and ")));
+    }
+  }
+
+  loop.setAlarm(bootSeconds * 1000, () =>
+    broken(`the guest ${greeting.greeted ? "has not made the container" : "does not answer"} after ${bootSeconds} seconds`),
+  );
+  try {
+    return loop.run();
+  } catch (error) {
+    if (error instanceof ProtocolError) return fail(`runt: machine: the guest has sent ${error.message}`, BROKEN);
+    throw error;
+  }
+}
