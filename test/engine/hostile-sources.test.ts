@@ -20,8 +20,8 @@ import { tar } from "./image-files.ts";
 import { isRoot, until, useEngine } from "./support.ts";
 
 const HAS_PROGRAMS = ["skopeo", "umoci"].every((name) => existsSync(`/usr/bin/${name}`));
-/** A program is killed when its task is, and gone within two seconds; the rest is for those who have the processors meanwhile. */
-const GONE_MS = 10_000 * SLOW;
+/** A program is killed when its task is, and gone within two seconds of the answer to who has asked for that. */
+const GONE_MS = 2_000 * SLOW;
 
 describe.skipIf(!isRoot || !HAS_PROGRAMS)("hostile sources of images (needs root, skopeo and umoci)", () => {
   const scene = useEngine();
