@@ -2,7 +2,18 @@
  * Stores which networks each task is attached to, one file a task. The file is written before anything is made, and again with the results. DEL and CHECK use the
  * stored configuration, so that a new configuration or a new version of this program undoes exactly what was done.
  */
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import type { NetworkStep } from "../plan/index.ts";
 import type { CniResult } from "./answer.ts";
@@ -41,7 +52,9 @@ export class Attachments {
   }
 
   remove(containerId: string): void {
-    rmSync(this.#path(containerId), { force: true });
+    const path = this.#path(containerId);
+    // A kill may have left what was being written.
+    for (const one of [path, makingOf(path)]) rmSync(one, { force: true });
     this.#all().delete(containerId);
   }
 
@@ -79,18 +92,28 @@ export class Attachments {
   }
 }
 
-/** Replaces the file atomically: readers see the old or the new text, also after a power failure. */
+function makingOf(path: string): string {
+  return `${path}.making`;
+}
+
+/** Replaces the file atomically: readers see the old or the new text, also after a power failure. A failure leaves the old one, and nothing else. */
 export function writeDurably(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const making = `${path}.making`;
-  const fd = openSync(making, "w", 0o600);
+  const making = makingOf(path);
   try {
-    writeSync(fd, text);
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
+    const fd = openSync(making, "w", 0o600);
+    try {
+      // What a full disk takes only a part of is an error.
+      writeFileSync(fd, text);
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+    renameSync(making, path);
+  } catch (error) {
+    rmSync(making, { force: true });
+    throw error;
   }
-  renameSync(making, path);
   const directory = openSync(dirname(path), "r");
   try {
     fsyncSync(directory);
