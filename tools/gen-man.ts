@@ -11,7 +11,7 @@ import { taskPages } from "./man-page-tasks.ts";
 
 const DIRECTORY = "man";
 const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
-const pages = new Map([...manPages(version), ...taskPages(version)]);
+const pages = new Map([...manPages(version), ...(await taskPages(version))]);
 
 mkdirSync(DIRECTORY, { recursive: true });
 const present = new Map(readdirSync(DIRECTORY).map((name) => [name, readFileSync(join(DIRECTORY, name), "utf8")]));

@@ -33,7 +33,11 @@ function isKept(path: string): boolean {
 rmSync(directory, { recursive: true, force: true });
 mkdirSync(directory, { recursive: true });
 for (const path of ["dist", "package.json", ...needed]) cpSync(path, join(directory, path), { recursive: true, filter: isKept });
-for (const program of ["runtd", "runtctl"]) {
+// runtctl is a CommonJS module (tools/bundle-client.ts), which starts sooner without the loader of ES modules.
+for (const [program, load] of [
+  ["runtd", "import"],
+  ["runtctl", "require"],
+]) {
   const path = join(directory, `${program}.cjs`);
   writeFileSync(
     path,
@@ -43,7 +47,7 @@ if (Number(process.versions.node.split(".")[0]) < 20) {
   process.stderr.write("${program}: Node.js 20 or newer is needed, and this is " + process.versions.node + "\\n");
   process.exit(69);
 }
-import("./dist/${program}/main.js");
+${load}("./dist/${program}/main.js");
 `,
   );
   chmodSync(path, 0o644);

@@ -5,18 +5,23 @@ import { CommanderError } from "commander";
 import { ClientError } from "./client.ts";
 import { EXIT, UsageError } from "./errors.ts";
 import { programOf } from "./program.ts";
-import { VERBS } from "./verbs/index.ts";
+import { verbsAsked } from "./verbs-asked.ts";
 
 const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string };
 
-const program = programOf(VERBS, version, (status) => {
-  process.exitCode = status;
-});
-try {
-  await program.parseAsync();
-} catch (error) {
-  // Exits at once, because requests for other logs may still be open.
-  process.exit(told(error as Error));
+void main(process.argv.slice(2));
+
+/** A function, because the bundle is no ES module and cannot wait at its top level (tools/bundle-client.ts). */
+async function main(words: readonly string[]): Promise<void> {
+  try {
+    const program = programOf(await verbsAsked(words), version, (status) => {
+      process.exitCode = status;
+    });
+    await program.parseAsync(words, { from: "user" });
+  } catch (error) {
+    // Exits at once, because requests for other logs may still be open.
+    process.exit(told(error as Error));
+  }
 }
 
 /** Prints the error in one line, and its hint if there is one. Returns the exit status. */

@@ -145,7 +145,7 @@ test("T2 no container gets a root file system before the task has its cgroup; if
   expect(one.record.known).toBe("STOPPED");
 });
 
-test("E95 the pause process of shared namespaces is there before every container, and stops last", () => {
+test("E95 the pause process of shared namespaces runs before any container is started, whose root is made meanwhile, and stops last", () => {
   const one = world([{ name: "a" }, { name: "b" }], { namespaces: { pid: "shared" } });
   const order: string[] = [];
   const fresh = new World(newRecord({ id: "g.t.2", group: "g", spec: one.record.spec, cgroup: null, at }), (_, { actions }) => {
@@ -155,7 +155,21 @@ test("E95 the pause process of shared namespaces is there before every container
   go(fresh);
   fresh.send({ type: "delete", at });
   go(fresh);
-  expect(order.indexOf("start runtd/pause")).toBeLessThan(Math.min(order.indexOf("create a"), order.indexOf("create b")));
+  const [pause, a, b] = ["start runtd/pause", "start a", "start b"].map((action) => order.indexOf(action)) as [number, number, number];
+  expect(pause).toBeLessThan(Math.min(a, b));
+  const waiting = new World(newRecord({ id: "g.t.3", group: "g", spec: one.record.spec, cgroup: null, at }), () => {});
+  waiting.send({ type: "admitted", at });
+  const finishOthers = () => {
+    const next = waiting.pending.findIndex(
+      (action) => !("container" in action && action.container === "runtd/pause" && action.type === "start"),
+    );
+    if (next !== -1) waiting.finish(next, "ok");
+    return next !== -1;
+  };
+  while (finishOthers());
+  expect(waiting.record.containers.map(({ name, known }) => `${name} ${known}`)).toEqual(["runtd/pause CREATED", "a CREATED", "b CREATED"]);
+  waiting.finish(0, "ok");
+  expect(waiting.pending.map(({ type }) => type)).toEqual(["start", "start"]);
   expect(order.indexOf("stop runtd/pause")).toBeGreaterThan(Math.max(order.indexOf("stop a"), order.indexOf("stop b")));
 });
 
