@@ -206,8 +206,9 @@ module.exports = {
     room("resctrl", "spec", "host", "errors"),
     room("criu", "spec", "host", "errors"),
     room("hooks", "host", "errors"),
-    // Its processes are a program of their own: what they share with the verbs is the host's interface, and the two sides of a configuration.
-    room("machine", "spec", "host", "errors"),
+    // Its processes are a program of their own: what they share with the verbs is the host's interface, the network's messages, and the two sides of a
+    // configuration.
+    room("machine", "network", "spec", "host", "errors"),
     {
       name: "machine-by-its-sides",
       severity: "error",

@@ -48,6 +48,19 @@ describe.skipIf(missing !== undefined)(`create in a machine${missing ? ` (${miss
     for (const [program, each] of all) expect(isThere(each), program).toBe(false);
   });
 
+  test.each(["kill", "delete"])("ends by %s while it is paused, and leaves nothing", async (verb) => {
+    const { name, all } = await created();
+    await ok(["start", name]);
+    await ok(["pause", name]);
+    await until(name, "paused");
+    if (verb === "kill") {
+      await ok(["kill", name, "KILL"]);
+      await until(name, "stopped");
+      await ok(["delete", name]);
+    } else await ok(["delete", "--force", name]);
+    for (const [program, each] of all) expect(isThere(each), program).toBe(false);
+  });
+
   test("has its start end with the reason where the machine has broken before", async () => {
     const { name, all, errors } = await created();
     process.kill(all.get("virtiofsd")!, "SIGKILL");

@@ -1,6 +1,6 @@
 /**
- * SIGKILL of any process of a machine, or of runt's own, at any moment between `create` and the end leaves nothing that `delete --force` does not
- * remove. RUNT_VM_KILLS says how often, RUNT_VM_SEED at which moments.
+ * SIGKILL of any process of a machine, or of runt's own, at any moment between `create` and the end ends the others, and leaves nothing that
+ * `delete --force` does not remove. RUNT_VM_KILLS says how often, RUNT_VM_SEED at which moments.
  */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -13,6 +13,7 @@ import { random } from "../support/random.ts";
 import { isThere, type Machine, machineMissing, pidOf, programs, stayingBundle, VM, VM_TIMEOUT, WITH_IMAGE } from "../support/vm.ts";
 
 const missing = machineMissing();
+const VERB = "the verb";
 const ROUNDS = Number(process.env["RUNT_VM_KILLS"] ?? 6);
 const SEED = Number(process.env["RUNT_VM_SEED"] ?? 1);
 
@@ -23,7 +24,7 @@ describe.skipIf(missing !== undefined)(`a killed machine${missing ? ` (${missing
   /** Every process that there is now, by what it is. */
   function victims(bundle: string, verb: number | undefined): (readonly [what: string, pid: number])[] {
     const found: [string, number][] = [];
-    if (verb !== undefined && isThere(verb)) found.push(["the verb", verb]);
+    if (verb !== undefined && isThere(verb)) found.push([VERB, verb]);
     const pid = existsSync(join(bundle, "pid")) ? pidOf(bundle) : 0;
     if (pid === 0 || !isThere(pid)) return found;
     try {
@@ -58,10 +59,14 @@ describe.skipIf(missing !== undefined)(`a killed machine${missing ? ` (${missing
         verb = pid;
       });
       await sleep(below(span));
-      const [what, pid] = ((all) => all[below(all.length)])(victims(container.bundle, verb)) ?? ["nobody", 0];
+      const all = victims(container.bundle, verb);
+      const [what, pid] = all[below(all.length)] ?? ["nobody", 0];
       if (pid !== 0 && isThere(pid)) process.kill(pid, "SIGKILL");
       struck.push(what);
       await living;
+      // Each process of a machine takes the others with it, at start if not before.
+      const rest = () => (what === "nobody" || what === VERB ? [] : all.filter(([other, each]) => other !== VERB && isThere(each)));
+      await expect.poll(rest, { timeout: PATIENCE_MS, message: `after the end of ${what} in round ${round}` }).toEqual([]);
       await ok(["delete", "--force", container.name]);
       expect(readdirSync(root)).toEqual([]);
       const left = () => [...hostTraces(harness.directory)].filter((trace) => !before.has(trace));

@@ -16,7 +16,7 @@ guest-image: bin/runt $(VM)/kernel/release
 demo-vm: guest-image
 	bundles/demo-vm.sh
 
-# Containers in machines: half a minute on an idle machine.
+# Containers in machines: two minutes on an idle machine.
 .PHONY: test-vm
 test-vm: setup-test guest-image $(TEST_TOOLS)
 	RUNT_TEST_VM=yes RUNT_TEST_SLOW=4 $(B)/test/plain node_modules/.bin/vitest run --project e2e test/e2e/vm

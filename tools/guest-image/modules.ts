@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
-/** The bus, the channel, and the file system; of the network nothing yet. */
-const WANTED = ["virtio_pci", "virtio_console", "virtiofs"];
+/** The bus, the channel, the file system, and the network. */
+const WANTED = ["virtio_pci", "virtio_console", "virtiofs", "virtio_net"];
 
 export interface Module {
   readonly name: string;

@@ -6,6 +6,7 @@ import * as host from "../host/index.ts";
 import { boot } from "./boot/index.ts";
 import { guest } from "./guest/index.ts";
 import { join } from "./join.ts";
+import { leave } from "./leave.ts";
 import { monitor } from "./monitor/index.ts";
 
 const ROLES: Readonly<Record<string, () => never>> = {
@@ -13,6 +14,7 @@ const ROLES: Readonly<Record<string, () => never>> = {
   "machine-guest": guest,
   "machine-monitor": monitor,
   "machine-join": join,
+  "machine-leave": leave,
 };
 
 const role = host.argv()[1] ?? "";

@@ -12,6 +12,11 @@ export interface MonitorRequest {
   readonly memoryMiB: number;
 }
 
+/** For the hook at the end: path of the network namespace that the machine has joined. */
+export interface EndRequest {
+  readonly network: string;
+}
+
 /** For the process that boots: of the operator's configuration and the sizes of the container. */
 export interface MachineRequest {
   readonly id: string;
@@ -22,6 +27,8 @@ export interface MachineRequest {
   /** config.json for the guest's side. */
   readonly config: string;
   readonly terminal: boolean;
+  /** It has a network namespace on the host, whose interfaces are the machine's. */
+  readonly network: boolean;
   readonly cpus: number;
   readonly memoryMiB: number;
   /** The emulator's translation cache. */

@@ -11,11 +11,16 @@ import {
   type SessionEvent,
 } from "../channel/index.ts";
 import { Inlet, type Loop, Outlet } from "../flow/index.ts";
+import type { Interface } from "../network/interface.ts";
 import type { MachineRequest } from "../request.ts";
 
 const AT_ONCE = 65_536;
 
 export interface GreetingOptions {
+  /** What the machine has of the network. */
+  readonly interfaces: readonly Interface[];
+  /** The guest has come up: all its devices are there. */
+  readonly greeted: () => void;
   /** Nothing more is read. */
   readonly made: () => void;
   readonly failed: (failure: Failure) => void;
@@ -68,7 +73,9 @@ export class Greeting {
       const image = `the guest image is of runt ${version} (${commit}), this is ${host.build.version} (${host.build.commit})`;
       this.#options.broken(`${image}: make it anew`);
     }
-    const opening: Opening = { what: "container", id, config, terminal };
+    const { interfaces, greeted } = this.#options;
+    greeted();
+    const opening: Opening = { what: "container", id, config, interfaces, terminal };
     this.#outlet.push(encodeFrame("open", this.#stream, new Uint8Array(host.utf8Encode(JSON.stringify(opening)))));
   }
 }

@@ -1,4 +1,5 @@
 /** The command lines of the two programs that are a machine. Pure. */
+import { type Interface, tapName } from "../network/interface.ts";
 import { JAIL, PORT, TAG } from "../places.ts";
 import type { MachineRequest } from "../request.ts";
 
@@ -10,8 +11,9 @@ const KERNEL_WORDS = [
 ];
 
 /** @param channel descriptor of the hypervisor's end of the channel */
-export function hypervisorArguments(request: MachineRequest, channel: number): string[] {
-  const { accelerator, cacheMiB, console, cpus, hypervisor, memoryMiB } = request;
+export function hypervisorArguments(request: MachineRequest, channel: number, interfaces: readonly Interface[]): string[] {
+  const { accelerator, cacheMiB, console, cpus, hypervisor, memoryMiB, user } = request;
+  const alone = interfaces.length === 0;
   return [
     hypervisor,
     ...["-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-monitor", "none", "-parallel", "none"],
@@ -26,8 +28,18 @@ export function hypervisorArguments(request: MachineRequest, channel: number): s
     ...["-device", "virtio-serial-pci,max_ports=2", "-chardev", `socket,id=channel,fd=${channel}`],
     ...["-device", `virtserialport,chardev=channel,name=${PORT}`],
     ...["-chardev", `socket,id=files,path=${JAIL.files}`, "-device", `vhost-user-fs-pci,chardev=files,tag=${TAG}`],
-    // It starts no program and gains no rights, and no device but these is there.
-    ...["-sandbox", "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny"],
+    ...interfaces.flatMap(interfaceArguments),
+    // It starts no program and gains no rights, and no device but these is there. Where it has to become another user by itself it may.
+    ...(alone ? [] : ["-runas", `${user}:${user}`]),
+    ...["-sandbox", `on,obsolete=deny,elevateprivileges=${alone ? "deny" : "allow"},spawn=deny,resourcecontrol=deny`],
+  ];
+}
+
+function interfaceArguments({ hardwareAddress, mtu }: Interface, number: number): string[] {
+  const id = `net${number}`;
+  return [
+    ...["-netdev", `tap,id=${id},ifname=${tapName(number)},script=no,downscript=no`],
+    ...["-device", `virtio-net-pci,netdev=${id},mac=${hardwareAddress},host_mtu=${mtu},romfile=`],
   ];
 }
 

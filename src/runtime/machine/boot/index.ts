@@ -9,6 +9,7 @@ import { Complaints } from "../complaints.ts";
 import { Loop } from "../flow/index.ts";
 import { handOver } from "../handover.ts";
 import * as kernel from "../kernel.ts";
+import { joinInterfaces, readInterfaces } from "../network/host.ts";
 import { JAIL } from "../places.ts";
 import { fromEnvironment, type MachineRequest } from "../request.ts";
 import { Greeting } from "./greeting.ts";
@@ -36,7 +37,8 @@ export function boot(): never {
     return fd;
   };
   const [monitors, clients] = [listen(JAIL.boot), listen(JAIL.monitor)];
-  const { programs, channel, complaints } = startMachine(request);
+  const interfaces = request.network ? readInterfaces() : [];
+  const { programs, channel, complaints } = startMachine(request, interfaces);
   const complaint = new Complaints(loop, complaints);
   const endings: string[] = [];
   let isMade = false;
@@ -62,6 +64,8 @@ export function boot(): never {
   }
 
   const greeting = new Greeting(loop, channel, request, {
+    interfaces,
+    greeted: () => joinInterfaces(interfaces),
     made() {
       loop.setAlarm(undefined);
       isMade = true;

@@ -10,7 +10,15 @@ export interface Hello {
 /** What a stream is for. */
 export type Opening =
   /** The container itself: made, and started when the host says so. */
-  | { readonly what: "container"; readonly id: string; readonly config: string; readonly terminal: boolean; readonly size?: undefined }
+  | {
+      readonly what: "container";
+      readonly id: string;
+      readonly config: string;
+      /** Plain data, which is the network's affair (../network/interface.ts). */
+      readonly interfaces: readonly object[];
+      readonly terminal: boolean;
+      readonly size?: undefined;
+    }
   /** A further process: `runt exec` with these words, `process` as its process document. */
   | {
       readonly what: "exec";

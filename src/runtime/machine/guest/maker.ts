@@ -3,11 +3,13 @@ import * as host from "../../host/index.ts";
 import type { Opening } from "../channel/index.ts";
 import type { Loop } from "../flow/index.ts";
 import * as kernel from "../kernel.ts";
+import { bringInterfaces } from "../network/guest.ts";
+import type { Interface } from "../network/interface.ts";
 import { GUEST } from "../places.ts";
 import type { Program, Stdio } from "./program.ts";
 
 const ENVIRONMENT = ["PATH=/"];
-/** Of an error whose words could not be read. */
+/** Of an error that no verb has. */
 const FAILED = 1;
 
 export class Maker {
@@ -40,14 +42,21 @@ export class Maker {
     if (this.#verbs.size === 0) this.#endings.clear();
   }
 
-  #container(program: Program, { id, config }: Extract<Opening, { readonly what: "container" }>, directory: string): void {
+  #container(program: Program, { id, config, interfaces }: Extract<Opening, { readonly what: "container" }>, directory: string): void {
     host.tryMkdir(GUEST.bundle, 0o755);
     host.writeFile(`${GUEST.bundle}/config.json`, config, host.O.WRONLY | host.O.CREAT | host.O.TRUNC, 0o600);
     const words = ["create", "--bundle", GUEST.bundle, ...this.#files(program, directory), id];
     // The host hears nothing of it before its program may run, so what went wrong is told by its message alone.
     program.hold();
     this.#verb(program, directory, words, program.terminal ? undefined : program.makePipes(), false, () => {
-      keepMounts(this.#take(program, directory));
+      const pid = this.#take(program, directory);
+      keepMounts(pid);
+      try {
+        bringInterfaces(pid, interfaces as readonly Interface[]);
+      } catch (error) {
+        host.kill(pid, host.signalNumber("KILL"));
+        return program.failed({ message: `runt: ${(error as Error).message}`, status: FAILED, shown: false });
+      }
       program.created(() => this.#verb(program, directory, ["start", id], undefined, false, () => program.started()));
     });
   }

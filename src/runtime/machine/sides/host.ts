@@ -4,7 +4,7 @@
  */
 import type { Spec, SpecMount } from "../../spec/index.ts";
 import { JAIL, SHARED } from "../places.ts";
-import { type MachineRequest, type MonitorRequest, toEnvironment } from "../request.ts";
+import { type EndRequest, type MachineRequest, type MonitorRequest, toEnvironment } from "../request.ts";
 import type { MachineSettings } from "./settings.ts";
 import type { MachineSize } from "./size.ts";
 
@@ -45,14 +45,29 @@ export function hostSpec(spec: Spec, parts: HostParts): Spec {
       },
     }),
     mounts: [...ownMounts(parts), rootMount(spec, parts), ...volumes],
-    hooks: { prestart, createRuntime, createContainer: [bootHook(parts)], poststart, poststop },
+    hooks: {
+      prestart,
+      createRuntime,
+      createContainer: [bootHook(parts)],
+      poststart,
+      poststop: [...(poststop ?? []), ...leaveHook(spec, parts)],
+    },
     annotations: { ...annotations, [ISOLATION]: "vm" },
     linux: {
       ...(linux?.cgroupsPath !== undefined && { cgroupsPath: linux.cgroupsPath }),
+      ...(hasNetwork(spec) && { devices: [TUN] }),
       namespaces: [...network, ...["pid", "mount", "ipc", "uts"].map((type) => ({ type }))],
       resources: hostResources(linux?.resources, size),
     },
   };
+}
+
+/** For the taps of the hypervisor. */
+const TUN = { path: "/dev/net/tun", type: "c", major: 10, minor: 200, fileMode: 0o600, uid: 0, gid: 0 };
+
+/** Of its own: the host's is not the machine's. */
+export function hasNetwork({ linux }: Pick<Spec, "linux">): boolean {
+  return linux?.namespaces?.some(({ type }) => type === "network") ?? false;
 }
 
 const PATH = "PATH=/usr/bin:/bin";
@@ -63,6 +78,12 @@ const PATH = "PATH=/usr/bin:/bin";
  */
 function bootHook({ request, runt }: HostParts) {
   return { path: runt, args: ["runt", "machine-boot"], env: [PATH, ...toEnvironment(request)] };
+}
+
+/** A network namespace that the container makes ends with it. */
+function leaveHook({ linux }: Spec, { runt }: HostParts) {
+  const network = linux?.namespaces?.find(({ type }) => type === "network")?.path;
+  return network ? [{ path: runt, args: ["runt", "machine-leave"], env: [PATH, ...toEnvironment({ network } satisfies EndRequest)] }] : [];
 }
 
 /** Annotation by which isolation is asked for, and by which a container in a machine is known. */

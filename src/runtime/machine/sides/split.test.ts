@@ -100,7 +100,23 @@ describe("the two sides of a configuration", () => {
     const { host, guest, warnings } = split();
     expect(host.linux?.namespaces).toContainEqual({ type: "network", path: "/run/netns/pod" });
     expect(guest.linux?.namespaces).toEqual(["pid", "ipc", "network", "mount"].map((type) => ({ type })));
-    expect(warnings.map(({ pointer }) => pointer)).toEqual(["/linux/namespaces/2/path", "/process/apparmorProfile"]);
+    expect(warnings.map(({ pointer }) => pointer)).toEqual(["/process/apparmorProfile"]);
+    expect(requestOf(host).network).toBe(true);
+    expect(host.linux?.devices).toMatchObject([{ path: "/dev/net/tun" }]);
+    const [leave] = host.hooks!.poststop!;
+    expect(leave).toMatchObject({ path: "/usr/bin/runt", args: ["runt", "machine-leave"] });
+    expect(fromEntries(leave!.env!)).toEqual({ network: "/run/netns/pod" });
+  });
+
+  it("have no network where the container has the host's, and leave none where it makes its own", () => {
+    const of = (namespaces: { type: string }[]) => split({ linux: { namespaces: [{ type: "pid" }, { type: "ipc" }, ...namespaces] } });
+    const hosts = of([]);
+    expect(requestOf(hosts.host).network).toBe(false);
+    expect(hosts.host.linux?.devices).toBeUndefined();
+    expect(hosts.warnings.map(({ pointer }) => pointer)).toContain("/linux/namespaces");
+    const own = of([{ type: "network" }]);
+    expect(requestOf(own.host).network).toBe(true);
+    expect(own.host.hooks?.poststop).toEqual([]);
   });
 
   it.each<[string, string, Partial<Spec>]>([

@@ -2,7 +2,7 @@
 import { RuntError } from "../../errors/index.ts";
 import { printJson, type Spec, type SpecMount } from "../../spec/index.ts";
 import { guestSpec } from "./guest.ts";
-import { type HostParts, hostSpec } from "./host.ts";
+import { type HostParts, hasNetwork, hostSpec } from "./host.ts";
 import { refuseUnsupported } from "./refuse.ts";
 import type { MachineSettings } from "./settings.ts";
 import { sizeOf } from "./size.ts";
@@ -45,7 +45,7 @@ export function splitSpec(spec: Spec, input: SplitInput): Sides {
   const rootfs = inBundle(spec.root?.path ?? "");
   const request = {
     ...{ id, rootfs, mountPoints: spec.root?.readonly === true ? mountPoints(spec.mounts ?? [], inBundle) : [] },
-    ...{ config: printJson(guest), terminal: spec.process?.terminal ?? false },
+    ...{ config: printJson(guest), terminal: spec.process?.terminal ?? false, network: hasNetwork(spec) },
     ...{ cpus, memoryMiB, cacheMiB, accelerator: "tcg" as const, hypervisor, virtiofsd, user, bootSeconds, console },
   };
   const host = hostSpec(spec, { settings, size, request, runt, rootfs, volumes });
@@ -81,11 +81,7 @@ function chosenBy({ vm }: Spec, settings: MachineSettings): MachineSettings {
 function warningsOf({ linux, mounts, process }: Spec): SideWarning[] {
   const warnings: SideWarning[] = [];
   const warn = (pointer: string, message: string): void => void warnings.push({ pointer, message });
-  const namespaces = linux?.namespaces ?? [];
-  const network = namespaces.findIndex(({ type }) => type === "network");
-  if (network === -1) warn("/linux/namespaces", "the machine has no network: the host's is not reached from it");
-  else if (namespaces[network]!.path)
-    warn(`/linux/namespaces/${network}/path`, "the machine has no network: the interfaces there stay on the host");
+  if (!hasNetwork({ linux })) warn("/linux/namespaces", "the machine has no network: the host's is not reached from it");
   if (process?.apparmorProfile) warn("/process/apparmorProfile", "the guest's kernel has no AppArmor: the profile has no effect");
   if (process?.selinuxLabel) warn("/process/selinuxLabel", "the guest's kernel has no SELinux: the label has no effect");
   for (const name of ["blockIO", "hugepageLimits", "rdma", "network"] as const) {

@@ -1,0 +1,40 @@
+import { describe, expect, it } from "vitest";
+import type { MachineRequest } from "../request.ts";
+import { hypervisorArguments } from "./hypervisor.ts";
+
+const REQUEST = {
+  accelerator: "tcg",
+  cacheMiB: 32,
+  console: false,
+  cpus: 2,
+  hypervisor: "/qemu",
+  memoryMiB: 256,
+  user: 65_534,
+} as MachineRequest;
+const NIC = { name: "eth0", hardwareAddress: "02:00:00:00:00:01", mtu: 1400, addresses: [], routes: [] };
+
+/** What follows an option, for each time that it is there. */
+const valuesOf = (words: readonly string[], option: string): string[] =>
+  words.flatMap((word, at) => (words[at - 1] === option ? word : []));
+
+describe("the command line of the hypervisor", () => {
+  it("has no network and no way to become another user without an interface", () => {
+    const words = hypervisorArguments(REQUEST, 9, []);
+    expect(words).not.toContain("-netdev");
+    expect(words).not.toContain("-runas");
+    expect(valuesOf(words, "-sandbox")).toEqual(["on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny"]);
+  });
+
+  it("has a tap for each interface, and gives up its rights by itself then", () => {
+    const words = hypervisorArguments(REQUEST, 9, [NIC, { ...NIC, hardwareAddress: "02:00:00:00:00:02", mtu: 9000 }]);
+    expect(valuesOf(words, "-netdev")).toEqual(
+      [0, 1].map((number) => `tap,id=net${number},ifname=runt-tap${number},script=no,downscript=no`),
+    );
+    expect(valuesOf(words, "-device").filter((device) => device.startsWith("virtio-net-pci"))).toEqual([
+      "virtio-net-pci,netdev=net0,mac=02:00:00:00:00:01,host_mtu=1400,romfile=",
+      "virtio-net-pci,netdev=net1,mac=02:00:00:00:00:02,host_mtu=9000,romfile=",
+    ]);
+    expect(valuesOf(words, "-runas")).toEqual(["65534:65534"]);
+    expect(valuesOf(words, "-sandbox")).toEqual(["on,obsolete=deny,elevateprivileges=allow,spawn=deny,resourcecontrol=deny"]);
+  });
+});

@@ -1,0 +1,47 @@
+/** Routes of one interface (rtnetlink(7), RTM_NEWROUTE): those that somebody has set, and how they are set again. */
+import { type Attribute, attributesOf, attributeValue, encodeMessage, FLAG, request, u32 } from "../../network/index.ts";
+
+const RTM_NEWROUTE = 24;
+const RTM_GETROUTE = 26;
+/** struct rtmsg: family, lengths of destination and source, type of service, table, protocol, scope, type, flags. */
+const FIXED = 12;
+/** RTA_* (linux/rtnetlink.h). */
+const RTA = { DST: 1, OIF: 4, GATEWAY: 5, PRIORITY: 6, PREFSRC: 7, METRICS: 8 } as const;
+const HANDED_ON: readonly number[] = [RTA.DST, RTA.GATEWAY, RTA.PRIORITY, RTA.PREFSRC, RTA.METRICS];
+const [TABLE_MAIN, TYPE_UNICAST, PROTOCOL_KERNEL] = [254, 1, 2];
+const RTNH_F_ONLINK = 4;
+
+/** Plain data. */
+export interface Route {
+  readonly family: number;
+  readonly destinationLength: number;
+  readonly protocol: number;
+  readonly scope: number;
+  readonly flags: number;
+  readonly attributes: readonly Attribute[];
+}
+
+/** Of the main table. What the kernel makes of an address comes with the address; a gateway has to be reached by what stands before it. */
+export function routesOf(socket: number, index: number): Route[] {
+  const dump = encodeMessage(RTM_GETROUTE, FLAG.DUMP, new Array<number>(FIXED).fill(0), []);
+  const routes = request(socket, dump, RTM_NEWROUTE).flatMap((body) => readRoute(body, index) ?? []);
+  const isDirect = ({ attributes }: Route): boolean => attributeValue(attributes, RTA.GATEWAY) === undefined;
+  return [...routes.filter(isDirect), ...routes.filter((route) => !isDirect(route))];
+}
+
+function readRoute(body: DataView, index: number): Route | undefined {
+  const [family, destinationLength, , , table, protocol, scope, type] = Array.from({ length: 8 }, (_, at) => body.getUint8(at)) as [
+    ...[number, number, number, number, number, number, number, number],
+  ];
+  const attributes = attributesOf(body, FIXED);
+  const out = attributeValue(attributes, RTA.OIF);
+  if (table !== TABLE_MAIN || type !== TYPE_UNICAST || protocol === PROTOCOL_KERNEL || String(out) !== String(u32(index))) return undefined;
+  const flags = body.getUint32(8, true) & RTNH_F_ONLINK;
+  return { family, destinationLength, protocol, scope, flags, attributes: attributes.filter(([kind]) => HANDED_ON.includes(kind)) };
+}
+
+export function addRoute(socket: number, index: number, route: Route): void {
+  const { family, destinationLength, protocol, scope, flags, attributes } = route;
+  const fixed = [family, destinationLength, 0, 0, TABLE_MAIN, protocol, scope, TYPE_UNICAST, ...u32(flags)];
+  request(socket, encodeMessage(RTM_NEWROUTE, FLAG.ACK | FLAG.CREATE, fixed, [...attributes, [RTA.OIF, u32(index)]]));
+}

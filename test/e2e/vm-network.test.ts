@@ -1,0 +1,102 @@
+/** A machine has the interfaces of the network namespace that the container has on the host. */
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Config } from "../support/config.ts";
+import { shell, useHarness } from "../support/harness.ts";
+import { makeNetworkNamespace, type NetworkNamespace } from "../support/network-namespace.ts";
+import { isThere, machineMissing, programs, staying, VM, VM_TIMEOUT, WITH_IMAGE } from "../support/vm.ts";
+
+const missing = machineMissing();
+
+describe.skipIf(missing !== undefined)(`the network of a machine${missing ? ` (${missing})` : ""}`, { timeout: VM_TIMEOUT }, () => {
+  const harness = useHarness();
+  const { id, ok, runtime } = harness;
+  let pod: NetworkNamespace;
+  let peer: NetworkNamespace;
+
+  const inside = ({ file }: NetworkNamespace, ...command: readonly string[]): string =>
+    execFileSync("nsenter", [`--net=${file}`, ...command], { encoding: "utf8" });
+  const lines = (namespace: NetworkNamespace, text: string): void => {
+    for (const line of text.trim().split("\n")) inside(namespace, ...line.trim().split(" "));
+  };
+  const joined = (config: Config): void => {
+    config.linux.namespaces = config.linux.namespaces.map((each) => (each.type === "network" ? { ...each, path: pod.file } : each));
+  };
+
+  beforeEach(async () => {
+    [pod, peer] = [await makeNetworkNamespace(), await makeNetworkNamespace()];
+    lines(
+      peer,
+      `ip link add out type veth peer name eth0 netns ${/\d+/.exec(pod.file)![0]}
+       ip addr add 10.99.0.1/24 dev out
+       ip addr add fd99::1/64 dev out nodad
+       ip link set out up`,
+    );
+    lines(
+      pod,
+      `ip link set eth0 mtu 1400
+       ip addr add 10.99.0.2/24 dev eth0
+       ip addr add fd99::2/64 dev eth0 nodad
+       ip link set eth0 up
+       ip route add default via 10.99.0.1
+       ip route add 10.77.0.0/16 dev eth0`,
+    );
+  });
+  afterEach(() => {
+    pod.end();
+    peer.end();
+  });
+
+  test("is the pod's: name, addresses, routes and size; both sides reach each other, and the namespace is as before afterwards", async () => {
+    const machine = await staying(harness, joined);
+    const { name } = machine;
+    const links = await ok(["exec", name, "/bin/busybox", "ip", "addr", "show", "eth0"]);
+    expect(links).toMatch(/^\d+: eth0: .*\bmtu 1400\b/);
+    expect(links).toContain("inet 10.99.0.2/24");
+    expect(links).toContain("inet6 fd99::2/64");
+    expect(links).toContain(/link\/ether \S+/.exec(inside(pod, "ip", "link", "show", "eth0"))![0]);
+    const routes = await ok(["exec", name, "/bin/busybox", "ip", "route"]);
+    expect(routes).toContain("default via 10.99.0.1 dev eth0");
+    expect(routes).toContain("10.77.0.0/16 dev eth0");
+    expect(await ok(["exec", name, "/bin/busybox", "ip", "addr", "show", "lo"])).toContain("inet 127.0.0.1/8");
+
+    const server = spawn("nsenter", [`--net=${peer.file}`, process.execPath, "-e", SERVER], { stdio: ["ignore", "pipe", "inherit"] });
+    await once(server.stdout, "data");
+    expect(await ok(["exec", name, "/bin/busybox", "nc", "10.99.0.1", "5000"])).toHaveLength(SIZE);
+    server.kill("SIGKILL");
+    expect(inside(peer, join(harness.rootfs(), "bin/busybox"), "ping", "-c", "1", "-W", "5", "10.99.0.2")).toContain(" 0% packet loss");
+
+    const hypervisor = programs(machine).get("qemu-system-x86")!;
+    const status = execFileSync("cat", [`/proc/${hypervisor}/status`], { encoding: "utf8" });
+    expect(status).toMatch(/^Uid:\s+65534\s+65534\s+65534\s+65534$/m);
+    expect(status).toMatch(/^CapEff:\s+0+$/m);
+    expect(status).toMatch(/^NoNewPrivs:\s+1$/m);
+    expect(status).toMatch(/^Seccomp:\s+2$/m);
+
+    await ok(["delete", "--force", name]);
+    expect(isThere(hypervisor)).toBe(false);
+    expect(inside(pod, "ip", "-o", "link")).not.toContain("runt-tap");
+    // What arrives is for the namespace itself again.
+    expect(inside(peer, join(harness.rootfs(), "bin/busybox"), "ping", "-c", "1", "-W", "5", "10.99.0.2")).toContain(" 0% packet loss");
+    const again = harness.bundle((config) => {
+      shell(config, "/bin/busybox ip addr show eth0");
+      joined(config);
+    });
+    expect((await runtime(["run", ...VM, "-b", again, id()], WITH_IMAGE)).stdout).toContain("inet 10.99.0.2/24");
+  });
+
+  test("is refused where an interface is no Ethernet", async () => {
+    lines(pod, "ip tuntap add mode tun name tun9\nip link set tun9 up");
+    const bundle = harness.bundle(joined);
+    const { stderr } = await runtime(["create", ...VM, "-b", bundle, id()], WITH_IMAGE);
+    expect(stderr).toContain("network: a machine cannot have the interface tun9, which is no Ethernet");
+  });
+});
+
+const SIZE = 1_000_000;
+const SERVER = `
+  const server = require("node:net").createServer((socket) => socket.end(Buffer.alloc(${SIZE}, "x")));
+  server.listen(5000, "10.99.0.1", () => console.log("listens"));
+`;
