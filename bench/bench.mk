@@ -45,3 +45,8 @@ bench-pod: setup-test bin/runt library
 bench-engine-group: setup-test library
 	$(PODMAN_TREE)
 	$(TSX) bench/engine-group.ts --tree $(B)/podman $(BENCH)
+
+# A machine of --isolation vm beside the emptiest one: some minutes of an idle machine, as root (bench/vm.ts).
+.PHONY: bench-vm
+bench-vm: setup-test guest-image
+	$(TSX) bench/vm.ts $(BENCH)
