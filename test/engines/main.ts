@@ -1,7 +1,7 @@
 /**
  * `make test-engines`: real engines with runt as their runtime, beside runc. Needs root and Debian's packages (tools/setup.sh engines).
  *   --engines a,b   ctr, podman, podman-rootless, buildah, buildah-rootless, docker, docker-userns, swarm, cri, cri-newer
- *   --runtimes a,b  runc, runt, or paths; a base name is the runtime's name
+ *   --runtimes a,b  runc, runt, runt-vm (containers in machines), or paths; a base name is the runtime's name
  *   --only TEXT     scenarios whose name contains it
  *   --repeat N      run every scenario N times; one failure is enough
  *   --ratios N      instead of scenarios: N starts of a container with every runtime, interleaved; fails where runt is slower
@@ -14,7 +14,7 @@
  * Everything happens in mount, PID and network namespaces of its own; the outer half removes cgroups and files at the end.
  */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { release } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -33,11 +33,14 @@ import { measureStarts, type Ratio, ratioTable, slower } from "./ratios.ts";
 import { type Row, table, writeRatios, writeScenarios } from "./report.ts";
 import { runScenario } from "./run.ts";
 import { enterSandbox } from "./sandbox.ts";
+import type { Scenario } from "./scenario.ts";
 import { removeTrace, traced } from "./timeline/kernel.ts";
 import { measureTimelines, standIn, type Timeline, timelineTable } from "./timeline/measure.ts";
 
 const REPOSITORY = resolve(import.meta.dirname, "../..");
 const RESULTS = join(REPOSITORY, "docs/engines/results.md");
+/** The name by which runt makes containers in machines (docs/vm.md). It needs `make guest-image`. */
+const IN_MACHINES = "runt-vm";
 /** There to compare with, not judged. */
 const PEERS = ["runc", "crun"];
 const ENGINES = [containerd, podman, podmanRootless, buildah, buildahRootless, docker, dockerUserns, swarm, cri, criNewer, crio];
@@ -69,17 +72,24 @@ function prepare(): string {
   const directory = mkdtempSync("/var/tmp/runt-engines-");
   chmodSync(directory, 0o755);
   mkdirSync(join(directory, "bin"));
-  const known: Readonly<Record<string, string>> = { runt: join(REPOSITORY, "bin/runt"), runc: "/usr/sbin/runc", crun: "/usr/bin/crun" };
+  const runt = join(REPOSITORY, "bin/runt");
+  const known: Readonly<Record<string, string>> = { runt, [IN_MACHINES]: runt, runc: "/usr/sbin/runc", crun: "/usr/bin/crun" };
   // Copies: a build that goes on meanwhile changes nothing.
   for (const runtime of runtimePaths) {
-    const path = known[runtime] ?? resolve(runtime);
-    copyFileSync(path, join(directory, "bin", basename(path)));
-    chmodSync(join(directory, "bin", basename(path)), 0o755);
+    const [path, name] = [known[runtime] ?? resolve(runtime), basename(runtime)];
+    copyFileSync(path, join(directory, "bin", name));
+    chmodSync(join(directory, "bin", name), 0o755);
+  }
+  if (runtimePaths.includes(IN_MACHINES)) {
+    cpSync(join(REPOSITORY, "build/vm/image"), imageIn(directory), { recursive: true, verbatimSymlinks: true });
   }
   if (values.timeline !== undefined) standIn(runtimePaths.map((path) => join(directory, "bin", basename(path))));
   execFileSync(join(REPOSITORY, "bundles/make-rootfs.sh"), [join(directory, "rootfs")]);
   return directory;
 }
+
+/** Where the image of `make guest-image` is, copied for the same reason. */
+const imageIn = (directory: string): string => join(directory, "vm-image");
 
 /** Of its own in every run; also a containerd namespace. */
 const cgroupOf = (directory: string): string => basename(directory);
@@ -108,7 +118,8 @@ async function outer(): Promise<number> {
 }
 
 async function inner(directory: string): Promise<number> {
-  enterSandbox(directory, [NEWER_CONTAINERD, ...(CRIO_TREE === undefined ? [] : [CRIO_TREE])].filter(existsSync), values.unified);
+  const vmConfig = runtimePaths.includes(IN_MACHINES) ? JSON.stringify({ image: imageIn(directory) }) : undefined;
+  enterSandbox(directory, [NEWER_CONTAINERD, ...(CRIO_TREE === undefined ? [] : [CRIO_TREE])].filter(existsSync), values.unified, vmConfig);
   const archive = makeArchive(directory, join(directory, "rootfs"), [{ reference: IMAGE, command: ["sh"] }, ...criImages, ...brokenImages]);
   const place = { directory, archive, cgroup: cgroupOf(directory), hasControllers: hasControllers() };
   const runtimes = runtimePaths.map((runtime) => basename(runtime));
@@ -124,7 +135,9 @@ async function inner(directory: string): Promise<number> {
       const work = join(directory, `work-${definition.name}-${runtime}`);
       mkdirSync(work, { mode: 0o777 });
       chmodSync(work, 0o777);
-      for (const scenario of definition.scenarios.filter(({ name, only }) => name.includes(values.only) && (only ?? runtime) === runtime)) {
+      const isFit = ({ name, notInMachines, only }: Scenario): boolean =>
+        name.includes(values.only) && (only ?? runtime) === runtime && (runtime !== IN_MACHINES || notInMachines === undefined);
+      for (const scenario of definition.scenarios.filter(isFit)) {
         let outcome = await runScenario(engine, scenario, work);
         for (let count = 1; outcome.passed && count < Number(values.repeat); count++) outcome = await runScenario(engine, scenario, work);
         console.log(

@@ -1,6 +1,6 @@
 /** The private surroundings of the engines: mounts, users and the loopback interface. To be called inside new namespaces only. */
 import { execFileSync } from "node:child_process";
-import { appendFileSync, chmodSync, chownSync, copyFileSync, mkdirSync } from "node:fs";
+import { appendFileSync, chmodSync, chownSync, copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { mountHierarchies, mountUnified } from "../support/hierarchies.ts";
 import { ROOTLESS_UID } from "./podman.ts";
@@ -15,10 +15,16 @@ const FIRST_SUBORDINATE_ID = 200_000;
 /**
  * @param programs directories whose programs the engines run: they stay where they are, also below what is covered
  * @param unified cgroup v2 alone, whatever the host has
+ * @param vmConfig becomes /etc/runt/vm.json: conmon and dockerd's shim give runtimes no environment of the engine's caller
  */
-export function enterSandbox(directory: string, programs: readonly string[], unified: boolean): void {
+export function enterSandbox(directory: string, programs: readonly string[], unified: boolean, vmConfig?: string): void {
   coverKeeping(programs, directory);
   coverWithTmpfs(COVERED);
+  if (vmConfig !== undefined) {
+    coverWithTmpfs("/etc");
+    mkdirSync("/etc/runt", { recursive: true });
+    writeFileSync("/etc/runt/vm.json", vmConfig);
+  }
   privateNull(directory);
   execFileSync("ip", ["link", "set", "lo", "up"]);
   if (unified) mountUnified();

@@ -50,6 +50,8 @@ export interface Scenario {
   readonly name: string;
   /** Expectations that only this runtime promises. */
   readonly only?: string;
+  /** Why it is none for containers in machines: what engines look up on the host is the machine's there. */
+  readonly notInMachines?: string;
   readonly steps: readonly Step[];
   /** After the steps; for engines whose client is in this process. Throws what is wrong. */
   readonly act?: (stage: Stage) => Promise<void>;

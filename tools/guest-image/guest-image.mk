@@ -16,6 +16,13 @@ guest-image: bin/runt $(VM)/kernel/release
 demo-vm: guest-image
 	bundles/demo-vm.sh
 
+# Engines with runt-vm as their runtime: containerd with all that is told of machines, Podman and Docker with what has "run" in its name. Ten minutes.
+.PHONY: test-engines-vm
+test-engines-vm: guest-image
+	@tools/setup.sh engines
+	$(TSX) test/engines/main.ts --engines ctr --runtimes runt-vm
+	$(TSX) test/engines/main.ts --engines podman,docker --runtimes runt-vm --only run
+
 # Containers in machines: two minutes on an idle machine.
 .PHONY: test-vm
 test-vm: setup-test guest-image $(TEST_TOOLS)

@@ -55,6 +55,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: "run: user namespace",
+    notInMachines: "ctr loses the runtime's name there, and with it the machine",
     steps: [
       engine(["run", "--rm", "--uidmap", "0:100000:1000", "--gidmap", "0:100000:1000", IMAGE, "{id}", "cat", "/proc/self/uid_map"], {
         stdout: /^\s+0\s+100000\s+1000$/m,
@@ -77,6 +78,7 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     name: "run: limits",
+    notInMachines: "the limits are the guest's, and the host's cgroup has those of the machine",
     steps: [
       engine(["run", "-d", "--memory-limit", String(32 * MEGABYTE), "--cpus", "0.5", "--cpu-shares", "512", IMAGE, "{id}", ...SLEEP]),
       host("cat {cgroup:memory}/memory.limit_in_bytes {cgroup:cpu}/cpu.cfs_quota_us {cgroup:cpu}/cpu.shares", {
@@ -136,6 +138,8 @@ END`,
   },
   {
     name: "kill 15",
+    notInMachines:
+      "start returns before the shell in the guest has set its trap, and the first process of a namespace does not see what it does not catch",
     steps: [
       detached(...TRAP),
       engine(["task", "kill", "{id}"], {}, {}),
@@ -182,6 +186,7 @@ END`,
   },
   {
     name: "metrics",
+    notInMachines: "containerd reads the host's cgroup: the processes are those of the machine",
     steps: [
       detached(),
       engine(["task", "metrics", "{id}"], { stdout: [/memory\.usage_in_bytes\s+[1-9]/, /cpuacct\.usage/, /pids\.current\s+1/] }),
@@ -189,6 +194,7 @@ END`,
   },
   {
     name: "update",
+    notInMachines: "the limits are the guest's",
     steps: [
       detached(),
       update({ memory: { limit: 64 * MEGABYTE }, cpu: { shares: 256, quota: 25000, period: 100000 }, pids: { limit: 17 } }),
@@ -225,6 +231,7 @@ shim=$(sed -n 's/^PPid:[[:space:]]*//p' /proc/$init/status) && grep -q container
   },
   {
     name: "out of memory is seen",
+    notInMachines: "containerd watches the host's cgroup",
     steps: [
       engine(["events"], { stdout: /\/tasks\/oom / }, { background: true }),
       // The shim listens for this event only once `start` has returned.
@@ -253,6 +260,7 @@ shim=$(sed -n 's/^PPid:[[:space:]]*//p' /proc/$init/status) && grep -q container
   },
   {
     name: "20 containers at once",
+    notInMachines: "twenty machines need more memory than a host of tests has",
     steps: [
       engine(["run", "--rm", IMAGE, "{id}-{n}", "sh", "-c", "sleep 0.5; echo hello"], { stdout: /^hello$/m }, { copies: 20 }),
       host('test -z "$(ls -d /sys/fs/cgroup/*/{cgroup-parent}/{id}-* 2>/dev/null)"'),
