@@ -14,14 +14,21 @@ const RETRY_MS = 500;
 
 /**
  * Yields events that follow a sequence number, without an end. Reconnects if the daemon was
- * restarted. @throws ClientError: the first connection has failed or was refused
+ * restarted. @param onConnection called with false when the connection is lost, and with true when a daemon answers again
+ * @throws ClientError: the first connection has failed or was refused
  */
-export async function* followEvents(sockets: Sockets, after: number): AsyncGenerator<Told, never, undefined> {
+export async function* followEvents(
+  sockets: Sockets,
+  after: number,
+  onConnection?: (isConnected: boolean) => void,
+): AsyncGenerator<Told, never, undefined> {
   let last = after;
+  let isLost = false;
   for (let isFirst = true; ; isFirst = false) {
     try {
       const response = await connected(sockets, last);
-      isFirst = false;
+      if (isLost) onConnection?.(true);
+      [isFirst, isLost] = [false, false];
       for await (const told of eventsIn(response)) {
         if ("sequence" in told) last = told.sequence;
         yield told;
@@ -29,6 +36,8 @@ export async function* followEvents(sockets: Sockets, after: number): AsyncGener
     } catch (error) {
       if (isFirst || (error instanceof ClientError && error.code !== "unreachable")) throw error;
     }
+    if (!isLost) onConnection?.(false);
+    isLost = true;
     await sleep(RETRY_MS);
   }
 }

@@ -1,7 +1,9 @@
 /** The life of pods, row by row: who makes one, what survives a crash, what is shown, and what is left. */
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { REPOSITORY } from "../support/programs.ts";
 import { useNetworkHost } from "./network-host.ts";
 import { noNetworks } from "./network-plugins.ts";
 import { eventsOf, http, isRoot, sharedIn, until, useEngine } from "./support.ts";
@@ -81,10 +83,15 @@ describe.skipIf(!isRoot)("the life of pods (needs root)", () => {
     expect((await scene.ctl("delete", "same")).status).toBe(0);
   });
 
-  test("P18 P20 P22 a stop takes as long as the pod asks for, and is told with its reason; it is seen while it goes on and afterwards; without a daemon nothing is claimed", async () => {
+  test("P18 P20 P22 a stop takes as long as the pod asks for, and is told with its reason; it is seen while it goes on and afterwards; without a daemon its phase is Unknown", async () => {
     const daemon = await scene.daemon();
     await applied(pod("deaf", "while :; do sleep 0.1; done", { terminationGracePeriodSeconds: 3 }));
     await reaches("deaf", "Running");
+    const watch = spawn(process.execPath, [join(REPOSITORY, "dist/runtctl/main.js"), "-s", scene.socket, "get", "deaf", "-w"]);
+    let rows = "";
+    watch.stdout.on("data", (chunk) => {
+      rows += chunk;
+    });
     const begun = performance.now();
     const stopping = scene.ctl("stop", "deaf");
     await until(async () => JSON.parse((await http(scene.socket, "GET", "/v1/tasks/deaf")).text).desired === "STOPPED");
@@ -96,8 +103,19 @@ describe.skipIf(!isRoot)("the life of pods (needs root)", () => {
     expect(status.containerStatuses[0].state.terminated).toMatchObject({ exitCode: 137, signal: 9 });
     const told = (await eventsOf(scene.socket, 0)).filter(({ data }) => data["type"] === "task" && data["known"] === "STOPPED");
     expect(JSON.stringify(told.map(({ data }) => data["reason"]))).toContain("StoppedByUser");
+    await until(() => rows.includes("STOPPED"));
     await daemon.kill();
-    expect(await scene.ctl("get", "deaf", "-o", "json")).toMatchObject({ status: 3, stdout: "" });
+    const unreachable = await scene.ctl("get", "deaf", "-o", "json");
+    expect(unreachable).toMatchObject({ status: 3, stderr: expect.stringContaining("no daemon answers") });
+    expect(JSON.parse(unreachable.stdout)).toEqual({
+      ...{ apiVersion: "v1", kind: "Pod", metadata: { name: "deaf" } },
+      status: { phase: "Unknown", reason: "EngineUnreachable", message: expect.stringContaining("no daemon answers") },
+    });
+    expect(await scene.ctl("get", "-o", "json")).toMatchObject({ status: 3, stdout: "" });
+    await until(() => /^deaf +main +UNKNOWN .*no daemon answers$/m.test(rows));
+    await scene.daemon();
+    await until(() => /UNKNOWN.*STOPPED/s.test(rows));
+    watch.kill();
   });
 
   test("P19 after pods are deleted nothing of them is left, however many there were", async () => {

@@ -9,18 +9,20 @@ export const WIDE_HEADER: readonly string[] = ["TASK", "CONTAINER", "STATE", "RE
 export interface RowOptions {
   readonly isWide: boolean;
   readonly nowMs: number;
+  /** No daemon answers: the task is one that was shown before. */
+  readonly isUnknown?: boolean;
 }
 
 /** One row for each container. */
-export function rowsOf(task: TaskView, { isWide, nowMs }: RowOptions): string[][] {
+export function rowsOf(task: TaskView, { isWide, nowMs, isUnknown = false }: RowOptions): string[][] {
   return task.containers.map((container) => [
     task.name,
     printable(container.name),
-    stateOf(task, container),
+    isUnknown ? "UNKNOWN" : stateOf(task, container),
     String(container.restarts),
     container.startedMs === null ? "-" : age(nowMs - container.startedMs),
     ...(isWide ? [exitCodeOf(container), String(container.generation), printable(container.id)] : []),
-    printable(container.reason ?? exitOf(container) ?? task.reason ?? task.waiting?.join("; ") ?? ""),
+    isUnknown ? "no daemon answers" : printable(container.reason ?? exitOf(container) ?? task.reason ?? task.waiting?.join("; ") ?? ""),
   ]);
 }
 

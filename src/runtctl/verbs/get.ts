@@ -3,7 +3,7 @@ import type { OrphanView, TaskView } from "../../engine/index.ts";
 import { ClientError } from "../client.ts";
 import { EXIT, UsageError } from "../errors.ts";
 import { followEvents } from "../event-stream.ts";
-import { HEADER, orphanRow, rowsOf, styled, WIDE_HEADER } from "../output/rows.ts";
+import { HEADER, orphanRow, type RowOptions, rowsOf, styled, WIDE_HEADER } from "../output/rows.ts";
 import { styleFor } from "../output/style.ts";
 import { table } from "../output/table.ts";
 import { printValue } from "../output/value.ts";
@@ -24,8 +24,8 @@ export const get = verb<Options>({
   summary: "list tasks and their containers",
   description: [
     "A container that runs and that the daemon's store does not know is shown as ORPHAN: see runtd --orphans.",
-    "With -w it goes on: a row for each change, until it is interrupted; a daemon that is restarted meanwhile is found again.",
-    "One task that was made from a pod is shown by -o json and -o yaml as the pod with its status; a list is always one of tasks.",
+    "With -w it goes on: a row for each change, until it is interrupted. While no daemon answers the state is UNKNOWN; one that is restarted is found again.",
+    "One task that was made from a pod is shown by -o json and -o yaml as the pod with its status; a list is always one of tasks. When no daemon answers, the phase of the pod is Unknown, and the exit status 3.",
   ],
   examples: [
     ["get", "a table of the group's tasks"],
@@ -46,13 +46,17 @@ export const get = verb<Options>({
       .option("-w, --watch", "print a row for each change"),
   async run(session, [name], { output, watch }) {
     if (watch && output !== undefined && output !== "wide") throw new UsageError(`-w shows rows: not with -o ${output}`);
-    const { lastSequence } = await session.client.call<{ lastSequence: number }>("GET", "/v1/node");
+    const isDocument = output === "json" || output === "yaml";
+    const { lastSequence } = await session.client.call<{ lastSequence: number }>("GET", "/v1/node").catch(async (error) => {
+      if (name !== undefined && isDocument) await printUnknown(name, error, output);
+      throw error;
+    });
     const tasks = name === undefined ? await tasksOf(session) : [await taskOf(session, name)];
     const orphans = name === undefined && (output === undefined || output === "wide") ? await orphansOf(session) : [];
-    const pod = name !== undefined && (output === "json" || output === "yaml") ? await podNamed(session, tasks[0]!) : undefined;
+    const pod = name !== undefined && isDocument ? await podNamed(session, tasks[0]!) : undefined;
     if (pod === undefined) await print(tasks, orphans, output, session.group);
     else await printValue(pod, output === "yaml" ? "yaml" : "json");
-    if (watch) await watchFrom(lastSequence, session, name, output === "wide");
+    if (watch) await watchFrom(lastSequence, session, { name, shown: tasks, isWide: output === "wide" });
     return EXIT.done;
   },
 });
@@ -61,27 +65,50 @@ async function print(tasks: readonly TaskView[], orphans: readonly OrphanView[],
   if (output === "json" || output === "yaml") await printValue(tasks, output);
   else if (output === "name") for (const { name } of tasks) console.log(name);
   else if (tasks.length + orphans.length === 0) console.error(`no tasks in group ${group}`);
-  else console.log(tableOf(tasks, output === "wide", orphans));
+  else console.log(tableOf(tasks, { isWide: output === "wide" }, orphans));
 }
 
-function tableOf(tasks: readonly TaskView[], isWide: boolean, orphans: readonly OrphanView[] = []): string {
+type TableOptions = Omit<RowOptions, "nowMs">;
+
+function tableOf(tasks: readonly TaskView[], { isWide, isUnknown = false }: TableOptions, orphans: readonly OrphanView[] = []): string {
   const nowMs = Date.now();
-  const rows = [...tasks.flatMap((task) => rowsOf(task, { isWide, nowMs })), ...orphans.map((one) => orphanRow(one, isWide))];
+  const rows = [...tasks.flatMap((task) => rowsOf(task, { isWide, nowMs, isUnknown })), ...orphans.map((one) => orphanRow(one, isWide))];
   return table(isWide ? WIDE_HEADER : HEADER, rows, styled(styleFor(process.stdout, process.env)));
 }
 
-async function watchFrom(sequence: number, session: Session, name: string | undefined, isWide: boolean): Promise<void> {
-  for await (const told of followEvents(session.sockets, sequence)) {
+/** For a program that looks at the phase only: nothing is known of the pod while no daemon answers. The error is reported as well. */
+async function printUnknown(name: string, error: unknown, output: "json" | "yaml"): Promise<void> {
+  if (!(error instanceof ClientError) || error.code !== "unreachable") return;
+  const { unknownPod } = await import("../../pod/index.ts");
+  await printValue(unknownPod(name, error.message), output);
+}
+
+interface Watch {
+  readonly name: string | undefined;
+  /** The tasks in the table that was printed first. */
+  readonly shown: readonly TaskView[];
+  readonly isWide: boolean;
+}
+
+async function watchFrom(sequence: number, session: Session, { name, shown: first, isWide }: Watch): Promise<void> {
+  const known = new Map(first.map((task) => [task.id, task]));
+  // The header was already printed.
+  const printRows = (tasks: readonly TaskView[], isUnknown = false) => {
+    if (tasks.length > 0) console.log(tableOf(tasks, { isWide, isUnknown }).split("\n").slice(1).join("\n"));
+  };
+  const onConnection = (isConnected: boolean) => printRows([...known.values()], !isConnected);
+  for await (const told of followEvents(session.sockets, sequence, onConnection)) {
     if (!("event" in told)) continue;
     const { event } = told;
     if (event.type === "interface" || event.group !== session.group) continue;
     if (name !== undefined && event.name !== name && event.task !== name) continue;
     if (event.type === "removed") console.log(`task ${event.name} is removed`);
+    if (event.type === "removed") known.delete(event.task);
     if (event.type !== "container" && event.type !== "waiting" && event.type !== "health") continue;
     const task = await taskOf(session, event.task).catch(unlessUnknown);
     const shown = task && { ...task, containers: task.containers.filter((one) => !("container" in event) || one.name === event.container) };
-    // The header was already printed.
-    if (shown !== undefined) console.log(tableOf([shown], isWide).split("\n").slice(1).join("\n"));
+    if (task !== undefined) known.set(task.id, task);
+    if (shown !== undefined) printRows([shown]);
   }
 }
 

@@ -30,6 +30,22 @@ export const POD_FIELD_MUTANTS: readonly Mutant[] = [
     test: "src/pod/manifest/volumes.test.ts",
   },
   {
+    id: "P22b",
+    fault: "the last phase that was seen is told when nobody can be asked",
+    file: "src/pod/status/unknown.ts",
+    from: `phase: "Unknown"`,
+    to: `phase: "Running"`,
+    test: "test/engine/pod-life.test.ts",
+  },
+  {
+    id: "P22c",
+    fault: "a watch shows what it has seen last while nobody answers",
+    file: "src/runtctl/output/rows.ts",
+    from: `isUnknown ? "UNKNOWN" : stateOf`,
+    to: `isUnknown ? stateOf(task, container) : stateOf`,
+    test: "test/engine/pod-life.test.ts",
+  },
+  {
     id: "P18b",
     fault: "a hook that waits has ended at once",
     file: "src/engine/run/checking.ts",
