@@ -3,7 +3,7 @@
  * need, stay modules of their own, and so does yaml. commander goes into the file; its licence is in NOTICE. The file is a CommonJS module, whose loader takes less time than that of ES
  * modules.
  *
- * Usage: tsx tools/bundle-client.ts (in the repository, after tsc)
+ * Usage: tsx tools/bundle-client.ts [ENTRY] (in the repository, after tsc). ENTRY: in place of what tsc has written; of src/runtctl/main.ts esbuild reads the sources.
  */
 import { chmodSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { build, type Plugin } from "esbuild";
@@ -11,19 +11,21 @@ import { build, type Plugin } from "esbuild";
 const CLIENT = "dist/runtctl";
 const BUNDLED = "dist/runtctl.new";
 
+const [entry = `${CLIENT}/main.js`] = process.argv.slice(2);
+
 /** `import("../../pod/index.js")` of a verb is "../pod/index.js" of the program. */
 const separate: Plugin = {
   name: "separate",
   setup({ onResolve }) {
-    onResolve({ filter: /\/(?:engine|pod)\/index\.js$/ }, ({ path, kind }) => {
+    onResolve({ filter: /\/(?:engine|pod)\/index\.[jt]s$/ }, ({ path, kind }) => {
       if (kind !== "dynamic-import") return { errors: [{ text: `${path} is for import() only: every start would load it` }] };
-      return { path: path.replace(/^(?:\.\.\/)+/, "../"), external: true };
+      return { path: path.replace(/^(?:\.\.\/)+/, "../").replace(/ts$/, "js"), external: true };
     });
   },
 };
 
 await build({
-  entryPoints: [`${CLIENT}/main.js`],
+  entryPoints: [entry],
   outdir: BUNDLED,
   bundle: true,
   format: "cjs",

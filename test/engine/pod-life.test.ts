@@ -2,7 +2,7 @@
 import { execFileSync, spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { REPOSITORY } from "../support/programs.ts";
 import { useNetworkHost } from "./network-host.ts";
 import { noNetworks } from "./network-plugins.ts";
@@ -88,6 +88,7 @@ describe.skipIf(!isRoot)("the life of pods (needs root)", () => {
     await applied(pod("deaf", "while :; do sleep 0.1; done", { terminationGracePeriodSeconds: 3 }));
     await reaches("deaf", "Running");
     const watch = spawn(process.execPath, [join(REPOSITORY, "dist/runtctl/main.js"), "-s", scene.socket, "get", "deaf", "-w"]);
+    onTestFinished(() => void watch.kill());
     let rows = "";
     watch.stdout.on("data", (chunk) => {
       rows += chunk;
@@ -115,7 +116,6 @@ describe.skipIf(!isRoot)("the life of pods (needs root)", () => {
     await until(() => /^deaf +main +UNKNOWN .*no daemon answers$/m.test(rows));
     await scene.daemon();
     await until(() => /UNKNOWN.*STOPPED/s.test(rows));
-    watch.kill();
   });
 
   test("P19 after pods are deleted nothing of them is left, however many there were", async () => {

@@ -1,4 +1,5 @@
 /** A copy of the repository that is changed for one mutant after the other: its sources, and the library that daemons are started from. */
+import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
@@ -8,9 +9,12 @@ import { type Mutant, mutated } from "./mutant.ts";
 const COPIED = ["src", "test", "tools", "dist", "package.json", "vitest.config.ts", "tsconfig.json"];
 const LINKED = ["node_modules", "bin", "build"];
 
+/** The client is one file, whatever it is made of (tools/bundle-client.ts). */
+const CLIENT = "src/runtctl";
+
 /** Where the library has what is built of a source. */
 function builtPath(file: string): string {
-  return file.replace(/^src/, "dist").replace(/\.ts$/, ".js");
+  return file.startsWith(CLIENT) ? "dist/runtctl/main.js" : file.replace(/^src/, "dist").replace(/\.ts$/, ".js");
 }
 
 export class Tree {
@@ -41,8 +45,13 @@ export class Tree {
     ] as const;
     const before = files.map(([file]) => [file, readFileSync(join(this.directory, file))] as const);
     for (const [file, text] of files) writeFileSync(join(this.directory, file), text);
+    if (mutant.file.startsWith(CLIENT)) this.#bundleClient();
     return () => {
       for (const [file, bytes] of before) writeFileSync(join(this.directory, file), bytes);
     };
+  }
+
+  #bundleClient(): void {
+    execFileSync("node_modules/.bin/tsx", ["tools/bundle-client.ts", `${CLIENT}/main.ts`], { cwd: this.directory });
   }
 }
