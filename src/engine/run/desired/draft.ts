@@ -123,6 +123,9 @@ export class Draft {
 
   /** Lets tasks decide again that depend on a changed task of their group, and ends tasks whose replacement works now. */
   settle(): void {
+    // An action that has ended leaves no event, and may be what a proxy has waited for to become one that waits for its next use.
+    const touched = [...this.#touched.values()].flatMap((record) => record?.group ?? []);
+    for (const group of new Set(touched)) if (this.#groups.sharesProxy(group)) this.#shareProxies(group);
     // Each pass advances a task by one step, and a group has a bounded number of steps. The limit only guards against defects.
     for (let pass = 0, before = 0; this.#events.length > before && pass < 1000; pass++) {
       const changed = this.#events.slice(before);
