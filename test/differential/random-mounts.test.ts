@@ -1,6 +1,6 @@
 /**
  * Random mounts, links, working directories and users under runt and under Debian's runc: both fail, or the program sees the same and the same
- * has been made in the root file system. RUNT_TEST_BUNDLES: how many (default 20).
+ * has been made in the root file system. RUNT_TEST_BUNDLES: how many (default: the same 20 each time).
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
@@ -12,10 +12,11 @@ import { call, isRoot, RUNTIME, shell, useHarness } from "../support/harness.ts"
 
 const RUNC = "/usr/sbin/runc";
 const BUNDLES = Number(process.env["RUNT_TEST_BUNDLES"] ?? 20);
+const SEED = 20_261_127;
 const SOURCES = ["directory-1", "directory-2", "directory-3", "directory-4", "file"];
 const LOOK = `pwd; umask; grep -E "^(Cap|Uid|Gid|Groups|NoNewPrivs)" /proc/self/status; env | sort
 cut -d " " -f 4- /proc/self/mountinfo | sed "s/ master:[0-9]*//; s/ - .*//" | grep " /top"
-find /top /work /linked | sort; for place in $(find /top -type d | sort); do stat -c "%n %a %u %g" $place; done`;
+find /top /made /linked | sort; for place in $(find /top -type d | sort); do stat -c "%n %a %u %g" $place; done`;
 
 /** Names of which one begins with another, and few of them: paths meet. */
 const names = (most: number) =>
@@ -40,7 +41,14 @@ const mount = (directory: string): fc.Arbitrary<Mount> =>
         options: fc.tuple(fc.constantFrom("bind", "rbind"), options).map(([kind, more]) => [kind, ...more]),
       }),
     },
-    { weight: 1, arbitrary: fc.record({ destination, type: fc.constant("tmpfs"), source: fc.constant("tmpfs"), options }) },
+    // runc makes a tmpfs read-only at the end, by its path, where something else may be mounted by then.
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        ...{ destination, type: fc.constant("tmpfs"), source: fc.constant("tmpfs") },
+        options: options.map((words) => words.filter((word) => word !== "ro")),
+      }),
+    },
   );
 const CAPABILITIES = ["CAP_CHOWN", "CAP_KILL", "CAP_NET_RAW"];
 const rights = fc.tuple(fc.subarray(CAPABILITIES), fc.boolean()).map(([permitted, isAmbient]) => ({
@@ -65,7 +73,11 @@ const scenario = (directory: string) =>
       },
     ),
     mounts: fc.array(mount(directory), { minLength: 1, maxLength: 7 }),
-    cwd: fc.oneof(below(3), fc.constantFrom("/", "/work/new", "/top/")),
+    // No link: runc refuses a working directory that is one and leads above the root.
+    cwd: fc.oneof(
+      names(2).map((path) => `/top/cwd/${path}`),
+      fc.constantFrom("/", "/made/new", "/top/"),
+    ),
     user: fc.record({ uid: fc.constantFrom(0, 1000), gid: fc.constantFrom(0, 1000), umask: fc.constantFrom(0o22, 0o77, 0) }),
     capabilities: rights,
     noNewPrivileges: fc.boolean(),
@@ -96,7 +108,7 @@ describe.skipIf(!isRoot || !existsSync(RUNC))("random mounts beside runc (needs 
     const { cwd, user, capabilities, noNewPrivileges, readonly, mounts } = rest;
     return bundle((config: Config) => {
       execFileSync("cp", ["-ax", config.root.path, tree]);
-      for (const name of ["linked", "top", "work"]) mkdirSync(join(tree, name));
+      for (const name of ["linked", "top", "made"]) mkdirSync(join(tree, name));
       for (const path of existing) attempt(() => mkdirSync(join(tree, path), { recursive: true }));
       for (const [path, target] of links)
         attempt(() => {
@@ -113,7 +125,7 @@ describe.skipIf(!isRoot || !existsSync(RUNC))("random mounts beside runc (needs 
   async function observe(runtime: string, given: Parameters<typeof prepare>[0]) {
     const path = prepare(given);
     const { status, stdout, stderr } = await call(directory, [runtime, "--root", join(directory, "peer"), "run", "-b", path, id()]);
-    const made = execFileSync("find", ["top", "work", "linked", "-printf", "%p %y %U\\n"], {
+    const made = execFileSync("find", ["top", "made", "linked", "-printf", "%p %y %U\\n"], {
       ...{ cwd: join(directory, "tree"), encoding: "utf8" },
       stdio: ["ignore", "pipe", "ignore"],
     });
@@ -128,7 +140,7 @@ describe.skipIf(!isRoot || !existsSync(RUNC))("random mounts beside runc (needs 
         if (peer.status === 0) expect(own).toEqual({ ...peer, stderr: "" });
         else expect(own.status, `runc: ${peer.stderr}`).not.toBe(0);
       }),
-      { numRuns: BUNDLES },
+      process.env["RUNT_TEST_BUNDLES"] === undefined ? { numRuns: BUNDLES, seed: SEED } : { numRuns: BUNDLES },
     );
   });
 });
