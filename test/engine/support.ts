@@ -5,7 +5,7 @@ import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
-import { CGROUP_PARENT, hostTraces } from "../support/leaks.ts";
+import { CGROUP_PARENT, containerProcesses, hostTraces } from "../support/leaks.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { copiedRootfs, REPOSITORY } from "../support/programs.ts";
 import { removeDaemonCgroups, taskCgroups } from "./daemon-cgroups.ts";
@@ -117,12 +117,15 @@ export function useEngine(): Scene {
   afterEach(async () => {
     for (const daemon of daemons) await daemon.kill();
     daemons = [];
-    // A runt that a killed daemon has left behind goes on with its container: what comes late goes in the next round.
+    // A runt that a killed daemon has left behind goes on with its container, and it may not have recorded one yet: what comes late goes in
+    // the next round, and there are rounds until no such process is left.
     let failure: unknown;
     const removed = (): boolean => {
       try {
         removeState();
-        return true;
+        const left = containerProcesses(stateDir);
+        failure = left.join("\n");
+        return left.length === 0;
       } catch (error) {
         failure = error;
         return false;

@@ -18,7 +18,7 @@ function attempt<T>(action: () => T): T | undefined {
 }
 
 /** Processes in a test's cgroup, with a root of their own, or working on a test's directory; the dead do not count. */
-function containerProcesses(directory: string): string[] {
+export function containerProcesses(directory: string): string[] {
   const own = String(process.pid);
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name) && name !== own)
