@@ -1,13 +1,15 @@
 /** What runt says about programs that cannot be started. Engines' view of many more: test/engines/broken.ts. */
-import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { hasControllers } from "../support/cgroups.ts";
 import type { Config } from "../support/config.ts";
-import { isRoot, isRunt, useHarness } from "../support/harness.ts";
+import { call, isRoot, isRunt, RUNTIME, useHarness } from "../support/harness.ts";
+
+const STRACE = "/usr/bin/strace";
 
 describe.skipIf(!isRoot || !isRunt)("diagnosis", () => {
-  const { directory, bundle, id, runtime, ok } = useHarness();
+  const { directory, bundle, id, root, runtime, ok } = useHarness();
   const app = join(directory, "app");
 
   /** The program is on a bind mount: the post-mortem has to see the container as it was. */
@@ -76,6 +78,16 @@ describe.skipIf(!isRoot || !isRunt)("diagnosis", () => {
       config.mounts.at(-1)!.options = ["rbind", "noexec"];
     });
     const { stderr } = await runtime(["run", "-b", path, id()]);
+    expect(stderr).toMatch(/permission denied: \/app\/start is on a file system mounted with noexec \(\/app\)/);
+  });
+
+  it.skipIf(!existsSync(STRACE))("looks into an init that fails before its pid is known", async () => {
+    const path = broken("#!/bin/sh\n", (config) => {
+      config.mounts.at(-1)!.options = ["rbind", "noexec"];
+    });
+    // Nobody but the process that clones is late.
+    const late = [STRACE, "-f", "-q", "-e", "trace=clone,clone3", "-e", "inject=clone,clone3:delay_exit=300000", "-o", "/dev/null"];
+    const { stderr } = await call(directory, [...late, RUNTIME, "--root", root, "run", "-b", path, id()]);
     expect(stderr).toMatch(/permission denied: \/app\/start is on a file system mounted with noexec \(\/app\)/);
   });
 

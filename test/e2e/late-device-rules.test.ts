@@ -2,9 +2,10 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { CGROUPS, isUnified } from "../support/cgroups.ts";
+import { CGROUPS, hasControllers, isUnified } from "../support/cgroups.ts";
 import type { Config } from "../support/config.ts";
 import { call, isRoot, isRunt, RUNTIME, shell, useHarness } from "../support/harness.ts";
+import { CGROUP_PARENT } from "../support/leaks.ts";
 
 const STRACE = "/usr/bin/strace";
 /** A device of every host that containers may not read unless a rule says so. */
@@ -30,6 +31,19 @@ describe.skipIf(!isRoot || !isRunt || !existsSync(STRACE) || !existsSync(DENIED)
       // The message `plan`, and `commit`: the runtime sends both.
       expect(attached).toBeGreaterThan(place(/sendmsg\(.*iov_base="\\r\\0/));
       expect(attached).toBeLessThan(place(/sendmsg\(.*iov_base="\\6\\0/));
+    });
+
+    test.skipIf(isUnified || !hasControllers)("init makes nodes behind its cgroup mounts while they are written slowly", async () => {
+      const name = id();
+      const path = bundle((config) => {
+        plain(config);
+        config.linux.cgroupsPath = `${CGROUP_PARENT}/${name}`;
+        config.mounts.push({ destination: "/sys/fs/cgroup", type: "cgroup", source: "cgroup" });
+        config.mounts.push({ destination: "/late", type: "tmpfs", source: "tmpfs" });
+      });
+      const slow = ["deny", "allow"].flatMap((which) => ["-P", join(CGROUPS, "devices", CGROUP_PARENT, name, `devices.${which}`)]);
+      const { status, stderr } = await strace([...slow, "-e", "inject=write:delay_exit=30000"], path, name);
+      expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     });
 
     test.each(["prestart", "createRuntime", "createContainer"])("no %s hook runs before them", async (kind) => {

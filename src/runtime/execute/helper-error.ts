@@ -1,7 +1,7 @@
 /** What the helper reports, in the words that people and engines expect. */
 
 import { RLIMIT } from "../../shared/linux/index.ts";
-import { type OpName, PAGE_WORD } from "../../shared/protocol/index.ts";
+import { MESSAGES, type OpName, PAGE_WORD } from "../../shared/protocol/index.ts";
 import { memoryPressure } from "../cgroup/index.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
@@ -10,6 +10,7 @@ import type { StateRecord } from "../state/index.ts";
 import type { Execution } from "./execution.ts";
 import { kernelHint } from "./kernel-hints.ts";
 import { diagnosis } from "./on-demand.ts";
+import { pidFromMessages } from "./reap.ts";
 import type { StartFailure } from "./start-failure.ts";
 
 const PREFIX = "unable to start container process: ";
@@ -22,6 +23,7 @@ export const helperError = {
     if (op === undefined) return error;
     const code = host.errnoName(Math.abs(message.errno));
     const { path, text } = message;
+    if (op.actor === "init" && execution.pid <= 0) execution.pid = lateInit(execution);
     const reason = diagnosis().diagnose(execution.pid, execution.record.rootfs, { op, plan: execution.plan, code, path, text });
     return reason === undefined ? error : new RuntError(error.code, `${error.message}: ${reason}`, error.details);
   },
@@ -42,6 +44,14 @@ export const helperError = {
     return new RuntError("operation", `${PREFIX}container init died before it was ready${reason}`, details);
   },
 };
+
+/** The intermediate only has to be given a processor to tell init's pid. */
+const PID_MS = 1000;
+
+/** On a busy host init may fail before the intermediate has told its pid. 0: it has not come. */
+function lateInit({ early, socket }: Execution): number {
+  return early.find(({ type }) => type === MESSAGES.pid)?.value ?? pidFromMessages(socket, PID_MS);
+}
 
 /** The kernel rounds down to whole pages. */
 function limitText(limit: string): string {

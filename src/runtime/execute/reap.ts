@@ -20,7 +20,7 @@ interface Children {
 export function endChildren({ socket, pid, helper, server }: Children, milliseconds = DEATH_MS): void {
   end(helper, milliseconds);
   // No process is left that could clone.
-  end(pid > 0 || helper <= 0 ? pid : pidFromPendingMessage(socket), milliseconds);
+  end(pid > 0 || helper <= 0 ? pid : pidFromMessages(socket, 0), milliseconds);
   // It ends with init, and has a child of its own to reap.
   if (server > 0) host.waitpid(server, 0);
   if (socket !== -1) host.close(socket);
@@ -41,17 +41,17 @@ function end(child: number, milliseconds: number): void {
 }
 
 /** Pid of an init, from a message of the intermediate that was not read; 0: none. An init without a message ends with the socket. */
-function pidFromPendingMessage(socket: number): number {
+export function pidFromMessages(socket: number, milliseconds: number): number {
   for (;;) {
-    const message = nextMessage(socket);
+    const message = nextMessage(socket, milliseconds);
     if (message === undefined || message.type === MESSAGES.pid) return message?.value ?? 0;
     for (const fd of message.fds) host.close(fd);
   }
 }
 
-function nextMessage(socket: number): host.Message | undefined {
+function nextMessage(socket: number, milliseconds: number): host.Message | undefined {
   try {
-    return socket === -1 ? undefined : host.receiveMessage(socket, 0);
+    return socket === -1 ? undefined : host.receiveMessage(socket, milliseconds);
   } catch (error) {
     if (host.isErrno(error, "ETIMEDOUT", "EBADMSG")) return undefined;
     throw error;

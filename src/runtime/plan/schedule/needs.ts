@@ -44,6 +44,8 @@ export interface Declaration<K extends OpName> {
   readonly ends?: readonly Resource[];
   /** Where in the container it makes or changes something. */
   readonly place?: (args: OpArgs<K>) => string;
+  /** Rules for devices may refuse it. While those of v1 are written one by one, they refuse it to a member of the cgroup. */
+  readonly usesDevices?: true;
   /** It sees or changes the whole tree: nothing that has a place may pass it. */
   readonly seesTree?: (args: OpArgs<K>) => boolean;
 }
@@ -51,7 +53,7 @@ export interface Declaration<K extends OpName> {
 const cgroupOf = (path: string): Resource => `cgroup ${path.slice(0, path.lastIndexOf("/"))}`;
 const slots = (first: number, count: number): Resource[] => Array.from({ length: count }, (_, at): Resource => `slot ${first + at}`);
 const opened = ({ slot }: { readonly slot: number }): Resource[] => [`slot ${slot}`];
-const isDeviceRule = (path: string): boolean => /\/devices\.(allow|deny)$/.test(path);
+export const isDeviceRule = (path: string): boolean => /\/devices\.(allow|deny)$/.test(path);
 const atTarget = ({ target }: { readonly target: string }): string => target;
 const atPath = ({ path }: { readonly path: string }): string => path;
 const always = (): boolean => true;
@@ -76,7 +78,7 @@ export const NEEDS: Declarations = {
   "resctrl.prepare": ON_RECORD,
   "resctrl.monitor": ON_RECORD,
   "cgroup.create": { ...ON_RECORD, provides: ({ path }) => ["cgroups", `cgroup ${path}`] },
-  // The rules for devices hold for the program: init makes nodes that they may refuse.
+  // The rules for devices hold for the program: init makes its nodes before it joins, or when all of them are written.
   "cgroup.write": {
     needs: ({ path }) => ["record", cgroupOf(path)],
     provides: ({ path }) => (isDeviceRule(path) ? ["limits"] : ["limits", "limits of init"]),
@@ -142,9 +144,9 @@ export const NEEDS: Declarations = {
   "mount.remount": { needs: MOUNT, place: atTarget },
   "directory.open": { needs: MOUNT, provides: opened, place: atPath },
   "directory.copy": { needs: ({ slot }) => [...MOUNT, `slot ${slot}`], place: atPath },
-  "device.create": { needs: MOUNT, place: atPath },
+  "device.create": { needs: MOUNT, place: atPath, usesDevices: true },
   "symlink.create": { needs: MOUNT, place: atPath },
-  "console.open": { needs: ({ slot }) => [...MOUNT, `slot ${slot}`], place: () => "/dev/console" },
+  "console.open": { needs: ({ slot }) => [...MOUNT, `slot ${slot}`], place: () => "/dev/console", usesDevices: true },
   // No program runs before the limits are set.
   "hook.run": { needs: ({ kind }) => (IN_CONTAINER.has(kind) ? ["limits"] : ["pid", "limits"]), provides: ["hooks"], seesTree: always },
   "root.pivot": PIVOT,

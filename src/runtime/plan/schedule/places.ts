@@ -13,7 +13,7 @@ const HOST = 1;
 const SPAWN = 2;
 const CGROUPS = 3;
 const TOLD = 4;
-/** They hold for the program and for hooks only. init need not wait for them. */
+/** They hold for the program and for hooks only: init need not wait for them, unless it makes device nodes as a member of the cgroup of v1. */
 const DEVICE_RULES = 5;
 /** v2: what the intermediate does for init while the runtime makes the cgroup. */
 const BEFORE_CLONE = 6;
@@ -52,8 +52,8 @@ export function scheduleOf(input: CompileInput): Schedule | undefined {
   const isUnit = join !== undefined && "unit" in join;
   const joinsLate = opensTasks || isUnit;
   const isAlone = onlyClones(input);
-  const rulesWait = rulesCanWait(input);
-  if (!joinsLate && !isAlone && !(isBorn && rulesWait)) return undefined;
+  const rulesCome = rulesCanWait(input);
+  if (!joinsLate && !isAlone && !(isBorn && rulesCome)) return undefined;
   // Until it waits for its cgroups init finds all that it needs of the host there already. One that is born in them comes behind all of that.
   const isTold = isAlone && opensTasks;
   const awaits = awaitsCgroup(input);
@@ -62,6 +62,10 @@ export function scheduleOf(input: CompileInput): Schedule | undefined {
   const work = workBefore(input, index);
   const isLast = work === "everything" && opensTasks && showsMade(input);
   const wait = index < 0 || isLast ? JOIN_TO_PIVOT : JOIN_TO_MOUNT;
+  const devices = work === undefined ? DEVICES : EARLY_WORK;
+  const joins = isLast ? JOIN_LAST : wait + 2;
+  // v1 has the rules one by one, and the first takes everything away.
+  const rulesWait = rulesCome && (!opensTasks || devices < joins);
   // Behind the wait, and before the files to join by.
   const fifo = isFirst && opensTasks ? wait + 1 : isAlone ? HOST_FILES : INSIDE;
   const early = (part: number): number => (work === "everything" ? EARLY_WORK : part);
@@ -78,10 +82,10 @@ export function scheduleOf(input: CompileInput): Schedule | undefined {
     told: isTold || isBorn ? TOLD : wait,
     waits: isLast ? JOIN_LAST : wait,
     tasks: wait + 2,
-    joins: isLast ? JOIN_LAST : wait + 2,
+    joins,
     inside: INSIDE,
     cgroupMounts: CGROUP_MOUNTS,
-    devices: work === undefined ? DEVICES : EARLY_WORK,
+    devices,
     pivot: PIVOT,
     protectedPaths: early(PIVOT),
     finish: PIVOT,
