@@ -338,7 +338,7 @@ test-without-overlap: setup-test $(T)/runt $(TEST_TOOLS) native-test-tools
 # Everything there is, for hours rather than minutes.
 .PHONY: test-all
 test-all: export RUNT_TEST_BUNDLES ?= 200
-test-all: test test-without-overlap test-readme test-library-long test-engine-kills test-engine-long test-pod-documents test-security test-faults test-upgrade test-storm \
+test-all: test test-without-overlap test-readme test-library-long test-engine-kills test-engine-long test-pod-documents test-security test-faults test-delays test-upgrade test-storm \
 	test-supply test-engines mutants engine-mutants test-guest-long test-vm
 
 # `make test` twice with the root mount shared and twice with it private, on a host that has others, too (tools/busy-host.sh): hours.

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 #define sys(...) syscall(__VA_ARGS__)
 #endif
@@ -20,6 +21,9 @@
 #define LINE_MAX_BYTES 512
 #define KILLED 137
 #define STOP (-1)
+#define DELAY (-2)
+/* Longer than other processes need for all that they can do without this one, and than the runtime waits before it looks for what delays it. */
+#define DELAY_NANOSECONDS 300000000
 
 struct named_error {
   const char *name;
@@ -51,7 +55,7 @@ static struct {
   const char *at_process;
   size_t at_process_length;
   uint64_t at_point;
-  /* 0 = kill, STOP = stop. */
+  /* 0 = kill, STOP, DELAY, or an errno. */
   int error;
   int log;
   /* RUNT_FAULT_UNCOUNTED; NULL = none. */
@@ -139,6 +143,7 @@ static void read_fault(const char *value) {
   uint64_t number;
   if (is_same(at, length, "kill")) testing.error = 0;
   else if (is_same(at, length, "stop")) testing.error = STOP;
+  else if (is_same(at, length, "delay")) testing.error = DELAY;
   else if (to_number(at, length, &number) && number > 0 && number < 4096) testing.error = (int)number;
   else {
     for (size_t i = 0; i < sizeof ERRORS / sizeof *ERRORS; i++)
@@ -220,6 +225,11 @@ long testing_point(const char *when, const char *what, const char *which) {
   if (testing.error == 0) die();
   if (testing.error == STOP) {
     sys(__NR_kill, sys(__NR_getpid), SIGSTOP);
+    return 0;
+  }
+  if (testing.error == DELAY) {
+    const struct timespec delay = {.tv_nsec = DELAY_NANOSECONDS};
+    sys(__NR_nanosleep, &delay, NULL);
     return 0;
   }
   /* What has been done cannot fail any more: this run took another way to the same number. */

@@ -3,7 +3,7 @@
  *
  *   RUNT_DISABLE_DEFENCES=NAME[,NAME]  defences that are switched off (defences.h)
  *   RUNT_DISABLE=NAME[,NAME]       ways to save time that are switched off: head-start (src/runtime/execute), schedule (src/runtime/plan)
- *   RUNT_FAULT=PROCESS:N:ACTION    at the Nth fault point of that process: `kill`, `stop` (SIGSTOP), or the name or number of an errno to fail with
+ *   RUNT_FAULT=PROCESS:N:ACTION    at the Nth fault point of that process: `kill`, `stop` (SIGSTOP), `delay` (0.3 s), or the name or number of an errno to fail with
  *   RUNT_FAULT_LOG=FILE            one line for each fault point that is passed: "PROCESS N NAME"
  *   RUNT_FAULT_UNCOUNTED=NAME[,NAME] functions whose points are none: of a walk over all that a host has, for whose number others are to blame
  *
