@@ -33,6 +33,7 @@ export {
   PULL_POLICIES,
   type PullPolicy,
   parseTasks,
+  RUNTIME_NAME,
   renderFinding,
   sizeSchema,
   type TaskSpec,

@@ -167,3 +167,12 @@ test("P4 servers of names: with dnsPolicy None those of the pod", () => {
   expect(dns).toEqual({ servers: ["192.0.2.53"], search: ["a.example"], options: ["ndots:2", "edns0"] });
   expect(volumes).toEqual([]);
 });
+
+test("a runtime class is the runtime of the task; a pod of one container then shares its ipc namespace with nobody", () => {
+  expect(only(one("", "  runtimeClassName: vm\n"))).toMatchObject({ runtime: "vm", namespaces: { ipc: "private", network: "shared" } });
+  expect(only(one(""))).not.toHaveProperty("runtime");
+  const two = pod("  runtimeClassName: vm\n  containers:\n  - { name: a, command: [sh] }\n  - { name: b, command: [sh] }\n");
+  expect(only(two).namespaces.ipc).toBe("shared");
+  const sysctls = "  securityContext: { sysctls: [{ name: kernel.msgmax, value: '1' }] }\n";
+  expect(only(one("", `  runtimeClassName: vm\n${sysctls}`)).namespaces.ipc).toBe("shared");
+});

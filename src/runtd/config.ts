@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import type { EngineOptions, HostCapacity, ImageSettings, OrphanPolicy, QueuePolicy } from "../engine/index.ts";
 import { IMAGE_OPTIONS, imageSettingsOf } from "./image-config.ts";
 import { INTERLINK_OPTIONS, type InterlinkConfiguration, interlinkSettingsOf } from "./interlink/config.ts";
+import { runtimesOf } from "./runtime-classes.ts";
 import { durationOf, oneOf, sizeOf } from "./values.ts";
 
 export interface OnceOptions {
@@ -22,6 +23,8 @@ export interface Configuration {
   readonly runDir: string;
   /** Path of the runt executable; undefined: searched in the package, RUNT_BINARY and PATH. */
   readonly runtime: string | undefined;
+  /** Paths of further runt executables that tasks may name. */
+  readonly runtimes: Readonly<Record<string, string>>;
   /** Path of the cgroup that is the parent of all tasks. */
   readonly cgroupParent: string;
   /** undefined: the engine's default. */
@@ -50,7 +53,7 @@ export interface Configuration {
 
 export const USAGE = `Usage: runtd [--once -f FILE [-g GROUP]]
              [--state-dir DIR] [--run-dir DIR] [--cgroup-parent PATH] [--cgroup-manager WHO] [--runtime FILE]
-             [--no-task-limits] [--launch-timeout DURATION] [--cpus N] [--memory SIZE] [--queue ORDER] [--too-large WHAT]
+             [--runtime-class NAME=FILE]... [--no-task-limits] [--launch-timeout DURATION] [--cpus N] [--memory SIZE] [--queue ORDER] [--too-large WHAT]
              [--orphans WHAT]
              [--port-taken WHAT] [--cni-path DIRS] [--network-timeout DURATION] [--network-check DURATION]
              [--volume-check DURATION] [--journal-socket PATH]
@@ -70,6 +73,9 @@ export const USAGE = `Usage: runtd [--once -f FILE [-g GROUP]]
                         and its containers are scopes in that; cgroup v2 only
   --no-task-limits      new tasks have no cgroup of their own, and a task with limits is refused
   --runtime FILE        the program runt; default: that of the package, RUNT_BINARY, PATH
+  --runtime-class NAME=FILE
+                        a further program runt, like a link runt-vm to it, for tasks with this \`runtime\` and pods with this \`runtimeClassName\`;
+                        may be given again, with another name
   --launch-timeout DURATION
                         how long it may take to make a container and to run its hooks; default 2m
   --cpus N, --memory SIZE
@@ -135,6 +141,7 @@ export function configurationOf(args: readonly string[]): Configuration | undefi
       "cgroup-manager": { type: "string" },
       "no-task-limits": { type: "boolean", default: false },
       runtime: { type: "string" },
+      "runtime-class": { type: "string", multiple: true },
       "launch-timeout": { type: "string" },
       cpus: { type: "string" },
       memory: { type: "string" },
@@ -174,6 +181,7 @@ export function configurationOf(args: readonly string[]): Configuration | undefi
     once: values.file === undefined ? undefined : { file: values.file, group: values.group },
     orphans: orphans ?? "show",
     cgroupManager: oneOf("cgroup-manager", values["cgroup-manager"], ["cgroupfs", "systemd"]),
+    runtimes: runtimesOf(values["runtime-class"]),
     taskLimits: !values["no-task-limits"],
     launchTimeoutMs: durationOf("launch-timeout", values["launch-timeout"]),
     capacity: capacityOf(values),

@@ -25,6 +25,7 @@ export async function runOnce(configuration: Configuration, { file, group }: Onc
     stateDir,
     isStateDirGiven,
     runtime,
+    runtimes,
     cgroupParent,
     cgroupManager,
     taskLimits,
@@ -39,7 +40,7 @@ export async function runOnce(configuration: Configuration, { file, group }: Onc
   const directory = isStateDirGiven ? stateDir : mkdtempSync(join(tmpdir(), "runtd-once-"));
   try {
     const engine = await Engine.open({
-      ...{ stateDir: directory, runtime, cgroupParent, cgroupManager, taskLimits },
+      ...{ stateDir: directory, runtime, runtimes, cgroupParent, cgroupManager, taskLimits },
       ...{ launchTimeoutMs, capacity, queue, images, options, cniPath, networkTimeoutMs },
       isOwnProcess: true,
       log: onlyErrors,

@@ -9,12 +9,13 @@ export function readFile(text: string, engine: Engine): ParsedFile {
 }
 
 /** The facts of this host that pods may refer to. */
-export function hostOf({ node: { ledger } }: Engine): PodHost {
+export function hostOf({ node: { ledger }, support }: Engine): PodHost {
   return {
     name: hostname().toLowerCase(),
     cpus: ledger.cpus.capacity,
     memoryBytes: ledger.memoryBytes.capacity,
     images: process.env["RUNT_IMAGES"] || undefined,
+    runtimes: Object.keys(support.runtimes),
     sizes: sizesIn(process.env["RUNT_POD_SIZES"]),
   };
 }

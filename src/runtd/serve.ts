@@ -24,14 +24,28 @@ import { listenOn, makeSocketDirectory } from "./sockets.ts";
 export async function serve(configuration: Configuration, { probe }: Pick<EngineSettings, "probe"> = {}): Promise<void> {
   // New sockets and files are private until their mode is set.
   process.umask(0o077);
-  const { stateDir, runtime, cgroupParent, cgroupManager, taskLimits, launchTimeoutMs, capacity, queue, orphans, images, options, runDir } =
-    configuration;
+  const {
+    stateDir,
+    runtime,
+    runtimes,
+    cgroupParent,
+    cgroupManager,
+    taskLimits,
+    launchTimeoutMs,
+    capacity,
+    queue,
+    orphans,
+    images,
+    options,
+    runDir,
+  } = configuration;
   const { cniPath, networkTimeoutMs, networkCheckMs, volumeCheckMs, journalSocket } = configuration;
   const tellReady = managerMessage(["READY=1", `MAINPID=${process.pid}`]);
   const engine = await new TaskEngine({
     ...{
       stateDir,
       runtime,
+      runtimes,
       cgroupParent,
       cgroupManager,
       taskLimits,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { isTaskId, runtimeId, taskId } from "./ids.ts";
+import { isTaskId, runtimeId, taskId, taskIdOf } from "./ids.ts";
 
 /** The ids that the executor accepts. */
 const EXECUTOR_ID = /^[A-Za-z0-9_+.-]{1,200}$/;
@@ -13,6 +13,7 @@ test("E60 whatever a container is called, its ids are valid, and differ from tho
       const id = runtimeId(longest, a, generation);
       expect(id).toMatch(EXECUTOR_ID);
       expect(runtimeId(longest, a, generation + 1)).not.toBe(id);
+      expect(taskIdOf(id)).toBe(longest);
       if (a !== b) expect(runtimeId(longest, b, generation)).not.toBe(id);
     }),
   );

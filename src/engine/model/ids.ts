@@ -22,6 +22,11 @@ export function isTaskId(id: string): boolean {
   return TASK_ID.test(id) && !id.includes("..");
 }
 
+/** Id of the task to which an incarnation belongs: none of its parts contains a dot. */
+export function taskIdOf(runtime: string): string {
+  return runtime.split(".", 3).join(".");
+}
+
 /** The runtime id of one incarnation: readable, unique for any characters in the name, at most 200 characters. */
 export function runtimeId(task: string, container: string, generation: number): string {
   const readable = container.replace(/[^A-Za-z0-9_-]+/g, "-").slice(0, LONGEST_READABLE);

@@ -9,7 +9,7 @@ export { nextDeadline } from "./deadlines.ts";
 export { dependenciesIn } from "./dependencies.ts";
 export type { ActionError, Observation, TaskEvent } from "./event.ts";
 export { DEFAULT_OPTIONS, type DecisionContext, type EngineOptions, retryDelayMs } from "./host.ts";
-export { isTaskId, PAUSE_NAME, revisionOf, runtimeId, taskId } from "./ids.ts";
+export { isTaskId, PAUSE_NAME, revisionOf, runtimeId, taskId, taskIdOf } from "./ids.ts";
 export {
   type Demand,
   demandOf,

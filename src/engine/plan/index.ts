@@ -25,7 +25,7 @@ export {
 } from "./network.ts";
 export { fileContents, hostsOf, type Named, NETWORK_FILES, type NetworkFile, type NetworkPlacement } from "./network-files.ts";
 export { type PausePlacement, pauseLaunch } from "./pause.ts";
-export { refusedByHost } from "./refused.ts";
+export { type HostSupport, type Runtimes, refusedByHost } from "./refused.ts";
 export { PROXY_SOCKET, type ProxyPlacement, proxyEnv } from "./shared-proxy.ts";
 export { sliceProperties } from "./slice.ts";
 export { limitWrites, type TaskResources, taskResources } from "./task-limits.ts";

@@ -3,6 +3,7 @@ import type { ExecHandle, LogUse, SpawnRequest } from "../../executor/index.ts";
 import type { LogRecord } from "../logs/index.ts";
 import type { ContainerStatus, TaskRecord } from "../model/index.ts";
 import { locatePause } from "../pause/index.ts";
+import type { HostSupport } from "../plan/index.ts";
 import type { ParsedFile } from "../spec/index.ts";
 import { type JournalPage, Store } from "../store/index.ts";
 import { systemClock } from "./clock.ts";
@@ -63,7 +64,7 @@ export class Engine {
    * before the tasks run. `by`, here and below: the caller, for the journal. @throws EngineError invalid-spec, no-room; StoreError not-written
    */
   async apply(file: string | ParsedFile, group: string, options: ApplyOptions = {}, by?: Caller): Promise<readonly Applied[]> {
-    const tasks = specsIn(file, { hasTaskLimits: this.#parts.hasTaskLimits });
+    const tasks = specsIn(file, this.#parts.support);
     return this.#parts.edits.make(by, (command) => command.apply(tasks, group, options));
   }
 
@@ -175,7 +176,7 @@ export class Engine {
       at: systemClock.now(),
       cgroupOf: () => null,
     };
-    return differenceOf(specsIn(file, { hasTaskLimits: this.#parts.hasTaskLimits }), group, present, options);
+    return differenceOf(specsIn(file, this.#parts.support), group, present, options);
   }
 
   /**
@@ -244,6 +245,11 @@ export class Engine {
   /** The images of this host. */
   get images(): ImageCare {
     return this.#parts.imageCare;
+  }
+
+  /** What tasks may ask for on this host. */
+  get support(): HostSupport {
+    return this.#parts.support;
   }
 
   /** Path of the runt executable. */

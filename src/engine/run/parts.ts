@@ -5,6 +5,7 @@ import { checkSystemd, parentSlice } from "../cgroup/index.ts";
 import { ImageStore, type Images } from "../images/index.ts";
 import { DEFAULT_OPTIONS, DEFAULT_QUEUE, type HostCapacity } from "../model/index.ts";
 import type { TaskNetworks } from "../network/index.ts";
+import type { HostSupport } from "../plan/index.ts";
 import { SecretFiles } from "../secrets/index.ts";
 import type { Store } from "../store/index.ts";
 import { capacityOf } from "./capacity.ts";
@@ -14,6 +15,7 @@ import { Conditions } from "./conditions.ts";
 import { Agents } from "./containers/agents.ts";
 import { postExit } from "./containers/exits.ts";
 import { Launching } from "./containers/launching.ts";
+import { makerOf } from "./containers/makers.ts";
 import { MetadataFiles } from "./containers/metadata.ts";
 import { type OrphanPolicy, Orphans } from "./containers/orphans.ts";
 import { ContainerRuntime } from "./containers/runtime.ts";
@@ -69,7 +71,8 @@ export interface EngineParts {
   readonly endMessages: EndMessages;
   readonly poll: Poll;
   readonly capacity: HostCapacity;
-  readonly hasTaskLimits: boolean;
+  /** What tasks may ask for. */
+  readonly support: HostSupport;
   readonly log: EngineLog;
 }
 
@@ -93,11 +96,13 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
   const logRouters = new LogRouters({ paths, records: () => turns.records });
   const sharedProxies = new SharedProxies({ paths, records: () => turns.records });
   const fence = settings.isOwnProcess ? new Fence({ cgroupParent, key: stateKey(stateDir), stateDir: paths.executors }) : undefined;
+  const support: HostSupport = { hasTaskLimits: taskLimits, runtimes: settings.runtimes ?? {} };
   const runtime = new ContainerRuntime(
     {
       stateDir: paths.executors,
       memoryDir: paths.executorsInMemory,
       binary: settings.runtime,
+      makerOf: (id) => makerOf(turns.records, support.runtimes, id),
       launchTimeoutMs: settings.launchTimeoutMs ?? LAUNCH_TIMEOUT_MS,
       fence,
     },
@@ -125,7 +130,7 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
     networks,
     cgroupParent: cgroupManager === "systemd" ? parentSlice(cgroupParent) : cgroupParent,
   };
-  const launching = new Launching({ ...common, binary: runtime.binary });
+  const launching = new Launching({ ...common, binary: runtime.binary, runtimes: support.runtimes });
   const pulling: Pulling = new Pulling({ images, launching, policy: pullPolicy });
   const interfaces = new Interfaces({ edits: () => edits, records: () => turns.records });
   const effects = new Effects({ ...common, interfaces, runtime, launching, pulling, specCopies });
@@ -201,7 +206,7 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
     endMessages,
     poll: new Poll({ everyMs: settings.pollMs ?? POLL_MS, runtime, turns: () => turns, log }),
     capacity,
-    hasTaskLimits: taskLimits,
+    support,
     log,
   };
 }

@@ -2,6 +2,7 @@
 
 import type { ImageStoreOptions } from "../images/index.ts";
 import type { EngineOptions, HostCapacity, QueuePolicy } from "../model/index.ts";
+import type { Runtimes } from "../plan/index.ts";
 import type { PullPolicy } from "../spec/index.ts";
 import type { OrphanPolicy } from "./containers/orphans.ts";
 import type { CleanUpSettings } from "./image-care.ts";
@@ -25,6 +26,8 @@ export interface EngineSettings {
   readonly taskLimits?: boolean;
   /** Path of the runt executable; undefined: searched in the package, RUNT_BINARY and PATH. */
   readonly runtime?: string | undefined;
+  /** Paths of further runt executables for tasks that name a runtime, by these names. Default: none. */
+  readonly runtimes?: Runtimes | undefined;
   /** Milliseconds that creating a container and running its hooks may take. Default: two minutes. */
   readonly launchTimeoutMs?: number | undefined;
   /** Directory for the files to which network namespaces are bound. Default: one in the state directory. */

@@ -13,6 +13,7 @@ export { taskJsonSchema } from "./json-schema.ts";
 export { hasOwnNetwork, namespacesOf } from "./namespaces.ts";
 export { type ParsedFile, parsedFile, parseTasks, tasksIn } from "./parse.ts";
 export { PULL_POLICIES, type PullPolicy } from "./pull-policy.ts";
+export { RUNTIME_NAME, unknownRuntime } from "./runtimes.ts";
 export type { GrpcCheck, HealthCheck, Hook, HttpCheck, TcpCheck } from "./schema/check.ts";
 export {
   type AgentSpec,

@@ -1,5 +1,6 @@
 /** The part of the Compose file format that the engine supports. */
 import { z } from "zod";
+import { RUNTIME_NAME } from "../../engine/spec/index.ts";
 import { refused, text } from "../schema/field.ts";
 import { count, flag } from "./scalars.ts";
 
@@ -178,6 +179,7 @@ export const service = z.strictObject({
   init: flag.pipe(z.literal(false, { error: "only false is supported: the program of the image is the first process" })).optional(),
   build: refused("images are not built"),
   privileged: flag.optional(),
+  runtime: z.string().regex(RUNTIME_NAME, "is no name of a runtime").optional(),
 });
 
 export const composeFile = z.strictObject({

@@ -66,6 +66,7 @@ export function taskOf(name: string, service: ServiceInput, project: ComposeInpu
     ...(network === undefined ? {} : { network }),
     volumes: [...volumes, ...contents.volumes],
     ...(service.sysctls === undefined ? {} : { sysctls: pairsOf(service.sysctls, {}) }),
+    ...(service.runtime === undefined ? {} : { runtime: service.runtime }),
     start: service.restart === "always" || service.restart === "unless-stopped" ? "always" : "once",
   };
 }

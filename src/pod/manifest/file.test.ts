@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parseFile } from "../index.ts";
 
-const HOST = { name: "node-1", cpus: 4, memoryBytes: 8 * 1024 ** 3 };
+const HOST = { name: "node-1", cpus: 4, memoryBytes: 8 * 1024 ** 3, runtimes: ["vm"] };
 
 /** A pod with one additional field, in the pod's spec or in its container. */
 const inPod = (field: string) =>
@@ -10,7 +10,7 @@ const inContainer = (field: string) =>
   `apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\n  annotations: { runt.dev/rootfs.a: /r }\nspec:\n  containers:\n  - name: a\n    command: [x]\n    ${field}\n`;
 const inVolume = (source: string) => inPod(`volumes: [{ name: v, ${source} }]`);
 
-/** 39 unsupported and unknown fields, each reported by name with line and column. */
+/** Unsupported and unknown fields, each reported by name with line and column. */
 test.each([
   [inPod("activeDeadlineSeconds: 5"), "8:3", "/spec/activeDeadlineSeconds", "is not supported: "],
   [inPod("affinity: {}"), "8:3", "/spec/affinity", "is not supported: "],
@@ -18,7 +18,8 @@ test.each([
   [inPod("ephemeralContainers: []"), "8:3", "/spec/ephemeralContainers", "is not supported: "],
   [inPod("nodeSelector: { a: b }"), "8:3", "/spec/nodeSelector", "is not supported: "],
   [inPod("priorityClassName: high"), "8:3", "/spec/priorityClassName", "is not supported: "],
-  [inPod("runtimeClassName: kata"), "8:3", "/spec/runtimeClassName", "is not supported: "],
+  [inPod("runtimeClassName: kata"), "8:3", "/spec/runtimeClassName", "this host has no runtime kata: it has vm"],
+  [inPod("runtimeClassName: _vm"), "8:3", "/spec/runtimeClassName", "is no name of a runtime class"],
   [inPod("serviceAccountName: robot"), "8:3", "/spec/serviceAccountName", "is not supported: "],
   [inPod("subdomain: a"), "8:3", "/spec/subdomain", "is not supported: "],
   [inPod("topologySpreadConstraints: []"), "8:3", "/spec/topologySpreadConstraints", "is not supported: "],

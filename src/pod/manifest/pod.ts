@@ -1,5 +1,13 @@
 /** Translates a pod into a task. */
-import { checkTask, type Problem, shapeProblems, type TaskInput, type TaskSpec, taskSchema } from "../../engine/spec/index.ts";
+import {
+  checkTask,
+  type Problem,
+  shapeProblems,
+  type TaskInput,
+  type TaskSpec,
+  taskSchema,
+  unknownRuntime,
+} from "../../engine/spec/index.ts";
 import { uidOf } from "../uid.ts";
 import { containerOf } from "./container.ts";
 import { dnsOf } from "./dns.ts";
@@ -48,7 +56,7 @@ function taskOf(at: Translation, members: readonly Member[], document: unknown):
     ...wholeOf(at, members),
     namespaces: {
       pid: spec.hostPID ? "host" : spec.shareProcessNamespace ? "shared" : "private",
-      ipc: spec.hostIPC ? "host" : "shared",
+      ipc: spec.hostIPC ? "host" : isAlone(at, members) ? "private" : "shared",
       // A network that the engine makes is always one network for the whole task.
       network: spec.hostNetwork ? "host" : isBridged || published.length > 0 ? "private" : "shared",
       uts: spec.hostNetwork ? "host" : "private",
@@ -57,12 +65,18 @@ function taskOf(at: Translation, members: readonly Member[], document: unknown):
     ...(cluster === undefined ? {} : { hostPaths: [...cluster.hostPaths] }),
     volumes: volumesOf(at),
     ...sysctlsOf(at),
+    ...(spec.runtimeClassName === undefined ? {} : { runtime: spec.runtimeClassName }),
     ports: spec.hostNetwork ? portsOf(members) : [],
     ends: "all",
     ...(at.job?.retention === undefined ? {} : { retention: at.job.retention }),
     start: spec.restartPolicy === "Always" ? "always" : "once",
     annotations: { [DOCUMENT]: JSON.stringify(document) },
   };
+}
+
+/** A machine cannot join a namespace for communication. A single container shares its own with nobody. */
+function isAlone({ pod: { spec } }: Translation, members: readonly Member[]): boolean {
+  return spec.runtimeClassName !== undefined && members.length === 1 && (spec.securityContext?.sysctls ?? []).length === 0;
 }
 
 /** A pod has a network of the engine if it has a port of the host, or comes from a cluster that is connected by a bridge. */
@@ -123,6 +137,10 @@ function sysctlsOf({ pod }: Translation): Pick<TaskInput, "sysctls"> {
 
 function checkPod(at: Translation): void {
   const { spec } = at.pod;
+  const { runtimes } = at.host;
+  const unknown =
+    spec.runtimeClassName === undefined || runtimes === undefined ? undefined : unknownRuntime(spec.runtimeClassName, runtimes);
+  if (unknown !== undefined) at.refuse(unknown, ["spec", "runtimeClassName"], "unknown-reference");
   if (spec.hostPID && spec.shareProcessNamespace) at.refuse("hostPID and shareProcessNamespace exclude each other", ["spec", "hostPID"]);
   if (spec.hostNetwork && spec.hostname !== undefined) at.refuse("a pod with hostNetwork has the name of the host", ["spec", "hostname"]);
   if (spec.nodeName !== undefined && spec.nodeName !== at.host.name) {

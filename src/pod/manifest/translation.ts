@@ -15,6 +15,8 @@ export interface PodHost {
   readonly images?: string | undefined;
   /** Set for pods of a cluster: their tasks are named by uid, and they may only do what these rules allow. */
   readonly cluster?: ClusterRules;
+  /** Names of the runtimes of the host; absent: they are not known, so that any name is accepted. */
+  readonly runtimes?: readonly string[];
   /** The sizes of pods that the host offers; absent: any size. */
   readonly sizes?: readonly PodSize[] | undefined;
 }

@@ -1,6 +1,7 @@
 /** A document of kind Pod, with every field of Kubernetes 1.30: the compiler compares the list with the types of Kubernetes. */
 import type { HostAlias, Pod, PodDNSConfig, PodDNSConfigOption, PodOS, PodSpec } from "kubernetes-types/core/v1.js";
 import { z } from "zod";
+import { RUNTIME_NAME } from "../../engine/spec/index.ts";
 import { container, initContainer } from "./container.ts";
 import { dnsLabel, ignored, only, refused, seconds } from "./field.ts";
 import { podMetadata } from "./metadata.ts";
@@ -53,6 +54,7 @@ const runs = {
   hostPID: z.boolean().default(false),
   hostIPC: z.boolean().default(false),
   hostUsers: only(true, "containers have the users of the host"),
+  runtimeClassName: z.string().regex(RUNTIME_NAME, "is no name of a runtime class").optional(),
   hostAliases: z.array(hostAlias).default([]),
   hostname: dnsLabel.optional(),
   nodeName: z.string().optional(),
@@ -79,7 +81,6 @@ const notHere = {
   priorityClassName: refused("pods start in the order in which they were applied"),
   readinessGates: refused("nothing sets conditions from outside"),
   resourceClaims: refused("there are no devices to claim"),
-  runtimeClassName: refused("there is one runtime"),
   schedulerName: refused(ONE_HOST),
   schedulingGates: refused(ONE_HOST),
   serviceAccount: refused(NO_CLUSTER),

@@ -25,7 +25,7 @@ export const get = verb<Options>({
   description: [
     "A container that runs and that the daemon's store does not know is shown as ORPHAN: see runtd --orphans.",
     "With -w it goes on: a row for each change, until it is interrupted. While no daemon answers the state is UNKNOWN; one that is restarted is found again.",
-    "One task that was made from a pod is shown by -o json and -o yaml as the pod with its status; a list is always one of tasks. When no daemon answers, the phase of the pod is Unknown, and the exit status 3.",
+    "One task that was made from a pod is shown by -o json and -o yaml as the pod with its status; a list is always one of tasks. When no daemon answers, a document without a kind has the phase Unknown, and the exit status is 3.",
   ],
   examples: [
     ["get", "a table of the group's tasks"],
@@ -47,15 +47,14 @@ export const get = verb<Options>({
   async run(session, [name], { output, watch }) {
     if (watch && output !== undefined && output !== "wide") throw new UsageError(`-w shows rows: not with -o ${output}`);
     const isDocument = output === "json" || output === "yaml";
-    const { lastSequence } = await session.client.call<{ lastSequence: number }>("GET", "/v1/node").catch(async (error) => {
-      if (name !== undefined && isDocument) await printUnknown(name, error, output);
-      throw error;
-    });
+    if (name !== undefined && isDocument) {
+      await printNamed(session, name, output);
+      return EXIT.done;
+    }
+    const { lastSequence } = await session.client.call<{ lastSequence: number }>("GET", "/v1/node");
     const tasks = name === undefined ? await tasksOf(session) : [await taskOf(session, name)];
     const orphans = name === undefined && (output === undefined || output === "wide") ? await orphansOf(session) : [];
-    const pod = name !== undefined && isDocument ? await podNamed(session, tasks[0]!) : undefined;
-    if (pod === undefined) await print(tasks, orphans, output, session.group);
-    else await printValue(pod, output === "yaml" ? "yaml" : "json");
+    await print(tasks, orphans, output, session.group);
     if (watch) await watchFrom(lastSequence, session, { name, shown: tasks, isWide: output === "wide" });
     return EXIT.done;
   },
@@ -76,11 +75,18 @@ function tableOf(tasks: readonly TaskView[], { isWide, isUnknown = false }: Tabl
   return table(isWide ? WIDE_HEADER : HEADER, rows, styled(styleFor(process.stdout, process.env)));
 }
 
-/** For a program that looks at the phase only: nothing is known of the pod while no daemon answers. The error is reported as well. */
-async function printUnknown(name: string, error: unknown, output: "json" | "yaml"): Promise<void> {
-  if (!(error instanceof ClientError) || error.code !== "unreachable") return;
-  const { unknownPod } = await import("../../pod/index.ts");
-  await printValue(unknownPod(name, error.message), output);
+/** @throws ClientError; when no daemon answers a program that looks at the phase only has been told that it is unknown */
+async function printNamed(session: Session, name: string, output: "json" | "yaml"): Promise<void> {
+  try {
+    const task = await taskOf(session, name);
+    await printValue((await podNamed(session, task)) ?? [task], output);
+  } catch (error) {
+    if (error instanceof ClientError && error.code === "unreachable") {
+      const { unknownObject } = await import("../../pod/index.ts");
+      await printValue(unknownObject(name, error.message), output);
+    }
+    throw error;
+  }
 }
 
 interface Watch {

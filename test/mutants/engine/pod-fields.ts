@@ -6,6 +6,22 @@ const PRE_STOP = "src/engine/model/pre-stop.test.ts";
 
 export const POD_FIELD_MUTANTS: readonly Mutant[] = [
   {
+    id: "P3b",
+    fault: "every container is made by the usual program",
+    file: "src/engine/run/containers/makers.ts",
+    from: "return Object.hasOwn(runtimes, name) ? runtimes[name] : undefined;",
+    to: "return undefined;",
+    test: "test/engine/runtimes.test.ts",
+  },
+  {
+    id: "P16b",
+    fault: "any runtime is taken",
+    file: "src/engine/spec/runtimes.ts",
+    from: "if (known.includes(name)) return undefined;",
+    to: "if (name.length > 0) return undefined;",
+    test: "test/engine/runtimes.test.ts",
+  },
+  {
     id: "P4b",
     fault: "the answer to a hook is judged as that to a probe",
     file: "src/engine/run/checking.ts",

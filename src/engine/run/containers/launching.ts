@@ -12,11 +12,12 @@ import {
   launchOf,
   pauseLaunch,
   proxyEnv,
+  type Runtimes,
   sourceOf,
   withRouterSecrets,
 } from "../../plan/index.ts";
 import { readVariable, type SecretFile, type SecretFiles } from "../../secrets/index.ts";
-import { type ContainerSpec, hasOwnNetwork, type TaskSpec } from "../../spec/index.ts";
+import { type ContainerSpec, hasOwnNetwork, type TaskSpec, unknownRuntime } from "../../spec/index.ts";
 import { checkSource } from "../../volumes/index.ts";
 import type { EndMessages } from "../logs/end-messages.ts";
 import type { LogRouters } from "../logs/log-routers.ts";
@@ -38,6 +39,8 @@ export interface LaunchingOptions {
   readonly cgroupParent: string;
   /** Path of the runt executable. */
   readonly binary: string;
+  /** Programs of the runtimes that tasks may name. */
+  readonly runtimes: Runtimes;
 }
 
 /** Annotations that say to which task a container belongs, even if the store has lost the task. */
@@ -63,6 +66,7 @@ export class Launching {
       this.#pauseRoot();
       return;
     }
+    checkRuntime(task, this.#options.runtimes);
     readSpecFiles(task, spec);
     if (spec.rootfs !== undefined && !statSync(spec.rootfs, { throwIfNoEntry: false })?.isDirectory())
       throw new Error(`${spec.rootfs} is no directory`);
@@ -93,6 +97,7 @@ export class Launching {
     const spec = withRouterSecrets(record.spec, given);
     const image = this.#imageOf(record, spec);
     const pause = record.containers.find(({ type }) => type === "namespacePause")?.runtimeId;
+    checkRuntime(record.spec, this.#options.runtimes);
     checkSources(record.spec, spec);
     const metadata = this.#options.metadata.directory(record, incarnation);
     const endMessage = this.#options.endMessages.file(record, incarnation);
@@ -163,6 +168,12 @@ function secretEnvironment({ secrets = [] }: ContainerSpec, files: SecretFiles, 
 
 function containerIn(record: TaskRecord, container: string): ContainerRecord | undefined {
   return record.containers.find(({ name }) => name === container);
+}
+
+/** @throws Error: the task names a runtime that is no longer configured */
+function checkRuntime({ runtime }: TaskSpec, runtimes: Runtimes): void {
+  const unknown = runtime === undefined ? undefined : unknownRuntime(runtime, Object.keys(runtimes));
+  if (unknown !== undefined) throw new Error(unknown);
 }
 
 /** @throws Error: a mount source on the host is missing, is reached through a symbolic link, or is of another type */

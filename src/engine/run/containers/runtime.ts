@@ -24,6 +24,8 @@ export interface RuntimeOptions {
   readonly memoryDir: string;
   /** Path of the runt executable; undefined: searched in the package, RUNT_BINARY and PATH. */
   readonly binary: string | undefined;
+  /** Path of the program that makes a container whose task names another runtime; undefined: `binary`. */
+  readonly makerOf?: (id: string) => string | undefined;
   /** A launch that takes longer is cancelled. */
   readonly launchTimeoutMs: number;
   /** The cgroup that confines this process. Containers are moved out of it, because they must outlive it. */
@@ -70,7 +72,7 @@ export class ContainerRuntime {
     this.#memory = new LaunchMemory(options.memoryDir);
     this.binary = options.binary ?? locateRuntime();
     // Reports a missing runt or one of another version now, instead of at the first task.
-    this.#executor("any");
+    new Executor({ stateDir: options.stateDir, binary: this.binary, id: "any" });
   }
 
   /**
@@ -80,10 +82,12 @@ export class ContainerRuntime {
   async launch(id: string, command: LaunchCommand, hasSecrets = false): Promise<ProcessState> {
     const { launchTimeoutMs } = this.#options;
     const make = (executor: Executor) => executor.launch(command, { abort: AbortSignal.timeout(launchTimeoutMs) });
-    const plain = { ...this.#common(), id };
+    const maker = this.#options.makerOf?.(id);
+    const plain = { ...this.#optionsOf(id), binary: maker ?? this.binary };
     const executor = new Executor(hasSecrets ? { ...plain, memoryDir: this.#memory.directory } : plain);
     const state = await (hasSecrets ? this.#memory.during(() => make(executor)) : make(executor));
-    this.#known.set(id, executor);
+    // What exists is managed by the usual program, so that a container can be ended even if its runtime is gone by then.
+    this.#known.set(id, maker === undefined ? executor : await Executor.adopt(this.#optionsOf(id)));
     await this.#options.fence?.release(id);
     return state;
   }
@@ -109,7 +113,7 @@ export class ContainerRuntime {
     let executor = this.#known.get(id);
     if (executor === undefined) {
       try {
-        executor = await Executor.adopt({ ...this.#common(), id });
+        executor = await Executor.adopt(this.#optionsOf(id));
       } catch (error) {
         if (error instanceof ExecutorError && error.code === "id-unknown") return { state: "absent" };
         throw error;
@@ -181,7 +185,7 @@ export class ContainerRuntime {
 
   /** Removes a container that has ended. Succeeds if it does not exist. @throws ExecutorError wrong-state: it runs */
   async remove(id: string): Promise<void> {
-    if (await this.#isUnreadable(id)) await Executor.discard({ ...this.#common(), id });
+    if (await this.#isUnreadable(id)) await Executor.discard(this.#optionsOf(id));
     else this.#known.get(id)?.remove();
     this.#known.delete(id);
     this.#followed.delete(id);
@@ -226,12 +230,8 @@ export class ContainerRuntime {
     }
   }
 
-  #executor(id: string): Executor {
-    return new Executor({ ...this.#common(), id });
-  }
-
-  #common() {
-    return { stateDir: this.#options.stateDir, binary: this.binary };
+  #optionsOf(id: string) {
+    return { stateDir: this.#options.stateDir, binary: this.binary, id };
   }
 }
 

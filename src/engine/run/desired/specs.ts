@@ -1,10 +1,10 @@
 /** Parses a client's task file, and checks that this host can run its tasks. */
-import { refusedByHost } from "../../plan/index.ts";
+import { type HostSupport, refusedByHost } from "../../plan/index.ts";
 import { type Finding, type ParsedFile, parseTasks, type TaskSpec } from "../../spec/index.ts";
 import { invalidSpec } from "../errors.ts";
 
 /** @param file the file's text, or the parsed file. @throws EngineError invalid-spec */
-export function specsIn(file: string | ParsedFile, host: Parameters<typeof refusedByHost>[1]): readonly TaskSpec[] {
+export function specsIn(file: string | ParsedFile, host: HostSupport): readonly TaskSpec[] {
   const { tasks, findings } = typeof file === "string" ? parseTasks(file) : file;
   const refused = tasks.flatMap((task, document) =>
     refusedByHost(task, host).map(

@@ -1,5 +1,6 @@
 /** A task: containers that share limits, volumes and a lifetime. */
 import { z } from "zod";
+import { RUNTIME_NAME } from "../runtimes.ts";
 import { container } from "./container.ts";
 import { dns, network } from "./network.ts";
 import { absolutePath, duration, name, relativePath, size, text } from "./quantities.ts";
@@ -107,6 +108,11 @@ export const task = z.strictObject({
     .optional()
     .describe("first (default): the task ends with the first essential container that ends. all: when the last of them has ended."),
   annotations: z.record(z.string().min(1), text).optional().describe("Values for other programs. A change does not restart anything."),
+  runtime: z
+    .string()
+    .regex(RUNTIME_NAME, "is no name of a runtime")
+    .optional()
+    .describe("Name of a runtime of the host, as `runtd --runtime-class` has it, for all containers of the task. Absent: the usual one."),
   start: z
     .enum(["once", "always", "needed"])
     .default("once")

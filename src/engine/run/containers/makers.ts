@@ -1,0 +1,19 @@
+/** Finds the program that makes a container whose task names a runtime. */
+import { PAUSE_NAME, runtimeId, type TaskRecord, taskIdOf } from "../../model/index.ts";
+import type { Runtimes } from "../../plan/index.ts";
+
+/**
+ * Path of the program; undefined: the usual one. The container that holds shared namespaces always has that, because other runtimes may
+ * not be able to share them.
+ */
+export function makerOf(records: ReadonlyMap<string, TaskRecord>, runtimes: Runtimes, id: string): string | undefined {
+  const record = records.get(taskIdOf(id));
+  const name = record?.spec.runtime;
+  if (name === undefined || isPause(record!, id)) return undefined;
+  return Object.hasOwn(runtimes, name) ? runtimes[name] : undefined;
+}
+
+function isPause({ id: task }: TaskRecord, id: string): boolean {
+  const generation = Number(id.slice(id.lastIndexOf(".") + 1));
+  return runtimeId(task, PAUSE_NAME, generation) === id;
+}
