@@ -1,3 +1,3 @@
 export { parseAccounts } from "./accounts.ts";
 export { exactJson, parseExactJson } from "./exact-json.ts";
-export { decodeUtf8, encodeUtf8 } from "./utf8.ts";
+export { decodeUtf8, encodeUtf8, writeAscii } from "./utf8.ts";

@@ -2,6 +2,21 @@
 
 /** @throws RangeError for a surrogate without its partner */
 export function encodeUtf8(text: string): Uint8Array {
+  const ascii = new Uint8Array(text.length);
+  return writeAscii(text, ascii, 0) ? ascii : encodeAny(text);
+}
+
+/** From `at` on, where there is room for all of it. False: it is not ASCII, and only a part is written. */
+export function writeAscii(text: string, bytes: Uint8Array, at: number): boolean {
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit >= 0x80) return false;
+    bytes[at + index] = unit;
+  }
+  return true;
+}
+
+function encodeAny(text: string): Uint8Array {
   const bytes: number[] = [];
   for (const character of text) {
     const point = character.codePointAt(0)!;
@@ -27,8 +42,18 @@ function shapeOf(lead: number): readonly [number, number] {
   throw new RangeError("text that is not UTF-8");
 }
 
+/** Arguments of a call are on the engine's stack. */
+const ARGUMENTS_MOST = 512;
+const ASCII = /^[\0-\x7f]*$/;
+
 /** @throws RangeError for anything but the one valid form of each character */
 export function decodeUtf8(bytes: Uint8Array): string {
+  if (bytes.length > ARGUMENTS_MOST) return decodeAny(bytes);
+  const text = String.fromCharCode.apply(null, bytes as unknown as number[]);
+  return ASCII.test(text) ? text : decodeAny(bytes);
+}
+
+function decodeAny(bytes: Uint8Array): string {
   let text = "";
   for (let at = 0; at < bytes.length; ) {
     const lead = bytes[at++]!;

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { marshal } from "./marshal.ts";
 import type { Value } from "./types.ts";
+import { unmarshal } from "./unmarshal.ts";
 
 const hex = (bytes: Uint8Array) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
@@ -34,6 +35,25 @@ test.each(TABLE)("%s %#", (signature, values, expected) => {
 test("more than the first buffer", () => {
   const text = "x".repeat(5_000);
   expect(marshal("su", [text, 1])).toHaveLength(4 + 5_000 + 1 + 3 + 4);
+});
+
+test.each<readonly [string, Value]>([
+  ["b", true],
+  ["u", 7],
+  ["q", 7],
+  ["t", 7n],
+  ["d", 0.5],
+  ["s", "some text"],
+  ["s", "Gr\u00fc\u00dfe"],
+  ["g", "a(sv)"],
+  ["au", [1, 2]],
+  ["(yv)", [1, { signature: "s", value: "x" }]],
+])("%s may be the value for which there is no more room", (signature, value) => {
+  // Around the sizes at which the buffer grows.
+  for (let length = 480; length < 520; length++) {
+    const values = ["x".repeat(length), value, 9];
+    expect(unmarshal(`s${signature}y`, marshal(`s${signature}y`, values))).toEqual(values);
+  }
 });
 
 test.each<readonly [string, readonly Value[], string]>([

@@ -1,6 +1,6 @@
 /** Values -> bytes, little endian. Source: D-Bus specification, "Marshaling". */
 
-import { encodeUtf8 } from "../../../../shared/text/index.ts";
+import { encodeUtf8, writeAscii } from "../../../../shared/text/index.ts";
 import { parseSignature, parseType, signatureOf } from "./signature.ts";
 import { alignmentOf, INTEGER_RANGE, isInteger, isObjectPath, type Type, type Value, type Variant } from "./types.ts";
 
@@ -20,15 +20,13 @@ export function marshal(signature: string, values: readonly Value[]): Uint8Array
   if (types.length !== values.length) throw new RangeError(`${values.length} values for the signature "${signature}"`);
   const bytes = new Uint8Array(FIRST_SIZE);
   const writer: Writer = { bytes, view: new DataView(bytes.buffer), length: 0 };
-  types.forEach((type, index) => {
-    write(writer, type, values[index]!);
-  });
+  for (let index = 0; index < types.length; index++) write(writer, types[index]!, values[index]!);
   return writer.bytes.slice(0, writer.length);
 }
 
 /** Room for `size` bytes after zeros up to the alignment; where they are. */
 function reserve(writer: Writer, alignment: number, size: number): number {
-  const start = Math.ceil(writer.length / alignment) * alignment;
+  const start = (writer.length + alignment - 1) & -alignment;
   if (start + size > writer.bytes.length) {
     const grown = new Uint8Array(Math.max(2 * writer.bytes.length, start + size));
     grown.set(writer.bytes.subarray(0, writer.length));
@@ -50,7 +48,7 @@ function write(writer: Writer, type: Type, value: Value): void {
       break;
     case "b":
       if (typeof value !== "boolean") throw mismatch(type, value);
-      writer.view.setUint32(reserve(writer, 4, 4), Number(value), true);
+      writeWord(writer, Number(value));
       break;
     case "d":
       if (typeof value !== "number") throw mismatch(type, value);
@@ -73,6 +71,12 @@ function write(writer: Writer, type: Type, value: Value): void {
   }
 }
 
+function writeWord(writer: Writer, value: number): void {
+  // The view is another one when there was no room.
+  const at = reserve(writer, 4, 4);
+  writer.view.setUint32(at, value, true);
+}
+
 function writeDouble(writer: Writer, value: number): void {
   const at = reserve(writer, 8, 8);
   writer.view.setFloat64(at, value, true);
@@ -80,6 +84,10 @@ function writeDouble(writer: Writer, value: number): void {
 
 function writeInteger(writer: Writer, type: Type, value: Value): void {
   const { code } = type;
+  if (code === "u" && typeof value === "number" && value >= 0 && value === value >>> 0) {
+    writeWord(writer, value);
+    return;
+  }
   const exact = typeof value === "bigint" ? value : typeof value === "number" && Number.isInteger(value) ? BigInt(value) : undefined;
   if (!isInteger(code) || exact === undefined) throw mismatch(type, value);
   const [lowest, highest] = INTEGER_RANGE[code];
@@ -100,8 +108,15 @@ function textOf(type: Type, value: Value): string {
 
 function writeText(writer: Writer, code: "s" | "o", text: string): void {
   if (code === "o" && !isObjectPath(text)) throw new RangeError(`"${text}" is not a D-Bus object path`);
+  const start = writer.length;
+  const at = reserve(writer, 4, 4 + text.length + 1);
+  if (writeAscii(text, writer.bytes, at + 4)) {
+    writer.view.setUint32(at, text.length, true);
+    return;
+  }
   const bytes = encodeUtf8(text);
-  const at = reserve(writer, 4, 4 + bytes.length + 1);
+  writer.length = start;
+  reserve(writer, 4, 4 + bytes.length + 1);
   writer.view.setUint32(at, bytes.length, true);
   writer.bytes.set(bytes, at + 4);
 }
@@ -144,9 +159,7 @@ function writeArray(writer: Writer, element: Type, value: Value): void {
 function writeFields(writer: Writer, fields: readonly Type[], value: Value): void {
   if (!Array.isArray(value) || value.length !== fields.length) throw mismatch({ code: "(", fields }, value);
   reserve(writer, 8, 0);
-  fields.forEach((field, index) => {
-    write(writer, field, value[index]);
-  });
+  for (let index = 0; index < fields.length; index++) write(writer, fields[index]!, value[index]);
 }
 
 function mismatch(type: Type, value: Value): RangeError {

@@ -9,8 +9,20 @@ interface Cursor {
   at: number;
 }
 
+/** A peer that sends ever new signatures gains nothing. */
+const KNOWN_MOST = 64;
+const known = new Map<string, readonly Type[]>();
+
 /** "a(sv)u" -> the types in it, in order. @throws RangeError for what is no signature */
-export function parseSignature(text: string): Type[] {
+export function parseSignature(text: string): readonly Type[] {
+  const found = known.get(text);
+  if (found !== undefined) return found;
+  const types = parse(text);
+  if (known.size < KNOWN_MOST) known.set(text, types);
+  return types;
+}
+
+function parse(text: string): Type[] {
   if (text.length > LONGEST) throw new RangeError(`signature of ${text.length} bytes`);
   const cursor: Cursor = { text, at: 0 };
   const types: Type[] = [];

@@ -25,7 +25,7 @@ export function unmarshal(signature: string, bytes: Uint8Array, littleEndian = t
 
 /** Where the next `size` bytes are, behind zeros up to the alignment. */
 function take(reader: Reader, alignment: number, size: number): number {
-  const start = Math.ceil(reader.at / alignment) * alignment;
+  const start = (reader.at + alignment - 1) & -alignment;
   if (start + size > reader.bytes.length) throw new RangeError("D-Bus message cut short");
   for (let at = reader.at; at < start; at++) if (reader.bytes[at] !== 0) throw new RangeError("D-Bus padding that is not zero");
   reader.at = start + size;
