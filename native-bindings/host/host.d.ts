@@ -235,6 +235,8 @@ declare module "runt:host" {
   export function enterOwnMounts(mountpoint: string): number;
   /** Back to the one before, whose descriptor is closed; the working directory stays. */
   export function leaveOwnMounts(former: number): void;
+  /** Makes the root of a mount namespace read-only (/proc/PID/ns/mnt). The processes in it must stand still: this one goes in for that. */
+  export function makeRootReadonly(namespace: string): void;
   /** open_tree(2): the tree of mounts at this directory once more, attached nowhere. It ends with its descriptor unless it is attached. Linux 5.2. */
   export function cloneMount(directory: number): number;
   /** move_mount(2): a detached mount onto this open directory. */

@@ -111,6 +111,7 @@ static const JSCFunctionListEntry build_fields[] = {
     F("detach", 0, host_detach) \
     F("enterOwnMounts", 1, host_enter_own_mounts) \
     F("leaveOwnMounts", 1, host_leave_own_mounts) \
+    F("makeRootReadonly", 1, host_make_root_readonly) \
     F("cloneMount", 1, host_clone_mount) \
     F("attachMount", 2, host_attach_mount) \
     F("mountIds", 1, host_mount_ids) \

@@ -83,14 +83,29 @@ describe.skipIf(!(isRunt && isRoot))("mounts, as criu is told of them (needs roo
     });
 
     test("a read-only mount that the image has writable ends it", async () => {
+      const place = made();
+      image();
+      const name = id();
+      const path = bundle((config) => {
+        config.root.path = rootfs({});
+        config.mounts = [bind("/dev", place, "ro")];
+      });
+      const { status, stderr } = await runtime(restoreArgs(path, name), { FAKE_WRITABLE: "1" });
+      expect([status, stderr]).toEqual([1, expect.stringContaining("the image has the mount point /dev writable")]);
+      expect((await runtime(["state", name])).stderr).toContain("container does not exist");
+    });
+
+    test("a read-only root that criu has left writable is made read-only", async () => {
       image();
       const name = id();
       const path = bundle((config) => {
         config.root.readonly = true;
       });
       const { status, stderr } = await runtime(restoreArgs(path, name), { FAKE_WRITABLE: "1" });
-      expect([status, stderr]).toEqual([1, expect.stringContaining("the image has the mount point / writable")]);
-      expect((await runtime(["state", name])).stderr).toContain("container does not exist");
+      expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+      const { pid } = JSON.parse((await runtime(["state", name])).stdout);
+      expect(readFileSync(`/proc/${pid}/mountinfo`, "utf8")).toMatch(/^\d+ \d+ \S+ \S+ \/ ro,/m);
+      expect(readFileSync("/proc/self/mountinfo", "utf8")).not.toMatch(/^\d+ \d+ \S+ \S+ \/ ro,/m);
     });
 
     test("a symbolic link that is to be bound itself is refused, a copied one is no mount", async () => {

@@ -36,6 +36,7 @@ const PATH_FUNCTIONS: Readonly<Record<string, readonly number[]>> = {
   runProgram: [0, 6],
   spawnPeer: [0],
   enterOwnMounts: [0],
+  makeRootReadonly: [0],
   connect: [0],
   connectDatagram: [0],
   bindDatagram: [0],

@@ -56,6 +56,7 @@ export {
   loadModule,
   lstat,
   type Message,
+  makeRootReadonly,
   memfd,
   mkdir,
   mkfifo,

@@ -40,14 +40,28 @@ function isReadonlyMount(path: string, table: readonly Mount[]): boolean {
   return table.find((mount) => mount.id === id)?.options.includes("ro") === true;
 }
 
+/** The processes stand still. Older versions of criu (3.17) leave the root writable that was read-only. */
+export function protectRoot(pid: number, wanted: ReadonlySet<string>): void {
+  if (wanted.has("/") && !isReadonly(mountsOf(pid), "/")) host.makeRootReadonly(`/proc/${pid}/ns/mnt`);
+}
+
 /** The processes stand still. What the container had unmounted is not missed. @throws RuntError "criu" */
 export function requireReadonly(pid: number, wanted: ReadonlySet<string>): void {
-  const restored = parseMounts(host.readFile(`/proc/${pid}/mountinfo`, undefined, true));
+  const restored = mountsOf(pid);
   for (const place of wanted) {
-    const mount = restored.findLast(({ mountpoint }) => mountpoint === place);
-    if (mount === undefined || mount.options.includes("ro")) continue;
+    if (isReadonly(restored, place)) continue;
     throw new RuntError("criu", `the image has the mount point ${place} writable, and the bundle or its source has it read-only`, {
       pointer: "/mounts",
     });
   }
+}
+
+function mountsOf(pid: number): readonly Mount[] {
+  return parseMounts(host.readFile(`/proc/${pid}/mountinfo`, undefined, true));
+}
+
+/** Also where nothing is mounted. */
+function isReadonly(mounts: readonly Mount[], place: string): boolean {
+  const mount = mounts.findLast(({ mountpoint }) => mountpoint === place);
+  return mount === undefined || mount.options.includes("ro");
 }

@@ -15,7 +15,7 @@ import { bringIntoCgroups, membershipsOf } from "./cgroups.ts";
 import { externalSources } from "./external-sources.ts";
 import { namespaceIdentity } from "./image.ts";
 import { type CriuFlags, closeDirectories, commonOptions, criuFailure, openDirectories } from "./options.ts";
-import { readonlyMountpoints, requireReadonly } from "./readonly-mounts.ts";
+import { protectRoot, readonlyMountpoints, requireReadonly } from "./readonly-mounts.ts";
 import { prepareMountpoints } from "./restore-mounts.ts";
 import { goWhereRootIsMounted, joinedNamespaces, networkLockedBy, readStreams } from "./surroundings.ts";
 
@@ -115,7 +115,10 @@ function talk(
       if (script === "setup-namespaces") prepareNamespaces(execution, config, pid);
       if (script === "post-restore") {
         bringIntoCgroups(pid, execution.record.cgroup);
-        if (hasOwn(pid, "mnt")) requireReadonly(pid, readonly);
+        if (hasOwn(pid, "mnt")) {
+          protectRoot(pid, readonly);
+          requireReadonly(pid, readonly);
+        }
         commit(execution, pid);
       }
       if (script === "orphan-pts-master") takeTerminal(execution, consoleSocket, fds);

@@ -5,7 +5,7 @@
  * a co-mounted one.
  */
 
-import { MOUNT_ATTR } from "../../../shared/linux/index.ts";
+import { MOUNT_ATTR, MS } from "../../../shared/linux/index.ts";
 import { CREATE, NO_SLOT } from "../../../shared/protocol/index.ts";
 import type { CgroupMount } from "../../config/index.ts";
 import type { CgroupMountSource } from "../input.ts";
@@ -93,8 +93,19 @@ function addUnified(scope: Scope, mount: CgroupMount): void {
   const slot = source && isBound(scope) ? opened(scope, mount, source) : NO_SLOT;
   const { target, from } = mount;
   if (slot !== NO_SLOT && showsHost(scope))
-    scope.builder.add("init", "mounts", "mount.bind", { slot, target, create: CREATE.directory, attrDrop: 0n, ...attributes(mount) }, from);
+    scope.builder.add(
+      "init",
+      "mounts",
+      "mount.bind",
+      { slot, target, create: CREATE.directory, attrDrop: 0n, ...attributes(mount), propagation: apart(mount) },
+      from,
+    );
   else scope.builder.add("init", "mounts", "mount.cgroup", { target, slot, ...attributes(mount) }, from);
+}
+
+/** As a mount of its own would be: criu dumps no mount that receives from one of the host's. */
+function apart({ propagation }: CgroupMount): readonly number[] {
+  return propagation.length > 0 ? propagation : [MS.PRIVATE | MS.REC];
 }
 
 function addHierarchies(scope: Scope, mount: CgroupMount): void {
