@@ -3,7 +3,6 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import { CLONES, contentOf } from "../corpus/sources.ts";
 import { baseLayer, writeLayout } from "./image-files.ts";
 import { contractIn } from "./openapi.ts";
 import { raw, requestOf } from "./raw-http.ts";
@@ -16,12 +15,11 @@ const UID = "8e4a3c52-7b1e-4c8e-9a53-0d8a0f6f1a01";
 describe.skipIf(!isRoot || !HAS_PROGRAMS)("interLink (needs root, skopeo and umoci)", () => {
   const scene = useEngine();
   const socket = () => join(scene.directory, "run/interlink.sock");
-  const contract =
-    CLONES === undefined ? undefined : contractIn(contentOf({ source: "interLink", path: "docs/openapi/plugin-openapi.json" }).toString());
+  const contract = contractIn(readFileSync(new URL("../fixtures/interlink/plugin-openapi.json", import.meta.url), "utf8"));
   /** Each answer that their document knows is held against it. */
   const ask = async (method: string, path: string, body: unknown, place: string | number = socket()) => {
     const answer = await raw(place, requestOf(method, path, body));
-    if (contract?.document.paths[path]?.[method.toLowerCase()]?.responses[answer.status] !== undefined)
+    if (contract.document.paths[path]?.[method.toLowerCase()]?.responses[answer.status] !== undefined)
       expect(contract.objection(method, path, answer.status, answer.text)).toBeUndefined();
     return answer;
   };

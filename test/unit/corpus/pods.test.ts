@@ -32,6 +32,10 @@ test("there are 30 manifests, half of them of others", () => {
 
 describe.skipIf(CLONES === undefined)("with clones (RUNT_CORPUS)", () => {
   test.each(FETCHED_PODS.map((one) => [titleOf(one), one] as const))("%s", (_, one) => check(one));
+  test("the document of interLink that is kept here is theirs", () => {
+    const kept = readFileSync(new URL("../../fixtures/interlink/plugin-openapi.json", import.meta.url));
+    expect(kept.equals(contentOf({ source: "interLink", path: "docs/openapi/plugin-openapi.json" }))).toBe(true);
+  });
   test("each expectation quotes what the documentation says", () => {
     const quotes = [...OWN_PODS, ...FETCHED_PODS].flatMap(({ says }) => says);
     expect(quotes.filter((quote) => !isSaid(quote))).toEqual([]);
