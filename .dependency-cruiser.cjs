@@ -114,6 +114,8 @@ module.exports = {
     engineRoom("health", "spec", "network"),
     engineRoom("pause"),
     engineRoom("volumes"),
+    // Its images are mounted for the users of a task by the runtime.
+    engineRoom("users", "network", "pause", "volumes", "executor"),
     // Files with secrets are mounts in memory.
     engineRoom("secrets", "volumes"),
     engineRoom("images", "spec", "volumes", "secrets", "executor"),
@@ -126,6 +128,7 @@ module.exports = {
       "cgroup",
       "logs",
       "pause",
+      "users",
       "volumes",
       "images",
       "network",

@@ -21,6 +21,7 @@ export {
   type QueuePolicy,
   type Reason,
   type ReasonCode,
+  type UserRange,
 } from "./model/index.ts";
 export { NetworkError, type NetworkErrorCode } from "./network/index.ts";
 export * from "./run/index.ts";

@@ -176,3 +176,12 @@ test("a runtime class is the runtime of the task; a pod of one container then sh
   const sysctls = "  securityContext: { sysctls: [{ name: kernel.msgmax, value: '1' }] }\n";
   expect(only(one("", `  runtimeClassName: vm\n${sysctls}`)).namespaces.ipc).toBe("shared");
 });
+
+test("users of its own: a user namespace of the task, which procMount Unmasked needs", () => {
+  const text = one("    image: docker://r.example/a:v1\n    securityContext: { procMount: Unmasked }\n", "  hostUsers: false\n");
+  const task = only(text.replace("runt.dev/rootfs.a: /srv/a, ", ""));
+  expect(task).toMatchObject({ privateUsers: true, containers: [{ unmasked: true }] });
+  expect(only(one("", "  hostUsers: true\n"))).not.toHaveProperty("privateUsers");
+  const told70000 = told(text.replace("runt.dev/rootfs.a: /srv/a, ", "").replace("procMount: Unmasked", "runAsUser: 70000"));
+  expect(told70000).toEqual(["f:11:24: /spec/containers/0/securityContext/runAsUser: with privateUsers ids are below 65536"]);
+});

@@ -1,10 +1,10 @@
 /** Configuration of the daemon, from its command line. */
 import { isAbsolute, join } from "node:path";
 import { parseArgs } from "node:util";
-import type { EngineOptions, HostCapacity, ImageSettings, OrphanPolicy, QueuePolicy } from "../engine/index.ts";
+import type { EngineOptions, HostCapacity, ImageSettings, OrphanPolicy, QueuePolicy, UserRange } from "../engine/index.ts";
 import { IMAGE_OPTIONS, imageSettingsOf } from "./image-config.ts";
 import { INTERLINK_OPTIONS, type InterlinkConfiguration, interlinkSettingsOf } from "./interlink/config.ts";
-import { runtimesOf } from "./runtime-classes.ts";
+import { runtimesOf, userIdsOf } from "./pod-config.ts";
 import { durationOf, oneOf, sizeOf } from "./values.ts";
 
 export interface OnceOptions {
@@ -25,6 +25,8 @@ export interface Configuration {
   readonly runtime: string | undefined;
   /** Paths of further runt executables that tasks may name. */
   readonly runtimes: Readonly<Record<string, string>>;
+  /** undefined: the engine's default. */
+  readonly userIds: UserRange | undefined;
   /** Path of the cgroup that is the parent of all tasks. */
   readonly cgroupParent: string;
   /** undefined: the engine's default. */
@@ -53,7 +55,7 @@ export interface Configuration {
 
 export const USAGE = `Usage: runtd [--once -f FILE [-g GROUP]]
              [--state-dir DIR] [--run-dir DIR] [--cgroup-parent PATH] [--cgroup-manager WHO] [--runtime FILE]
-             [--runtime-class NAME=FILE]... [--no-task-limits] [--launch-timeout DURATION] [--cpus N] [--memory SIZE] [--queue ORDER] [--too-large WHAT]
+             [--runtime-class NAME=FILE]... [--user-ids FIRST:COUNT] [--no-task-limits] [--launch-timeout DURATION] [--cpus N] [--memory SIZE] [--queue ORDER] [--too-large WHAT]
              [--orphans WHAT]
              [--port-taken WHAT] [--cni-path DIRS] [--network-timeout DURATION] [--network-check DURATION]
              [--volume-check DURATION] [--journal-socket PATH]
@@ -76,6 +78,8 @@ export const USAGE = `Usage: runtd [--once -f FILE [-g GROUP]]
   --runtime-class NAME=FILE
                         a further program runt, like a link runt-vm to it, for tasks with this \`runtime\` and pods with this \`runtimeClassName\`;
                         may be given again, with another name
+  --user-ids FIRST:COUNT
+                        ids of this host for tasks with \`privateUsers\` and pods with \`hostUsers: false\`, 65536 for each; default 1879048192:268435456
   --launch-timeout DURATION
                         how long it may take to make a container and to run its hooks; default 2m
   --cpus N, --memory SIZE
@@ -142,6 +146,7 @@ export function configurationOf(args: readonly string[]): Configuration | undefi
       "no-task-limits": { type: "boolean", default: false },
       runtime: { type: "string" },
       "runtime-class": { type: "string", multiple: true },
+      "user-ids": { type: "string" },
       "launch-timeout": { type: "string" },
       cpus: { type: "string" },
       memory: { type: "string" },
@@ -182,6 +187,7 @@ export function configurationOf(args: readonly string[]): Configuration | undefi
     orphans: orphans ?? "show",
     cgroupManager: oneOf("cgroup-manager", values["cgroup-manager"], ["cgroupfs", "systemd"]),
     runtimes: runtimesOf(values["runtime-class"]),
+    userIds: userIdsOf(values["user-ids"]),
     taskLimits: !values["no-task-limits"],
     launchTimeoutMs: durationOf("launch-timeout", values["launch-timeout"]),
     capacity: capacityOf(values),

@@ -28,6 +28,7 @@ export async function serve(configuration: Configuration, { probe }: Pick<Engine
     stateDir,
     runtime,
     runtimes,
+    userIds,
     cgroupParent,
     cgroupManager,
     taskLimits,
@@ -46,6 +47,7 @@ export async function serve(configuration: Configuration, { probe }: Pick<Engine
       stateDir,
       runtime,
       runtimes,
+      userIds,
       cgroupParent,
       cgroupManager,
       taskLimits,
@@ -63,6 +65,7 @@ export async function serve(configuration: Configuration, { probe }: Pick<Engine
       log,
     },
     namespaceDir: join(runDir, "networks"),
+    usersDir: join(runDir, "users"),
     isOwnProcess: true,
     ...(probe === undefined ? {} : { probe }),
   }).init();

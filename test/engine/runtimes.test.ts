@@ -27,7 +27,7 @@ describe.skipIf(!isRoot)("runtimes of the host (needs root)", () => {
   const reaches = (name: string, phase: string) => until(async () => (await status(name)).phase === phase);
   const launches = () => calls().filter((line) => / run --detach /.test(line));
 
-  test("P3 the runtime class of a pod is the program that makes its containers, and nothing else's", async () => {
+  test("P3 the runtime class makes the containers of a pod", async () => {
     await daemon();
     expect(await apply(pod("usual", ""))).toMatchObject({ status: 0 });
     await reaches("usual", "Running");
@@ -40,7 +40,7 @@ describe.skipIf(!isRoot)("runtimes of the host (needs root)", () => {
     expect((await scene.ctl("delete", "web")).status).toBe(0);
   });
 
-  test("P16 a runtime that the host does not have is refused by name, in a pod with its line and column", async () => {
+  test("P16 an unknown runtime is refused with line and column", async () => {
     await daemon();
     const refused = await apply(pod("web", "  runtimeClassName: kata\n"));
     expect(refused).toMatchObject({ status: 1, stdout: "" });
@@ -54,7 +54,7 @@ describe.skipIf(!isRoot)("runtimes of the host (needs root)", () => {
     expect(scene.list()).toEqual([]);
   });
 
-  test("P17 a daemon without the runtime of what runs leaves it alone, can end it, and starts nothing of it", async () => {
+  test("P17 a runtime that is gone", async () => {
     const first = await daemon();
     const started = "  runtimeClassName: other\n  restartPolicy: Always\n";
     expect(await apply(`${pod("web", started)}---\n${pod("other", started)}`)).toMatchObject({ status: 0, stderr: "" });
@@ -70,7 +70,7 @@ describe.skipIf(!isRoot)("runtimes of the host (needs root)", () => {
     await until(() => scene.list().length === 0);
   });
 
-  test("P16 a program that is none is told as the reason, and the daemon goes on", async () => {
+  test("P16 a runtime that is none", async () => {
     await daemon();
     writeFileSync(program(), "#!/bin/sh\necho 'runc version 1.1.0'\n");
     expect(await apply(pod("web", "  runtimeClassName: other\n  restartPolicy: Never\n"))).toMatchObject({ status: 0 });

@@ -202,12 +202,14 @@ export function useEngine(): Scene {
   return scene;
 }
 
-/** Namespaces that tasks have had, and that no daemon is there any more to give back. */
+/** Namespaces and users that tasks have had, and that no daemon is there any more to give back. */
 function unmountBelow(directory: string): void {
   const points = readFileSync("/proc/self/mountinfo", "utf8")
     .split("\n")
     .map((line) => line.split(" ")[4] ?? "");
-  for (const point of points.filter((one) => one.startsWith(`${directory}/run/networks/`))) execFileSync("umount", ["--lazy", point]);
+  const ofTasks = ["networks", "users"].map((name) => `${directory}/run/${name}/`);
+  const left = points.filter((one) => ofTasks.some((start) => one.startsWith(start)));
+  for (const point of left.reverse()) execFileSync("umount", ["--lazy", point]);
 }
 
 function rootsBelow(directory: string): string[] {

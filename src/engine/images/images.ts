@@ -16,7 +16,7 @@ import { type ImageId, type Loaded, loadImage } from "./load.ts";
 import { Lock } from "./lock.ts";
 import { Places } from "./places.ts";
 import { pullDecision } from "./policy.ts";
-import type { Images, Pin, PullRequest, Root, StoredImage } from "./port.ts";
+import type { Images, Pin, PullRequest, Root, RootUsers, StoredImage } from "./port.ts";
 import { canOverlay, Roots } from "./roots.ts";
 import { DEFAULT_LIMITS, type ImageLimits } from "./scan.ts";
 import { Slots } from "./slots.ts";
@@ -206,14 +206,18 @@ export class ImageStore implements Images {
     return { rootfs: this.#roots.path(id), volumes: volumes.map((target, at) => ({ target, source: this.#roots.volume(id, at) })) };
   }
 
-  async makeRoot(id: string, image: ImageId, volumes: readonly string[], signal: AbortSignal): Promise<Root> {
+  get layers(): string {
+    return this.#places.layers;
+  }
+
+  async makeRoot(id: string, image: ImageId, volumes: readonly string[], signal: AbortSignal, users?: RootUsers): Promise<Root> {
     return this.#lock.read(async () => {
       const loaded = loadImage(this.#places, image);
       await this.#unpack(loaded, signal);
       try {
-        if (await this.#hasOverlays()) await this.#roots.overlay(id, image, loaded.layers, signal);
-        else await this.#roots.copy(id, image, await unpackFlat(loaded, this.#unpackOptions(signal)), signal);
-        await this.#roots.fillVolumes(id, volumes, signal);
+        if (await this.#hasOverlays()) await this.#roots.overlay({ id, image, users }, loaded.layers, signal);
+        else await this.#roots.copy({ id, image, users }, await unpackFlat(loaded, this.#unpackOptions(signal)), signal);
+        await this.#roots.fillVolumes(id, volumes, users, signal);
       } catch (error) {
         // Who has no container has nothing that would release it.
         await this.#roots.release(id);

@@ -45,7 +45,7 @@ class Together {
 }
 
 export class Mounts {
-  /** The directory from which layers are named. */
+  /** The directory from which layers are usually named. */
   readonly #cwd: string;
   readonly #mounting: Together;
   readonly #unmounting = new Together((paths) => runProgram("umount", paths));
@@ -55,12 +55,11 @@ export class Mounts {
     this.#mounting = new Together((pairs) => runProgram("sh", ["-c", MOUNT_ALL, "sh", ...pairs], { cwd, env: OLD_INTERFACE }));
   }
 
-  /** Nothing is mounted there. @throws ImageError; the reason of `signal` */
-  async overlay(options: string, path: string, signal: AbortSignal): Promise<void> {
+  /** Nothing is mounted there. @param cwd from where layers are named. @throws ImageError; the reason of `signal` */
+  async overlay(options: string, path: string, signal: AbortSignal, cwd = this.#cwd): Promise<void> {
     signal.throwIfAborted();
-    await this.#mounting.ask(options, path);
-    if (!isMounted(path))
-      await runProgram("mount", ["-t", "overlay", "overlay", "-o", options, path], { cwd: this.#cwd, env: OLD_INTERFACE, signal });
+    if (cwd === this.#cwd) await this.#mounting.ask(options, path);
+    if (!isMounted(path)) await runProgram("mount", ["-t", "overlay", "overlay", "-o", options, path], { cwd, env: OLD_INTERFACE, signal });
   }
 
   /** Succeeds if nothing is mounted there. @throws ImageError: it is in use */

@@ -52,16 +52,27 @@ export interface Root {
   readonly volumes: readonly { readonly target: string; readonly source: string }[];
 }
 
+/** Users of whom a root file system is. */
+export interface RootUsers {
+  /** Mount of the directory with the layers, in which their files belong to these users. */
+  readonly layers: string;
+  /** Id of the host that is 0 for them. */
+  readonly first: number;
+}
+
 export interface Images {
+  /** Path of the directory with the unpacked layers. */
+  readonly layers: string;
   /** Get it, check it, unpack it. @throws ImageError; the reason of `signal` */
   pull(request: PullRequest): Promise<Pin>;
   /** What it says of its process. @throws ImageError image-invalid */
   config(image: ImageId): ImageConfig;
   /**
    * The root file system of one incarnation, anew. May be repeated while nothing runs there.
-   * @param volumes paths in it that become directories of their own, with what the image has there. @throws ImageError; the reason of `signal`
+   * @param volumes paths in it that become directories of their own, with what the image has there
+   * @param users whose files it has; undefined: those of the host. @throws ImageError; the reason of `signal`
    */
-  makeRoot(id: string, image: ImageId, volumes: readonly string[], signal: AbortSignal): Promise<Root>;
+  makeRoot(id: string, image: ImageId, volumes: readonly string[], signal: AbortSignal, users?: RootUsers): Promise<Root>;
   /** What `makeRoot` has made. */
   rootOf(id: string, volumes: readonly string[]): Root;
   /** What is gone is released. @throws ImageError: it is in use */

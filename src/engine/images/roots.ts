@@ -2,7 +2,7 @@
  * The root file system of one incarnation: an overlay over the layers of its image, or a copy of them. It is mounted where the daemon is, so that the
  * daemon finds it again; what the container writes goes with it.
  */
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { resolveInRoot } from "../../executor/index.ts";
 import { removeScratch } from "../volumes/index.ts";
@@ -11,12 +11,21 @@ import { ImageError } from "./errors.ts";
 import type { ImageId } from "./load.ts";
 import { Mounts } from "./mounts.ts";
 import type { Places } from "./places.ts";
+import type { RootUsers } from "./port.ts";
 import { runProgram } from "./program.ts";
 
 /** In the directory of a root file system: what it is made of. */
 const IMAGE = "image.json";
 /** Devices of an image open nothing: a container has those of its own /dev. */
 const FLAGS = "nodev";
+
+export interface NewRoot {
+  readonly id: string;
+  readonly image: ImageId;
+  /** undefined: files belong to users of the host. */
+  readonly users: RootUsers | undefined;
+}
+
 export class Roots {
   readonly #places: Places;
   readonly #mounts: Mounts;
@@ -32,24 +41,26 @@ export class Roots {
   }
 
   /** May be repeated, as long as the container does not run. @param layers names, the lowest first. @throws ImageError; the reason of `signal` */
-  async overlay(id: string, image: ImageId, layers: readonly string[], signal: AbortSignal): Promise<string> {
+  async overlay({ id, image, users }: NewRoot, layers: readonly string[], signal: AbortSignal): Promise<string> {
     const path = await this.#make(id, image);
-    const { layers: cwd } = this.#places;
+    const cwd = users?.layers ?? this.#places.layers;
     const top = layers.at(-1);
+    const upper = join(this.#places.root(id), "upper");
     // The root directory of an overlay is the uppermost one.
-    copyAttributes(top === undefined ? join(this.#places.root(id), "empty") : join(cwd, top), join(this.#places.root(id), "upper"));
+    if (top !== undefined) copyAttributes(join(cwd, top), upper);
+    else giveTo(users, upper);
     const from = (name: string) => relative(cwd, join(this.#places.root(id), name));
     // A layer of an image without any is an empty directory.
     const lower = layers.length === 0 ? from("empty") : [...layers].reverse().join(":");
     const options = `${FLAGS},lowerdir=${lower},upperdir=${from("upper")},workdir=${from("work")}`;
-    await this.#mounts.overlay(options, path, signal);
+    await this.#mounts.overlay(options, path, signal, cwd);
     return path;
   }
 
   /** @param layer name of a directory with the whole image. @throws ImageError; the reason of `signal` */
-  async copy(id: string, image: ImageId, layer: string, signal: AbortSignal): Promise<string> {
+  async copy({ id, image, users }: NewRoot, layer: string, signal: AbortSignal): Promise<string> {
     const path = await this.#make(id, image);
-    await runProgram("cp", ["--archive", "--reflink=auto", `${join(this.#places.layers, layer)}/.`, path], { signal });
+    await runProgram("cp", ["--archive", "--reflink=auto", `${join(users?.layers ?? this.#places.layers, layer)}/.`, path], { signal });
     await runProgram("mount", ["--options", `bind,${FLAGS}`, path, path], { signal });
     return path;
   }
@@ -68,9 +79,10 @@ export class Roots {
   }
 
   /** With what the image has there, and its owner and mode. @throws ImageError; the reason of `signal` */
-  async fillVolumes(id: string, paths: readonly string[], signal: AbortSignal): Promise<void> {
+  async fillVolumes(id: string, paths: readonly string[], users: RootUsers | undefined, signal: AbortSignal): Promise<void> {
     for (const [at, path] of paths.entries()) {
       makeDirectory(this.volume(id, at));
+      giveTo(users, this.volume(id, at));
       const found = resolveInRoot(this.path(id), path);
       if (found !== undefined && statSync(found).isDirectory())
         await runProgram("cp", ["--archive", "--reflink=auto", `${found}/.`, this.volume(id, at)], { signal });
@@ -100,6 +112,11 @@ export class Roots {
 function makeDirectory(path: string): void {
   mkdirSync(path, { recursive: true });
   chmodSync(path, 0o755);
+}
+
+/** To their root; without users of its own it is that of the host already. */
+function giveTo(users: RootUsers | undefined, path: string): void {
+  if (users !== undefined) chownSync(path, users.first, users.first);
 }
 
 /** Whether the file system of the state directory can carry overlays: tried in a mount namespace of its own. */

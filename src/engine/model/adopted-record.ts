@@ -9,6 +9,7 @@ export interface SpecCopy {
   readonly group: string;
   readonly spec: TaskRecord["spec"];
   readonly cgroup: string | null;
+  readonly users?: TaskRecord["users"];
   readonly createdAt: Instant;
 }
 
@@ -21,11 +22,11 @@ export interface FoundIncarnation {
 
 /** The starts of `found` count as in flight, so that each must be `lookedUp`. All other containers count as not created. */
 export function adoptedRecord(
-  { id, group, spec, cgroup, createdAt }: SpecCopy,
+  { id, group, spec, cgroup, users, createdAt }: SpecCopy,
   found: readonly FoundIncarnation[],
   at: Instant,
 ): TaskRecord {
-  const record = newRecord({ id, group, spec, cgroup, at });
+  const record = newRecord({ id, group, spec, cgroup, at, users });
   const newest = (name: string) =>
     found
       .filter(({ container }) => container === name)

@@ -97,11 +97,11 @@ function forwardMove(record: TaskRecord, container: ContainerRecord, now: Instan
   return { target, action: { type: actionTo(target), container: name, generation, runtimeId } };
 }
 
-/** Every container needs the cgroup; to be created also volumes and the network, and to be started the shared namespaces. */
+/** Every container needs the cgroup; to be created also users, volumes and the network, and to be started the shared namespaces. */
 function hasWhatItNeeds({ resources, containers }: TaskRecord, { type }: ContainerRecord, target: ContainerStatus): boolean {
   const isCreated = (kind: string) => resources.every((one) => one.kind !== kind || one.known === "CREATED");
   if (target === "PULLED") return isCreated("cgroup");
-  if (!isCreated("volume") || !isCreated("network")) return false;
+  if (!isCreated("users") || !isCreated("volume") || !isCreated("network")) return false;
   const pause = containers.find((one) => one.type === "namespacePause");
   return target === "CREATED" || type === "namespacePause" || pause === undefined || hasReached(pause.known, pause.steady);
 }

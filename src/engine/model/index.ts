@@ -20,7 +20,7 @@ export {
   shortages,
 } from "./ledger.ts";
 export { NETWORK } from "./network.ts";
-export { type NewTask, newRecord, ROUTER_VOLUME } from "./new-record.ts";
+export { type NewTask, newRecord, ROUTER_VOLUME, USERS } from "./new-record.ts";
 export { DEFAULT_QUEUE, LONGEST_OVERTAKING_MS, MOST_OVERTAKING, type QueueDecision, type QueuePolicy, schedule } from "./queue.ts";
 export { type Reason, type ReasonCode, reason, renderReason, rootCause } from "./reason.ts";
 export { type Reconciled, reconcile, reconcileAll } from "./reconcile.ts";
@@ -40,4 +40,5 @@ export { hasSucceeded } from "./success.ts";
 export { after, type Deadline, hasPassed, type Instant } from "./time.ts";
 export { isInPlace } from "./update.ts";
 export { upgradeRecord } from "./upgrade-record.ts";
+export { DEFAULT_USERS, USERS_OF_A_TASK, type UserRange, UserRanges } from "./user-ranges.ts";
 export { works } from "./works.ts";

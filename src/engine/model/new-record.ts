@@ -9,6 +9,9 @@ import type { Instant } from "./time.ts";
 /** Name of the scratch directory in which the log router of a task makes its socket. No volume of a task file can have this name. */
 export const ROUTER_VOLUME = ".log-router";
 
+/** Name of the resource of a task with users of its own. */
+export const USERS = "users";
+
 export interface NewTask {
   /** Made by taskId (ids.ts). */
   readonly id: string;
@@ -17,11 +20,13 @@ export interface NewTask {
   /** The value of TaskRecord.cgroup that follows from the engine's settings. */
   readonly cgroup: string | null;
   readonly at: Instant;
+  /** Of a task with users of its own. */
+  readonly users?: TaskRecord["users"];
   readonly replaces?: TaskRecord["replaces"];
   readonly previous?: TaskRecord["previous"];
 }
 
-export function newRecord({ id, group, spec, cgroup, at, replaces = null, previous = null }: NewTask): TaskRecord {
+export function newRecord({ id, group, spec, cgroup, at, users, replaces = null, previous = null }: NewTask): TaskRecord {
   return {
     version: RECORD_VERSION,
     id,
@@ -46,6 +51,7 @@ export function newRecord({ id, group, spec, cgroup, at, replaces = null, previo
     previous,
     pulls: null,
     isSwept: false,
+    ...(users === undefined ? {} : { users }),
     resources: newResources(spec, cgroup),
     containers: [
       ...(Object.values(spec.namespaces).includes("shared")
@@ -63,6 +69,7 @@ export function newResources(spec: TaskSpec, cgroup: string | null): ResourceRec
   const none = { known: "NONE", applied: null, failures: 0, nextTry: null } as const;
   return [
     ...(cgroup !== null ? [{ name: "cgroup", kind: "cgroup", ...none } as const] : []),
+    ...(spec.privateUsers ? [{ name: USERS, kind: "users", ...none } as const] : []),
     ...(hasOwnNetwork(spec) ? [{ name: NETWORK, kind: "network", ...none } as const] : []),
     ...spec.volumes
       .filter(({ host }) => host === undefined || spec.hostPaths !== undefined)

@@ -137,10 +137,10 @@ export interface ContainerRecord {
 }
 
 /** The network is made before any container is created, and removed as soon as all containers have ended. */
-export type ResourceKind = "cgroup" | "volume" | "network";
+export type ResourceKind = "cgroup" | "users" | "volume" | "network";
 
 export interface ResourceRecord {
-  /** Such as "cgroup", "volume:NAME", "network". */
+  /** Such as "cgroup", "users", "volume:NAME", "network". */
   readonly name: string;
   readonly kind: ResourceKind;
   readonly known: ResourceStatus;
@@ -203,6 +203,8 @@ export interface TaskRecord {
   /** The same for all but the one that holds shared namespaces. */
   readonly isSweptEarly?: boolean;
   readonly resources: readonly ResourceRecord[];
+  /** The first id of the host that belongs to the task; absent: it has the users of the host. */
+  readonly users?: { readonly first: number };
   /** null: it has none at the moment. Absent in records of earlier versions. */
   readonly network?: NetworkRecord | null;
   readonly containers: readonly ContainerRecord[];

@@ -83,6 +83,7 @@ const PACKAGE: Readonly<Record<string, string>> = {
   "iptables-restore": "iptables",
   unshare: "util-linux",
   nsenter: "util-linux",
+  mount: "mount",
   umount: "mount",
 };
 

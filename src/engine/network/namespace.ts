@@ -2,18 +2,37 @@
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { output } from "./command.ts";
+import { whileHeld } from "./holder.ts";
 
 const IPV6 = "/proc/sys/net/ipv6";
 /** Some hosts disable IPv6 in new namespaces, which would remove ::1 from the loopback interface. */
 const PREPARE = `f=${IPV6}/conf/all/disable_ipv6; if [ -e $f ]; then echo 0 > $f || exit; fi; exec ip -batch -`;
 
-/** Makes a namespace, whose loopback is up, and binds it to a file. `blocked`: addresses that cannot be reached from it. @throws NetworkError, the errors of open(2) */
-export async function pinNamespace(path: string, blocked: readonly string[], timeoutMs: number): Promise<void> {
+export interface NewNamespace {
+  /** File to bind it to. */
+  readonly path: string;
+  /** Addresses that cannot be reached from it. */
+  readonly blocked: readonly string[];
+  /** File of the user namespace that owns it; undefined: that of the host. */
+  readonly users: string | undefined;
+}
+
+/** Makes a namespace, whose loopback is up, and binds it to a file. @throws NetworkError, the errors of open(2) */
+export async function pinNamespace({ path, blocked, users }: NewNamespace, timeoutMs: number): Promise<void> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   closeSync(openSync(path, "wx", 0o600));
   const reachable = blocked.filter((address) => !address.includes(":") || existsSync(IPV6));
   const routes = reachable.map((address) => `route add blackhole ${address}`);
-  await output("unshare", [`--net=${path}`, "sh", "-c", PREPARE], timeoutMs, ["link set lo up", ...routes, ""].join("\n"));
+  const commands = ["link set lo up", ...routes, ""].join("\n");
+  if (users === undefined) {
+    await output("unshare", [`--net=${path}`, "sh", "-c", PREPARE], timeoutMs, commands);
+    return;
+  }
+  // A process of the user namespace may make one that this owns, and may not mount.
+  await whileHeld(["nsenter", `--user=${users}`, "unshare", "--net"], timeoutMs, (pid) =>
+    output("mount", ["--bind", `/proc/${pid}/ns/net`, path], timeoutMs),
+  );
+  await output("nsenter", [`--net=${path}`, "sh", "-c", PREPARE], timeoutMs, commands);
 }
 
 /** `rules`: input of iptables-restore(8). @throws NetworkError program-missing, program-failed */

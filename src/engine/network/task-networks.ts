@@ -71,11 +71,11 @@ export class TaskNetworks {
 
   /**
    * Makes the network of a task, or finds it if it exists. What is left of an incomplete attempt is removed first.
-   * Returns its addresses with prefix lengths. @throws NetworkError
+   * Returns its addresses with prefix lengths. `users`: file of the user namespace that owns it. @throws NetworkError
    */
-  async provision(id: string, group: string, spec: TaskSpec): Promise<{ readonly addresses: readonly string[] }> {
+  async provision(id: string, group: string, spec: TaskSpec, users?: string): Promise<{ readonly addresses: readonly string[] }> {
     const made = await this.#found(id);
-    const results = made ?? (await this.#make(id, await this.#planOf(group, spec)));
+    const results = made ?? (await this.#make(id, await this.#planOf(group, spec), users));
     const addresses = addressesOf(results);
     writeFiles(this.placement(id).files, spec, addresses.map(withoutPrefix));
     return { addresses };
@@ -165,7 +165,11 @@ export class TaskNetworks {
     return undefined;
   }
 
-  async #make(id: string, { steps, ports, blocked, rules, routing }: NetworkPlan): Promise<readonly CniResult[]> {
+  async #make(
+    id: string,
+    { steps, ports, blocked, rules, routing }: NetworkPlan,
+    users: string | undefined,
+  ): Promise<readonly CniResult[]> {
     // Missing plugins are reported before there is anything to undo.
     for (const step of steps) await this.#plugins.version(step.plugins);
     for (const port of ports) await checkPort(port);
@@ -174,7 +178,7 @@ export class TaskNetworks {
     const attachment: Attachment = { containerId: id, bootId: this.#options.bootId, namespace, steps, results: null };
     await this.#bridges.reserve(() => this.#attachments.write(attachment));
     try {
-      await pinNamespace(namespace, blocked, this.#timeoutMs);
+      await pinNamespace({ path: namespace, blocked, users }, this.#timeoutMs);
       const results: CniResult[] = [];
       for (const step of steps) results.push(await this.#add(attachment, step));
       const nat = steps.flatMap((step, at) => natRules(step, results[at]!, id));

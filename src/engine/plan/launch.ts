@@ -9,6 +9,7 @@ import {
   type Resources,
   type StdioSet,
 } from "../../executor/index.ts";
+import { USERS_OF_A_TASK } from "../model/index.ts";
 import { type ContainerSpec, type ImageConfig, type MountSpec, NAMESPACES, namespacesOf, type TaskSpec } from "../spec/index.ts";
 import { type ImageProcess, imageProcess } from "./image.ts";
 import { ROUTER_CONFIG, ROUTER_RUN } from "./log-router.ts";
@@ -56,6 +57,15 @@ export interface Placement {
   readonly network?: NetworkPlacement;
   /** Path of its resolv.conf, if it has no such network. */
   readonly resolv?: string;
+  /** The users of the task, if it has some of its own. */
+  readonly users?: UsersPlacement;
+}
+
+export interface UsersPlacement {
+  /** File to which the user namespace is bound. */
+  readonly namespace: string;
+  /** Id of the host that is 0 in it. */
+  readonly first: number;
 }
 
 /** Directories of the host for a log router. */
@@ -81,16 +91,20 @@ export function launchOf(task: TaskSpec, container: ContainerSpec, placement: Pl
   const common = {
     resources: limitsOf(task, container),
     mounts: [
+      // Their files belong to the task's users already.
       ...(placement.image?.volumes ?? []).map((one) => volumeOf(container, one)),
-      ...container.mounts.map((mount) => bindOf(task, container, mount, placement)),
-      ...fileMounts(network, container, config),
-      ...resolvMounts(placement.resolv, container, config),
-      ...metadataMount(container, placement),
-      ...endMessageMount(container, placement),
-      ...routerMounts(placement),
-      ...proxyMounts(placement.proxy),
-      ...secretMounts(container, placement),
+      ...[
+        ...container.mounts.map((mount) => bindOf(task, container, mount, placement)),
+        ...fileMounts(network, container, config),
+        ...resolvMounts(placement.resolv, container, config),
+        ...metadataMount(container, placement),
+        ...endMessageMount(container, placement),
+        ...routerMounts(placement),
+        ...proxyMounts(placement.proxy),
+        ...secretMounts(container, placement),
+      ].map((mount) => mappedMount(mount, placement.users)),
     ],
+    ...(placement.users === undefined ? {} : { userNamespace: placement.users.namespace }),
     annotations: { ...container.annotations, ...annotations },
     cgroupParent,
     stdio: { ...outputOf(container, log), ...(takesInput(container) ? { stdin: "open" as const } : {}) },
@@ -112,6 +126,7 @@ export function launchOf(task: TaskSpec, container: ContainerSpec, placement: Pl
     ...(container.groups === undefined ? {} : { additionalGids: container.groups }),
     ...hostnameOf(task, container, network),
     ...rights,
+    ...(container.unmasked ? { unmasked: true } : {}),
     noNewPrivileges: container.noNewPrivileges,
     namespaces: { ...Object.fromEntries(NAMESPACES.map((name) => [name, modeOf(task, name)])), ...joined },
     ...(seccomp === undefined ? {} : { seccomp }),
@@ -181,6 +196,14 @@ function rotationOf({ log: { maxSize, maxFiles } = {} }: ContainerSpec): Omit<Lo
 export function sourceOf({ volumes }: TaskSpec, { volume, source, subPath }: MountSpec): string | undefined {
   const base = volume === undefined ? source : volumes.find(({ name }) => name === volume)?.host;
   return base === undefined || subPath === undefined ? base : `${base}/${subPath}`;
+}
+
+/** To the users of the task, files of the host from id 0 on belong. */
+function mappedMount(mount: Mount, users: UsersPlacement | undefined): Mount {
+  if (users === undefined) return mount;
+  const ids = [{ containerID: 0, hostID: users.first, size: USERS_OF_A_TASK }];
+  const option = mount.options?.includes("rbind") ? "ridmap" : "idmap";
+  return { ...mount, options: [...(mount.options ?? []), option], uidMappings: ids, gidMappings: ids };
 }
 
 function metadataMount({ metadata: target }: ContainerSpec, { metadata: source }: Placement): Mount[] {

@@ -13,13 +13,18 @@ export interface PausePlacement {
   readonly hasIpv6: boolean;
   /** Path of the network namespace that the engine has made for the task. */
   readonly network?: string;
+  /** File of the user namespace of the task, if it has one of its own. The root file system then has a directory /dev. */
+  readonly userNamespace?: string;
 }
 
 /** The overflow user id, user_namespaces(7). The pause program needs no privileges, because its namespaces are made for it. */
 const NOBODY = 65_534;
 
+/** Root of a user namespace can make no devices, and nothing in a root file system of the host's. */
+const OWN_DEV = { destination: "/dev", type: "tmpfs", source: "tmpfs", options: ["nosuid", "noexec", "mode=755", "size=64k"] };
+
 export function pauseLaunch(task: TaskSpec, placement: PausePlacement): ConfigLaunch {
-  const { rootfs, program, cgroupParent, annotations, hasIpv6, network } = placement;
+  const { rootfs, program, cgroupParent, annotations, hasIpv6, network, userNamespace } = placement;
   const namespaces = namespacesOf(task);
   const own = NAMESPACES.filter((type) => namespaces[type] !== "host");
   return {
@@ -34,6 +39,7 @@ export function pauseLaunch(task: TaskSpec, placement: PausePlacement): ConfigLa
         oomScoreAdj: 0,
       },
       root: { path: rootfs, readonly: true },
+      ...(userNamespace === undefined ? {} : { mounts: [OWN_DEV] }),
       ...(namespaces.uts === "shared" ? { hostname: task.name } : {}),
       linux: {
         namespaces: ["mount", "cgroup", ...own].map((type) =>
@@ -43,6 +49,7 @@ export function pauseLaunch(task: TaskSpec, placement: PausePlacement): ConfigLa
         resources: { devices: [{ allow: false, access: "rwm" }] },
       },
     },
+    ...(userNamespace === undefined ? {} : { userNamespace }),
     annotations,
     cgroupParent,
   };

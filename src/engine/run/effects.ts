@@ -13,10 +13,13 @@ import {
   type NetworkRecord,
   specOf,
   type TaskRecord,
+  USERS,
+  USERS_OF_A_TASK,
 } from "../model/index.ts";
 import type { TaskNetworks } from "../network/index.ts";
 import { limitsOf } from "../plan/index.ts";
 import type { SecretFiles } from "../secrets/index.ts";
+import type { TaskUsers } from "../users/index.ts";
 import { unmountBelow } from "../volumes/index.ts";
 import { Checking } from "./checking.ts";
 
@@ -40,6 +43,7 @@ export interface EffectsOptions {
   readonly launching: Launching;
   readonly specCopies: SpecCopies;
   readonly networks: TaskNetworks;
+  readonly users: TaskUsers;
   readonly metadata: MetadataFiles;
   readonly endMessages: EndMessages;
   readonly interfaces: Interfaces;
@@ -103,6 +107,7 @@ export class Effects {
       }
       case "remove":
         await runtime.remove(action.runtimeId);
+        await this.#options.users.hide(record.id, action.runtimeId);
         await this.#options.images.releaseRoot(action.runtimeId);
         await this.#options.secrets.release(action.runtimeId);
         return { type: "removed", container: action.container, generation: action.generation };
@@ -116,7 +121,8 @@ export class Effects {
         if (action.name === NETWORK) {
           await this.#options.networks.release(record.id);
           await this.#options.interfaces.release(record.id);
-        } else await removeResource(record, action.name, { paths, binary: runtime.binary });
+        } else if (action.name === USERS) this.#options.users.remove(record.id);
+        else await removeResource(record, action.name, { paths, binary: runtime.binary });
         return { type: "resource", name: action.name, target: "REMOVED" };
       case "checkHealth": {
         const { check, kind, runtimeId } = action;
@@ -132,8 +138,11 @@ export class Effects {
 
   async #createResource(name: string, record: TaskRecord): Promise<{ readonly network?: NetworkRecord }> {
     if (name === NETWORK) await this.#options.interfaces.take(record);
-    if (name === NETWORK) return { network: await this.#options.networks.provision(record.id, record.group, record.spec) };
-    const { paths, runtime } = this.#options;
+    const { paths, runtime, users, networks } = this.#options;
+    const isForUsers = name === USERS || name === NETWORK;
+    const own = isForUsers && record.users ? await users.make(record.id, { ...record.users, count: USERS_OF_A_TASK }) : undefined;
+    if (name === USERS) return {};
+    if (name === NETWORK) return { network: await networks.provision(record.id, record.group, record.spec, own?.namespace) };
     await createResource(record, name, { paths, binary: runtime.binary });
     return {};
   }
@@ -149,6 +158,7 @@ export class Effects {
     if (cgroup === null && !isSlice(cgroupParent)) removeEmptyLevels(cgroupParent);
     // A directory of the host may be bind-mounted below. It is unmounted first, so that its content is not removed.
     unmountBelow(paths.volumes(id));
+    this.#options.users.remove(id);
     const { logs, volumes, metadataOf, endMessages, logRouters, etc } = paths;
     for (const path of [logs, volumes, metadataOf, endMessages, logRouters, etc].map((of) => of.call(paths, id)))
       rmSync(path, { recursive: true, force: true });

@@ -174,6 +174,7 @@ export class Engine {
       capacity: this.#parts.capacity,
       revision: this.#parts.edits.facts.revision,
       at: systemClock.now(),
+      users: this.#parts.users,
       cgroupOf: () => null,
     };
     return differenceOf(specsIn(file, this.#parts.support), group, present, options);

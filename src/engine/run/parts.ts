@@ -3,11 +3,13 @@ import { dirname } from "node:path";
 import { Fence } from "../../executor/index.ts";
 import { checkSystemd, parentSlice } from "../cgroup/index.ts";
 import { ImageStore, type Images } from "../images/index.ts";
-import { DEFAULT_OPTIONS, DEFAULT_QUEUE, type HostCapacity } from "../model/index.ts";
+import { DEFAULT_OPTIONS, DEFAULT_QUEUE, DEFAULT_USERS, type HostCapacity, type UserRange } from "../model/index.ts";
 import type { TaskNetworks } from "../network/index.ts";
+import { locatePause, makePauseRoot } from "../pause/index.ts";
 import type { HostSupport } from "../plan/index.ts";
 import { SecretFiles } from "../secrets/index.ts";
 import type { Store } from "../store/index.ts";
+import { TaskUsers } from "../users/index.ts";
 import { capacityOf } from "./capacity.ts";
 import { CarryingOut } from "./carrying-out.ts";
 import { bootId, systemClock } from "./clock.ts";
@@ -73,6 +75,8 @@ export interface EngineParts {
   readonly capacity: HostCapacity;
   /** What tasks may ask for. */
   readonly support: HostSupport;
+  readonly users: UserRange;
+  readonly taskUsers: TaskUsers;
   readonly log: EngineLog;
 }
 
@@ -83,6 +87,7 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
     cgroupParent,
     cgroupManager = "cgroupfs",
     taskLimits = true,
+    userIds = DEFAULT_USERS,
     images: imageSettings = {},
     probe,
     log = () => {},
@@ -119,6 +124,8 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
   });
   if (cgroupManager === "systemd") checkSystemd();
   const secrets = new SecretFiles(paths.secrets);
+  const maker = () => ({ binary: runtime.binary, pauseRoot: makePauseRoot(paths.pause, locatePause(runtime.binary)) });
+  const taskUsers = new TaskUsers({ directory: settings.usersDir ?? paths.users, layers: images.layers, maker });
   const common = {
     paths,
     images,
@@ -128,6 +135,7 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
     logRouters,
     sharedProxies,
     networks,
+    users: taskUsers,
     cgroupParent: cgroupManager === "systemd" ? parentSlice(cgroupParent) : cgroupParent,
   };
   const launching = new Launching({ ...common, binary: runtime.binary, runtimes: support.runtimes });
@@ -178,7 +186,7 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
   turns.onCommit(() => agents.refresh());
   const { epoch = 0, revision = 0, interfaces: attached = [] } = hostFactsIn(records) ?? {};
   const facts = { epoch: epoch + 1, bootId: bootId(), revision, interfaces: attached };
-  const edits: Edits = new Edits(turns, { capacity, cgroupParent, cgroupManager, hasTaskLimits: taskLimits }, facts);
+  const edits: Edits = new Edits(turns, { capacity, users: userIds, cgroupParent, cgroupManager, hasTaskLimits: taskLimits }, facts);
 
   return {
     store,
@@ -207,6 +215,8 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
     poll: new Poll({ everyMs: settings.pollMs ?? POLL_MS, runtime, turns: () => turns, log }),
     capacity,
     support,
+    users: userIds,
+    taskUsers,
     log,
   };
 }

@@ -102,6 +102,11 @@ export class Paths {
     return join(this.stateDir, "removed-proxies", taskId);
   }
 
+  /** User namespaces of tasks, and what belongs to their users. */
+  get users(): string {
+    return join(this.stateDir, "users");
+  }
+
   volumes(taskId: string): string {
     return join(this.stateDir, "volumes", taskId);
   }

@@ -4,6 +4,7 @@ import type { Images } from "../images/index.ts";
 import type { TaskRecord } from "../model/index.ts";
 import type { TaskNetworks } from "../network/index.ts";
 import type { SecretFiles } from "../secrets/index.ts";
+import type { TaskUsers } from "../users/index.ts";
 import { systemClock } from "./clock.ts";
 import type { Conditions } from "./conditions.ts";
 import type { MetadataFiles } from "./containers/metadata.ts";
@@ -30,6 +31,7 @@ export interface RestoreOptions {
   readonly strays: Strays;
   readonly orphanPolicy: OrphanPolicy;
   readonly networks: TaskNetworks;
+  readonly taskUsers: TaskUsers;
   readonly interfaces: Interfaces;
   readonly images: Images;
   readonly secrets: SecretFiles;
@@ -56,6 +58,8 @@ export async function restore(options: RestoreOptions): Promise<void> {
   if (strays.length > 0) log("info", "roots-removed", { ids: strays.join(", ") });
   const left = await tidyNetworks(options.networks, stored, unknown);
   for (const error of left) log("error", "network-left", { message: String(error) });
+  const isKnown = (id: string) => stored.some((one) => one.id === id) || unknown.some((one) => one.startsWith(`${id}.`));
+  for (const error of options.taskUsers.tidy(isKnown)) log("error", "users-left", { message: String(error) });
   told("networks", { left: left.length });
   const found = await recover([...stored, ...adopted], runtime, systemClock.now());
   tellFailures(found, options);

@@ -1,7 +1,7 @@
 /** Settings of an engine, and what it reports about its host. */
 
 import type { ImageStoreOptions } from "../images/index.ts";
-import type { EngineOptions, HostCapacity, QueuePolicy } from "../model/index.ts";
+import type { EngineOptions, HostCapacity, QueuePolicy, UserRange } from "../model/index.ts";
 import type { Runtimes } from "../plan/index.ts";
 import type { PullPolicy } from "../spec/index.ts";
 import type { OrphanPolicy } from "./containers/orphans.ts";
@@ -32,6 +32,8 @@ export interface EngineSettings {
   readonly launchTimeoutMs?: number | undefined;
   /** Directory for the files to which network namespaces are bound. Default: one in the state directory. */
   readonly namespaceDir?: string | undefined;
+  /** Directory for tasks with users of their own, which everybody can enter. Default: one in the state directory. */
+  readonly usersDir?: string | undefined;
   /** Directories with CNI plugins, searched in order. Default: /opt/cni/bin, /usr/lib/cni, /usr/libexec/cni. */
   readonly cniPath?: readonly string[] | undefined;
   /** Milliseconds that one call of a network plugin may take. Default: 30 seconds. */
@@ -52,6 +54,8 @@ export interface EngineSettings {
   readonly options?: Partial<EngineOptions>;
   /** Capacity of the host for tasks. Default: its CPUs and its memory. */
   readonly capacity?: Partial<HostCapacity>;
+  /** Ids of the host for tasks with users of their own. Default: 4096 ranges from 1879048192 on. */
+  readonly userIds?: UserRange | undefined;
   /** The order in which tasks start when not all fit. Default: first come, first served; a task larger than the host waits. */
   readonly queue?: Partial<QueuePolicy>;
   /** What to do with containers that the store does not know. Default: show. */

@@ -8,6 +8,8 @@ export interface Completion {
   readonly cgroupsPath: string;
   /** Of each type that the launch names: its entry, or none. */
   readonly namespaces: ReadonlyMap<NamespaceType, OciObject | undefined>;
+  /** The entry of the user namespace that the launch names, or none. */
+  readonly users: readonly OciObject[];
   readonly resources: OciObject;
   readonly terminal: OciObject;
 }
@@ -24,7 +26,7 @@ export function processIn(command: LaunchCommand): OciObject | undefined {
   return "process" in command ? command.process : undefined;
 }
 
-export function completeConfig(command: ConfigLaunch, { cgroupsPath, namespaces, resources, terminal }: Completion): OciObject {
+export function completeConfig(command: ConfigLaunch, { cgroupsPath, namespaces, users, resources, terminal }: Completion): OciObject {
   const { config, bundle, mounts = [], annotations } = command;
   const linux = objectIn(config, "linux");
   return {
@@ -37,8 +39,11 @@ export function completeConfig(command: ConfigLaunch, { cgroupsPath, namespaces,
       ...linux,
       cgroupsPath,
       namespaces: [
-        ...listIn(linux, "namespaces").filter(({ type }) => !namespaces.has(type as NamespaceType)),
+        ...listIn(linux, "namespaces").filter(
+          ({ type }) => !namespaces.has(type as NamespaceType) && !(type === "user" && users.length > 0),
+        ),
         ...[...namespaces.values()].filter((entry) => entry !== undefined),
+        ...users,
       ],
       resources: mergeResources(objectIn(linux, "resources"), resources),
     },

@@ -32,11 +32,21 @@ export interface StdioSet {
   readonly log?: LogFile;
 }
 
+/** `size` ids of a container from `containerID` on are those of the host from `hostID` on. */
+export interface IdMapping {
+  readonly containerID: number;
+  readonly hostID: number;
+  readonly size: number;
+}
+
 export interface Mount {
   readonly destination: string;
   readonly source?: string;
   readonly type?: string;
   readonly options?: readonly string[];
+  /** With the option idmap or ridmap: whose ids the files of the mount have. */
+  readonly uidMappings?: readonly IdMapping[];
+  readonly gidMappings?: readonly IdMapping[];
 }
 
 /** Of a terminal, in characters: 1 to 65535 each. */
@@ -116,7 +126,11 @@ interface Common {
    * /proc and /sys is masked or read-only, and cgroups are mounted writable. It has all devices of the host's /dev, and may use any.
    */
   readonly privileged?: boolean;
+  /** Nothing of /proc and /sys is masked or read-only. Without `privileged` it is for containers with `userNamespace`, in which the kernel itself refuses what is the host's. */
+  readonly unmasked?: boolean;
   readonly namespaces?: Readonly<Partial<Record<NamespaceType, NamespaceMode>>>;
+  /** Absolute path of a user namespace to join, which owns all other namespaces that are made for it. Its root file system belongs to users of it. Default: that of the host. */
+  readonly userNamespace?: string;
   readonly resources?: Resources;
   readonly stdio?: StdioSet;
   /** All three streams are one terminal; its output is `stdout`, and stdin goes to it. */
@@ -160,7 +174,7 @@ export interface ProcessLaunch extends Common {
  * namespaces that are named that of its entry. Its cgroup path is the executor's, and it has a terminal with `pty` only.
  */
 export interface ConfigLaunch
-  extends Pick<Common, "mounts" | "namespaces" | "resources" | "stdio" | "pty" | "annotations" | "cgroupParent"> {
+  extends Pick<Common, "mounts" | "namespaces" | "userNamespace" | "resources" | "stdio" | "pty" | "annotations" | "cgroupParent"> {
   readonly config: OciObject;
   /** Absolute directory from which relative paths in it count. */
   readonly bundle: string;

@@ -85,6 +85,18 @@ test("a privileged container has what this process has, and nothing is hidden fr
   ]);
 });
 
+test("in a user namespace that it joins mounts have the ids that are asked for, and what is unmasked stays as it is", () => {
+  const ids = [{ containerID: 0, hostID: 100_000, size: 65_536 }];
+  const mount = { destination: "/v", type: "bind", source: "/v", options: ["rbind", "ridmap"], uidMappings: ids, gidMappings: ids };
+  const { linux, mounts } = configOf({ userNamespace: "/run/users", unmasked: true, mounts: [mount] });
+  expect(linux).toMatchObject({ maskedPaths: [], readonlyPaths: [] });
+  expect((linux as { namespaces: unknown[] }).namespaces).toContainEqual({ type: "user", path: "/run/users" });
+  expect(mounts).toContainEqual(mount);
+  const config = { linux: { namespaces: [{ type: "user" }, { type: "pid" }] } };
+  const completed = toConfig({ config, bundle: "/b", userNamespace: "/run/users" }, context) as { linux: { namespaces: unknown[] } };
+  expect(completed.linux.namespaces).toEqual([{ type: "pid" }, { type: "user", path: "/run/users" }]);
+});
+
 test("an OCI process is taken as it is", () => {
   expect(configOf({ process: { args: ["x"], cwd: "/y" } } as never).process).toEqual({ args: ["x"], cwd: "/y", terminal: false });
 });

@@ -31,7 +31,7 @@ export function toConfig(command: LaunchCommand, context: LaunchContext): OciCon
   if ("config" in command) {
     const named = Object.keys(command.namespaces ?? {}) as profile.NamespaceType[];
     const namespaces = new Map(named.map((type) => [type, namespaceOf(command, context, type)[0]]));
-    return completeConfig(command, { cgroupsPath, namespaces, resources, terminal: terminalOf(command) });
+    return completeConfig(command, { cgroupsPath, namespaces, users: usersOf(command), resources, terminal: terminalOf(command) });
   }
   const host = command.privileged ? context.host! : undefined;
   return {
@@ -43,11 +43,11 @@ export function toConfig(command: LaunchCommand, context: LaunchContext): OciCon
     ...(command.annotations ? { annotations: command.annotations } : {}),
     linux: {
       cgroupsPath,
-      namespaces: profile.DEFAULT_NAMESPACES.flatMap((type) => namespaceOf(command, context, type)),
+      namespaces: [...profile.DEFAULT_NAMESPACES.flatMap((type) => namespaceOf(command, context, type)), ...usersOf(command)],
       devices: nodesOf(command, host).map(({ access: _, ...node }) => node),
       resources: { ...resources, devices: deviceRules(command) },
-      maskedPaths: command.privileged ? [] : profile.MASKED_PATHS,
-      readonlyPaths: command.privileged ? [] : profile.READONLY_PATHS,
+      maskedPaths: command.privileged || command.unmasked ? [] : profile.MASKED_PATHS,
+      readonlyPaths: command.privileged || command.unmasked ? [] : profile.READONLY_PATHS,
       ...(command.seccomp ? { seccomp: command.seccomp } : {}),
     },
   };
@@ -65,6 +65,10 @@ function namespaceOf(
   if (path === undefined)
     throw new ExecutorError("invalid-argument", `namespaces.${type}: no path is known`, { field: `namespaces.${type}` });
   return [{ type, path }];
+}
+
+function usersOf({ userNamespace }: LaunchCommand): OciObject[] {
+  return userNamespace === undefined ? [] : [{ type: "user", path: userNamespace }];
 }
 
 /** A device of the command takes the place of the host's at its path. */

@@ -23,7 +23,13 @@ test.each([
   [inPod("serviceAccountName: robot"), "8:3", "/spec/serviceAccountName", "is not supported: "],
   [inPod("subdomain: a"), "8:3", "/spec/subdomain", "is not supported: "],
   [inPod("topologySpreadConstraints: []"), "8:3", "/spec/topologySpreadConstraints", "is not supported: "],
-  [inPod("hostUsers: false"), "8:3", "/spec/hostUsers", "only true is supported: "],
+  [inPod("hostUsers: false\n  hostNetwork: true"), "9:3", "/spec/hostNetwork", "hostNetwork and hostUsers: false exclude each other"],
+  [
+    inPod("hostUsers: false"),
+    "7:16",
+    "/spec/containers/0/image",
+    "it needs an image: the files of a directory belong to users of the host",
+  ],
   [inPod("setHostnameAsFQDN: true"), "8:3", "/spec/setHostnameAsFQDN", "only false is supported: "],
   [inPod("automountServiceAccountToken: true"), "8:3", "/spec/automountServiceAccountToken", "only false is supported: "],
   [inPod("securityContext: { supplementalGroups: [-1] }"), "8:43", "/spec/securityContext/supplementalGroups/0", "Too small"],
@@ -103,7 +109,7 @@ test.each([
     inContainer("securityContext: { procMount: Unmasked }"),
     "10:24",
     "/spec/containers/0/securityContext/procMount",
-    'only "Default" is supported: ',
+    "Unmasked needs hostUsers: false",
   ],
   [
     inContainer("securityContext: { seLinuxOptions: { level: s0 } }"),

@@ -19,6 +19,7 @@ const FIELDS: Readonly<Record<string, Path>> = {
   groups: ["securityContext"],
   seccomp: ["securityContext", "seccompProfile"],
   privileged: ["securityContext", "privileged"],
+  unmasked: ["securityContext", "procMount"],
 };
 
 const MOUNT: Readonly<Record<string, string>> = { volume: "name", target: "mountPath" };

@@ -66,6 +66,7 @@ function taskOf(at: Translation, members: readonly Member[], document: unknown):
     volumes: volumesOf(at),
     ...sysctlsOf(at),
     ...(spec.runtimeClassName === undefined ? {} : { runtime: spec.runtimeClassName }),
+    ...(spec.hostUsers ? {} : { privateUsers: true as const }),
     ports: spec.hostNetwork ? portsOf(members) : [],
     ends: "all",
     ...(at.job?.retention === undefined ? {} : { retention: at.job.retention }),
@@ -143,6 +144,10 @@ function checkPod(at: Translation): void {
   if (unknown !== undefined) at.refuse(unknown, ["spec", "runtimeClassName"], "unknown-reference");
   if (spec.hostPID && spec.shareProcessNamespace) at.refuse("hostPID and shareProcessNamespace exclude each other", ["spec", "hostPID"]);
   if (spec.hostNetwork && spec.hostname !== undefined) at.refuse("a pod with hostNetwork has the name of the host", ["spec", "hostname"]);
+  for (const field of ["hostNetwork", "hostPID", "hostIPC"] as const) {
+    // Source: Kubernetes, PodSpec, hostUsers.
+    if (!spec.hostUsers && spec[field]) at.refuse(`${field} and hostUsers: false exclude each other`, ["spec", field]);
+  }
   if (spec.nodeName !== undefined && spec.nodeName !== at.host.name) {
     at.refuse(`this host is ${at.host.name}, not ${spec.nodeName}`, ["spec", "nodeName"]);
   }

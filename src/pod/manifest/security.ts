@@ -6,7 +6,7 @@ import type { Path, Translation } from "./translation.ts";
 
 type Rights = Pick<
   TaskInput["containers"][number],
-  "user" | "groups" | "privileged" | "capabilities" | "noNewPrivileges" | "readonlyRootfs" | "seccomp"
+  "user" | "groups" | "privileged" | "unmasked" | "capabilities" | "noNewPrivileges" | "readonlyRootfs" | "seccomp"
 >;
 
 export function rightsOf(at: Translation, { securityContext: own }: ContainerInput, path: Path): Rights {
@@ -21,11 +21,15 @@ export function rightsOf(at: Translation, { securityContext: own }: ContainerInp
   if (isNonRoot && (user ?? 0) === 0) at.refuse("runAsNonRoot needs a runAsUser that is not 0", [...context, "runAsNonRoot"]);
   if (group !== undefined && user === undefined) at.refuse("runAsGroup needs runAsUser", [...context, "runAsGroup"]);
   checkEscalation(at, own, context);
+  const isUnmasked = own?.procMount === "Unmasked";
+  // Source: ValidateSecurityContext of Kubernetes.
+  if (isUnmasked && at.pod.spec.hostUsers) at.refuse("Unmasked needs hostUsers: false", [...context, "procMount"]);
   const { add = [], drop = [] } = own?.capabilities ?? {};
   return {
     ...(user === undefined ? {} : { user: group === undefined ? String(user) : `${user}:${group}` }),
     ...(groups.length === 0 ? {} : { groups }),
     ...(own?.privileged ? { privileged: true } : {}),
+    ...(isUnmasked ? { unmasked: true as const } : {}),
     ...(own?.capabilities === undefined ? {} : { capabilities: { add: add.map(kernelName), drop: drop.map(dropName) } }),
     // Kubernetes allows privilege escalation by default.
     noNewPrivileges: own?.allowPrivilegeEscalation === false,

@@ -53,7 +53,7 @@ const runs = {
   hostNetwork: z.boolean().default(false),
   hostPID: z.boolean().default(false),
   hostIPC: z.boolean().default(false),
-  hostUsers: only(true, "containers have the users of the host"),
+  hostUsers: z.boolean().default(true),
   runtimeClassName: z.string().regex(RUNTIME_NAME, "is no name of a runtime class").optional(),
   hostAliases: z.array(hostAlias).default([]),
   hostname: dnsLabel.optional(),

@@ -1,7 +1,7 @@
 /** Security contexts of a pod and of its containers. */
 import type { Capabilities, PodSecurityContext, SeccompProfile, SecurityContext, Sysctl } from "kubernetes-types/core/v1.js";
 import { z } from "zod";
-import { only, refused, refusedUnlessEmpty } from "./field.ts";
+import { refused, refusedUnlessEmpty } from "./field.ts";
 
 type Fields<T> = Record<keyof T, z.ZodType>;
 
@@ -44,8 +44,7 @@ export const securityContext = z.strictObject({
     } satisfies Fields<Capabilities>)
     .optional(),
   privileged: z.boolean().default(false),
-  // Kubernetes allows Unmasked only with users of the pod's own (hostUsers: false).
-  procMount: only("Default", "parts of /proc stay masked unless a container is privileged"),
+  procMount: z.enum(["Default", "Unmasked"]).default("Default"),
   readOnlyRootFilesystem: z.boolean().default(false),
 } satisfies Fields<SecurityContext>);
 

@@ -2,7 +2,7 @@
 import { existsSync, statSync } from "node:fs";
 import type { LaunchCommand } from "../../../executor/index.ts";
 import type { Images } from "../../images/index.ts";
-import { type ContainerRecord, specOf, type TaskRecord } from "../../model/index.ts";
+import { type ContainerRecord, specOf, type TaskRecord, USERS_OF_A_TASK } from "../../model/index.ts";
 import type { TaskNetworks } from "../../network/index.ts";
 import { locatePause, makePauseRoot, PAUSE_PROGRAM } from "../../pause/index.ts";
 import {
@@ -18,6 +18,7 @@ import {
 } from "../../plan/index.ts";
 import { readVariable, type SecretFile, type SecretFiles } from "../../secrets/index.ts";
 import { type ContainerSpec, hasOwnNetwork, type TaskSpec, unknownRuntime } from "../../spec/index.ts";
+import type { TaskUsers, UsersPlacement } from "../../users/index.ts";
 import { checkSource } from "../../volumes/index.ts";
 import type { EndMessages } from "../logs/end-messages.ts";
 import type { LogRouters } from "../logs/log-routers.ts";
@@ -35,6 +36,7 @@ export interface LaunchingOptions {
   readonly secrets: SecretFiles;
   readonly logRouters: LogRouters;
   readonly sharedProxies: SharedProxies;
+  readonly users: TaskUsers;
   /** Parent cgroup for containers of tasks that have no cgroup of their own. */
   readonly cgroupParent: string;
   /** Path of the runt executable. */
@@ -78,6 +80,7 @@ export class Launching {
     const { container, generation, runtimeId } = incarnation;
     const { paths, cgroupParent, networks } = this.#options;
     const network = hasOwnNetwork(record.spec) ? networks.placement(record.id) : undefined;
+    const users = this.#usersOf(record);
     const common = {
       cgroupParent: record.cgroup ?? cgroupParent,
       annotations: {
@@ -91,8 +94,11 @@ export class Launching {
     const given = specOf(record, container);
     if (given === undefined) {
       const hasIpv6 = existsSync("/proc/sys/net/ipv6");
-      const joined = network === undefined ? {} : { network: network.path };
-      return pauseLaunch(record.spec, { ...common, ...joined, rootfs: this.#pauseRoot(), program: PAUSE_PROGRAM, hasIpv6 });
+      const joined = {
+        ...(network === undefined ? {} : { network: network.path }),
+        ...(users === undefined ? {} : { userNamespace: users.namespace }),
+      };
+      return pauseLaunch(record.spec, { ...common, ...joined, rootfs: users?.pause ?? this.#pauseRoot(), program: PAUSE_PROGRAM, hasIpv6 });
     }
     const spec = withRouterSecrets(record.spec, given);
     const image = this.#imageOf(record, spec);
@@ -112,6 +118,7 @@ export class Launching {
       ...(endMessage === undefined ? {} : { endMessage }),
       ...(logRouter === undefined ? {} : { logRouter }),
       ...(proxy === undefined ? {} : { proxy }),
+      ...(users === undefined ? {} : { users }),
       ...(record.spec.dns === undefined ? {} : { resolv: paths.resolv(record.id) }),
       engineEnv: { ...this.#options.logRouters.env(record, container), ...proxyEnv(proxy) },
       ...(image === undefined ? {} : { image }),
@@ -134,7 +141,11 @@ export class Launching {
     const { images, secrets } = this.#options;
     const image = containerIn(record, container)?.image;
     await secrets.make(runtimeId, secretFilesOf(record.spec, container), signal);
-    if (image) await images.makeRoot(runtimeId, image, imageVolumes(specOf(record, container)!, images.config(image)), signal);
+    if (!image) return;
+    const volumes = imageVolumes(specOf(record, container)!, images.config(image));
+    const users = this.#usersOf(record);
+    const { rootfs } = await images.makeRoot(runtimeId, image, volumes, signal, users);
+    if (users !== undefined) await this.#options.users.show(record.id, runtimeId, rootfs);
   }
 
   /** The placement of the image for a container whose root file system was already made. */
@@ -143,7 +154,13 @@ export class Launching {
     const { image, runtimeId } = containerIn(record, spec.name)!;
     if (image === null) return undefined;
     const config = images.config(image);
-    return { config, ...images.rootOf(runtimeId, imageVolumes(spec, config)) };
+    const root = images.rootOf(runtimeId, imageVolumes(spec, config));
+    return { config, ...root, ...(record.users === undefined ? {} : { rootfs: this.#options.users.root(record.id, runtimeId) }) };
+  }
+
+  /** undefined: the task has the users of the host. */
+  #usersOf({ id, users }: TaskRecord): UsersPlacement | undefined {
+    return users && this.#options.users.placement(id, { ...users, count: USERS_OF_A_TASK });
   }
 
   #pauseRoot(): string {

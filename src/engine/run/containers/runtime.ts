@@ -1,4 +1,6 @@
 /** Connects the engine to the runtime through the executor library: one executor for each incarnation of a container. */
+
+import { chmodSync, statSync } from "node:fs";
 import {
   type ExecHandle,
   Executor,
@@ -6,6 +8,7 @@ import {
   ExecutorError,
   type Fence,
   type LaunchCommand,
+  type LaunchOptions,
   type LogUse,
   locateRuntime,
   type ProcessState,
@@ -81,7 +84,9 @@ export class ContainerRuntime {
    */
   async launch(id: string, command: LaunchCommand, hasSecrets = false): Promise<ProcessState> {
     const { launchTimeoutMs } = this.#options;
-    const make = (executor: Executor) => executor.launch(command, { abort: AbortSignal.timeout(launchTimeoutMs) });
+    const options = { abort: AbortSignal.timeout(launchTimeoutMs) };
+    const make = (executor: Executor) =>
+      command.userNamespace === undefined ? executor.launch(command, options) : launchWithUsers(executor, command, options);
     const maker = this.#options.makerOf?.(id);
     const plain = { ...this.#optionsOf(id), binary: maker ?? this.binary };
     const executor = new Executor(hasSecrets ? { ...plain, memoryDir: this.#memory.directory } : plain);
@@ -119,6 +124,11 @@ export class ContainerRuntime {
         throw error;
       }
       if (executor.state === "failed") return { state: "absent" };
+      if (executor.state === "created") {
+        // A daemon has ended before it has started the program.
+        await endUnstarted(executor);
+        return { state: "absent" };
+      }
       this.#known.set(id, executor);
     }
     return { state: executor.state === "exited" ? "exited" : "running", process: executor.process! };
@@ -233,6 +243,31 @@ export class ContainerRuntime {
   #optionsOf(id: string) {
     return { stateDir: this.#options.stateDir, binary: this.binary, id };
   }
+}
+
+/**
+ * The runtime gives standard output to the container's user, which it cannot do in a user namespace: a program that opens /dev/stdout anew would be refused. So whoever
+ * can reach the pipe may write to it, which are the processes of the container.
+ */
+async function launchWithUsers(executor: Executor, command: LaunchCommand, options: LaunchOptions): Promise<ProcessState> {
+  const { pid } = await executor.create(command, options);
+  try {
+    for (const stream of [1, 2]) openToWriters(`/proc/${pid}/fd/${stream}`);
+    return await executor.start();
+  } catch (error) {
+    await endUnstarted(executor);
+    throw error;
+  }
+}
+
+/** @throws the error of stat(2) or chmod(2) */
+function openToWriters(path: string): void {
+  if (statSync(path).isFIFO()) chmodSync(path, 0o622);
+}
+
+async function endUnstarted(executor: Executor): Promise<void> {
+  await executor.shutdown({ graceMs: 0 });
+  executor.remove();
 }
 
 function onDiskOf({ state, process }: ExecutorEntry): OnDisk | undefined {

@@ -23,9 +23,9 @@ export class SpecCopies {
   }
 
   /** Called before the first container of the task is made, and whenever its spec changes. @throws what writeFileSync throws */
-  write({ id, group, spec, cgroup, createdAt, digest }: TaskRecord): void {
+  write({ id, group, spec, cgroup, users, createdAt, digest }: TaskRecord): void {
     const path = this.#paths.specCopy(id);
-    const specCopy: Written = { id, group, spec, cgroup, createdAt, digest };
+    const specCopy: Written = { id, group, spec, cgroup, ...(users === undefined ? {} : { users }), createdAt, digest };
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     writeFileSync(`${path}.new`, JSON.stringify(specCopy), { mode: 0o600 });
     renameSync(`${path}.new`, path);

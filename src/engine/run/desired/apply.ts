@@ -11,6 +11,8 @@ import {
   shortages,
   type TaskRecord,
   taskId,
+  type UserRange,
+  UserRanges,
 } from "../../model/index.ts";
 import { dependencyTarget, specDigest, type TaskSpec } from "../../spec/index.ts";
 import { EngineError } from "../errors.ts";
@@ -57,6 +59,8 @@ export interface Present {
   readonly capacity: HostCapacity;
   readonly revision: number;
   readonly at: Instant;
+  /** Ids of the host for tasks with users of their own. */
+  readonly users: UserRange;
   /** Returns the value of TaskRecord.cgroup for a new task. */
   readonly cgroupOf: (id: string) => string | null;
 }
@@ -71,6 +75,7 @@ export function planApply(
   const applied: Applied[] = [];
   const steps: Step[] = [];
   let { revision } = present;
+  const ranges = new UserRanges(present.tasks, present.users);
   const say = (name: string, id: string, change: AppliedChange) => applied.push({ id, name, change });
   for (const { spec, digest, current, done, change } of withFollowers(specs.map((spec) => verdictOf(spec, group, present, rerun)))) {
     if (change === "unchanged") {
@@ -83,7 +88,7 @@ export function planApply(
       say(spec.name, current?.id ?? done!.task, change);
     } else {
       const id = taskId(group, spec.name, ++revision);
-      steps.push(...replacement({ id, group, spec, cgroup: present.cgroupOf(id), at: present.at }, current));
+      steps.push(...replacement({ id, group, spec, cgroup: present.cgroupOf(id), at: present.at, ...usersFor(spec, ranges) }, current));
       say(spec.name, id, change);
     }
   }
@@ -94,6 +99,13 @@ export function planApply(
     say(name, id, prune ? "removed" : "absent");
   }
   return { applied, steps, revision };
+}
+
+/** The users of a new task. @throws EngineError no-room */
+export function usersFor(spec: TaskSpec, ranges: UserRanges): Pick<NewTask, "users"> {
+  const users = ranges.take(spec);
+  if (users === "full") throw new EngineError("no-room", `task ${spec.name} does not fit: no range of users is free`, { task: spec.name });
+  return users === "none" ? {} : { users };
 }
 
 interface Verdict {

@@ -1,8 +1,18 @@
 /** Requests of users, applied to the draft of a turn. Each request throws before it changes anything. */
-import { reason, type TaskRecord, taskId } from "../../model/index.ts";
+import { reason, type TaskRecord, taskId, UserRanges } from "../../model/index.ts";
 import type { TaskSpec } from "../../spec/index.ts";
 import { EngineError, unknownTask } from "../errors.ts";
-import { type Applied, type ApplyOptions, currentOf, followersOf, type Present, planApply, replacement, type Step } from "./apply.ts";
+import {
+  type Applied,
+  type ApplyOptions,
+  currentOf,
+  followersOf,
+  type Present,
+  planApply,
+  replacement,
+  type Step,
+  usersFor,
+} from "./apply.ts";
 import { succeededKey } from "./codec.ts";
 import type { Draft } from "./draft.ts";
 import type { Caller, ChangeRequest } from "./journal.ts";
@@ -16,7 +26,7 @@ export function taskNamed(tasks: readonly TaskRecord[], name: string, group: str
   );
 }
 
-export interface CommandsOptions extends Pick<Present, "capacity" | "cgroupOf"> {
+export interface CommandsOptions extends Pick<Present, "capacity" | "cgroupOf" | "users"> {
   /** The caller to record in the journal; undefined: the engine itself makes the request. */
   readonly by: Caller | undefined;
 }
@@ -82,7 +92,7 @@ export class Commands {
     return id;
   }
 
-  /** @throws EngineError unknown-task, nothing-to-roll-back */
+  /** @throws EngineError unknown-task, nothing-to-roll-back, no-room */
   rollback(name: string, group: string): string {
     const current = this.#named(name, group);
     const isOfName = (one: TaskRecord) => one.group === current.group && one.name === current.name && one.id !== current.id;
@@ -94,8 +104,10 @@ export class Commands {
       return older.id;
     }
     if (current.previous === null) throw new EngineError("nothing-to-roll-back", `nothing else has run as ${name}`, { id: current.id });
+    const { spec } = current.previous;
+    const users = usersFor(spec, new UserRanges(this.#draft.all(), this.#options.users));
     const id = taskId(current.group, current.name, ++this.revision);
-    const task = { id, group: current.group, spec: current.previous.spec, cgroup: this.#options.cgroupOf(id), at: this.#draft.at };
+    const task = { id, group: current.group, spec, cgroup: this.#options.cgroupOf(id), at: this.#draft.at, ...users };
     for (const step of replacement(task, current)) this.#take("rollback", step);
     return id;
   }

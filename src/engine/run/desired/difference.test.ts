@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { newRecord } from "../../model/index.ts";
+import { DEFAULT_USERS, newRecord } from "../../model/index.ts";
 import { taskSchema } from "../../spec/index.ts";
 import type { Present } from "./apply.ts";
 import { differenceOf, fieldDifferences } from "./difference.ts";
@@ -16,6 +16,7 @@ test("the plan of a file says what apply would do, and which fields are differen
     capacity: { cpus: 1, memoryBytes: 1000 },
     revision: 1,
     at,
+    users: DEFAULT_USERS,
     cgroupOf: () => null,
   };
   const specs = [

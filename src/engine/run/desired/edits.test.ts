@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { DEFAULT_OPTIONS, DEFAULT_QUEUE } from "../../model/index.ts";
+import { DEFAULT_OPTIONS, DEFAULT_QUEUE, DEFAULT_USERS } from "../../model/index.ts";
 import { taskSchema } from "../../spec/index.ts";
 import { Store } from "../../store/index.ts";
 import { Turns } from "../turn.ts";
@@ -42,7 +42,7 @@ function asked(): { readonly edits: Edits; readonly orders: readonly Order[] } {
     [],
     [],
   );
-  const options = { capacity, cgroupParent: "/runt", cgroupManager: "cgroupfs", hasTaskLimits: false } as const;
+  const options = { capacity, users: DEFAULT_USERS, cgroupParent: "/runt", cgroupManager: "cgroupfs", hasTaskLimits: false } as const;
   const edits: Edits = new Edits(turns, options, { epoch: 1, bootId: "b", revision: 0 });
   turns.release();
   return { edits, orders };

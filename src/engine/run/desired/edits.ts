@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { taskSlice } from "../../cgroup/index.ts";
-import type { HostCapacity, Instant } from "../../model/index.ts";
+import type { HostCapacity, Instant, UserRange } from "../../model/index.ts";
 import { StoreError } from "../../store/index.ts";
 import type { AttachedInterface, InterfaceChange } from "../network/interface-state.ts";
 import type { CgroupManager } from "../settings.ts";
@@ -13,6 +13,7 @@ import type { Caller } from "./journal.ts";
 
 export interface EditsOptions {
   readonly capacity: HostCapacity;
+  readonly users: UserRange;
   readonly cgroupParent: string;
   readonly cgroupManager: CgroupManager;
   /** Whether new tasks get a cgroup of their own. */
@@ -41,10 +42,10 @@ export class Edits {
 
   /** Returns what `change` returns, after it was committed. @throws what `change` throws, and StoreError not-written */
   async make<T>(by: Caller | undefined, change: (commands: Commands) => T, kind: ItemKind = {}): Promise<T> {
-    const { capacity } = this.#options;
+    const { capacity, users } = this.#options;
     let answer: T;
     await this.#turns.edit((draft) => {
-      const commands = new Commands(draft, { capacity, cgroupOf: (id) => this.#cgroupOf(id), by }, this.#facts.revision);
+      const commands = new Commands(draft, { capacity, users, cgroupOf: (id) => this.#cgroupOf(id), by }, this.#facts.revision);
       answer = change(commands);
       if (commands.revision === this.#facts.revision) return undefined;
       // A revision that was given out is not reused, even if the transaction fails.

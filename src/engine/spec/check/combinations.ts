@@ -17,6 +17,7 @@ const SET_BY_BUNDLE = {
   readonlyRootfs: false,
   capabilities: undefined,
   privileged: undefined,
+  unmasked: undefined,
   noNewPrivileges: true,
   seccomp: undefined,
   groups: undefined,

@@ -7,6 +7,7 @@ import { checkLogRouters } from "./log-router.ts";
 import { checkNames } from "./names.ts";
 import { checkNetwork } from "./network.ts";
 import { checkSharedProxy } from "./shared-proxy.ts";
+import { checkUsers } from "./users.ts";
 
 export function checkTask(spec: TaskSpec): Problem[] {
   return [
@@ -16,5 +17,6 @@ export function checkTask(spec: TaskSpec): Problem[] {
     ...checkLogRouters(spec),
     ...checkSharedProxy(spec),
     ...checkLimits(spec),
+    ...checkUsers(spec),
   ];
 }

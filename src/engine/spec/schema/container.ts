@@ -227,6 +227,10 @@ const fields = z.strictObject({
     .describe(
       "Whether it can do what root of the host can: it has all capabilities and devices of the host, no filter of system calls unless seccomp names one, and nothing of /proc and /sys is hidden or read-only. Absent: false.",
     ),
+  unmasked: z
+    .literal(true)
+    .optional()
+    .describe("Nothing of /proc and /sys is hidden or read-only; only with `privateUsers` of the task. Absent: some is."),
   noNewPrivileges: z.boolean().optional().describe("Absent: true, or false if it is privileged."),
   seccomp: z
     .union([z.literal("unconfined"), absolutePath])

@@ -108,6 +108,12 @@ export const task = z.strictObject({
     .optional()
     .describe("first (default): the task ends with the first essential container that ends. all: when the last of them has ended."),
   annotations: z.record(z.string().min(1), text).optional().describe("Values for other programs. A change does not restart anything."),
+  privateUsers: z
+    .literal(true)
+    .optional()
+    .describe(
+      "Users of its own: ids from 0 to 65535 in its containers are a range of the host's that no other task has, and root there has no rights over the host. Files of images and volumes seem to be as they are without it. Absent: containers have the users of the host.",
+    ),
   runtime: z
     .string()
     .regex(RUNTIME_NAME, "is no name of a runtime")
