@@ -185,3 +185,10 @@ test("users of its own: a user namespace of the task, which procMount Unmasked n
   const told70000 = told(text.replace("runt.dev/rootfs.a: /srv/a, ", "").replace("procMount: Unmasked", "runAsUser: 70000"));
   expect(told70000).toEqual(["f:11:24: /spec/containers/0/securityContext/runAsUser: with privateUsers ids are below 65536"]);
 });
+
+test("empty documents are none, as for kubectl", () => {
+  expect(
+    read(`---\n# a comment\n---\n${one("")}---\n---\n${one("").replace("name: web", "name: other")}---\n`).tasks.map(({ name }) => name),
+  ).toEqual(["web", "other"]);
+  expect(told("---\n---\n").length).toBeGreaterThan(0);
+});
