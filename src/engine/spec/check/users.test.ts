@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { parseTasks, renderFinding } from "../index.ts";
+
+const told = (task: object, container: object = {}) =>
+  parseTasks(
+    JSON.stringify({ name: "t", privateUsers: true, ...task, containers: [{ name: "c", image: "oci:/i", ...container }] }),
+  ).findings.map((one) => renderFinding(one, "f").replace(/^f:\d+:\d+: /, ""));
+
+test("what belongs to the host is refused beside users of its own", () => {
+  expect(told({})).toEqual([]);
+  expect(told({ namespaces: { pid: "host" } })).toEqual(["/namespaces/pid: with privateUsers a task has no namespace of the host"]);
+  expect(told({ network: { mode: "host" } })).toEqual(["/namespaces/network: with privateUsers a task has no namespace of the host"]);
+  expect(told({}, { privileged: true })[0]).toContain("/containers/0/privileged: with privateUsers it cannot be privileged");
+  const rootfs = told({}, { image: undefined, rootfs: "/r", command: "x" });
+  expect(rootfs).toEqual([
+    "/containers/0/rootfs: with privateUsers it needs an image: the files of a directory belong to users of the host",
+  ]);
+  expect(told({}, { image: undefined, bundle: "/b" })).toEqual(["/containers/0/bundle: with privateUsers it needs an image"]);
+});
+
+test("an id that the range does not have is refused wherever it is written", () => {
+  const wrong = "with privateUsers ids are below 65536";
+  expect(told({}, { user: "65535:65535", groups: [65_535] })).toEqual([]);
+  expect(told({}, { user: "0:65536" })).toEqual([`/containers/0/user: ${wrong}`]);
+  expect(told({}, { user: "web", groups: [1, 65_536] })).toEqual([`/containers/0/groups/1: ${wrong}`]);
+  expect(told({ volumes: [{ name: "v", group: 70_000 }] })).toEqual([`/volumes/0/group: ${wrong}`]);
+  const secrets = { secrets: [{ secret: "s", target: "/s", uid: 70_000 }] };
+  expect(told({ secrets: [{ name: "s", file: "/f" }] }, secrets)).toEqual([`/containers/0/secrets/0/uid: ${wrong}`]);
+});
+
+test("without users of its own nothing is unmasked, and false is no value", () => {
+  expect(told({ privateUsers: undefined }, { unmasked: true })).toEqual(["/containers/0/unmasked: needs privateUsers of the task"]);
+  expect(told({}, { unmasked: true })).toEqual([]);
+  expect(told({ privateUsers: false })).toHaveLength(1);
+});
