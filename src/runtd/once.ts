@@ -1,5 +1,5 @@
 /** `runtd --once -f FILE`: runs the tasks of a file to their end, without a daemon. */
-import { mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Engine, EngineError, type Finding, renderFinding, type TaskView } from "../engine/index.ts";
@@ -23,6 +23,7 @@ export async function runOnce(configuration: Configuration, { file, group }: Onc
   const text = readFileSync(file === "-" ? STDIN : file, "utf8");
   const {
     stateDir,
+    runDir,
     isStateDirGiven,
     runtime,
     runtimes,
@@ -39,13 +40,11 @@ export async function runOnce(configuration: Configuration, { file, group }: Onc
     networkTimeoutMs,
   } = configuration;
   const directory = isStateDirGiven ? stateDir : mkdtempSync(join(tmpdir(), "runtd-once-"));
-  // Others may not enter the directory of the state, and the users of tasks have to pass.
-  const usersDir = mkdtempSync(join(tmpdir(), "runtd-users-"));
   try {
     const engine = await Engine.open({
       ...{ stateDir: directory, runtime, runtimes, userIds, cgroupParent, cgroupManager, taskLimits },
       ...{ launchTimeoutMs, capacity, queue, images, options, cniPath, networkTimeoutMs },
-      usersDir,
+      usersDir: runDir,
       isOwnProcess: true,
       log: onlyErrors,
     });
@@ -55,8 +54,6 @@ export async function runOnce(configuration: Configuration, { file, group }: Onc
       engine.close();
     }
   } finally {
-    // What is left of a task that could not be removed is mounted there.
-    if (readdirSync(usersDir).length === 0) rmdirSync(usersDir);
     if (!isStateDirGiven) rmSync(directory, { recursive: true, force: true });
   }
 }

@@ -65,7 +65,7 @@ export async function serve(configuration: Configuration, { probe }: Pick<Engine
       log,
     },
     namespaceDir: join(runDir, "networks"),
-    usersDir: join(runDir, "users"),
+    usersDir: runDir,
     isOwnProcess: true,
     ...(probe === undefined ? {} : { probe }),
   }).init();

@@ -3,10 +3,13 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { CGROUP_PARENT } from "../support/leaks.ts";
 import { REPOSITORY } from "../support/programs.ts";
+import { baseLayer, writeLayout } from "./image-files.ts";
 import { isRoot, scriptTask, until, useEngine } from "./support.ts";
+
+const HAS_PROGRAMS = ["skopeo", "umoci"].every((name) => existsSync(`/usr/bin/${name}`));
 
 describe.skipIf(!isRoot)("runtd --once (needs root)", () => {
   const scene = useEngine();
@@ -75,6 +78,22 @@ describe.skipIf(!isRoot)("runtd --once (needs root)", () => {
     expect(await start(`${proxy}${user}`).ended).toBe(4);
     expect([left(), cgroups()]).toEqual([before, []]);
   }, 60_000);
+
+  test.skipIf(!HAS_PROGRAMS)(
+    "a pod with users of its own",
+    async () => {
+      writeLayout(join(scene.directory, "names/app"), { layers: [baseLayer()], tag: "v1" });
+      vi.stubEnv("RUNT_IMAGES", `oci:${scene.directory}/names`);
+      const runDir = join(scene.directory, "once-run");
+      const command = ["/bin/sh", "-c", "cat /proc/self/uid_map; exit 3"];
+      const spec = { hostUsers: false, restartPolicy: "Never", containers: [{ name: "main", image: "app:v1", command }] };
+      const run = start(JSON.stringify({ apiVersion: "v1", kind: "Pod", metadata: { name: "job" }, spec }), "--run-dir", runDir);
+      expect(await run.ended).toBe(3);
+      expect(run.out().trim().split(/\s+/)).toEqual(["0", String(0x7000_0000), "65536"]);
+      expect(readdirSync(runDir)).toEqual([]);
+    },
+    60_000,
+  );
 
   test("SIGTERM: the containers get theirs, nothing is left, and it ends as it was told", async () => {
     const before = left();

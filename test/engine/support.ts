@@ -207,7 +207,7 @@ function unmountBelow(directory: string): void {
   const points = readFileSync("/proc/self/mountinfo", "utf8")
     .split("\n")
     .map((line) => line.split(" ")[4] ?? "");
-  const ofTasks = ["networks", "users"].map((name) => `${directory}/run/${name}/`);
+  const ofTasks = ["networks/", "users-"].map((name) => `${directory}/run/${name}`);
   const left = points.filter((one) => ofTasks.some((start) => one.startsWith(start)));
   for (const point of left.reverse()) execFileSync("umount", ["--lazy", point]);
 }

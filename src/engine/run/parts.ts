@@ -1,5 +1,5 @@
 /** Builds the parts of an engine from its settings and its store, without starting anything. */
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { Fence } from "../../executor/index.ts";
 import { checkSystemd, parentSlice } from "../cgroup/index.ts";
 import { ImageStore, type Images } from "../images/index.ts";
@@ -33,7 +33,7 @@ import { Forwarding } from "./logs/forwarding.ts";
 import { LogRouters } from "./logs/log-routers.ts";
 import { Interfaces } from "./network/interfaces.ts";
 import { NetworkNames } from "./network/names.ts";
-import { networksOf, stateKey } from "./network/networks.ts";
+import { networksOf, shortKey, stateKey } from "./network/networks.ts";
 import { NetworkRoutes } from "./network/routes.ts";
 import { SharedProxies } from "./network/shared-proxies.ts";
 import { NetworkWatch } from "./network/watch.ts";
@@ -125,7 +125,7 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
   if (cgroupManager === "systemd") checkSystemd();
   const secrets = new SecretFiles(paths.secrets);
   const maker = () => ({ binary: runtime.binary, pauseRoot: makePauseRoot(paths.pause, locatePause(runtime.binary)) });
-  const taskUsers = new TaskUsers({ directory: settings.usersDir ?? paths.users, layers: images.layers, maker });
+  const taskUsers = new TaskUsers({ directory: usersDirectory(settings, paths), layers: images.layers, maker });
   const common = {
     paths,
     images,
@@ -219,4 +219,8 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
     taskUsers,
     log,
   };
+}
+
+function usersDirectory({ usersDir, stateDir }: EngineSettings, paths: Paths): string {
+  return usersDir === undefined ? paths.users : join(usersDir, `users-${shortKey(stateDir)}`);
 }

@@ -32,7 +32,10 @@ export interface EngineSettings {
   readonly launchTimeoutMs?: number | undefined;
   /** Directory for the files to which network namespaces are bound. Default: one in the state directory. */
   readonly namespaceDir?: string | undefined;
-  /** Directory for tasks with users of their own, which everybody can enter. Default: one in the state directory. */
+  /**
+   * Directory that everybody can enter. Below it the engine makes one of its own for tasks with users of their own (users-KEY). Default: "users" in the state directory,
+   * which others must be able to enter then.
+   */
   readonly usersDir?: string | undefined;
   /** Directories with CNI plugins, searched in order. Default: /opt/cni/bin, /usr/lib/cni, /usr/libexec/cni. */
   readonly cniPath?: readonly string[] | undefined;

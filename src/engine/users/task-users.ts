@@ -74,6 +74,7 @@ export class TaskUsers {
     if (!existsSync(directory)) return;
     unmountBelow(directory);
     rmSync(directory, { recursive: true, force: true });
+    if (readdirSync(this.#options.directory).length === 0) rmdirSync(this.#options.directory);
   }
 
   /** Removes what belongs to no known task. Returns what could not be removed. */

@@ -14,7 +14,7 @@ export function networksOf({ stateDir, namespaceDir, cniPath, networkTimeoutMs }
   return new TaskNetworks({
     directory,
     namespaces: namespaceDir ?? join(directory, "namespaces"),
-    key: createHash("sha256").update(stateKey(stateDir)).digest("hex").slice(0, 8),
+    key: shortKey(stateDir),
     bootId: bootId(),
     cniPath,
     timeoutMs: networkTimeoutMs,
@@ -52,6 +52,11 @@ export async function checkNetworks(networks: TaskNetworks, records: Iterable<Ta
 /** Finds the task that has an address. No task name contains a dot or a colon, so that names and addresses cannot be mistaken. */
 export function taskAt(records: readonly TaskRecord[], address: string): TaskRecord | undefined {
   return records.find(({ network }) => network?.addresses.some((one) => withoutPrefix(one) === address));
+}
+
+/** Part of names on the host that no other engine gives. */
+export function shortKey(stateDir: string): string {
+  return createHash("sha256").update(stateKey(stateDir)).digest("hex").slice(0, 8);
 }
 
 /** A key that no other state directory of this host has. */
