@@ -5,7 +5,7 @@ import { type Attribute, attributesOf, attributeValue, encodeMessage, FLAG, u16,
 const RTM_NEWLINK = 16;
 const RTM_GETLINK = 18;
 /** struct ifinfomsg: family, type, index, flags, changed flags. */
-const FIXED = 16;
+export const LINK_FIXED = 16;
 /** IFLA_* (linux/if_link.h). */
 const IFLA = { ADDRESS: 1, IFNAME: 3, NET_NS_FD: 28 } as const;
 const IFF_UP = 0x1;
@@ -44,7 +44,7 @@ export function changeRequest(index: number, { name, namespace, up }: LinkChange
 }
 
 export function readLink(body: DataView): Link {
-  const attributes = attributesOf(body, FIXED);
+  const attributes = attributesOf(body, LINK_FIXED);
   const name = attributeValue(attributes, IFLA.IFNAME) ?? [0];
   return {
     index: body.getInt32(4, true),

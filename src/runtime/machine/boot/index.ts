@@ -6,7 +6,7 @@
 import * as host from "../../host/index.ts";
 import { ProtocolError } from "../channel/index.ts";
 import { Complaints } from "../complaints.ts";
-import { Loop } from "../flow/index.ts";
+import { Loop, watchChildren } from "../flow/index.ts";
 import { handOver } from "../handover.ts";
 import * as kernel from "../kernel.ts";
 import { joinInterfaces, readInterfaces } from "../network/host.ts";
@@ -86,27 +86,14 @@ export function boot(): never {
       for (const fd of [channel, complaints, clients, monitors]) host.close(fd);
     },
   });
-  const signals = kernel.signalDescriptor();
-  loop.add({
-    fd: signals,
-    wants: () => host.POLL.IN,
-    ready() {
-      while (kernel.nextSignal(signals) !== 0);
-      reap();
-    },
+  watchChildren(loop, (pid, status) => {
+    const name = programs.get(pid);
+    if (!programs.delete(pid)) return;
+    // A guest's kernel that panics switches the machine off.
+    const byGuest = name === HYPERVISOR && status === 0;
+    endings.push(byGuest ? "the guest's kernel has given up" : `${name} has ended with status ${status}`);
+    if (reason === undefined) loop.setAlarm(AFTER_END_MS, () => broken(endings.join(" and ")));
   });
-
-  function reap(): void {
-    for (let ended = host.waitpid(-1, host.WAIT.NOHANG); ended; ended = host.waitpid(-1, host.WAIT.NOHANG)) {
-      const name = programs.get(ended.pid);
-      if (!programs.delete(ended.pid)) continue;
-      // A guest's kernel that panics switches the machine off.
-      const byGuest = name === HYPERVISOR && ended.status === 0;
-      endings.push(byGuest ? "the guest's kernel has given up" : `${name} has ended with status ${ended.status}`);
-      if (reason === undefined) loop.setAlarm(AFTER_END_MS, () => broken(endings.join(" and ")));
-    }
-  }
-
   loop.setAlarm(bootSeconds * 1000, () =>
     broken(`the guest ${greeting.greeted ? "has not made the container" : "does not answer"} after ${bootSeconds} seconds`),
   );

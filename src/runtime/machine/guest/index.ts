@@ -13,8 +13,7 @@ import {
   type Hello,
   type Opening,
 } from "../channel/index.ts";
-import { Inlet, Loop, Outlet } from "../flow/index.ts";
-import * as kernel from "../kernel.ts";
+import { Inlet, Loop, Outlet, watchChildren } from "../flow/index.ts";
 import { bootGuest } from "./boot.ts";
 import { Maker } from "./maker.ts";
 import { Program } from "./program.ts";
@@ -58,25 +57,11 @@ export function guest(): never {
     },
     end: gone,
   });
-  const signals = kernel.signalDescriptor();
-  loop.add({
-    fd: signals,
-    wants: () => host.POLL.IN,
-    ready() {
-      while (kernel.nextSignal(signals) !== 0);
-      reap();
-    },
+  watchChildren(loop, (pid, status) => {
+    const program = [...programs.values()].find((each) => each.runs(pid));
+    if (program) program.ended(status);
+    else maker.ended(pid, status);
   });
-
-  function reap(): void {
-    for (let ended = host.waitpid(-1, host.WAIT.NOHANG); ended; ended = host.waitpid(-1, host.WAIT.NOHANG)) {
-      const { pid, status } = ended;
-      const program = [...programs.values()].find((each) => each.runs(pid));
-      if (program) program.ended(status);
-      else maker.ended(pid, status);
-    }
-  }
-
   loop.after = () => {
     for (const [stream, program] of programs) if (program.finish()) programs.delete(stream);
   };

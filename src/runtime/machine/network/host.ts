@@ -9,7 +9,7 @@ import { routesOf } from "./routes.ts";
 /** Those of this network namespace that are up. @throws Error for one that is no Ethernet */
 export function readInterfaces(): Interface[] {
   const socket = host.netlinkOpen();
-  const links = linksOf(socket).filter(({ isUp }) => isUp);
+  const links = linksOf(socket).filter(({ up }) => up);
   const other = links.find(({ isEthernet }) => !isEthernet);
   if (other) throw new Error(`network: a machine cannot have the interface ${other.name}, which is no Ethernet`);
   const interfaces = links.map(({ index, name, hardwareAddress, mtu }) => ({
