@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { RUNTIME, SLOW, shell, useHarness } from "../support/harness.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { isThere, type Machine, machineMissing, programs, staying, VM, VM_TIMEOUT, WITH_IMAGE } from "../support/vm.ts";
 
 const missing = machineMissing();
@@ -49,6 +50,8 @@ describe.skipIf(missing !== undefined)(`a container in a machine${missing ? ` ($
     // Both ways more than there is ever credit for.
     const large = "0123456789abcde\n".repeat(20_000);
     expect((await exec(machine, "cat; exit 0", large)).stdout.length).toBe(large.length);
+    // Programs that have ended before their process on the host is there.
+    for (let count = 0; count < 5; count++) expect(await ok(["exec", name, "/bin/echo", "soon"])).toBe("soon\n");
     // Killed for memory in the machine; the container goes on.
     expect((await exec(machine, "tail /dev/zero")).status).toBe(137);
 
@@ -67,6 +70,22 @@ describe.skipIf(missing !== undefined)(`a container in a machine${missing ? ` ($
     expect(data.memory.usage.limit).toBe(24 * 1024 ** 2);
     const larger = await runtime(["update", "--memory", String(1024 ** 3), name]);
     expect(larger.stderr).toContain("this machine has 32 MiB for its container");
+
+    // Every process of the container has a signal once, also those that no process of the host stands for.
+    const counting = (file: string): string =>
+      `trap 'echo one >>/marks/${file}' HUP; echo $$ >/marks/${file}-up; while :; do sleep 0.2; done`;
+    await exec(machine, `sh -c "${counting("left")}" >/dev/null 2>&1 & sleep 0.5`);
+    const beside = exec(machine, counting("beside"));
+    await expect
+      .poll(() => existsSync(join(marks, "beside-up")) && existsSync(join(marks, "left-up")), { timeout: PATIENCE_MS })
+      .toBe(true);
+    await ok(["kill", "--all", name, "HUP"]);
+    const counted = (file: string) => (existsSync(join(marks, file)) ? readFileSync(join(marks, file), "utf8") : "");
+    for (const file of ["left", "beside"]) await expect.poll(() => counted(file), { timeout: PATIENCE_MS }).toBe("one\n");
+    expect(isThere(hypervisor)).toBe(true);
+    await exec(machine, "kill -KILL $(cat /marks/beside-up)");
+    expect((await beside).status).toBe(137);
+    for (const file of ["left", "beside"]) expect(counted(file)).toBe("one\n");
 
     await ok(["pause", name]);
     await until(name, "paused");

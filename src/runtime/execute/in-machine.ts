@@ -1,7 +1,7 @@
 /** Verbs that are carried out in the machine, by the runt there. Loaded only for a container in one. */
 import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { fromEntries, JAIL, machineMemory, SOCKET_VARIABLE, toEnvironment } from "../machine/sides/index.ts";
+import { fromEntries, machineMemory, monitorSocket, SOCKET_VARIABLE, toEnvironment } from "../machine/sides/index.ts";
 import { printJson, type SpecResources } from "../spec/index.ts";
 import { initState, type StateRecord } from "../state/index.ts";
 
@@ -35,12 +35,12 @@ export function refuseInMachine(what: string): never {
   throw new RuntError("not-supported", `a container in a machine cannot have ${what}`);
 }
 
-/** The monitor's socket is in the jail, which is the root of the monitor. @throws RuntError wrong-status: the monitor has ended */
+/** The monitor's socket is in the jail, which is the root of the monitor; another path leads there from that of a process that has joined. @throws RuntError wrong-status: the monitor has ended */
 function environment(record: StateRecord, words: readonly string[]): string[] {
   // The number may be another process's by now, which has a socket of its own at that path.
   if (!initState(record)) throw new RuntError("wrong-status", WORDS.notRunning);
   const opening = { what: "verb", words, terminal: false };
-  return [...toEnvironment(opening), `${SOCKET_VARIABLE}=/proc/${record.pid}/root${JAIL.monitor}`];
+  return [...toEnvironment(opening), `${SOCKET_VARIABLE}=/proc/${record.pid}/root${monitorSocket(environmentOf(record))}`];
 }
 
 function environmentOf({ exec }: StateRecord): readonly string[] {

@@ -11,6 +11,18 @@ export interface Handover {
   readonly clients: number;
 }
 
+/** After that it says which signals it was sent, and last why the machine has ended. */
+const SIGNAL = "\0";
+export const tellSignal = (number: number): string => SIGNAL + String.fromCharCode(number);
+
+/** The signals, and the text that is no signal. */
+export function heard(text: string): { readonly signals: readonly number[]; readonly reason: string } {
+  const signals: number[] = [];
+  let reason = text;
+  for (; reason.startsWith(SIGNAL); reason = reason.slice(2)) signals.push(reason.charCodeAt(1));
+  return { signals, reason };
+}
+
 const PARTS = ["channel", "complaints", "clients"] as const;
 
 /** The descriptors stay open. */

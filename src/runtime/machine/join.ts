@@ -16,7 +16,7 @@ import {
 import { creditedOutlet, Inlet, Loop, Outlet } from "./flow/index.ts";
 import * as kernel from "./kernel.ts";
 import { JAIL } from "./places.ts";
-import { fromEnvironment, SOCKET_VARIABLE } from "./request.ts";
+import { type AdoptionRequest, fromEnvironment, SOCKET_VARIABLE } from "./request.ts";
 
 const [STDIN, STDOUT, STDERR] = [0, 1, 2];
 const STREAM = 1;
@@ -24,7 +24,7 @@ const READ_AT_ONCE = 65_536;
 const BROKEN = 125;
 
 export function join(): never {
-  const asked = fromEnvironment(host.getenv) as Opening;
+  const asked = fromEnvironment(host.getenv) as Opening | AdoptionRequest;
   host.blockSignals();
   const loop = new Loop();
   const connection = host.connect(host.getenv(SOCKET_VARIABLE) ?? JAIL.monitor);
@@ -53,7 +53,7 @@ export function join(): never {
     else if (name === "exit") status = payload[0]!;
     else if (name === "failed") {
       const failure = parseFailure(text(payload));
-      if (!failure.shown) outlets.stderr.push(new Uint8Array(host.utf8Encode(`${failure.message}\n`)));
+      if (!failure.shown) outlets.stderr.push(bytesOf(`${failure.message}\n`));
       status = failure.status;
     }
   }
@@ -97,8 +97,16 @@ export function join(): never {
   };
   const size = asked.terminal ? host.windowSize(STDIN) : undefined;
   if (asked.terminal) kernel.makeRaw(STDIN);
-  send("open", new Uint8Array(host.utf8Encode(JSON.stringify({ ...asked, ...(size && { size }) }))));
+  if (asked.what === "adoption") {
+    send("adopt", bytesOf(asked.name));
+    if (size) send("resize", encodeSize(size));
+    send("start");
+  } else send("open", bytesOf(JSON.stringify({ ...asked, ...(size && { size }) })));
   return loop.run();
+}
+
+function bytesOf(words: string): Uint8Array {
+  return new Uint8Array(host.utf8Encode(words));
 }
 
 function text(payload: Uint8Array): string {

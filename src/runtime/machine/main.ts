@@ -3,16 +3,22 @@
  * process, on the host what boots it, the monitor and the processes that join. It is a bundle of its own, of which no verb loads anything.
  */
 import * as host from "../host/index.ts";
+import { attach } from "./attach.ts";
+import { begin } from "./begin.ts";
 import { boot } from "./boot/index.ts";
+import { probe } from "./guest/boot.ts";
 import { guest } from "./guest/index.ts";
 import { join } from "./join.ts";
 import { leave } from "./leave.ts";
 import { monitor } from "./monitor/index.ts";
 
 const ROLES: Readonly<Record<string, () => never>> = {
+  "machine-attach": attach,
+  "machine-begin": begin,
   "machine-boot": boot,
   "machine-guest": guest,
   "machine-monitor": monitor,
+  "machine-probe": probe,
   "machine-join": join,
   "machine-leave": leave,
 };

@@ -14,17 +14,35 @@ export const JAIL = {
   monitor: "/run/monitor.sock",
 } as const;
 
-/** Entries of the shared directory: the container's root, and its bind mounts, whose number follows. */
-export const SHARED = { root: "root", volume: "volume-" } as const;
+/** On the host: what is known of its machines until it boots anew. */
+export const KNOWN = { directory: "/run/runt-vm", file: "known.json" } as const;
+
+/** The monitor's socket, for the processes of a container that has joined the machine: their pid namespace is the monitor's, whose first process it is. */
+export const MONITOR_OF_THE_SANDBOX = `/proc/1/root${JAIL.monitor}`;
+
+/**
+ * Entries of the shared directory: the container's root, and its bind mounts, whose number follows. A container that has joined the machine has a
+ * directory of its own with these two, named by its id, a dot, and a number that no other gets: the guest may know an old one for a while.
+ */
+export const SHARED = { root: "root", volume: "volume-", joined: "joined-" } as const;
 
 export const GUEST = {
   runt: "/runt",
   share: "/share",
-  bundle: "/bundle",
   state: "/run/runt",
-  /** Beginning of the directory of a stream; its number follows. The container has the first. */
+  bundle: "/bundle",
+  /** Directories of containers that have joined the machine, by their ids: what they have of the shared directory. */
+  joined: "/joined",
+  /** Beginning of the directory of a stream; its number follows. The first container has the first. */
   streams: "/run/stream-",
+  /** Leads to the directory below /proc of the first container's process. */
+  sandbox: "/run/sandbox",
+  /** What the containers of a pod share as theirs. */
+  sharedMemory: "/dev/shm",
 } as const;
+
+/** The container's cgroup in the guest; `id`: of one that has joined the machine. */
+export const guestCgroup = (id?: string): string => (id === undefined ? "/container" : `/joined-${id}`);
 
 /** Name of the port by which the two sides talk, and of the file system. */
 export const PORT = "runt";

@@ -1,5 +1,8 @@
 /** What `create` tells the processes of a machine. It is in their environment, which only their own user and root can read. */
 
+import type { Opening } from "./channel/index.ts";
+import { JAIL } from "./places.ts";
+
 /** A mount point of the container, and where bound to it is what: the path on the host. */
 export interface MountPoint {
   readonly path: string;
@@ -12,9 +15,43 @@ export interface MonitorRequest {
   readonly memoryMiB: number;
 }
 
-/** For the hook at the end: path of the network namespace that the machine has joined. */
+/** For a process that stands on the host for one in the guest: the monitor has its stream under this name. */
+export interface AdoptionRequest {
+  readonly what: "adoption";
+  /** The id of a container that has joined, or what `exec` has made up. */
+  readonly name: string;
+  readonly terminal: boolean;
+}
+
+/** For the first process of a container that has joined a machine. */
+export interface JoinedRequest extends AdoptionRequest {
+  readonly memoryMiB: number;
+}
+
+/** For what begins a further process: the stream stays under this name for the process that goes on with it. */
+export interface BeginRequest {
+  readonly opening: Opening;
+  readonly name: string;
+  readonly seconds: number;
+}
+
+/** For the hook at the end. */
 export interface EndRequest {
-  readonly network: string;
+  /** Path of the network namespace that the machine has joined. */
+  readonly network?: string;
+  /** What the container leaves in the machine that it has joined. */
+  readonly joined?: { readonly id: string; readonly pid: number; readonly startTime: string };
+}
+
+/** For the hook that makes a container in the machine of another. */
+export interface AttachRequest {
+  readonly id: string;
+  readonly rootfs: string;
+  readonly mountPoints: readonly MountPoint[];
+  readonly config: string;
+  readonly terminal: boolean;
+  /** How long it may take. */
+  readonly seconds: number;
 }
 
 /** For the process that boots: of the operator's configuration and the sizes of the container. */
@@ -33,7 +70,8 @@ export interface MachineRequest {
   readonly memoryMiB: number;
   /** The emulator's translation cache. */
   readonly cacheMiB: number;
-  readonly accelerator: "tcg" | "kvm";
+  /** auto: KVM where it boots a guest, else software emulation. */
+  readonly accelerator: "auto" | "tcg" | "kvm";
   readonly hypervisor: string;
   readonly virtiofsd: string;
   /** User and group id of the hypervisor. */
@@ -58,6 +96,12 @@ export function toEnvironment(value: unknown): string[] {
 
 /** Variable that says where the monitor's socket is, for a process that is not in the jail. */
 export const SOCKET_VARIABLE = "RUNT_MACHINE_SOCKET";
+
+/** Path of the monitor's socket in the root of the process with this environment, which is a container's first one. */
+export function monitorSocket(environment: readonly string[]): string {
+  const given = environment.find((entry) => entry.startsWith(`${SOCKET_VARIABLE}=`));
+  return given?.slice(SOCKET_VARIABLE.length + 1) ?? JAIL.monitor;
+}
 
 /** The same of a list of entries. */
 export function fromEntries(entries: readonly string[]): unknown {

@@ -2,18 +2,42 @@
 import type { ProcessConfig } from "../config/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { JAIL, toEnvironment } from "../machine/sides/index.ts";
+import { type AdoptionRequest, type BeginRequest, JAIL, monitorSocket, SOCKET_VARIABLE, toEnvironment } from "../machine/sides/index.ts";
 import type { ExecRequest } from "./exec-request.ts";
 
 const PATH = "PATH=/usr/bin:/bin";
+const SELF = "/proc/self/exe";
+/** In a guest that is busy. */
+const BEGIN_SECONDS = 60;
 
-/** The process on the host that stands for one in the machine: the guest's own `exec` has the last word about what it is to be. */
-export function joiningProcess(request: ExecRequest, monitor: ProcessConfig): ProcessConfig {
+/**
+ * The process on the host that stands for one in the machine, which has begun when this returns. The guest's own `exec` has the last word about what it
+ * is to be. `pid`: of the container's first process on the host.
+ */
+export function joiningProcess(request: ExecRequest, monitor: ProcessConfig, pid: number): ProcessConfig {
   const { args, id, processFile } = request;
   const document = processFile === undefined ? undefined : readDocument(processFile);
   const terminal = request.terminal || (document !== undefined && wantsTerminal(document));
-  const opening = { what: "exec", id, flags: guestFlags(request), args, terminal, ...(document !== undefined && { process: document }) };
-  return { ...monitor, terminal, args: [JAIL.runt, "machine-join"], env: [PATH, ...toEnvironment(opening)], cwd: "/" };
+  const opening = {
+    what: "exec" as const,
+    id,
+    flags: guestFlags(request),
+    args,
+    terminal,
+    ...(document !== undefined && { process: document }),
+  };
+  const socket = monitorSocket(monitor.env);
+  const adoption: AdoptionRequest = { what: "adoption", name: `exec ${host.getpid()} ${host.monotonic()}`, terminal };
+  begin({ opening, name: adoption.name, seconds: BEGIN_SECONDS }, `/proc/${pid}/root${socket}`);
+  const env = [PATH, `${SOCKET_VARIABLE}=${socket}`, ...toEnvironment(adoption)];
+  return { ...monitor, terminal, args: [JAIL.runt, "machine-join"], env, cwd: "/" };
+}
+
+/** @throws RuntError: the guest's exec says why it cannot be */
+function begin(request: BeginRequest, socket: string): void {
+  const env = [...toEnvironment(request), `${SOCKET_VARIABLE}=${socket}`];
+  const { status, stderr } = host.runProgram(SELF, ["runt", "machine-begin"], env, "", 2000 * BEGIN_SECONDS);
+  if (status !== 0) throw new RuntError("operation", stderr.replace(/^(?:runt: )?(?:exec failed: )?/, "").trim());
 }
 
 /** What is wrong with the document the guest's exec says. */

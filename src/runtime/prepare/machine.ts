@@ -5,6 +5,7 @@ import * as host from "../host/index.ts";
 import { DEFAULT_SETTINGS, GUEST, ISOLATION, type MachineSettings, parseSettings, splitSpec } from "../machine/sides/index.ts";
 import type { Spec } from "../spec/index.ts";
 import type { CreateOptions } from "./options.ts";
+import { sandboxMachine } from "./sandbox-machine.ts";
 
 /** The operator's configuration; a variable of this name says another file. */
 const SETTINGS_FILE = "/etc/runt/vm.json";
@@ -27,9 +28,12 @@ export function deriveInMachine(
   if (asked === "host") return deriveConfig({ ...spec, annotations: { ...spec.annotations, [ISOLATION]: "host" } }, { bundle });
   if (asked !== "vm") throw new RuntError("usage", `isolation "${asked}": use host or vm`);
   if (host.geteuid() !== 0) throw new RuntError("not-supported", "only root can make a container in a machine");
+  const sandbox = sandboxMachine(spec);
   const sides = splitSpec(spec, {
+    ...(sandbox && { sandbox }),
     inBundle: (path) => absolutePath(bundle, path),
     id,
+    hasKvm: host.stat("/dev/kvm") !== undefined,
     settings: readSettings(),
     runt: host.readlink("/proc/self/exe"),
   });

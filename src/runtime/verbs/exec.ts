@@ -60,7 +60,7 @@ function begin(options: RuntimeOptions, request: ExecRequest): Execution {
   const defaults = (): ProcessConfig => defaultProcess(record.exec);
   const process =
     record.annotations["io.runt.isolation"] === "vm"
-      ? machineJoin().joiningProcess(request, defaults())
+      ? machineJoin().joiningProcess(request, defaults(), record.pid)
       : requestedProcess(request, defaults, findings);
   checkTerminal(process, request);
   const execution = newExecution(options.root, planOf(options, record, process, request), record);

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { MachineRequest } from "../request.ts";
-import { hypervisorArguments } from "./hypervisor.ts";
+import { hypervisorArguments, probeArguments } from "./hypervisor.ts";
 
 const REQUEST = {
-  accelerator: "tcg",
   cacheMiB: 32,
   console: false,
   cpus: 2,
@@ -19,14 +18,14 @@ const valuesOf = (words: readonly string[], option: string): string[] =>
 
 describe("the command line of the hypervisor", () => {
   it("has no network and no way to become another user without an interface", () => {
-    const words = hypervisorArguments(REQUEST, 9, []);
+    const words = hypervisorArguments(REQUEST, "tcg", 9, []);
     expect(words).not.toContain("-netdev");
     expect(words).not.toContain("-runas");
     expect(valuesOf(words, "-sandbox")).toEqual(["on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny"]);
   });
 
   it("has a tap for each interface, and gives up its rights by itself then", () => {
-    const words = hypervisorArguments(REQUEST, 9, [NIC, { ...NIC, hardwareAddress: "02:00:00:00:00:02", mtu: 9000 }]);
+    const words = hypervisorArguments(REQUEST, "tcg", 9, [NIC, { ...NIC, hardwareAddress: "02:00:00:00:00:02", mtu: 9000 }]);
     expect(valuesOf(words, "-netdev")).toEqual(
       [0, 1].map((number) => `tap,id=net${number},ifname=runt-tap${number},script=no,downscript=no`),
     );
@@ -36,5 +35,14 @@ describe("the command line of the hypervisor", () => {
     ]);
     expect(valuesOf(words, "-runas")).toEqual(["65534:65534"]);
     expect(valuesOf(words, "-sandbox")).toEqual(["on,obsolete=deny,elevateprivileges=allow,spawn=deny,resourcecontrol=deny"]);
+  });
+
+  it("has KVM where that boots, and for a guest that shows it nothing but the channel", () => {
+    expect(valuesOf(hypervisorArguments(REQUEST, "kvm", 9, []), "-accel")).toEqual(["kvm"]);
+    expect(valuesOf(hypervisorArguments(REQUEST, "tcg", 9, []), "-accel")).toEqual(["tcg,thread=multi,tb-size=32"]);
+    const probe = probeArguments(REQUEST, 9);
+    expect(valuesOf(probe, "-accel")).toEqual(["kvm"]);
+    expect(valuesOf(probe, "-append")[0]).toMatch(/ -- machine-probe$/);
+    expect(valuesOf(probe, "-device")).toEqual(["virtio-serial-pci,max_ports=2", "virtserialport,chardev=channel,name=runt"]);
   });
 });

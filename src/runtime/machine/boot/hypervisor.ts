@@ -7,13 +7,46 @@ const KERNEL_WORDS = [
   // Without a firmware's or a clock's help, and quietly.
   ...["quiet", "loglevel=1", "no_timer_check", "tsc=reliable", "mitigations=off", "random.trust_cpu=on", "cgroup_no_v1=all"],
   // The machine ends when the guest's kernel panics. It also ends after an oops of one process, because the end of that process would not be reported.
-  ...["oops=panic", "panic=-1", "reboot=t", "rdinit=/runt", "--", "machine-guest"],
+  ...["oops=panic", "panic=-1", "reboot=t", "rdinit=/runt", "--"],
 ];
+const PROBE_MIB = 128;
 
-/** @param channel descriptor of the hypervisor's end of the channel */
-export function hypervisorArguments(request: MachineRequest, channel: number, interfaces: readonly Interface[]): string[] {
-  const { accelerator, cacheMiB, console, cpus, hypervisor, memoryMiB, user } = request;
+interface Guest {
+  readonly accelerator: "tcg" | "kvm";
+  /** What its first process does. */
+  readonly role: string;
+  readonly cpus: number;
+  readonly memoryMiB: number;
+  readonly console: boolean;
+  /** Devices beside the channel. */
+  readonly devices: readonly string[];
+}
+
+/** A guest that only says that it has booted with KVM. @param channel descriptor of the hypervisor's end of the channel */
+export function probeArguments(request: MachineRequest, channel: number): string[] {
+  const guest: Guest = { accelerator: "kvm", role: "machine-probe", cpus: 1, memoryMiB: PROBE_MIB, console: false, devices: [] };
+  return [...guestArguments(request, channel, guest), ...sandboxArguments(true)];
+}
+
+export function hypervisorArguments(
+  request: MachineRequest,
+  accelerator: "tcg" | "kvm",
+  channel: number,
+  interfaces: readonly Interface[],
+): string[] {
+  const { console, cpus, memoryMiB, user } = request;
+  const files = ["-chardev", `socket,id=files,path=${JAIL.files}`, "-device", `vhost-user-fs-pci,chardev=files,tag=${TAG}`];
+  const devices = [...files, ...interfaces.flatMap(interfaceArguments)];
   const alone = interfaces.length === 0;
+  return [
+    ...guestArguments(request, channel, { accelerator, role: "machine-guest", cpus, memoryMiB, console, devices }),
+    ...(alone ? [] : ["-runas", `${user}:${user}`]),
+    ...sandboxArguments(alone),
+  ];
+}
+
+function guestArguments({ cacheMiB, hypervisor }: MachineRequest, channel: number, guest: Guest): string[] {
+  const { accelerator, role, cpus, memoryMiB, console, devices } = guest;
   return [
     hypervisor,
     ...["-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-monitor", "none", "-parallel", "none"],
@@ -23,16 +56,24 @@ export function hypervisorArguments(request: MachineRequest, channel: number, in
       : ["-accel", `tcg,thread=multi,tb-size=${cacheMiB}`, "-cpu", "max,-cx16"]),
     ...["-smp", String(cpus), "-m", String(memoryMiB)],
     ...["-object", `memory-backend-memfd,id=memory,size=${memoryMiB}M,share=on`],
-    ...["-kernel", JAIL.kernel, "-initrd", JAIL.initrd, "-append", [...(console ? ["console=ttyS0"] : []), ...KERNEL_WORDS].join(" ")],
+    ...[
+      "-kernel",
+      JAIL.kernel,
+      "-initrd",
+      JAIL.initrd,
+      "-append",
+      [...(console ? ["console=ttyS0"] : []), ...KERNEL_WORDS, role].join(" "),
+    ],
     ...(console ? ["-serial", "stdio"] : ["-serial", "none"]),
     ...["-device", "virtio-serial-pci,max_ports=2", "-chardev", `socket,id=channel,fd=${channel}`],
     ...["-device", `virtserialport,chardev=channel,name=${PORT}`],
-    ...["-chardev", `socket,id=files,path=${JAIL.files}`, "-device", `vhost-user-fs-pci,chardev=files,tag=${TAG}`],
-    ...interfaces.flatMap(interfaceArguments),
-    // It starts no program and gains no rights, and no device but these is there. Where it has to become another user by itself it may.
-    ...(alone ? [] : ["-runas", `${user}:${user}`]),
-    ...["-sandbox", `on,obsolete=deny,elevateprivileges=${alone ? "deny" : "allow"},spawn=deny,resourcecontrol=deny`],
+    ...devices,
   ];
+}
+
+/** It starts no program and gains no rights, and no device but those is there. Where it has to become another user by itself it may. */
+function sandboxArguments(alone: boolean): string[] {
+  return ["-sandbox", `on,obsolete=deny,elevateprivileges=${alone ? "deny" : "allow"},spawn=deny,resourcecontrol=deny`];
 }
 
 function interfaceArguments({ hardwareAddress, mtu }: Interface, number: number): string[] {

@@ -7,11 +7,13 @@ import * as host from "../../host/index.ts";
 import { ProtocolError } from "../channel/index.ts";
 import { Complaints } from "../complaints.ts";
 import { Loop, watchChildren } from "../flow/index.ts";
-import { handOver } from "../handover.ts";
+import { handOver, tellSignal } from "../handover.ts";
 import * as kernel from "../kernel.ts";
 import { joinInterfaces, readInterfaces } from "../network/host.ts";
 import { JAIL } from "../places.ts";
 import { fromEnvironment, type MachineRequest } from "../request.ts";
+import { Accelerator } from "./accelerator.ts";
+import { startMonitor } from "./give-up.ts";
 import { Greeting } from "./greeting.ts";
 import { HYPERVISOR, startMachine } from "./machine.ts";
 import { makeMountPoints } from "./mount-points.ts";
@@ -25,6 +27,7 @@ export function boot(): never {
   const request = fromEnvironment(host.getenv) as MachineRequest;
   const { rootfs, mountPoints, bootSeconds } = request;
   makeMountPoints(rootfs, mountPoints);
+  const accelerator = new Accelerator(request);
   // The hook's directory is the root of the monitor to be.
   kernel.chroot(".");
   host.chdir("/");
@@ -38,7 +41,9 @@ export function boot(): never {
   };
   const [monitors, clients] = [listen(JAIL.boot), listen(JAIL.monitor)];
   const interfaces = request.network ? readInterfaces() : [];
-  const { programs, channel, complaints } = startMachine(request, interfaces);
+  const chosen = accelerator.choose();
+  const began = host.monotonic();
+  const { programs, channel, complaints } = startMachine(request, chosen, interfaces);
   const complaint = new Complaints(loop, complaints);
   const endings: string[] = [];
   let isMade = false;
@@ -61,11 +66,15 @@ export function boot(): never {
     if (!isMade) fail(`runt: machine: ${whole}`, BROKEN);
     reason = whole;
     for (const pid of programs.keys()) host.kill(pid, host.signalNumber("KILL"));
+    startMonitor();
   }
 
   const greeting = new Greeting(loop, channel, request, {
     interfaces,
-    greeted: () => joinInterfaces(interfaces),
+    greeted() {
+      accelerator.booted(host.monotonic() - began);
+      joinInterfaces(interfaces);
+    },
     made() {
       loop.setAlarm(undefined);
       isMade = true;
@@ -86,14 +95,21 @@ export function boot(): never {
       for (const fd of [channel, complaints, clients, monitors]) host.close(fd);
     },
   });
-  watchChildren(loop, (pid, status) => {
-    const name = programs.get(pid);
-    if (!programs.delete(pid)) return;
-    // A guest's kernel that panics switches the machine off.
-    const byGuest = name === HYPERVISOR && status === 0;
-    endings.push(byGuest ? "the guest's kernel has given up" : `${name} has ended with status ${status}`);
-    if (reason === undefined) loop.setAlarm(AFTER_END_MS, () => broken(endings.join(" and ")));
-  });
+  watchChildren(
+    loop,
+    (pid, status) => {
+      const name = programs.get(pid);
+      if (!programs.delete(pid)) return;
+      // A guest's kernel that panics switches the machine off.
+      const byGuest = name === HYPERVISOR && status === 0;
+      endings.push(byGuest ? "the guest's kernel has given up" : `${name} has ended with status ${status}`);
+      if (reason === undefined) loop.setAlarm(AFTER_END_MS, () => broken(endings.join(" and ")));
+    },
+    (number) => {
+      // Somebody signals every process of the cgroup: the monitor has had its own, which is for the container's first process.
+      if (connection !== undefined) host.sendDatagram(connection, tellSignal(number), -1);
+    },
+  );
   loop.setAlarm(bootSeconds * 1000, () =>
     broken(`the guest ${greeting.greeted ? "has not made the container" : "does not answer"} after ${bootSeconds} seconds`),
   );

@@ -16,23 +16,33 @@ export interface Machine {
 }
 
 const ROOT = 0;
-export const HYPERVISOR = "the hypervisor";
-const ENVIRONMENT = ["PATH=/usr/bin:/bin"];
+/** A signal for everything in the cgroup is the container's affair: by these the programs would end. What is killed or stopped is so in any case. */
+const ENV = "/usr/bin/env";
+const BLOCKED = "--block-signal=HUP,INT,QUIT,USR1,USR2,ALRM,TERM,PWR";
 
-export function startMachine(request: MachineRequest, interfaces: readonly Interface[]): Machine {
+export const HYPERVISOR = "the hypervisor";
+export const ENVIRONMENT = ["PATH=/usr/bin:/bin"];
+
+type Rest = readonly [stdio: readonly [number, number, number], inherit: readonly number[], user?: number];
+
+export function startMachine(request: MachineRequest, accelerator: "tcg" | "kvm", interfaces: readonly Interface[]): Machine {
   const programs = new Map<number, string>();
   const nothing = host.open("/dev/null", host.O.RDWR);
   const [complaints, theirs] = kernel.pipe();
   const files = kernel.listen(JAIL.files);
   host.chown(JAIL.files, request.user, request.user);
   const server = fileServerArguments(request, files);
-  programs.set(kernel.spawnCompanion(request.virtiofsd, server, ENVIRONMENT, [nothing, nothing, theirs], [files]), "virtiofsd");
+  const begin = ([program, ...args]: readonly string[], ...rest: Rest): number => {
+    if (!host.stat(program!)) throw new Error(`execve ${program}: no such file or directory`);
+    return kernel.spawnCompanion(ENV, ["env", BLOCKED, program!, ...args], ENVIRONMENT, ...rest);
+  };
+  programs.set(begin(server, [nothing, nothing, theirs], [files]), "virtiofsd");
   const [channel, hypervisors] = kernel.streamPair();
-  const hypervisor = hypervisorArguments(request, hypervisors, interfaces);
+  const hypervisor = hypervisorArguments(request, accelerator, hypervisors, interfaces);
   const stdio = [nothing, request.console ? theirs : nothing, theirs] as const;
   // For a tap it needs rights that it gives up by itself before the guest begins. In both cases it gains none (no_new_privs).
   const user = interfaces.length > 0 ? ROOT : request.user;
-  programs.set(kernel.spawnCompanion(request.hypervisor, hypervisor, ENVIRONMENT, stdio, [hypervisors], user), HYPERVISOR);
+  programs.set(begin(hypervisor, stdio, [hypervisors], user), HYPERVISOR);
   for (const fd of [nothing, theirs, files, hypervisors]) host.close(fd);
   kernel.setNonBlocking(channel);
   return { programs, channel, complaints };

@@ -36,6 +36,8 @@ export const FRAMES = shapes({
   resize: { number: 5, from: "host", most: 4 },
   /** One byte: the number of the signal. */
   signal: { number: 6, from: "host", most: 1 },
+  /** The same for all processes of a container that have no stream. */
+  signalRest: { number: 18, from: "host", most: 1 },
   /** The program runs. */
   started: { number: 7, from: "guest", most: 0 },
   stdout: { number: 8, from: "guest", most: DATA_MOST, fewest: 1 },
@@ -48,6 +50,12 @@ export const FRAMES = shapes({
   created: { number: 13, from: "guest", most: 0 },
   /** It may run now. */
   start: { number: 14, from: "host", most: 0 },
+  /** The same as open, for a container: it is made first. */
+  make: { number: 15, from: "host", most: 8 << 20, fewest: 2 },
+  /** For the monitor, of a process that joins: its stream stays under this name when its connection ends. */
+  keep: { number: 16, from: "host", most: 1024, fewest: 1 },
+  /** For the monitor, instead of a new stream: the one that was kept under this name. */
+  adopt: { number: 17, from: "host", most: 1024, fewest: 1 },
   /** Four bytes: so much more may be sent of the other side's channel; one byte: which (CHANNEL). */
   credit: { number: 12, from: "both", most: 5 },
 });

@@ -16,9 +16,13 @@ export type Opening =
       readonly config: string;
       /** Plain data, which is the network's affair (../network/interface.ts). */
       readonly interfaces: readonly object[];
+      /** It joins the machine of another container: this entry of the shared directory is its own. */
+      readonly shared?: string;
       readonly terminal: boolean;
       readonly size?: undefined;
     }
+  /** A container that has joined is deleted, and nothing of its entry of the shared directory is held any more. */
+  | { readonly what: "removal"; readonly id: string; readonly terminal: false; readonly size?: undefined }
   /** A further process: `runt exec` with these words, `process` as its process document. */
   | {
       readonly what: "exec";

@@ -28,13 +28,30 @@ export class Inlet implements Watched {
   }
 
   ready(): void {
-    const bytes = kernel.readSome(this.fd, this.#options.room());
-    if (bytes === undefined) return;
-    if (bytes.byteLength > 0) this.#options.data(new Uint8Array(bytes));
-    else {
-      this.stop();
-      this.#options.end();
+    this.#read();
+  }
+
+  /** Of a descriptor that does not block: takes what is there, and takes for the end that nothing is. What has no room stays for the next call. */
+  finish(): void {
+    while (this.#options.room() > 0) {
+      const more = this.#read();
+      if (more === undefined) this.#end();
+      if (!more) return;
     }
+  }
+
+  /** undefined: nothing is there now. False: nothing comes any more. */
+  #read(): boolean | undefined {
+    const bytes = kernel.readSome(this.fd, this.#options.room());
+    if (bytes === undefined) return undefined;
+    if (bytes.byteLength > 0) this.#options.data(new Uint8Array(bytes));
+    else this.#end();
+    return bytes.byteLength > 0;
+  }
+
+  #end(): void {
+    this.stop();
+    this.#options.end();
   }
 
   /** Nothing more is read; the descriptor stays open. */

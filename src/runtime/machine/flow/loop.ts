@@ -11,7 +11,7 @@ export interface Watched {
 export class Loop {
   readonly #watched = new Set<Watched>();
   /** Milliseconds of the monotonic clock, and what is done then. */
-  #alarm: { readonly at: number; readonly ring: () => void } | undefined;
+  readonly #alarms = new Map<string, { readonly at: number; readonly ring: () => void }>();
   /** Called after every wait. */
   after: () => void = () => {};
 
@@ -23,9 +23,10 @@ export class Loop {
     this.#watched.delete(watched);
   }
 
-  /** There is one alarm: the last that was set. undefined takes it back. */
-  setAlarm(milliseconds: number | undefined, ring: () => void = () => {}): void {
-    this.#alarm = milliseconds === undefined ? undefined : { at: host.monotonic() + milliseconds, ring };
+  /** Of each name there is one alarm: the last that was set. undefined takes it back. */
+  setAlarm(milliseconds: number | undefined, ring: () => void = () => {}, name = ""): void {
+    if (milliseconds === undefined) this.#alarms.delete(name);
+    else this.#alarms.set(name, { at: host.monotonic() + milliseconds, ring });
   }
 
   /** Goes on until the process ends. */
@@ -55,13 +56,16 @@ export class Loop {
   }
 
   #patience(): number {
-    return this.#alarm === undefined ? -1 : Math.max(0, this.#alarm.at - host.monotonic());
+    const next = Math.min(...[...this.#alarms.values()].map(({ at }) => at));
+    return next === Number.POSITIVE_INFINITY ? -1 : Math.max(0, next - host.monotonic());
   }
 
   #ring(): void {
-    if (this.#alarm === undefined || host.monotonic() < this.#alarm.at) return;
-    const { ring } = this.#alarm;
-    this.#alarm = undefined;
-    ring();
+    const now = this.#alarms.size === 0 ? 0 : host.monotonic();
+    for (const [name, { at, ring }] of [...this.#alarms]) {
+      if (now < at) continue;
+      this.#alarms.delete(name);
+      ring();
+    }
   }
 }

@@ -2,6 +2,7 @@
 import * as host from "../../host/index.ts";
 import * as kernel from "../kernel.ts";
 import { GUEST, PORT, TAG } from "../places.ts";
+import { CONNECTIONS, mountShared } from "./share.ts";
 
 /** In the initrd: modules in the order of their needs, one path a line. */
 const MODULES = "/modules/order";
@@ -11,19 +12,35 @@ const CGROUPS = "/sys/fs/cgroup";
 
 /** Flags of mount(2) (sys/mount.h). */
 const [NOSUID, NODEV, NOEXEC, MOVE] = [0x2, 0x4, 0x8, 0x2000];
+/** As much as engines give to a pod. */
+const SHARED_MEMORY = "64m";
+
+/** The guest is there to show that it boots. */
+export function probe(): never {
+  mountKernel();
+  const port = openPort();
+  host.write(port, ".");
+  for (;;) host.sleep(1000);
+}
 
 /** Returns the descriptor of the port to the host. */
 export function bootGuest(): number {
+  mountKernel();
+  leaveInitrd();
+  mountCgroups();
+  kernel.mount(TAG, made(GUEST.share), "virtiofs", NODEV, "");
+  kernel.mount("fusectl", CONNECTIONS, "fusectl", NOSUID | NODEV | NOEXEC, "");
+  mountShared(GUEST.share);
+  return openPort();
+}
+
+/** The kernel's own file systems, and its modules. */
+function mountKernel(): void {
   for (const directory of ["/proc", "/sys", "/dev", NEW_ROOT]) host.tryMkdir(directory, 0o755);
   kernel.mount("proc", "/proc", "proc", NOSUID | NODEV | NOEXEC, "");
   kernel.mount("sysfs", "/sys", "sysfs", NOSUID | NODEV | NOEXEC, "");
   kernel.mount("devtmpfs", "/dev", "devtmpfs", NOSUID | NOEXEC, "mode=0755");
   for (const path of lines(host.readFile(MODULES))) kernel.insertModule(path);
-  leaveInitrd();
-  mountCgroups();
-  kernel.mount(TAG, made(GUEST.share), "virtiofs", NODEV, "");
-  mountShared();
-  return openPort();
 }
 
 /** pivot_root(2) refuses the root that the kernel begins with: containers are made in a tmpfs, with a copy of this program. */
@@ -39,9 +56,9 @@ function leaveInitrd(): void {
   kernel.mount(".", "/", "", MOVE, "");
   kernel.chroot(".");
   host.chdir("/");
-  for (const directory of ["/run", "/tmp", "/dev/pts", "/dev/shm"]) host.tryMkdir(directory, 0o755);
+  for (const directory of ["/run", "/tmp", "/dev/pts", GUEST.sharedMemory, GUEST.joined]) host.tryMkdir(directory, 0o755);
   kernel.mount("devpts", "/dev/pts", "devpts", NOSUID | NOEXEC, "mode=0620,ptmxmode=0666");
-  kernel.mount("tmpfs", "/dev/shm", "tmpfs", NOSUID | NODEV, "mode=1777");
+  kernel.mount("tmpfs", GUEST.sharedMemory, "tmpfs", NOSUID | NODEV, `mode=1777,size=${SHARED_MEMORY}`);
 }
 
 function copyProgram(to: string): void {
@@ -61,16 +78,6 @@ function mountCgroups(): void {
   for (const controller of host.readFile(`${CGROUPS}/cgroup.controllers`, undefined, true).trim().split(" ")) {
     host.writeFile(`${CGROUPS}/cgroup.subtree_control`, `+${controller}`, host.O.WRONLY, 0);
   }
-}
-
-/**
- * A mount of the host below the shared directory is a file system of its own in the guest, which the kernel mounts when a path first leads into it.
- * Mounted in a container alone it would end with it, and where the file server has yet to answer for a file that was closed, the kernel has a bug
- * there: the container's last process never ends (BUG in generic_shutdown_super, Linux 6.1). Mounted here they stay.
- */
-function mountShared(): void {
-  // A path through a directory mounts, one that ends there does not. Volumes that are files have no file system of their own.
-  for (const name of host.readdir(GUEST.share)) host.stat(`${GUEST.share}/${name}/.`);
 }
 
 function openPort(): number {

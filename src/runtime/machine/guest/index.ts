@@ -32,10 +32,13 @@ export function guest(): never {
   const send = (name: FrameName, stream: number, payload?: Uint8Array): void => out.push(encodeFrame(name, stream, payload));
   const maker = new Maker(loop);
 
+  const hasStream = (pid: number): boolean => [...programs.values()].some((each) => each.runs(pid));
+
   function receive({ name, stream, payload }: Frame): void {
     const program = programs.get(stream);
-    if (name === "open") open(stream, JSON.parse(text(payload)) as Opening);
+    if (name === "open" || name === "make") open(stream, JSON.parse(text(payload)) as Opening);
     // For others it was on its way when the stream ended.
+    else if (name === "signalRest") program?.signalRest?.(payload[0]!, hasStream);
     else if (program) tell(program, name, payload);
   }
 

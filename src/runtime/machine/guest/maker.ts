@@ -5,8 +5,10 @@ import type { Loop } from "../flow/index.ts";
 import * as kernel from "../kernel.ts";
 import { bringInterfaces } from "../network/guest.ts";
 import type { Interface } from "../network/interface.ts";
-import { GUEST } from "../places.ts";
+import { GUEST, guestCgroup } from "../places.ts";
+import { killAll, signalAll } from "./cgroup.ts";
 import type { Program, Stdio } from "./program.ts";
+import { keepMounts, leaveShare, takeShare } from "./share.ts";
 
 const ENVIRONMENT = ["PATH=/"];
 /** Of an error that no verb has. */
@@ -29,6 +31,7 @@ export class Maker {
     host.mkdir(directory, 0o700);
     if (opening.what === "container") this.#container(program, opening, directory);
     else if (opening.what === "exec") this.#exec(program, opening, directory);
+    else if (opening.what === "removal") this.#removal(program, opening, directory);
     else this.#plain(program, opening.words);
   }
 
@@ -42,15 +45,22 @@ export class Maker {
     if (this.#verbs.size === 0) this.#endings.clear();
   }
 
-  #container(program: Program, { id, config, interfaces }: Extract<Opening, { readonly what: "container" }>, directory: string): void {
-    host.tryMkdir(GUEST.bundle, 0o755);
-    host.writeFile(`${GUEST.bundle}/config.json`, config, host.O.WRONLY | host.O.CREAT | host.O.TRUNC, 0o600);
-    const words = ["create", "--bundle", GUEST.bundle, ...this.#files(program, directory), id];
+  #container(program: Program, opening: Extract<Opening, { readonly what: "container" }>, directory: string): void {
+    const { id, config, interfaces, shared } = opening;
+    const bundle = shared === undefined ? GUEST.bundle : directory;
+    host.tryMkdir(bundle, 0o755);
+    host.writeFile(`${bundle}/config.json`, config, host.O.WRONLY | host.O.CREAT | host.O.TRUNC, 0o600);
+    if (shared !== undefined) takeShare(id, shared);
+    const words = ["create", "--bundle", bundle, ...this.#files(program, directory), id];
     // The host hears nothing of it before its program may run, so what went wrong is told by its message alone.
     program.hold();
     this.#verb(program, directory, words, program.terminal ? undefined : program.makePipes(), false, () => {
+      const cgroup = guestCgroup(shared === undefined ? undefined : id);
+      program.killAll = () => killAll(cgroup);
+      program.signalRest = (number, isLeftOut) => signalAll(cgroup, number, isLeftOut);
       const pid = this.#take(program, directory);
-      keepMounts(pid);
+      keepMounts(id, pid);
+      if (shared === undefined) host.symlink(`/proc/${pid}`, GUEST.sandbox);
       try {
         bringInterfaces(pid, interfaces as readonly Interface[]);
       } catch (error) {
@@ -72,11 +82,21 @@ export class Maker {
     });
   }
 
+  /** What is left of a container that has joined. */
+  #removal(program: Program, { id }: Extract<Opening, { readonly what: "removal" }>, directory: string): void {
+    this.#verb(program, directory, ["delete", "--force", id], undefined, false, () =>
+      leaveShare(this.#loop, id, () => {
+        program.started();
+        program.ended(0);
+      }),
+    );
+  }
+
   /** A verb that is the program of its stream itself. */
   #plain(program: Program, words: readonly string[]): void {
     const { stdin, stdout, stderr } = program.makePipes();
     const argv = [GUEST.runt, "--root", GUEST.state, ...words];
-    program.pid = kernel.spawnCompanion(GUEST.runt, argv, ENVIRONMENT, [stdin, stdout, stderr], []);
+    program.begin(kernel.spawnCompanion(GUEST.runt, argv, ENVIRONMENT, [stdin, stdout, stderr], []));
     for (const fd of [stdin, stdout, stderr]) host.close(fd);
     program.started();
   }
@@ -107,7 +127,7 @@ export class Maker {
   /** Returns its pid. */
   #take(program: Program, directory: string): number {
     const pid = Number(host.readFile(`${directory}/pid`));
-    program.pid = pid;
+    program.begin(pid);
     const status = this.#endings.get(pid);
     this.#endings.delete(pid);
     if (status !== undefined) program.ended(status);
@@ -126,16 +146,6 @@ export class Maker {
       if (status === 0) return next();
       program.failed({ message: messageOf(log, words[0]!), status: status > 0 && status < 256 ? status : FAILED, shown });
     });
-  }
-}
-
-/** A mount namespace stays as long as it is open: so do file systems of the share that were mounted in it alone (boot.ts says why they have to). */
-function keepMounts(pid: number): void {
-  try {
-    host.open(`/proc/${pid}/ns/mnt`, host.O.RDONLY);
-  } catch (error) {
-    // It has ended.
-    if (!host.isErrno(error, "ENOENT", "ESRCH", "EACCES")) throw error;
   }
 }
 

@@ -4,6 +4,9 @@ import { Allowance, DATA_MOST, encodeCredit, type Failure, type FrameName, type 
 import { creditedOutlet, Inlet, type Loop, type Outlet } from "../flow/index.ts";
 import * as kernel from "../kernel.ts";
 
+const KILL = 9;
+const FAILED = 1;
+
 /** What it is connected with, of the process that makes it. */
 export interface Stdio {
   readonly stdin: number;
@@ -23,17 +26,22 @@ export class Program {
   readonly #options: ProgramOptions;
   readonly #allowances = { stdout: new Allowance(), stderr: new Allowance() };
   #stdin: Outlet | undefined;
-  /** Stdin that came before there was anything to put it into. */
-  #open = 0;
+  /** What its output comes by. */
+  readonly #outputs = new Set<Inlet>();
   #master = -1;
-  /** In this pid namespace; undefined: not made yet. */
-  pid: number | undefined;
+  #pid: number | undefined;
   #status: number | undefined;
   #running = false;
   /** The output waits until this is called. */
   #held: (() => void) | undefined;
   #failure: Failure | undefined;
   #told = false;
+  /** It was killed before it had a process. */
+  #doomed = false;
+  /** How SIGKILL reaches all of a container; undefined: it is one process. */
+  killAll: (() => void) | undefined;
+  /** Signals all processes of a container but these. */
+  signalRest: ((number: number, isLeftOut: (pid: number) => boolean) => void) | undefined;
 
   constructor(options: ProgramOptions) {
     this.#options = options;
@@ -48,7 +56,7 @@ export class Program {
     const [stdin, ourStdin] = kernel.pipe();
     const [ourStdout, stdout] = kernel.pipe();
     const [ourStderr, stderr] = kernel.pipe();
-    kernel.setNonBlocking(ourStdin);
+    for (const fd of [ourStdin, ourStdout, ourStderr]) kernel.setNonBlocking(fd);
     this.#feed(ourStdin);
     this.#drain("stdout", ourStdout);
     this.#drain("stderr", ourStderr);
@@ -81,10 +89,18 @@ export class Program {
     this.#allowances[channel].grant(bytes);
   }
 
+  /** It is made: `pid` is that in this pid namespace. */
+  begin(pid: number): void {
+    this.#pid = pid;
+    if (this.#doomed) this.signal(KILL);
+  }
+
   signal(number: number): void {
-    if (this.pid === undefined || this.#status !== undefined) return;
+    if (this.#pid === undefined) this.#doomed ||= number === KILL;
+    if (this.#pid === undefined || this.#status !== undefined) return;
     try {
-      host.kill(this.pid, number);
+      if (number === KILL && this.killAll) this.killAll();
+      else host.kill(this.#pid, number);
     } catch (error) {
       // It has just ended, and that is told soon.
       if (!host.isErrno(error, "ESRCH")) throw error;
@@ -120,22 +136,25 @@ export class Program {
 
   /** Whether this is its process, which has not ended. */
   runs(pid: number): boolean {
-    return this.pid === pid && this.#status === undefined;
+    return this.#pid === pid && this.#status === undefined;
   }
 
   ended(status: number): void {
     this.#status = status;
+    if (this.#held) this.failed({ message: "runt: the container has ended before its start", status: status || FAILED, shown: false });
   }
 
   /** Tells the end, or the failure, once there is one and all output has gone. Returns whether the stream is over. */
   finish(): boolean {
     if (this.#told) return true;
-    if (this.#failure && this.#open === 0) {
+    // Processes that it leaves behind may have its output open for ever. What it has written itself is there.
+    if (this.#status !== undefined && !this.#held) for (const output of [...this.#outputs]) output.finish();
+    if (this.#failure && this.#outputs.size === 0) {
       this.#told = true;
       this.#options.send("failed", new Uint8Array(host.utf8Encode(JSON.stringify(this.#failure))));
       return true;
     }
-    if (!this.#running || this.#status === undefined || this.#open > 0) return false;
+    if (!this.#running || this.#status === undefined || this.#outputs.size > 0) return false;
     this.#told = true;
     this.#options.send("exit", new Uint8Array([this.#status]));
     return true;
@@ -151,8 +170,7 @@ export class Program {
   #drain(channel: "stdout" | "stderr", fd: number): void {
     const { loop, send } = this.#options;
     const allowance = this.#allowances[channel];
-    this.#open++;
-    new Inlet(loop, fd, {
+    const output = new Inlet(loop, fd, {
       room: () => (this.#held ? 0 : Math.min(allowance.left, DATA_MOST)),
       data: (bytes) => {
         // Words of a verb that has failed, which are told by its message.
@@ -161,9 +179,10 @@ export class Program {
         send(channel, bytes);
       },
       end: () => {
-        this.#open--;
+        this.#outputs.delete(output);
         if (fd !== this.#master) host.close(fd);
       },
     });
+    this.#outputs.add(output);
   }
 }

@@ -1,62 +1,57 @@
 /** Processes that join: each is connected to the monitor's socket, and has a stream of its own in the guest. */
 import * as host from "../../host/index.ts";
-import { decodeCredit, encodeCredit, encodeFrame, type Frame, FrameDecoder, ProtocolError, type SessionEvent } from "../channel/index.ts";
+import { encodeFrame, type Failure, type Frame, FrameDecoder, ProtocolError } from "../channel/index.ts";
 import { Inlet, type Loop, Outlet } from "../flow/index.ts";
 import * as kernel from "../kernel.ts";
+import { type Connection, Peer, type PeerEvent } from "./peer.ts";
 import type { Port } from "./port.ts";
 
 const READ_AT_ONCE = 65_536;
-const KILL = new Uint8Array([9]);
+const STREAM = 1;
+/** How long a program that runs waits for its process on the host. */
+const KEPT_MS = 60_000;
 
-/** One process, and its stream. On its connection the stream has the number 1. */
-class Client {
-  readonly #port: Port;
+/** The streams that there are. */
+interface Streams {
+  readonly loop: Loop;
+  readonly port: Port;
+  readonly open: Map<number, Peer>;
+  /** Those that wait for a process to go on with them. */
+  readonly kept: Map<string, Peer>;
+}
+
+class Client implements Connection {
+  readonly #streams: Streams;
   readonly #outlet: Outlet;
   readonly #inlet: Inlet;
   readonly #decoder = new FrameDecoder("host");
-  readonly #opened: (stream: number, client: Client) => void;
-  #stream: number | undefined;
+  #peer: Peer | undefined;
+  /** The stream stays under this name. */
+  #name: string | undefined;
   #gone = false;
 
-  constructor(loop: Loop, fd: number, port: Port, opened: (stream: number, client: Client) => void) {
-    this.#port = port;
-    this.#opened = opened;
+  constructor(fd: number, streams: Streams) {
+    this.#streams = streams;
     kernel.setNonBlocking(fd);
     const close = (): void => this.#leave();
-    this.#outlet = new Outlet(loop, fd, { atOnce: READ_AT_ONCE, broken: close });
-    this.#inlet = new Inlet(loop, fd, { room: () => READ_AT_ONCE, data: (bytes) => this.#receive(bytes), end: close });
+    this.#outlet = new Outlet(streams.loop, fd, { atOnce: READ_AT_ONCE, broken: close });
+    this.#inlet = new Inlet(streams.loop, fd, { room: () => READ_AT_ONCE, data: (bytes) => this.#receive(bytes), end: close });
   }
 
-  event(event: SessionEvent): void {
-    switch (event.what) {
-      case "started":
-        this.#tell("started");
-        return;
-      case "output":
-        // A client that has left takes no more output. Its bytes are released, so that they do not delay other clients.
-        if (this.#gone) this.#port.release(event.stream, event.channel, event.bytes.length);
-        else this.#tell(event.channel, event.bytes);
-        return;
-      case "credit":
-        this.#tell("credit", encodeCredit({ channel: "stdin", bytes: event.bytes }));
-        return;
-      case "ended":
-        this.#tell("exit", new Uint8Array([event.status]));
-        this.#end();
-        return;
-      case "failed":
-        this.#tell("failed", new Uint8Array(host.utf8Encode(JSON.stringify(event.failure))));
-        this.#end();
-    }
+  tell(frame: Uint8Array): void {
+    if (!this.#gone) this.#outlet.push(frame);
   }
 
-  #tell(name: Parameters<typeof encodeFrame>[0], payload?: Uint8Array): void {
-    if (!this.#gone) this.#outlet.push(encodeFrame(name, 1, payload));
+  end(): void {
+    if (this.#gone) return;
+    this.#gone = true;
+    this.#inlet.stop();
+    this.#outlet.end();
   }
 
   #receive(bytes: Uint8Array): void {
     try {
-      for (const frame of this.#decoder.push(bytes)) this.#pass(frame);
+      for (const frame of this.#decoder.push(bytes)) if (!this.#gone) this.#pass(frame);
     } catch (error) {
       // What is no process of runt's own is not served any more. The machine goes on.
       if (!(error instanceof ProtocolError) && !(error instanceof RangeError)) throw error;
@@ -64,67 +59,85 @@ class Client {
     }
   }
 
-  #pass({ name, payload }: Frame): void {
-    const { session } = this.#port;
-    if (name === "open") {
-      if (this.#stream !== undefined) throw new ProtocolError("a second stream");
-      this.#stream = session.open();
-      if (this.#stream === undefined) throw new ProtocolError("too many streams");
-      this.#opened(this.#stream, this);
+  #pass(frame: Frame): void {
+    const { name, payload } = frame;
+    const isFirst = name === "open" || name === "make" || name === "adopt";
+    if (isFirst !== (this.#peer === undefined)) throw new ProtocolError(`a frame ${name} ${isFirst ? "of a second" : "without a"} stream`);
+    if (name === "adopt") this.#adopt(text(payload));
+    else if (name === "keep") this.#keep(text(payload));
+    else {
+      if (isFirst) {
+        this.#peer = new Peer(this.#streams.port, this, name === "make");
+        this.#streams.open.set(this.#peer.stream, this.#peer);
+      }
+      this.#peer!.pass(frame);
     }
-    const stream = this.#stream;
-    if (stream === undefined) throw new ProtocolError(`a frame ${name} before the stream`);
-    if (!session.isOpen(stream)) return;
-    if (name === "credit") {
-      const { channel, bytes } = decodeCredit(payload);
-      if (channel === "stdin") throw new ProtocolError("credit for stdin");
-      this.#port.release(stream, channel, bytes);
+  }
+
+  #keep(name: string): void {
+    if (this.#streams.kept.has(name)) throw new ProtocolError(`a second stream under the name ${name}`);
+    const peer = this.#peer!;
+    this.#streams.kept.set(name, peer);
+    this.#name = name;
+    peer.wait();
+    // A container waits for its start, a program that runs does not.
+    if (!peer.awaited) this.#streams.loop.setAlarm(KEPT_MS, () => this.#forget(name, peer), name);
+  }
+
+  /** Nobody is going to go on with it. */
+  #forget(name: string, peer: Peer): void {
+    if (this.#streams.kept.get(name) !== peer) return;
+    this.#streams.kept.delete(name);
+    peer.abandon();
+  }
+
+  #adopt(name: string): void {
+    const peer = this.#streams.kept.get(name);
+    if (peer === undefined) {
+      const failure: Failure = { message: `runt: machine: it has no ${name} that could be started`, status: 125, shown: false };
+      this.tell(encodeFrame("failed", STREAM, new Uint8Array(host.utf8Encode(JSON.stringify(failure)))));
+      this.end();
       return;
     }
-    if (name === "stdin") {
-      if (session.stdinLeft(stream) < payload.length) throw new ProtocolError("stdin without credit");
-      session.spendStdin(stream, payload.length);
-    }
-    if (name === "stdinEnd") session.closeStdin(stream);
-    this.#port.send(name, stream, payload);
+    this.#streams.kept.delete(name);
+    this.#streams.loop.setAlarm(undefined, undefined, name);
+    this.#peer = peer;
+    peer.goOn(this);
   }
 
-  /** Its process has ended: so does what it stands for. */
   #leave(): void {
     if (this.#gone) return;
-    if (this.#stream !== undefined && this.#port.session.isOpen(this.#stream)) {
-      this.#port.send("signal", this.#stream, KILL);
-      this.#port.forgive(this.#stream);
-    }
-    this.#end();
-  }
-
-  #end(): void {
-    if (this.#gone) return;
-    this.#gone = true;
-    this.#inlet.stop();
-    this.#outlet.end();
+    this.end();
+    if (this.#name === undefined) this.#peer?.abandon();
+    else if (!this.#peer!.made) this.#forget(this.#name, this.#peer!);
   }
 }
 
-/** They begin with an event of a stream of theirs. */
-type ClientEvent = Exclude<SessionEvent, { readonly what: "hello" | "created" }>;
-
 export class Clients {
-  readonly #streams = new Map<number, Client>();
+  readonly #streams: Streams;
 
   /** `fd` listens. `serves`: whether the container runs by now; before that they wait. */
   constructor(loop: Loop, fd: number, port: Port, serves: () => boolean) {
-    const opened = (stream: number, client: Client): void => void this.#streams.set(stream, client);
-    loop.add({
-      fd,
-      wants: () => (serves() ? host.POLL.IN : 0),
-      ready: () => void new Client(loop, kernel.accept(fd), port, opened),
-    });
+    const streams = { loop, port, open: new Map<number, Peer>(), kept: new Map<string, Peer>() };
+    this.#streams = streams;
+    loop.add({ fd, wants: () => (serves() ? host.POLL.IN : 0), ready: () => void new Client(kernel.accept(fd), streams) });
   }
 
-  event(event: ClientEvent): void {
-    this.#streams.get(event.stream)?.event(event);
-    if (event.what === "ended" || event.what === "failed") this.#streams.delete(event.stream);
+  event(event: PeerEvent): void {
+    const { kept, open } = this.#streams;
+    const peer = open.get(event.stream);
+    peer?.event(event);
+    if (event.what !== "ended" && event.what !== "failed") return;
+    open.delete(event.stream);
+    // Nobody can go on with what has ended before it began.
+    for (const [name, each] of kept) if (each === peer && !each.started) kept.delete(name);
+  }
+}
+
+function text(payload: Uint8Array): string {
+  try {
+    return host.utf8Decode(payload.buffer as ArrayBuffer, payload.byteOffset, payload.length);
+  } catch {
+    throw new ProtocolError("a name that is not UTF-8");
   }
 }

@@ -6,7 +6,7 @@ import * as host from "../../host/index.ts";
 import { ProtocolError, type SessionEvent } from "../channel/index.ts";
 import { Complaints } from "../complaints.ts";
 import { Inlet, Loop } from "../flow/index.ts";
-import { type Handover, takeOver } from "../handover.ts";
+import { type Handover, heard, takeOver } from "../handover.ts";
 import * as kernel from "../kernel.ts";
 import { fromEnvironment, type MonitorRequest } from "../request.ts";
 import { Clients } from "./clients.ts";
@@ -32,7 +32,7 @@ export function monitor(): never {
   }
 
   function event(of: SessionEvent): void {
-    if (of.what === "hello" || of.what === "created") throw new ProtocolError(`${of.what} when the container had been made`);
+    if (of.what === "hello") throw new ProtocolError("hello when the container had been made");
     if (of.stream === own.stream) own.event(of);
     else clients.event(of);
   }
@@ -47,7 +47,9 @@ export function monitor(): never {
   new Inlet(loop, connection, {
     room: () => REASON_MOST,
     data: (bytes) => {
-      reason += host.utf8Decode(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.length);
+      const said = heard(host.utf8Decode(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.length));
+      for (const number of said.signals) own.signalRest(number);
+      reason += said.reason;
     },
     end: () => broken(reason === "" ? "the process that has booted it was killed" : reason),
   });

@@ -59,6 +59,11 @@ export class OwnStream {
     else this.#port.send("signal", this.stream, new Uint8Array([number]));
   }
 
+  /** To all processes of the container that no process of the host stands for. */
+  signalRest(number: number): void {
+    if (this.#started) this.#port.send("signalRest", this.stream, new Uint8Array([number]));
+  }
+
   #resize(): void {
     const size = host.windowSize(STDIN);
     if (size) this.#port.send("resize", this.stream, encodeSize(size));

@@ -4,29 +4,34 @@
  */
 import type { Spec, SpecMount } from "../../spec/index.ts";
 import { JAIL, SHARED } from "../places.ts";
-import { type EndRequest, type MachineRequest, type MonitorRequest, toEnvironment } from "../request.ts";
+import { type AttachRequest, type EndRequest, type MachineRequest, toEnvironment } from "../request.ts";
 import type { MachineSettings } from "./settings.ts";
-import type { MachineSize } from "./size.ts";
 
 export interface HostParts {
   readonly settings: MachineSettings;
-  readonly size: MachineSize;
-  readonly request: MachineRequest;
   /** This program's file. */
   readonly runt: string;
   /** Absolute path of the container's root file system. */
   readonly rootfs: string;
   readonly volumes: readonly SpecMount[];
+  /** What the process that stands for the container does, by which name of its program, and what it is told. */
+  readonly role: string;
+  readonly environment: readonly string[];
+  /** The last hook before the pivot, and the one at the end: what they do, and what they are told. */
+  readonly making: readonly [role: string, request: AttachRequest | MachineRequest];
+  readonly leaving: EndRequest;
+  readonly namespaces: readonly SpecNamespace[];
+  readonly resources: NonNullable<NonNullable<Spec["linux"]>["resources"]>;
+  readonly devices: NonNullable<NonNullable<Spec["linux"]>["devices"]>;
 }
 
-/** Processes and threads of monitor, hypervisor and file server; virtiofsd has a thread for each request under way. */
-const PIDS = 256;
+export type SpecNamespace = NonNullable<NonNullable<Spec["linux"]>["namespaces"]>[number];
 
 export function hostSpec(spec: Spec, parts: HostParts): Spec {
-  const { settings, size, request, volumes } = parts;
+  const { settings, volumes, role, environment, making, leaving, namespaces, resources, devices, runt } = parts;
   const { annotations = {}, hooks, linux, process } = spec;
   const { prestart, createRuntime, poststart, poststop } = hooks ?? {};
-  const network = linux?.namespaces?.filter(({ type }) => type === "network") ?? [];
+  const hook = (name: string, request: object) => ({ path: runt, args: ["runt", name], env: [PATH, ...toEnvironment(request)] });
   return {
     ociVersion: spec.ociVersion,
     root: { path: `${settings.image}/jail`, readonly: true },
@@ -35,8 +40,8 @@ export function hostSpec(spec: Spec, parts: HostParts): Spec {
         terminal: process.terminal ?? false,
         ...(process.consoleSize && { consoleSize: process.consoleSize }),
         user: { uid: 0, gid: 0 },
-        args: [JAIL.runt, "machine-monitor"],
-        env: [PATH, ...toEnvironment({ terminal: request.terminal, memoryMiB: request.memoryMiB } satisfies MonitorRequest)],
+        args: [JAIL.runt, role],
+        env: [PATH, ...environment],
         cwd: "/",
         // It only reads and writes what it is given, and what the guest sends is read by it.
         capabilities: {},
@@ -48,43 +53,31 @@ export function hostSpec(spec: Spec, parts: HostParts): Spec {
     hooks: {
       prestart,
       createRuntime,
-      createContainer: [bootHook(parts)],
+      createContainer: [hook(...making)],
       poststart,
-      poststop: [...(poststop ?? []), ...leaveHook(spec, parts)],
+      poststop: [...(poststop ?? []), ...(Object.keys(leaving).length > 0 ? [hook("machine-leave", leaving)] : [])],
     },
     annotations: { ...annotations, [ISOLATION]: "vm" },
     linux: {
       ...(linux?.cgroupsPath !== undefined && { cgroupsPath: linux.cgroupsPath }),
-      ...(hasNetwork(spec) && { devices: [TUN] }),
-      namespaces: [...network, ...["pid", "mount", "ipc", "uts"].map((type) => ({ type }))],
-      resources: hostResources(linux?.resources, size),
+      ...(devices.length > 0 && { devices: [...devices] }),
+      namespaces: [...namespaces],
+      resources,
     },
   };
 }
 
 /** For the taps of the hypervisor. */
-const TUN = { path: "/dev/net/tun", type: "c", major: 10, minor: 200, fileMode: 0o600, uid: 0, gid: 0 };
+export const TUN = { path: "/dev/net/tun", type: "c", major: 10, minor: 200, fileMode: 0o600, uid: 0, gid: 0 };
 
 /** Of its own: the host's is not the machine's. */
 export function hasNetwork({ linux }: Pick<Spec, "linux">): boolean {
   return linux?.namespaces?.some(({ type }) => type === "network") ?? false;
 }
 
+export const kvmOf = (user: number) => ({ path: "/dev/kvm", type: "c", major: 10, minor: 232, fileMode: 0o600, uid: user, gid: user });
+
 const PATH = "PATH=/usr/bin:/bin";
-
-/**
- * `create` boots the machine and makes the container in it: after the hooks that make the network and before the pivot, in the namespaces and the
- * cgroup of the monitor, which takes the channel over when it starts. What cannot be made there fails `create`.
- */
-function bootHook({ request, runt }: HostParts) {
-  return { path: runt, args: ["runt", "machine-boot"], env: [PATH, ...toEnvironment(request)] };
-}
-
-/** A network namespace that the container makes ends with it. */
-function leaveHook({ linux }: Spec, { runt }: HostParts) {
-  const network = linux?.namespaces?.find(({ type }) => type === "network")?.path;
-  return network ? [{ path: runt, args: ["runt", "machine-leave"], env: [PATH, ...toEnvironment({ network } satisfies EndRequest)] }] : [];
-}
 
 /** Annotation by which isolation is asked for, and by which a container in a machine is known. */
 export const ISOLATION = "io.runt.isolation";
@@ -115,14 +108,4 @@ function ownMounts({ runt, settings }: HostParts): SpecMount[] {
 function rootMount({ root }: Spec, { rootfs }: HostParts): SpecMount {
   const options = ["rbind", ...(root?.readonly === true ? ["ro"] : [])];
   return { destination: `${JAIL.share}/${SHARED.root}`, type: "bind", source: rootfs, options };
-}
-
-/** Where the machine runs is the container's choice; what it uses follows from its size. Its own limits hold in the guest. */
-function hostResources(asked: NonNullable<Spec["linux"]>["resources"], { hostBytes }: MachineSize) {
-  const { cpus, mems, shares } = asked?.cpu ?? {};
-  return {
-    memory: { limit: hostBytes },
-    pids: { limit: PIDS },
-    cpu: { ...(cpus !== undefined && { cpus }), ...(mems !== undefined && { mems }), ...(shares !== undefined && { shares }) },
-  };
 }

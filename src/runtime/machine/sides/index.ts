@@ -1,6 +1,16 @@
-export { GUEST, JAIL } from "../places.ts";
-export { fromEntries, SOCKET_VARIABLE, toEnvironment } from "../request.ts";
+export { GUEST, JAIL, KNOWN } from "../places.ts";
+export {
+  type AdoptionRequest,
+  type BeginRequest,
+  fromEntries,
+  type MonitorRequest,
+  monitorSocket,
+  SOCKET_VARIABLE,
+  toEnvironment,
+} from "../request.ts";
 export { ISOLATION } from "./host.ts";
+export type { SandboxMachine } from "./joins.ts";
+export { podPart } from "./pod.ts";
 export { DEFAULT_SETTINGS, type MachineSettings, parseSettings } from "./settings.ts";
 export { machineMemory } from "./size.ts";
 export { type Sides, splitSpec } from "./split.ts";

@@ -1,6 +1,8 @@
 /** What a machine cannot do in this version is refused by name, before anything is done. */
 import { RuntError } from "../../errors/index.ts";
 import type { Spec, SpecMount } from "../../spec/index.ts";
+import type { SpecNamespace } from "./host.ts";
+import type { SandboxMachine } from "./joins.ts";
 import { isBind } from "./volumes.ts";
 
 /** File systems that the guest's kernel makes by itself. */
@@ -8,7 +10,7 @@ const GUEST_TYPES: ReadonlySet<string> = new Set(["proc", "sysfs", "tmpfs", "dev
 const SHARING: ReadonlySet<string> = new Set(["shared", "rshared"]);
 
 /** @throws RuntError not-supported */
-export function refuseUnsupported(spec: Spec): void {
+export function refuseUnsupported(spec: Spec, sandbox?: SandboxMachine): void {
   const { hooks, linux } = spec;
   if (linux?.devices && linux.devices.length > 0) refuse("/linux/devices", "device nodes of the host");
   if (linux?.netDevices && Object.keys(linux.netDevices).length > 0) refuse("/linux/netDevices", "network devices of the host");
@@ -25,9 +27,16 @@ export function refuseUnsupported(spec: Spec): void {
     if (index === -1) refuse("/linux/namespaces", `the ${type} namespace of the host`);
   }
   for (const [index, { type, path }] of (linux?.namespaces ?? []).entries()) {
-    if (path && type !== "network") refuse(`/linux/namespaces/${index}/path`, `a ${type} namespace of others`);
+    if (sandbox) refuseInSandbox(sandbox, { type, path }, `/linux/namespaces/${index}`);
+    else if (path && type !== "network") refuse(`/linux/namespaces/${index}/path`, `a ${type} namespace of others`);
   }
   for (const [index, mount] of (spec.mounts ?? []).entries()) refuseMount(mount, `/mounts/${index}`);
+}
+
+/** Of the machine that it joins it has the network, and what else of its namespaces is asked for. */
+function refuseInSandbox(sandbox: SandboxMachine, { type, path }: SpecNamespace, pointer: string): void {
+  if (path && !sandbox.has(type, path)) refuse(`${pointer}/path`, `a ${type} namespace of others than its sandbox`);
+  if (!path && type === "network") refuse(pointer, "a network of its own in the machine of its sandbox");
 }
 
 function refuseMount(mount: SpecMount, pointer: string): void {

@@ -27,6 +27,7 @@ describe("the operator's configuration", () => {
     [{ cpusMost: 1.5 }, "vm.json: cpusMost has to be a number of at least 1"],
     [{ allow: { images: "/x" } }, "vm.json: allow.images has to be a list"],
     [{ allow: { images: ["x"] } }, "vm.json: allow.images has to be an absolute path"],
+    [{ accelerator: "xen" }, "vm.json: accelerator has to be auto, tcg, kvm"],
     [{ console: 1 }, "vm.json: console has to be true or false"],
   ])("refuses %j", (value, message) => {
     expect(() => parse(value)).toThrow(message);

@@ -1,5 +1,6 @@
 /** The operator's configuration of machines: which programs and images there are, and what a caller may choose among. */
 import { RuntError } from "../../errors/index.ts";
+import type { MachineRequest } from "../request.ts";
 
 export interface MachineSettings {
   /** Directory of `make guest-image`. */
@@ -16,6 +17,7 @@ export interface MachineSettings {
   readonly memoryMostMiB: number;
   readonly cpusMost: number;
   readonly bootSeconds: number;
+  readonly accelerator: MachineRequest["accelerator"];
   /** The guest's console goes to the container's stderr. */
   readonly console: boolean;
   /** Paths that a configuration may name instead. */
@@ -32,9 +34,12 @@ export const DEFAULT_SETTINGS: MachineSettings = {
   memoryMostMiB: 65_536,
   cpusMost: 64,
   bootSeconds: 180,
+  accelerator: "auto",
   console: false,
   allow: { images: [], hypervisors: [] },
 };
+
+const ACCELERATORS: readonly string[] = ["auto", "tcg", "kvm"];
 
 /** `where` names the file in errors. @throws RuntError usage */
 export function parseSettings(text: string, where: string): MachineSettings {
@@ -63,6 +68,8 @@ export function parseSettings(text: string, where: string): MachineSettings {
     if (!Array.isArray(found)) throw wrong(`allow.${name} has to be a list`);
     return found.map((each) => absolute(`allow.${name}`, each));
   };
+  const accelerator = given["accelerator"] ?? DEFAULT_SETTINGS.accelerator;
+  if (!ACCELERATORS.includes(accelerator as string)) throw wrong(`accelerator has to be ${ACCELERATORS.join(", ")}`);
   const console = given["console"] ?? false;
   if (typeof console !== "boolean") throw wrong("console has to be true or false");
   return {
@@ -76,6 +83,7 @@ export function parseSettings(text: string, where: string): MachineSettings {
     memoryMostMiB: number("memoryMostMiB", LEAST_MIB),
     cpusMost: number("cpusMost", 1),
     bootSeconds: number("bootSeconds", 1),
+    accelerator: accelerator as MachineSettings["accelerator"],
     console,
     allow: { images: list("images"), hypervisors: list("hypervisors") },
   };

@@ -43,6 +43,13 @@ function even(value: number): number {
   return value + (value % 2);
 }
 
+/** undefined: the limit fits into a machine of this size. Else what there is, in MiB. */
+export function roomFor(memoryMiB: number, resources: SpecResources | null | undefined): number | undefined {
+  const limit = resources?.memory?.limit;
+  const room = memoryMiB - GUEST_OWN_MIB;
+  return positive(limit) && Number(limit) < 2 ** 62 && Number(limit) > room * MIB ? room : undefined;
+}
+
 /** Of the monitor's request: how large its machine is, and how much of that is not the container's. */
 export function machineMemory(request: unknown): { readonly memoryMiB: number; readonly guestOwnMiB: number } {
   return { memoryMiB: (request as MachineRequest).memoryMiB, guestOwnMiB: GUEST_OWN_MIB };

@@ -60,6 +60,21 @@ describe("the two sides of a configuration", () => {
     expect(points(false)).toEqual([]);
   });
 
+  it("have KVM where the host has it and the operator does not say otherwise, with the device for the hypervisor's user", () => {
+    const { mounts: _, ...spec } = SPEC;
+    const input = { id: "c", inBundle: (path: string) => path, runt: "/usr/bin/runt" };
+    const sides = (settings: object, hasKvm: boolean) =>
+      splitSpec(spec, { ...input, hasKvm, settings: { ...DEFAULT_SETTINGS, ...settings } });
+    const kvm = { path: "/dev/kvm", type: "c", major: 10, minor: 232, fileMode: 0o600, uid: 65_534, gid: 65_534 };
+    expect(requestOf(sides({}, true).host).accelerator).toBe("auto");
+    expect(sides({}, true).host.linux?.devices).toContainEqual(kvm);
+    for (const { host } of [sides({}, false), sides({ accelerator: "tcg" }, true)]) {
+      expect(requestOf(host).accelerator).toBe("tcg");
+      expect(host.linux?.devices).not.toContainEqual(kvm);
+    }
+    expect(() => sides({ accelerator: "kvm" }, false)).toThrow("the host has no /dev/kvm");
+  });
+
   it("share the root read-only where the container has it so", () => {
     const { host, guest } = split({ root: { path: "/r", readonly: true } });
     expect(host.mounts?.find(({ destination }) => destination === "/share/root")).toMatchObject({ source: "/r", options: ["rbind", "ro"] });

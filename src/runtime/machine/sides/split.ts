@@ -1,12 +1,16 @@
 /** One configuration becomes two: what is done on the host, and what in the machine. */
 import { RuntError } from "../../errors/index.ts";
 import { printJson, type Spec, type SpecMount } from "../../spec/index.ts";
-import { guestSpec } from "./guest.ts";
-import { type HostParts, hasNetwork, hostSpec } from "./host.ts";
+import type { AttachRequest, MachineRequest } from "../request.ts";
+import { bootingParts, hasNetwork } from "./boots.ts";
+import { guestSpec, sharedOf } from "./guest.ts";
+import { type HostParts, hostSpec } from "./host.ts";
+import { joiningParts, type SandboxMachine } from "./joins.ts";
+import { podPart, podResources } from "./pod.ts";
 import { refuseUnsupported } from "./refuse.ts";
 import type { MachineSettings } from "./settings.ts";
 import { sizeOf } from "./size.ts";
-import { isBind, mountPoints, splitBind } from "./volumes.ts";
+import { isBind, isSharedMemory, mountPoints, sharedInGuest, splitBind } from "./volumes.ts";
 
 export interface Sides {
   readonly host: Spec;
@@ -24,32 +28,56 @@ export interface SplitInput extends Pick<HostParts, "runt"> {
   /** A path of the configuration as an absolute one: relative ones start in the bundle. */
   readonly inBundle: (path: string) => string;
   readonly settings: MachineSettings;
+  /** The host has /dev/kvm. */
+  readonly hasKvm?: boolean;
+  /** The machine that it joins; without one it has a machine of its own. */
+  readonly sandbox?: SandboxMachine;
 }
 
 /** @throws RuntError not-supported or config-invalid, with a pointer */
 export function splitSpec(spec: Spec, input: SplitInput): Sides {
-  const { id, inBundle, runt } = input;
-  refuseUnsupported(spec);
+  const { id, inBundle, runt, sandbox } = input;
+  refuseUnsupported(spec, sandbox);
   const settings = chosenBy(spec, input.settings);
-  const size = sizeOf(spec.linux?.resources, settings);
+  const joined = sandbox && id;
+  const { mounts, volumes } = splitMounts(spec, input);
+  const guest = guestSpec(spec, mounts, joined);
+  const rootfs = inBundle(spec.root?.path ?? "");
+  const asked = {
+    ...{ id, rootfs, mountPoints: spec.root?.readonly === true ? mountPoints(spec.mounts ?? [], inBundle) : [] },
+    ...{ config: printJson(guest), terminal: spec.process?.terminal ?? false },
+  };
+  const parts = sandbox
+    ? joiningParts(spec, { ...asked, seconds: settings.bootSeconds }, sandbox)
+    : booting(spec, asked, settings, input.hasKvm ?? false);
+  return { host: hostSpec(spec, { settings, runt, rootfs, volumes, ...parts }), guest, warnings: warningsOf(spec) };
+}
+
+function booting(spec: Spec, asked: Omit<AttachRequest, "seconds">, settings: MachineSettings, hasKvm: boolean) {
+  const size = sizeOf(podResources(spec.annotations, spec.linux?.resources), settings);
+  if (settings.accelerator === "kvm" && !hasKvm) throw new RuntError("not-supported", "a machine with KVM: the host has no /dev/kvm");
+  const { hypervisor, virtiofsd, user, bootSeconds, cacheMiB, console } = settings;
+  const { cpus, memoryMiB } = size;
+  const request: MachineRequest = {
+    ...asked,
+    ...{ network: hasNetwork(spec), cpus, memoryMiB, cacheMiB, accelerator: hasKvm ? settings.accelerator : "tcg" },
+    ...{ hypervisor, virtiofsd, user, bootSeconds, console },
+  };
+  return bootingParts(spec, request, size);
+}
+
+/** Each bind mount has a half on the host, and one in the guest. */
+function splitMounts(spec: Spec, { id, inBundle, sandbox }: SplitInput) {
+  const inPod = sandbox !== undefined || podPart(spec.annotations) !== undefined;
   const volumes: SpecMount[] = [];
   const mounts = (spec.mounts ?? []).map((mount) => {
     if (!isBind(mount)) return mount;
-    const halves = splitBind({ ...mount, source: inBundle(mount.source ?? "") }, volumes.length);
+    if (inPod && isSharedMemory(mount)) return sharedInGuest(mount);
+    const halves = splitBind({ ...mount, source: inBundle(mount.source ?? "") }, volumes.length, sharedOf(sandbox && id));
     volumes.push(halves.host);
     return halves.guest;
   });
-  const guest = guestSpec(spec, mounts);
-  const { hypervisor, virtiofsd, user, bootSeconds, cacheMiB, console } = settings;
-  const { cpus, memoryMiB } = size;
-  const rootfs = inBundle(spec.root?.path ?? "");
-  const request = {
-    ...{ id, rootfs, mountPoints: spec.root?.readonly === true ? mountPoints(spec.mounts ?? [], inBundle) : [] },
-    ...{ config: printJson(guest), terminal: spec.process?.terminal ?? false, network: hasNetwork(spec) },
-    ...{ cpus, memoryMiB, cacheMiB, accelerator: "tcg" as const, hypervisor, virtiofsd, user, bootSeconds, console },
-  };
-  const host = hostSpec(spec, { settings, size, request, runt, rootfs, volumes });
-  return { host, guest, warnings: warningsOf(spec) };
+  return { mounts, volumes };
 }
 
 /** What the section `vm` of the configuration chooses (config-vm.md of the specification). @throws RuntError not-supported */

@@ -10,14 +10,23 @@ export function isBind({ type, options }: SpecMount): boolean {
 /** Options that mean something on the host: how far the bind reaches, and that nothing may be written. */
 const ON_THE_HOST: ReadonlySet<string> = new Set(["bind", "rbind", "ro", "rro"]);
 
-/** The two halves of a bind mount; `number`: its place among the bind mounts. */
-export function splitBind(mount: SpecMount, number: number): { readonly host: SpecMount; readonly guest: SpecMount } {
+/** The two halves of a bind mount; `number`: its place among the bind mounts. `shared`: where in the guest those are that the container has. */
+export function splitBind(mount: SpecMount, number: number, shared: string): { readonly host: SpecMount; readonly guest: SpecMount } {
   const place = `${SHARED.volume}${number}`;
   const options = (mount.options ?? []).filter((option) => ON_THE_HOST.has(option));
   return {
     host: { destination: `${JAIL.share}/${place}`, type: "bind", source: mount.source ?? "", options: withBind(options) },
-    guest: { ...mount, type: "bind", source: `${GUEST.share}/${place}`, options: withBind(mount.options ?? []) },
+    guest: { ...mount, type: "bind", source: `${shared}/${place}`, options: withBind(mount.options ?? []) },
   };
+}
+
+/** The pod's memory: what its containers map of it together has to be one file system in the guest. */
+export function isSharedMemory(mount: SpecMount): boolean {
+  return isBind(mount) && partsOf(mount.destination).join("/") === "dev/shm";
+}
+
+export function sharedInGuest(mount: SpecMount): SpecMount {
+  return { ...mount, type: "bind", source: GUEST.sharedMemory, options: withBind(mount.options ?? []) };
 }
 
 /** Those that are in the root itself: what is below another mount is made there. */

@@ -230,6 +230,17 @@ const FEATURES: readonly Feature[] = [
     fix: "install criu",
     look: ({ criu }) => whole(criu !== undefined, criu ?? ""),
   },
+  {
+    name: "KVM",
+    need: "containers in virtual machines (--isolation vm) without software emulation",
+    fix: "a host on which KVM boots guests",
+    look: ({ machines }) => {
+      if (machines === undefined) return ["available", "not known before the first machine"];
+      const { accelerator, bootMilliseconds } = machines;
+      const boot = `the last machine booted in ${(bootMilliseconds / 1000).toFixed(1)} s`;
+      return accelerator === "kvm" ? ["available", boot] : ["partly", `software emulation; ${boot}`];
+    },
+  },
 ];
 
 export function featureRows(facts: HostFacts): FeatureRow[] {

@@ -8,6 +8,7 @@ import { NAMESPACE_TYPES } from "../../spec/index.ts";
 import { LIVE } from "../host-probe.ts";
 import { findIdProgram } from "../id-programs.ts";
 import { recordCgroup } from "./cgroup.ts";
+import { recordMachines } from "./machines.ts";
 import {
   capabilityNames,
   hugepageSize,
@@ -66,6 +67,7 @@ export function recordHostFacts(stateRoot: string | undefined): HostFacts {
     rdmaDevices: names("/sys/class/infiniband"),
     netDevices: names("/sys/class/net").filter((name) => name !== "bonding_masters"),
     ...recordCriu(),
+    ...recordMachines(),
   };
 }
 

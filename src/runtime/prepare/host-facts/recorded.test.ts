@@ -54,6 +54,20 @@ describe("recorded facts", () => {
 describe("features", () => {
   const row = (facts: typeof NO_HOST, name: string) => featureRows(facts).find(({ feature }) => feature === name);
 
+  it("say which machines there are, once one has booted", () => {
+    expect(row(NO_HOST, "KVM")).toMatchObject({ availability: "available", detail: "not known before the first machine" });
+    const machines = { accelerator: "tcg", bootMilliseconds: 6540 };
+    expect(row({ ...NO_HOST, machines }, "KVM")).toMatchObject({
+      availability: "partly",
+      detail: "software emulation; the last machine booted in 6.5 s",
+    });
+    const kvm = { ...machines, accelerator: "kvm" };
+    expect(row({ ...NO_HOST, machines: kvm }, "KVM")).toMatchObject({
+      availability: "available",
+      detail: "the last machine booted in 6.5 s",
+    });
+  });
+
   it("say what is missing, for what, and what to do", () => {
     expect(row(NO_HOST, "AppArmor")).toMatchObject({
       availability: "missing",

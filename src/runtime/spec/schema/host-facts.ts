@@ -146,4 +146,12 @@ export const hostFacts = z.object({
   netDevices: texts,
   /** Absolute path of criu(8). */
   criu: text.optional(),
+  /** Of the last virtual machine that was booted since the host was. */
+  machines: z
+    .object({
+      /** "kvm", or "tcg": software emulation. */
+      accelerator: text,
+      bootMilliseconds: uint32,
+    })
+    .optional(),
 });

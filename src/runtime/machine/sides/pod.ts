@@ -1,0 +1,44 @@
+/** What the annotations of engines say of a pod (src/runtime/config/cri has the whole of it; that room is loaded by every verb, this one by few). */
+import type { Spec, SpecResources } from "../../spec/index.ts";
+
+type Annotations = Spec["annotations"];
+
+/** In the order in which they are looked for: what the container is, and of which sandbox. */
+export const POD_KEYS: readonly (readonly [type: string, id: string])[] = [
+  ["io.kubernetes.cri.container-type", "io.kubernetes.cri.sandbox-id"],
+  ["io.kubernetes.cri-o.ContainerType", "io.kubernetes.cri-o.SandboxID"],
+  ["io.kubernetes.docker.type", "io.kubernetes.sandbox.id"],
+];
+
+export interface PodPart {
+  readonly isSandbox: boolean;
+  readonly sandbox: string | undefined;
+}
+
+/** undefined: it has nothing to do with a pod. */
+export function podPart(annotations: Annotations): PodPart | undefined {
+  const type = POD_KEYS.map(([key]) => annotations?.[key]).find((word) => word !== undefined);
+  if (type === undefined) return undefined;
+  return { isSandbox: type !== "container", sandbox: POD_KEYS.map(([, key]) => annotations?.[key]).find((id) => id !== undefined) };
+}
+
+const SIZE = "io.kubernetes.cri.sandbox-";
+/** cpu.shares of one CPU, as Kubernetes counts. */
+const SHARES_OF_A_CPU = 1024;
+
+/** How much the containers of a pod may use together: limits of its machine. Without them those of the sandbox itself count. */
+export function podResources(annotations: Annotations, own: SpecResources | null | undefined): SpecResources | null | undefined {
+  const read = (name: string): bigint | undefined => {
+    const text = annotations?.[`${SIZE}${name}`] ?? "";
+    return /^[+-]?\d{1,19}$/.test(text) ? BigInt(text.replace("+", "")) : undefined;
+  };
+  const [quota, period, shares, memory] = [read("cpu-quota"), read("cpu-period"), read("cpu-shares"), read("memory")];
+  if ([quota, period, shares, memory].every((each) => each === undefined)) return own;
+  const byShares = quota !== undefined && quota < 0n && shares !== undefined && shares > 0n;
+  const time = byShares ? { quota: shares, period: BigInt(SHARES_OF_A_CPU) } : { quota, period };
+  return {
+    ...own,
+    cpu: { ...own?.cpu, ...(time.quota !== undefined && { quota: time.quota }), ...(time.period !== undefined && { period: time.period }) },
+    ...(memory !== undefined && { memory: { limit: memory } }),
+  };
+}
