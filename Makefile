@@ -330,7 +330,7 @@ findings: setup-test bin/runt
 WITHOUT_OVERLAP := RUNT_DISABLE=head-start,schedule $(B)/test/plain
 OF_THE_PRODUCT := $(patsubst %,test/e2e/%.test.ts,binary hardened-build sbom)
 .PHONY: test-without-overlap
-test-without-overlap: setup-test $(T)/runt $(TEST_TOOLS) native-test-tools
+test-without-overlap: setup-test bin/runt $(T)/runt $(TEST_TOOLS) native-test-tools
 	RUNTIME=$(abspath $(T)/runt) $(WITHOUT_OVERLAP) node_modules/.bin/vitest run --project e2e \
 		$(filter-out $(OF_THE_PRODUCT),$(sort $(wildcard test/e2e/*.test.ts)))
 	$(WITHOUT_OVERLAP) $(TSX) test/conformance/main.ts --runtime $(T)/runt
