@@ -304,7 +304,7 @@ executor-behaviour: setup-test library $(TEST_TOOLS)
 	tools/test.sh library
 	$(TSX) tools/gen-executor-behaviour.ts
 
-# What the task engine is to do, and the tests that have its numbers in their titles, into docs/engine/behaviour.md.
+# What the task engine is to do, and the tests that have its numbers in their titles, into docs/engine/behaviour.md and the pages below it.
 .PHONY: engine-behaviour
 engine-behaviour: | $(SETUP)
 	$(TSX) tools/gen-engine-behaviour.ts

@@ -2,6 +2,25 @@
  * What the task engine is to do, by numbers: E for tasks and containers, T for the limits of a task and its shared network, P for pods. Numbers that are
  * absent are not of this engine.
  */
+
+/** A part of the numbers that has a page of its own: those of one letter from `first` to `last`. */
+export interface EngineChapter {
+  /** Name of its page, without the ending. */
+  readonly file: string;
+  readonly title: string;
+  readonly letter: "E" | "T" | "P";
+  readonly first: number;
+  readonly last: number;
+}
+
+export const ENGINE_CHAPTERS: readonly EngineChapter[] = [
+  { file: "daemon", title: "start, room on the host, recovery, events", letter: "E", first: 1, last: 35 },
+  { file: "containers", title: "images, and what containers are made of", letter: "E", first: 36, last: 62 },
+  { file: "life", title: "start, networks, stop, order", letter: "E", first: 63, last: 95 },
+  { file: "limits", title: "limits of a task and its interfaces", letter: "T", first: 1, last: 24 },
+  { file: "pods", title: "pods", letter: "P", first: 1, last: 34 },
+];
+
 export const ENGINE_ROWS: Readonly<Record<string, string>> = {
   E1: "Making an engine has no effect outside it: no file, no process, no timer.",
   E2: "At its start the engine listens for what happens before it looks at what is there, so that no end is lost between the two.",

@@ -1,13 +1,16 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { currentPage, ENGINE_PAGE, enginePage, titlesIn } from "./gen-engine-behaviour.ts";
+import { currentPages, ENGINE_INDEX, enginePages, titlesIn } from "./gen-engine-behaviour.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../", import.meta.url));
 
-test("the page has the rows and the titles of the tests as they are (make engine-behaviour)", () => {
-  expect(readFileSync(join(REPOSITORY, ENGINE_PAGE), "utf8")).toBe(currentPage(REPOSITORY));
+test("the pages have the rows and the titles of the tests as they are (make engine-behaviour)", () => {
+  const pages = currentPages(REPOSITORY);
+  for (const [path, text] of pages) expect(readFileSync(join(REPOSITORY, path), "utf8"), path).toBe(text);
+  const there = readdirSync(join(REPOSITORY, "docs/engine/behaviour")).map((name) => `docs/engine/behaviour/${name}`);
+  expect([ENGINE_INDEX, ...there].sort()).toEqual([...pages.keys()].sort());
 });
 
 test("titles are found wherever a test may have them, and nothing else is one", () => {
@@ -34,8 +37,19 @@ test("a row has all tests that name it, one that nobody names says so, and a num
     { file: "b.test.ts", title: "E1 T3 both" },
     { file: "b.test.ts", title: "none, not even E2BIG" },
   ];
-  const page = enginePage(tests, rows);
-  expect(page).toContain("Of 3 numbers 2 have a test.");
-  expect(page).toContain("| E1 | One. | a.test.ts: E1: a\\|b; T3: c &lt;d><br>b.test.ts: E1 T3 both |\n| E2 | Two. | no test yet |\n| T3 ");
-  expect(() => enginePage([{ file: "a.test.ts", title: "E9 x" }], rows)).toThrow("a.test.ts: no row E9: E9 x");
+  const chapters = [
+    { file: "one", title: "one", letter: "E", first: 1, last: 9 },
+    { file: "two", title: "two", letter: "T", first: 3, last: 3 },
+  ] as const;
+  const pages = enginePages(tests, rows, chapters);
+  expect(pages.get(ENGINE_INDEX)).toContain("Of 3 numbers 2 have a test.");
+  expect(pages.get(ENGINE_INDEX)).toContain(
+    "| E1 to E2 | [one](behaviour/one.md) | 2 | 1 |\n| T3 to T3 | [two](behaviour/two.md) | 1 | 1 |",
+  );
+  expect(pages.get("docs/engine/behaviour/one.md")).toMatch(
+    /\| E1 \| One\. \| a\.test\.ts: E1: a\\\|b; T3: c &lt;d><br>b\.test\.ts: E1 T3 both \|\n\| E2 \| Two\. \| no test yet \|\n$/,
+  );
+  expect(pages.get("docs/engine/behaviour/two.md")).toMatch(/\n\| T3 \| Three\. \| .*\|\n$/);
+  expect(() => enginePages([{ file: "a.test.ts", title: "E9 x" }], rows, chapters)).toThrow("a.test.ts: no row E9: E9 x");
+  expect(() => enginePages([], { ...rows, T4: "Four." }, chapters)).toThrow("no chapter has the row T4");
 });

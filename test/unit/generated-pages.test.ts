@@ -1,6 +1,6 @@
 /**
  * Pages that a target of make writes from what it has measured: whether they still fit the sources, as far as the sources alone can tell.
- * docs/findings.md and docs/engine/behaviour.md are compared beside their generators, man/ by `make lint`.
+ * docs/findings.md, docs/engine/behaviour.md and the pages below it are compared beside their generators, man/ by `make lint`.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
