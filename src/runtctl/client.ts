@@ -69,15 +69,17 @@ async function sendToOne([first, ...others]: Sockets, method: string, path: stri
   }
 }
 
-/** Without a `servername` the agent works out one for TLS, which takes 4 ms in a new process. */
-type ConnectionOptions = RequestOptions & { readonly servername: "" };
+/** Options of every request. Without a `servername` the agent works out one for TLS, which takes 4 ms in a new process. */
+export function connectionOptions(socketPath: string, path: string): RequestOptions & { readonly servername: "" } {
+  return { socketPath, path, servername: "" };
+}
 
 function send(socketPath: string, method: string, path: string, body: unknown): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const headers = body === undefined ? {} : { "content-type": "application/json" };
     // A change gets a new connection, so that it is always known whether the daemon has received it.
     const agent = method === "GET" ? undefined : new Agent();
-    const options: ConnectionOptions = { socketPath, method, path, headers, timeout: TIMEOUT_MS, agent, servername: "" };
+    const options = { ...connectionOptions(socketPath, path), method, headers, timeout: TIMEOUT_MS, agent };
     const call = request(options, resolve);
     call.on("timeout", () => call.destroy(new Error(`no answer within ${TIMEOUT_MS / 1000} s`)));
     call.on("error", (error: NodeJS.ErrnoException) => {

@@ -2,7 +2,7 @@
 import { type IncomingMessage, request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EngineEvent } from "../engine/index.ts";
-import { ClientError, connectionError } from "./client.ts";
+import { ClientError, connectionError, connectionOptions } from "./client.ts";
 import type { Sockets } from "./sockets.ts";
 
 export type Told =
@@ -45,7 +45,7 @@ export async function* followEvents(
 async function connected([socketPath, ...others]: Sockets, after: number): Promise<IncomingMessage> {
   try {
     return await new Promise<IncomingMessage>((resolve, reject) => {
-      const call = request({ socketPath, path: `/v1/events?after=${after}` }, (response) => {
+      const call = request(connectionOptions(socketPath, `/v1/events?after=${after}`), (response) => {
         if (response.statusCode === 200) return resolve(response);
         call.destroy();
         reject(new ClientError("refused", `the daemon answers ${response.statusCode}`));

@@ -1,6 +1,6 @@
 /** Pulls an image through the daemon, and reports the progress. */
 import { type IncomingMessage, request } from "node:http";
-import { ClientError, connectionError } from "./client.ts";
+import { ClientError, connectionError, connectionOptions } from "./client.ts";
 import type { Sockets } from "./sockets.ts";
 
 export interface PullProgress {
@@ -44,7 +44,7 @@ function refusal(text: string): ClientError {
 function asked(socketPath: string, body: string): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const headers = { "content-type": "application/json" };
-    const call = request({ socketPath, method: "POST", path: "/v1/images/pull", headers }, resolve);
+    const call = request({ ...connectionOptions(socketPath, "/v1/images/pull"), method: "POST", headers }, resolve);
     call.once("error", (error) => reject(connectionError(socketPath, error)));
     call.end(body);
   });

@@ -2,7 +2,7 @@
 import { request } from "node:http";
 import type { Duplex } from "node:stream";
 import { FRAME, FrameReader, frameOf, STREAM_PROTOCOL, type StreamEnd, type StreamStart } from "../shared/frames/index.ts";
-import { ClientError, connectionError } from "./client.ts";
+import { ClientError, connectionError, connectionOptions } from "./client.ts";
 import type { Sockets } from "./sockets.ts";
 
 /** Stdio of this program. */
@@ -91,7 +91,7 @@ export class RemoteProgram {
 /** @throws ClientError: the daemon refuses or does not answer */
 export function upgraded([socketPath]: Sockets, path: string): Promise<Duplex> {
   return new Promise((resolve, reject) => {
-    const call = request({ socketPath, path, headers: { connection: "Upgrade", upgrade: STREAM_PROTOCOL } });
+    const call = request({ ...connectionOptions(socketPath, path), headers: { connection: "Upgrade", upgrade: STREAM_PROTOCOL } });
     call.once("upgrade", (_, socket, head) => {
       if (head.length > 0) socket.unshift(head);
       resolve(socket);

@@ -97,13 +97,15 @@ function forwardMove(record: TaskRecord, container: ContainerRecord, now: Instan
   return { target, action: { type: actionTo(target), container: name, generation, runtimeId } };
 }
 
-/** Every container needs the cgroup; to be created also users, volumes and the network, and to be started the shared namespaces. */
+/** Every container needs the cgroup; to be created also users and volumes, and to be started the network and the shared namespaces. */
 function hasWhatItNeeds({ resources, containers }: TaskRecord, { type }: ContainerRecord, target: ContainerStatus): boolean {
   const isCreated = (kind: string) => resources.every((one) => one.kind !== kind || one.known === "CREATED");
   if (target === "PULLED") return isCreated("cgroup");
-  if (!isCreated("users") || !isCreated("volume") || !isCreated("network")) return false;
+  if (!isCreated("users") || !isCreated("volume")) return false;
+  if (target === "CREATED") return true;
+  if (!isCreated("network")) return false;
   const pause = containers.find((one) => one.type === "namespacePause");
-  return target === "CREATED" || type === "namespacePause" || pause === undefined || hasReached(pause.known, pause.steady);
+  return type === "namespacePause" || pause === undefined || hasReached(pause.known, pause.steady);
 }
 
 function checkHealth(record: TaskRecord, now: Instant): Decision {

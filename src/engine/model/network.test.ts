@@ -20,13 +20,15 @@ const actions = ({ pending }: World) =>
 const finish = (world: World, what: string, how: "ok" | "failed" = "ok") => world.finish(actions(world).indexOf(what), how);
 const stop = (world: World) => world.send({ type: "stop", at: world.now, reason: reason("StoppedByUser", "stop") });
 
-test("E71: no container is created before the network is there; it is given back with the last end, not with the record", () => {
+test("E71: no container is started before the network is there, though it is made ready meanwhile; it is given back with the last end, not with the record", () => {
   const world = new World(record("t"), () => {});
   world.send({ type: "admitted", at });
   expect(actions(world)).toEqual(["createResource network", "pull c"]);
   finish(world, "pull c");
+  expect(actions(world)).toEqual(["createResource network", "create c"]);
+  finish(world, "create c");
   expect(actions(world)).toEqual(["createResource network"]);
-  for (const what of ["createResource network", "create c", "start c"]) finish(world, what);
+  for (const what of ["createResource network", "start c"]) finish(world, what);
   stop(world);
   expect(actions(world)).toEqual(["stop c"]);
   finish(world, "stop c");
@@ -42,8 +44,10 @@ test("E71: a network that is begun when its task is stopped is given back when t
   const world = new World(record("t"), () => {});
   world.send({ type: "admitted", at });
   finish(world, "pull c");
+  finish(world, "create c");
   stop(world);
-  expect(actions(world)).toEqual(["createResource network"]);
+  expect(actions(world)).toEqual(["createResource network", "stop c"]);
+  finish(world, "stop c");
   finish(world, "createResource network");
   expect(actions(world)).toEqual(["removeResource network"]);
 });

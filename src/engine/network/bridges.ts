@@ -6,6 +6,8 @@ export class Bridges {
   readonly #attachments: Attachments;
   readonly #timeoutMs: number;
   #removing: Promise<unknown> | undefined;
+  /** Tasks whose attachments are being removed. Of two that leave at once the second one removes the bridge. */
+  readonly #leaving = new Set<string>();
 
   constructor(attachments: Attachments, timeoutMs: number) {
     this.#attachments = attachments;
@@ -18,9 +20,10 @@ export class Bridges {
     write();
   }
 
-  /** Removes those bridges of a removed attachment that no other attachment uses. @throws NetworkError */
-  async removeUnused({ steps }: Pick<Attachment, "steps">): Promise<void> {
+  /** Removes those bridges of an attachment that nobody else uses: others that leave do not count. @throws NetworkError */
+  async leave({ containerId, steps }: Attachment): Promise<void> {
     while (this.#removing !== undefined) await this.#removing.catch(() => {});
+    this.#leaving.add(containerId);
     const unused = this.unused(bridgesOf({ steps }));
     if (unused.length === 0) return;
     this.#removing = Promise.all(unused.map((name) => this.#remove(name)));
@@ -31,9 +34,15 @@ export class Bridges {
     }
   }
 
-  /** Those `bridges` that no attachment uses. */
+  /** The attachment of a task that has left is removed. */
+  left(containerId: string): void {
+    this.#leaving.delete(containerId);
+  }
+
+  /** Those `bridges` that no attachment uses which stays. */
   unused(bridges: readonly string[]): string[] {
-    const used = new Set(this.#attachments.all().flatMap(bridgesOf));
+    const staying = this.#attachments.all().filter(({ containerId }) => !this.#leaving.has(containerId));
+    const used = new Set(staying.flatMap(bridgesOf));
     return bridges.filter((name) => !used.has(name));
   }
 

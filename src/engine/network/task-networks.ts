@@ -86,10 +86,12 @@ export class TaskNetworks {
     const { path, files } = this.placement(id);
     const attachment = this.#attachments.read(id);
     if (attachment !== undefined) await this.#detach(attachment);
-    await unpinNamespace(path, this.#timeoutMs);
+    const unpinning = unpinNamespace(path, this.#timeoutMs);
+    const results = await Promise.allSettled([unpinning, attachment && this.#bridges.leave(attachment)]);
+    for (const result of results) if (result.status === "rejected") throw result.reason;
     removeFiles(files);
     this.#attachments.remove(id);
-    if (attachment !== undefined) await this.#bridges.removeUnused(attachment);
+    this.#bridges.left(id);
   }
 
   /** Writes other tasks of the network to the task's hosts file, which running containers see at once. @throws the errors of the system calls */

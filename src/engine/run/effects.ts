@@ -89,13 +89,14 @@ export class Effects {
         pruneLogs(paths.log(record.id, action.runtimeId));
         this.#options.specCopies.write(record);
         await this.#options.pulling.makeRoot(record, action);
-        metadata.begin(record, action);
         endMessages.begin(record, action);
         writeResolv(record, paths);
         this.#options.logRouters.begin(record, action);
         this.#options.sharedProxies.begin(record);
         return done(action, "CREATED");
       case "start": {
+        // The addresses of the network are known now.
+        metadata.begin(record, action);
         const hasSecrets = specOf(record, action.container)?.secrets?.some(({ env }) => env !== undefined);
         const { startedMs } = await runtime.launch(action.runtimeId, this.#options.launching.command(record, action), hasSecrets);
         metadata.ready(record, action, startedMs);

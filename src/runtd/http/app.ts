@@ -36,7 +36,7 @@ async function respond(route: Route, context: Context<{ Bindings: HttpBindings }
     ...services,
     context,
     ...validated(route, { params: context.req.param(), query: context.req.query(), body }),
-    caller: route.access === "admin" ? await services.peers.of(context.env.incoming.socket) : undefined,
+    caller: () => services.peers.of(context.env.incoming.socket),
   } as ValidRequest<Record<string, unknown>, Record<string, unknown>, unknown>;
   if ("respond" in route) return route.respond(asked);
   return context.json((await route.handle(asked)) as object, route.answer.status);

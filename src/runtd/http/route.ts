@@ -13,8 +13,8 @@ export interface ValidRequest<P, Q, B> extends Services {
   readonly params: P;
   readonly query: Q;
   readonly body: B;
-  /** For changes: the credentials of the peer; undefined when they are unknown. */
-  readonly caller: Caller | undefined;
+  /** Finds the credentials of the peer, by a process; undefined when they are unknown. Only what is recorded of a change needs them. */
+  readonly caller: () => Promise<Caller | undefined>;
   /** The raw request, for headers and the stream. */
   readonly context: Context;
 }

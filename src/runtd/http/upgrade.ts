@@ -35,7 +35,7 @@ export function addUpgrades(server: Server, routes: readonly Route[], services: 
     if (services.streams.isFull) return void refuse("too-many", `${services.streams.most} streams are open`);
     try {
       const parts = validated(found.route, { params: found.params, query: Object.fromEntries(url.searchParams) });
-      const caller = await services.peers.of(request.socket as Socket);
+      const caller = () => services.peers.of(request.socket as Socket);
       return found.route.open({ ...services, ...parts, caller } as Parameters<AnyStreamRoute["open"]>[0]);
     } catch (error) {
       const { code, message, details } = errorOf(error);

@@ -15,8 +15,12 @@ export const applyFile = jsonRoute({
   answer: { status: 200, description: "They are recorded; they may not run yet", schema: z.strictObject({ applied: z.array(applied) }) },
   errors: ["invalid-spec", "no-room", "not-written"],
   async handle({ engine, caller, body: { text, group, ...options } }) {
-    const tasks = await engine.apply(readFile(text, engine), group, options, caller);
-    log("info", "applied", { group, tasks, by: caller });
+    // The file is read while the process for the caller runs.
+    const asking = caller();
+    const file = readFile(text, engine);
+    const by = await asking;
+    const tasks = await engine.apply(file, group, options, by);
+    log("info", "applied", { group, tasks, by });
     return { applied: tasks };
   },
 });

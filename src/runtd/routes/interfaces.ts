@@ -27,7 +27,7 @@ export const attachInterface = jsonRoute({
   body: attachment,
   answer: { status: 200, description: "It is recorded", schema: interfaceView },
   errors: ["interface-in-use", "not-written"],
-  handle: ({ engine, body, caller }) => engine.interfaces.attach(body.name, body.forMs, caller),
+  handle: async ({ engine, body, caller }) => engine.interfaces.attach(body.name, body.forMs, await caller()),
 });
 
 export const detachInterface = jsonRoute({
@@ -40,7 +40,7 @@ export const detachInterface = jsonRoute({
   answer: { status: 200, description: "It is forgotten", schema: z.strictObject({ name: z.string() }) },
   errors: ["unknown-interface", "interface-in-use", "not-written"],
   async handle({ engine, params, caller }) {
-    await engine.interfaces.detach(params.name, caller);
+    await engine.interfaces.detach(params.name, await caller());
     return { name: params.name };
   },
 });

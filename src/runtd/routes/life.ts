@@ -17,8 +17,9 @@ export const stopTask = jsonRoute({
   answer: recorded,
   errors: ["unknown-task", "not-written"],
   async handle({ engine, params, query, caller }) {
-    const id = await engine.stop(params.name, query.group, caller);
-    log("info", "stop-asked", { task: id, by: caller });
+    const by = await caller();
+    const id = await engine.stop(params.name, query.group, by);
+    log("info", "stop-asked", { task: id, by });
     return { id };
   },
 });
@@ -35,8 +36,9 @@ export const restartTask = jsonRoute({
   answer: recorded,
   errors: ["unknown-task", "unknown-container", "not-running", "not-written"],
   async handle({ engine, params, query, body, caller }) {
-    const id = await engine.restart(params.name, query.group, body.containers, caller);
-    log("info", "restart-asked", { task: id, containers: body.containers, by: caller });
+    const by = await caller();
+    const id = await engine.restart(params.name, query.group, body.containers, by);
+    log("info", "restart-asked", { task: id, containers: body.containers, by });
     return { id };
   },
 });
@@ -52,8 +54,9 @@ export const rollbackTask = jsonRoute({
   answer: { ...recorded, description: "Id of the task that is to run. It is recorded, not done" },
   errors: ["unknown-task", "nothing-to-roll-back", "not-written"],
   async handle({ engine, params, query, caller }) {
-    const id = await engine.rollback(params.name, query.group, caller);
-    log("info", "rollback-asked", { task: id, by: caller });
+    const by = await caller();
+    const id = await engine.rollback(params.name, query.group, by);
+    log("info", "rollback-asked", { task: id, by });
     return { id };
   },
 });

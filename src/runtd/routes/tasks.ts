@@ -58,8 +58,9 @@ export const deleteTask = jsonRoute({
   },
   errors: ["unknown-task", "not-written"],
   async handle({ engine, params, query, caller }) {
-    const ids = await engine.delete(params.name, query.group, caller);
-    log("info", "delete-asked", { tasks: ids, by: caller });
+    const by = await caller();
+    const ids = await engine.delete(params.name, query.group, by);
+    log("info", "delete-asked", { tasks: ids, by });
     return { ids };
   },
 });

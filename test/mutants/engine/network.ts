@@ -64,6 +64,14 @@ export const NETWORK_MUTANTS: readonly Mutant[] = [
     test: MODEL,
   },
   {
+    id: "E71c",
+    fault: "of two tasks that are removed at once each leaves the bridge to the other",
+    file: "src/engine/network/bridges.ts",
+    from: "    this.#leaving.add(containerId);\n    const unused = this.unused(bridgesOf({ steps }));",
+    to: "    const unused = this.unused(bridgesOf({ steps }));",
+    test: "src/engine/network/bridges.test.ts",
+  },
+  {
     id: "E72",
     fault: "leases of the old boot stay",
     file: "src/engine/network/task-networks.ts",
