@@ -45,7 +45,7 @@ async function daemonWith({ takesReaders }: { readonly takesReaders: boolean }) 
 
 test("the end of a task that is removed is told, not looked for; that of another one is not it", async () => {
   const daemon = await daemonWith({ takesReaders: true });
-  const gone = untilGone(daemon.session, "g.t.1");
+  const gone = untilGone(daemon.session, ["g.t.1"]);
   await sleep(300);
   daemon.tell("g.other.1");
   await sleep(300);
@@ -57,10 +57,10 @@ test("the end of a task that is removed is told, not looked for; that of another
 
 test("a daemon that takes no more readers of events is asked now and then; what is gone already is not waited for", async () => {
   const daemon = await daemonWith({ takesReaders: false });
-  const gone = untilGone(daemon.session, "g.t.1");
+  const gone = untilGone(daemon.session, ["g.t.1"]);
   await sleep(300);
   daemon.remove();
   await gone;
   expect(daemon.looks()).toBeGreaterThan(1);
-  await untilGone(daemon.session, "g.t.1");
+  await untilGone(daemon.session, ["g.t.1"]);
 });

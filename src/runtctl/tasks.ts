@@ -1,6 +1,6 @@
 /** Requests for tasks. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { OrphanView, TaskView } from "../engine/index.ts";
+import type { EngineEvent, OrphanView, TaskView } from "../engine/index.ts";
 import { ClientError } from "./client.ts";
 import { followEvents } from "./event-stream.ts";
 import type { Session } from "./session.ts";
@@ -36,21 +36,55 @@ export async function taskIfThere(session: Session, name: string): Promise<TaskV
   }
 }
 
-/** Waits until the task was removed completely. @throws ClientError */
-export async function untilGone(session: Session, id: string): Promise<void> {
+/** Waits until each task was removed completely. @throws ClientError */
+export function untilGone(session: Session, ids: readonly string[]): Promise<void> {
+  return untilEach(
+    session,
+    ids,
+    ({ type }) => type === "removed",
+    (task) => task === undefined,
+  );
+}
+
+/** Waits until each task has stopped, or is gone. @throws ClientError */
+export function untilStopped(session: Session, ids: readonly string[]): Promise<void> {
+  return untilEach(
+    session,
+    ids,
+    ({ type }) => type === "task" || type === "removed",
+    (task) => task === undefined || task.known === "STOPPED",
+  );
+}
+
+/** Waits until `isDone` is true of each task; undefined: it is gone. `tells`: the events of a task after which it is looked at. @throws ClientError */
+async function untilEach(
+  session: Session,
+  ids: readonly string[],
+  tells: (event: EngineEvent) => boolean,
+  isDone: (task: TaskView | undefined) => boolean,
+): Promise<void> {
   const { client, sockets } = session;
+  const open = new Set(ids);
+  const look = async (some: Iterable<string>) => {
+    for (const id of [...some]) if (isDone(await taskIfThere(session, id))) open.delete(id);
+    return open.size === 0;
+  };
   const { lastSequence } = await client.call<{ lastSequence: number }>("GET", "/v1/node");
-  // What is there now is told when it goes.
-  if ((await taskIfThere(session, id)) === undefined) return;
+  // What is not done now is told when it is.
+  if (await look(open)) return;
   try {
     for await (const told of followEvents(sockets, lastSequence)) {
-      const isTold = "gap" in told || (told.event.type === "removed" && told.event.task === id);
-      if (isTold && (await taskIfThere(session, id)) === undefined) return;
+      if ("gap" in told) {
+        if (await look(open)) return;
+        continue;
+      }
+      const id = "task" in told.event ? told.event.task : null;
+      if (id !== null && open.has(id) && tells(told.event) && (await look([id]))) return;
     }
   } catch (error) {
     // There are as many readers of events as the daemon takes.
     if (!(error instanceof ClientError && error.code === "refused")) throw error;
-    while ((await taskIfThere(session, id)) !== undefined) await sleep(LOOK_MS);
+    while (!(await look(open))) await sleep(LOOK_MS);
   }
 }
 

@@ -49,6 +49,13 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
       expect(await refused("POST", path, { text: webTask("relative") })).toBe("422 invalid-spec");
       expect(await refused("POST", path, { text: "" }, read)).toBe("403 read-only");
     }
+    for (const path of ["/v1/delete", "/v1/stop"]) {
+      for (const body of [{}, { names: ["web"], all: true }, { names: [] }])
+        expect(await refused("POST", path, body)).toBe("400 invalid-argument");
+      expect(await refused("POST", path, { names: ["web"] })).toBe("404 unknown-task");
+      expect(await refused("POST", path, { text: webTask("relative") })).toBe("422 invalid-spec");
+      expect(await refused("POST", path, { all: true }, read)).toBe("403 read-only");
+    }
     for (const path of ["/v1/images/prune", "/v1/images/pull"]) {
       expect(await refused("POST", path, { most: "x" })).toBe("400 invalid-argument");
       expect(await refused("POST", path, {}, read)).toBe("403 read-only");
@@ -115,6 +122,9 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
     expect((await ask("POST", "/v1/apply", { text: webTask(scene.rootfs()) })).value.applied).toMatchObject([{ change: "replaced" }]);
     expect((await ask("POST", "/v1/tasks/web/rollback")).status).toBe(202);
     expect((await ask("POST", "/v1/tasks/web/stop")).status).toBe(202);
+    expect((await ask("POST", "/v1/stop", { names: ["web"] })).value.tasks.map((one: { name: string }) => one.name)).toContain("web");
+    const text = webTask(scene.rootfs(), "nobody");
+    expect((await ask("POST", "/v1/delete", { text })).value).toEqual({ tasks: [], forgotten: [], missing: ["nobody"], others: ["web"] });
     expect((await ask("DELETE", "/v1/tasks/web")).status).toBe(202);
     await until(async () => (await http(scene.socket, "GET", "/v1/tasks/web")).status === 404);
     for (const { data } of await eventsOf(read, 0)) expect([data, contract.eventObjection(data)]).toEqual([data, undefined]);

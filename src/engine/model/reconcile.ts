@@ -19,6 +19,12 @@ export function reconcile(record: TaskRecord, event: TaskEvent, host: DecisionCo
   return reconcileAll(record, [event], host);
 }
 
+/** Applies an event and decides nothing: a later event does. For several tasks of which each is to see what has become of the others. */
+export function absorb(record: TaskRecord, event: TaskEvent, host: DecisionContext): Reconciled {
+  const applied = settle(applyEvent(record, event), event.at, host);
+  return { record: applied, actions: [], changes: changesBetween(record, applied, host.options.stopTries) };
+}
+
 /** Applies the events of one turn in order, and decides once after the last. `events` must not be empty. */
 export function reconcileAll(record: TaskRecord, events: readonly TaskEvent[], host: DecisionContext): Reconciled {
   const applied = events.reduce((state, event) => settle(applyEvent(state, event), event.at, host), record);

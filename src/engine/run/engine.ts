@@ -12,7 +12,7 @@ import { containerOf } from "./containers/container-of.ts";
 import type { OrphanView } from "./containers/orphans.ts";
 import { type UsageView, usages } from "./containers/usage.ts";
 import type { Applied, ApplyOptions } from "./desired/apply.ts";
-import { taskNamed } from "./desired/commands.ts";
+import { type Selected, type Selection, taskNamed } from "./desired/commands.ts";
 import { differenceOf, type TaskDifference } from "./desired/difference.ts";
 import type { Caller } from "./desired/journal.ts";
 import { specsIn } from "./desired/specs.ts";
@@ -220,6 +220,16 @@ export class Engine {
    */
   async stop(name: string, group: string, by?: Caller): Promise<string> {
     return this.#parts.edits.make(by, (command) => command.stop(name, group), { isStop: true });
+  }
+
+  /** Deletes several tasks in one transaction, so that they stop in the inverse order of their dependencies. @throws EngineError unknown-task; StoreError not-written */
+  async deleteAll(selection: Selection, group: string, by?: Caller): Promise<Selected> {
+    return this.#parts.edits.make(by, (command) => command.deleteAll(selection, group));
+  }
+
+  /** Stops several tasks, as `stop` does and in one transaction. @throws EngineError unknown-task */
+  async stopAll(selection: Selection, group: string, by?: Caller): Promise<Selected> {
+    return this.#parts.edits.make(by, (command) => command.stopAll(selection, group), { isStop: true });
   }
 
   /**

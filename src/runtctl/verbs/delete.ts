@@ -1,17 +1,29 @@
 import { EXIT } from "../errors.ts";
-import { taskPath, untilGone } from "../tasks.ts";
+import { untilGone } from "../tasks.ts";
 import { verb } from "../verb.ts";
+import { addSeveral, askSeveral, type SeveralOptions, sayDone } from "./several.ts";
 
-export const remove = verb<{ readonly wait: boolean }>({
+export const remove = verb<SeveralOptions>({
   name: "delete",
-  summary: "stop a task and remove it with everything that belongs to it",
-  description: ["It returns when nothing of the task is left. SIGINT ends the wait; the daemon goes on."],
-  define: (command) =>
-    command.argument("<name>", "name of the task").option("--no-wait", "return as soon as the daemon has recorded the request"),
-  async run(session, [name = ""], { wait }) {
-    const { ids } = await session.client.call<{ ids: string[] }>("DELETE", taskPath(name, session.group));
-    for (const id of wait ? ids : []) await untilGone(session, id);
-    console.log(`task ${name} ${wait ? "deleted" : "is being deleted"}`);
+  summary: "stop tasks and remove them with everything that belongs to them",
+  description: [
+    "Several tasks stop in the inverse order of their dependencies. When a name is wrong nothing is done; of a file those tasks are removed that are there. It returns when nothing of them is left. SIGINT ends the wait; the daemon goes on.",
+  ],
+  examples: [
+    ["delete web", "the task web"],
+    ["delete -f compose.yaml", "the services of a Compose file"],
+    ["-g shop delete --all", "every task of the group shop"],
+  ],
+  define: addSeveral,
+  async run(session, names, options) {
+    const selected = await askSeveral(session, "/v1/delete", names, options);
+    if (selected === undefined) return EXIT.failed;
+    if (options.wait)
+      await untilGone(
+        session,
+        selected.tasks.map(({ id }) => id),
+      );
+    sayDone(selected, options.wait ? "deleted" : "is being deleted", options);
     return EXIT.done;
   },
 });

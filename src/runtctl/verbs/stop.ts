@@ -1,22 +1,28 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { EXIT } from "../errors.ts";
-import { taskOf, taskPath } from "../tasks.ts";
+import { untilStopped } from "../tasks.ts";
 import { verb } from "../verb.ts";
+import { addSeveral, askSeveral, type SeveralOptions, sayDone } from "./several.ts";
 
-const LOOK_MS = 100;
-
-export const stop = verb<{ readonly wait: boolean }>({
+export const stop = verb<SeveralOptions>({
   name: "stop",
-  summary: "stop a task, and keep it for inspection",
+  summary: "stop tasks, and keep them for inspection",
   description: [
-    "It returns when the task has stopped. SIGINT ends the wait; the daemon goes on. `apply` starts the task again, `delete` removes it, and so does the end of its retention.",
+    "Several tasks stop in the inverse order of their dependencies. It returns when they have stopped. SIGINT ends the wait; the daemon goes on. `apply` starts a task again, `delete` removes it, and so does the end of its retention.",
   ],
-  define: (command) =>
-    command.argument("<name>", "name of the task").option("--no-wait", "return as soon as the daemon has recorded the request"),
-  async run(session, [name = ""], { wait }) {
-    const { id } = await session.client.call<{ id: string }>("POST", taskPath(name, session.group, "stop"));
-    while (wait && (await taskOf(session, id)).known !== "STOPPED") await sleep(LOOK_MS);
-    console.log(`task ${name} ${wait ? "stopped" : "is being stopped"}`);
+  examples: [
+    ["stop web", "the task web"],
+    ["stop -f compose.yaml", "the services of a Compose file; `apply -f compose.yaml` starts them again"],
+  ],
+  define: addSeveral,
+  async run(session, names, options) {
+    const selected = await askSeveral(session, "/v1/stop", names, options);
+    if (selected === undefined) return EXIT.failed;
+    if (options.wait)
+      await untilStopped(
+        session,
+        selected.tasks.map(({ id }) => id),
+      );
+    sayDone(selected, options.wait ? "stopped" : "is being stopped", options);
     return EXIT.done;
   },
 });

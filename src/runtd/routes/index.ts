@@ -14,6 +14,7 @@ import { getNode } from "./node.ts";
 import { describing } from "./openapi.ts";
 import { listOrphans } from "./orphans.ts";
 import { planFile } from "./plan.ts";
+import { deleteTasks, stopTasks } from "./several.ts";
 import { deleteTask, describeTask, getTask, listTasks } from "./tasks.ts";
 import { getUsage } from "./usage.ts";
 
@@ -27,6 +28,8 @@ const WORKING: readonly Route[] = [
   stopTask,
   restartTask,
   rollbackTask,
+  deleteTasks,
+  stopTasks,
   readLogs,
   applyFile,
   planFile,

@@ -282,6 +282,14 @@ export const MODEL_MUTANTS: readonly Mutant[] = [
     test: DEPENDENCIES,
   },
   {
+    id: "E92b",
+    fault: "of tasks that are stopped together each is decided on before the next one is asked to stop",
+    file: "src/engine/run/desired/draft.ts",
+    from: "(record) => absorb(record, event, this.#view(record))",
+    to: "(record) => reconcile(record, event, this.#view(record))",
+    test: "test/engine/several.test.ts",
+  },
+  {
     id: "E93",
     fault: "who waits for what can never be waits on",
     file: `${MODEL}/settle.ts`,

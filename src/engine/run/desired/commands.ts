@@ -1,5 +1,5 @@
 /** Requests of users, applied to the draft of a turn. Each request throws before it changes anything. */
-import { reason, type TaskRecord, taskId, UserRanges } from "../../model/index.ts";
+import { reason, type TaskEvent, type TaskRecord, taskId, UserRanges } from "../../model/index.ts";
 import type { TaskSpec } from "../../spec/index.ts";
 import { EngineError, unknownTask } from "../errors.ts";
 import {
@@ -26,6 +26,26 @@ export function taskNamed(tasks: readonly TaskRecord[], name: string, group: str
   );
 }
 
+/** Tasks of a group that a request is about. */
+export type Selection =
+  | "all"
+  | {
+      readonly names: readonly string[];
+      /** Names that no task has are told in the answer; otherwise the first of them is an error. */
+      readonly mayBeMissing?: boolean;
+    };
+
+/** The tasks of a request about several. */
+export interface Selected {
+  readonly tasks: readonly Pick<TaskRecord, "id" | "name">[];
+  /** Names of which there was only a success that is remembered no longer. */
+  readonly forgotten: readonly string[];
+  /** Names that no task has. */
+  readonly missing: readonly string[];
+  /** Names of the other tasks of the group. */
+  readonly others: readonly string[];
+}
+
 export interface CommandsOptions extends Pick<Present, "capacity" | "cgroupOf" | "users"> {
   /** The caller to record in the journal; undefined: the engine itself makes the request. */
   readonly by: Caller | undefined;
@@ -50,7 +70,7 @@ export class Commands {
     const present = { ...this.#options, tasks: this.#draft.all(), succeeded, revision: this.revision, at };
     const plan = planApply(specs, group, present, options);
     this.revision = plan.revision;
-    for (const step of plan.steps) this.#take("apply", step);
+    this.#carryOut("apply", plan.steps);
     return plan.applied;
   }
 
@@ -58,17 +78,40 @@ export class Commands {
   delete(name: string, group: string): readonly string[] {
     const found = this.#draft.all().filter((one) => one.id === name || (one.group === group && one.name === name));
     if (found.length === 0 && !this.#draft.succeeded().has(succeededKey({ group, name }))) throw unknownTask(name, group);
-    for (const { id } of found) this.#take("delete", { type: "remove", id });
+    this.#carryOut(
+      "delete",
+      found.map(({ id }) => ({ type: "remove", id })),
+    );
     for (const of of [{ group, name }, ...found]) this.#draft.forget(of);
     return found.map(({ id }) => id);
   }
 
+  /** All of them or none. A success that is remembered counts as a task. @throws EngineError unknown-task */
+  deleteAll(selection: Selection, group: string): Selected {
+    const done = [...this.#draft.succeeded().values()].filter((one) => one.group === group).map(({ name }) => name);
+    const selected = this.#select(selection, group, done);
+    this.#carryOut(
+      "delete",
+      selected.tasks.map(({ id }) => ({ type: "remove", id })),
+    );
+    // An id may be of another group.
+    for (const { id, name } of selected.tasks) this.#draft.forget({ group: this.#draft.get(id)?.group ?? group, name });
+    for (const name of selected.forgotten) this.#draft.forget({ group, name });
+    return selected;
+  }
+
+  /** All of them or none. @throws EngineError unknown-task */
+  stopAll(selection: Selection, group: string): Selected {
+    const selected = this.#select(selection, group, []);
+    this.#stop(selected.tasks);
+    return selected;
+  }
+
   /** @throws EngineError unknown-task */
   stop(name: string, group: string): string {
-    const { id } = this.#named(name, group);
-    this.#note(id, "stop");
-    this.#draft.apply(id, { type: "stop", at: this.#draft.at, reason: reason("StoppedByUser", "the task was stopped") });
-    return id;
+    const found = this.#named(name, group);
+    this.#stop([found]);
+    return found.id;
   }
 
   /** Also restarts the containers that are to be restarted with these. @throws EngineError unknown-task, unknown-container, not-running */
@@ -108,8 +151,33 @@ export class Commands {
     const users = usersFor(spec, new UserRanges(this.#draft.all(), this.#options.users));
     const id = taskId(current.group, current.name, ++this.revision);
     const task = { id, group: current.group, spec, cgroup: this.#options.cgroupOf(id), at: this.#draft.at, ...users };
-    for (const step of replacement(task, current)) this.#take("rollback", step);
+    this.#carryOut("rollback", replacement(task, current));
     return id;
+  }
+
+  #stop(tasks: readonly Pick<TaskRecord, "id">[]): void {
+    for (const { id } of tasks) this.#note(id, "stop");
+    const event = { type: "stop", at: this.#draft.at, reason: reason("StoppedByUser", "the task was stopped") } as const;
+    this.#draft.applyTogether(tasks.map(({ id }) => [id, event]));
+  }
+
+  /** @param done names that count although no task has them. @throws EngineError unknown-task */
+  #select(selection: Selection, group: string, done: readonly string[]): Selected {
+    const all = this.#draft.all();
+    const isOfGroup = (one: TaskRecord) => one.group === group;
+    const isNamed = ({ name }: TaskRecord) => selection === "all" || selection.names.includes(name);
+    const isMeant = (one: TaskRecord) => (isOfGroup(one) && isNamed(one)) || (selection !== "all" && selection.names.includes(one.id));
+    const tasks = all.filter(isMeant);
+    const names = selection === "all" ? done : selection.names;
+    const without = [...new Set(names)].filter((name) => !tasks.some((one) => one.name === name || one.id === name));
+    const missing = without.filter((name) => !done.includes(name));
+    if (selection !== "all" && !selection.mayBeMissing && missing[0] !== undefined) throw unknownTask(missing[0], group);
+    const others = new Set(all.filter((one) => isOfGroup(one) && !isMeant(one) && !one.isDeleteAsked).map(({ name }) => name));
+    return {
+      tasks: tasks.map(({ id, name }) => ({ id, name })),
+      forgotten: without.filter((name) => done.includes(name)),
+      ...{ missing, others: [...others] },
+    };
   }
 
   #named(name: string, group: string): TaskRecord {
@@ -127,22 +195,20 @@ export class Commands {
     this.#draft.note(id, request, this.#options.by);
   }
 
+  #carryOut(request: ChangeRequest, steps: readonly Step[]): void {
+    for (const step of steps) this.#take(request, step);
+    const removed = steps.filter((step) => step.type === "remove");
+    this.#draft.applyTogether(removed.map(({ id, by }) => [id, this.#removal(by)]));
+  }
+
   #take(request: ChangeRequest, step: Step): void {
-    const { at } = this.#draft;
-    switch (step.type) {
-      case "add":
-        this.#draft.add(step.record);
-        this.#note(step.record.id, request);
-        return;
-      case "respec":
-        this.#note(step.id, request);
-        this.#draft.apply(step.id, { type: "respec", at, spec: step.spec, digest: step.digest });
-        return;
-      case "remove": {
-        this.#note(step.id, request);
-        const why = step.by === undefined ? {} : { reason: reason("Replaced", `the task was replaced by ${step.by}`) };
-        this.#draft.apply(step.id, { type: "delete", at, ...why });
-      }
-    }
+    if (step.type === "add") this.#draft.add(step.record);
+    this.#note(step.type === "add" ? step.record.id : step.id, request);
+    if (step.type === "respec") this.#draft.apply(step.id, { type: "respec", at: this.#draft.at, spec: step.spec, digest: step.digest });
+  }
+
+  #removal(by: string | undefined): TaskEvent {
+    const why = by === undefined ? {} : { reason: reason("Replaced", `the task was replaced by ${by}`) };
+    return { type: "delete", at: this.#draft.at, ...why };
   }
 }

@@ -1,6 +1,7 @@
 /** The changes of one turn: copies of records that shadow the stored ones until the transaction is committed. */
 import {
   type Action,
+  absorb,
   type DecisionContext,
   type EngineOptions,
   type HostCapacity,
@@ -8,6 +9,7 @@ import {
   type Instant,
   proxyEvent,
   type QueuePolicy,
+  type Reconciled,
   reason,
   reconcile,
   schedule,
@@ -99,9 +101,19 @@ export class Draft {
 
   /** Applies an event to its task. Returns false if the task does not exist any more. */
   apply(id: string, event: TaskEvent): boolean {
+    return this.#take(id, (record) => reconcile(record, event, this.#view(record)));
+  }
+
+  /** Applies an event to each of these tasks, and decides when all have got it: what depends on a task that is stopped with it stops first. */
+  applyTogether(events: readonly (readonly [id: string, event: TaskEvent])[]): void {
+    for (const [id, event] of events) this.#take(id, (record) => absorb(record, event, this.#view(record)));
+    for (const [id, { at }] of events) this.apply(id, { type: "tick", at });
+  }
+
+  #take(id: string, decide: (record: TaskRecord) => Reconciled): boolean {
     const record = this.get(id);
     if (record === undefined) return false;
-    const { record: next, actions, changes } = reconcile(record, event, this.#view(record));
+    const { record: next, actions, changes } = decide(record);
     this.#touched.set(id, next);
     for (const action of actions) this.#orders.push({ record: next, action });
     for (const change of changes) this.#events.push({ ...change, ...ofTask(next, this.at.wallMs) });

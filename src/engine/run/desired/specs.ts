@@ -14,3 +14,10 @@ export function specsIn(file: string | ParsedFile, host: HostSupport): readonly 
   if (findings.length + refused.length > 0) throw invalidSpec([...findings, ...refused]);
   return tasks;
 }
+
+/** The names of the tasks of a file, whether or not this host could run them. @throws EngineError invalid-spec */
+export function namesIn(file: string | ParsedFile): readonly string[] {
+  const { tasks, findings } = typeof file === "string" ? parseTasks(file) : file;
+  if (findings.length > 0) throw invalidSpec(findings);
+  return tasks.map(({ name }) => name);
+}

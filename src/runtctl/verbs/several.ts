@@ -1,0 +1,48 @@
+/** Arguments of the verbs that take one task, several, those of a file, or all of a group. */
+import type { Command } from "commander";
+import type { Selected } from "../../engine/index.ts";
+import { UsageError } from "../errors.ts";
+import { printable } from "../output/style.ts";
+import type { Session } from "../session.ts";
+import { addComposeOptions, type ComposeFlags, fileToApply } from "./compose.ts";
+import { orFindings } from "./findings.ts";
+
+export interface SeveralOptions extends ComposeFlags {
+  readonly file?: string;
+  readonly all?: true;
+  readonly wait: boolean;
+}
+
+export function addSeveral(command: Command): void {
+  command
+    .argument("[name...]", "names of tasks")
+    .option("-f, --file <file>", "the tasks of a file, as `apply` takes it, as far as they are there; - is the standard input")
+    .option("--all", "all tasks of the group")
+    .option("--no-wait", "return as soon as the daemon has recorded the request");
+  addComposeOptions(command);
+}
+
+/** Asks for it. Returns undefined if the file has errors, after they were printed. @throws UsageError, ClientError */
+export async function askSeveral(
+  { client, group }: Session,
+  path: "/v1/delete" | "/v1/stop",
+  names: readonly string[],
+  options: SeveralOptions,
+): Promise<Selected | undefined> {
+  const { file, all } = options;
+  if ([names.length > 0, file !== undefined, all === true].filter(Boolean).length !== 1)
+    throw new UsageError("one of names, -f FILE and --all says which tasks are meant");
+  if (file === undefined) return client.call<Selected>("POST", path, names.length > 0 ? { group, names } : { group, all: true });
+  const read = await fileToApply({ ...options, file }, group);
+  if (read === undefined) return undefined;
+  const { source, ...body } = read;
+  return orFindings(source, () => client.call<Selected>("POST", path, body));
+}
+
+/** One line for each task, and for what was not meant and may have been. */
+export function sayDone({ tasks, forgotten, missing, others }: Selected, what: string, { file, all }: SeveralOptions): void {
+  for (const name of new Set([...tasks.map((one) => one.name), ...forgotten])) console.log(`task ${name} ${what}`);
+  for (const name of missing) console.log(`task ${printable(name)} is not there`);
+  if (file !== undefined) for (const name of others) console.log(`- task ${name} is not in the file`);
+  if (all && tasks.length + forgotten.length === 0) console.log("the group has no tasks");
+}

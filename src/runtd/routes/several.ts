@@ -1,0 +1,67 @@
+/** Requests about several tasks of a group, each one transaction. */
+import { z } from "zod";
+import { type Engine, namesIn, type Selected, type Selection } from "../../engine/index.ts";
+import { jsonRoute } from "../http/route.ts";
+import { log } from "../log.ts";
+import { readFile } from "../read-file.ts";
+import { groupName } from "../schemas/names.ts";
+
+const selection = z
+  .strictObject({
+    group: groupName.default("default"),
+    names: z.array(z.string().min(1)).min(1).optional().describe("Names or ids. One that no task has is an error, and nothing is done."),
+    text: z.string().optional().describe("A file as for apply: the tasks of these names, as far as they are there."),
+    all: z.literal(true).optional().describe("All tasks of the group."),
+  })
+  .refine(({ names, text, all }) => [names, text, all].filter((one) => one !== undefined).length === 1, "use one of names, text and all");
+
+const selected = z.strictObject({
+  tasks: z.array(z.strictObject({ id: z.string(), name: z.string() })),
+  forgotten: z.array(z.string()).describe("Names of which there was only a success that was remembered."),
+  missing: z.array(z.string()).describe("Names of the file that no task has."),
+  others: z.array(z.string()).describe("Names of the tasks of the group that the request does not name."),
+});
+
+const recorded = { status: 202, description: "It is recorded, not done", schema: selected } as const;
+
+/** @throws EngineError invalid-spec */
+function selectionOf({ names, text }: z.output<typeof selection>, engine: Engine): Selection {
+  if (text !== undefined) return { names: namesIn(readFile(text, engine)), mayBeMissing: true };
+  return names === undefined ? "all" : { names };
+}
+
+const idsOf = ({ tasks }: Selected) => tasks.map(({ id }) => id);
+
+export const deleteTasks = jsonRoute({
+  method: "post",
+  path: "/v1/delete",
+  operation: "deleteTasks",
+  access: "admin",
+  summary: "Stop tasks of a group in the inverse order of their dependencies, and remove everything of them",
+  body: selection,
+  answer: recorded,
+  errors: ["invalid-spec", "unknown-task", "not-written"],
+  async handle({ engine, body, caller }) {
+    const by = await caller();
+    const done = await engine.deleteAll(selectionOf(body, engine), body.group, by);
+    log("info", "delete-asked", { tasks: idsOf(done), by });
+    return done;
+  },
+});
+
+export const stopTasks = jsonRoute({
+  method: "post",
+  path: "/v1/stop",
+  operation: "stopTasks",
+  access: "admin",
+  summary: "Stop tasks of a group in the inverse order of their dependencies, and leave them to be looked at",
+  body: selection,
+  answer: recorded,
+  errors: ["invalid-spec", "unknown-task", "not-written"],
+  async handle({ engine, body, caller }) {
+    const by = await caller();
+    const done = await engine.stopAll(selectionOf(body, engine), body.group, by);
+    log("info", "stop-asked", { tasks: idsOf(done), by });
+    return done;
+  },
+});
