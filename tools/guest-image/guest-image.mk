@@ -16,12 +16,16 @@ guest-image: bin/runt $(VM)/kernel/release
 demo-vm: guest-image
 	bundles/demo-vm.sh
 
-# Engines with runt-vm as their runtime: containerd with all that is told of machines, Podman and Docker with what has "run" in its name. Ten minutes.
+# Engines with runt-vm as their runtime: containerd with all that is told of machines, Podman and Docker with what has "run" in its name, pods of
+# containerd with what they share. A quarter of an hour.
 .PHONY: test-engines-vm
 test-engines-vm: guest-image
 	@tools/setup.sh engines
 	$(TSX) test/engines/main.ts --engines ctr --runtimes runt-vm
 	$(TSX) test/engines/main.ts --engines podman,docker --runtimes runt-vm --only run
+	set -e; for part in 'two containers' 'pod: ' 'unknown command'; do \
+		$(TSX) test/engines/main.ts --engines cri --runtimes runt-vm --only "$$part"; \
+	done
 
 # Containers in machines: two minutes on an idle machine.
 .PHONY: test-vm

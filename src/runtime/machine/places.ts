@@ -35,14 +35,15 @@ export const GUEST = {
   joined: "/joined",
   /** Beginning of the directory of a stream; its number follows. The first container has the first. */
   streams: "/run/stream-",
-  /** Leads to the directory below /proc of the first container's process. */
-  sandbox: "/run/sandbox",
   /** What the containers of a pod share as theirs. */
   sharedMemory: "/dev/shm",
 } as const;
 
 /** The container's cgroup in the guest; `id`: of one that has joined the machine. */
 export const guestCgroup = (id?: string): string => (id === undefined ? "/container" : `/joined-${id}`);
+
+/** Leads in the guest to the directory below /proc of a container's first process; `id`: of one that has joined the machine. */
+export const guestProcess = (id?: string): string => (id === undefined ? "/run/sandbox" : `/run/joined-${id}`);
 
 /** Name of the port by which the two sides talk, and of the file system. */
 export const PORT = "runt";

@@ -1,7 +1,14 @@
 /** The machine that a container joins: that of the process whose namespaces its configuration names. */
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { fromEntries, type MonitorRequest, podPart, type SandboxMachine } from "../machine/sides/index.ts";
+import {
+  fromEntries,
+  type JoinedRequest,
+  type MonitorRequest,
+  type NamespaceOwner,
+  podPart,
+  type SandboxMachine,
+} from "../machine/sides/index.ts";
 import type { Spec } from "../spec/index.ts";
 
 /** How engines name the namespaces of a container: by its process. */
@@ -10,7 +17,7 @@ const OF_A_PROCESS = /^\/proc\/(\d+)\/ns\/\w+$/;
 /** undefined: it has a machine of its own. @throws RuntError: the sandbox of its pod has none */
 export function sandboxMachine({ annotations, linux }: Spec): SandboxMachine | undefined {
   for (const { path } of linux?.namespaces ?? []) {
-    const pid = Number(OF_A_PROCESS.exec(path ?? "")?.[1] ?? 0);
+    const pid = pidOf(path);
     const found = pid === 0 ? undefined : machineOf(pid);
     if (found) return found;
   }
@@ -24,13 +31,24 @@ export function sandboxMachine({ annotations, linux }: Spec): SandboxMachine | u
 
 /** undefined: the process is no monitor, or has ended. */
 function machineOf(pid: number): SandboxMachine | undefined {
+  const startTime = host.procStat(pid)?.startTime;
+  const request = startTime === undefined ? undefined : requestOf<MonitorRequest>(pid, "machine-monitor");
+  if (request === undefined) return undefined;
+  const ownerOf = (type: string, path: string): NamespaceOwner | undefined => {
+    if (!isSame(`/proc/${pid}/ns/${FILES[type] ?? type}`, path)) return undefined;
+    // A process of the machine's on the host has the monitor's namespace; in the guest its container has its own.
+    const other = pidOf(path);
+    const joined = other === pid || other === 0 ? undefined : requestOf<JoinedRequest>(other, "machine-join")?.name;
+    return joined === undefined ? {} : { joined };
+  };
+  return { pid, startTime: String(startTime), memoryMiB: request.memoryMiB, ownerOf };
+}
+
+/** What a container's first process in a machine was told; undefined: it does something else, or has ended. */
+function requestOf<T>(pid: number, role: string): T | undefined {
   try {
-    const [, role] = host.readFile(`/proc/${pid}/cmdline`, undefined, true).split("\0");
-    const startTime = host.procStat(pid)?.startTime;
-    if (role !== "machine-monitor" || startTime === undefined) return undefined;
-    const environment = host.readFile(`/proc/${pid}/environ`, undefined, true).split("\0");
-    const { memoryMiB } = fromEntries(environment) as MonitorRequest;
-    return { pid, startTime: String(startTime), memoryMiB, has: (type, path) => isOf(pid, type, path) };
+    const read = (name: string): string[] => host.readFile(`/proc/${pid}/${name}`, undefined, true).split("\0");
+    return read("cmdline")[1] === role ? (fromEntries(read("environ")) as T) : undefined;
   } catch (error) {
     if (error instanceof SyntaxError || host.isErrno(error, "ENOENT", "ESRCH", "EACCES", "EPERM")) return undefined;
     throw error;
@@ -39,7 +57,12 @@ function machineOf(pid: number): SandboxMachine | undefined {
 
 const FILES: Readonly<Record<string, string>> = { network: "net", mount: "mnt" };
 
-function isOf(pid: number, type: string, path: string): boolean {
-  const [own, other] = [host.stat(`/proc/${pid}/ns/${FILES[type] ?? type}`), host.stat(path)];
-  return own !== undefined && own.ino === other?.ino && own.dev === other.dev;
+function isSame(one: string, other: string): boolean {
+  const [own, found] = [host.stat(one), host.stat(other)];
+  return own !== undefined && own.ino === found?.ino && own.dev === found.dev;
+}
+
+/** 0: it is not the namespace of a process. */
+function pidOf(path: string | null | undefined): number {
+  return Number(OF_A_PROCESS.exec(path ?? "")?.[1] ?? 0);
 }

@@ -5,7 +5,7 @@ import type { Loop } from "../flow/index.ts";
 import * as kernel from "../kernel.ts";
 import { bringInterfaces } from "../network/guest.ts";
 import type { Interface } from "../network/interface.ts";
-import { GUEST, guestCgroup } from "../places.ts";
+import { GUEST, guestCgroup, guestProcess } from "../places.ts";
 import { killAll, signalAll } from "./cgroup.ts";
 import type { Program, Stdio } from "./program.ts";
 import { keepMounts, leaveShare, takeShare } from "./share.ts";
@@ -60,7 +60,9 @@ export class Maker {
       program.signalRest = (number, isLeftOut) => signalAll(cgroup, number, isLeftOut);
       const pid = this.#take(program, directory);
       keepMounts(id, pid);
-      if (shared === undefined) host.symlink(`/proc/${pid}`, GUEST.sandbox);
+      const name = guestProcess(shared === undefined ? undefined : id);
+      removeLink(name);
+      host.symlink(`/proc/${pid}`, name);
       try {
         bringInterfaces(pid, interfaces as readonly Interface[]);
       } catch (error) {
@@ -147,6 +149,11 @@ export class Maker {
       program.failed({ message: messageOf(log, words[0]!), status: status > 0 && status < 256 ? status : FAILED, shown });
     });
   }
+}
+
+/** Of an earlier container with this id. */
+function removeLink(path: string): void {
+  if (host.lstat(path)) host.unlink(path);
 }
 
 /** What the verb has written to its log, one JSON object a line. */

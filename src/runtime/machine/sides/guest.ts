@@ -1,22 +1,23 @@
 /** The guest's side: config.json as the runt in the machine reads it. */
 import type { Spec, SpecMount } from "../../spec/index.ts";
-import { GUEST, guestCgroup, SHARED } from "../places.ts";
+import { GUEST, guestCgroup, guestProcess, SHARED } from "../places.ts";
+import type { SandboxMachine } from "./joins.ts";
 
-/** `mounts`: as they are in the guest. `joined`: the id of a container in the machine of another one. */
-export function guestSpec(spec: Spec, mounts: readonly SpecMount[], joined?: string): Spec {
+/** `mounts`: as they are in the guest. `joined`: the id of a container in the machine of another one, and that machine. */
+export function guestSpec(spec: Spec, mounts: readonly SpecMount[], joined?: readonly [id: string, machine: SandboxMachine]): Spec {
   const { annotations: _, hooks, linux, process, root, vm: __, windows, solaris, zos, freebsd, ...rest } = spec;
   const inside = process && withoutLabels(process);
   const startContainer = hooks?.startContainer;
   return {
     ...rest,
-    root: { path: `${sharedOf(joined)}/${SHARED.root}`, ...(root?.readonly !== undefined && { readonly: root.readonly }) },
+    root: { path: `${sharedOf(joined?.[0])}/${SHARED.root}`, ...(root?.readonly !== undefined && { readonly: root.readonly }) },
     ...(inside && { process: inside }),
     mounts: [...mounts],
     ...(startContainer && { hooks: { startContainer } }),
     linux: {
       ...withoutHostParts(linux),
-      cgroupsPath: guestCgroup(joined),
-      namespaces: joined === undefined ? namespacesOf(linux) : joinedNamespaces(linux),
+      cgroupsPath: guestCgroup(joined?.[0]),
+      namespaces: joined === undefined ? namespacesOf(linux) : joinedNamespaces(linux, joined[1]),
       ...(linux?.resources && { resources: guestResources(linux.resources) }),
     },
   };
@@ -46,13 +47,13 @@ function namespacesOf(linux: Linux | null | undefined): { type: string }[] {
   return [...types.add("network").add("mount")].map((type) => ({ type }));
 }
 
-/** A path is one of the first container's namespaces, whose network all have. */
-function joinedNamespaces(linux: Linux | null | undefined): { type: string; path?: string }[] {
+/** A path is that of the same namespace in the guest. All have the first container's network. */
+function joinedNamespaces(linux: Linux | null | undefined, { ownerOf }: SandboxMachine): { type: string; path?: string }[] {
   const given = (linux?.namespaces ?? []).filter(({ type }) => type !== "network" && type !== "mount");
-  const path = (type: string): string => `${GUEST.sandbox}/ns/${type === "network" ? "net" : type}`;
+  const inGuest = (type: string, path: string): string => `${guestProcess(ownerOf(type, path)?.joined)}/ns/${type}`;
   return [
-    ...given.map((each) => ({ type: each.type, ...(each.path && { path: path(each.type) }) })),
-    { type: "network", path: path("network") },
+    ...given.map(({ type, path }) => ({ type, ...(path && { path: inGuest(type, path) }) })),
+    { type: "network", path: `${guestProcess()}/ns/net` },
     { type: "mount" },
   ];
 }

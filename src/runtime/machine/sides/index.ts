@@ -3,13 +3,14 @@ export {
   type AdoptionRequest,
   type BeginRequest,
   fromEntries,
+  type JoinedRequest,
   type MonitorRequest,
   monitorSocket,
   SOCKET_VARIABLE,
   toEnvironment,
 } from "../request.ts";
 export { ISOLATION } from "./host.ts";
-export type { SandboxMachine } from "./joins.ts";
+export type { NamespaceOwner, SandboxMachine } from "./joins.ts";
 export { podPart } from "./pod.ts";
 export { DEFAULT_SETTINGS, type MachineSettings, parseSettings } from "./settings.ts";
 export { machineMemory } from "./size.ts";

@@ -6,14 +6,19 @@ import { type AttachRequest, type JoinedRequest, SOCKET_VARIABLE, toEnvironment 
 import type { HostParts, SpecNamespace } from "./host.ts";
 import { roomFor } from "./size.ts";
 
+export interface NamespaceOwner {
+  /** The id of a container that has joined. */
+  readonly joined?: string;
+}
+
 /** The machine that a container joins: the monitor's process, and how large the machine is. */
 export interface SandboxMachine {
   readonly pid: number;
   /** As /proc/PID/stat has it. */
   readonly startTime: string;
   readonly memoryMiB: number;
-  /** Whether this namespace is the monitor's own. */
-  readonly has: (type: string, path: string) => boolean;
+  /** Whose namespace this is in the machine: the first container's, that of one that has joined, or (undefined) none that is there. */
+  readonly ownerOf: (type: string, path: string) => NamespaceOwner | undefined;
 }
 
 /** Of the process that stands for the container, and of those that `exec` adds. */

@@ -8,7 +8,8 @@ import { type Sides, splitSpec } from "./split.ts";
 
 const MACHINE: SandboxMachine = {
   ...{ pid: 7, startTime: "99", memoryMiB: 256 },
-  has: (type, path) => path === `/proc/7/ns/${type}` || path === "/run/netns/pod",
+  ownerOf: (type, path) =>
+    path === `/proc/7/ns/${type}` || path === "/run/netns/pod" ? {} : path === `/proc/9/ns/${type}` ? { joined: "other" } : undefined,
 };
 const SPEC: Spec = {
   ociVersion: "1.0.2",
@@ -54,6 +55,13 @@ describe("a container in the machine of its sandbox", () => {
       { type: "network", path: "/run/sandbox/ns/net" },
       { type: "mount" },
     ]);
+  });
+
+  it("may have the processes of another container that has joined", () => {
+    const namespaces = [...SPEC.linux!.namespaces!.slice(1), { type: "pid", path: "/proc/9/ns/pid" }];
+    const { host, guest } = split({ linux: { namespaces } });
+    expect(guest.linux?.namespaces).toContainEqual({ type: "pid", path: "/run/joined-other/ns/pid" });
+    expect(host.linux?.namespaces).toContainEqual({ type: "pid", path: "/proc/7/ns/pid" });
   });
 
   it("is a process in the monitor's pid namespace on the host, with little memory, and leaves the machine at its end", () => {

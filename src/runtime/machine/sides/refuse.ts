@@ -35,7 +35,7 @@ export function refuseUnsupported(spec: Spec, sandbox?: SandboxMachine): void {
 
 /** Of the machine that it joins it has the network, and what else of its namespaces is asked for. */
 function refuseInSandbox(sandbox: SandboxMachine, { type, path }: SpecNamespace, pointer: string): void {
-  if (path && !sandbox.has(type, path)) refuse(`${pointer}/path`, `a ${type} namespace of others than its sandbox`);
+  if (path && !sandbox.ownerOf(type, path)) refuse(`${pointer}/path`, `a ${type} namespace of others than its sandbox`);
   if (!path && type === "network") refuse(pointer, "a network of its own in the machine of its sandbox");
 }
 

@@ -39,9 +39,8 @@ export function splitSpec(spec: Spec, input: SplitInput): Sides {
   const { id, inBundle, runt, sandbox } = input;
   refuseUnsupported(spec, sandbox);
   const settings = chosenBy(spec, input.settings);
-  const joined = sandbox && id;
   const { mounts, volumes } = splitMounts(spec, input);
-  const guest = guestSpec(spec, mounts, joined);
+  const guest = guestSpec(spec, mounts, sandbox && [id, sandbox]);
   const rootfs = inBundle(spec.root?.path ?? "");
   const asked = {
     ...{ id, rootfs, mountPoints: spec.root?.readonly === true ? mountPoints(spec.mounts ?? [], inBundle) : [] },
