@@ -92,20 +92,17 @@ function addUnified(scope: Scope, mount: CgroupMount): void {
   const [source] = scope.host.cgroupSources;
   const slot = source && isBound(scope) ? opened(scope, mount, source) : NO_SLOT;
   const { target, from } = mount;
+  // As a mount of its own would be: criu dumps none that receives from one of the host's.
+  const propagation = [MS.PRIVATE | MS.REC, ...mount.propagation];
   if (slot !== NO_SLOT && showsHost(scope))
     scope.builder.add(
       "init",
       "mounts",
       "mount.bind",
-      { slot, target, create: CREATE.directory, attrDrop: 0n, ...attributes(mount), propagation: apart(mount) },
+      { slot, target, create: CREATE.directory, attrDrop: 0n, ...attributes(mount), propagation },
       from,
     );
   else scope.builder.add("init", "mounts", "mount.cgroup", { target, slot, ...attributes(mount) }, from);
-}
-
-/** As a mount of its own would be: criu dumps no mount that receives from one of the host's. */
-function apart({ propagation }: CgroupMount): readonly number[] {
-  return propagation.length > 0 ? propagation : [MS.PRIVATE | MS.REC];
 }
 
 function addHierarchies(scope: Scope, mount: CgroupMount): void {

@@ -48,7 +48,6 @@ function addFilesystem(scope: Scope, mount: FilesystemMount): void {
 
 function makeFilesystem(scope: Scope, mount: FilesystemMount): void {
   const { fstype, source, target } = mount;
-  const { attrSet, attrClear, recursiveSet, recursiveClear, propagation } = unsealedAttributes(mount);
   scope.builder.add(
     "init",
     "mounts",
@@ -61,11 +60,7 @@ function makeFilesystem(scope: Scope, mount: FilesystemMount): void {
       superFlags: unsealedFlags(mount),
       inheritMode: fstype === "tmpfs",
       ordinaryDirectory: fstype === "proc" || fstype === "sysfs",
-      attrSet,
-      attrClear,
-      recursiveSet,
-      recursiveClear,
-      propagation,
+      ...attributes(unsealedAttributes(mount)),
     },
     mount.from,
   );

@@ -62,10 +62,8 @@ export function scheduleOf(input: CompileInput): Schedule | undefined {
   const work = workBefore(input, index);
   const isLast = work === "everything" && opensTasks && showsMade(input);
   const wait = index < 0 || isLast ? JOIN_TO_PIVOT : JOIN_TO_MOUNT;
-  const devices = work === undefined ? DEVICES : EARLY_WORK;
-  const joins = isLast ? JOIN_LAST : wait + 2;
-  // v1 has the rules one by one, and the first takes everything away.
-  const rulesWait = rulesCome && (!opensTasks || devices < joins);
+  // v1 has the rules one by one, and the first takes everything away: init makes its nodes before it joins, or when all of them are written.
+  const rulesWait = rulesCome && (index < 0 || work !== undefined);
   // Behind the wait, and before the files to join by.
   const fifo = isFirst && opensTasks ? wait + 1 : isAlone ? HOST_FILES : INSIDE;
   const early = (part: number): number => (work === "everything" ? EARLY_WORK : part);
@@ -82,10 +80,10 @@ export function scheduleOf(input: CompileInput): Schedule | undefined {
     told: isTold || isBorn ? TOLD : wait,
     waits: isLast ? JOIN_LAST : wait,
     tasks: wait + 2,
-    joins,
+    joins: isLast ? JOIN_LAST : wait + 2,
     inside: INSIDE,
     cgroupMounts: CGROUP_MOUNTS,
-    devices,
+    devices: work === undefined ? DEVICES : EARLY_WORK,
     pivot: PIVOT,
     protectedPaths: early(PIVOT),
     finish: PIVOT,
