@@ -171,9 +171,6 @@ export const RUNTIME_CALLS: Allowed = {
   "src/runtime/machine/boot/mount-points.ts": { "open(rootfs)": ROOT_ITSELF, 'openInRoot(root, `/${names.join("/")}`)': DOOR },
   "src/runtime/execute/criu/restore-mounts.ts": { "open(rootfs)": ROOT_ITSELF, "openInRoot(root, path)": DOOR },
   "src/runtime/execute/criu/revive.ts": { "realpath(config.rootfs)": ROOT_ITSELF },
-  "src/runtime/execute/criu/readonly-mounts.ts": {
-    "makeRootReadonly(`/proc/${pid}/ns/mnt`)": "the namespace of a process that stands still, itself",
-  },
   "src/runtime/execute/criu/surroundings.ts": { "enterOwnMounts(rootfs)": `${ROOT_ITSELF}, bound on itself for criu` },
   "src/runtime/diagnostics/post-mortem/container-root.ts": {
     "open(`/proc/${pid}/root`)": "the root of a process that is held, itself",
