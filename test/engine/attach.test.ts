@@ -61,7 +61,11 @@ describe.skipIf(!isRoot)("attach (needs root)", () => {
     expect(identityOf(pid)).toBe(before);
     const [third, watcher] = [attach("-i", "t"), attach("t")];
     await isThere(third);
-    await until(() => watcher.seen.stdout !== "" || third.type("again\n"));
+    await until(() => {
+      if (watcher.seen.stdout !== "") return true;
+      third.type("again\n");
+      return false;
+    });
     third.type("end 7\n");
     expect([await third.ended, await watcher.ended]).toEqual([7, 7]);
     expect((await scene.ctl("logs", "t")).stdout).toMatch(/^begun\ngot hello\ngot hello\ngot hello\n/);

@@ -7,7 +7,7 @@ import { CGROUP_PARENT } from "../support/leaks.ts";
 import { below, type Lived, live, ONE_LINE, privately } from "./environment.ts";
 
 const EACH_CGROUP = `for at in ${CGROUPS} ${CGROUPS}/*/; do mountpoint -q $at &&`;
-const LOOK = "id; ls -l /dev/null; wc -c < /proc/keys; touch /proc/sys/x 2>&1; ls / /dev; grep Cap /proc/self/status";
+const LOOK = "id; stat -c '%A %u %g %t %T' /dev/null; wc -c < /proc/keys; touch /proc/sys/x 2>&1; ls / /dev; grep Cap /proc/self/status";
 
 describe.skipIf(!isRoot || !isRunt)("odd hosts (needs root)", () => {
   const harness = useHarness();
