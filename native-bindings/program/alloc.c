@@ -13,9 +13,9 @@
 #define HEADER 16u /* keeps the payload aligned to 16; holds the payload's capacity */
 #define SMALL_LIMIT 512u
 #define SMALL_CLASSES (SMALL_LIMIT / ALIGNMENT + 1)
-#define FIRST_ARENA ((size_t)3 << 20)
+#define FIRST_ARENA ((size_t)13 << 18)
 /* Room at its beginning for host_allocate_apart. */
-#define APART ((size_t)224 << 10)
+#define APART ((size_t)256 << 10)
 /* Below the size of a huge page: zeroing one of those costs more than all the small pages a run touches. */
 #define NEXT_ARENA ((size_t)1 << 20)
 /* Classes above SMALL_LIMIT grow by quarters of a power of two up to 2^47. */

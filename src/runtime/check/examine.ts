@@ -164,9 +164,9 @@ function reportNumbers(value: JsonValue, text: string, places: Places, report: R
     }
   };
   look(value, "");
-  const offsetAt = places.find(integers);
-  for (const pointer of integers) {
-    const offset = offsetAt(pointer);
+  const offsets = places.find(integers);
+  for (const [index, pointer] of integers.entries()) {
+    const offset = offsets[index]!;
     const written = /^-?[\d.eE+-]+/.exec(text.slice(offset, offset + 40))?.[0] ?? "";
     if (/[.eE]/.test(written)) report.advice("number-form", pointer, `${written} is an integer in a form that other runtimes refuse`);
   }

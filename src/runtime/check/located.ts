@@ -26,11 +26,11 @@ export function locate(
 ): readonly LocatedFinding[] {
   const found = withoutRepeats(stages);
   if (found.length === 0) return [];
-  const offsetAt = places.find(found.map(({ pointer }) => pointer));
+  const offsets = places.find(found.map(({ pointer }) => pointer));
   const lineColumn = lineFinder(text);
   const placed = found.map((finding, index) => {
     const value = root === undefined ? undefined : lookup(root, finding.pointer);
-    const offset = offsetAt(finding.pointer);
+    const offset = offsets[index]!;
     const shown = shorten(value);
     return {
       offset,

@@ -80,20 +80,6 @@ describe("parseJson", () => {
     expect(parseJson("\ufeff{}")).toEqual({});
   });
 
-  it("keeps the positions that are wanted alone", () => {
-    const positions = new Map<string, number>();
-    const text = '{"a": [1, {"b": 2}], "c": {"d": 3}}';
-    const wanted = new Set(["", "/a", "/a/1", "/a/1/b", "/c/d"]);
-    expect(parseJson(text, { positions, wanted })).toEqual(JSON.parse(text));
-    // /c is not wanted, so nothing in it is.
-    expect([...positions]).toEqual([
-      ["", 0],
-      ["/a", 6],
-      ["/a/1", 10],
-      ["/a/1/b", 16],
-    ]);
-  });
-
   it.each([
     ['"a\\"b"', 'a"b'],
     ['"\\\\"', "\\"],

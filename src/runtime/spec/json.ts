@@ -9,8 +9,6 @@ export type JsonValue = null | boolean | number | bigint | string | JsonValue[] 
 export interface JsonOptions {
   /** Filled with the offset of every value by its JSON pointer (RFC 6901). */
   readonly positions?: Map<string, number>;
-  /** Of these values alone, and only where everything around them is among them. */
-  readonly wanted?: ReadonlySet<string>;
   /** Filled with the pointers of object members that occur more than once (the last one wins). */
   readonly duplicates?: string[];
   /** Told where data behind the document begins, which is an error otherwise. */
@@ -48,7 +46,7 @@ export function pointerToken(key: string): string {
 
 /** Parse a whole document. A byte order mark is skipped. Throws RuntError "config-syntax" with line and column. */
 export function parseJson(text: string, options: JsonOptions = {}): JsonValue {
-  const { positions, duplicates, wanted } = options;
+  const { positions, duplicates } = options;
   const withPointers = positions !== undefined || duplicates !== undefined;
   let at = text.charCodeAt(0) === 0xfeff ? 1 : 0;
   let depth = 0;
@@ -195,10 +193,9 @@ export function parseJson(text: string, options: JsonOptions = {}): JsonValue {
     }
   };
 
-  /** @param given JSON pointer of the value; undefined: its position is not needed */
-  const parseValue = (given: string | undefined): JsonValue => {
+  /** @param pointer JSON pointer of the value; undefined: its position is not needed */
+  const parseValue = (pointer: string | undefined): JsonValue => {
     skipBlanks();
-    const pointer = given === undefined || (wanted !== undefined && !wanted.has(given)) ? undefined : given;
     if (pointer !== undefined) positions?.set(pointer, at);
     const first = text[at];
     if (first !== "{" && first !== "[") return parseScalar();
