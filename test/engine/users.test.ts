@@ -66,6 +66,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("users of pods (needs root, skopeo and
     await reaches("web", "Succeeded");
     const [uid, map, ...rest] = (await printed("web")).trimEnd().split("\n");
     expect([uid, map!.trim().split(/\s+/)]).toEqual(["0", ["0", String(FIRST), "65536"]]);
+    expect((await scene.ctl("describe", "web")).stdout).toContain(`0 to 65535 are ${FIRST} to ${FIRST + 65_535} of the host`);
     const owners = ["/", "/etc/passwd", "/data", "/scratch", "/memory", "/host", "/words", "/words/word", "/dev/termination-log"];
     expect(rest).toEqual([...owners.map((path) => `${path} 0:0`), "webout"]);
     expect((await status("web")).containerStatuses[0].state.terminated.message).toBe("bye\n");

@@ -1,5 +1,13 @@
 /** The detailed view of a task: its spec, and why it is in its state. Pure. */
-import { type ContainerRecord, dependenciesIn, type HealthRecord, type Reason, type TaskRecord } from "../model/index.ts";
+import {
+  type ContainerRecord,
+  dependenciesIn,
+  type HealthRecord,
+  type Reason,
+  type TaskRecord,
+  USERS_OF_A_TASK,
+  type UserRange,
+} from "../model/index.ts";
 import type { TaskSpec } from "../spec/index.ts";
 
 export interface CheckDetail {
@@ -32,6 +40,8 @@ export interface TaskDetail {
   /** The spec as applied, with every default filled in. Values that are not shown (environment, annotations, contents of files) are null. */
   readonly spec: Readonly<Record<string, unknown>>;
   readonly resources: readonly { readonly name: string; readonly known: string }[];
+  /** Ids of the host that are 0 and up in its containers (spec.privateUsers). Absent: it has the users of the host. */
+  readonly users?: UserRange | undefined;
   readonly containers: readonly ContainerDetail[];
 }
 
@@ -53,6 +63,7 @@ export function detailOf(
     reason,
     spec: isRedacted ? withoutValues(spec) : { ...spec },
     resources: resources.map(({ name, known }) => ({ name, known })),
+    ...(record.users && { users: { first: record.users.first, count: USERS_OF_A_TASK } }),
     containers: containers.map(({ name, reason: why, health, postStart, startup, liveness, endMessage }) => ({
       name,
       reason: why,

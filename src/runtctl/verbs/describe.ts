@@ -36,7 +36,7 @@ export const describe = verb({
   },
 });
 
-function head(task: TaskView, { reason, resources }: TaskDetail, style: Style): string[] {
+function head(task: TaskView, { reason, resources, users }: TaskDetail, style: Style): string[] {
   return [
     field("Task", style("bold", task.name)),
     field("Group", task.group),
@@ -47,6 +47,9 @@ function head(task: TaskView, { reason, resources }: TaskDetail, style: Style): 
     ...(task.addresses.length === 0 ? [] : [field("Address", task.addresses.join(", "))]),
     field("Created", `${new Date(task.createdMs).toISOString()} (${age(Date.now() - task.createdMs)} ago)`),
     ...resources.map(({ name, known }) => field("Resource", `${printable(name)} ${known}`)),
+    ...(users === undefined
+      ? []
+      : [field("Users", `0 to ${users.count - 1} are ${users.first} to ${users.first + users.count - 1} of the host`)]),
     ...reasonLines(reason && chainOf(reason)),
   ];
 }

@@ -19,6 +19,10 @@ export const taskDetail = z
         "As it was applied, with every default. On read.sock the values of environments and annotations, and what is in files, are null.",
       ),
     resources: z.array(z.strictObject({ name: z.string(), known: z.string() })),
+    users: z
+      .strictObject({ first: z.int(), count: z.int() })
+      .optional()
+      .describe("Ids of the host that are 0 and up in its containers. Absent: it has the users of the host."),
     containers: z.array(
       z.strictObject({
         name: z.string(),
