@@ -1,7 +1,7 @@
 /** Configuration of the daemon, from its command line. */
 import { isAbsolute, join } from "node:path";
 import { parseArgs } from "node:util";
-import type { EngineOptions, HostCapacity, ImageSettings, OrphanPolicy, QueuePolicy, UserRange } from "../engine/index.ts";
+import type { EngineSettings, HostCapacity } from "../engine/index.ts";
 import { IMAGE_OPTIONS, imageSettingsOf } from "./image-config.ts";
 import { INTERLINK_OPTIONS, type InterlinkConfiguration, interlinkSettingsOf } from "./interlink/config.ts";
 import { runtimesOf, userIdsOf } from "./pod-config.ts";
@@ -13,44 +13,18 @@ export interface OnceOptions {
   readonly group: string;
 }
 
+/** What the command line says of the engine. Values that are not given are undefined: the engine's defaults. */
+export type EnginePart = Omit<EngineSettings, "namespaceDir" | "usersDir" | "isOwnProcess" | "log" | "probe" | "pollMs">;
+
 export interface Configuration {
-  /** Directory of the store, the executors and the logs. */
-  readonly stateDir: string;
+  readonly engine: EnginePart;
   readonly isStateDirGiven: boolean;
   /** For `--once`: run the tasks of this file to their end, without a daemon. */
   readonly once: OnceOptions | undefined;
   /** Directory of the two sockets. */
   readonly runDir: string;
-  /** Path of the runt executable; undefined: searched in the package, RUNT_BINARY and PATH. */
-  readonly runtime: string | undefined;
-  /** Paths of further runt executables that tasks may name. */
-  readonly runtimes: Readonly<Record<string, string>>;
-  /** undefined: the engine's default. */
-  readonly userIds: UserRange | undefined;
-  /** Path of the cgroup that is the parent of all tasks. */
-  readonly cgroupParent: string;
-  /** undefined: the engine's default. */
-  readonly cgroupManager: "cgroupfs" | "systemd" | undefined;
-  /** Milliseconds; undefined: the engine's default. */
-  readonly launchTimeoutMs: number | undefined;
-  /** Capacity of the host that tasks may use. Values that are not given come from the kernel. */
-  readonly capacity: Partial<HostCapacity>;
-  readonly queue: Partial<QueuePolicy>;
-  readonly orphans: OrphanPolicy;
-  /** Directories of CNI plugins; undefined: the engine's default. */
-  readonly cniPath: readonly string[] | undefined;
-  /** Milliseconds; undefined: the engine's default. */
-  readonly networkTimeoutMs: number | undefined;
-  readonly networkCheckMs: number | undefined;
-  readonly volumeCheckMs: number | undefined;
-  /** undefined: the engine's default. */
-  readonly journalSocket: string | undefined;
   /** undefined: interLink is disabled. */
   readonly interlink: InterlinkConfiguration | undefined;
-  readonly images: ImageSettings;
-  readonly options: Partial<EngineOptions>;
-  /** Whether each task gets a cgroup of its own. Limits of a task need one. */
-  readonly taskLimits: boolean;
 }
 
 export const USAGE = `Usage: runtd [--once -f FILE [-g GROUP]]
@@ -180,29 +154,35 @@ export function configurationOf(args: readonly string[]): Configuration | undefi
   const orphans = oneOf("orphans", values.orphans, ["show", "adopt", "stop"]);
   const portTaken = oneOf("port-taken", values["port-taken"], ["wait", "refuse"]);
   if (values.once !== (values.file !== undefined)) throw new Error("--once and -f FILE belong together");
+  const interlink = interlinkSettingsOf(values);
+  if (values.once && interlink !== undefined) throw new Error("--once has no sockets, and --interlink is one");
+  const { runDir, ...enginePaths } = paths;
   return {
-    ...paths,
+    engine: {
+      ...enginePaths,
+      orphans: orphans ?? "show",
+      cgroupManager: oneOf("cgroup-manager", values["cgroup-manager"], ["cgroupfs", "systemd"]),
+      runtimes: runtimesOf(values["runtime-class"]),
+      userIds: userIdsOf(values["user-ids"]),
+      taskLimits: !values["no-task-limits"],
+      launchTimeoutMs: durationOf("launch-timeout", values["launch-timeout"]),
+      capacity: capacityOf(values),
+      images: imageSettingsOf(values),
+      options: { pullUpfront: values["pull-upfront"] },
+      queue: {
+        ...(order === undefined ? {} : { order }),
+        ...(tooLarge === undefined ? {} : { tooLarge }),
+        ...(portTaken === undefined ? {} : { portTaken }),
+      },
+      cniPath: directoriesOf("cni-path", values["cni-path"]),
+      networkTimeoutMs: durationOf("network-timeout", values["network-timeout"]),
+      networkCheckMs: durationOf("network-check", values["network-check"]),
+      volumeCheckMs: durationOf("volume-check", values["volume-check"]),
+    },
+    runDir,
     isStateDirGiven: values["state-dir"] !== undefined,
     once: values.file === undefined ? undefined : { file: values.file, group: values.group },
-    orphans: orphans ?? "show",
-    cgroupManager: oneOf("cgroup-manager", values["cgroup-manager"], ["cgroupfs", "systemd"]),
-    runtimes: runtimesOf(values["runtime-class"]),
-    userIds: userIdsOf(values["user-ids"]),
-    taskLimits: !values["no-task-limits"],
-    launchTimeoutMs: durationOf("launch-timeout", values["launch-timeout"]),
-    capacity: capacityOf(values),
-    images: imageSettingsOf(values),
-    options: { pullUpfront: values["pull-upfront"] },
-    queue: {
-      ...(order === undefined ? {} : { order }),
-      ...(tooLarge === undefined ? {} : { tooLarge }),
-      ...(portTaken === undefined ? {} : { portTaken }),
-    },
-    cniPath: directoriesOf("cni-path", values["cni-path"]),
-    networkTimeoutMs: durationOf("network-timeout", values["network-timeout"]),
-    networkCheckMs: durationOf("network-check", values["network-check"]),
-    volumeCheckMs: durationOf("volume-check", values["volume-check"]),
-    interlink: interlinkSettingsOf(values),
+    interlink,
   };
 }
 

@@ -21,40 +21,17 @@ const SIGNAL_STATUS = { SIGINT: 130, SIGTERM: 143 } as const;
  */
 export async function runOnce(configuration: Configuration, { file, group }: OnceOptions): Promise<number> {
   const text = readFileSync(file === "-" ? STDIN : file, "utf8");
-  const {
-    stateDir,
-    runDir,
-    isStateDirGiven,
-    runtime,
-    runtimes,
-    userIds,
-    cgroupParent,
-    cgroupManager,
-    taskLimits,
-    launchTimeoutMs,
-    capacity,
-    queue,
-    images,
-    options,
-    cniPath,
-    networkTimeoutMs,
-  } = configuration;
-  const directory = isStateDirGiven ? stateDir : mkdtempSync(join(tmpdir(), "runtd-once-"));
+  const { engine: settings, isStateDirGiven, runDir } = configuration;
+  const stateDir = isStateDirGiven ? settings.stateDir : mkdtempSync(join(tmpdir(), "runtd-once-"));
   try {
-    const engine = await Engine.open({
-      ...{ stateDir: directory, runtime, runtimes, userIds, cgroupParent, cgroupManager, taskLimits },
-      ...{ launchTimeoutMs, capacity, queue, images, options, cniPath, networkTimeoutMs },
-      usersDir: runDir,
-      isOwnProcess: true,
-      log: onlyErrors,
-    });
+    const engine = await Engine.open({ ...settings, stateDir, usersDir: runDir, isOwnProcess: true, log: onlyErrors });
     try {
       return await toItsEnd(engine, text, { file, group });
     } finally {
       engine.close();
     }
   } finally {
-    if (!isStateDirGiven) rmSync(directory, { recursive: true, force: true });
+    if (!isStateDirGiven) rmSync(stateDir, { recursive: true, force: true });
   }
 }
 

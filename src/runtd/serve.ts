@@ -24,49 +24,15 @@ import { listenOn, makeSocketDirectory } from "./sockets.ts";
 export async function serve(configuration: Configuration, { probe }: Pick<EngineSettings, "probe"> = {}): Promise<void> {
   // New sockets and files are private until their mode is set.
   process.umask(0o077);
-  const {
-    stateDir,
-    runtime,
-    runtimes,
-    userIds,
-    cgroupParent,
-    cgroupManager,
-    taskLimits,
-    launchTimeoutMs,
-    capacity,
-    queue,
-    orphans,
-    images,
-    options,
-    runDir,
-  } = configuration;
-  const { cniPath, networkTimeoutMs, networkCheckMs, volumeCheckMs, journalSocket } = configuration;
+  const { runDir, interlink } = configuration;
+  const { stateDir } = configuration.engine;
   const tellReady = managerMessage(["READY=1", `MAINPID=${process.pid}`]);
   const engine = await new TaskEngine({
-    ...{
-      stateDir,
-      runtime,
-      runtimes,
-      userIds,
-      cgroupParent,
-      cgroupManager,
-      taskLimits,
-      launchTimeoutMs,
-      capacity,
-      queue,
-      orphans,
-      images,
-      options,
-      cniPath,
-      networkTimeoutMs,
-      networkCheckMs,
-      volumeCheckMs,
-      journalSocket,
-      log,
-    },
+    ...configuration.engine,
     namespaceDir: join(runDir, "networks"),
     usersDir: runDir,
     isOwnProcess: true,
+    log,
     ...(probe === undefined ? {} : { probe }),
   }).init();
   const peers = new Peers(engine.binary);
@@ -87,7 +53,6 @@ export async function serve(configuration: Configuration, { probe }: Pick<Engine
     servers.push(server);
   }
   const places = Object.values(sockets).map(({ path }) => path);
-  const { interlink } = configuration;
   if (interlink !== undefined) {
     const server = interlinkServer({ calls: new Calls(engine, interlink.rules), guard: interlink.listen });
     places.push(await listenForInterlink(server, interlink, runDir));

@@ -1,6 +1,7 @@
 /** One file to its end: for jobs of a CI. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
@@ -48,6 +49,29 @@ describe.skipIf(!isRoot)("runtd --once (needs root)", () => {
     },
     60_000,
   );
+
+  test("options of the engine count here, too: where the journal listens", async () => {
+    const journal = join(scene.directory, "journal.sock");
+    let text = "";
+    const server = createServer((socket) => {
+      socket.on("data", (chunk) => {
+        text += chunk;
+      });
+    });
+    await new Promise<void>((ready) => server.listen(journal, ready));
+    try {
+      const run = start(task("echo told; exec sleep 1000", "log: { driver: journald }"), "--journal-socket", journal);
+      await until(() => text.includes("told\n"));
+      run.kill("SIGTERM");
+      expect(await run.ended).toBe(143);
+    } finally {
+      server.close();
+    }
+  }, 60_000);
+
+  test("interLink is refused: there is no socket", async () => {
+    expect(await start(task("true"), "--interlink").ended).toBe(64);
+  });
 
   test("a file with errors, a program that is not there: 1, and nothing is begun", async () => {
     const before = left();
