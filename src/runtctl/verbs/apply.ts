@@ -1,12 +1,19 @@
 import type { Applied, AppliedChange } from "../../engine/index.ts";
-import { EXIT } from "../errors.ts";
+import { EXIT, UsageError } from "../errors.ts";
+import { printable } from "../output/style.ts";
+import type { Session } from "../session.ts";
 import { verb } from "../verb.ts";
 import { type ApplyOptions, addApplyOptions, applyOptionsOf } from "./apply-options.ts";
 import { addComposeOptions, type ComposeFlags, fileToApply } from "./compose.ts";
 import { addFileOption, type FileOption } from "./file.ts";
 import { orFindings } from "./findings.ts";
 
-type Options = FileOption & ApplyOptions & ComposeFlags;
+interface WaitOptions {
+  readonly wait?: true;
+  readonly timeout?: string;
+}
+
+type Options = FileOption & ApplyOptions & ComposeFlags & WaitOptions;
 
 const WORDS: Readonly<Partial<Record<AppliedChange, string>>> = {
   removed: "is being removed",
@@ -19,18 +26,25 @@ export const apply = verb<Options>({
   description: [
     "Tasks that run already, as the file says, stay as they are. Where only limits of containers are different, they are changed while the containers run. A task that is otherwise different is stopped, and the new one takes its place.",
     "A task that has succeeded and has the same text is not run again. Tasks of the group that are not in the file are named with -, and stay.",
+    "It returns when the daemon has recorded the file. With --wait it returns when the tasks run and their checks have succeeded, or have ended successfully; and with 1 as soon as one has failed. SIGINT ends the wait; the daemon goes on.",
   ],
   examples: [
     ["apply -f web.yaml", "start what web.yaml says"],
     ["apply -f web.yaml --prune", "and remove what it says no longer"],
+    ["apply -f web.yaml --wait --timeout 2m", "and return when it serves; 1 if it does not"],
     ["apply -f compose.yaml -p shop", "start the services of a Compose file as group shop"],
   ],
   define(command) {
     addFileOption(command);
     addApplyOptions(command);
     addComposeOptions(command);
+    command
+      .option("--wait", "wait until the tasks are ready, or one has failed")
+      .option("--timeout <duration>", "wait for at most this long; default: without a limit");
   },
-  async run({ client, group }, _, options) {
+  async run(session, _, options) {
+    const { client, group } = session;
+    const limitMs = await limitOf(options);
     const file = await fileToApply(options, group);
     if (file === undefined) return EXIT.failed;
     const { source, ...body } = file;
@@ -39,6 +53,33 @@ export const apply = verb<Options>({
     );
     for (const { name, change } of answer?.applied ?? [])
       console.log(change === "absent" ? `- task ${name} is not in the file` : `task ${name} ${WORDS[change] ?? change}`);
-    return answer === undefined ? EXIT.failed : EXIT.done;
+    if (answer === undefined) return EXIT.failed;
+    return options.wait ? awaitAll(session, answer.applied, limitMs) : EXIT.done;
   },
 });
+
+async function limitOf({ wait, timeout }: WaitOptions): Promise<number | undefined> {
+  if (timeout === undefined) return undefined;
+  if (!wait) throw new UsageError("--timeout without --wait: there is no wait that it could end");
+  const { durationSchema } = await import("../../engine/index.ts");
+  const { success, data } = durationSchema.safeParse(timeout);
+  if (!success) throw new UsageError(`--timeout: ${timeout} is no duration like 10s or 2m`);
+  return data;
+}
+
+async function awaitAll(session: Session, applied: readonly Applied[], limitMs: number | undefined): Promise<number> {
+  const { untilReady } = await import("../until-ready.ts");
+  const awaited = applied.filter(({ change }) => change !== "absent" && WORDS[change] === undefined);
+  const open = await untilReady(
+    session,
+    awaited.map(({ id }) => id),
+    limitMs,
+  );
+  for (const { id, name } of awaited) {
+    const readiness = open.get(id);
+    if (readiness === undefined) console.log(`task ${name} is ready`);
+    else
+      console.error(`runtctl: task ${name} ${readiness.state === "failed" ? "has failed" : "is not ready"}: ${printable(readiness.why)}`);
+  }
+  return open.size === 0 ? EXIT.done : EXIT.failed;
+}
