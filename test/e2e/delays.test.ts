@@ -2,7 +2,7 @@
  * What comes out of a verb does not hang on which of its processes is given a processor: one of them is late at one of its points, and everything
  * is as without. A sample of the points, drawn by RUNT_DELAYS_SEED; RUNT_DELAYS=all for each (make test-delays).
  */
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Point, readPoints } from "../faults/point.ts";
@@ -153,6 +153,33 @@ describe.skipIf(!isRoot || !isRunt || !existsSync(TESTING) || isSwitchedOff("sch
         await before(name);
         return args(name);
       }, status),
+    TIMEOUT_MS,
+  );
+
+  test(
+    "start of a program that cannot be executed: what it says of the reason is true, or it says none",
+    async () => {
+      const app = join(directory, "app");
+      mkdirSync(app);
+      writeFileSync(join(app, "start"), "#!/usr/bin/python3\n", { mode: 0o755 });
+      const change = (config: Config) => {
+        config.mounts.push({ destination: "/app", type: "bind", source: app, options: ["rbind", "ro"] });
+        config.process.args = ["/app/start"];
+      };
+      const command = async (name: string) => {
+        await ok(["create", "-b", bundle(change), name]);
+        return ["start", name];
+      };
+      const log = join(directory, "points");
+      rmSync(log, { force: true });
+      const first = await observe(command, "none:1:delay", log);
+      const points = readPoints(log);
+      const others = await Promise.all(points.map(({ process, number }) => observe(command, `${process}:${number}:delay`)));
+      const unexplained = "runt: unable to start container process: exec /app/start: no such file or directory\n";
+      expect(first.stderr).toMatch(/: \/app\/start is a script for \/usr\/bin\/python3, which is missing/);
+      expect(others.filter(({ stderr }) => stderr !== first.stderr && stderr !== unexplained)).toEqual([]);
+      expect(others.some(({ stderr }) => stderr === unexplained)).toBe(true);
+    },
     TIMEOUT_MS,
   );
 

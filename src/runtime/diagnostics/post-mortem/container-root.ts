@@ -11,15 +11,17 @@ export interface ContainerRoot {
 /** Directories with more entries than fit into this many bytes are not searched. */
 const DIRECTORY_MAX = 1 << 20;
 
-/** undefined: there is nothing to look at. */
+/**
+ * undefined: there is nothing to look at. A failed init ends after a moment, and its mounts with it: the root filesystem alone lacks what was mounted on
+ * it, and would tell of files that are missing. So the mount namespace is kept as long as the process looks.
+ */
 export function openContainerRoot(pid: number, rootfs: string): ContainerRoot | undefined {
   const flags = host.O.PATH | host.O.DIRECTORY;
-  if (pid > 0) {
-    const root = attempt(() => host.open(`/proc/${pid}/root`, flags));
-    if (root !== undefined) return { root, pid };
-  }
-  const root = attempt(() => host.open(rootfs, flags | host.O.NOFOLLOW));
-  return root === undefined ? undefined : { root, pid: 0 };
+  return attempt(() => {
+    if (pid <= 0) return { root: host.open(rootfs, flags | host.O.NOFOLLOW), pid: 0 };
+    host.open(`/proc/${pid}/ns/mnt`, host.O.RDONLY);
+    return { root: host.open(`/proc/${pid}/root`, flags), pid };
+  });
 }
 
 export function attempt<T>(action: () => T): T | undefined {
