@@ -14,7 +14,8 @@ function task(fields: Partial<TaskView>, ...containers: Partial<ContainerView>[]
 
 function detail(reason: string | undefined, ...containers: Part[]): TaskDetail {
   const parts = containers.map((one, index) => ({ name: `c${index}`, reason: null, health: null, ...one }));
-  return { reason: reason === undefined ? null : { code: reason }, containers: parts } as unknown as TaskDetail;
+  const spec = { containers: [{ name: "c0" }, { name: "c1" }, { name: "c2", restart: { maximumCount: 3 } }] };
+  return { reason: reason === undefined ? null : { code: reason }, spec, containers: parts } as unknown as TaskDetail;
 }
 
 const check = (status: "UNKNOWN" | "HEALTHY" | "UNHEALTHY") => ({ status, sinceMs: null, failures: 0, output: null });
@@ -41,8 +42,15 @@ describe("readinessOf", () => {
       "one that nothing needs has failed",
       task({}, {}, { known: "STOPPED", exit: exit(3), reason: "exited with 3" }),
       detail(undefined, {}, {}),
-      "waits",
+      "failed",
       "c1 has stopped: exited with 3",
+    ],
+    [
+      "one is between two starts",
+      task({}, {}, {}, { known: "STOPPED", exit: exit(3), reason: "exited with 3" }),
+      detail(undefined, {}, {}, {}),
+      "waits",
+      "c2 has stopped: exited with 3",
     ],
     ["succeeded", task({ known: "STOPPED" }, { known: "STOPPED", exit: exit(0) }), detail("EssentialContainerExited", {}), "ready", ""],
     [

@@ -24,6 +24,8 @@ export function readinessOf(task: TaskView | undefined, detail: TaskDetail | und
   const condition = pod?.conditions?.find(({ type }) => type === "Ready");
   if (condition !== undefined)
     return condition.status === "True" ? READY : waits(condition.message ?? condition.reason ?? "the pod is not ready");
+  const ended = task.containers.find((one) => hasFailed(one) && !startsAgain(detail, one.name));
+  if (ended !== undefined) return failed(missingOf(ended, detail)!);
   const open = task.containers.flatMap((one) => missingOf(one, detail) ?? []);
   return open.length === 0 ? READY : waits(open.join("; "));
 }
@@ -34,6 +36,16 @@ function hasSucceeded({ containers }: TaskView, detail: TaskDetail): boolean {
   return containers.every(
     ({ name, type, exit }) => type === "namespacePause" || exit?.code === 0 || partOf(detail, name)?.reason?.code === "TaskStopped",
   );
+}
+
+function hasFailed({ type, known, exit }: ContainerView): boolean {
+  return type !== "namespacePause" && known === "STOPPED" && exit?.code !== 0;
+}
+
+/** Its restart policy is in the spec (restart); without one the task goes on without it if it is not essential. */
+function startsAgain({ spec }: TaskDetail, name: string): boolean {
+  const containers = spec["containers"] as readonly { readonly name: string; readonly restart?: object | null }[];
+  return Boolean(containers.find((one) => one.name === name)?.restart);
 }
 
 /** undefined: the container is ready. */

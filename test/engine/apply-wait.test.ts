@@ -3,6 +3,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isRoot, scriptTask, sharedIn, until, useEngine } from "./support.ts";
+import { taskText } from "./tasks.ts";
 
 describe.skipIf(!isRoot)("apply --wait (needs root)", () => {
   const scene = useEngine();
@@ -45,6 +46,13 @@ describe.skipIf(!isRoot)("apply --wait (needs root)", () => {
     const failing = scriptTask(scene.rootfs(), { name: "failing", script: "exit 3" });
     const { status, stderr } = await scene.ctl("apply", "-f", scene.file("both.yaml", serving("other", directory) + failing), "--wait");
     expect([status, stderr]).toEqual([1, expect.stringMatching(/task failing has failed: .*3/)]);
+    // A task that goes on without a container does not become what its file says.
+    const sidecars = [{ name: "main" }, { name: "side", script: "exit 4", fields: { essential: false } }];
+    const less = scene.file("less.yaml", taskText(scene.rootfs(), "less", sidecars));
+    expect(await scene.ctl("apply", "-f", less, "--wait")).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/less has failed: side has stopped.*4/),
+    });
     // The wait has ended, and nothing else.
     expect(scene.list().map(({ id }) => id.split(".")[1])).toContain("late");
     expect((await scene.ctl("apply", "-f", late, "--timeout", "1s")).status).toBe(2);
