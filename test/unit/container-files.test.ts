@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ExampleFile } from "../../src/runtime/check/catalogue/index.ts";
 import { openContainerFiles } from "../../src/runtime/check/host/container-files.ts";
@@ -63,4 +64,32 @@ describe("the container's files", () => {
     expect(openContainerFiles({ ociVersion: "1.3.0", root: { path: "nowhere" } }, exampleView({}))).toBeUndefined();
     expect(openContainerFiles({ ociVersion: "1.3.0" }, exampleView({}))).toBeUndefined();
   });
+
+  it("finds the place of each mount as a walk from the root does, however they lie to each other", () => {
+    const names = fc.constantFrom("usr", "bin", "tool", "sbin", "run", "data", "file", "new", "up", "loop", "..", ".", "");
+    const paths = fc.array(names, { maxLength: 4 }).map((parts) => `/${parts.join("/")}`);
+    const kinds = fc.constantFrom<object>(
+      { type: "tmpfs" },
+      { type: "bind", source: "/srv/data", options: ["rbind"] },
+      { type: "bind", source: "/srv/secret", options: ["bind"] },
+      { options: ["remount", "ro"] },
+    );
+    const mounts = fc.tuple(fc.constantFrom("", "", "/usr", "/run", "/new/x"), paths, kinds);
+    fc.assert(
+      fc.property(fc.array(mounts, { maxLength: 8 }), (drawn) => {
+        const all = drawn.map(([above, path, kind]) => ({ destination: `${above}${path}`, ...kind }));
+        const { destination } = files(...all);
+        for (const [index, mount] of all.entries()) {
+          const before = files(...all.slice(0, index));
+          expect(withoutTree(destination(index))).toEqual(withoutTree(before.find(mount.destination)));
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
 });
+
+/** Trees are objects of their own in each. */
+function withoutTree(place: unknown): unknown {
+  return JSON.parse(JSON.stringify(place));
+}

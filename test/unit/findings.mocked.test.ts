@@ -20,7 +20,7 @@ const entries: readonly (readonly [string, Entry])[] = CHAPTERS.flatMap(([, chap
 
 function findingsOf({ example }: Entry, text: string) {
   const { rootless = false, systemd = false } = example;
-  return validate(text, { view: exampleView(example), rootless, systemd }).map(({ code, severity, pointer }) => ({
+  return validate(text, { view: exampleView(example), rootless, systemd }).findings.map(({ code, severity, pointer }) => ({
     code,
     severity,
     pointer,
@@ -73,6 +73,6 @@ describe("the catalogue", () => {
 
 test("the clean configuration is clean, on the example's host and on none", () => {
   const text = JSON.stringify(CLEAN);
-  expect(validate(text, { view: exampleView({}), rootless: false, systemd: false })).toEqual([]);
-  expect(validate(text, { view: undefined, rootless: false, systemd: false })).toEqual([]);
+  expect(validate(text, { view: exampleView({}), rootless: false, systemd: false }).findings).toEqual([]);
+  expect(validate(text, { view: undefined, rootless: false, systemd: false }).findings).toEqual([]);
 });

@@ -23,7 +23,9 @@ function text(edits: Record<string, unknown>): string {
 
 /** "code pointer" of every finding. */
 function findings(content: string): string[] {
-  return validate(content, { view: exampleView({}), rootless: false, systemd: false }).map(({ code, pointer }) => `${code} ${pointer}`);
+  return validate(content, { view: exampleView({}), rootless: false, systemd: false }).findings.map(
+    ({ code, pointer }) => `${code} ${pointer}`,
+  );
 }
 const found = (edits: Record<string, unknown>): string[] => findings(text(edits));
 

@@ -23,7 +23,7 @@ import {
   type Warn,
 } from "../config/index.ts";
 import { RuntError } from "../errors/index.ts";
-import type { Spec } from "../spec/index.ts";
+import type { Spec, SpecMount } from "../spec/index.ts";
 import type { Finding } from "./finding.ts";
 import { checkKernelList } from "./resources/kernel-list.ts";
 import { BrokenPart } from "./sound.ts";
@@ -95,9 +95,26 @@ function examineMounts(spec: Spec, bundle: string, warn: Warn, attempt: Attempt)
     gidMappings: deriveIdMappings(spec.linux?.gidMappings ?? []),
     userNamespace: namespaces && deriveNamespaces([namespaces])[0],
   };
+  /** About mounts of these kinds there is nothing to say: of many mounts most are of a few. */
+  const sound = new Set<string>();
   spec.mounts?.forEach((mount, index) => {
-    attempt(() => deriveMount(mount, index, { bundle, ids }, warn));
+    const kind = attempt(() => kindOf(mount));
+    if (kind !== undefined && sound.has(kind)) return;
+    let warned = false;
+    const derived = attempt(() =>
+      deriveMount(mount, index, { bundle, ids }, (...warning) => {
+        warned = true;
+        warn(...warning);
+      }),
+    );
+    if (derived !== undefined && !warned && kind !== undefined) sound.add(kind);
   });
+}
+
+/** Two mounts of one kind are derived in the same way, but for the paths themselves; undefined: it is looked at for itself. */
+function kindOf({ destination, source, type, options, uidMappings, gidMappings }: SpecMount): string | undefined {
+  if (!destination.startsWith("/") || !source || uidMappings || gidMappings) return undefined;
+  return `${type} ${options?.length} ${options?.join("\0")}`;
 }
 
 /** An error of create as a finding: same words, same place. */

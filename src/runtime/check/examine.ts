@@ -18,7 +18,7 @@ import { SPEC_CHECKS } from "./advice.ts";
 import { CHECKS } from "./checks.ts";
 import { otherDocument } from "./document/other-document.ts";
 import { type CheckFacts, type Finding, type Report, reportInto } from "./finding.ts";
-import { onePlace, type Places, placesIn } from "./places.ts";
+import { onePlace, type Places, placesIn, placesInPlain } from "./places.ts";
 import { soundParts } from "./sound.ts";
 
 export interface Examination {
@@ -82,7 +82,7 @@ interface Parsed {
 function parse(text: string, report: Report): Parsed {
   if (text.charCodeAt(0) === 0xfeff) report.warning("byte-order-mark", "", "the file begins with a byte order mark");
   const plain = parsePlain(text);
-  if (plain !== undefined) return { value: plain, places: placesIn(text), isPlain: true };
+  if (plain !== undefined) return { value: plain, places: placesInPlain(text), isPlain: true };
   const duplicates: string[] = [];
   let trailing: number | undefined;
   let value: JsonValue;

@@ -37,7 +37,7 @@ export type Check = (spec: Spec, report: Report, facts: CheckFacts) => void;
 /** A report that keeps what it is told in a list. */
 export function reportInto(findings: Finding[]): Report {
   const add = (severity: Severity) => (code: string, pointer: string, message: string, remedy?: string) => {
-    findings.push({ code, severity, pointer, message, ...(remedy !== undefined && { remedy }) });
+    findings.push(remedy === undefined ? { code, severity, pointer, message } : { code, severity, pointer, message, remedy });
   };
   return { error: add("error"), warning: add("warning"), advice: add("advice") };
 }

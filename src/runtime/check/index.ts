@@ -5,6 +5,6 @@ export { examine, runChecks } from "./examine.ts";
 export type { Check, CheckFacts, Finding, Report, Severity } from "./finding.ts";
 export type { BundleView, FileFacts, FileKind, Tree } from "./host/view.ts";
 export { HOST_FACTS_VERSION, type HostFacts } from "./host-facts.ts";
-export { type LocatedFinding, locate } from "./located.ts";
+export { type Located, type LocatedFinding, locate } from "./located.ts";
 export { findLoader, machineName, NATIVE_MACHINES, parseElf } from "./process/elf.ts";
 export { describeOther, parseFirstLine } from "./process/script.ts";

@@ -17,14 +17,41 @@ const LONGEST = 60;
 const MOST_SUGGESTIONS = 200;
 const LEVELS: readonly Severity[] = ["error", "warning", "advice"];
 
-/** @param stages findings of what looks closer and closer: each leaves out what the ones before it have refused already */
+export interface Located {
+  readonly findings: readonly LocatedFinding[];
+  /** What nobody asked the place of. */
+  readonly others: readonly Finding[];
+}
+
+/**
+ * @param stages findings of what looks closer and closer: each leaves out what the ones before it have refused already
+ * @param most so many of one code get their places: a place costs ten times what its finding does
+ */
 export function locate(
   text: string,
   places: Places,
   root: JsonValue | undefined,
   stages: readonly (readonly Finding[])[],
-): readonly LocatedFinding[] {
-  const found = withoutRepeats(stages);
+  most = Number.POSITIVE_INFINITY,
+): Located {
+  const { first, others } = firstOfEach(withoutRepeats(stages), most);
+  return { findings: place(text, places, root, first), others };
+}
+
+/** In their order. */
+function firstOfEach(found: readonly Finding[], most: number): { readonly first: readonly Finding[]; readonly others: readonly Finding[] } {
+  if (found.length <= most) return { first: found, others: [] };
+  const counts = new Map<string, number>();
+  const [first, others]: [Finding[], Finding[]] = [[], []];
+  for (const finding of found) {
+    const count = counts.get(finding.code) ?? 0;
+    counts.set(finding.code, count + 1);
+    (count < most ? first : others).push(finding);
+  }
+  return { first, others };
+}
+
+function place(text: string, places: Places, root: JsonValue | undefined, found: readonly Finding[]): readonly LocatedFinding[] {
   if (found.length === 0) return [];
   const offsets = places.find(found.map(({ pointer }) => pointer));
   const lineColumn = lineFinder(text);

@@ -11,6 +11,11 @@ export function onePlace(offset: number): Places {
   return { find: (pointers) => pointers.map(() => offset) };
 }
 
+/** In a document that has no two members of one name. */
+export function placesInPlain(text: string): Places {
+  return { find: (pointers) => valueOffsets(text, pointers, true) };
+}
+
 /** @param trailing where data behind the document begins, which stands for all of it */
 export function placesIn(text: string, trailing?: number): Places {
   return {

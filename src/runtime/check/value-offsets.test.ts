@@ -60,6 +60,19 @@ describe("valueOffsets", () => {
     );
   });
 
+  it("tells the same where it may end early, which it may where no name is there twice", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.boolean(), fc.infiniteStream(fc.boolean()), (value, indented, choice) => {
+        const text = JSON.stringify(value, undefined, indented ? 2 : 0);
+        const pointers = pointersIn(text).filter(() => choice.next().value);
+        const asked = pointers.flatMap((pointer) => (choice.next().value ? [pointer, pointer] : [pointer, `${pointer}/missing`]));
+        for (const some of [asked, pointers, pointers.slice(0, 1)])
+          expect(valueOffsets(text, some, true)).toEqual(parsedOffsets(text, some));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
   it("passes over long lists, long strings and many escapes", () => {
     const list = JSON.stringify(Array.from({ length: 1000 }, (_, index) => `${index}: "]" \\`));
     const text = `{"a":${list},"b":{"c":"${"\\\\".repeat(10_000)}"},"d":[{},[],[[{"e":[]}]]],"f":1}`;

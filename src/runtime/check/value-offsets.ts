@@ -2,6 +2,8 @@
 
 interface Wanted {
   offset?: number;
+  /** It is one of the pointers itself, not only on the way to one. */
+  isAsked?: true;
   readonly parent?: Wanted;
   /** By name, or by index in a list. Objects without a prototype take less time and memory than maps where most have one member. */
   below?: { [name: string]: Wanted };
@@ -17,11 +19,13 @@ const BLANKS = /\s*/y;
  * Offsets of the values at these JSON pointers (RFC 6901), in their order; of a value that is not there, that of the innermost one that should
  * contain it.
  * @param text its beginning is a JSON document
+ * @param unique no object in it has two members of one name, so that nothing is read behind the last value that is asked for
  */
-export function valueOffsets(text: string, pointers: readonly string[]): readonly number[] {
+export function valueOffsets(text: string, pointers: readonly string[], unique = false): readonly number[] {
   const root: Wanted = {};
   const nodes = pointers.map((pointer) => nodeAt(root, pointer));
-  scan(text, root);
+  for (const node of nodes) node.isAsked = true;
+  scan(text, root, unique ? new Set(nodes).size : Number.POSITIVE_INFINITY);
   return nodes.map(offsetOf);
 }
 
@@ -45,8 +49,12 @@ function offsetOf(node: Wanted): number {
   return at?.offset ?? 0;
 }
 
-/** Fill in the offset of each that is there. */
-function scan(text: string, root: Wanted): void {
+/**
+ * Fill in the offset of each that is there.
+ * @param asked it ends when it has found so many that are asked for
+ */
+function scan(text: string, root: Wanted, asked: number): void {
+  let left = asked;
   let at = text.charCodeAt(0) === 0xfeff ? 1 : 0;
 
   const pass = (pattern: RegExp): void => {
@@ -116,6 +124,10 @@ function scan(text: string, root: Wanted): void {
 
   const value = (node: Wanted | undefined): void => {
     if (node !== undefined) node.offset = at;
+    if (node?.isAsked && --left === 0) {
+      at = text.length;
+      return;
+    }
     const below = node?.below;
     const first = below && text.charCodeAt(at);
     if (first === LIST) {

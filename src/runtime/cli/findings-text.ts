@@ -1,7 +1,7 @@
 /** Findings for people: what, where, why, and what to do; at most 100 columns. */
 
 import type { Entry } from "../check/catalogue/index.ts";
-import type { LocatedFinding, Severity } from "../check/index.ts";
+import type { Located, LocatedFinding, Severity } from "../check/index.ts";
 import { printable } from "../errors/printable/index.ts";
 import type { Style } from "./style.ts";
 
@@ -28,9 +28,14 @@ const WHOLE = 3;
 /** How many places of the others are named. */
 const NAMED = 5;
 
+/** So many findings of one code are looked at; of more the number counts. Where checks do not go through the file from its beginning, those in front may be among them. */
+export const MOST_OF_ONE_CODE = 1000;
+
 /** `style`: for the word in front of a finding; none: plain text. */
-export function findingsText(findings: readonly LocatedFinding[], { file }: FindingsHeader, texts: Texts, style?: Style): string {
+export function findingsText({ findings, others }: Located, { file }: FindingsHeader, texts: Texts, style?: Style): string {
   const parts: string[] = [];
+  const more = new Map<string, number>();
+  for (const { code } of others) more.set(code, (more.get(code) ?? 0) + 1);
   const byCode = new Map<string, LocatedFinding[]>();
   for (const finding of findings) {
     const group = byCode.get(finding.code);
@@ -44,15 +49,17 @@ export function findingsText(findings: readonly LocatedFinding[], { file }: Find
     told.set(finding.code, index + 1);
     // One more line would be as long as what it stands for.
     if (index < WHOLE || group.length <= WHOLE + 1) parts.push(findingText(finding, file, texts, style));
-    else if (index === WHOLE) parts.push(othersText(group.slice(WHOLE)));
+    else if (index === WHOLE) parts.push(othersText(group.slice(WHOLE), more.get(finding.code) ?? 0));
   }
   return parts.join("");
 }
 
-function othersText(others: readonly LocatedFinding[]): string {
+/** `beside`: how many there are beside these. */
+function othersText(others: readonly LocatedFinding[], beside: number): string {
   const places = others.slice(0, NAMED).map(({ line, pointer }) => (pointer === "" ? `line ${line}` : pointer));
-  const more = others.length > NAMED ? ", ..." : "";
-  return wrap(`and ${others.length} more of ${others[0]?.code}: ${printable(places.join(", "))}${more} (all of them: -f json)`);
+  const count = others.length + beside;
+  const more = count > NAMED ? ", ..." : "";
+  return wrap(`and ${count} more of ${others[0]?.code}: ${printable(places.join(", "))}${more} (all of them: -f json)`);
 }
 
 /** `files`: how many were looked at. */

@@ -18,8 +18,10 @@ const FINDING: LocatedFinding = {
   value: '"/srv/dta"',
 };
 
+const shown = (...findings: readonly LocatedFinding[]) => ({ findings, others: [] });
+
 it("has the form of the manual", () => {
-  expect(findingsText([FINDING], HEADER, TEXTS) + summaryText(COUNTS, HEADER)).toBe(`\
+  expect(findingsText(shown(FINDING), HEADER, TEXTS) + summaryText(COUNTS, HEADER)).toBe(`\
 error[mount-source-missing] web/config.json:41:17  /mounts/7/source
   "/srv/dta" does not exist; nearest: /srv/data
   fix: correct the path                                            OCI 1.3 config.md#mounts
@@ -29,28 +31,34 @@ error[mount-source-missing] web/config.json:41:17  /mounts/7/source
 
 it("is no wider than 100 columns, and prints no control characters", () => {
   const long = { ...FINDING, message: `"\u001b[31m" ${"and so on ".repeat(30)}`, remedy: "do one thing or the other ".repeat(10).trim() };
-  const text = findingsText([long], HEADER, TEXTS);
+  const text = findingsText(shown(long), HEADER, TEXTS);
   expect(Math.max(...text.split("\n").map((line) => line.length))).toBeLessThanOrEqual(100);
   expect(text).not.toContain("\u001b");
   expect(text).toContain("\\u001b[31m");
 });
 
 it("shows the value where the reason does not", () => {
-  const text = findingsText([{ ...FINDING, message: "it is too long", value: '"abc"' }], HEADER, TEXTS);
+  const text = findingsText(shown({ ...FINDING, message: "it is too long", value: '"abc"' }), HEADER, TEXTS);
   expect(text.split("\n")[1]).toBe('  it is too long (found "abc")');
 });
 
 it("tells three of many alike whole, and where the others are", () => {
   const alike = Array.from({ length: 12 }, (_, index) => ({ ...FINDING, pointer: `/mounts/${index}/source` }));
-  const text = findingsText(alike, HEADER, TEXTS);
+  const text = findingsText(shown(...alike), HEADER, TEXTS);
   expect(text.match(/^error\[/gm)).toHaveLength(3);
   expect(text).toContain("and 9 more of mount-source-missing: /mounts/3/source");
-  expect(findingsText(alike.slice(0, 4), HEADER, TEXTS).match(/^error\[/gm)).toHaveLength(4);
+  expect(findingsText(shown(...alike.slice(0, 4)), HEADER, TEXTS).match(/^error\[/gm)).toHaveLength(4);
+});
+
+it("counts those without a place, too", () => {
+  const findings = Array.from({ length: 9 }, (_, index) => ({ ...FINDING, pointer: `/mounts/${index}/source` }));
+  const others = [FINDING, FINDING, { ...FINDING, code: "mount-kind" }];
+  expect(findingsText({ findings, others }, HEADER, TEXTS)).toContain("and 8 more of mount-source-missing: /mounts/3/source");
 });
 
 it("has colours where they are asked for", () => {
   const mark = (text: string) => `<${text}>`;
-  const text = findingsText([FINDING], HEADER, TEXTS, { error: mark, warning: mark, advice: mark });
+  const text = findingsText(shown(FINDING), HEADER, TEXTS, { error: mark, warning: mark, advice: mark });
   expect(text).toMatch(/^<error\[mount-source-missing\]> web/);
 });
 

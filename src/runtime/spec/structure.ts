@@ -81,7 +81,7 @@ export function findStructure(value: JsonValue, root: Shape = shape): Structure 
       const item = found[name]!;
       const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
       // Most are as they should be: only what is wrong, or has parts, needs its pointer.
-      if (typeof item === field) continue;
+      if (typeof item === field || isListOf(item, field)) continue;
       const here = `${pointer}/${pointerToken(name)}`;
       if (field === undefined) strangers.push(strangeName(name, strangers.length < MOST_SEARCHES ? Object.keys(fields) : [], here));
       else if (item !== null || required.includes(name)) walk(field, item, here);
@@ -99,6 +99,13 @@ export function findStructure(value: JsonValue, root: Shape = shape): Structure 
 
   walk(root, value, "");
   return { violations, strangers };
+}
+
+/** What such a shape says of the items is one word. */
+function isListOf(value: JsonValue, shape: Shape | undefined): boolean {
+  if (typeof shape !== "object" || !("l" in shape) || !Array.isArray(value)) return false;
+  for (const item of value) if (typeof item !== shape.l) return false;
+  return true;
 }
 
 function isBetween(value: number | bigint, [low, high]: readonly [bigint, bigint]): boolean {

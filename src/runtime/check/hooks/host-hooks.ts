@@ -32,7 +32,7 @@ export const hookPrograms: HostCheck = ({ hooks }, report, { view, files }) => {
   }
 };
 
-const HOST_LAYER = { at: "/", index: -1, options: [] };
+const HOST_LAYER = { at: "/", index: -1, files: undefined, options: [] };
 
 /** undefined: this user may not look. */
 function onHost(view: BundleView, path: string): Found | NotFound | undefined {

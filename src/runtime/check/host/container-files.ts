@@ -13,7 +13,7 @@ interface Layer {
   /** Entry of `mounts`; -1 for the root filesystem. */
   readonly index: number;
   /** Where its files are; undefined: its content is unknown before it is mounted. */
-  readonly files?: { readonly tree: Tree; readonly path: string };
+  readonly files: { readonly tree: Tree; readonly path: string } | undefined;
   readonly options: readonly string[];
 }
 
@@ -59,32 +59,32 @@ export function openContainerFiles(spec: Spec, view: BundleView): ContainerFiles
   const layers = newLayers({ at: "/", index: -1, files: { tree: root, path: "/" }, options: [] });
   const destinations: (Found | NotFound)[] = [];
   (spec.mounts ?? []).forEach((mount, index) => {
-    const place = walk(layers, mount.destination);
+    const place = walkBeside(layers, mount.destination);
     destinations[index] = place;
     if (mount.options?.includes("remount")) return;
-    const at = place.status === "found" ? place.path : cleanPath([place.parent, place.name, ...place.rest].join("/"));
-    if (at.length <= PATH_MAX) addLayer(layers, { at, index, options: mount.options ?? [], ...filesOf(mount, view) });
+    const at = pathOf(place);
+    if (at.length <= PATH_MAX) addLayer(layers, { at, index, options: mount.options ?? [], files: filesOf(mount, view) });
   });
-  return { find: (wanted) => walk(layers, wanted), destination: (index) => destinations[index], root };
+  return { find: (wanted) => walk(layers, namesOf(wanted)), destination: (index) => destinations[index], root };
 }
 
 export function absolute(base: string, path: string): string {
   return path.startsWith("/") ? path : `${base}/${path}`;
 }
 
-function filesOf(mount: SpecMount, view: BundleView): Pick<Layer, "files"> {
-  if (!isBind(mount) || !mount.source || !view.live) return {};
+function filesOf(mount: SpecMount, view: BundleView): Layer["files"] {
+  if (!isBind(mount) || !mount.source || !view.live) return undefined;
   const source = absolute(view.bundle ?? "/", mount.source);
   const facts = view.stat(source);
-  if (facts === undefined || facts === "unknown") return {};
+  if (facts === undefined || facts === "unknown") return undefined;
   if (facts.kind === "directory") {
     const tree = view.tree(source);
-    return tree === undefined ? {} : { files: { tree, path: "/" } };
+    return tree && { tree, path: "/" };
   }
   // A single file: its directory is the tree, and it is the only thing in it that can be reached.
   const slash = source.lastIndexOf("/");
   const tree = view.tree(source.slice(0, slash) || "/");
-  return tree === undefined ? {} : { files: { tree, path: source.slice(slash) } };
+  return tree && { tree, path: source.slice(slash) };
 }
 
 /** path_resolution(7): nothing is mounted at a longer path. */
@@ -97,18 +97,24 @@ interface Layers {
   readonly last: Map<string, number>;
   /** Every directory that has a mount point below it. */
   readonly above: Set<string>;
+  /** The directory that was walked to last, and what is there. */
+  walked?: { readonly directory: string; readonly place: Found | NotFound /** How what is in it begins. */; readonly below: string };
 }
 
 function newLayers(root: Layer): Layers {
   return { list: [root], last: new Map([["/", 0]]), above: new Set() };
 }
 
-function addLayer({ list, last, above }: Layers, layer: Layer): void {
+function addLayer(layers: Layers, layer: Layer): void {
+  const { list, last, above, walked } = layers;
   last.set(layer.at, list.push(layer) - 1);
   for (let at = layer.at; at !== "/"; ) {
     at = parentOf(at);
+    if (above.has(at)) break;
     above.add(at);
   }
+  const isBelow = walked && layer.at.startsWith(walked.below) && layer.at !== walked.below;
+  if (!isBelow) delete layers.walked;
 }
 
 /** "/a/b/c" -> "/a/b"; "/a" -> "/". */
@@ -127,11 +133,46 @@ function layerOf({ list, last }: Layers, path: string): Layer {
   return list[top]!;
 }
 
-function walk(layers: Layers, wanted: string): Found | NotFound {
-  let rest = wanted.split("/").filter((name) => name !== "" && name !== ".");
-  let here = "/";
+function namesOf(path: string): readonly string[] {
+  return path.split("/").filter((name) => name !== "" && name !== ".");
+}
+
+/** The path of what was looked for, without links as far as it is there. */
+function pathOf(place: Found | NotFound): string {
+  if (place.status === "found") return place.path;
+  const { parent, name, rest } = place;
+  const there = parent === "/" ? `/${name}` : `${parent}/${name}`;
+  return cleanPath(rest.length === 0 ? there : `${there}/${rest.join("/")}`);
+}
+
+/**
+ * The same as a walk from the root. Of many mounts most are in the directory of the one before, so the way to it is not walked again, unless
+ * something was mounted on it.
+ */
+function walkBeside(layers: Layers, wanted: string): Found | NotFound {
+  const slash = wanted.lastIndexOf("/");
+  const [directory, name] = [wanted.slice(0, slash), wanted.slice(slash + 1)];
+  if (slash < 0 || name === "" || name === "." || name === "..") return walk(layers, namesOf(wanted));
+  if (layers.walked?.directory !== directory) {
+    const place = walk(layers, namesOf(directory));
+    // A way over links, or to something that only a mount below it makes known, may be another one next time.
+    const isKnown = place.status === "found" || (place.status === "missing" && place.name !== "");
+    const isLasting = isKnown && pathOf(place) === (directory || "/");
+    if (!isLasting) return walk(layers, namesOf(wanted));
+    layers.walked = { directory, place, below: `${directory}/` };
+  }
+  const { place } = layers.walked!;
+  if (place.status === "found") return walk(layers, [name], place);
+  const { status, parent, name: missing, rest, layer } = place;
+  return { status, parent, name: missing, rest: [...rest, name], layer };
+}
+
+/** @param from where the names begin; undefined: at the root */
+function walk(layers: Layers, names: readonly string[], from?: Found): Found | NotFound {
+  let rest = names;
+  let here = from?.path ?? "/";
   let links = 0;
-  let found = lookAt(layers, "/");
+  let found = from ?? lookAt(layers, "/");
   while (rest.length > 0) {
     const [name = "", ...others] = rest;
     if (name === "..") {
@@ -157,7 +198,7 @@ function walk(layers: Layers, wanted: string): Found | NotFound {
       links += 1;
       const text = file.tree.link(file.inTree);
       if (text === undefined || links > MOST_LINKS) return stop("loop", file.layer);
-      rest = [...text.split("/").filter((part) => part !== "" && part !== "."), ...others];
+      rest = [...namesOf(text), ...others];
       if (text.startsWith("/")) {
         here = "/";
         found = lookAt(layers, "/");

@@ -8,25 +8,66 @@ const isRemount = ({ options }: SpecMount): boolean => options?.includes("remoun
 
 /** config, mounts: they are made in their order, so that a later one hides what is at or below its destination. */
 export const mountOrder: Check = ({ mounts }, report) => {
-  /** By a directory: the entries that are mounted at it or below it. */
-  const below = new Map<string, { readonly path: string; readonly index: number }[]>();
+  const points = new MountPoints();
   mounts?.forEach((mount, index) => {
     const path = cleanTarget(mount.destination);
     if (isRemount(mount) || path === "/" || path.length > LONGEST) return;
-    for (const earlier of below.get(path) ?? []) {
-      const pointer = `/mounts/${earlier.index}/destination`;
-      const again = earlier.path === path;
+    for (const hidden of points.add(path, index)) {
+      const pointer = `/mounts/${hidden.index}/destination`;
+      const again = hidden.path === path;
       const message = again
         ? `"${path}" is mounted again by entry ${index}, which hides this one`
-        : `"${earlier.path}" is hidden by the later mount of "${path}" (entry ${index})`;
+        : `"${hidden.path}" is hidden by the later mount of "${path}" (entry ${index})`;
       report.warning("mount-hidden", pointer, message, again ? "leave one of them out" : `put "${path}" before it`);
-    }
-    // What is hidden once is hidden: the next one hides this mount alone.
-    below.set(path, []);
-    for (let at = path; at !== ""; at = at.slice(0, at.lastIndexOf("/"))) {
-      const list = below.get(at);
-      if (list === undefined) below.set(at, [{ path, index }]);
-      else list.push({ path, index });
     }
   });
 };
+
+interface MountPoint {
+  readonly path: string;
+  readonly index: number;
+}
+
+/** What is mounted and can be seen, as a tree of directories. */
+class MountPoints {
+  readonly #mounted = new Map<string, MountPoint>();
+  /** By a directory: what is right below it and is a mount point, or has one below it. */
+  readonly #below = new Map<string, string[]>();
+
+  /** @returns what it hides, in the order of the entries: from then on another mount hides this one alone */
+  add(path: string, index: number): readonly MountPoint[] {
+    const isKnown = this.#mounted.has(path) || this.#below.has(path);
+    const hidden = isKnown ? this.#take(path).sort((a, b) => a.index - b.index) : [];
+    this.#mounted.set(path, { path, index });
+    if (!isKnown) this.#enter(path);
+    return hidden;
+  }
+
+  #enter(path: string): void {
+    for (let at = path; at !== ""; ) {
+      const parent = at.slice(0, at.lastIndexOf("/"));
+      const beside = this.#below.get(parent);
+      if (beside !== undefined) {
+        beside.push(at);
+        return;
+      }
+      this.#below.set(parent, [at]);
+      if (this.#mounted.has(parent)) return;
+      at = parent;
+    }
+  }
+
+  /** Takes out what is at a path and below it. */
+  #take(path: string): MountPoint[] {
+    const taken: MountPoint[] = [];
+    const left = [path];
+    for (let at = left.pop(); at !== undefined; at = left.pop()) {
+      const mounted = this.#mounted.get(at);
+      if (mounted !== undefined) taken.push(mounted);
+      this.#mounted.delete(at);
+      for (const name of this.#below.get(at) ?? []) left.push(name);
+      this.#below.delete(at);
+    }
+    return taken;
+  }
+}

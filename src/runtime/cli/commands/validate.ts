@@ -1,5 +1,5 @@
 import type * as catalogue from "../../check/catalogue/index.ts";
-import type { BundleView, LocatedFinding, Severity } from "../../check/index.ts";
+import type { BundleView, Located, Severity } from "../../check/index.ts";
 import { countFindings, liveView, recordedView, validate } from "../../diagnostics/validate/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
@@ -8,7 +8,7 @@ import { chosenHostFacts, unreadableFile } from "../../prepare/index.ts";
 import { absolutePath, text, type Verb, type VerbContext } from "../context.ts";
 import { findingsDocument, jsonText } from "../findings-json.ts";
 import { findingsSarif } from "../findings-sarif.ts";
-import { type FindingsHeader, findingsText, summaryText, type Texts } from "../findings-text.ts";
+import { type FindingsHeader, findingsText, MOST_OF_ONE_CODE, summaryText, type Texts } from "../findings-text.ts";
 import { print } from "../output.ts";
 
 const LEVELS: readonly Severity[] = ["advice", "warning", "error"];
@@ -43,7 +43,7 @@ export const verb: Verb = (context) => {
 
 interface Examined {
   readonly header: FindingsHeader;
-  readonly findings: readonly LocatedFinding[];
+  readonly located: Located;
   readonly counts: ReturnType<typeof countFindings>;
 }
 
@@ -54,8 +54,8 @@ function examineNamed(context: VerbContext, name: string | undefined): Examined 
   const choice = text(flags["host"]) ?? "live";
   const view = hostView(choice, bundle, options.root);
   const rootless = flags["rootless"] === true || callerUid(view) !== 0;
-  const findings = examineFile(file, view, rootless, context);
-  return { header: { file, host: hostText(choice, view) }, findings, counts: countFindings(findings) };
+  const located = examineFile(file, view, rootless, context);
+  return { header: { file, host: hostText(choice, view) }, located, counts: countFindings([...located.findings, ...located.others]) };
 }
 
 /** Of who would make the container. */
@@ -98,7 +98,7 @@ function hostText(choice: string, view: BundleView | undefined): string {
 }
 
 /** @throws RuntError config-read */
-function examineFile(file: string, view: BundleView | undefined, rootless: boolean, { options }: VerbContext): readonly LocatedFinding[] {
+function examineFile(file: string, view: BundleView | undefined, rootless: boolean, { options, flags }: VerbContext): Located {
   let content: string;
   try {
     content = file === "-" ? host.readFd(0) : host.readFile(file);
@@ -106,25 +106,27 @@ function examineFile(file: string, view: BundleView | undefined, rootless: boole
     const { encodingText, unreadableConfig } = unreadableFile();
     if (host.isErrno(error, "EILSEQ")) {
       const message = file === "-" ? "it has bytes that are not UTF-8" : encodingText(file);
-      return [{ code: "config-encoding", severity: "error", pointer: "", message, line: 1, column: 1 }];
+      return { findings: [{ code: "config-encoding", severity: "error", pointer: "", message, line: 1, column: 1 }], others: [] };
     }
     throw unreadableConfig(file, error);
   }
-  return validate(content, { view, rootless, systemd: options.systemd === true });
+  // Programs get them all.
+  const forPeople = oneOf(flags["format"], FORMATS, "text", "format") === "text";
+  return validate(content, { view, rootless, systemd: options.systemd === true, ...(forPeople && { most: MOST_OF_ONE_CODE }) });
 }
 
 /** `named`: how many files were asked for; with several the JSON is a list. */
 function render(format: string, examined: readonly Examined[], named: number): string {
   // Texts for people are a quarter of this verb: a clean configuration does without them.
-  const isClean = examined.every(({ findings }) => findings.length === 0);
+  const isClean = examined.every(({ located }) => located.findings.length === 0);
   const texts: Texts = isClean ? NO_TEXTS : loadSync<typeof catalogue>(import("../../check/catalogue/index.ts"));
   if (format === "json") {
-    const documents = examined.map(({ findings, header, counts }) => findingsDocument(findings, header, counts, texts));
+    const documents = examined.map(({ located, header, counts }) => findingsDocument(located.findings, header, counts, texts));
     return jsonText(named === 1 ? documents[0] : documents);
   }
   if (format === "sarif") {
     return findingsSarif(
-      examined.map(({ findings, header: { file } }) => ({ file, findings })),
+      examined.map(({ located: { findings }, header: { file } }) => ({ file, findings })),
       host.build.version,
       texts,
     );
@@ -140,7 +142,7 @@ function render(format: string, examined: readonly Examined[], named: number): s
     }),
     { error: 0, warning: 0, advice: 0 },
   );
-  const shown = examined.map(({ findings, header }) => findingsText(findings, header, texts, style)).join("");
+  const shown = examined.map(({ located, header }) => findingsText(located, header, texts, style)).join("");
   return shown + summaryText(total, first.header, examined.length);
 }
 

@@ -7,7 +7,7 @@ import {
   examine,
   examineDerivation,
   type Finding,
-  type LocatedFinding,
+  type Located,
   locate,
   refusal,
   runChecks,
@@ -24,12 +24,14 @@ export interface ValidateOptions {
   readonly rootless: boolean;
   /** The cgroups would be made by systemd. */
   readonly systemd: boolean;
+  /** So many findings of one code get their places in the text; default: all. */
+  readonly most?: number;
 }
 
 /** In the order of the file. Never throws, whatever the text is. */
-export function validate(text: string, { view, rootless, systemd: bySystemd }: ValidateOptions): readonly LocatedFinding[] {
+export function validate(text: string, { view, rootless, systemd: bySystemd, most }: ValidateOptions): Located {
   const { findings, places, value, spec, broken } = examine(text, callerFacts(text, view, rootless), view?.bundle);
-  if (spec === undefined) return locate(text, places, value, [findings]);
+  if (spec === undefined) return locate(text, places, value, [findings], most);
   const derived = examineDerivation(spec, view?.bundle ?? "/", broken);
   const stages = [
     findings,
@@ -38,7 +40,7 @@ export function validate(text: string, { view, rootless, systemd: bySystemd }: V
     view ? [...examineHost(spec, view, broken), ...resctrlFindings(spec, view, broken)] : [],
     view && derived.resources ? cgroupFindings(view, derived.resources, rootless, broken) : [],
   ];
-  return locate(text, places, value, stages);
+  return locate(text, places, value, stages, most);
 }
 
 /** Looked up when a check asks. */
