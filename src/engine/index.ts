@@ -19,6 +19,7 @@ export {
   type EngineOptions,
   type HostCapacity,
   type QueuePolicy,
+  type Readiness,
   type Reason,
   type ReasonCode,
   type UserRange,

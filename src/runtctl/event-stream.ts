@@ -12,21 +12,27 @@ export type Told =
 
 const RETRY_MS = 500;
 
+interface Following {
+  /** Called with false when the connection is lost, and with true when a daemon answers again. */
+  readonly onConnection?: ((isConnected: boolean) => void) | undefined;
+  /** Ends the generator. undefined: it has no end. */
+  readonly end?: AbortSignal | undefined;
+}
+
 /**
- * Yields events that follow a sequence number, without an end. Reconnects if the daemon was
- * restarted. @param onConnection called with false when the connection is lost, and with true when a daemon answers again
+ * Yields events that follow a sequence number. Reconnects if the daemon was restarted.
  * @throws ClientError: the first connection has failed or was refused
  */
 export async function* followEvents(
   sockets: Sockets,
   after: number,
-  onConnection?: (isConnected: boolean) => void,
-): AsyncGenerator<Told, never, undefined> {
+  { onConnection, end }: Following = {},
+): AsyncGenerator<Told, void, undefined> {
   let last = after;
   let isLost = false;
-  for (let isFirst = true; ; isFirst = false) {
+  for (let isFirst = true; end?.aborted !== true; isFirst = false) {
     try {
-      const response = await connected(sockets, last);
+      const response = await connected(sockets, last, end);
       if (isLost) onConnection?.(true);
       [isFirst, isLost] = [false, false];
       for await (const told of eventsIn(response)) {
@@ -34,18 +40,19 @@ export async function* followEvents(
         yield told;
       }
     } catch (error) {
+      if (end?.aborted) return;
       if (isFirst || (error instanceof ClientError && error.code !== "unreachable")) throw error;
     }
     if (!isLost) onConnection?.(false);
     isLost = true;
-    await sleep(RETRY_MS);
+    await sleep(RETRY_MS, undefined, { signal: end }).catch(() => {});
   }
 }
 
-async function connected([socketPath, ...others]: Sockets, after: number): Promise<IncomingMessage> {
+async function connected([socketPath, ...others]: Sockets, after: number, signal: AbortSignal | undefined): Promise<IncomingMessage> {
   try {
     return await new Promise<IncomingMessage>((resolve, reject) => {
-      const call = request(connectionOptions(socketPath, `/v1/events?after=${after}`), (response) => {
+      const call = request({ ...connectionOptions(socketPath, `/v1/events?after=${after}`), signal }, (response) => {
         if (response.statusCode === 200) return resolve(response);
         call.destroy();
         reject(new ClientError("refused", `the daemon answers ${response.statusCode}`));
@@ -56,7 +63,7 @@ async function connected([socketPath, ...others]: Sockets, after: number): Promi
   } catch (error) {
     const [next, ...rest] = others;
     if (next === undefined || !(error instanceof ClientError && error.code === "permission-denied")) throw error;
-    return connected([next, ...rest], after);
+    return connected([next, ...rest], after, signal);
   }
 }
 

@@ -1,9 +1,8 @@
 /** Requests for tasks. */
-import { setTimeout as sleep } from "node:timers/promises";
-import type { EngineEvent, OrphanView, TaskView } from "../engine/index.ts";
+import type { OrphanView, TaskView } from "../engine/index.ts";
 import { ClientError } from "./client.ts";
-import { followEvents } from "./event-stream.ts";
 import type { Session } from "./session.ts";
+import { untilEach } from "./until-each.ts";
 
 /** @param action the last part of the path */
 export function taskPath(name: string, group: string, action?: "stop" | "restart" | "rollback"): string {
@@ -24,8 +23,6 @@ export function taskOf({ client, group }: Session, name: string): Promise<TaskVi
   return client.call<TaskView>("GET", taskPath(name, group));
 }
 
-const LOOK_MS = 100;
-
 /** undefined: there is no such task. @throws ClientError */
 export async function taskIfThere(session: Session, name: string): Promise<TaskView | undefined> {
   try {
@@ -38,54 +35,18 @@ export async function taskIfThere(session: Session, name: string): Promise<TaskV
 
 /** Waits until each task was removed completely. @throws ClientError */
 export function untilGone(session: Session, ids: readonly string[]): Promise<void> {
-  return untilEach(
-    session,
-    ids,
-    ({ type }) => type === "removed",
-    (task) => task === undefined,
-  );
+  return untilEach(session, ids, {
+    tells: ({ type }) => type === "removed",
+    look: async (id) => ((await taskIfThere(session, id)) === undefined ? "done" : "open"),
+  });
 }
 
 /** Waits until each task has stopped, or is gone. @throws ClientError */
 export function untilStopped(session: Session, ids: readonly string[]): Promise<void> {
-  return untilEach(
-    session,
-    ids,
-    ({ type }) => type === "task" || type === "removed",
-    (task) => task === undefined || task.known === "STOPPED",
-  );
-}
-
-/** Waits until `isDone` is true of each task; undefined: it is gone. `tells`: the events of a task after which it is looked at. @throws ClientError */
-async function untilEach(
-  session: Session,
-  ids: readonly string[],
-  tells: (event: EngineEvent) => boolean,
-  isDone: (task: TaskView | undefined) => boolean,
-): Promise<void> {
-  const { client, sockets } = session;
-  const open = new Set(ids);
-  const look = async (some: Iterable<string>) => {
-    for (const id of [...some]) if (isDone(await taskIfThere(session, id))) open.delete(id);
-    return open.size === 0;
-  };
-  const { lastSequence } = await client.call<{ lastSequence: number }>("GET", "/v1/node");
-  // What is not done now is told when it is.
-  if (await look(open)) return;
-  try {
-    for await (const told of followEvents(sockets, lastSequence)) {
-      if ("gap" in told) {
-        if (await look(open)) return;
-        continue;
-      }
-      const id = "task" in told.event ? told.event.task : null;
-      if (id !== null && open.has(id) && tells(told.event) && (await look([id]))) return;
-    }
-  } catch (error) {
-    // There are as many readers of events as the daemon takes.
-    if (!(error instanceof ClientError && error.code === "refused")) throw error;
-    while (!(await look(open))) await sleep(LOOK_MS);
-  }
+  return untilEach(session, ids, {
+    tells: ({ type }) => type === "task" || type === "removed",
+    look: async (id) => (((await taskIfThere(session, id))?.known ?? "STOPPED") === "STOPPED" ? "done" : "open"),
+  });
 }
 
 /** Tasks of the session's group. @throws ClientError */

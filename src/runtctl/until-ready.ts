@@ -1,13 +1,9 @@
 /** Waits until tasks are ready. */
-import { setTimeout as sleep } from "node:timers/promises";
-import type { TaskDetail } from "../engine/index.ts";
+import type { Readiness, TaskDetail } from "../engine/index.ts";
 import { ClientError } from "./client.ts";
-import { podShown } from "./pods.ts";
-import { type Readiness, readinessOf } from "./readiness.ts";
 import type { Session } from "./session.ts";
-import { inTask, taskIfThere } from "./tasks.ts";
-
-const LOOK_MS = 200;
+import { inTask } from "./tasks.ts";
+import { untilEach } from "./until-each.ts";
 
 /**
  * Returns when all are ready, one has failed, or the time is over: what is not ready, by id.
@@ -19,28 +15,26 @@ export async function untilReady(
   ids: readonly string[],
   limitMs: number | undefined,
 ): Promise<ReadonlyMap<string, Readiness>> {
-  const end = limitMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + limitMs;
-  for (;;) {
-    const open = new Map<string, Readiness>();
-    for (const id of ids) {
-      const now = await readinessNow(session, id);
-      if (now.state !== "ready") open.set(id, now);
-    }
-    const isOver = open.size === 0 || [...open.values()].some(({ state }) => state === "failed") || performance.now() >= end;
-    if (isOver) return open;
-    await sleep(LOOK_MS);
-  }
+  const open = new Map<string, Readiness>();
+  await untilEach(session, ids, {
+    limitMs,
+    tells: () => true,
+    async look(id) {
+      const now = await readinessOf(session, id);
+      if (now.state === "ready") open.delete(id);
+      else open.set(id, now);
+      return now.state === "ready" ? "done" : now.state === "failed" ? "end" : "open";
+    },
+  });
+  return open;
 }
 
-async function readinessNow(session: Session, id: string): Promise<Readiness> {
-  const task = await taskIfThere(session, id);
-  if (task === undefined) return readinessOf(undefined, undefined);
+async function readinessOf(session: Session, id: string): Promise<Readiness> {
   try {
-    const detail = await session.client.call<TaskDetail>("GET", inTask(session, id, "detail"));
-    return readinessOf(task, detail, (await podShown(session, task, detail))?.status);
+    const { readiness } = await session.client.call<TaskDetail>("GET", inTask(session, id, "detail"));
+    return readiness;
   } catch (error) {
-    // It was removed between the two requests.
-    if (error instanceof ClientError && error.code === "unknown-task") return readinessOf(undefined, undefined);
+    if (error instanceof ClientError && error.code === "unknown-task") return { state: "failed", why: "it was removed" };
     throw error;
   }
 }

@@ -53,10 +53,34 @@ describe.skipIf(!isRoot)("apply --wait (needs root)", () => {
       status: 1,
       stderr: expect.stringMatching(/less has failed: side has stopped.*4/),
     });
+    // Nor does one whose container has used up its restarts.
+    const thrice = { essential: false, restart: { maximumCount: 1, backoff: { initial: "10ms" } } };
+    const spent = scene.file(
+      "spent.yaml",
+      taskText(scene.rootfs(), "spent", [{ name: "main" }, { name: "side", script: "exit 4", fields: thrice }]),
+    );
+    expect(await scene.ctl("apply", "-f", spent, "--wait", "--timeout", "60s")).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/spent has failed: side has stopped.*4/),
+    });
     // The wait has ended, and nothing else.
     expect(scene.list().map(({ id }) => id.split(".")[1])).toContain("late");
     expect((await scene.ctl("apply", "-f", late, "--timeout", "1s")).status).toBe(2);
     expect((await scene.ctl("apply", "-f", late, "--wait", "--timeout", "soon")).status).toBe(2);
+  });
+
+  test("a startup check is told when it succeeds, and ends the wait", async () => {
+    const { directory } = sharedIn(scene, "startup");
+    await scene.daemon();
+    const check = 'startupCheck: { command: ["/bin/sh", "-c", "test -e /shared/up"], interval: 100ms, retries: 1000 }';
+    const script = "touch /shared/runs; trap 'exit 0' TERM; while :; do sleep 0.05; done";
+    const file = scene.file("up.yaml", scriptTask(scene.rootfs(), { name: "up", shared: directory, script, container: check }));
+    const asked = scene.ctl("apply", "-f", file, "--wait");
+    await until(() => existsSync(join(directory, "runs")));
+    await until(async () => /^Readiness: +waits: startupCheck of main is UN/m.test((await scene.ctl("describe", "up")).stdout));
+    writeFileSync(join(directory, "up"), "");
+    expect(await asked).toMatchObject({ status: 0, stdout: "task up created\ntask up is ready\n" });
+    expect((await scene.ctl("describe", "up")).stdout).toMatch(/startup of container main HEALTHY$/m);
   });
 
   test("a pod is waited for until it is Ready", async () => {

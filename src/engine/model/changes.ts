@@ -1,4 +1,5 @@
 /** Events for subscribers: the difference between two records. */
+import { CHECK_KINDS, type CheckKind } from "./checks.ts";
 import type { Reason } from "./reason.ts";
 import type { AgentRecord, ContainerExit, ContainerRecord, HealthStatus, ImageRecord, TaskRecord } from "./record.ts";
 import type { ContainerStatus, ResourceStatus, TaskStatus } from "./status.ts";
@@ -27,6 +28,14 @@ export type Change =
       readonly error: string | null;
     }
   | { readonly type: "health"; readonly container: string; readonly generation: number; readonly status: HealthStatus }
+  /** The state of a further check has changed. */
+  | {
+      readonly type: "check";
+      readonly check: Exclude<CheckKind, "health">;
+      readonly container: string;
+      readonly generation: number;
+      readonly status: HealthStatus;
+    }
   /** An agent was started or has ended. */
   | ({ readonly type: "agent"; readonly container: string; readonly generation: number; readonly agent: string } & Omit<
       AgentRecord,
@@ -35,6 +44,8 @@ export type Change =
   | { readonly type: "resource"; readonly resource: string; readonly known: ResourceStatus }
   /** Stopping a container has failed so often that an operator must intervene. */
   | { readonly type: "alarm"; readonly container: string; readonly failures: number };
+
+const FURTHER_CHECKS = CHECK_KINDS.filter((kind) => kind !== "health");
 
 /** `before` undefined: the task is new. */
 export function changesBetween(before: TaskRecord | undefined, now: TaskRecord, stopTries: number): Change[] {
@@ -73,6 +84,10 @@ function containerChanges(before: ContainerRecord | undefined, now: ContainerRec
   }
   if (health !== null && (before?.health?.status ?? "UNKNOWN") !== health.status)
     changes.push({ type: "health", ...of, status: health.status });
+  for (const check of FURTHER_CHECKS) {
+    const status = now[check]?.status ?? "UNKNOWN";
+    if (status !== (before?.[check]?.status ?? "UNKNOWN")) changes.push({ type: "check", check, ...of, status });
+  }
   for (const { name: agent, ...is } of now.agents ?? []) {
     const was = before?.generation === generation ? before.agents?.find((one) => one.name === agent) : undefined;
     if (was?.known !== is.known || was.restarts !== is.restarts) changes.push({ type: "agent", ...of, agent, ...is });

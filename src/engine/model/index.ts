@@ -22,6 +22,7 @@ export {
 export { NETWORK } from "./network.ts";
 export { type NewTask, newRecord, ROUTER_VOLUME, USERS } from "./new-record.ts";
 export { DEFAULT_QUEUE, LONGEST_OVERTAKING_MS, MOST_OVERTAKING, type QueueDecision, type QueuePolicy, schedule } from "./queue.ts";
+export { type Readiness, readinessOf } from "./readiness.ts";
 export { type Reason, type ReasonCode, reason, renderReason, rootCause } from "./reason.ts";
 export { absorb, type Reconciled, reconcile, reconcileAll } from "./reconcile.ts";
 export * from "./record.ts";

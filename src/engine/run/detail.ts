@@ -3,7 +3,9 @@ import {
   type ContainerRecord,
   dependenciesIn,
   type HealthRecord,
+  type Readiness,
   type Reason,
+  readinessOf,
   type TaskRecord,
   USERS_OF_A_TASK,
   type UserRange,
@@ -37,6 +39,8 @@ export interface ContainerDetail {
 export interface TaskDetail {
   readonly id: string;
   readonly reason: Reason | null;
+  /** Whether it has become what its spec says. */
+  readonly readiness: Readiness;
   /** The spec as applied, with every default filled in. Values that are not shown (environment, annotations, contents of files) are null. */
   readonly spec: Readonly<Record<string, unknown>>;
   readonly resources: readonly { readonly name: string; readonly known: string }[];
@@ -61,6 +65,7 @@ export function detailOf(
   return {
     id,
     reason,
+    readiness: readinessOf(record),
     spec: isRedacted ? withoutValues(spec) : { ...spec },
     resources: resources.map(({ name, known }) => ({ name, known })),
     ...(record.users && { users: { first: record.users.first, count: USERS_OF_A_TASK } }),

@@ -59,6 +59,7 @@ function podWith(
   const detail: TaskDetail = {
     id: "g.p.1",
     reason: why,
+    readiness: { state: "ready", why: "" },
     spec: { annotations: { "runt.dev/pod": JSON.stringify(document) } },
     resources: [],
     containers: containers.map(({ name, health, startup, why, said }) => ({
@@ -226,7 +227,7 @@ test("what was written stays; a task without a document, or whose document may n
     metadata: { name: "p", namespace: "default", generation: 1 },
     spec: { restartPolicy: "Never" },
   });
-  const detail = { id: "t", reason: null, resources: [], containers: [] };
+  const detail = { id: "t", reason: null, readiness: { state: "ready", why: "" } as const, resources: [], containers: [] };
   expect(podOf({ task: {} as TaskView, detail: { ...detail, spec: {} }, hostAddresses: [] })).toBeUndefined();
   expect(
     podOf({ task: {} as TaskView, detail: { ...detail, spec: { annotations: { "runt.dev/pod": null } } }, hostAddresses: [] }),

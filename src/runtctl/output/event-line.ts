@@ -33,6 +33,8 @@ export function textOf(event: EngineEvent, style: Style): string {
       return imageText(event, style);
     case "health":
       return `container ${printable(event.container)} ${event.status}`;
+    case "check":
+      return `${event.check} of container ${printable(event.container)} ${event.status}`;
     case "agent":
       return `agent ${event.agent} of container ${printable(event.container)} ${state(event.known, style)}${agentText(event)}`;
     case "resource":

@@ -36,13 +36,14 @@ export const describe = verb({
   },
 });
 
-function head(task: TaskView, { reason, resources, users }: TaskDetail, style: Style): string[] {
+function head(task: TaskView, { reason, readiness, resources, users }: TaskDetail, style: Style): string[] {
   return [
     field("Task", style("bold", task.name)),
     field("Group", task.group),
     field("Id", task.id),
     field("Digest", task.digest),
     field("State", `${style(stateStyle(task.known), task.known)}, wanted ${task.desired}`),
+    field("Readiness", `${readiness.state}${readiness.why === "" ? "" : `: ${printable(readiness.why)}`}`),
     ...(task.waiting === null ? [] : [field("Waits for", task.waiting.map(printable).join("; "))]),
     ...(task.addresses.length === 0 ? [] : [field("Address", task.addresses.join(", "))]),
     field("Created", `${new Date(task.createdMs).toISOString()} (${age(Date.now() - task.createdMs)} ago)`),

@@ -103,14 +103,14 @@ async function watchFrom(sequence: number, session: Session, { name, shown: firs
     if (tasks.length > 0) console.log(tableOf(tasks, { isWide, isUnknown }).split("\n").slice(1).join("\n"));
   };
   const onConnection = (isConnected: boolean) => printRows([...known.values()], !isConnected);
-  for await (const told of followEvents(session.sockets, sequence, onConnection)) {
+  for await (const told of followEvents(session.sockets, sequence, { onConnection })) {
     if (!("event" in told)) continue;
     const { event } = told;
     if (event.type === "interface" || event.group !== session.group) continue;
     if (name !== undefined && event.name !== name && event.task !== name) continue;
     if (event.type === "removed") console.log(`task ${event.name} is removed`);
     if (event.type === "removed") known.delete(event.task);
-    if (event.type !== "container" && event.type !== "waiting" && event.type !== "health") continue;
+    if (!["container", "waiting", "health", "check"].includes(event.type)) continue;
     const task = await taskOf(session, event.task).catch(unlessUnknown);
     const shown = task && { ...task, containers: task.containers.filter((one) => !("container" in event) || one.name === event.container) };
     if (task !== undefined) known.set(task.id, task);

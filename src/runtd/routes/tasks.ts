@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { podReadiness } from "../../pod/index.ts";
 import { jsonRoute } from "../http/route.ts";
 import { log } from "../log.ts";
 import { taskDetail } from "../schemas/detail.ts";
@@ -38,7 +39,12 @@ export const describeTask = jsonRoute({
   query: inGroup,
   answer: { status: 200, description: "On read.sock without values of environments", schema: taskDetail },
   errors: ["unknown-task"],
-  handle: ({ engine, params, query, isAdmin }) => engine.detail(params.name, query.group, { isRedacted: !isAdmin }),
+  handle({ engine, params: { name }, query: { group }, isAdmin }) {
+    const detail = engine.detail(name, group, { isRedacted: !isAdmin });
+    // Readers see whether a pod is ready, too, although they do not see its document.
+    const whole = isAdmin ? detail : engine.detail(name, group, { isRedacted: false });
+    return { ...detail, readiness: podReadiness({ task: engine.get(name, group), detail: whole }) ?? detail.readiness };
+  },
 });
 
 export const deleteTask = jsonRoute({

@@ -13,6 +13,16 @@ export const taskDetail = z
   .strictObject({
     id: z.string(),
     reason: reason.nullable(),
+    readiness: z
+      .strictObject({
+        state: z
+          .enum(["ready", "waits", "failed"])
+          .describe("failed: it has ended otherwise than its file says, and does not start again by itself."),
+        why: z.string().describe("What it waits for, or why it failed."),
+      })
+      .describe(
+        "ready: its containers run and their checks have succeeded, or it has succeeded. A pod is ready when Kubernetes would call it Ready.",
+      ),
     spec: z
       .record(z.string(), z.unknown())
       .describe(

@@ -54,6 +54,13 @@ export const engineEvent = z
       error: z.string().nullable().describe("Why the source has failed."),
     }),
     z.strictObject({ type: z.literal("health"), ...ofTask, ...ofContainer, status: z.enum(["UNKNOWN", "HEALTHY", "UNHEALTHY"]) }),
+    z.strictObject({
+      type: z.literal("check"),
+      check: z.enum(["postStart", "startup", "liveness"]),
+      ...ofTask,
+      ...ofContainer,
+      status: z.enum(["UNKNOWN", "HEALTHY", "UNHEALTHY"]),
+    }),
     z.strictObject({ type: z.literal("agent"), ...ofTask, ...ofContainer, agent: z.string(), ...agentState }),
     z.strictObject({ type: z.literal("resource"), ...ofTask, resource: z.string(), known: z.enum(["NONE", "CREATED", "REMOVED"]) }),
     z.strictObject({
