@@ -1,8 +1,12 @@
 /** What a daemon has begun acts no more once the next one is there (law 1). The kernel's cgroups are the witness. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import { ContainerRuntime } from "../../src/engine/run/containers/runtime.ts";
+import type { Fence } from "../../src/executor/index.ts";
+import { directoryOfProcess, groupingHierarchy } from "../../src/executor/process/cgroups.ts";
+import { REPOSITORY } from "../support/programs.ts";
 import { http, identityOf, isRoot, LONGEST_MS, scriptTask, until, useEngine } from "./support.ts";
 
 describe.skipIf(!isRoot)("the fence (needs root)", () => {
@@ -99,6 +103,51 @@ describe.skipIf(!isRoot)("the fence (needs root)", () => {
     },
     LONGEST_MS,
   );
+
+  test(
+    "a monitor that had not left yet when its daemon was killed is let out by the next one, and its container goes on",
+    async () => {
+      const first = await scene.daemon();
+      await apply(scriptTask(scene.rootfs(), { name: "web", script: "exec sleep 1000", container: "stopSignal: SIGKILL" }));
+      await until(() => scene.list()[0]?.status === "running" && monitors().every((pid) => groupOf(pid) === "monitors"));
+      const effects = directoryOfProcess(first.pid, groupingHierarchy()!.controller)!;
+      const [monitor] = monitors();
+      const keepers = processesThat((pid) => pid === monitor || parentOf(identityOf(pid)) === monitor)
+        .map((identity) => Number(identity.split(":")[0]))
+        .filter((pid) => groupOf(pid) === "monitors");
+      const container = identityOf(scene.list()[0]!.pid);
+      await first.kill();
+      // As if the daemon had been killed between the start and the move.
+      for (const pid of keepers) writeFileSync(join(effects, "cgroup.procs"), String(pid));
+      const identities = keepers.map(identityOf);
+      await scene.daemon();
+      expect([identityOf(scene.list()[0]!.pid), identities.map(isThere)]).toEqual([container, keepers.map(() => true)]);
+      expect(keepers.map(groupOf)).toEqual(keepers.map(() => "monitors"));
+      expect((await scene.ctl("delete", "web")).status).toBe(0);
+    },
+    LONGEST_MS,
+  );
+
+  test("a launch does not wait until its monitor has left", async () => {
+    const stateDir = join(scene.directory, "runtime");
+    const slow = { release: () => new Promise(() => {}) } as unknown as Fence;
+    const ended = new Promise<unknown>((resolve) => {
+      const runtime = new ContainerRuntime(
+        {
+          stateDir,
+          memoryDir: join(stateDir, "memory"),
+          binary: join(REPOSITORY, "bin/runt"),
+          launchTimeoutMs: 60_000,
+          fence: slow,
+          log: () => {},
+        },
+        { onExit: (id, { exitCode }) => void runtime.remove(id).then(() => resolve([id, exitCode])), onLost: resolve },
+      );
+      const launched = runtime.launch("one", { rootfs: scene.rootfs(), cmd: "/bin/true" });
+      launched.then(() => runtime.follow("one"), resolve);
+    });
+    expect(await ended).toEqual(["one", 0]);
+  });
 
   test(
     "a daemon that ends in order leaves no cgroup of its own, and another one on the host is not touched",

@@ -5,7 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { Fence } from "../../src/executor/index.ts";
+import { thisBoot } from "../../src/executor/process/boot.ts";
 import { groupingHierarchy } from "../../src/executor/process/cgroups.ts";
+import { processStat } from "../../src/executor/process/procfs.ts";
 import { CGROUP_PARENT } from "../support/leaks.ts";
 
 const DAY_MS = 86_400_000;
@@ -27,7 +29,7 @@ describe.skipIf(process.geteuid?.() !== 0)("a fence (needs root)", () => {
   afterEach(() => {
     vi.restoreAllMocks();
     keepers.asked = () => {};
-    for (const path of [join(base, "effects"), base]) rmdirSync(path);
+    for (const path of ["effects", "monitors", "."].map((name) => join(base, name))) if (existsSync(path)) rmdirSync(path);
     rmSync(stateDir, { recursive: true, force: true });
   });
 
@@ -55,6 +57,23 @@ describe.skipIf(process.geteuid?.() !== 0)("a fence (needs root)", () => {
     expect(await clear()).toBe(PROCESSES);
     expect(await ended).toEqual(killed);
     expect([...seen]).toEqual(["FROZEN"]);
+  });
+
+  test("a program that ends lets out the monitors that are still inside: nothing of it is left, and no launch has waited for that", async () => {
+    const fence = new Fence({ cgroupParent: CGROUP_PARENT, key: "key", stateDir });
+    fence.enter("2");
+    const child = spawn("sleep", ["1000"], { stdio: "ignore" });
+    const ended = new Promise((resolve) => child.once("exit", resolve));
+    const monitor = { pid: child.pid!, startTicks: processStat(child.pid!)!.startTicks };
+    mkdirSync(join(stateDir, "one"), { recursive: true });
+    writeFileSync(join(stateDir, "one/record.json"), JSON.stringify({ pid: 1, monitor, bootId: thisBoot() }));
+    const released = fence.release("one");
+    fence.leave();
+    const inside = readFileSync(join(base, "monitors/cgroup.procs"), "utf8");
+    const isLeft = existsSync(join(base, "effects"));
+    child.kill("SIGKILL");
+    await Promise.all([ended, released]);
+    expect([inside, isLeft]).toEqual([`${child.pid}\n`, false]);
   });
 
   test("waits as long for an end however the clock of the wall is set meanwhile", async () => {

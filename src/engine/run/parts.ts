@@ -109,7 +109,7 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
       binary: settings.runtime,
       makerOf: (id) => makerOf(turns.records, support.runtimes, id),
       launchTimeoutMs: settings.launchTimeoutMs ?? LAUNCH_TIMEOUT_MS,
-      fence,
+      ...{ fence, log },
     },
     {
       onExit: (id, process) => void postExit(turns, runtime, id, process),

@@ -34,6 +34,9 @@ export class Fence {
   readonly #base: string;
   readonly #effects: string;
   readonly #monitors: string;
+  /** Executors whose monitors are to be let out. */
+  readonly #unreleased = new Set<string>();
+  #releasing: Promise<void> = Promise.resolve();
   #own: { readonly directory: string; readonly before: string | undefined } | undefined;
 
   /** Nothing is done yet. @throws ExecutorError invalid-argument: the host has no cgroups that this process can use */
@@ -69,28 +72,43 @@ export class Fence {
     this.#own = { directory, before };
   }
 
-  /** Let the monitor of an executor out, and its pump: they go on without this process. */
-  async release(id: string): Promise<void> {
-    if (this.#own === undefined) return;
-    const inside = new Set(processesIn([this.#own.directory]));
-    const keepers = keepersOf(this.#stateDir, id).map(({ pid }) => pid);
-    for (const pid of keepers) if (inside.has(pid)) await this.#moveOut(pid);
-    // A pump that has not written its pid yet is a child of its monitor.
-    for (const pid of processesIn([this.#own.directory])) if (keepers.includes(processStat(pid)?.parent ?? 0)) await this.#moveOut(pid);
+  /**
+   * Let the monitor of an executor out, and its pump: they go on without this process. The kernel takes 10 ms and more to move a process, but not for each of
+   * several that follow one another closely. Nobody has to wait for it: the next fence lets out whom this one has not.
+   */
+  release(id: string): Promise<void> {
+    this.#unreleased.add(id);
+    const done = this.#releasing.then(() => this.#release(id)).finally(() => this.#unreleased.delete(id));
+    this.#releasing = done.catch(() => {});
+    return done;
   }
 
   /** This process is outside again. What it has begun stays inside; where nothing is left, the cgroups that were made for it go. */
   leave(): void {
     if (this.#own?.before === undefined) return;
     const { directory, before } = this.#own;
+    const keepers = [...this.#unreleased].flatMap((id) => this.#keepersInside(id));
     this.#own = undefined;
     try {
+      for (const pid of keepers) this.#moveOutNow(pid);
       writeFileSync(join(before, "cgroup.procs"), String(process.pid));
       for (const made of [directory, this.#effects, this.#monitors]) rmdirSync(made);
       for (let level = this.#base; (statSync(level).mode & STICKY) !== 0; level = dirname(level)) rmdirSync(level);
     } catch {
       // Its old place is gone, or a process is left: the next fence clears this one. Or others are there.
     }
+  }
+
+  async #release(id: string): Promise<void> {
+    // A pump may have been started between the look and the move of its monitor.
+    for (let pass = 0; pass < 2; pass++) for (const pid of this.#keepersInside(id)) await this.#moveOut(pid);
+  }
+
+  /** A pump that has not written its pid yet is a child of its monitor. */
+  #keepersInside(id: string): number[] {
+    if (this.#own === undefined) return [];
+    const keepers = new Set(keepersOf(this.#stateDir, id).map(({ pid }) => pid));
+    return processesIn([this.#own.directory]).filter((pid) => keepers.has(pid) || keepers.has(processStat(pid)?.parent ?? 0));
   }
 
   #names(): string[] {
@@ -136,13 +154,21 @@ export class Fence {
 
   async #moveOut(pid: number): Promise<void> {
     mkdirSync(this.#monitors, { recursive: true });
+    await writeFile(join(this.#monitors, "cgroup.procs"), String(pid)).catch(unlessEnded);
+  }
+
+  #moveOutNow(pid: number): void {
+    mkdirSync(this.#monitors, { recursive: true });
     try {
-      await writeFile(join(this.#monitors, "cgroup.procs"), String(pid));
+      writeFileSync(join(this.#monitors, "cgroup.procs"), String(pid));
     } catch (error) {
-      // It has ended.
-      if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+      unlessEnded(error);
     }
   }
+}
+
+function unlessEnded(error: unknown): void {
+  if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
 }
 
 function makeLevels(path: string): void {

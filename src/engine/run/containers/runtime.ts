@@ -17,6 +17,7 @@ import {
   type Stats,
 } from "../../../executor/index.ts";
 import type { ContainerExit } from "../../model/index.ts";
+import type { EngineLog } from "../log.ts";
 import { isEnding } from "./holder.ts";
 import { LaunchMemory } from "./launch-memory.ts";
 
@@ -33,6 +34,7 @@ export interface RuntimeOptions {
   readonly launchTimeoutMs: number;
   /** The cgroup that confines this process. Containers are moved out of it, because they must outlive it. */
   readonly fence: Fence | undefined;
+  readonly log: EngineLog;
 }
 
 /** The state of a container in the runtime. absent: it does not exist, and no earlier launch can still create it. */
@@ -93,7 +95,7 @@ export class ContainerRuntime {
     const state = await (hasSecrets ? this.#memory.during(() => make(executor)) : make(executor));
     // What exists is managed by the usual program, so that a container can be ended even if its runtime is gone by then.
     this.#known.set(id, maker === undefined ? executor : await Executor.adopt(this.#optionsOf(id)));
-    await this.#options.fence?.release(id);
+    this.#options.fence?.release(id).catch((error) => this.#options.log("error", "monitor-not-released", { id, message: String(error) }));
     return state;
   }
 
