@@ -20,7 +20,7 @@ const needed = Object.entries(packages)
   .map(([path]) => path);
 
 /** What a program is made of, and whose it is. */
-const KEPT = /(?:\.(?:js|cjs|mjs|json|node)|^licen[cs]e(?:\.\w+)?|^notice)$/i;
+const KEPT = /(?:\.(?:js|cjs|mjs|json|node|cache)|^licen[cs]e(?:\.\w+)?|^notice)$/i;
 const ARCHITECTURE = `${process.platform}-${process.arch}`;
 
 function isKept(path: string): boolean {

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 /** The client of runtd. Its exit statuses are in errors.ts. */
 import { readFileSync } from "node:fs";
 import { CommanderError } from "commander";

@@ -14,7 +14,7 @@ const CLIENT = "src/runtctl";
 
 /** Where the library has what is built of a source. */
 function builtPath(file: string): string {
-  return file.startsWith(CLIENT) ? "dist/runtctl/main.js" : file.replace(/^src/, "dist").replace(/\.ts$/, ".js");
+  return file.startsWith(CLIENT) ? "dist/runtctl/client.js" : file.replace(/^src/, "dist").replace(/\.ts$/, ".js");
 }
 
 export class Tree {
@@ -52,6 +52,6 @@ export class Tree {
   }
 
   #bundleClient(): void {
-    execFileSync("node_modules/.bin/tsx", ["tools/bundle-client.ts", `${CLIENT}/main.ts`], { cwd: this.directory });
+    execFileSync("node_modules/.bin/tsx", ["tools/bundle-client.ts", CLIENT], { cwd: this.directory });
   }
 }
