@@ -108,7 +108,7 @@ describe.skipIf(!isRoot)("groups (needs root)", () => {
       await scene.ctl("apply", "-f", scene.file("two.yaml", `name: two\ncontainers:\n${container("a")}${container("b")}`));
       await until(() => running().length === 2);
       const before = new Map(running().map(({ id, pid }) => [id, pid]));
-      expect((await scene.ctl("restart", "two", "b")).status).toBe(0);
+      expect((await scene.ctl("restart", "two", "-c", "b")).status).toBe(0);
       await until(
         async () =>
           (await get("two")).containers[1]!.generation === 2 && (await get("two")).known === "RUNNING" && scene.list().length === 2,
@@ -117,7 +117,7 @@ describe.skipIf(!isRoot)("groups (needs root)", () => {
       const after = running();
       expect(after.filter(({ id, pid }) => before.get(id) === pid).map(({ id }) => id.includes(".a-"))).toEqual([true]);
       expect(after.map(({ id }) => id.slice(id.lastIndexOf(".")))).toEqual([".1", ".2"]);
-      expect(await scene.ctl("restart", "two", "nobody")).toMatchObject({
+      expect(await scene.ctl("restart", "two", "-c", "nobody")).toMatchObject({
         status: 1,
         stderr: expect.stringContaining("has no container nobody"),
       });

@@ -93,7 +93,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("images (needs root, skopeo and umoci)
     await scene.daemon();
     expect(scene.list().map(({ pid }) => identityOf(pid))).toEqual(before);
     // The next incarnation is of the same image, although the source is gone, and has nothing of what the one before has written.
-    await scene.ctl("restart", "t", "c0");
+    await scene.ctl("restart", "t", "-c", "c0");
     await until(async () => (await task()).containers[0].generation === 2 && (await task()).containers[0].known === "RUNNING");
     await until(async () => logOf(await task()).includes("added"));
     expect(logOf(await task())).not.toContain("written");

@@ -49,7 +49,7 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
       expect(await refused("POST", path, { text: webTask("relative") })).toBe("422 invalid-spec");
       expect(await refused("POST", path, { text: "" }, read)).toBe("403 read-only");
     }
-    for (const path of ["/v1/delete", "/v1/stop"]) {
+    for (const path of ["/v1/delete", "/v1/stop", "/v1/restart"]) {
       for (const body of [{}, { names: ["web"], all: true }, { names: [] }])
         expect(await refused("POST", path, body)).toBe("400 invalid-argument");
       expect(await refused("POST", path, { names: ["web"] })).toBe("404 unknown-task");

@@ -73,9 +73,9 @@ describe.skipIf(!isRoot)("log routers (needs root)", () => {
     expect(readFileSync(join(shared.directory, "secret"), "utf8")).toBe(SECRET);
     expect(readFileSync(join(shared.directory, "order"), "utf8")).toBe("router\napp\n");
     // A new incarnation of the router listens on the same path, and gets what comes then.
-    await scene.ctl("restart", "t", "router");
+    await scene.ctl("restart", "t", "-c", "router");
     await until(() => readFileSync(join(shared.directory, "order"), "utf8") === "router\napp\nrouter\n");
-    await scene.ctl("restart", "t", "app");
+    await scene.ctl("restart", "t", "-c", "app");
     await until(() => received().length === 2);
     expect((await scene.ctl("delete", "t")).status).toBe(0);
     await until(() => !existsSync(join(scene.stateDir, "log-routers/default.t.1")));

@@ -112,7 +112,7 @@ describe.skipIf(!isRoot)("privileged containers (needs root)", () => {
     const effective = `CapEff:\t${statusOf(daemon)["CapEff"]}\n`;
     expect(await asked("/proc/self/status")).toBe(effective);
     await until(async () => (await asked("/tmp/agent")) === effective);
-    expect((await scene.ctl("restart", "t", "all")).status).toBe(0);
+    expect((await scene.ctl("restart", "t", "-c", "all")).status).toBe(0);
     await until(async () => (await asked("/proc/1/status")) === effective);
   });
 

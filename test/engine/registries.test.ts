@@ -60,7 +60,7 @@ describe.skipIf(!isRoot || !HAS_REGISTRY)("registries (needs root, skopeo, umoci
     await apply([{ image }]);
     expect((await running()).containers[0].image).toEqual({ reference: image, digest: first.digest, via: "pulled" });
     await registry.push(second.directory, "shop/web:v1");
-    await scene.ctl("restart", "t", "c0");
+    await scene.ctl("restart", "t", "-c", "c0");
     await until(async () => (await task()).containers[0].generation === 2 && (await task()).containers[0].known === "RUNNING");
     expect((await task()).containers[0].image.digest).toBe(first.digest);
     const before = registry.asked.length;

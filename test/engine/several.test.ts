@@ -2,6 +2,12 @@
 import { describe, expect, test } from "vitest";
 import { http, isRoot, LONGEST_MS, type ScriptTask, scriptTask, sharedIn, until, useEngine } from "./support.ts";
 
+interface Shown {
+  readonly name: string;
+  readonly known: string;
+  readonly containers: readonly { readonly generation: number }[];
+}
+
 describe.skipIf(!isRoot)("several tasks at once (needs root)", () => {
   const scene = useEngine();
   const names = async (): Promise<string[]> =>
@@ -105,6 +111,48 @@ describe.skipIf(!isRoot)("several tasks at once (needs root)", () => {
       ).toEqual(["- web", "- db"]);
       expect((await scene.ctl("delete", "other")).stdout).toBe("task other deleted\n");
       expect([await names(), scene.list()]).toEqual([[], []]);
+    },
+    LONGEST_MS,
+  );
+
+  test(
+    "restart -f: each task of the file that runs begins once more, also one that is to follow another; what has stopped stays, and a wrong name does nothing",
+    async () => {
+      const { directory, lines } = sharedIn(scene, "restart-file");
+      await scene.daemon();
+      const follows = { container: "dependsOn: [{ container: db/main, condition: START, restart: true }]" };
+      const shot: ScriptTask = { name: "shot", script: "exit 0", shared: directory };
+      const file = fileOf("trio.yaml", [server("db", directory), server("web", directory, follows), shot]);
+      await scene.ctl("apply", "-f", fileOf("other.yaml", [server("other", directory)]));
+      await scene.ctl("apply", "-f", file);
+      const runs = async () =>
+        Object.fromEntries(
+          (JSON.parse((await http(scene.socket, "GET", "/v1/tasks")).text).tasks as Shown[]).map(({ name, known, containers: [first] }) => [
+            name,
+            `${known} ${first!.generation}`,
+          ]),
+        );
+      await until(async () => lines().length === 3 && (await runs())["shot"] === "STOPPED 1");
+      for (const words of [
+        ["db", "nobody"],
+        ["db", "shot"],
+      ])
+        expect(await scene.ctl("restart", ...words)).toMatchObject({ status: 1, stderr: expect.stringMatching(/nobody|shot has stopped/) });
+      for (const words of [["db", "web", "-c", "main"], ["web", "--all"], []])
+        expect((await scene.ctl("restart", ...words)).status).toBe(2);
+      expect(lines()).toHaveLength(3);
+      expect(await scene.ctl("restart", "-f", file)).toEqual({
+        status: 0,
+        stdout: "task db is being restarted\ntask web is being restarted\n- task other is not in the file\ntask shot has stopped\n",
+        stderr: "",
+      });
+      const once = { db: "RUNNING 2", web: "RUNNING 2", shot: "STOPPED 1", other: "RUNNING 1" };
+      await until(async () => JSON.stringify(Object.entries(await runs()).sort()) === JSON.stringify(Object.entries(once).sort()));
+      await until(() => lines().filter((line) => line.startsWith("+")).length === 5);
+      expect((await scene.ctl("restart", "web", "other")).stdout).toBe("task other is being restarted\ntask web is being restarted\n");
+      await until(() => lines().filter((line) => line.startsWith("+")).length === 7);
+      expect(await runs()).toMatchObject({ db: "RUNNING 2", web: expect.stringMatching(/3$/), other: expect.stringMatching(/2$/) });
+      expect((await scene.ctl("delete", "--all")).status).toBe(0);
     },
     LONGEST_MS,
   );

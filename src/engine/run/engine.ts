@@ -12,7 +12,7 @@ import { containerOf } from "./containers/container-of.ts";
 import type { OrphanView } from "./containers/orphans.ts";
 import { type UsageView, usages } from "./containers/usage.ts";
 import type { Applied, ApplyOptions } from "./desired/apply.ts";
-import { type Selected, type Selection, taskNamed } from "./desired/commands.ts";
+import { type Restarted, type Selected, type Selection, taskNamed } from "./desired/commands.ts";
 import { differenceOf, type TaskDifference } from "./desired/difference.ts";
 import type { Caller } from "./desired/journal.ts";
 import { specsIn } from "./desired/specs.ts";
@@ -230,6 +230,11 @@ export class Engine {
   /** Stops several tasks, as `stop` does and in one transaction. @throws EngineError unknown-task */
   async stopAll(selection: Selection, group: string, by?: Caller): Promise<Selected> {
     return this.#parts.edits.make(by, (command) => command.stopAll(selection, group), { isStop: true });
+  }
+
+  /** Restarts all containers of several tasks, in one transaction. @throws EngineError unknown-task, not-running; StoreError not-written */
+  async restartAll(selection: Selection, group: string, by?: Caller): Promise<Restarted> {
+    return this.#parts.edits.make(by, (command) => command.restartAll(selection, group));
   }
 
   /**

@@ -1,9 +1,9 @@
 import { EXIT } from "../errors.ts";
 import { untilGone } from "../tasks.ts";
 import { verb } from "../verb.ts";
-import { addSeveral, askSeveral, type SeveralOptions, sayDone } from "./several.ts";
+import { addNoWait, addSeveral, askSeveral, type SeveralOptions, sayDone, type WaitedFor } from "./several.ts";
 
-export const remove = verb<SeveralOptions>({
+export const remove = verb<SeveralOptions & WaitedFor>({
   name: "delete",
   summary: "stop tasks and remove them with everything that belongs to them",
   description: [
@@ -14,7 +14,10 @@ export const remove = verb<SeveralOptions>({
     ["delete -f compose.yaml", "the services of a Compose file"],
     ["-g shop delete --all", "every task of the group shop"],
   ],
-  define: addSeveral,
+  define(command) {
+    addSeveral(command);
+    addNoWait(command);
+  },
   async run(session, names, options) {
     const selected = await askSeveral(session, "/v1/delete", names, options);
     if (selected === undefined) return EXIT.failed;

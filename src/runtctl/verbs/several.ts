@@ -1,6 +1,6 @@
 /** Arguments of the verbs that take one task, several, those of a file, or all of a group. */
 import type { Command } from "commander";
-import type { Selected } from "../../engine/index.ts";
+import type { Restarted, Selected } from "../../engine/index.ts";
 import { UsageError } from "../errors.ts";
 import { printable } from "../output/style.ts";
 import type { Session } from "../session.ts";
@@ -10,6 +10,9 @@ import { orFindings } from "./findings.ts";
 export interface SeveralOptions extends ComposeFlags {
   readonly file?: string;
   readonly all?: true;
+}
+
+export interface WaitedFor {
   readonly wait: boolean;
 }
 
@@ -17,32 +20,40 @@ export function addSeveral(command: Command): void {
   command
     .argument("[name...]", "names of tasks")
     .option("-f, --file <file>", "the tasks of a file, as `apply` takes it, as far as they are there; - is the standard input")
-    .option("--all", "all tasks of the group")
-    .option("--no-wait", "return as soon as the daemon has recorded the request");
+    .option("--all", "all tasks of the group");
   addComposeOptions(command);
 }
 
+export function addNoWait(command: Command): void {
+  command.option("--no-wait", "return as soon as the daemon has recorded the request");
+}
+
 /** Asks for it. Returns undefined if the file has errors, after they were printed. @throws UsageError, ClientError */
-export async function askSeveral(
+export async function askSeveral<Answer extends Selected = Selected>(
   { client, group }: Session,
-  path: "/v1/delete" | "/v1/stop",
+  path: "/v1/delete" | "/v1/stop" | "/v1/restart",
   names: readonly string[],
   options: SeveralOptions,
-): Promise<Selected | undefined> {
+): Promise<Answer | undefined> {
   const { file, all } = options;
   if ([names.length > 0, file !== undefined, all === true].filter(Boolean).length !== 1)
     throw new UsageError("one of names, -f FILE and --all says which tasks are meant");
-  if (file === undefined) return client.call<Selected>("POST", path, names.length > 0 ? { group, names } : { group, all: true });
+  if (file === undefined) return client.call<Answer>("POST", path, names.length > 0 ? { group, names } : { group, all: true });
   const read = await fileToApply({ ...options, file }, group);
   if (read === undefined) return undefined;
   const { source, ...body } = read;
-  return orFindings(source, () => client.call<Selected>("POST", path, body));
+  return orFindings(source, () => client.call<Answer>("POST", path, body));
 }
 
 /** One line for each task, and for what was not meant and may have been. */
-export function sayDone({ tasks, forgotten, missing, others }: Selected, what: string, { file, all }: SeveralOptions): void {
+export function sayDone(
+  { tasks, forgotten, missing, others, stopped = [] }: Selected & Partial<Restarted>,
+  what: string,
+  { file, all }: SeveralOptions,
+): void {
   for (const name of new Set([...tasks.map((one) => one.name), ...forgotten])) console.log(`task ${name} ${what}`);
   for (const name of missing) console.log(`task ${printable(name)} is not there`);
   if (file !== undefined) for (const name of others) console.log(`- task ${name} is not in the file`);
-  if (all && tasks.length + forgotten.length === 0) console.log("the group has no tasks");
+  for (const name of stopped) console.log(`task ${name} has stopped`);
+  if (all && tasks.length + forgotten.length + stopped.length === 0) console.log("the group has no tasks");
 }

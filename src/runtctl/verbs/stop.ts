@@ -1,9 +1,9 @@
 import { EXIT } from "../errors.ts";
 import { untilStopped } from "../tasks.ts";
 import { verb } from "../verb.ts";
-import { addSeveral, askSeveral, type SeveralOptions, sayDone } from "./several.ts";
+import { addNoWait, addSeveral, askSeveral, type SeveralOptions, sayDone, type WaitedFor } from "./several.ts";
 
-export const stop = verb<SeveralOptions>({
+export const stop = verb<SeveralOptions & WaitedFor>({
   name: "stop",
   summary: "stop tasks, and keep them for inspection",
   description: [
@@ -13,7 +13,10 @@ export const stop = verb<SeveralOptions>({
     ["stop web", "the task web"],
     ["stop -f compose.yaml", "the services of a Compose file; `apply -f compose.yaml` starts them again"],
   ],
-  define: addSeveral,
+  define(command) {
+    addSeveral(command);
+    addNoWait(command);
+  },
   async run(session, names, options) {
     const selected = await askSeveral(session, "/v1/stop", names, options);
     if (selected === undefined) return EXIT.failed;

@@ -14,7 +14,7 @@ import { getNode } from "./node.ts";
 import { describing } from "./openapi.ts";
 import { listOrphans } from "./orphans.ts";
 import { planFile } from "./plan.ts";
-import { deleteTasks, stopTasks } from "./several.ts";
+import { deleteTasks, restartTasks, stopTasks } from "./several.ts";
 import { deleteTask, describeTask, getTask, listTasks } from "./tasks.ts";
 import { getUsage } from "./usage.ts";
 
@@ -30,6 +30,7 @@ const WORKING: readonly Route[] = [
   rollbackTask,
   deleteTasks,
   stopTasks,
+  restartTasks,
   readLogs,
   applyFile,
   planFile,

@@ -65,3 +65,25 @@ export const stopTasks = jsonRoute({
     return done;
   },
 });
+
+export const restartTasks = jsonRoute({
+  method: "post",
+  path: "/v1/restart",
+  operation: "restartTasks",
+  access: "admin",
+  summary: "Stop all containers of tasks of a group, and start new incarnations of them",
+  body: selection,
+  answer: {
+    ...recorded,
+    schema: selected.extend({
+      stopped: z.array(z.string()).describe("Names of tasks that have stopped or are being stopped. They stay as they are."),
+    }),
+  },
+  errors: ["invalid-spec", "unknown-task", "not-running", "not-written"],
+  async handle({ engine, body, caller }) {
+    const by = await caller();
+    const done = await engine.restartAll(selectionOf(body, engine), body.group, by);
+    log("info", "restart-asked", { tasks: idsOf(done), by });
+    return done;
+  },
+});

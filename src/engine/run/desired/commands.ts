@@ -46,6 +46,12 @@ export interface Selected {
   readonly others: readonly string[];
 }
 
+/** The tasks of a request to restart several. */
+export interface Restarted extends Selected {
+  /** Names of tasks that have stopped or are being stopped: they stay as they are. */
+  readonly stopped: readonly string[];
+}
+
 export interface CommandsOptions extends Pick<Present, "capacity" | "cgroupOf" | "users"> {
   /** The caller to record in the journal; undefined: the engine itself makes the request. */
   readonly by: Caller | undefined;
@@ -120,19 +126,22 @@ export class Commands {
     const all = spec.containers.map((one) => one.name);
     const unknown = containers.find((one) => !all.includes(one));
     if (unknown !== undefined) throw new EngineError("unknown-container", `task ${name} has no container ${unknown}`, { containers: all });
-    if (desired === "STOPPED") throw new EngineError("not-running", `task ${name} has stopped or is being stopped: apply it again`, { id });
-    this.#restart(id, containers.length === 0 ? all : containers);
-    const others = this.#draft.all().filter((one) => one.group === own && one.desired === "RUNNING" && !one.isDeleteAsked);
-    const followers = followersOf(
-      new Set([spec.name]),
-      others.map((one) => one.spec),
-    );
-    for (const one of others.filter(({ name: other }) => followers.has(other)))
-      this.#restart(
-        one.id,
-        one.spec.containers.map((container) => container.name),
-      );
+    if (desired === "STOPPED") throw notRunning(name, { id });
+    this.#restart([{ id, name: spec.name, group: own, containers: containers.length === 0 ? all : containers }]);
     return id;
+  }
+
+  /**
+   * Restarts all containers of these tasks, and those that are to be restarted with them. One that is named and has stopped is an error; otherwise it stays as it is.
+   * @throws EngineError unknown-task, not-running
+   */
+  restartAll(selection: Selection, group: string): Restarted {
+    const selected = this.#select(selection, group, []);
+    const runs = selected.tasks.map(({ id }) => this.#draft.get(id)!).filter(isToRun);
+    const stopped = [...new Set(selected.tasks.map(({ name }) => name))].filter((name) => !runs.some((one) => one.name === name));
+    if (selection !== "all" && !selection.mayBeMissing && stopped[0] !== undefined) throw notRunning(stopped[0], {});
+    this.#restart(runs.map(restartOf));
+    return { ...selected, tasks: runs.map(({ id, name }) => ({ id, name })), stopped };
   }
 
   /** @throws EngineError unknown-task, nothing-to-roll-back, no-room */
@@ -186,9 +195,22 @@ export class Commands {
     return found;
   }
 
-  #restart(id: string, containers: readonly string[]): void {
-    this.#note(id, "restart");
-    this.#draft.apply(id, { type: "restart", at: this.#draft.at, containers });
+  /** With those that are to be restarted with them: all decide when each has got its event. */
+  #restart(asked: readonly Restart[]): void {
+    const named = new Set(asked.map(({ id }) => id));
+    const others = this.#draft.all().filter((one) => isToRun(one) && !named.has(one.id));
+    const followers = [...new Set(asked.map(({ group }) => group))].flatMap((group) => {
+      const ofGroup = others.filter((one) => one.group === group);
+      const names = new Set(asked.filter((one) => one.group === group).map(({ name }) => name));
+      const found = followersOf(
+        names,
+        ofGroup.map(({ spec }) => spec),
+      );
+      return ofGroup.filter(({ name }) => found.has(name)).map(restartOf);
+    });
+    const all = [...asked, ...followers];
+    for (const { id } of all) this.#note(id, "restart");
+    this.#draft.applyTogether(all.map(({ id, containers }) => [id, { type: "restart", at: this.#draft.at, containers }]));
   }
 
   #note(id: string, request: ChangeRequest): void {
@@ -211,4 +233,20 @@ export class Commands {
     const why = by === undefined ? {} : { reason: reason("Replaced", `the task was replaced by ${by}`) };
     return { type: "delete", at: this.#draft.at, ...why };
   }
+}
+
+interface Restart extends Pick<TaskRecord, "id" | "name" | "group"> {
+  readonly containers: readonly string[];
+}
+
+function restartOf({ id, name, group, spec }: TaskRecord): Restart {
+  return { id, name, group, containers: spec.containers.map((one) => one.name) };
+}
+
+function isToRun({ desired, isDeleteAsked }: TaskRecord): boolean {
+  return desired === "RUNNING" && !isDeleteAsked;
+}
+
+function notRunning(name: string, facts: Readonly<Record<string, unknown>>): EngineError {
+  return new EngineError("not-running", `task ${name} has stopped or is being stopped: apply it again`, facts);
 }
