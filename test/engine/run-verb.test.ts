@@ -53,6 +53,24 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS || noNetworks !== undefined)("run (need
     expect(await host.left()).toEqual([]);
   });
 
+  test("-d --rm: it runs on without the client, and nothing of it is left when it has ended, not even that it has succeeded", async () => {
+    await host.daemon();
+    const inside = ["-d", "--rm", "--network", "none", "-v", "data:/data"];
+    const begun = await run(...inside, "--name", "late", "--", "until test -e /data/go; do sleep 0.05; done; echo done > /data/done");
+    expect(begun).toEqual({ status: 0, stdout: "late\n", stderr: "" });
+    expect(await tasks()).toMatchObject([{ name: "late", known: "RUNNING" }]);
+    expect((await run("--rm", "-v", "data:/data", "--", "touch /data/go")).status).toBe(0);
+    await until(async () => (await tasks()).length === 0);
+    expect((await run("--rm", "-v", "data:/data", "--", "cat /data/done")).stdout).toBe("done\n");
+    expect((await scene.ctl("delete", "late")).stderr).toContain("there is no task late");
+    // One that has ended before the client has looked has been run, too.
+    expect(await run(...inside, "--name", "short", "--", "exit 3")).toEqual({ status: 0, stdout: "short\n", stderr: "" });
+    const missing = await run(...inside, "--entrypoint", "/bin/none");
+    expect(missing).toMatchObject({ status: 125, stdout: "", stderr: expect.stringContaining("/bin/none") });
+    await until(async () => (await tasks()).length === 0);
+    expect(await host.left()).toEqual([]);
+  });
+
   test("what cannot be run ends with 125 and says why, and a wrong command line with 2", async () => {
     await host.daemon();
     expect(await scene.ctl("run", "--image", "oci:/nowhere")).toMatchObject({ status: 125, stderr: expect.stringContaining("/nowhere") });
@@ -63,7 +81,6 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS || noNetworks !== undefined)("run (need
       ["-p", "x"],
       ["-v", "x"],
       ["-d", "-i"],
-      ["-d", "--rm"],
       ["--cpus", "x"],
       ["-e", "RUNT_NOT_SET"],
     ])

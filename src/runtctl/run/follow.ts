@@ -7,7 +7,9 @@ import type { TaskView } from "../../engine/index.ts";
 import { FRAME } from "../../shared/frames/index.ts";
 import { ClientError } from "../client.ts";
 import { DetachKeys } from "../detach-keys.ts";
+import { followEvents } from "../event-stream.ts";
 import { followLog } from "../log-stream.ts";
+import { chainOf } from "../output/event-line.ts";
 import type { Session } from "../session.ts";
 import { RemoteProgram, upgraded } from "../streams.ts";
 import { inTask, taskOf, taskPath } from "../tasks.ts";
@@ -26,6 +28,23 @@ export async function untilStarted(session: Session, id: string): Promise<TaskVi
     if (task.known === "RUNNING" || task.known === "STOPPED") return task;
     await sleep(LOOK_MS);
   }
+}
+
+/**
+ * Waits until the program of the task runs or has run; undefined: it has. Otherwise why not. By events, which tell it of a task that is gone by now, too.
+ * @param after sequence number of an event before the task. @throws ClientError
+ */
+export async function whyNotRun({ sockets }: Session, id: string, after: number): Promise<string | undefined> {
+  for await (const told of followEvents(sockets, after)) {
+    if (!("event" in told) || told.event.type === "interface" || told.event.task !== id) continue;
+    const { event } = told;
+    if (event.type === "container" && event.container === CONTAINER) {
+      if (event.known === "RUNNING" || event.exit !== null) return undefined;
+      if (event.known === "STOPPED") return event.reason === null ? "it was not run" : chainOf(event.reason).join(" <- ");
+    }
+    if (event.type === "removed") return "it was removed";
+  }
+  return undefined;
 }
 
 /** @throws ClientError */

@@ -6,8 +6,18 @@ const parsed = (options: Partial<RunOptions>, ...command: string[]) => JSON.pars
 
 test("what is not said is not in the task", () => {
   const text = parsed({});
-  expect(text).toEqual({ name: "t", network: {}, containers: [{ name: "main", image: "oci:/i", pullPolicy: "prefer-cached" }] });
+  expect(text).toEqual({
+    name: "t",
+    remember: false,
+    network: {},
+    containers: [{ name: "main", image: "oci:/i", pullPolicy: "prefer-cached" }],
+  });
   expect(taskSchema.safeParse(text).success).toBe(true);
+});
+
+test("who is in the background and to be removed is kept for no time", () => {
+  expect(parsed({ detach: true, rm: true })).toMatchObject({ retention: "0s" });
+  for (const options of [{ detach: true }, { rm: true }] as const) expect(parsed(options)).not.toHaveProperty("retention");
 });
 
 test("a command is the arguments of the image; an entrypoint takes the place of its program", () => {

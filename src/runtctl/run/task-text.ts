@@ -19,6 +19,8 @@ export interface RunOptions {
   readonly restart?: true;
   readonly interactive?: true;
   readonly tty?: true;
+  readonly detach?: true;
+  readonly rm?: true;
 }
 
 export const CONTAINER = "main";
@@ -45,6 +47,10 @@ export function taskText(options: RunOptions, name: string, command: readonly st
   const ports = publish.map(portOf);
   return JSON.stringify({
     name,
+    // Each run is one of its own.
+    remember: false,
+    // Without a client that waits for its end the daemon removes it.
+    ...(options.detach && options.rm ? { retention: "0s" } : {}),
     ...(volumes.length === 0 ? {} : { volumes }),
     network: { ...(network === undefined ? {} : { mode: network }), ...(ports.length === 0 ? {} : { ports }) },
     containers: [container],

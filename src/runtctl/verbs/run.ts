@@ -5,7 +5,7 @@ import { ClientError } from "../client.ts";
 import { EXIT, UsageError } from "../errors.ts";
 import { printable } from "../output/style.ts";
 import { pullWithBar } from "../pull-bar.ts";
-import { endOf, NOT_RUN, passInput, passSignals, printOutput, untilStarted, untilStopped } from "../run/follow.ts";
+import { endOf, NOT_RUN, passInput, passSignals, printOutput, untilStarted, untilStopped, whyNotRun } from "../run/follow.ts";
 import { type RunOptions, taskText } from "../run/task-text.ts";
 import type { Session } from "../session.ts";
 import { taskIfThere, taskPath, untilGone } from "../tasks.ts";
@@ -13,8 +13,6 @@ import { verb } from "../verb.ts";
 import { orFindings } from "./findings.ts";
 
 interface Options extends RunOptions {
-  readonly detach?: true;
-  readonly rm?: true;
   readonly pull?: string;
   readonly credentials?: string;
 }
@@ -30,6 +28,7 @@ export const run = verb<Options>({
   ],
   examples: [
     ["run --rm --image docker://registry.example:5000/tools:v1 -- ls -l /", "one command, and nothing is left"],
+    ["run -d --rm --image oci:/images/report:v1", "in the background, and nothing is left when it has ended"],
     ["run -d --name web -p 8080:80 -v site:/srv --image oci:/images/web:v1", "a service in the background, with a volume that stays"],
   ],
   define: (command) =>
@@ -38,7 +37,7 @@ export const run = verb<Options>({
       .requiredOption("--image <image>", "as a task names it")
       .option("-d, --detach", "return when the container runs, and print the name of the task")
       .option("--name <name>", "name of the task; default: a new name")
-      .option("--rm", "remove the task after it has ended")
+      .option("--rm", "remove the task after it has ended; with -d the daemon does")
       .option("-p, --publish <port>", "forward a host port: [ADDRESS:]HOST:CONTAINER[/udp]; may be repeated", several)
       .option("-e, --env <name=value>", "set an environment variable, or pass on one that is set here; may be repeated", several)
       .option(
@@ -62,9 +61,8 @@ export const run = verb<Options>({
       )
       .option("--credentials <name>", "credentials of the daemon for the registry"),
   async run(session, command, options) {
-    const { detach, tty, interactive, pull: policy, credentials, image, rm } = options;
+    const { detach, tty, interactive, pull: policy, credentials, image } = options;
     if (detach && (interactive || tty)) throw new UsageError("-d with -i or -t: attach -i is for that");
-    if (detach && rm) throw new UsageError("--rm with -d: nobody would be there to remove it");
     if (options.cpus !== undefined && !(Number(options.cpus) > 0)) throw new UsageError(`--cpus ${options.cpus} is no number of CPUs`);
     const name = options.name ?? freshName();
     const text = taskText(options, name, command);
@@ -73,11 +71,12 @@ export const run = verb<Options>({
       const taken = await taskIfThere(session, name);
       if (taken !== undefined && taken.known !== "STOPPED")
         throw new ClientError("name-taken", `there is a task ${name} that has not ended`);
+      const { lastSequence } = await session.client.call<{ lastSequence: number }>("GET", "/v1/node");
       const body = { text, group: session.group, rerun: true };
       const answer = await orFindings("run", () => session.client.call<{ applied: Applied[] }>("POST", "/v1/apply", body));
       const own = answer?.applied.find((one) => one.name === name);
       if (own === undefined) return NOT_RUN;
-      return await (detach ? inBackground(session, own.id, name) : inForeground(session, own.id, options));
+      return await (detach ? inBackground(session, own.id, lastSequence, name) : inForeground(session, own.id, options));
     } catch (error) {
       if (error instanceof ClientError && error.exitStatus === undefined && error.code !== "unreachable")
         throw new ClientError(error.code, error.message, { body: error.body, exitStatus: NOT_RUN });
@@ -91,10 +90,9 @@ function freshName(): string {
   return `run-${Date.now().toString(36)}-${process.pid.toString(36)}`;
 }
 
-async function inBackground(session: Session, id: string, name: string): Promise<number> {
-  const task = await untilStarted(session, id);
-  const { status, why } = endOf(task);
-  if (task.known === "STOPPED" && why !== undefined) return failed(why, status);
+async function inBackground(session: Session, id: string, after: number, name: string): Promise<number> {
+  const why = await whyNotRun(session, id, after);
+  if (why !== undefined) return failed(why, NOT_RUN);
   console.log(name);
   return EXIT.done;
 }

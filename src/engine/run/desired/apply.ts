@@ -125,8 +125,13 @@ function verdictOf(spec: TaskSpec, group: string, { tasks, succeeded }: Present,
     if (current.digest === digest) return verdict("unchanged");
     return verdict(isInPlace(current.spec, spec) ? "updated" : "replaced");
   }
-  const isDone = !rerun && spec.start !== "needed" && (done?.digest === digest || (current?.digest === digest && hasSucceeded(current)));
+  const isDone = !rerun && isRemembered(spec) && (done?.digest === digest || (current?.digest === digest && hasSucceeded(current)));
   return verdict(isDone ? "succeeded" : current === undefined ? "created" : "started");
+}
+
+/** Whether a success of the task counts. One that is needed again runs again. */
+export function isRemembered({ start, remember }: TaskSpec): boolean {
+  return start !== "needed" && remember !== false;
 }
 
 /** A task that is replaced also replaces every task that is to be restarted together with it, transitively. */

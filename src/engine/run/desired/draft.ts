@@ -18,6 +18,7 @@ import {
   type TaskRecord,
   works,
 } from "../../model/index.ts";
+import { isRemembered } from "./apply.ts";
 import { type Succeeded, succeededKey } from "./codec.ts";
 import { Groups } from "./groups.ts";
 import { type Caller, type ChangeRequest, type EngineEvent, type InterfaceEvent, ofTask, type TaskJournalEvent } from "./journal.ts";
@@ -200,7 +201,6 @@ export class Draft {
   }
 }
 
-/** A task that is needed again runs again. */
 function isDone(record: TaskRecord): boolean {
-  return hasSucceeded(record) && !record.isDeleteAsked && record.spec.start !== "needed";
+  return hasSucceeded(record) && !record.isDeleteAsked && isRemembered(record.spec);
 }

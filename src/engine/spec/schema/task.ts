@@ -97,6 +97,10 @@ export const task = z.strictObject({
     .default([])
     .describe("Host ports on which the task listens. Two tasks with the same port do not run at the same time."),
   retention: duration.optional().describe("How long a stopped task is kept. Absent: as configured for the host."),
+  remember: z
+    .literal(false)
+    .optional()
+    .describe("false: `apply` runs it again although it has succeeded. Absent: its success is remembered by the digest of its spec."),
   replace: z
     .enum(["stopFirst", "startFirst"])
     .optional()
