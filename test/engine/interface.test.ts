@@ -121,10 +121,14 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
     }
     expect((await ask("POST", "/v1/apply", { text: webTask(scene.rootfs()) })).value.applied).toMatchObject([{ change: "replaced" }]);
     expect((await ask("POST", "/v1/tasks/web/rollback")).status).toBe(202);
+    expect((await ask("POST", "/v1/restart", { names: ["web"] })).value).toMatchObject({ tasks: [{ name: "web" }], stopped: [] });
     expect((await ask("POST", "/v1/tasks/web/stop")).status).toBe(202);
     expect((await ask("POST", "/v1/stop", { names: ["web"] })).value.tasks.map((one: { name: string }) => one.name)).toContain("web");
     const text = webTask(scene.rootfs(), "nobody");
-    expect((await ask("POST", "/v1/delete", { text })).value).toEqual({ tasks: [], forgotten: [], missing: ["nobody"], others: ["web"] });
+    expect((await ask("POST", "/v1/delete", { text, volumes: true })).value).toEqual({
+      ...{ tasks: [], forgotten: [], volumes: [] },
+      ...{ missing: ["nobody"], others: ["web"] },
+    });
     expect((await ask("DELETE", "/v1/tasks/web")).status).toBe(202);
     await until(async () => (await http(scene.socket, "GET", "/v1/tasks/web")).status === 404);
     for (const { data } of await eventsOf(read, 0)) expect([data, contract.eventObjection(data)]).toEqual([data, undefined]);

@@ -34,7 +34,10 @@ export function applyEvent(record: TaskRecord, event: TaskEvent): TaskRecord {
     case "renew":
       return renewed(record);
     case "delete":
-      return stopTask({ ...record, isDeleteAsked: true }, event.reason ?? reason("StoppedByUser", "the task was deleted"));
+      return stopTask(
+        { ...record, isDeleteAsked: true, ...(event.volumes ? { areVolumesAsked: true } : {}) },
+        event.reason ?? reason("StoppedByUser", "the task was deleted"),
+      );
     case "respec":
       return applyRespec(record, event);
     case "updated":

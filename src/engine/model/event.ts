@@ -42,8 +42,8 @@ export type TaskEvent = { readonly at: Instant } & (
   /** A task that has stopped waits for its next start. */
   | { readonly type: "renew" }
   | { readonly type: "restart"; readonly containers: readonly string[] }
-  /** Removes the task as soon as it has stopped, without retention. `reason` undefined: a user asked for it. */
-  | { readonly type: "delete"; readonly reason?: Reason }
+  /** Removes the task as soon as it has stopped, without retention. `reason` undefined: a user asked for it. `volumes`: also its kept volumes. */
+  | { readonly type: "delete"; readonly reason?: Reason; readonly volumes?: boolean }
   /** The task gets another spec that differs only in the limits of containers. */
   | { readonly type: "respec"; readonly spec: TaskSpec; readonly digest: string }
   /** The result of changing the limits of a container. */

@@ -192,6 +192,8 @@ export interface TaskRecord {
   readonly cleanup: Readonly<{ retained: Deadline; bound: Deadline }> | null;
   /** A user asked to delete it: it is removed without retention. */
   readonly isDeleteAsked: boolean;
+  /** And its kept volumes with it, as far as no other task of the group names them. Absent: they stay. */
+  readonly areVolumesAsked?: true;
   /** The task that this one replaces. stopFirst: the old task ends before the new one starts. startFirst: the old task ends when the new one works. */
   readonly replaces: Readonly<{ task: string; order: "stopFirst" | "startFirst" }> | null;
   /** The spec that ran before under this name, for `rollback`. */

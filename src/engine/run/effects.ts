@@ -23,6 +23,7 @@ import type { TaskUsers } from "../users/index.ts";
 import { unmountBelow } from "../volumes/index.ts";
 import { Checking } from "./checking.ts";
 
+import type { KeptVolumes } from "./containers/kept-volumes.ts";
 import type { Launching } from "./containers/launching.ts";
 import type { MetadataFiles } from "./containers/metadata.ts";
 import { createResource, removeResource } from "./containers/resources.ts";
@@ -49,6 +50,7 @@ export interface EffectsOptions {
   readonly interfaces: Interfaces;
   readonly logRouters: LogRouters;
   readonly sharedProxies: SharedProxies;
+  readonly keptVolumes: KeptVolumes;
   readonly pulling: Pulling;
   readonly images: Images;
   readonly secrets: SecretFiles;
@@ -169,6 +171,7 @@ export class Effects {
   /** Removes what the task had together with others and nobody has any more. */
   async releaseShared(record: TaskRecord): Promise<void> {
     await this.#options.sharedProxies.release(record);
+    await this.#options.keptVolumes.release(record);
   }
 }
 

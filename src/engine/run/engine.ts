@@ -12,7 +12,7 @@ import { containerOf } from "./containers/container-of.ts";
 import type { OrphanView } from "./containers/orphans.ts";
 import { type UsageView, usages } from "./containers/usage.ts";
 import type { Applied, ApplyOptions } from "./desired/apply.ts";
-import { type Restarted, type Selected, type Selection, taskNamed } from "./desired/commands.ts";
+import { type Deleted, type Restarted, type Selected, type Selection, taskNamed } from "./desired/commands.ts";
 import { differenceOf, type TaskDifference } from "./desired/difference.ts";
 import type { Caller } from "./desired/journal.ts";
 import { specsIn } from "./desired/specs.ts";
@@ -222,9 +222,12 @@ export class Engine {
     return this.#parts.edits.make(by, (command) => command.stop(name, group), { isStop: true });
   }
 
-  /** Deletes several tasks in one transaction, so that they stop in the inverse order of their dependencies. @throws EngineError unknown-task; StoreError not-written */
-  async deleteAll(selection: Selection, group: string, by?: Caller): Promise<Selected> {
-    return this.#parts.edits.make(by, (command) => command.deleteAll(selection, group));
+  /**
+   * Deletes several tasks in one transaction, so that they stop in the inverse order of their dependencies.
+   * @param volumes also their kept volumes that no other task of the group names. @throws EngineError unknown-task; StoreError not-written
+   */
+  async deleteAll(selection: Selection, group: string, by?: Caller, volumes = false): Promise<Deleted> {
+    return this.#parts.edits.make(by, (command) => command.deleteAll(selection, group, volumes));
   }
 
   /** Stops several tasks, as `stop` does and in one transaction. @throws EngineError unknown-task */

@@ -16,6 +16,7 @@ import { bootId, systemClock } from "./clock.ts";
 import { Conditions } from "./conditions.ts";
 import { Agents } from "./containers/agents.ts";
 import { postExit } from "./containers/exits.ts";
+import { KeptVolumes } from "./containers/kept-volumes.ts";
 import { Launching } from "./containers/launching.ts";
 import { makerOf } from "./containers/makers.ts";
 import { MetadataFiles } from "./containers/metadata.ts";
@@ -100,6 +101,7 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
   const endMessages = new EndMessages(paths, log);
   const logRouters = new LogRouters({ paths, records: () => turns.records });
   const sharedProxies = new SharedProxies({ paths, records: () => turns.records });
+  const keptVolumes = new KeptVolumes({ paths, records: () => turns.records });
   const fence = settings.isOwnProcess ? new Fence({ cgroupParent, key: stateKey(stateDir), stateDir: paths.executors }) : undefined;
   const support: HostSupport = { hasTaskLimits: taskLimits, runtimes: settings.runtimes ?? {} };
   const runtime = new ContainerRuntime(
@@ -134,6 +136,7 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
     endMessages,
     logRouters,
     sharedProxies,
+    keptVolumes,
     networks,
     users: taskUsers,
     cgroupParent: cgroupManager === "systemd" ? parentSlice(cgroupParent) : cgroupParent,

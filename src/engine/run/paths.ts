@@ -116,6 +116,11 @@ export class Paths {
     return join(this.stateDir, "kept", group, name);
   }
 
+  /** Where a kept volume goes before it is removed with a task. */
+  removedVolume(taskId: string, name: string): string {
+    return join(this.stateDir, "removed-volumes", taskId, name);
+  }
+
   /** Mount points of tmpfs with secrets, one for each incarnation that has secrets. */
   get secrets(): string {
     return join(this.stateDir, "secrets");

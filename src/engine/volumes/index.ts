@@ -3,7 +3,7 @@ export { makeFiles } from "./files.ts";
 export { mountImage, unmountImage } from "./image.ts";
 export { mountMemory, unmountMemory } from "./memory.ts";
 export { isMounted, unmountBelow } from "./mounted.ts";
-export { giveScratch, makeScratch, removeScratch } from "./scratch.ts";
+export { giveScratch, makeScratch, removeEmpty, removeScratch } from "./scratch.ts";
 export { sizeOnDisk } from "./size.ts";
 export { checkSource, O_PATH } from "./source.ts";
 export { bindWithin, unbind } from "./within.ts";

@@ -1,5 +1,5 @@
 /** Scratch volumes: directories to which the containers of a task may write. */
-import { chmodSync, chownSync, constants, mkdirSync } from "node:fs";
+import { chmodSync, chownSync, constants, mkdirSync, rmdirSync } from "node:fs";
 import { open, opendir, rename, rmdir, unlink } from "node:fs/promises";
 
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
@@ -43,6 +43,15 @@ export async function removeScratch(path: string): Promise<void> {
     await top.close();
   }
   await rmdir(path);
+}
+
+/** Removes the directory if nothing is in it. */
+export function removeEmpty(directory: string): void {
+  try {
+    rmdirSync(directory);
+  } catch (error) {
+    if (!["ENOTEMPTY", "ENOENT"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+  }
 }
 
 /** Generates names that a container's files cannot have by chance. */

@@ -1,9 +1,14 @@
+import type { Deleted } from "../../engine/index.ts";
 import { EXIT } from "../errors.ts";
 import { untilGone } from "../tasks.ts";
 import { verb } from "../verb.ts";
 import { addNoWait, addSeveral, askSeveral, type SeveralOptions, sayDone, type WaitedFor } from "./several.ts";
 
-export const remove = verb<SeveralOptions & WaitedFor>({
+interface Options extends SeveralOptions, WaitedFor {
+  readonly volumes?: true;
+}
+
+export const remove = verb<Options>({
   name: "delete",
   summary: "stop tasks and remove them with everything that belongs to them",
   description: [
@@ -13,20 +18,24 @@ export const remove = verb<SeveralOptions & WaitedFor>({
     ["delete web", "the task web"],
     ["delete -f compose.yaml", "the services of a Compose file"],
     ["-g shop delete --all", "every task of the group shop"],
+    ["delete -f compose.yaml --volumes", "and their named volumes"],
   ],
   define(command) {
     addSeveral(command);
     addNoWait(command);
+    command.option("--volumes", "also the kept volumes of these tasks, but for those that another task of the group names");
   },
   async run(session, names, options) {
-    const selected = await askSeveral(session, "/v1/delete", names, options);
+    const selected = await askSeveral<Deleted>(session, "/v1/delete", names, options, { volumes: options.volumes === true });
     if (selected === undefined) return EXIT.failed;
     if (options.wait)
       await untilGone(
         session,
         selected.tasks.map(({ id }) => id),
       );
-    sayDone(selected, options.wait ? "deleted" : "is being deleted", options);
+    const what = options.wait ? "deleted" : "is being deleted";
+    sayDone(selected, what, options);
+    for (const name of selected.volumes) console.log(`volume ${name} ${what}`);
     return EXIT.done;
   },
 });

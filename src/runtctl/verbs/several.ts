@@ -34,15 +34,16 @@ export async function askSeveral<Answer extends Selected = Selected>(
   path: "/v1/delete" | "/v1/stop" | "/v1/restart",
   names: readonly string[],
   options: SeveralOptions,
+  more: Readonly<Record<string, unknown>> = {},
 ): Promise<Answer | undefined> {
   const { file, all } = options;
   if ([names.length > 0, file !== undefined, all === true].filter(Boolean).length !== 1)
     throw new UsageError("one of names, -f FILE and --all says which tasks are meant");
-  if (file === undefined) return client.call<Answer>("POST", path, names.length > 0 ? { group, names } : { group, all: true });
+  if (file === undefined) return client.call<Answer>("POST", path, { group, ...(names.length > 0 ? { names } : { all: true }), ...more });
   const read = await fileToApply({ ...options, file }, group);
   if (read === undefined) return undefined;
   const { source, ...body } = read;
-  return orFindings(source, () => client.call<Answer>("POST", path, body));
+  return orFindings(source, () => client.call<Answer>("POST", path, { ...body, ...more }));
 }
 
 /** One line for each task, and for what was not meant and may have been. */

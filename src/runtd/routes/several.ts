@@ -6,14 +6,20 @@ import { log } from "../log.ts";
 import { readFile } from "../read-file.ts";
 import { groupName } from "../schemas/names.ts";
 
-const selection = z
-  .strictObject({
-    group: groupName.default("default"),
-    names: z.array(z.string().min(1)).min(1).optional().describe("Names or ids. One that no task has is an error, and nothing is done."),
-    text: z.string().optional().describe("A file as for apply: the tasks of these names, as far as they are there."),
-    all: z.literal(true).optional().describe("All tasks of the group."),
-  })
-  .refine(({ names, text, all }) => [names, text, all].filter((one) => one !== undefined).length === 1, "use one of names, text and all");
+const fields = z.strictObject({
+  group: groupName.default("default"),
+  names: z.array(z.string().min(1)).min(1).optional().describe("Names or ids. One that no task has is an error, and nothing is done."),
+  text: z.string().optional().describe("A file as for apply: the tasks of these names, as far as they are there."),
+  all: z.literal(true).optional().describe("All tasks of the group."),
+});
+
+type Named = Pick<z.output<typeof fields>, "names" | "text" | "all">;
+const isOne = ({ names, text, all }: Named) => [names, text, all].filter((one) => one !== undefined).length === 1;
+const ONE = "use one of names, text and all";
+const selection = fields.refine(isOne, ONE);
+const deletion = fields
+  .extend({ volumes: z.boolean().default(false).describe("Also the kept volumes of these tasks that no other task of the group names.") })
+  .refine(isOne, ONE);
 
 const selected = z.strictObject({
   tasks: z.array(z.strictObject({ id: z.string(), name: z.string() })),
@@ -25,7 +31,7 @@ const selected = z.strictObject({
 const recorded = { status: 202, description: "It is recorded, not done", schema: selected } as const;
 
 /** @throws EngineError invalid-spec */
-function selectionOf({ names, text }: z.output<typeof selection>, engine: Engine): Selection {
+function selectionOf({ names, text }: Named, engine: Engine): Selection {
   if (text !== undefined) return { names: namesIn(readFile(text, engine)), mayBeMissing: true };
   return names === undefined ? "all" : { names };
 }
@@ -38,12 +44,15 @@ export const deleteTasks = jsonRoute({
   operation: "deleteTasks",
   access: "admin",
   summary: "Stop tasks of a group in the inverse order of their dependencies, and remove everything of them",
-  body: selection,
-  answer: recorded,
+  body: deletion,
+  answer: {
+    ...recorded,
+    schema: selected.extend({ volumes: z.array(z.string()).describe("Names of the kept volumes that go with them.") }),
+  },
   errors: ["invalid-spec", "unknown-task", "not-written"],
   async handle({ engine, body, caller }) {
     const by = await caller();
-    const done = await engine.deleteAll(selectionOf(body, engine), body.group, by);
+    const done = await engine.deleteAll(selectionOf(body, engine), body.group, by, body.volumes);
     log("info", "delete-asked", { tasks: idsOf(done), by });
     return done;
   },

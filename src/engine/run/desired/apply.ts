@@ -42,8 +42,8 @@ export interface ApplyOptions {
 export type Step =
   | { readonly type: "add"; readonly record: TaskRecord }
   | { readonly type: "respec"; readonly id: string; readonly spec: TaskSpec; readonly digest: string }
-  /** `by`: id of the task that takes its place; undefined: no task does. */
-  | { readonly type: "remove"; readonly id: string; readonly by?: string };
+  /** `by`: id of the task that takes its place; undefined: no task does. `volumes`: its kept volumes go, too. */
+  | { readonly type: "remove"; readonly id: string; readonly by?: string; readonly volumes?: boolean };
 
 export interface ApplyPlan {
   readonly applied: readonly Applied[];

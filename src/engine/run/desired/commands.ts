@@ -16,6 +16,7 @@ import {
 import { succeededKey } from "./codec.ts";
 import type { Draft } from "./draft.ts";
 import type { Caller, ChangeRequest } from "./journal.ts";
+import { keptVolumes } from "./kept.ts";
 
 /** Finds a task by id or by name. Of several with one name, the newest that was not deleted counts, or else the newest. undefined: there is none. */
 export function taskNamed(tasks: readonly TaskRecord[], name: string, group: string): TaskRecord | undefined {
@@ -50,6 +51,12 @@ export interface Selected {
 export interface Restarted extends Selected {
   /** Names of tasks that have stopped or are being stopped: they stay as they are. */
   readonly stopped: readonly string[];
+}
+
+/** The tasks of a request to delete several. */
+export interface Deleted extends Selected {
+  /** Names of the kept volumes that go with them; none unless that was asked for. */
+  readonly volumes: readonly string[];
 }
 
 export interface CommandsOptions extends Pick<Present, "capacity" | "cgroupOf" | "users"> {
@@ -92,18 +99,26 @@ export class Commands {
     return found.map(({ id }) => id);
   }
 
-  /** All of them or none. A success that is remembered counts as a task. @throws EngineError unknown-task */
-  deleteAll(selection: Selection, group: string): Selected {
+  /**
+   * All of them or none. A success that is remembered counts as a task.
+   * @param volumes also the kept volumes of these tasks that no other one of the group names. @throws EngineError unknown-task
+   */
+  deleteAll(selection: Selection, group: string, volumes = false): Deleted {
     const done = [...this.#draft.succeeded().values()].filter((one) => one.group === group).map(({ name }) => name);
     const selected = this.#select(selection, group, done);
+    const going = selected.tasks.map(({ id }) => this.#draft.get(id)!);
     this.#carryOut(
       "delete",
-      selected.tasks.map(({ id }) => ({ type: "remove", id })),
+      going.map(({ id }) => ({ type: "remove", id, volumes })),
     );
     // An id may be of another group.
     for (const { id, name } of selected.tasks) this.#draft.forget({ group: this.#draft.get(id)?.group ?? group, name });
     for (const name of selected.forgotten) this.#draft.forget({ group, name });
-    return selected;
+    const stays = new Set(
+      this.#draft.all().flatMap((one) => (one.isDeleteAsked ? [] : keptVolumes(one).map((name) => `${one.group}/${name}`))),
+    );
+    const named = going.flatMap((one) => keptVolumes(one).filter((name) => !stays.has(`${one.group}/${name}`)));
+    return { ...selected, volumes: volumes ? [...new Set(named)] : [] };
   }
 
   /** All of them or none. @throws EngineError unknown-task */
@@ -220,7 +235,7 @@ export class Commands {
   #carryOut(request: ChangeRequest, steps: readonly Step[]): void {
     for (const step of steps) this.#take(request, step);
     const removed = steps.filter((step) => step.type === "remove");
-    this.#draft.applyTogether(removed.map(({ id, by }) => [id, this.#removal(by)]));
+    this.#draft.applyTogether(removed.map((step) => [step.id, this.#removal(step)]));
   }
 
   #take(request: ChangeRequest, step: Step): void {
@@ -229,9 +244,9 @@ export class Commands {
     if (step.type === "respec") this.#draft.apply(step.id, { type: "respec", at: this.#draft.at, spec: step.spec, digest: step.digest });
   }
 
-  #removal(by: string | undefined): TaskEvent {
+  #removal({ by, volumes }: Extract<Step, { type: "remove" }>): TaskEvent {
     const why = by === undefined ? {} : { reason: reason("Replaced", `the task was replaced by ${by}`) };
-    return { type: "delete", at: this.#draft.at, ...why };
+    return { type: "delete", at: this.#draft.at, ...why, ...(volumes ? { volumes } : {}) };
   }
 }
 

@@ -1,9 +1,9 @@
 /** The directories in which shared proxies make their admin sockets. A directory belongs to the name of the proxy, so that it stays when the proxy is replaced. */
-import { existsSync, mkdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { TaskRecord } from "../../model/index.ts";
 import { PROXY_SOCKET, type ProxyPlacement } from "../../plan/index.ts";
-import { makeScratch, removeScratch } from "../../volumes/index.ts";
+import { makeScratch, removeEmpty, removeScratch } from "../../volumes/index.ts";
 import type { Paths } from "../paths.ts";
 
 export interface SharedProxiesOptions {
@@ -54,13 +54,5 @@ export class SharedProxies {
     }
     await removeScratch(removed);
     for (const parent of [dirname(removed), dirname(directory), dirname(dirname(directory))]) removeEmpty(parent);
-  }
-}
-
-function removeEmpty(directory: string): void {
-  try {
-    rmdirSync(directory);
-  } catch (error) {
-    if (!["ENOTEMPTY", "ENOENT"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
   }
 }
