@@ -1,7 +1,7 @@
 /** Findings for people: what, where, why, and what to do; at most 100 columns. */
 
 import type { Entry } from "../check/catalogue/index.ts";
-import type { Located, LocatedFinding, Severity } from "../check/index.ts";
+import type { Located, LocatedFinding } from "../check/index.ts";
 import { printable } from "../errors/printable/index.ts";
 import type { Style } from "./style.ts";
 
@@ -27,9 +27,6 @@ const INDENT = "  ";
 const WHOLE = 3;
 /** How many places of the others are named. */
 const NAMED = 5;
-
-/** So many findings of one code are looked at; of more the number counts. Where checks do not go through the file from its beginning, those in front may be among them. */
-export const MOST_OF_ONE_CODE = 1000;
 
 /** `style`: for the word in front of a finding; none: plain text. */
 export function findingsText({ findings, others }: Located, { file }: FindingsHeader, texts: Texts, style?: Style): string {
@@ -60,14 +57,6 @@ function othersText(others: readonly LocatedFinding[], beside: number): string {
   const count = others.length + beside;
   const more = count > NAMED ? ", ..." : "";
   return wrap(`and ${count} more of ${others[0]?.code}: ${printable(places.join(", "))}${more} (all of them: -f json)`);
-}
-
-/** `files`: how many were looked at. */
-export function summaryText(counts: Readonly<Record<Severity, number>>, { host }: FindingsHeader, files = 1): string {
-  const count = (number: number, word: string) => `${number} ${word}${number === 1 ? "" : "s"}`;
-  const advice = counts.advice === 0 ? "" : `, ${counts.advice} advice`;
-  const where = files === 1 ? "" : ` in ${files} files`;
-  return `${count(counts.error, "error")}, ${count(counts.warning, "warning")}${advice}${where} (${host})\n`;
 }
 
 function findingText(finding: LocatedFinding, file: string, { entryOf, sectionText }: Texts, style?: Style): string {

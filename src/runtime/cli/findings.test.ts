@@ -3,7 +3,8 @@ import { entryOf, sectionText } from "../check/catalogue/index.ts";
 import type { LocatedFinding } from "../check/index.ts";
 import { findingsDocument } from "./findings-json.ts";
 import { findingsSarif } from "./findings-sarif.ts";
-import { findingsText, summaryText } from "./findings-text.ts";
+import { summaryText } from "./findings-summary.ts";
+import { findingsText } from "./findings-text.ts";
 
 const HEADER = { file: "web/config.json", host: "live host, cgroup v2" };
 const TEXTS = { entryOf, sectionText };

@@ -6,11 +6,20 @@ import * as host from "../../host/index.ts";
 import { loadSync } from "../../host/index.ts";
 import { chosenHostFacts, unreadableFile } from "../../prepare/index.ts";
 import { absolutePath, text, type Verb, type VerbContext } from "../context.ts";
-import { findingsDocument, jsonText } from "../findings-json.ts";
-import { findingsSarif } from "../findings-sarif.ts";
-import { type FindingsHeader, findingsText, MOST_OF_ONE_CODE, summaryText, type Texts } from "../findings-text.ts";
+import type * as json from "../findings-json.ts";
+import type * as sarif from "../findings-sarif.ts";
+import { summaryText } from "../findings-summary.ts";
+import type * as forPeople from "../findings-text.ts";
 import { print } from "../output.ts";
 
+type FindingsHeader = forPeople.FindingsHeader;
+type Texts = forPeople.Texts;
+
+/**
+ * So many findings of one code are looked at for people; of more the number counts. Where checks do not go through the file from its beginning, those
+ * in front may be among them.
+ */
+const MOST_OF_ONE_CODE = 1000;
 const LEVELS: readonly Severity[] = ["advice", "warning", "error"];
 const FORMATS = ["text", "json", "sarif"];
 
@@ -111,8 +120,8 @@ function examineFile(file: string, view: BundleView | undefined, rootless: boole
     throw unreadableConfig(file, error);
   }
   // Programs get them all.
-  const forPeople = oneOf(flags["format"], FORMATS, "text", "format") === "text";
-  return validate(content, { view, rootless, systemd: options.systemd === true, ...(forPeople && { most: MOST_OF_ONE_CODE }) });
+  const isText = oneOf(flags["format"], FORMATS, "text", "format") === "text";
+  return validate(content, { view, rootless, systemd: options.systemd === true, ...(isText && { most: MOST_OF_ONE_CODE }) });
 }
 
 /** `named`: how many files were asked for; with several the JSON is a list. */
@@ -121,17 +130,17 @@ function render(format: string, examined: readonly Examined[], named: number): s
   const isClean = examined.every(({ located }) => located.findings.length === 0);
   const texts: Texts = isClean ? NO_TEXTS : loadSync<typeof catalogue>(import("../../check/catalogue/index.ts"));
   if (format === "json") {
+    const { findingsDocument, jsonText } = loadSync<typeof json>(import("../findings-json.ts"));
     const documents = examined.map(({ located, header, counts }) => findingsDocument(located.findings, header, counts, texts));
     return jsonText(named === 1 ? documents[0] : documents);
   }
   if (format === "sarif") {
-    return findingsSarif(
+    return loadSync<typeof sarif>(import("../findings-sarif.ts")).findingsSarif(
       examined.map(({ located: { findings }, header: { file } }) => ({ file, findings })),
       host.build.version,
       texts,
     );
   }
-  const style = loadSync(import("../style.ts")).styleOf(1);
   const [first] = examined;
   if (first === undefined) return "";
   const total = examined.reduce(
@@ -142,8 +151,13 @@ function render(format: string, examined: readonly Examined[], named: number): s
     }),
     { error: 0, warning: 0, advice: 0 },
   );
-  const shown = examined.map(({ located, header }) => findingsText(located, header, texts, style)).join("");
-  return shown + summaryText(total, first.header, examined.length);
+  return (isClean ? "" : textOf(examined, texts)) + summaryText(total, first.header, examined.length);
+}
+
+function textOf(examined: readonly Examined[], texts: Texts): string {
+  const style = loadSync(import("../style.ts")).styleOf(1);
+  const { findingsText } = loadSync<typeof forPeople>(import("../findings-text.ts"));
+  return examined.map(({ located, header }) => findingsText(located, header, texts, style)).join("");
 }
 
 const NO_TEXTS: Texts = { entryOf: () => undefined, sectionText: (section) => section };
