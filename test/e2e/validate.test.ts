@@ -1,5 +1,5 @@
 /** validate: what it says is true of create and start, it says all of it, and it changes nothing. */
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
@@ -171,22 +171,22 @@ describe.skipIf(!isRoot || !isRunt)("validate (needs root: what it says is tried
     expect(await codes(with_("/bin/pipe"))).toEqual(["program-kind /process/args/0"]);
   });
 
-  const entries: readonly (readonly [string, Entry])[] = CHAPTERS.flatMap(([, chapter]) => Object.entries(chapter));
   // A process of the host that the examples are about: here it may be any, in the host's own namespaces.
   const joins = (changes: object) => JSON.stringify(Object.values(changes)).includes('"/proc/');
   // The others are about a host that is not this one, or about the text.
-  const ofThisHost = entries.filter(
-    ([, { example }]) =>
-      !example.facts && !example.files && !example.rootless && !example.systemd && !example.text && !joins(example.broken),
-  );
+  const isOfThisHost = ({ example }: Entry) =>
+    !example.facts && !example.files && !example.rootless && !example.systemd && !example.text && !joins(example.broken);
+  const source = join(directory, "data");
+  // Mount targets are made in it.
+  const tree = join(directory, "tree");
 
-  test("an error keeps create or start from working, anything else does not", async () => {
-    const source = join(directory, "data");
-    mkdirSync(source);
-    // Mount targets are made in it.
-    const tree = join(directory, "tree");
-    cpSync(rootfs(), tree, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
+  // Chapter by chapter: all 200 at once say nothing for ten minutes where the machine is an emulated one (test/guest).
+  test.each(CHAPTERS)("%s: an error keeps create or start from working, anything else does not", async (_, chapter) => {
+    mkdirSync(source, { recursive: true });
+    if (!existsSync(tree)) cpSync(rootfs(), tree, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
     const wrong: string[] = [];
+    const ofThisHost = Object.entries(chapter).filter(([, entry]) => isOfThisHost(entry));
+    expect(ofThisHost).not.toEqual([]);
     for (const [code, { example }] of ofThisHost) {
       const path = bundle((config) => {
         const changed = exampleConfig(example, example.broken) as Config;
