@@ -169,6 +169,17 @@ test("E22 E23 an end while the daemon was away keeps its exit code and its reaso
   expect(why(one, "web")).toBe("container web was killed by signal 9 <- the kernel killed it for memory");
 });
 
+test("E19 what was in flight when the daemon died, and is not there, is done again", () => {
+  const one = world("START");
+  go(one, ["create db", "create main"]);
+  expect(of(one, "db").applied).not.toBeNull();
+  one.crash(() => false);
+  expect(of(one, "db")).toMatchObject({ known: "PULLED", applied: "CREATED" });
+  expect(one.pending).toContainEqual(expect.objectContaining({ type: "create", container: "db" }));
+  go(one);
+  expect(["db", "main", "web"].map((name) => of(one, name).known)).toEqual(["RUNNING", "RUNNING", "RUNNING"]);
+});
+
 test("E21 a container that the runtime does not know any longer has vanished", () => {
   const one = world("START");
   go(one);

@@ -208,7 +208,7 @@ export const HOST_MUTANTS: readonly Mutant[] = [
     file: "src/engine/model/apply-observation.ts",
     from: "if (!isThere) return changed;",
     to: "if (!isThere) return record;",
-    test: "test/engine/kills.test.ts",
+    test: "src/engine/model/dependencies.test.ts",
   },
   {
     id: "E35",

@@ -105,10 +105,10 @@ export const NETWORK_MUTANTS: readonly Mutant[] = [
   },
   {
     id: "E84",
-    fault: "the address of loopback is told as that of the task",
+    fault: "no address is told",
     file: "src/engine/network/task-networks.ts",
-    from: ".filter((address) => !/^(127\\.|::1\\/)/.test(address))",
-    to: "",
+    from: "    return { addresses };",
+    to: "    return { addresses: [] };",
     test: HOST,
   },
   {
