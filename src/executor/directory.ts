@@ -43,6 +43,12 @@ export interface Description {
 const MAKING = "@making-";
 const MAKING_NAME = /^@making-(\d+)-(\d+)-(?:([0-9a-f-]{36})-)?/;
 
+/** Begins the name of a directory that is removed when this process is dead (sweep). */
+export function makingName(): string {
+  const { pid, startTicks } = ownProcess();
+  return `${MAKING}${pid}-${startTicks}-${thisBoot()}-`;
+}
+
 export class Directory {
   readonly path: string;
   readonly id: string;
@@ -83,7 +89,7 @@ export class Directory {
       sweep(directory);
     }
     const supervisor = ownProcess();
-    const making = mkdtempSync(join(this.#home, `${MAKING}${supervisor.pid}-${supervisor.startTicks}-${thisBoot()}-`));
+    const making = mkdtempSync(join(this.#home, makingName()));
     try {
       const description: Description = { protocol: PROTOCOL, id: this.id, rootfs, pipes, supervisor, bootId: thisBoot() };
       writeFileSync(join(making, "config.json"), exactJson(config), { mode: 0o600 });

@@ -22,6 +22,7 @@ export type * from "./launch/command.ts";
 export { type LaunchContext, type OciConfig, toConfig } from "./launch/config.ts";
 export { resolveInRoot } from "./launch/in-root.ts";
 export type { HostRights } from "./launch/privileged.ts";
+export { keepSpareFifos } from "./launch/spare-fifos.ts";
 export type { User } from "./launch/user.ts";
 export type { Adoption, ExecutorEntry } from "./list.ts";
 export type { LogUse } from "./log-counts.ts";

@@ -8,9 +8,9 @@ import { checkCommand } from "./launch/check.ts";
 import type { LaunchCommand, OciProcess } from "./launch/command.ts";
 import { type OciConfig, toConfig } from "./launch/config.ts";
 import { launchError } from "./launch/failure.ts";
-import { makeFifos } from "./launch/fifos.ts";
 import { joinNamespaces } from "./launch/join.ts";
 import { hostRights } from "./launch/privileged.ts";
+import { takeFifos } from "./launch/spare-fifos.ts";
 import { fifosOf, type OpenStdio, openStdio, pipePath, pipesOf, sizePath } from "./launch/stdio.ts";
 import { findUser } from "./launch/user.ts";
 import { runningState } from "./outcome.ts";
@@ -57,7 +57,7 @@ export async function makeContainer(
   const { directory } = container;
   const pipes = pipesOf(command);
   await directory.make(rootfsOf(command), pipes, config, (path) =>
-    makeFifos([...fifosOf(command).map((name) => pipePath(path, name)), ...(command.pty ? [sizePath(path)] : [])]),
+    takeFifos(directory.stateDir, [...fifosOf(command).map((name) => pipePath(path, name)), ...(command.pty ? [sizePath(path)] : [])]),
   );
   try {
     return await make(container, command, verb, abort);

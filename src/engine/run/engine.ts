@@ -320,6 +320,7 @@ export class Engine {
     this.#parts.imageCare.stop();
     this.#parts.metadata.stop();
     this.#parts.turns.stop();
+    this.#parts.runtime.close();
     this.#parts.fence?.leave();
     this.#parts.store.close();
   }

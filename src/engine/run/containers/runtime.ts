@@ -7,6 +7,7 @@ import {
   type ExecutorEntry,
   ExecutorError,
   type Fence,
+  keepSpareFifos,
   type LaunchCommand,
   type LaunchOptions,
   type LogUse,
@@ -69,6 +70,7 @@ export class ContainerRuntime {
   readonly #memory: LaunchMemory;
   readonly #known = new Map<string, Executor>();
   readonly #followed = new Set<string>();
+  readonly #endFifos: () => void;
 
   /** @throws ExecutorError runtime-not-found, runtime-version */
   constructor(options: RuntimeOptions, ends: Ends) {
@@ -78,6 +80,12 @@ export class ContainerRuntime {
     this.binary = options.binary ?? locateRuntime();
     // Reports a missing runt or one of another version now, instead of at the first task.
     new Executor({ stateDir: options.stateDir, binary: this.binary, id: "any" });
+    this.#endFifos = keepSpareFifos(options.stateDir);
+  }
+
+  /** What is kept for launches goes. */
+  close(): void {
+    this.#endFifos();
   }
 
   /**
