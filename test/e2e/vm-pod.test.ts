@@ -1,9 +1,10 @@
 /** Several containers in one machine: the first boots it, the others join it by the namespaces of the first one's process. */
-import { mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Config } from "../support/config.ts";
 import { shell, useHarness } from "../support/harness.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { copiedRootfs } from "../support/programs.ts";
 import {
   isThere,
@@ -127,6 +128,44 @@ describe.skipIf(missing !== undefined)(`a pod in a machine${missing ? ` (${missi
     await until(one.name, "stopped");
     await expect.poll(() => sh(pod, "ps")).not.toContain("sleep 4321");
     await ok(["delete", one.name]);
+  });
+
+  test("is paused, signalled and listed with all its processes in the guest, and the others of the pod go on", async () => {
+    const pod = await sandbox();
+    const one = await member(pod);
+    const counting = (file: string): string => `trap 'echo hup >>/marks/hup' HUP; while :; do echo >>/marks/${file}; sleep 0.2; done`;
+    for (const each of [pod, one]) await sh(each, `sh -c "${counting("left")}" >/dev/null 2>&1 & sleep 0.5`);
+    const size = (file: string, { marks }: Machine): number => {
+      const path = join(marks, file);
+      return existsSync(path) ? readFileSync(path, "utf8").length : 0;
+    };
+    const grows = async (each: Machine): Promise<void> => {
+      const before = size("left", each);
+      await expect.poll(() => size("left", each), { timeout: PATIENCE_MS }).toBeGreaterThan(before);
+    };
+    await grows(one);
+    expect(await ok(["ps", one.name])).toMatch(/^UID +PID .* CMD\n(?:.*\n)*.*left/);
+
+    await ok(["pause", one.name]);
+    await until(one.name, "paused");
+    const still = size("left", one);
+    await grows(pod);
+    await grows(pod);
+    expect(size("left", one)).toBe(still);
+    await ok(["resume", one.name]);
+    await grows(one);
+
+    // The program of `one` itself has no handler of its own for it, and ignores it.
+    await ok(["kill", "--all", one.name, "HUP"]);
+    await expect.poll(() => size("hup", one), { timeout: PATIENCE_MS }).toBe("hup\n".length);
+    expect(size("hup", pod)).toBe(0);
+
+    await ok(["pause", one.name]);
+    await ok(["delete", "--force", one.name]);
+    await expect.poll(() => sh(pod, "ps"), { timeout: PATIENCE_MS }).not.toContain(one.name);
+    await grows(pod);
+    await ok(["kill", "--all", pod.name, "HUP"]);
+    await expect.poll(() => size("hup", pod), { timeout: PATIENCE_MS }).toBe("hup\n".length);
   });
 
   test("has each container's streams and status, and what cannot be made fails create", async () => {

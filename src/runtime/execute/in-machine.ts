@@ -25,8 +25,36 @@ export function updateInMachine(record: StateRecord, resources: SpecResources): 
   if (typeof limit === "bigint" && limit > BigInt(most) * MIB) {
     throw new RuntError("not-supported", `a limit of ${limit} bytes: this machine has ${most} MiB for its container, and does not grow`);
   }
-  const words = ["update", "--resources", "-", record.id];
-  const { status, stderr } = host.runProgram(SELF, ["runt", "machine-join"], environment(record, words), printJson(resources), VERB_MS);
+  call(record, ["update", "--resources", "-", record.id], printJson(resources));
+}
+
+/**
+ * What pauses a container that has joined in the guest, where the rest of its machine goes on. undefined: the container has a machine of its own, which
+ * stands still with its processes on the host.
+ */
+export function freezerOf(record: StateRecord): { readonly pause: () => void; readonly resume: () => void } | undefined {
+  if (!hasJoined(record)) return undefined;
+  return { pause: () => call(record, ["pause", record.id]), resume: () => call(record, ["resume", record.id]) };
+}
+
+/**
+ * A signal for all processes of a container that has joined; those on the host have no other signal then. Returns whether it was sent there: a container
+ * with a machine of its own hears it by the processes of its cgroup on the host. @throws RuntError
+ */
+export function signalAllInMachine(record: StateRecord, signal: number): boolean {
+  if (!hasJoined(record) || !initState(record)) return false;
+  call(record, ["kill", "--all", record.id, String(signal)]);
+  return true;
+}
+
+/** It has no machine of its own: the environment of its process on the host says where the socket of the other one's monitor is. */
+function hasJoined(record: StateRecord): boolean {
+  return environmentOf(record).some((entry) => entry.startsWith(`${SOCKET_VARIABLE}=`));
+}
+
+/** @throws RuntError: what the runt in the guest has said */
+function call(record: StateRecord, words: readonly string[], input = ""): void {
+  const { status, stderr } = host.runProgram(SELF, ["runt", "machine-join"], environment(record, words), input, VERB_MS);
   if (status !== 0) throw new RuntError("cgroup", `in the machine: ${stderr.trim().replace(/^runt: /, "")}`);
 }
 

@@ -1,7 +1,7 @@
 /** kill: a signal to init, or to everything in the container's cgroup. */
 import { isFrozen, killCgroup, signalCgroup, thawForKill } from "../cgroup/index.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
-import { openPidfd, ownerOf, requireEnded, signalProcess, warnLeft } from "../execute/index.ts";
+import { inMachine, openPidfd, ownerOf, requireEnded, signalProcess, warnLeft } from "../execute/index.ts";
 import * as host from "../host/index.ts";
 import type { RuntimeOptions } from "../prepare/index.ts";
 import { readRecord, readTarget } from "../state/index.ts";
@@ -13,6 +13,7 @@ export function kill({ root }: RuntimeOptions, id: string, signal: number, all: 
   const everyone = all || (isKill && !target.privatePid);
   if (everyone && target.cgroup) {
     const record = readRecord(root, id);
+    if (!isKill && record.annotations["io.runt.isolation"] === "vm" && inMachine().signalAllInMachine(record, signal)) return;
     const { cgroup = target.cgroup } = record;
     const owner = ownerOf(record, root);
     const left = isKill ? killCgroup(cgroup, owner) : signalCgroup(cgroup, owner, signal);
