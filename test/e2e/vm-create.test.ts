@@ -55,6 +55,15 @@ describe.skipIf(missing !== undefined)(`create in a machine${missing ? ` (${miss
     expect(await ok(["check"])).toMatch(/KVM +(?:software emulation; )?the last machine booted in \d+\.\d s/);
     // A machine that is there to try it has said a byte with KVM, or has not within its limit.
     if (!existsSync("/dev/kvm")) expect(known.accelerator).toBe("tcg");
+    // From the second machine on it is known before.
+    const name = id();
+    const { bundle } = stayingBundle(harness, name);
+    const log = join(harness.directory, "log");
+    await ok(["--debug", "--log", log, "create", ...VM, "-b", bundle, name], WITH_IMAGE);
+    const warned = /the machine runs by software emulation, which is slow: (?:the host has no|KVM has not booted)/.test(
+      readFileSync(log, "utf8"),
+    );
+    expect(warned).toBe(known.accelerator === "tcg");
   });
 
   test("leaves nothing of a machine whose container is killed before its start", async () => {

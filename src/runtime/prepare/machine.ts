@@ -2,7 +2,7 @@
 import type { ContainerConfig } from "../config/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { DEFAULT_SETTINGS, GUEST, ISOLATION, type MachineSettings, parseSettings, splitSpec } from "../machine/sides/index.ts";
+import { DEFAULT_SETTINGS, GUEST, ISOLATION, KNOWN, type MachineSettings, parseSettings, splitSpec } from "../machine/sides/index.ts";
 import type { Spec } from "../spec/index.ts";
 import type { CreateOptions } from "./options.ts";
 import { sandboxMachine } from "./sandbox-machine.ts";
@@ -34,6 +34,7 @@ export function deriveInMachine(
     inBundle: (path) => absolutePath(bundle, path),
     id,
     hasKvm: host.stat("/dev/kvm") !== undefined,
+    kvmFails: knownToFail(),
     settings: readSettings(),
     runt: host.readlink("/proc/self/exe"),
   });
@@ -41,6 +42,18 @@ export function deriveInMachine(
   const warnings = sides.warnings.map(({ message, pointer }) => ({ code: "machine", pointer, message }));
   const guest = deriveConfig(sides.guest, { bundle: GUEST.bundle });
   return { ...config, guest, warnings: [...warnings, ...config.warnings] };
+}
+
+/** The first machine of each boot of the host tries KVM, and leaves there what came of it (src/runtime/machine/boot/accelerator.ts). */
+function knownToFail(): boolean {
+  try {
+    return (
+      (JSON.parse(host.readFile(`${KNOWN.directory}/${KNOWN.file}`)) as { readonly accelerator?: unknown } | null)?.accelerator === "tcg"
+    );
+  } catch (error) {
+    if (error instanceof SyntaxError || host.isErrno(error, "ENOENT")) return false;
+    throw error;
+  }
 }
 
 function readSettings(): MachineSettings {

@@ -75,6 +75,20 @@ describe("the two sides of a configuration", () => {
     expect(() => sides({ accelerator: "kvm" }, false)).toThrow("the host has no /dev/kvm");
   });
 
+  it("say that the machine is emulated, and why, where the operator has not chosen it", () => {
+    const warned = (kvm: { readonly hasKvm: boolean; readonly kvmFails?: boolean }, accelerator: "auto" | "tcg" | "kvm" = "auto") =>
+      splitSpec(
+        { ...SPEC, mounts: [] },
+        { id: "c", inBundle: (path) => path, runt: "/usr/bin/runt", ...kvm, settings: { ...DEFAULT_SETTINGS, accelerator } },
+      ).warnings.flatMap(({ message }) => (message.includes("emulation") ? [message] : []));
+    expect(warned({ hasKvm: false })).toEqual(["the machine runs by software emulation, which is slow: the host has no /dev/kvm"]);
+    expect(warned({ hasKvm: true, kvmFails: true })).toEqual([
+      "the machine runs by software emulation, which is slow: KVM has not booted a guest on this host when it was tried",
+    ]);
+    expect(warned({ hasKvm: true })).toEqual([]);
+    for (const accelerator of ["tcg", "kvm"] as const) expect(warned({ hasKvm: true, kvmFails: true }, accelerator)).toEqual([]);
+  });
+
   it("share the root read-only where the container has it so", () => {
     const { host, guest } = split({ root: { path: "/r", readonly: true } });
     expect(host.mounts?.find(({ destination }) => destination === "/share/root")).toMatchObject({ source: "/r", options: ["rbind", "ro"] });
@@ -115,7 +129,7 @@ describe("the two sides of a configuration", () => {
     const { host, guest, warnings } = split();
     expect(host.linux?.namespaces).toContainEqual({ type: "network", path: "/run/netns/pod" });
     expect(guest.linux?.namespaces).toEqual(["pid", "ipc", "network", "mount"].map((type) => ({ type })));
-    expect(warnings.map(({ pointer }) => pointer)).toEqual(["/process/apparmorProfile"]);
+    expect(warnings.map(({ pointer }) => pointer)).toEqual(["/process/apparmorProfile", ""]);
     expect(requestOf(host).network).toBe(true);
     expect(host.linux?.devices).toMatchObject([{ path: "/dev/net/tun" }]);
     const [leave] = host.hooks!.poststop!;

@@ -30,6 +30,8 @@ export interface SplitInput extends Pick<HostParts, "runt"> {
   readonly settings: MachineSettings;
   /** The host has /dev/kvm. */
   readonly hasKvm?: boolean;
+  /** KVM was tried, and has booted no guest. */
+  readonly kvmFails?: boolean;
   /** The machine that it joins; without one it has a machine of its own. */
   readonly sandbox?: SandboxMachine;
 }
@@ -49,7 +51,18 @@ export function splitSpec(spec: Spec, input: SplitInput): Sides {
   const parts = sandbox
     ? joiningParts(spec, { ...asked, seconds: settings.bootSeconds }, sandbox)
     : booting(spec, asked, settings, input.hasKvm ?? false);
-  return { host: hostSpec(spec, { settings, runt, rootfs, volumes, ...parts }), guest, warnings: warningsOf(spec) };
+  return {
+    host: hostSpec(spec, { settings, runt, rootfs, volumes, ...parts }),
+    guest,
+    warnings: [...warningsOf(spec), ...emulationWarning(settings, input)],
+  };
+}
+
+/** Of a machine that is emulated although the operator has not chosen so. */
+function emulationWarning({ accelerator }: MachineSettings, { hasKvm, kvmFails, sandbox }: SplitInput): SideWarning[] {
+  if (sandbox || accelerator !== "auto" || (hasKvm && !kvmFails)) return [];
+  const why = hasKvm ? "KVM has not booted a guest on this host when it was tried" : "the host has no /dev/kvm";
+  return [{ pointer: "", message: `the machine runs by software emulation, which is slow: ${why}` }];
 }
 
 function booting(spec: Spec, asked: Omit<AttachRequest, "seconds">, settings: MachineSettings, hasKvm: boolean) {
