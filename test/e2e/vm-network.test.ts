@@ -87,6 +87,47 @@ describe.skipIf(missing !== undefined)(`the network of a machine${missing ? ` ($
     expect((await runtime(["run", ...VM, "-b", again, id()], WITH_IMAGE)).stdout).toContain("inet 10.99.0.2/24");
   });
 
+  test("is refused, and changes nothing, where others have a tap or a filter that would be the machine's", async () => {
+    const refused = async (words: string): Promise<void> => {
+      const before = [inside(pod, "ip", "-d", "link"), inside(pod, "tc", "filter", "show", "dev", "eth0", "ingress")];
+      const { status, stderr } = await runtime(["create", ...VM, "-b", harness.bundle(joined), id()], WITH_IMAGE);
+      expect(stderr).toContain(words);
+      expect(status).toBe(1);
+      expect([inside(pod, "ip", "-d", "link"), inside(pod, "tc", "filter", "show", "dev", "eth0", "ingress")]).toEqual(before);
+    };
+    lines(pod, "ip tuntap add mode tap name runt-tap0");
+    await refused("network: there is an interface runt-tap0");
+    lines(
+      pod,
+      `ip link del runt-tap0
+       tc qdisc add dev eth0 ingress
+       tc filter add dev eth0 ingress priority 29300 protocol all u32 match u32 0 0 flowid 1:1`,
+    );
+    await refused("network: eth0 has a filter of priority 29300 of others");
+    lines(
+      pod,
+      `tc filter del dev eth0 ingress priority 29300
+       ip link add other type veth peer name another
+       tc filter add dev eth0 ingress priority 29300 protocol all u32 match u32 0 0 action mirred egress redirect dev other`,
+    );
+    await refused("network: eth0 has a filter of priority 29300 of others");
+    // It is a machine's that has ended.
+    lines(pod, "ip link del other");
+    const bundle = harness.bundle(joined);
+    expect((await runtime(["run", ...VM, "-b", bundle, id()], WITH_IMAGE)).status).toBe(0);
+  });
+
+  test("leaves a filter that somebody has put where the machine's was", async () => {
+    const { name } = await staying(harness, joined);
+    lines(
+      pod,
+      `tc filter del dev eth0 ingress priority 29300
+       tc filter add dev eth0 ingress priority 29300 protocol all u32 match u32 0 0 flowid 1:1`,
+    );
+    await ok(["delete", "--force", name]);
+    expect(inside(pod, "tc", "filter", "show", "dev", "eth0", "ingress")).toContain("flowid 1:1");
+  });
+
   test("is refused where an interface is no Ethernet", async () => {
     lines(pod, "ip tuntap add mode tun name tun9\nip link set tun9 up");
     const bundle = harness.bundle(joined);

@@ -1,5 +1,5 @@
 /** Attributes within an attribute: type and length, the value, zeros up to four bytes. Pure. */
-import { type Attribute, u16 } from "../../network/index.ts";
+import { type Attribute, attributesOf, u16 } from "../../network/index.ts";
 
 const HEADER = 4;
 
@@ -10,4 +10,8 @@ export function nested(attributes: readonly Attribute[]): number[] {
     ...value,
     ...new Array<number>((4 - (value.length % 4)) % 4).fill(0),
   ]);
+}
+
+export function nestedIn(value: readonly number[] = []): Attribute[] {
+  return attributesOf(new DataView(new Uint8Array(value).buffer), 0);
 }

@@ -12,7 +12,9 @@ export interface Interface {
 }
 
 /** The other end of an interface of the machine: a tap that QEMU makes in the network namespace. */
-export const tapName = (number: number): string => `runt-tap${number}`;
+export const tapName = (number: number): string => `${TAP}${number}`;
+export const isTapName = (name: string): boolean => name.startsWith(TAP);
+const TAP = "runt-tap";
 
 export function hardwareText(address: readonly number[]): string {
   return address.map((byte) => byte.toString(16).padStart(2, "0")).join(":");

@@ -1,9 +1,9 @@
 /** Whatever arrives at one link leaves by another (tc(8): an ingress queue, a filter that takes all, and mirred). */
 import * as host from "../../host/index.ts";
-import { type Attribute, encodeMessage, FLAG, request, u32 } from "../../network/index.ts";
-import { nested } from "./attributes.ts";
+import { type Attribute, attributesOf, attributeValue, encodeMessage, FLAG, request, u32 } from "../../network/index.ts";
+import { nested, nestedIn } from "./attributes.ts";
 
-const [RTM_NEWQDISC, RTM_NEWTFILTER, RTM_DELTFILTER] = [36, 44, 45];
+const [RTM_NEWQDISC, RTM_NEWTFILTER, RTM_DELTFILTER, RTM_GETTFILTER] = [36, 44, 45, 46];
 const TCA = { KIND: 1, OPTIONS: 2 } as const;
 const [U32_SELECTOR, U32_ACTIONS, U32_TERMINAL] = [5, 7, 1];
 const ACTION = { KIND: 1, OPTIONS: 2 } as const;
@@ -12,6 +12,10 @@ const [MIRRED_PARAMETERS, EGRESS_REDIRECT, STOLEN] = [2, 1, 4];
 const [INGRESS, INGRESS_HANDLE] = [0xffff_fff1, 0xffff_0000];
 /** ETH_P_ALL in the byte order of the network, and above it a priority by which the filter is known as runt's. */
 const EVERYTHING = 0x7274_0300;
+/** struct tcmsg, and where in it the priority is. */
+const [FIXED, PRIORITY_AT] = [20, 18];
+/** Where in struct tc_mirred the link is. */
+const LINK_AT = 24;
 
 export function redirectBoth(socket: number, one: number, other: number): void {
   for (const index of [one, other]) {
@@ -22,8 +26,39 @@ export function redirectBoth(socket: number, one: number, other: number): void {
   redirect(socket, other, one);
 }
 
-/** The queue stays: it may be somebody else's, and does nothing by itself. */
+/**
+ * Whose the filters of that priority are: those of a machine lead to a tap, and once it has ended to no link. "others": somebody has made them who is
+ * no part of a machine, or the machine runs.
+ */
+function ownerOf(socket: number, index: number): "nobody" | "ended" | "others" {
+  const dump = encodeMessage(RTM_GETTFILTER, FLAG.DUMP, fixed(index, 0, INGRESS_HANDLE, 0), []);
+  const found = request(socket, dump, RTM_NEWTFILTER).filter((body) => body.getUint16(PRIORITY_AT, true) === EVERYTHING >>> 16);
+  if (found.length === 0) return "nobody";
+  return found.every((body) => isOfNobody(attributesOf(body, FIXED))) ? "ended" : "others";
+}
+
+function isOfNobody(attributes: readonly Attribute[]): boolean {
+  if (String(attributeValue(attributes, TCA.KIND)) !== String(name("u32"))) return false;
+  const actions = attributeValue(nestedIn(attributeValue(attributes, TCA.OPTIONS)), U32_ACTIONS);
+  // A hash table of u32's own, which comes with the first filter.
+  if (actions === undefined) return attributeValue(nestedIn(attributeValue(attributes, TCA.OPTIONS)), U32_SELECTOR) === undefined;
+  return nestedIn(actions).every(([, action]) => {
+    const parts = nestedIn(action);
+    if (String(attributeValue(parts, ACTION.KIND)) !== String(name("mirred"))) return false;
+    const parameters = attributeValue(nestedIn(attributeValue(parts, ACTION.OPTIONS)), MIRRED_PARAMETERS) ?? [];
+    return String(parameters.slice(LINK_AT, LINK_AT + 4)) === String(u32(0));
+  });
+}
+
+/** @throws Error: others have a filter where one of this machine has to be */
+export function refuseFilters(socket: number, index: number, interfaceName: string): void {
+  if (ownerOf(socket, index) !== "others") return;
+  throw new Error(`network: ${interfaceName} has a filter of priority ${EVERYTHING >>> 16} of others: a machine's has to be there`);
+}
+
+/** Of a machine that has ended. The queue stays: it may be somebody else's, and does nothing by itself. */
 export function endRedirect(socket: number, index: number): void {
+  if (ownerOf(socket, index) !== "ended") return;
   attempt(["ENOENT", "EINVAL"], () => {
     request(socket, encodeMessage(RTM_DELTFILTER, FLAG.ACK, fixed(index, 0, INGRESS_HANDLE, EVERYTHING), [[TCA.KIND, name("u32")]]));
   });
