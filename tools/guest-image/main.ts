@@ -9,7 +9,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, w
 import { basename, join } from "node:path";
 import { cpio, type Entry } from "./cpio.ts";
 import { modulesOf } from "./modules.ts";
-import { vmlinuxOf } from "./vmlinux.ts";
+import { trimmed, vmlinuxOf } from "./vmlinux.ts";
 
 /** Mount points, of directories and of files. */
 const JAIL_DIRECTORIES = ["usr", "etc", "proc", "dev", "run", "tmp", "share", "image"];
@@ -20,7 +20,9 @@ const [kernel, output] = process.argv.slice(2) as [string, string];
 const release = readFileSync(join(kernel, "release"), "utf8").trim();
 const program = readFileSync("bin/runt");
 const modules = modulesOf(join(kernel, "lib/modules", release));
-const key = digest([program, Buffer.from(release), ...modules.map(({ file }) => readFileSync(file))]);
+/** Another one for what this tool makes otherwise of the same files. */
+const FORMAT = 2;
+const key = digest([Buffer.from(`${FORMAT}`), program, Buffer.from(release), ...modules.map(({ file }) => readFileSync(file))]);
 
 function digest(parts: readonly Buffer[]): string {
   const hash = createHash("sha256");
@@ -48,7 +50,7 @@ function write(): void {
   for (const name of JAIL_FILES) writeFileSync(join(next, "jail", name), "");
   for (const [name, target] of Object.entries(JAIL_LINKS)) symlinkSync(target, join(next, "jail", name));
   mkdirSync(join(next, "boot"));
-  writeFileSync(join(next, "boot/vmlinux"), vmlinuxOf(readFileSync(join(kernel, "boot", `vmlinuz-${release}`))));
+  writeFileSync(join(next, "boot/vmlinux"), trimmed(vmlinuxOf(readFileSync(join(kernel, "boot", `vmlinuz-${release}`)))));
   writeFileSync(join(next, "boot/initrd"), initrd());
   writeFileSync(join(next, "image.json"), `${JSON.stringify({ key, kernel: release }, undefined, 2)}\n`);
   rmSync(output, { recursive: true, force: true });
