@@ -4,6 +4,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { Executor, ExecutorError } from "../../src/executor/index.ts";
+import { SLOW } from "../support/patience.ts";
 import { CGROUP_PARENT, isRoot, REPOSITORY, sleep, textOf, useExecutors } from "./support.ts";
 
 /** So many executors are adopted with their true end; supervisors that die before there is one are counted besides. */
@@ -13,8 +14,8 @@ const ROUNDS = Number(process.env["RUNT_TEST_ROUNDS"] ?? 1);
 const AT_ONCE = Number(process.env["RUNT_TEST_EXECUTORS"] ?? 24);
 /** How many are launched, or shut down, in the same moment. */
 const PARALLEL = 8;
-const SECOND = 1_000;
-/** How long the container of a killed supervisor runs. */
+const SECOND = 1_000 * SLOW;
+/** How long the container of a killed supervisor runs at least: as long as a launch takes, so that as many die during its life as before it. */
 const LIFE_MS = 150;
 
 describe.skipIf(!isRoot)("executors that outlive things (needs root)", () => {
@@ -30,9 +31,10 @@ describe.skipIf(!isRoot)("executors that outlive things (needs root)", () => {
         expect(round).toBeLessThan(MAX_KILLS);
         const code = 1 + (round % 100);
         const id = `killed-${round}`;
+        const lifeMs = Math.max(LIFE_MS, Math.round(launchMs));
         const supervisor = spawn(
           process.execPath,
-          [join(REPOSITORY, "test/library/programs/supervise.mjs"), stateDir, id, rootfs(), CGROUP_PARENT, String(code), String(LIFE_MS)],
+          [join(REPOSITORY, "test/library/programs/supervise.mjs"), stateDir, id, rootfs(), CGROUP_PARENT, String(code), String(lifeMs)],
           { stdio: ["ignore", "pipe", "inherit"] },
         );
         const gone = new Promise((resolve) => supervisor.once("exit", resolve));
@@ -45,7 +47,7 @@ describe.skipIf(!isRoot)("executors that outlive things (needs root)", () => {
           // The first one shows how long a launch takes here: the others die at any moment of it, or of the container's life.
           await said();
           launchMs = performance.now() - begun;
-        } else await sleep(Math.random() * (launchMs + LIFE_MS));
+        } else await sleep(Math.random() * (launchMs + lifeMs));
         supervisor.kill("SIGKILL");
         await gone;
         const outcome = await adopt(id, code);

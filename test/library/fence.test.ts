@@ -1,5 +1,5 @@
 /** The fence: how it waits (test/engine/fence.test.ts: what it is for). */
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,23 +12,14 @@ import { CGROUP_PARENT } from "../support/leaks.ts";
 
 const DAY_MS = 86_400_000;
 const PROCESSES = 20;
-
-const keepers = vi.hoisted(() => ({ asked: () => {} }));
-vi.mock("../../src/executor/fence/keepers.ts", async (original) => {
-  const real = await original<typeof import("../../src/executor/fence/keepers.ts")>();
-  const allKeepers = (stateDir: string) => {
-    keepers.asked();
-    return real.allKeepers(stateDir);
-  };
-  return { ...real, allKeepers };
-});
+/** $1 is the file with the state of a cgroup, $2 a FIFO, $3 a log. A pause lets the reader close the FIFO, so that each time it is opened is another look. */
+const WITNESS = 'while :; do { cat "$1" | tee -a "$3"; } >"$2"; sleep 0.2; done 2>/dev/null';
 
 describe.skipIf(process.geteuid?.() !== 0)("a fence (needs root)", () => {
   const stateDir = mkdtempSync(join(tmpdir(), "runt-fence-"));
   const base = join(groupingHierarchy()?.mountpoint ?? "", CGROUP_PARENT);
   afterEach(() => {
     vi.restoreAllMocks();
-    keepers.asked = () => {};
     for (const path of ["effects", "monitors", "."].map((name) => join(base, name))) if (existsSync(path)) rmdirSync(path);
     rmSync(stateDir, { recursive: true, force: true });
   });
@@ -48,15 +39,21 @@ describe.skipIf(process.geteuid?.() !== 0)("a fence (needs root)", () => {
   test("looks who is a monitor when everybody has stopped, and not before", async () => {
     // One that sleeps stops at once, others when they get a processor.
     const ended = begin("while :; do :; done");
-    const seen = new Set<string>();
-    keepers.asked = () => {
-      const [v1, v2] = ["freezer.state", "cgroup.events"].map((name) => join(directory, name));
-      if (existsSync(v1!)) seen.add(readFileSync(v1!, "utf8").trim());
-      else seen.add(/^frozen 1$/m.test(readFileSync(v2!, "utf8")) ? "FROZEN" : "FREEZING");
-    };
-    expect(await clear()).toBe(PROCESSES);
-    expect(await ended).toEqual(killed);
-    expect([...seen]).toEqual(["FROZEN"]);
+    // The record of an executor is where a monitor is found. Whoever opens it waits for the witness, who then says whether the cgroup has stopped.
+    const executor = join(stateDir, "x");
+    const [record, log] = [join(executor, "record.json"), join(stateDir, "@log")];
+    mkdirSync(executor, { recursive: true });
+    execFileSync("mkfifo", [record]);
+    const state = ["freezer.state", "cgroup.events"].map((name) => join(directory, name)).find((path) => existsSync(path));
+    const witness = spawn("sh", ["-c", WITNESS, "witness", state!, record, log], { stdio: "ignore", detached: true });
+    try {
+      expect(await clear()).toBe(PROCESSES);
+      expect(await ended).toEqual(killed);
+    } finally {
+      process.kill(-witness.pid!, "SIGKILL");
+    }
+    const seen = readFileSync(log, "utf8").match(/^(frozen \d|FROZEN|FREEZING|THAWED)$/gm);
+    expect([...new Set(seen)]).toEqual([expect.stringMatching(/^(frozen 1|FROZEN)$/)]);
   });
 
   test("a program that ends lets out the monitors that are still inside: nothing of it is left, and no launch has waited for that", async () => {
