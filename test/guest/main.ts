@@ -2,6 +2,8 @@
  * `make test-guest`: lanes of tests in a machine of their own, with systemd as first process and cgroup v2, then once more with cgroup v1. QEMU
  * emulates the machine in software, so nothing but the packages of tools/setup.sh guest is needed. Needs root for making the image.
  *   --modes v2,v1   which guests
+ *   --kernel SUITE  with the newest kernel of this suite of Debian (default: bookworm); of another one on v2 only, for newer kernels have no memory
+ *                   controller of v1, and with its results in build/guest/results-SUITE
  *   --lanes a,b     which lanes (test/guest/lanes.ts)
  *   --long          the long lanes too
  *   --run COMMAND   this shell command instead of the lanes; its output is shown
@@ -22,6 +24,7 @@ import { writeSystemCalls } from "./performance.ts";
 import { bootUntilEnd } from "./power/cut.ts";
 
 const IMAGE = join(REPOSITORY, "build/guest");
+const USUAL_KERNEL = "bookworm";
 /** For all of a machine's lanes: several times what they need. */
 const MACHINE_SECONDS = 7200;
 const RUN_SILENCE = 600;
@@ -30,11 +33,12 @@ const TAIL_LINES = 60;
 const { values } = parseArgs({
   options: {
     modes: { type: "string" },
+    kernel: { type: "string", default: USUAL_KERNEL },
     lanes: { type: "string" },
     long: { type: "boolean", default: false },
     run: { type: "string" },
     write: { type: "boolean", default: false },
-    out: { type: "string", default: join(IMAGE, "results") },
+    out: { type: "string" },
   },
 });
 
@@ -55,8 +59,8 @@ async function test({ name: machine, mode, lanes: own, cuts }: Machine, payload:
   const options: Boot = {
     mode,
     lanes: machine,
-    root: join(IMAGE, "root.img"),
-    kernel: join(IMAGE, "vmlinuz"),
+    root: join(IMAGE, values.kernel, "root.img"),
+    kernel: join(IMAGE, values.kernel, "vmlinuz"),
     payload,
     directory,
     limitSeconds: MACHINE_SECONDS,
@@ -115,11 +119,12 @@ function words({ passed, failed, skipped }: Counts): string {
 }
 
 const began = Date.now();
-const out = resolve(values.out);
+const isUsual = values.kernel === USUAL_KERNEL;
+const out = resolve(values.out ?? join(IMAGE, isUsual ? "results" : `results-${values.kernel}`));
 mkdirSync(out, { recursive: true });
-const modes = chosen(MODES, values.modes, String);
+const modes = chosen(MODES, values.modes ?? (isUsual ? undefined : "v2"), String);
 const lanes = chosen(LANES, values.lanes, ({ name }) => name).filter(({ long }) => !long || values.long || values.lanes !== undefined);
-execFileSync(join(import.meta.dirname, "image/build.sh"), [IMAGE], { stdio: "inherit" });
+execFileSync(join(import.meta.dirname, "image/build.sh"), [IMAGE, values.kernel], { stdio: "inherit" });
 sharedRootfs();
 for (const source of readdirSync(join(REPOSITORY, "test/probe"))) program(source.replace(/\.c$/, ""));
 const all = modes.map((mode) => [mode, machines(mode)] as const);

@@ -1,8 +1,9 @@
 #!/bin/sh
 # Unpack Debian's cloud kernel of SUITE into TARGET, without installing it: boot/vmlinuz-RELEASE and lib/modules. TARGET/release says which it is.
 #
-# The package linux-image-cloud-ARCH has no files: it depends on the newest kernel of its suite. apt does the fetching and the checking of
-# signatures, as in tools/debian-package.sh. Nothing is done when TARGET is there already.
+# The package linux-image-cloud-ARCH has no files: it depends on the newest kernel of its suite. From Debian 14 on that one has none either and
+# depends on more of its release, with the kernel, its modules and the lists of both, below usr/lib/modules. apt does the fetching and the checking of signatures,
+# as in tools/debian-package.sh. Nothing is done when TARGET is there already.
 # Usage: tools/guest-image/kernel.sh SUITE TARGET
 set -eu
 
@@ -23,14 +24,23 @@ fetch() { # archive-uri
     apt-get "$@" update >&2 || return 1
     kernel=$(apt-cache "$@" depends "$meta" | sed -n 's/.*Depends: \(linux-image-[0-9]\)/\1/p')
     [ -n "$kernel" ] || return 1
-    (cd "$work" && apt-get "$@" download "$kernel") >&2
+    parts=$(apt-cache "$@" depends "$kernel" | sed -n 's/.*Depends: \(linux-\(base\|binary\|modules\)-[0-9]\)/\1/p')
+    # shellcheck disable=SC2086
+    (cd "$work" && apt-get "$@" download "$kernel" $parts) >&2
 }
 
 for uri in $("$here/debian-archives.sh"); do
     say "fetching $meta ($suite) from $uri"
+    rm -f "$work"/*.deb
     fetch "$uri" || continue
-    dpkg-deb -x "$work/$kernel"_*.deb "$work/tree"
-    printf '%s\n' "${kernel#linux-image-}" >"$work/tree/release"
+    for package in "$work"/*.deb; do dpkg-deb -x "$package" "$work/tree"; done
+    release=${kernel#linux-image-}
+    if [ -d "$work/tree/usr/lib/modules" ]; then
+        mkdir "$work/tree/boot" "$work/tree/lib"
+        mv "$work/tree/usr/lib/modules" "$work/tree/lib/modules"
+        mv "$work/tree/lib/modules/$release/vmlinuz" "$work/tree/boot/vmlinuz-$release"
+    fi
+    printf '%s\n' "$release" >"$work/tree/release"
     mkdir -p "$(dirname "$target")"
     # Renamed in one step: a half-finished directory would be taken for a finished one.
     rm -rf "$target.new"

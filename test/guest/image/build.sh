@@ -1,6 +1,7 @@
 #!/bin/sh
-# Make the guest's root disk and kernel from Debian packages: OUTPUT/root.img and OUTPUT/vmlinuz. Nothing that changes with the tests is in
-# them, so they are made once; OUTPUT/key tells from what. As root, in a mount namespace of its own. Usage: build.sh OUTPUT
+# Make the guest's root disk and kernel from Debian packages: OUTPUT/KERNEL/root.img and OUTPUT/KERNEL/vmlinuz, where KERNEL is the suite that the
+# kernel is from. Nothing that changes with the tests is in them, so they are made once; OUTPUT/KERNEL/key tells from what. For the newest kernel of
+# its suite remove OUTPUT/KERNEL. As root, in a mount namespace of its own. Usage: build.sh OUTPUT KERNEL
 set -eu
 
 SUITE=bookworm
@@ -10,8 +11,10 @@ USER_ID=1000
 
 here=$(cd "$(dirname "$0")" && pwd)
 repository=$(cd "$here/../../.." && pwd)
-out=$(mkdir -p "$1" && cd "$1" && pwd)
-key=$(cat "$here"/* | sha256sum | cut -d' ' -f1)
+suite_of_kernel=$2
+packages=$(mkdir -p "$1/packages" && cd "$1/packages" && pwd)
+out=$(mkdir -p "$1/$suite_of_kernel" && cd "$1/$suite_of_kernel" && pwd)
+key=$(cat "$here"/* "$repository/tools/guest-image/kernel.sh" | sha256sum | cut -d' ' -f1)
 
 say() { printf 'guest image: %s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }
@@ -19,19 +22,17 @@ die() { say "$*"; exit 1; }
 [ ! -e "$out/root.img" ] || [ ! -e "$out/vmlinuz" ] || [ "$(cat "$out/key" 2>/dev/null)" != "$key" ] || exit 0
 [ "$(id -u)" = 0 ] || die "only root can make it"
 # One at a time; and what debootstrap mounts ends with the namespace, however it ends.
-[ "${IN_NAMESPACE:-}" ] || IN_NAMESPACE=yes exec flock "$out/.lock" unshare --mount --propagation private --pid --fork --kill-child -- "$0" "$@"
+[ "${IN_NAMESPACE:-}" ] || IN_NAMESPACE=yes exec flock "$packages/../.lock" unshare --mount --propagation private --pid --fork --kill-child -- "$0" "$@"
 
 root=$out/root
 log=$out/image.log
 rm -rf "$root" "$out/key" "$out"/*.new
 trap 'rm -rf "$root"' EXIT
-mkdir -p "$out/packages"
-
 include=$(paste -sd, "$here/packages")
 made=
 for archive in $("$repository/tools/debian-archives.sh"); do
     say "Debian $SUITE from $archive (about a minute; log: $log)"
-    if debootstrap --arch=$ARCHITECTURE --variant=minbase --cache-dir="$out/packages" --include="$include" $SUITE "$root" "$archive" >"$log" 2>&1; then
+    if debootstrap --arch=$ARCHITECTURE --variant=minbase --cache-dir="$packages" --include="$include" $SUITE "$root" "$archive" >"$log" 2>&1; then
         made=yes
         break
     fi
@@ -40,13 +41,8 @@ done
 [ -n "$made" ] || { tail -n 20 "$log" >&2; die "debootstrap failed"; }
 
 # The kernel without the packages that would make an initrd for it.
-{
-    chroot "$root" apt-get -q update
-    kernel=$(chroot "$root" apt-cache depends linux-image-cloud-$ARCHITECTURE | sed -n 's/.*Depends: \(linux-image-[0-9]\)/\1/p')
-    chroot "$root" sh -c "cd /var/cache/apt/archives && apt-get -q download $kernel"
-} >>"$log" 2>&1 || die "cannot fetch the kernel"
-dpkg-deb -x "$root"/var/cache/apt/archives/"$kernel"_*.deb "$root/kernel"
-release=${kernel#linux-image-}
+"$repository/tools/guest-image/kernel.sh" "$suite_of_kernel" "$root/kernel" >>"$log" 2>&1 || die "cannot fetch the kernel"
+release=$(cat "$root/kernel/release")
 mv "$root/kernel/boot/vmlinuz-$release" "$out/vmlinuz.new"
 mkdir -p "$root/lib/modules"
 mv "$root/kernel/lib/modules/$release" "$root/lib/modules/"
