@@ -136,7 +136,7 @@ export const RESOURCES: Entries = {
     "The kernel refuses the limit.",
     "correct the numbers; lsblk shows them",
     {
-      broken: { [`${R}/blockIO/throttleReadBpsDevice`]: [{ major: 9, minor: 9, rate: 1048576 }] },
+      broken: { [`${R}/blockIO/throttleReadBpsDevice`]: [{ major: 60, minor: 9, rate: 1048576 }] },
       fixed: { [`${R}/blockIO/throttleReadBpsDevice`]: [{ major: 8, minor: 0, rate: 1048576 }] },
       at: `${R}/blockIO/throttleReadBpsDevice/0`,
     },
