@@ -1,6 +1,6 @@
 /** mounts add and remove: mounts of a container that runs, and that a hostile one gains nothing by them. */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Config, Mount } from "../support/config.ts";
@@ -123,13 +123,18 @@ describe.skipIf(!isRoot || !isRunt)("mounts (needs root)", () => {
 
   test("links in the container lead nowhere but in the container", async () => {
     const name = await running();
-    const outside = join(directory, "outside");
-    await inside(name, `ln -s ${directory} /tmp/absolute; ln -s ../../../../../../../../..${directory} /tmp/relative`);
-    await ok(["mounts", "add", name, listOf(bind(source(), "/tmp/absolute/outside"), bind(source(), "/tmp/relative/by-dots"))]);
-    expect(existsSync(outside)).toBe(false);
-    expect(existsSync(join(directory, "by-dots"))).toBe(false);
-    expect(readFileSync("/proc/self/mountinfo", "utf8")).not.toContain(outside);
-    expect(await inside(name, `cat ${outside}/file`)).toBe("of the host\n");
+    // The container can make it in its own /tmp, whatever TMPDIR is.
+    const there = mkdtempSync("/tmp/runt-live-mounts-");
+    const outside = join(there, "outside");
+    try {
+      await inside(name, `ln -s ${there} /tmp/absolute; ln -s ../../../../../../../../..${there} /tmp/relative`);
+      await ok(["mounts", "add", name, listOf(bind(source(), "/tmp/absolute/outside"), bind(source(), "/tmp/relative/by-dots"))]);
+      expect(readdirSync(there)).toEqual([]);
+      expect(readFileSync("/proc/self/mountinfo", "utf8")).not.toContain(outside);
+      expect(await inside(name, `cat ${outside}/file`)).toBe("of the host\n");
+    } finally {
+      rmdirSync(there);
+    }
   });
 
   test("a target that flips between a directory and a link out of the root never reaches the host", async () => {
