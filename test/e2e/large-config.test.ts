@@ -42,4 +42,14 @@ describe.skipIf(!isRoot || !isRunt)("a large configuration (needs root)", () => 
     });
     expect(await seconds("validate", "--fail-on", "error", broken)).toBeLessThan(1.5 * twice);
   });
+
+  test("of mounts at the longest paths takes no more memory than others of its size", async () => {
+    const path = bundle((config) => {
+      for (let index = 0; index < 1500; index++)
+        config.mounts.push({ destination: `/${index}${"/a".repeat(2000)}`, type: "bind", source: "/dev/null", options: ["bind"] });
+    });
+    const limited = 'ulimit -v 1000000; exec "$@" >/dev/null';
+    const { status, stderr } = await call(directory, ["bash", "-c", limited, "bash", RUNTIME, "--root", root, "validate", path]);
+    expect([status, stderr]).toEqual([0, ""]);
+  });
 });

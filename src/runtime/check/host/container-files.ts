@@ -4,6 +4,7 @@
  */
 import { cleanPath, type Spec, type SpecMount } from "../../spec/index.ts";
 import { isBind } from "../mounts/words.ts";
+import { PathTree } from "../path-tree.ts";
 import type { BundleView, FileFacts, Tree } from "./view.ts";
 
 /** The root filesystem, or a mount. */
@@ -93,43 +94,32 @@ const PATH_MAX = 4096;
 /** In the order in which they are mounted, to be found by where they are. */
 interface Layers {
   readonly list: Layer[];
-  /** The last layer at a path. */
-  readonly last: Map<string, number>;
-  /** Every directory that has a mount point below it. */
-  readonly above: Set<string>;
+  /** Their places in the list, without those that are hidden. */
+  readonly last: PathTree<number>;
   /** The directory that was walked to last, and what is there. */
   walked?: { readonly directory: string; readonly place: Found | NotFound /** How what is in it begins. */; readonly below: string };
 }
 
 function newLayers(root: Layer): Layers {
-  return { list: [root], last: new Map([["/", 0]]), above: new Set() };
+  const last = new PathTree<number>();
+  last.replace("/", 0);
+  return { list: [root], last };
 }
 
+/** It hides those at its path and below it. */
 function addLayer(layers: Layers, layer: Layer): void {
-  const { list, last, above, walked } = layers;
-  last.set(layer.at, list.push(layer) - 1);
-  for (let at = layer.at; at !== "/"; ) {
-    at = parentOf(at);
-    if (above.has(at)) break;
-    above.add(at);
-  }
+  const { list, last, walked } = layers;
+  last.replace(layer.at, list.push(layer) - 1);
   const isBelow = walked && layer.at.startsWith(walked.below) && layer.at !== walked.below;
   if (!isBelow) delete layers.walked;
 }
 
-/** "/a/b/c" -> "/a/b"; "/a" -> "/". */
-function parentOf(path: string): string {
-  return path.slice(0, path.lastIndexOf("/")) || "/";
-}
-
-/** The last of the mounts on the way is on top. */
+/** The innermost of the mounts on the way. */
 function layerOf({ list, last }: Layers, path: string): Layer {
-  let top = last.get(path) ?? 0;
-  for (let at = path; at !== "/"; ) {
-    at = parentOf(at);
-    const there = last.get(at) ?? 0;
-    if (there > top) top = there;
-  }
+  let top = 0;
+  last.along(path, (index) => {
+    top = index;
+  });
   return list[top]!;
 }
 
@@ -187,7 +177,7 @@ function walk(layers: Layers, names: readonly string[], from?: Found): Found | N
     const file = lookAt(layers, next);
     if (typeof file === "string") {
       // A mount point further down exists even if the content around it is unknown.
-      const known = file === "opaque" && layers.above.has(next);
+      const known = file === "opaque" && layers.last.hasBelow(next);
       if (!known) return stop(file, layerOf(layers, next));
       found = { status: "found", path: next, facts: DIRECTORY, layer: layerOf(layers, next), tree: NOTHING, inTree: next };
       here = next;
