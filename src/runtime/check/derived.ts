@@ -113,8 +113,8 @@ function examineMounts(spec: Spec, bundle: string, warn: Warn, attempt: Attempt)
 
 /** Two mounts of one kind are derived in the same way, but for the paths themselves; undefined: it is looked at for itself. */
 function kindOf({ destination, source, type, options, uidMappings, gidMappings }: SpecMount): string | undefined {
-  if (!destination.startsWith("/") || !source || uidMappings || gidMappings) return undefined;
-  return `${type} ${options?.length} ${options?.join("\0")}`;
+  if (!destination.startsWith("/") || !source || !type || !options || uidMappings || gidMappings) return undefined;
+  return `${type} ${options.length} ${options.join("\0")}`;
 }
 
 /** An error of create as a finding: same words, same place. */
