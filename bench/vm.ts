@@ -5,18 +5,20 @@
  *
  * The empty one has the same hypervisor, kernel and size, no device but the console, and an initrd whose first process prints a word. In turns: until the
  * word is there, and until the first output of `runt run --isolation vm`. Then, in one machine that stays: `exec` beside `exec` in an ordinary
- * container, and what its processes take on the host beside the guest's memory.
+ * container and beside `exec` of a runt that runs in the machine itself (bench/vm-inside.ts), and what its processes take on the host beside the
+ * guest's memory.
  */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { sampleConfig } from "../test/support/config.ts";
+import { type Config, sampleConfig } from "../test/support/config.ts";
 import { sharedRootfs } from "../test/support/programs.ts";
 import { cpio } from "../tools/guest-image/cpio.ts";
 import { describe, machine } from "./machine.ts";
 import { median } from "./stats.ts";
+import { BEGIN, durations, makeInside, timed } from "./vm-inside.ts";
 
 const { values } = parseArgs({ options: { rounds: { type: "string", default: "20" } } });
 const ROUNDS = Number(values.rounds);
@@ -49,14 +51,20 @@ function emptyMachine(): string[] {
   ];
 }
 
-function bundle(name: string, command: string): string {
-  const path = join(directory, name);
-  mkdirSync(path);
+function configOf(name: string, command: string): Config {
   const config = sampleConfig("hello");
   config.root.path = sharedRootfs();
   config.process.args = ["/bin/sh", "-c", command];
   config.linux.cgroupsPath = `/runt-bench-vm-${process.pid}/${name}`;
   config.linux.resources = {};
+  return config;
+}
+
+function bundle(name: string, command: string, change: (config: Config) => void = () => {}): string {
+  const path = join(directory, name);
+  mkdirSync(path);
+  const config = configOf(name, command);
+  change(config);
   writeFileSync(join(path, "config.json"), JSON.stringify(config));
   return path;
 }
@@ -66,8 +74,11 @@ async function untilWord([file = "", ...args]: readonly string[]): Promise<numbe
   const began = performance.now();
   const child = spawn(file, args, { stdio: ["ignore", "pipe", "inherit"], env: { ...process.env, RUNT_VM_CONFIG: VM_CONFIG } });
   let took = Number.NaN;
+  let printed = "";
+  // A serial port brings it letter by letter.
   child.stdout.on("data", (bytes: Buffer) => {
-    if (Number.isNaN(took) && bytes.includes(WORD)) took = performance.now() - began;
+    printed += bytes.toString("latin1");
+    if (Number.isNaN(took) && printed.includes(WORD)) took = performance.now() - began;
   });
   await new Promise((done) => child.on("close", done));
   if (Number.isNaN(took)) throw new Error(`${file} has not printed "${WORD}"`);
@@ -113,7 +124,9 @@ function stays(): void {
     ["ordinary", "host"],
   ] as const) {
     // Its standard streams are not this process's, which would wait for their end.
-    const path = bundle(name, "exec sleep 600");
+    const path = bundle(name, "exec sleep 600", (config) => {
+      if (isolation === "vm") makeInside(config, configOf("inner", "exec sleep 600"), RUNT, join(directory, "inside"));
+    });
     const { status } = spawnSync(RUNT, ["--root", root, "run", "--detach", "--isolation", isolation, "-b", path, name], {
       stdio: "ignore",
       env: { ...process.env, RUNT_VM_CONFIG: VM_CONFIG },
@@ -126,10 +139,16 @@ function stays(): void {
       runt("exec", name, "/bin/true");
       return performance.now() - began;
     };
-    const times = { machine: [] as number[], ordinary: [] as number[] };
-    for (let round = 0; round < ROUNDS; round++) for (const name of ["machine", "ordinary"] as const) times[name].push(took(name));
+    const times = { machine: [] as number[], ordinary: [] as number[], inside: [] as number[] };
+    runt("exec", "machine", "/bin/sh", "-c", BEGIN);
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const name of ["machine", "ordinary"] as const) times[name].push(took(name));
+      times.inside.push(...durations(runt("exec", "machine", "/bin/sh", "-c", timed(1))));
+    }
     print("exec in a machine", median(times.machine), "ms");
     print("exec in an ordinary container", median(times.ordinary), "ms");
+    print("exec in an ordinary container on an emulated host", median(times.inside), "ms");
+    print("exec in a machine, by that", median(times.machine) / median(times.inside), "x");
     const pids = JSON.parse(runt("ps", "--format", "json", "machine")) as number[];
     print("memory of its processes beside the guest's", pids.reduce((sum, pid) => sum + ownKib(pid), 0) / 1024, "MiB");
   } finally {
@@ -138,7 +157,7 @@ function stays(): void {
 }
 
 function print(what: string, value: number, unit: string): void {
-  console.log(`| ${what} | ${value.toFixed(value < 100 ? 1 : 0)} ${unit} |`);
+  console.log(`| ${what} | ${value.toFixed(unit === "x" ? 2 : value < 100 ? 1 : 0)} ${unit} |`);
 }
 
 try {

@@ -2,6 +2,7 @@
  * runt-pause connect NAMESPACE ADDRESS PORT: a TCP connection that begins in another network namespace, as stdin and stdout. It ends with the connection.
  * runt-pause forward NAMESPACE ADDRESS PORT: the same for a client of any kind: both directions go on by themselves, and the end of stdin is that of one of them.
  * runt-pause reach NAMESPACE ADDRESS PORT: ends with 0 as soon as there is one. Whoever starts it bounds its time.
+ * NAMESPACE is the path of one, or "-": the one that the program is started in, as in a virtual machine, which has no other and gives no right to enter one.
  */
 #define _GNU_SOURCE
 #include "connect.h"
@@ -16,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -41,68 +41,67 @@ static socklen_t address_of(const char *text, uint16_t port, struct sockaddr_sto
   return sizeof(*v6);
 }
 
-static bool write_all(int fd, const char *bytes, ssize_t left) {
-  while (left > 0) {
-    const ssize_t done = write(fd, bytes, (size_t)left);
-    if (done < 0) return false;
-    bytes += done;
-    left -= done;
-  }
-  return true;
+/* One direction. */
+struct way {
+  int from; /* -1: it has ended */
+  int to;
+  size_t start; /* of what is to be written */
+  size_t end;
+  char bytes[65536];
+};
+
+/* PIPE_BUF: so much goes into a pipe that poll(2) says can be written to, without a wait. */
+static const size_t MOST = 4096;
+
+static ssize_t write_some(struct way *way) {
+  const size_t left = way->end - way->start;
+  const ssize_t count = write(way->to, way->bytes + way->start, left < MOST ? left : MOST);
+  if (count > 0) way->start += (size_t)count;
+  return count;
 }
 
-static int relay(int connection) {
-  static char bytes[65536];
-  struct pollfd ends[] = {{.fd = connection, .events = POLLIN}, {.fd = STDIN_FILENO, .events = POLLIN}};
+static ssize_t read_some(struct way *way) {
+  const ssize_t count = read(way->from, way->bytes, sizeof(way->bytes));
+  way->start = 0;
+  way->end = count > 0 ? (size_t)count : 0;
+  return count;
+}
+
+/* Until the connection ends. Neither direction holds up the other, or two ends that both write first would wait for ever. There is no second process: in a container it
+ * would be left to a first process that may wait for none. */
+static int relay(int connection, bool ends_input) {
+  static struct way in, out;
+  in.from = STDIN_FILENO;
+  in.to = out.from = connection;
+  out.to = STDOUT_FILENO;
+  signal(SIGPIPE, SIG_IGN);
   for (;;) {
+    const bool is_sending = in.start < in.end;
+    const bool is_giving = out.start < out.end;
+    struct pollfd ends[] = {
+        {.fd = is_sending ? in.to : in.from, .events = is_sending ? POLLOUT : POLLIN},
+        {.fd = is_giving ? out.to : out.from, .events = is_giving ? POLLOUT : POLLIN},
+    };
     if (poll(ends, 2, -1) < 0) return failed("poll", "");
-    if (ends[1].revents != 0) {
-      const ssize_t count = read(STDIN_FILENO, bytes, sizeof(bytes));
-      if (count > 0 && !write_all(connection, bytes, count)) return failed("write to", "the connection");
-      // The answer may still come: a server takes half a connection for one that was given up.
-      if (count <= 0) ends[1].fd = -1;
+    if (ends[0].revents != 0 && (is_sending ? write_some(&in) < 0 : read_some(&in) <= 0)) {
+      // What the other side still sends is read: its answer may come after the last byte for it.
+      in.from = -1;
+      in.start = in.end;
+      if (ends_input) shutdown(connection, SHUT_WR);
     }
-    if (ends[0].revents != 0) {
-      const ssize_t count = read(connection, bytes, sizeof(bytes));
-      if (count < 0) return failed("read from", "the connection");
-      if (count == 0) return 0;
-      if (!write_all(STDOUT_FILENO, bytes, count)) return failed("write to", "stdout");
-    }
+    if (ends[1].revents == 0) continue;
+    if (is_giving && write_some(&out) < 0) return failed("write to", "stdout");
+    if (is_giving) continue;
+    const ssize_t count = read_some(&out);
+    if (count <= 0) return count == 0 ? 0 : failed("read from", "the connection");
   }
-}
-
-/* Returns at the end of `from`; false: something is wrong. */
-static bool copy_all(int from, int to) {
-  static char bytes[65536];
-  for (;;) {
-    const ssize_t count = read(from, bytes, sizeof(bytes));
-    if (count <= 0) return count == 0;
-    if (!write_all(to, bytes, count)) return false;
-  }
-}
-
-/* Each direction has a process: one of them that is full must not hold up the other, or two ends that both write first would wait for ever. */
-static int forward(int connection) {
-  const pid_t parent = getpid();
-  const pid_t child = fork();
-  if (child < 0) return failed("fork", "");
-  if (child == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(1);
-    const bool is_whole = copy_all(STDIN_FILENO, connection);
-    shutdown(connection, SHUT_WR);
-    _exit(is_whole ? 0 : 1);
-  }
-  const bool is_whole = copy_all(connection, STDOUT_FILENO);
-  const int saved = errno;
-  kill(child, SIGKILL);
-  errno = saved;
-  return is_whole ? 0 : failed("read from", "the connection");
 }
 
 int connect_in_namespace(const char *verb, const char *path, const char *address, const char *port) {
-  const int space = open(path, O_RDONLY | O_CLOEXEC);
-  if (space < 0 || setns(space, CLONE_NEWNET) != 0) return failed("enter", path);
+  if (strcmp(path, "-") != 0) {
+    const int space = open(path, O_RDONLY | O_CLOEXEC);
+    if (space < 0 || setns(space, CLONE_NEWNET) != 0) return failed("enter", path);
+  }
   struct sockaddr_storage target;
   const socklen_t length = address_of(address, (uint16_t)strtoul(port, NULL, 10), &target);
   if (length == 0) {
@@ -111,6 +110,6 @@ int connect_in_namespace(const char *verb, const char *path, const char *address
   }
   const int connection = socket(target.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (connection < 0 || connect(connection, (struct sockaddr *)&target, length) != 0) return failed("connect to", address);
-  if (strcmp(verb, "forward") == 0) return forward(connection);
-  return strcmp(verb, "connect") == 0 ? relay(connection) : 0;
+  if (strcmp(verb, "reach") == 0) return 0;
+  return relay(connection, strcmp(verb, "forward") == 0);
 }

@@ -1,7 +1,7 @@
 /*
  * runt-pause: the process that holds the namespaces which the containers of a task share. It takes the ended processes of a shared pid namespace, whose
  * first process it is, and ends as soon as it is told to. Started in a root file system that holds nothing but this file (src/engine/pause). With arguments
- * it makes a connection in the network namespace of a task, on the host (connect.c).
+ * it makes a connection in the network namespace of a task, on the host or in a virtual machine (connect.c).
  */
 #include "connect.h"
 

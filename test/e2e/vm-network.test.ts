@@ -41,7 +41,10 @@ describe.skipIf(missing !== undefined)(`the network of a machine${missing ? ` ($
        ip addr add fd99::2/64 dev eth0 nodad
        ip link set eth0 up
        ip route add default via 10.99.0.1
-       ip route add 10.77.0.0/16 dev eth0`,
+       ip route add 10.77.0.0/16 dev eth0
+       ip route add blackhole 169.254.169.254
+       ip route add unreachable 10.77.1.0/24
+       ip route add blackhole fd99:2::1`,
     );
   });
   afterEach(() => {
@@ -60,6 +63,10 @@ describe.skipIf(missing !== undefined)(`the network of a machine${missing ? ` ($
     const routes = await ok(["exec", name, "/bin/busybox", "ip", "route"]);
     expect(routes).toContain("default via 10.99.0.1 dev eth0");
     expect(routes).toContain("10.77.0.0/16 dev eth0");
+    // Packets of the machine go past the routes of the namespace on the host.
+    expect(routes).toContain("blackhole 169.254.169.254");
+    expect(routes).toContain("unreachable 10.77.1.0/24");
+    expect(await ok(["exec", name, "/bin/busybox", "ip", "-6", "route"])).toContain("blackhole fd99:2::1");
     expect(await ok(["exec", name, "/bin/busybox", "ip", "addr", "show", "lo"])).toContain("inet 127.0.0.1/8");
 
     const server = spawn("nsenter", [`--net=${peer.file}`, process.execPath, "-e", SERVER], { stdio: ["ignore", "pipe", "inherit"] });

@@ -2,70 +2,20 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Config } from "../support/config.ts";
 import { shell, useHarness } from "../support/harness.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { copiedRootfs } from "../support/programs.ts";
-import {
-  isThere,
-  type Machine,
-  machineMissing,
-  pidOf,
-  programs,
-  staying,
-  stayingBundle,
-  untilUp,
-  VM,
-  VM_TIMEOUT,
-  WITH_IMAGE,
-} from "../support/vm.ts";
+import { isThere, type Machine, machineMissing, programs, VM, VM_TIMEOUT, WITH_IMAGE } from "../support/vm.ts";
+import { type Change, member as makeMember, sandbox as makeSandbox, memberOf } from "../support/vm-pod.ts";
 
 const missing = machineMissing();
-const CRI = "io.kubernetes.cri";
 
 describe.skipIf(missing !== undefined)(`a pod in a machine${missing ? ` (${missing})` : ""}`, { timeout: VM_TIMEOUT }, () => {
   const harness = useHarness();
   const { id, ok, runtime, until } = harness;
 
-  const sandbox = (change: (config: Config) => void = () => {}): Promise<Machine> =>
-    staying(harness, (config) => {
-      config.annotations = { [`${CRI}.container-type`]: "sandbox", [`${CRI}.sandbox-id`]: "pod" };
-      config.hostname = "the-pod";
-      config.mounts = config.mounts.map((each) => (each.destination === "/dev/shm" ? shm : each));
-      change(config);
-    });
-  const shm = { destination: "/dev/shm", type: "bind", source: "/dev/shm", options: ["rbind"] };
-
-  /** A configuration of a container of its pod, as containerd writes it. */
-  const memberOf =
-    ({ pid }: Machine, shared: readonly string[] = ["network", "ipc", "uts"]) =>
-    (config: Config): void => {
-      config.annotations = { [`${CRI}.container-type`]: "container", [`${CRI}.sandbox-id`]: "pod" };
-      const files: Readonly<Record<string, string>> = { network: "net" };
-      const own = ["mount", "pid"].filter((type) => !shared.includes(type));
-      config.linux.namespaces = [
-        ...own.map((type) => ({ type })),
-        ...shared.map((type) => ({ type, path: `/proc/${pid}/ns/${files[type] ?? type}` })),
-      ];
-      delete config.hostname;
-      config.mounts = config.mounts.map((each) => (each.destination === "/dev/shm" ? shm : each));
-    };
-
-  async function member(pod: Machine, change: (config: Config) => void = () => {}): Promise<Machine> {
-    const name = id();
-    const { bundle, marks } = stayingBundle(harness, name, (config) => {
-      memberOf(pod)(config);
-      change(config);
-    });
-    await ok(["create", ...VM, "--pid-file", join(bundle, "pid"), "-b", bundle, name], WITH_IMAGE);
-    const pid = pidOf(bundle);
-    expect(JSON.parse(await ok(["state", name]))).toMatchObject({ status: "created", pid });
-    expect(readdirSync(marks)).toEqual([]);
-    await ok(["start", name]);
-    await untilUp({ pid, marks });
-    return { name, bundle, marks, pid };
-  }
-
+  const sandbox = (): Promise<Machine> => makeSandbox(harness);
+  const member = (pod: Machine, change?: Change): Promise<Machine> => makeMember(harness, pod, change);
   const sh = ({ name }: Machine, command: string) => ok(["exec", name, "/bin/sh", "-c", command]);
 
   test("has one machine, whose kernel, network, ipc, host name and shared memory its containers share, and not their roots", async () => {

@@ -6,7 +6,7 @@ import type { Lane } from "./lanes.ts";
 
 const SIZE = "1G";
 /** Part of what is built. */
-const BUILT = ["bin/runt", "bin/runt-pause", "build/gen", "build/runt-init", "build/test"];
+const BUILT = ["bin/runt", "bin/runt-pause", "bin/runtctl", "build/gen", "build/runt-init", "build/test", "build/bench"];
 /** History, and what only the build and lint need. */
 const UNUSED = new Set([".git", "bin", "build", "node_modules"]);
 const UNUSED_PACKAGES = new Set(["@biomejs", "typescript", "dependency-cruiser", ".cache", ".vite"]);

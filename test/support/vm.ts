@@ -1,5 +1,5 @@
 /** What tests of containers in machines need. */
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import type { Config } from "./config.ts";
@@ -67,6 +67,26 @@ export async function untilUp({ pid, marks }: Pick<Machine, "pid" | "marks">): P
   const progress = () => (existsSync(join(marks, "up")) ? "up" : isThere(pid) ? "booting" : "ended");
   await expect.poll(progress, { timeout: PATIENCE_MS, interval: 100 }).not.toBe("booting");
   expect(progress()).toBe("up");
+}
+
+/**
+ * The processes in cgroups with this in their path, by what they execute, those of runt by their part of the machine (`machine-boot`): also of a machine
+ * whose monitor is not known yet.
+ */
+export function programsIn(cgroup: string): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
+  for (const name of readdirSync("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      if (!readFileSync(`/proc/${name}/cgroup`, "utf8").includes(`${cgroup}\n`) || !isThere(Number(name))) continue;
+      const program = readFileSync(`/proc/${name}/comm`, "utf8").trim();
+      const part = readFileSync(`/proc/${name}/cmdline`, "utf8").split("\0")[1] ?? "";
+      found.set(program === "runt" ? part : program, Number(name));
+    } catch {
+      // It has just ended.
+    }
+  }
+  return found;
 }
 
 /** The processes of a machine on the host, all below its monitor, by what they execute. */

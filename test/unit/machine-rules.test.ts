@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { build, type Plugin } from "esbuild";
 import { describe, expect, it } from "vitest";
 import * as channel from "../../src/runtime/machine/channel/index.ts";
+import { CHECKS, type Check, withoutCheck } from "../support/channel/checks.ts";
 import { ChannelRules } from "../support/channel/rules.ts";
 import { damaged, type Random, randomFrom, type Step, session } from "../support/channel/sessions.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
@@ -74,50 +75,14 @@ function differAfter(subject: Channel, rounds: number, seed: number): number | u
   return undefined;
 }
 
-/** A check of the host's side: a piece of its text, and what it is instead. Those are left out that another one repeats. */
-const CHECKS: readonly (readonly [file: string, check: string, without: string])[] = [
-  ["frame", "if (name === undefined)", "if (false)"],
-  ["frame", "if (length > most || ", "if ("],
-  ["frame", " || length < fewest", ""],
-  ["frame", "view.getUint8(5) !== 0 || ", ""],
-  ["frame", " || view.getUint16(6) !== 0", ""],
-  ["session", "!this.#greeted || found === undefined", "found === undefined"],
-  ["session", "!this.#greeted || found === undefined", "!this.#greeted"],
-  ["session", "if (!found.awaited)", "if (false)"],
-  ["session", "found.awaited = false;", ""],
-  ["session", "if (found.awaited)", "if (false)"],
-  ["session", "if (found.started) throw new ProtocolError(`stream", "if (false) throw new ProtocolError(`stream"],
-  ["session", "if (!found.started)", "if (false)"],
-  ["session", 'case "failed":\n        if (found.started)', 'case "failed":\n        if (false)'],
-  ["session", "this.#greeted || stream !== 0", "stream !== 0"],
-  ["session", "this.#greeted || stream !== 0", "this.#greeted"],
-  ["session", 'if (channel !== "stdin")', "if (false)"],
-  ["session", "found[name].arrive(payload.length);", ""],
-  ["session", "stdin.grant(bytes);", ""],
-  ["session", 'this.#streams.delete(stream);\n        return { what: "ended"', 'return { what: "ended"'],
-  ["session", 'this.#streams.delete(stream);\n        return { what: "failed"', 'return { what: "failed"'],
-  ["account", "bytes === 0 || this.#left", "this.#left"],
-  ["account", " || this.#left + bytes > WINDOW", ""],
-  ["account", "this.#held + bytes > WINDOW", "false"],
-  ["messages", 'typeof version !== "string" || ', ""],
-  ["messages", ' || typeof commit !== "string"', ""],
-  ["messages", 'typeof message !== "string" ||', ""],
-  ["messages", 'typeof shown !== "boolean" ||', ""],
-  ["messages", "!Number.isInteger(status) ||", ""],
-  ["messages", "(status as number) < 1 ||", ""],
-  ["messages", "(status as number) > 255", "false"],
-];
-
 /** The channel's code without one check. */
-async function without(file: string, check: string, replacement: string): Promise<Channel> {
+async function without(check: Check): Promise<Channel> {
   const directory = join(REPOSITORY, "src/runtime/machine/channel");
   const change: Plugin = {
     name: "change",
     setup(of) {
-      of.onLoad({ filter: new RegExp(`/channel/${file}\\.ts$`) }, ({ path }) => {
-        const text = readFileSync(path, "utf8");
-        if (!text.includes(check)) throw new Error(`${file}.ts has no "${check}"`);
-        return { contents: text.replace(check, () => replacement), loader: "ts" };
+      of.onLoad({ filter: /\/channel\/\w+\.ts$/ }, ({ path }) => {
+        return { contents: withoutCheck(path, readFileSync(path, "utf8"), check), loader: "ts" };
       });
     },
   };
@@ -138,7 +103,7 @@ describe("the host's side of a machine's channel", { timeout: PATIENCE_MS }, () 
     expect(verdicts.filter((allowed) => !allowed).length).toBeGreaterThan(20);
   });
 
-  it.each(CHECKS)("needs each check: %s.ts, %s", async (file, check, replacement) => {
-    expect(differAfter(await without(file, check, replacement), MUTANT_ROUNDS, SEED)).toBeDefined();
+  it.each(CHECKS)("needs each check: %s.ts, %s", async (...check) => {
+    expect(differAfter(await without(check), MUTANT_ROUNDS, SEED)).toBeDefined();
   });
 });

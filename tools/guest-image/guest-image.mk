@@ -17,17 +17,25 @@ demo-vm: guest-image
 	bundles/demo-vm.sh
 
 # Engines with runt-vm as their runtime: containerd with all that is told of machines, Podman and Docker with what has "run" in its name, pods of
-# containerd with what they share. A quarter of an hour.
+# containerd with what they share, and in each of them a container that is killed for lack of memory. A quarter of an hour.
 .PHONY: test-engines-vm
 test-engines-vm: guest-image
 	@tools/setup.sh engines
 	$(TSX) test/engines/main.ts --engines ctr --runtimes runt-vm
 	$(TSX) test/engines/main.ts --engines podman,docker --runtimes runt-vm --only run
+	$(TSX) test/engines/main.ts --engines podman,docker,cri --runtimes runt-vm --only 'out of memory'
 	set -e; for part in 'two containers' 'pod: ' 'unknown command'; do \
 		$(TSX) test/engines/main.ts --engines cri --runtimes runt-vm --only "$$part"; \
 	done
 
-# Containers in machines: two minutes on an idle machine.
+# Containers in machines, and pods of the task engine: a quarter of an hour on an idle machine.
 .PHONY: test-vm
-test-vm: setup-test guest-image $(TEST_TOOLS)
+test-vm: setup-test guest-image library $(TEST_TOOLS)
 	RUNT_TEST_VM=yes RUNT_TEST_SLOW=4 $(B)/test/plain node_modules/.bin/vitest run --project e2e test/e2e/vm
+	RUNT_TEST_VM=yes RUNT_TEST_SLOW=4 $(B)/test/plain node_modules/.bin/vitest run --project engine test/engine/vm
+
+# Each kind of process of a pod in a machine killed at 50 moments: most of an hour on an idle machine. VM_KILLS=20 VM_SEED=7 for others.
+.PHONY: test-vm-long
+test-vm-long: setup-test guest-image $(TEST_TOOLS)
+	RUNT_TEST_VM=yes RUNT_TEST_SLOW=4 RUNT_VM_KILLS=$(or $(VM_KILLS),50) RUNT_VM_SEED=$(or $(VM_SEED),1) \
+		$(B)/test/plain node_modules/.bin/vitest run --project e2e test/e2e/vm-kills.test.ts

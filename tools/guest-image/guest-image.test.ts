@@ -6,7 +6,7 @@ import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { cpio } from "./cpio.ts";
 import { neededBy } from "./modules.ts";
-import { trimmed, vmlinuxOf } from "./vmlinux.ts";
+import { vmlinuxOf } from "./vmlinux.ts";
 
 let work: string;
 beforeAll(() => {
@@ -43,43 +43,6 @@ describe("the guest image", () => {
     image.write("HdrS", 0x202, "latin1");
     image[1024] = 0;
     expect(() => vmlinuxOf(image)).toThrow("compressed in a way that is not known");
-  });
-
-  it("has a kernel without what is empty at its end", () => {
-    const [header, program] = [64, 56];
-    const kernel = Buffer.alloc(1000);
-    kernel.writeBigUInt64LE(BigInt(header), 32);
-    kernel.writeBigUInt64LE(900n, 40);
-    for (const [at, value] of [
-      [54, program],
-      [56, 3],
-      [60, 2],
-      [62, 1],
-    ] as const)
-      kernel.writeUInt16LE(value, at);
-    const segments = [
-      [1, 400, 300, 500],
-      [1, 300, 100, 100],
-      [4, 800, 20, 20],
-    ] as const;
-    segments.forEach(([type, offset, fileSize, memorySize], index) => {
-      const begin = header + index * program;
-      kernel.writeUInt32LE(type, begin);
-      for (const [at, value] of [
-        [8, offset],
-        [32, fileSize],
-        [40, memorySize],
-      ] as const) {
-        kernel.writeBigUInt64LE(BigInt(value), begin + at);
-      }
-    });
-    kernel.fill(7, 300, 450);
-    const made = trimmed(kernel);
-    expect(made.length).toBe(450);
-    expect([made.readBigUInt64LE(header + 32), made.readBigUInt64LE(header + 40)]).toEqual([50n, 500n]);
-    expect(made.readBigUInt64LE(header + program + 32)).toBe(100n);
-    expect([made.readBigUInt64LE(40), made.readUInt16LE(60), made.readUInt16LE(62)]).toEqual([0n, 0, 0]);
-    expect(made.subarray(300, 450)).toEqual(kernel.subarray(300, 450));
   });
 
   it("knows what a module needs", () => {

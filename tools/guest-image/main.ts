@@ -7,9 +7,10 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { compact } from "./compact-elf.ts";
 import { cpio, type Entry } from "./cpio.ts";
 import { modulesOf } from "./modules.ts";
-import { trimmed, vmlinuxOf } from "./vmlinux.ts";
+import { vmlinuxOf } from "./vmlinux.ts";
 
 /** Mount points, of directories and of files. */
 const JAIL_DIRECTORIES = ["usr", "etc", "proc", "dev", "run", "tmp", "share", "image"];
@@ -21,7 +22,7 @@ const release = readFileSync(join(kernel, "release"), "utf8").trim();
 const program = readFileSync("bin/runt");
 const modules = modulesOf(join(kernel, "lib/modules", release));
 /** Another one for what this tool makes otherwise of the same files. */
-const FORMAT = 2;
+const FORMAT = 3;
 const key = digest([Buffer.from(`${FORMAT}`), program, Buffer.from(release), ...modules.map(({ file }) => readFileSync(file))]);
 
 function digest(parts: readonly Buffer[]): string {
@@ -50,7 +51,7 @@ function write(): void {
   for (const name of JAIL_FILES) writeFileSync(join(next, "jail", name), "");
   for (const [name, target] of Object.entries(JAIL_LINKS)) symlinkSync(target, join(next, "jail", name));
   mkdirSync(join(next, "boot"));
-  writeFileSync(join(next, "boot/vmlinux"), trimmed(vmlinuxOf(readFileSync(join(kernel, "boot", `vmlinuz-${release}`)))));
+  writeFileSync(join(next, "boot/vmlinux"), compact(vmlinuxOf(readFileSync(join(kernel, "boot", `vmlinuz-${release}`)))));
   writeFileSync(join(next, "boot/initrd"), initrd());
   writeFileSync(join(next, "image.json"), `${JSON.stringify({ key, kernel: release }, undefined, 2)}\n`);
   rmSync(output, { recursive: true, force: true });

@@ -9,6 +9,7 @@ import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { phase } from "../host/index.ts";
 import { initState, removeDirectory, type StateRecord, type StateSummary } from "../state/index.ts";
+import { machineEnd } from "./machine-end.ts";
 import { resctrl, rootMount } from "./on-demand.ts";
 import { ownerOf, warnLeft } from "./owner.ts";
 import { awaitEnd, closePidfd, pidfdOf, signalProcess } from "./pidfd.ts";
@@ -40,8 +41,8 @@ function remaining({ stuck, others, unseen }: Left): Left {
   return { stuck: [], others: [...stuck, ...others], unseen };
 }
 
-/** SIGKILL init and wait until it is gone (or a zombie that its parent has yet to reap). */
-export function killInit(record: StateRecord): void {
+/** SIGKILL init and wait until it is gone (or a zombie that its parent has yet to reap). `root`: others there may be in its machine. */
+export function killInit(record: StateRecord, root?: string): void {
   if (!initState(record)) return;
   const pidfd = openPidfd(record);
   if (pidfd === undefined) return;
@@ -55,6 +56,7 @@ export function killInit(record: StateRecord): void {
     if (cgroup && isFrozen(cgroup)) thawForKill(cgroup, owner);
     const alive = () => initState(record);
     if (awaitEnd(pidfd, alive, SOON_MS)) return;
+    if (root !== undefined && record.annotations["io.runt.isolation"] === "vm") machineEnd().thawJoined(root, record);
     // It may wait for processes that the container has frozen.
     const isStuck = cgroup && !thawForKill(cgroup, owner) && cgroup.version === 1 && isFrozen(cgroup);
     if (isStuck || !awaitEnd(pidfd, alive, DEATH_TIMEOUT_MS)) throw stillRunning(record.id, isStuck);

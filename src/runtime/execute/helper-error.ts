@@ -24,13 +24,15 @@ export const helperError = {
     const code = host.errnoName(Math.abs(message.errno));
     const { path, text } = message;
     if (op.actor === "init" && execution.pid <= 0) execution.pid = lateInit(execution);
-    const reason = diagnosis().diagnose(execution.pid, execution.record.rootfs, { op, plan: execution.plan, code, path, text });
+    // It is a child of this process that has not been waited for.
+    const init = { pid: execution.pid, startTime: undefined };
+    const reason = diagnosis().diagnose(init, execution.record.rootfs, { op, plan: execution.plan, code, path, text });
     return reason === undefined ? error : new RuntError(error.code, `${error.message}: ${reason}`, error.details);
   },
 
   /** init could not become the program after `start`; it stays for a moment, so that it can be looked at. */
-  execve({ pid, rootfs }: StateRecord, { errno, path, text }: StartFailure): RuntError {
-    const reason = path === "" ? undefined : diagnosis().diagnoseExecve(pid, rootfs, path);
+  execve({ pid, startTime, rootfs }: StateRecord, { errno, path, text }: StartFailure): RuntError {
+    const reason = path === "" ? undefined : diagnosis().diagnoseExecve({ pid, startTime }, rootfs, path);
     const message = `${PREFIX}${text} ${path}: ${host.strerror(errno)}${reason === undefined ? "" : `: ${reason}`}`;
     return new RuntError("operation", message, hintFor("process.exec", errno));
   },

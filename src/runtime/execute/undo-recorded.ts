@@ -6,7 +6,7 @@ import { netDevices } from "./on-demand.ts";
 
 /** Undoes everything that a record names, in whatever state it is; under the lock. `tell` as for destroy. */
 export function undoRecorded(root: string, record: StateRecord, tell?: Parameters<typeof destroy>[2]): void {
-  killInit(record);
+  killInit(record, root);
   if (record.netDevices) netDevices().recoverNetDevices(record.netDevices);
   destroy(root, record, tell);
   runPoststop(record);

@@ -22,8 +22,8 @@ export function ask(socket: string, name: "open" | "make", opening: Opening, sec
   const connection = host.connect(socket);
   kernel.setNonBlocking(connection);
   const decoder = new FrameDecoder("guest");
-  const out = new Outlet(loop, connection, { atOnce: READ_AT_ONCE, broken: answers.silent });
-  const send = (frame: FrameName, words: string): void => out.push(encodeFrame(frame, STREAM, new Uint8Array(host.utf8Encode(words))));
+  const out = new Outlet(loop, connection, { atOnce: READ_AT_ONCE, shared: true });
+  const frameOf = (frame: FrameName, words: string): Uint8Array => encodeFrame(frame, STREAM, new Uint8Array(host.utf8Encode(words)));
   const { keep } = answers;
   new Inlet(loop, connection, {
     room: () => READ_AT_ONCE,
@@ -40,7 +40,17 @@ export function ask(socket: string, name: "open" | "make", opening: Opening, sec
     end: answers.silent,
   });
   loop.setAlarm(seconds * 1000, answers.silent);
-  send(name, JSON.stringify(opening));
-  if (keep) send("keep", keep.name);
+  // In one write: a short program may have ended before a second one.
+  out.push(joined(frameOf(name, JSON.stringify(opening)), ...(keep ? [frameOf("keep", keep.name)] : [])));
   return loop.run();
+}
+
+function joined(...parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
 }

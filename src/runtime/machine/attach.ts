@@ -6,6 +6,7 @@ import * as host from "../host/index.ts";
 import { ask } from "./ask.ts";
 import { makeMountPoints } from "./boot/mount-points.ts";
 import * as kernel from "./kernel.ts";
+import { hasMemoryLimit, tellLimit } from "./memory-limit.ts";
 import { JAIL } from "./places.ts";
 import { type AttachRequest, fromEnvironment } from "./request.ts";
 import { SharedDirectory } from "./shared.ts";
@@ -14,20 +15,33 @@ const BROKEN = 125;
 /** The monitor, whose pid namespace this process is in. */
 const MONITOR = "/proc/1";
 
+/** With the monitor ends what its paths led to. */
+function whileItRuns<T>(action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    if (!host.isErrno(error, "ENOENT", "ESRCH")) throw error;
+    host.write(2, "runt: machine: it has ended\n");
+    return host.exit(BROKEN);
+  }
+}
+
 export function attach(): never {
   const { id, rootfs, mountPoints, config, terminal, seconds } = fromEnvironment(host.getenv) as AttachRequest;
   makeMountPoints(rootfs, mountPoints);
+  const isLimited = hasMemoryLimit();
   // The hook's directory is the root of the container's process to be.
   kernel.chroot(".");
   host.chdir("/");
+  if (isLimited) tellLimit();
   const own = host.open(JAIL.share, host.O.PATH | host.O.DIRECTORY);
   const tree = host.cloneMount(own);
-  const directory = new SharedDirectory(MONITOR);
-  const shared = directory.add(id, tree);
+  const directory = whileItRuns(() => new SharedDirectory(MONITOR));
+  const shared = whileItRuns(() => directory.add(id, tree));
   for (const fd of [own, tree]) host.close(fd);
 
   function fail(message: string, status: number): never {
-    directory.remove(id);
+    whileItRuns(() => directory.remove(id));
     host.write(2, `${message}\n`);
     return host.exit(status);
   }

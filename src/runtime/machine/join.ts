@@ -13,10 +13,12 @@ import {
   type Opening,
   parseFailure,
 } from "./channel/index.ts";
-import { creditedOutlet, Inlet, Loop, Outlet } from "./flow/index.ts";
+import { creditedOutlet, Inlet, Loop, Outlet, reap } from "./flow/index.ts";
 import * as kernel from "./kernel.ts";
+import { isToldLimit } from "./memory-limit.ts";
 import { JAIL } from "./places.ts";
-import { type AdoptionRequest, fromEnvironment, SOCKET_VARIABLE } from "./request.ts";
+import { Repetition } from "./repetition.ts";
+import { type AdoptionRequest, fromEnvironment, isJoined, SOCKET_VARIABLE } from "./request.ts";
 
 const [STDIN, STDOUT, STDERR] = [0, 1, 2];
 const STREAM = 1;
@@ -34,9 +36,11 @@ export function join(): never {
   let started = false;
   let status: number | undefined;
   const early: number[] = [];
+  // Only a container's first process has a cgroup that is the container's: a verb has its caller's.
+  const repetition = new Repetition({ isLimited: isJoined(asked) && isToldLimit() });
 
-  const gone = (): never => host.exit(status ?? BROKEN);
-  const out = new Outlet(loop, connection, { atOnce: READ_AT_ONCE, broken: gone });
+  // The monitor closes it when it has told the end: what it has said until then is read all the same.
+  const out = new Outlet(loop, connection, { atOnce: READ_AT_ONCE, shared: true });
   const send = (name: FrameName, payload?: Uint8Array): void => out.push(encodeFrame(name, STREAM, payload));
   const outletOf = (channel: "stdout" | "stderr", fd: number): Outlet =>
     creditedOutlet(loop, fd, (bytes) => {
@@ -49,6 +53,7 @@ export function join(): never {
       started = true;
       for (const number of early) signal(number);
     } else if (name === "stdout" || name === "stderr") outlets[name].push(payload);
+    else if (name === "oom") repetition.begin();
     else if (name === "credit") allowance.grant(decodeCredit(payload).bytes);
     else if (name === "exit") status = payload[0]!;
     else if (name === "failed") {
@@ -59,8 +64,8 @@ export function join(): never {
   }
 
   function signal(number: number): void {
-    if (number === host.signalNumber("CHLD")) return;
-    if (number === host.signalNumber("WINCH") && asked.terminal) {
+    if (number === host.signalNumber("CHLD")) reap((pid) => repetition.ended(pid));
+    else if (number === host.signalNumber("WINCH") && asked.terminal) {
       const size = host.windowSize(STDIN);
       if (size) send("resize", encodeSize(size));
     } else if (!started) early.push(number);
@@ -93,7 +98,7 @@ export function join(): never {
     },
   });
   loop.after = () => {
-    if (status !== undefined && outlets.stdout.waiting === 0 && outlets.stderr.waiting === 0) host.exit(status);
+    if (status !== undefined && outlets.stdout.waiting === 0 && outlets.stderr.waiting === 0 && !repetition.busy) host.exit(status);
   };
   const size = asked.terminal ? host.windowSize(STDIN) : undefined;
   if (asked.terminal) kernel.makeRaw(STDIN);

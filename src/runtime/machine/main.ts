@@ -11,6 +11,7 @@ import { guest } from "./guest/index.ts";
 import { join } from "./join.ts";
 import { leave } from "./leave.ts";
 import { monitor } from "./monitor/index.ts";
+import { victim } from "./repetition.ts";
 
 const ROLES: Readonly<Record<string, () => never>> = {
   "machine-attach": attach,
@@ -21,6 +22,7 @@ const ROLES: Readonly<Record<string, () => never>> = {
   "machine-probe": probe,
   "machine-join": join,
   "machine-leave": leave,
+  "machine-victim": victim,
 };
 
 const role = host.argv()[1] ?? "";

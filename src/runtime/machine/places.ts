@@ -12,6 +12,8 @@ export const JAIL = {
   boot: "/run/boot.sock",
   /** Of the monitor, for the processes that join. */
   monitor: "/run/monitor.sock",
+  /** There where the cgroup of the container's processes on the host has a limit of memory. */
+  limited: "/run/memory-limited",
 } as const;
 
 /** On the host: what is known of its machines until it boots anew. */

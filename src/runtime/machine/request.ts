@@ -28,6 +28,8 @@ export interface JoinedRequest extends AdoptionRequest {
   readonly memoryMiB: number;
 }
 
+export const isJoined = (asked: object): asked is JoinedRequest => "memoryMiB" in asked;
+
 /** For what begins a further process: the stream stays under this name for the process that goes on with it. */
 export interface BeginRequest {
   readonly opening: Opening;

@@ -1,5 +1,5 @@
 export type { Address } from "./address.ts";
-export { LINK_FIXED, LINK_MESSAGE, type Link, readLink } from "./link.ts";
+export { LINK_FIXED, LINK_MESSAGE, type Link } from "./link.ts";
 export { raiseLoopback } from "./loopback.ts";
 export { type Attribute, attributesOf, attributeValue, encodeMessage, FLAG, u16, u32 } from "./message.ts";
 export { missingDevice, refuseMissingDevices } from "./missing/index.ts";

@@ -29,7 +29,7 @@ export interface Compiled {
 
 export function compileBundle(options: RuntimeOptions, create: CreateOptions, probe: HostProbe = LIVE): Compiled {
   checkId(create.id);
-  const { config: asked, text } = loadBundle(create.bundle, probe, create.configFile, create);
+  const { config: asked, text } = loadBundle(create.bundle, probe, create.configFile, { ...create, root: options.root });
   reached?.("checked", asked);
   const config = placedBelow(options, create, asked);
   const facts = probe.cgroups();

@@ -58,10 +58,9 @@ function readDocument(path: string): string {
   }
 }
 
-/** What was asked of exec, for exec in the guest. */
+/** What was asked of exec, for exec in the guest. `--cgroup` names one of the host, which is that of the process here. */
 function guestFlags(request: ExecRequest): string[] {
-  const { additionalGids, apparmorProfile, capabilities, cgroups, cwd, env, noNewPrivileges, preserveFds, selinuxLabel, terminal, user } =
-    request;
+  const { additionalGids, apparmorProfile, capabilities, cwd, env, noNewPrivileges, preserveFds, selinuxLabel, terminal, user } = request;
   if (preserveFds > 0) throw new RuntError("not-supported", "--preserve-fds: descriptors of the host do not reach a machine");
   if (apparmorProfile || selinuxLabel) throw new RuntError("not-supported", "the guest's kernel has no security labels");
   const each = (flag: string, values: readonly string[]): string[] => values.flatMap((value) => [flag, value]);
@@ -69,7 +68,6 @@ function guestFlags(request: ExecRequest): string[] {
     ...each("--env", env),
     ...each("--additional-gids", additionalGids),
     ...each("--cap", capabilities),
-    ...each("--cgroup", cgroups),
     ...each("--cwd", cwd === undefined ? [] : [cwd]),
     ...each("--user", user === undefined ? [] : [user]),
     ...(noNewPrivileges ? ["--no-new-privs"] : []),

@@ -5,7 +5,7 @@ import * as host from "../host/index.ts";
 import { DEFAULT_SETTINGS, GUEST, ISOLATION, KNOWN, type MachineSettings, parseSettings, splitSpec } from "../machine/sides/index.ts";
 import type { Spec } from "../spec/index.ts";
 import type { CreateOptions } from "./options.ts";
-import { sandboxMachine } from "./sandbox-machine.ts";
+import { refuseHostNamespaces, sandboxMachine } from "./sandbox-machine.ts";
 
 /** The operator's configuration; a variable of this name says another file. */
 const SETTINGS_FILE = "/etc/runt/vm.json";
@@ -20,7 +20,7 @@ export interface Conversions {
 /** @throws RuntError also for what a machine cannot do */
 export function deriveInMachine(
   spec: Spec,
-  { bundle, id, isolation }: CreateOptions,
+  { bundle, id, isolation, root = "" }: CreateOptions,
   { deriveConfig, absolutePath }: Conversions,
 ): ContainerConfig {
   const asked = isolation ?? spec.annotations?.[ISOLATION] ?? "vm";
@@ -28,7 +28,8 @@ export function deriveInMachine(
   if (asked === "host") return deriveConfig({ ...spec, annotations: { ...spec.annotations, [ISOLATION]: "host" } }, { bundle });
   if (asked !== "vm") throw new RuntError("usage", `isolation "${asked}": use host or vm`);
   if (host.geteuid() !== 0) throw new RuntError("not-supported", "only root can make a container in a machine");
-  const sandbox = sandboxMachine(spec);
+  const sandbox = sandboxMachine(spec, root);
+  if (!sandbox) refuseHostNamespaces(spec);
   const sides = splitSpec(spec, {
     ...(sandbox && { sandbox }),
     inBundle: (path) => absolutePath(bundle, path),

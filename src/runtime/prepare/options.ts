@@ -29,6 +29,8 @@ export interface CreateOptions {
   readonly mode: "create" | "run";
   /** Where the container runs, when the caller says it: "host" or "vm". */
   readonly isolation?: string;
+  /** The state root: where the sandbox is whose machine it joins. */
+  readonly root?: string;
   readonly detach: boolean;
   /** The container is detached although a monitor stays: only the monitor reads its terminal. */
   readonly unattended?: boolean;

@@ -1,4 +1,4 @@
-/** The machine that a container joins: that of the process whose namespaces its configuration names. */
+/** The machine that a container joins: that of the process whose namespaces its configuration names, or of the sandbox that its annotations name. */
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import {
@@ -10,12 +10,13 @@ import {
   type SandboxMachine,
 } from "../machine/sides/index.ts";
 import type { Spec } from "../spec/index.ts";
+import { initState, readSummary } from "../state/index.ts";
 
-/** How engines name the namespaces of a container: by its process. */
+/** How containerd and Podman name the namespaces of a container: by its process. CRI-O has files that they are bound to. */
 const OF_A_PROCESS = /^\/proc\/(\d+)\/ns\/\w+$/;
 
-/** undefined: it has a machine of its own. @throws RuntError: the sandbox of its pod has none */
-export function sandboxMachine({ annotations, linux }: Spec): SandboxMachine | undefined {
+/** undefined: it has a machine of its own. `root`: where the sandbox's state is. @throws RuntError: the sandbox of its pod has none */
+export function sandboxMachine({ annotations, linux }: Spec, root: string): SandboxMachine | undefined {
   for (const { path } of linux?.namespaces ?? []) {
     const pid = pidOf(path);
     const found = pid === 0 ? undefined : machineOf(pid);
@@ -23,10 +24,32 @@ export function sandboxMachine({ annotations, linux }: Spec): SandboxMachine | u
   }
   const pod = podPart(annotations);
   if (pod === undefined || pod.isSandbox) return undefined;
+  const machine = pod.sandbox === undefined ? undefined : machineOfContainer(root, pod.sandbox);
+  if (machine) return machine;
   const named = pod.sandbox === undefined ? "" : ` ${pod.sandbox}`;
   throw new RuntError("not-supported", `its sandbox${named} has no machine that runs, whose namespaces this configuration names`, {
     pointer: "/linux/namespaces",
   });
+}
+
+/** The files of a sandbox's namespaces may be bound to those of the host. @throws RuntError not-supported */
+export function refuseHostNamespaces({ linux }: Spec): void {
+  for (const [index, { type, path }] of (linux?.namespaces ?? []).entries()) {
+    if (!path || type === "network" || !isSame(`/proc/self/ns/${FILES[type] ?? type}`, path)) continue;
+    const pointer = `/linux/namespaces/${index}/path`;
+    throw new RuntError("not-supported", `a container in a machine cannot have the ${type} namespace of the host`, { pointer });
+  }
+}
+
+/** undefined: there is no such container, or it is in no machine of its own that runs. */
+function machineOfContainer(root: string, id: string): SandboxMachine | undefined {
+  try {
+    const record = readSummary(root, id);
+    return initState(record) ? machineOf(record.pid) : undefined;
+  } catch (error) {
+    if (error instanceof RuntError) return undefined;
+    throw error;
+  }
 }
 
 /** undefined: the process is no monitor, or has ended. */

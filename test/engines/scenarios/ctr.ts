@@ -231,7 +231,6 @@ shim=$(sed -n 's/^PPid:[[:space:]]*//p' /proc/$init/status) && grep -q container
   },
   {
     name: "out of memory is seen",
-    notInMachines: "containerd watches the host's cgroup",
     steps: [
       engine(["events"], { stdout: /\/tasks\/oom / }, { background: true }),
       // The shim listens for this event only once `start` has returned.

@@ -26,14 +26,27 @@ const LENGTHS: Readonly<Record<number, readonly [number, number]>> = {
   11: [2, 32_768],
   12: [5, 5],
   13: [0, 0],
+  19: [0, 0],
 };
 
+type Decode = (bytes: Uint8Array) => string;
+
+function utf8Decode(bytes: Uint8Array): string {
+  return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+}
+
 export class ChannelRules {
+  readonly #decode: Decode;
   /** Of a frame that is not whole. */
-  #bytes: Buffer = Buffer.alloc(0);
+  #bytes = new Uint8Array(0);
   #greeted = false;
   #opened = 0;
   readonly streams = new Map<number, Stream>();
+
+  /** `decode`: UTF-8; it throws when the bytes are none. */
+  constructor(decode: Decode = utf8Decode) {
+    this.#decode = decode;
+  }
 
   open(unmade: boolean): void {
     this.streams.set(++this.#opened, { unmade, started: false, owed: 0, used: { stdout: 0, stderr: 0 } });
@@ -41,9 +54,11 @@ export class ChannelRules {
 
   /** Whether all of it may be said. After a no it is not asked again. */
   allows(bytes: Uint8Array): boolean {
-    let all = Buffer.concat([this.#bytes, bytes]);
+    let all = new Uint8Array(this.#bytes.length + bytes.length);
+    all.set(this.#bytes);
+    all.set(bytes, this.#bytes.length);
     for (; all.length >= HEADER; ) {
-      const [length, kind, stream] = [all.readUInt32LE(0), all[4]!, all.readUInt32LE(8)];
+      const [length, kind, stream] = [readU32(all, 0), all[4]!, readU32(all, 8)];
       const [fewest, most] = LENGTHS[kind] ?? [1, 0];
       if (length < fewest || length > most || all.subarray(5, 8).some((byte) => byte !== 0)) return false;
       if (all.length < HEADER + length) break;
@@ -54,11 +69,11 @@ export class ChannelRules {
     return true;
   }
 
-  #frame(kind: number, number: number, payload: Buffer): boolean {
+  #frame(kind: number, number: number, payload: Uint8Array): boolean {
     if (kind === 1) {
       const first = !this.#greeted && number === 0;
       this.#greeted = true;
-      return first && areTexts(membersOf(payload), "version", "commit");
+      return first && areTexts(this.#members(payload), "version", "commit");
     }
     const stream = this.streams.get(number);
     if (!this.#greeted || stream === undefined) return false;
@@ -72,18 +87,28 @@ export class ChannelRules {
       stream.unmade = false;
       return first;
     }
+    if (kind === 19) return stream.started;
     if (kind === 8 || kind === 9) {
       const channel = kind === 8 ? "stdout" : "stderr";
       stream.used[channel] += payload.length;
       return stream.used[channel] <= WINDOW;
     }
     if (kind === 12) {
-      const bytes = payload.readUInt32LE(0);
+      const bytes = readU32(payload, 0);
       stream.owed -= bytes;
       return payload[4] === 0 && bytes > 0 && stream.owed >= 0;
     }
     this.streams.delete(number);
-    return kind === 10 ? stream.started : !stream.started && isFailure(membersOf(payload));
+    return kind === 10 ? stream.started : !stream.started && isFailure(this.#members(payload));
+  }
+
+  /** None for what is no JSON object in UTF-8. */
+  #members(payload: Uint8Array): Readonly<Record<string, unknown>> {
+    try {
+      return Object(JSON.parse(this.#decode(payload)) ?? {}) as Readonly<Record<string, unknown>>;
+    } catch {
+      return {};
+    }
   }
 }
 
@@ -98,13 +123,6 @@ function isFailure(members: Readonly<Record<string, unknown>>): boolean {
   );
 }
 
-/** None for what is no JSON object in UTF-8. */
-function membersOf(payload: Uint8Array): Readonly<Record<string, unknown>> {
-  try {
-    return Object(JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(payload)) ?? {}) as Readonly<
-      Record<string, unknown>
-    >;
-  } catch {
-    return {};
-  }
+function readU32(bytes: Uint8Array, at: number): number {
+  return bytes[at]! + 2 ** 8 * bytes[at + 1]! + 2 ** 16 * bytes[at + 2]! + 2 ** 24 * bytes[at + 3]!;
 }

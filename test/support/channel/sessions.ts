@@ -22,7 +22,7 @@ export function randomFrom(seed: number): Random {
   };
 }
 
-const KINDS = { hello: 1, started: 7, stdout: 8, stderr: 9, exit: 10, failed: 11, credit: 12, created: 13 } as const;
+const KINDS = { hello: 1, started: 7, stdout: 8, stderr: 9, exit: 10, failed: 11, credit: 12, created: 13, oom: 19 } as const;
 
 function frame(kind: number, stream: number, payload: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(12 + payload.length);
@@ -34,7 +34,9 @@ function frame(kind: number, stream: number, payload: Uint8Array): Uint8Array {
   return bytes;
 }
 
-const text = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
+/** Of ASCII: the fuzzer's engine has no TextEncoder. */
+const bytesOf = (words: string): Uint8Array => Uint8Array.from(words, (character) => character.charCodeAt(0));
+const text = (value: unknown): Uint8Array => bytesOf(JSON.stringify(value));
 const some = <T>(list: readonly T[], random: Random): T => list[random(list.length)]!;
 
 /** Two streams as `runt create` and `runt exec` have them: one that runs, and one that may fail. */
@@ -53,6 +55,7 @@ export function session(random: Random): Step[] {
     for (let turn = random(4); turn > 0; turn--) {
       const output = new Uint8Array(some([1, 5, 90, 16_384], random));
       for (let times = 1 + random(4); times > 0; times--) says(some(["stdout", "stderr"] as const, random), stream, output);
+      if (random(4) === 0) says("oom", stream);
       steps.push({ host: "release", stream });
       if (random(2) === 0) {
         steps.push({ host: "feed", stream });
@@ -72,7 +75,7 @@ function credit(bytes: number, channel: number): Uint8Array {
 }
 
 /** Texts that the frame may not have, by its kind. */
-const NO_JSON = [new TextEncoder().encode("{}x"), Uint8Array.from([0x7b, 0xff, 0x7d]), ...["text", null, 5, {}, []].map(text)];
+const NO_JSON = [bytesOf("{}x"), Uint8Array.from([0x7b, 0xff, 0x7d]), ...["text", null, 5, {}, []].map(text)];
 const FAILURE = { message: "m", status: 1, shown: true };
 const TEXTS: Readonly<Record<number, readonly Uint8Array[]>> = {
   [KINDS.hello]: [
@@ -108,7 +111,7 @@ export function damaged(steps: readonly Step[], random: Random): Step[] {
       next.splice(random(next.length + 1), 0, step);
       return next;
     case 2:
-      view.setUint8(4, random(16));
+      view.setUint8(4, random(20));
       break;
     case 3:
       view.setUint32(8, random(4), true);
@@ -138,7 +141,7 @@ export function damaged(steps: readonly Step[], random: Random): Step[] {
     default:
       // A frame of another kind that is whole by itself.
       next.splice(at, 0, {
-        guest: frame(some([8, 9, random(16)], random), random(4), new Uint8Array(some([0, 1, 4, 5, 6, 4097, 16_384, 16_385], random))),
+        guest: frame(some([8, 9, random(20)], random), random(4), new Uint8Array(some([0, 1, 4, 5, 6, 4097, 16_384, 16_385], random))),
       });
       return next;
   }

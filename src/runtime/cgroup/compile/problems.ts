@@ -2,9 +2,8 @@
 import type { ResourceConfig } from "../../config/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import type { CgroupHierarchies } from "../model.ts";
+import { writeResources } from "./resources.ts";
 import { createSink, type Sink } from "./sink.ts";
-import { writeV1 } from "./v1.ts";
-import { writeV2 } from "./v2.ts";
 
 export interface CgroupProblem {
   readonly severity: "error" | "warning";
@@ -23,8 +22,7 @@ export function cgroupProblems(facts: CgroupHierarchies, resources: ResourceConf
   const sink = collecting(facts, problems);
   for (const part of sections(resources)) {
     try {
-      if (facts.version === 1) writeV1(sink, part, { rootless });
-      else writeV2(sink, part);
+      writeResources(facts.version, sink, part, { rootless });
     } catch (error) {
       if (!(error instanceof RuntError)) throw error;
       problems.push({ severity: "error", kind: "value", pointer: error.details.pointer ?? RESOURCES, message: error.message });
@@ -33,16 +31,14 @@ export function cgroupProblems(facts: CgroupHierarchies, resources: ResourceConf
   return problems;
 }
 
+const WHOLE = ["memory", "cpu", "pids", "blockIO", "network"] as const;
+
 /** One section at a time: what a writer throws ends it. */
 function sections(resources: ResourceConfig): readonly ResourceConfig[] {
   const nothing: ResourceConfig = { hugepageLimits: [], rdma: {}, unified: {}, devices: [] };
-  const { memory, cpu, pids, blockIO, network, hugepageLimits, rdma, unified, devices } = resources;
+  const { hugepageLimits, rdma, unified, devices } = resources;
   return [
-    ...(memory ? [{ ...nothing, memory }] : []),
-    ...(cpu ? [{ ...nothing, cpu }] : []),
-    ...(pids ? [{ ...nothing, pids }] : []),
-    ...(blockIO ? [{ ...nothing, blockIO }] : []),
-    ...(network ? [{ ...nothing, network }] : []),
+    ...WHOLE.flatMap((name) => (resources[name] ? [{ ...nothing, [name]: resources[name] }] : [])),
     ...(hugepageLimits.length > 0 ? [{ ...nothing, hugepageLimits }] : []),
     ...(Object.keys(rdma).length > 0 ? [{ ...nothing, rdma }] : []),
     ...Object.entries(unified).map(([key, value]) => ({ ...nothing, unified: { [key]: value } })),

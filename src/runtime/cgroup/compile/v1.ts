@@ -47,10 +47,7 @@ function refuseUnified(resources: ResourceConfig): void {
 
 /** The list is complete: everything is denied first, whatever the parent allows. */
 function writeDevices(sink: Sink, resources: ResourceConfig, { rootless }: CgroupOptions): void {
-  if (rootless) {
-    if (resources.devices.length > 0) sink.warn("devices", "device rules need rights on the host and are left out");
-    return;
-  }
+  if (rootless) return;
   const list = allowList(resources);
   sink.write("devices", list.defaultAllow ? "devices.allow" : "devices.deny", "a", "devices");
   sink.writeEach("devices", list.defaultAllow ? "devices.deny" : "devices.allow", exceptionTexts(list), "devices");

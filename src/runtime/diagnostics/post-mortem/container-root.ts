@@ -4,8 +4,15 @@ import * as host from "../../host/index.ts";
 export interface ContainerRoot {
   /** O_PATH descriptor of the container's root. */
   readonly root: number;
-  /** init; 0 when only its root filesystem on the host can be looked at. */
+  /** Directory of init below /proc, which is held: it leads to no other process. That of this process when only the root filesystem on the host can be looked at. */
+  readonly proc: string;
+}
+
+/** init, by its number: that of an unreaped child of this process, or of one that began then. 0: there is none. */
+export interface Init {
   readonly pid: number;
+  /** As /proc/PID/stat has it. undefined: it is an unreaped child, whose number cannot come again. */
+  readonly startTime: string | undefined;
 }
 
 /** Directories with more entries than fit into this many bytes are not searched. */
@@ -15,12 +22,15 @@ const DIRECTORY_MAX = 1 << 20;
  * undefined: there is nothing to look at. A failed init ends after a moment, and its mounts with it: the root filesystem alone lacks what was mounted on
  * it, and would tell of files that are missing. So the mount namespace is kept as long as the process looks.
  */
-export function openContainerRoot(pid: number, rootfs: string): ContainerRoot | undefined {
+export function openContainerRoot({ pid, startTime }: Init, rootfs: string): ContainerRoot | undefined {
   const flags = host.O.PATH | host.O.DIRECTORY;
   return attempt(() => {
-    if (pid <= 0) return { root: host.open(rootfs, flags | host.O.NOFOLLOW), pid: 0 };
-    host.open(`/proc/${pid}/ns/mnt`, host.O.RDONLY);
-    return { root: host.open(`/proc/${pid}/root`, flags), pid };
+    if (pid <= 0) return { root: host.open(rootfs, flags | host.O.NOFOLLOW), proc: "/proc/self" };
+    const proc = `/proc/self/fd/${host.open(`/proc/${pid}`, flags)}`;
+    // Compared after it was opened: the directory is that of the process which had the number then, or of an earlier one, and init is the earliest.
+    if (startTime !== undefined && String(host.procStat(pid)?.startTime) !== startTime) return undefined;
+    host.open(`${proc}/ns/mnt`, host.O.RDONLY);
+    return { root: host.open(`${proc}/root`, flags), proc };
   });
 }
 
@@ -97,9 +107,9 @@ export interface MountPoint {
 }
 
 /** The mount that a file is on, from proc_pid_mountinfo(5). */
-export function mountOf({ pid }: ContainerRoot, { fd }: Found): MountPoint | undefined {
+export function mountOf({ proc }: ContainerRoot, { fd }: Found): MountPoint | undefined {
   const id = /^mnt_id:\s+(\d+)$/m.exec(attempt(() => host.readFile(`/proc/self/fdinfo/${fd}`, undefined, true)) ?? "")?.[1];
-  const text = attempt(() => host.readFile(`/proc/${pid === 0 ? "self" : pid}/mountinfo`, undefined, true)) ?? "";
+  const text = attempt(() => host.readFile(`${proc}/mountinfo`, undefined, true)) ?? "";
   const fields = text
     .split("\n")
     .map((line) => line.split(" "))

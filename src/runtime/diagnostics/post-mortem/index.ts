@@ -5,7 +5,7 @@
 
 import * as host from "../../host/index.ts";
 import type { Op, Plan } from "../../plan/index.ts";
-import { attempt, type ContainerRoot, find, isDirectory, openContainerRoot } from "./container-root.ts";
+import { attempt, type ContainerRoot, find, type Init, isDirectory, openContainerRoot } from "./container-root.ts";
 import { explainDenied, explainExecve, explainMissing, explainUnknownName, type User } from "./program.ts";
 import { explainUser } from "./user.ts";
 
@@ -19,18 +19,18 @@ export interface Failure {
   readonly text: string;
 }
 
-/** `pid`: init, which waits; 0 if there is none. `rootfs`: of the container on the host. */
-export function diagnose(pid: number, rootfs: string, failure: Failure): string | undefined {
-  return withContainerRoot(pid, rootfs, (container) => explain(container, failure));
+/** `init`: it waits. `rootfs`: of the container on the host. */
+export function diagnose(init: Init, rootfs: string, failure: Failure): string | undefined {
+  return withContainerRoot(init, rootfs, (container) => explain(container, failure));
 }
 
 /** What execve(2) of a program has failed with. */
-export function diagnoseExecve(pid: number, rootfs: string, program: string): string | undefined {
-  return withContainerRoot(pid, rootfs, (container) => explainExecve(container, program));
+export function diagnoseExecve(init: Init, rootfs: string, program: string): string | undefined {
+  return withContainerRoot(init, rootfs, (container) => explainExecve(container, program));
 }
 
-function withContainerRoot(pid: number, rootfs: string, action: (container: ContainerRoot) => string | undefined): string | undefined {
-  const container = openContainerRoot(pid, rootfs);
+function withContainerRoot(init: Init, rootfs: string, action: (container: ContainerRoot) => string | undefined): string | undefined {
+  const container = openContainerRoot(init, rootfs);
   if (container === undefined) return undefined;
   // Descriptors of what was looked at end with the process.
   return attempt(() => action(container));

@@ -9,9 +9,9 @@ interface Ids {
 }
 
 /** `call`: what the helper failed in. */
-export function explainUser({ pid }: ContainerRoot, { uid, gid, groups }: Ids, call: string): string | undefined {
+export function explainUser({ proc }: ContainerRoot, { uid, gid, groups }: Ids, call: string): string | undefined {
   const kind = call.includes("setresuid") ? "uid" : "gid";
-  const map = readMap(`/proc/${pid}/${kind}_map`);
+  const map = readMap(`${proc}/${kind}_map`);
   const wanted = kind === "uid" ? [uid] : [gid, ...groups];
   const missing = wanted.find((id) => !map.some(({ first, size }) => id >= first && id < first + size));
   if (missing === undefined) return undefined;

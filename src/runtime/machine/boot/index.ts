@@ -9,6 +9,7 @@ import { Complaints } from "../complaints.ts";
 import { Loop, watchChildren } from "../flow/index.ts";
 import { handOver, tellSignal } from "../handover.ts";
 import * as kernel from "../kernel.ts";
+import { hasMemoryLimit, tellLimit } from "../memory-limit.ts";
 import { joinInterfaces, readInterfaces } from "../network/host.ts";
 import { JAIL } from "../places.ts";
 import { fromEnvironment, type MachineRequest } from "../request.ts";
@@ -28,9 +29,11 @@ export function boot(): never {
   const { rootfs, mountPoints, bootSeconds } = request;
   makeMountPoints(rootfs, mountPoints);
   const accelerator = new Accelerator(request);
+  const isLimited = hasMemoryLimit();
   // The hook's directory is the root of the monitor to be.
   kernel.chroot(".");
   host.chdir("/");
+  if (isLimited) tellLimit();
   const made = host.detach();
   host.blockSignals();
   const loop = new Loop();

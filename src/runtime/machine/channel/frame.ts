@@ -56,6 +56,8 @@ export const FRAMES = shapes({
   keep: { number: 16, from: "host", most: 1024, fewest: 1 },
   /** For the monitor, instead of a new stream: the one that was kept under this name. */
   adopt: { number: 17, from: "host", most: 1024, fewest: 1 },
+  /** The guest's kernel has killed a process of the container for lack of memory. */
+  oom: { number: 19, from: "guest", most: 0 },
   /** Four bytes: so much more may be sent of the other side's channel; one byte: which (CHANNEL). */
   credit: { number: 12, from: "both", most: 5 },
 });

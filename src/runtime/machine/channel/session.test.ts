@@ -43,6 +43,12 @@ describe("the host's side of the channel", () => {
     expect(() => session.receive(frame("created", stream))).toThrow(ProtocolError);
   });
 
+  it("takes the word that a process was killed for lack of memory, as often as it comes", () => {
+    const { session, stream } = greeted();
+    session.receive(frame("started", stream));
+    for (let count = 0; count < 2; count++) expect(session.receive(frame("oom", stream))).toEqual({ what: "oom", stream });
+  });
+
   it("goes on where another process has taken the hello", () => {
     const session = new HostSession(decode, true);
     const stream = session.open()!;
@@ -66,6 +72,7 @@ describe("the host's side of the channel", () => {
     ],
     ["the making of what is no container", (_, stream) => [frame("created", stream)]],
     ["a second start", (_, stream) => [frame("started", stream), frame("started", stream)]],
+    ["a lack of memory before the start", (_, stream) => [frame("oom", stream)]],
     ["an end before the start", (_, stream) => [frame("exit", stream, new Uint8Array(1))]],
     [
       "a failure after the start",

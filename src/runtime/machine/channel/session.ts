@@ -8,6 +8,8 @@ export type SessionEvent =
   | { readonly what: "hello"; readonly hello: Hello }
   | { readonly what: "created"; readonly stream: number }
   | { readonly what: "started"; readonly stream: number }
+  /** A process of the container was killed for lack of memory. */
+  | { readonly what: "oom"; readonly stream: number }
   | { readonly what: "output"; readonly stream: number; readonly channel: "stdout" | "stderr"; readonly bytes: Uint8Array }
   /** More may be sent to stdin. */
   | { readonly what: "credit"; readonly stream: number; readonly bytes: number }
@@ -97,6 +99,9 @@ export class HostSession {
         if (found.started) throw new ProtocolError(`stream ${stream} has started twice`);
         found.started = true;
         return { what: "started", stream };
+      case "oom":
+        if (!found.started) throw new ProtocolError(`stream ${stream} has no memory before it started`);
+        return { what: "oom", stream };
       case "stdout":
       case "stderr":
         found[name].arrive(payload.length);

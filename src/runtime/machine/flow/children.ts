@@ -16,9 +16,14 @@ export function watchChildren(
       for (let number = kernel.nextSignal(signals); number !== 0; number = kernel.nextSignal(signals)) {
         if (number !== host.signalNumber("CHLD")) signalled(number);
       }
-      for (let child = host.waitpid(-1, host.WAIT.NOHANG); child; child = host.waitpid(-1, host.WAIT.NOHANG)) {
-        ended(child.pid, child.status);
-      }
+      reap(ended);
     },
   });
+}
+
+/** Whoever has ended of them. */
+export function reap(ended: (pid: number, status: number) => void): void {
+  for (let child = host.waitpid(-1, host.WAIT.NOHANG); child; child = host.waitpid(-1, host.WAIT.NOHANG)) {
+    ended(child.pid, child.status);
+  }
 }

@@ -11,6 +11,8 @@ export interface OutletOptions {
   readonly gone?: (bytes: number) => void;
   /** The reader has closed. */
   readonly broken?: () => void;
+  /** Something else reads from the descriptor and closes it. */
+  readonly shared?: boolean;
   /** Most bytes of one write. */
   readonly atOnce?: number;
 }
@@ -92,6 +94,6 @@ export class Outlet implements Watched {
     if (this.#closed) return;
     this.#closed = true;
     this.#loop.remove(this);
-    host.close(this.fd);
+    if (!this.#options.shared) host.close(this.fd);
   }
 }

@@ -3,9 +3,24 @@ import * as host from "../../host/index.ts";
 
 const MOUNT = "/sys/fs/cgroup";
 
+export const cgroupFile = (cgroup: string, name: string): string => `${MOUNT}${cgroup}/${name}`;
+
+export function makeBelow(cgroup: string): void {
+  host.mkdir(`${MOUNT}${cgroup}`, 0o755);
+}
+
+/** What its processes have left running keeps it until the container is deleted. */
+export function removeBelow(cgroup: string): void {
+  try {
+    host.rmdir(`${MOUNT}${cgroup}`);
+  } catch (error) {
+    if (!host.isErrno(error, "EBUSY", "ENOENT")) throw error;
+  }
+}
+
 /** Also those that have the pid namespace of another container, and do not end with the first one. */
 export function killAll(cgroup: string): void {
-  host.writeFile(`${MOUNT}${cgroup}/cgroup.kill`, "1", host.O.WRONLY, 0);
+  host.writeFile(cgroupFile(cgroup, "cgroup.kill"), "1", host.O.WRONLY, 0);
 }
 
 /** To all but these. */

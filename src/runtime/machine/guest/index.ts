@@ -19,6 +19,8 @@ import { Maker } from "./maker.ts";
 import { Program } from "./program.ts";
 
 const READ_AT_ONCE = 65_536;
+/** Of an error that no verb has. */
+const FAILED = 1;
 
 export function guest(): never {
   host.blockSignals();
@@ -50,7 +52,12 @@ export function guest(): never {
       size: opening.size,
     });
     programs.set(stream, program);
-    maker.make(program, opening);
+    try {
+      maker.make(program, opening);
+    } catch (error) {
+      // The host may have given it up, and have taken back what it had in the shared directory.
+      program.failed({ message: `runt: ${(error as Error).message}`, status: FAILED, shown: false });
+    }
   }
 
   new Inlet(loop, fd, {

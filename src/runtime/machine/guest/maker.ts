@@ -6,7 +6,8 @@ import * as kernel from "../kernel.ts";
 import { bringInterfaces } from "../network/guest.ts";
 import type { Interface } from "../network/interface.ts";
 import { GUEST, guestCgroup, guestProcess } from "../places.ts";
-import { killAll, signalAll } from "./cgroup.ts";
+import { killAll, makeBelow, removeBelow, signalAll } from "./cgroup.ts";
+import { MemoryWatch } from "./memory.ts";
 import type { Program, Stdio } from "./program.ts";
 import { keepMounts, leaveShare, takeShare } from "./share.ts";
 
@@ -20,6 +21,8 @@ export class Maker {
   readonly #verbs = new Map<number, (status: number) => void>();
   /** Processes that ended before their verb did, which has written their pid. */
   readonly #endings = new Map<number, number>();
+  /** Cgroups of the containers, by their ids. */
+  readonly #cgroups = new Map<string, string>();
   #count = 0;
 
   constructor(loop: Loop) {
@@ -56,6 +59,7 @@ export class Maker {
     program.hold();
     this.#verb(program, directory, words, program.terminal ? undefined : program.makePipes(), false, () => {
       const cgroup = guestCgroup(shared === undefined ? undefined : id);
+      this.#cgroups.set(id, cgroup);
       program.killAll = () => killAll(cgroup);
       program.signalRest = (number, isLeftOut) => signalAll(cgroup, number, isLeftOut);
       const pid = this.#take(program, directory);
@@ -69,7 +73,12 @@ export class Maker {
         host.kill(pid, host.signalNumber("KILL"));
         return program.failed({ message: `runt: ${(error as Error).message}`, status: FAILED, shown: false });
       }
-      program.created(() => this.#verb(program, directory, ["start", id], undefined, false, () => program.started()));
+      program.created(() =>
+        this.#verb(program, directory, ["start", id], undefined, false, () => {
+          program.started();
+          program.memory = new MemoryWatch(this.#loop, cgroup, () => program.outOfMemory());
+        }),
+      );
     });
   }
 
@@ -77,15 +86,29 @@ export class Maker {
     const { id, flags, args, process } = opening;
     const document = process === undefined ? [] : ["--process", `${directory}/process.json`];
     if (process !== undefined) host.writeFile(document[1]!, process, host.O.WRONLY | host.O.CREAT | host.O.EXCL, 0o600);
-    const words = ["exec", "--detach", ...flags, ...document, ...this.#files(program, directory), id, ...args];
+    const group = this.#groupOf(program, id);
+    const words = ["exec", "--detach", ...flags, ...group, ...document, ...this.#files(program, directory), id, ...args];
     this.#verb(program, directory, words, program.terminal ? undefined : program.makePipes(), !program.terminal, () => {
       this.#take(program, directory);
       program.started();
     });
   }
 
+  /** A cgroup of its own below the container's, by which SIGKILL reaches what it has started, too. Returns its flags. */
+  #groupOf(program: Program, id: string): string[] {
+    const container = this.#cgroups.get(id);
+    if (container === undefined) return [];
+    const name = `/exec-${this.#count}`;
+    const cgroup = `${container}${name}`;
+    makeBelow(cgroup);
+    program.killAll = () => killAll(cgroup);
+    program.over = () => removeBelow(cgroup);
+    return ["--cgroup", name];
+  }
+
   /** What is left of a container that has joined. */
   #removal(program: Program, { id }: Extract<Opening, { readonly what: "removal" }>, directory: string): void {
+    this.#cgroups.delete(id);
     this.#verb(program, directory, ["delete", "--force", id], undefined, false, () =>
       leaveShare(this.#loop, id, () => {
         program.started();

@@ -3,6 +3,7 @@ import * as host from "../../host/index.ts";
 import { Allowance, DATA_MOST, encodeCredit, type Failure, type FrameName, type Size } from "../channel/index.ts";
 import { creditedOutlet, Inlet, type Loop, type Outlet } from "../flow/index.ts";
 import * as kernel from "../kernel.ts";
+import type { MemoryWatch } from "./memory.ts";
 
 const KILL = 9;
 const FAILED = 1;
@@ -38,8 +39,12 @@ export class Program {
   #told = false;
   /** It was killed before it had a process. */
   #doomed = false;
-  /** How SIGKILL reaches all of a container; undefined: it is one process. */
+  /** How SIGKILL reaches all of a container, or of what a further process has started; undefined: it is one process. */
   killAll: (() => void) | undefined;
+  /** Called when the end was told. */
+  over: (() => void) | undefined;
+  /** Of a container, from its start to its end. */
+  memory: MemoryWatch | undefined;
   /** Signals all processes of a container but these. */
   signalRest: ((number: number, isLeftOut: (pid: number) => boolean) => void) | undefined;
 
@@ -129,6 +134,11 @@ export class Program {
     this.#options.send("started");
   }
 
+  /** The kernel has killed a process of the container. */
+  outOfMemory(): void {
+    this.#options.send("oom");
+  }
+
   failed(failure: Failure): void {
     this.#failure = failure;
     this.#held = undefined;
@@ -150,13 +160,18 @@ export class Program {
     // Processes that it leaves behind may have its output open for ever. What it has written itself is there.
     if (this.#status !== undefined && !this.#held) for (const output of [...this.#outputs]) output.finish();
     if (this.#failure && this.#outputs.size === 0) {
-      this.#told = true;
-      this.#options.send("failed", new Uint8Array(host.utf8Encode(JSON.stringify(this.#failure))));
-      return true;
+      return this.#tell("failed", new Uint8Array(host.utf8Encode(JSON.stringify(this.#failure))));
     }
     if (!this.#running || this.#status === undefined || this.#outputs.size > 0) return false;
+    this.memory?.look();
+    this.memory?.end();
+    return this.#tell("exit", new Uint8Array([this.#status]));
+  }
+
+  #tell(name: "exit" | "failed", payload: Uint8Array): true {
     this.#told = true;
-    this.#options.send("exit", new Uint8Array([this.#status]));
+    this.#options.send(name, payload);
+    this.over?.();
     return true;
   }
 

@@ -75,6 +75,12 @@ function isBusy(): boolean {
 function detach(place: string): void {
   if (!host.stat(place)) return;
   const fd = host.open(`${place}/.`, host.O.PATH | host.O.DIRECTORY);
-  host.detachMount(fd);
-  host.close(fd);
+  try {
+    host.detachMount(fd);
+  } catch (error) {
+    // The container was given up before it was mounted.
+    if (!host.isErrno(error, "EINVAL")) throw error;
+  } finally {
+    host.close(fd);
+  }
 }

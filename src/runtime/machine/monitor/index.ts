@@ -5,9 +5,10 @@
 import * as host from "../../host/index.ts";
 import { ProtocolError, type SessionEvent } from "../channel/index.ts";
 import { Complaints } from "../complaints.ts";
-import { Inlet, Loop } from "../flow/index.ts";
+import { Inlet, Loop, watchChildren } from "../flow/index.ts";
 import { type Handover, heard, takeOver } from "../handover.ts";
-import * as kernel from "../kernel.ts";
+import { isToldLimit } from "../memory-limit.ts";
+import { Repetition } from "../repetition.ts";
 import { fromEnvironment, type MonitorRequest } from "../request.ts";
 import { Clients } from "./clients.ts";
 import { OwnStream } from "./own-stream.ts";
@@ -20,7 +21,7 @@ const REASON_MOST = 2000;
 const AFTER_CLOSE_MS = 2000;
 
 export function monitor(): never {
-  const { terminal } = fromEnvironment(host.getenv) as MonitorRequest;
+  const { terminal, memoryMiB } = fromEnvironment(host.getenv) as MonitorRequest;
   host.blockSignals();
   const loop = new Loop();
   const { channel, complaints, clients: listener, connection } = machine();
@@ -41,7 +42,8 @@ export function monitor(): never {
     event,
     closed: () => loop.setAlarm(AFTER_CLOSE_MS, () => broken("it has closed its channel")),
   });
-  const own = new OwnStream(loop, port, terminal, host.exit);
+  const repetition = new Repetition({ isLimited: isToldLimit(), memoryMiB });
+  const own = new OwnStream(loop, port, { terminal, repetition, ended: host.exit });
   const clients = new Clients(loop, listener, port, () => own.started);
   let reason = "";
   new Inlet(loop, connection, {
@@ -54,19 +56,12 @@ export function monitor(): never {
     end: () => broken(reason === "" ? "the process that has booted it was killed" : reason),
   });
 
-  const signals = kernel.signalDescriptor();
-  loop.add({
-    fd: signals,
-    wants: () => host.POLL.IN,
-    ready() {
-      for (let number = kernel.nextSignal(signals); number !== 0; number = kernel.nextSignal(signals)) {
-        // Whatever has lost its parent in this pid namespace.
-        if (number === host.signalNumber("CHLD")) while (host.waitpid(-1, host.WAIT.NOHANG));
-        else own.signal(number);
-      }
-    },
-  });
-
+  // Its children are those that have lost their parent in this pid namespace.
+  watchChildren(
+    loop,
+    (pid) => repetition.ended(pid),
+    (number) => own.signal(number),
+  );
   loop.after = () => own.finish();
   own.start();
   try {

@@ -3,9 +3,16 @@ import * as host from "../../host/index.ts";
 import { DATA_MOST, encodeSize, type SessionEvent } from "../channel/index.ts";
 import { creditedOutlet, Inlet, type Loop, type Outlet } from "../flow/index.ts";
 import * as kernel from "../kernel.ts";
+import type { Repetition } from "../repetition.ts";
 import type { Port } from "./port.ts";
 
 const [STDIN, STDOUT, STDERR] = [0, 1, 2];
+
+export interface OwnStreamOptions {
+  readonly terminal: boolean;
+  readonly repetition: Repetition;
+  readonly ended: (status: number) => void;
+}
 
 export class OwnStream {
   readonly stream: number;
@@ -17,11 +24,13 @@ export class OwnStream {
   readonly #early: number[] = [];
   #status: number | undefined;
   readonly #ended: (status: number) => void;
+  readonly #repetition: Repetition;
 
-  constructor(loop: Loop, port: Port, terminal: boolean, ended: (status: number) => void) {
+  constructor(loop: Loop, port: Port, { terminal, repetition, ended }: OwnStreamOptions) {
     this.#port = port;
     this.#terminal = terminal;
     this.#ended = ended;
+    this.#repetition = repetition;
     this.stream = port.session.open()!;
     const outlet = (channel: "stdout" | "stderr", fd: number): Outlet =>
       creditedOutlet(loop, fd, (bytes) => port.release(this.stream, channel, bytes));
@@ -75,6 +84,9 @@ export class OwnStream {
         this.#started = true;
         for (const number of this.#early) this.signal(number);
         return;
+      case "oom":
+        this.#repetition.begin();
+        return;
       case "output":
         this.#outlets[event.channel].push(event.bytes);
         return;
@@ -87,9 +99,9 @@ export class OwnStream {
     }
   }
 
-  /** Whether everything is done: the program has ended and its output has gone. */
+  /** Whether everything is done: the program has ended, its output has gone, and engines have seen why it has ended before they see that it has. */
   finish(): void {
     const { stdout, stderr } = this.#outlets;
-    if (this.#status !== undefined && stdout.waiting === 0 && stderr.waiting === 0) this.#ended(this.#status);
+    if (this.#status !== undefined && stdout.waiting === 0 && stderr.waiting === 0 && !this.#repetition.busy) this.#ended(this.#status);
   }
 }

@@ -61,6 +61,9 @@ export class Peer {
         this.#started = true;
         this.#tell("started");
         return;
+      case "oom":
+        this.#tell("oom");
+        return;
       case "output":
         // Nobody takes it any more. Its bytes are released, so that they do not delay others.
         if (this.#abandoned) this.#port.release(event.stream, event.channel, event.bytes.length);
@@ -97,7 +100,7 @@ export class Peer {
     this.#port.send(name, this.stream, payload);
   }
 
-  /** Another process goes on with it. Its own hears only whether it is made. */
+  /** Another process goes on with it. Its own hears only whether it is made: a program may have printed and ended before the guest says that it runs. */
   wait(): void {
     this.#waiting = [];
   }
@@ -122,8 +125,12 @@ export class Peer {
   #tell(name: FrameName, payload?: Uint8Array): void {
     if (this.#abandoned) return;
     const frame = encodeFrame(name, STREAM, payload);
-    if (this.#waiting && this.#made && name !== "started" && name !== "created") this.#waiting.push(frame);
+    if (this.#waiting && !this.#isWhetherItIsMade(name)) this.#waiting.push(frame);
     else this.#connection.tell(frame);
+  }
+
+  #isWhetherItIsMade(name: FrameName): boolean {
+    return name === "created" || name === "started" || (!this.#made && (name === "exit" || name === "failed"));
   }
 
   #end(): void {

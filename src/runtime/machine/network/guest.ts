@@ -9,12 +9,13 @@ import { addRoute } from "./routes.ts";
 export function bringInterfaces(pid: number, interfaces: readonly Interface[]): void {
   if (interfaces.length === 0) return;
   const pair = openPair(`/proc/${pid}/ns/net`);
+  const names = new Set(interfaces.map(({ name }) => name));
   for (const { name, hardwareAddress, addresses, routes } of interfaces) {
     const link = linksOf(pair.outsideSocket).find((each) => hardwareText(each.hardwareAddress) === hardwareAddress);
     if (link === undefined) throw new Error(`network: the machine has no interface ${hardwareAddress}`);
     const device = {
       name: link.name,
-      temporary: `runt${link.index}`,
+      temporary: freeName(names, link.index),
       index: 0,
       hardwareAddress: link.hardwareAddress,
       up: false,
@@ -26,4 +27,10 @@ export function bringInterfaces(pid: number, interfaces: readonly Interface[]): 
     for (const route of routes) addRoute(pair.insideSocket, index, route);
   }
   for (const fd of Object.values(pair)) host.close(fd);
+}
+
+/** For the way into the container: no interface has it there. */
+function freeName(taken: ReadonlySet<string>, number: number): string {
+  const name = `runt${number}`;
+  return taken.has(name) ? freeName(taken, number + 1) : name;
 }

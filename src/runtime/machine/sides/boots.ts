@@ -2,6 +2,7 @@
 import type { Spec } from "../../spec/index.ts";
 import { type MachineRequest, type MonitorRequest, toEnvironment } from "../request.ts";
 import { type HostParts, kvmOf, TUN } from "./host.ts";
+import { monitorNamespaces } from "./pinned.ts";
 import type { MachineSize } from "./size.ts";
 
 type OwnParts = Pick<HostParts, "role" | "environment" | "making" | "leaving" | "namespaces" | "resources" | "devices">;
@@ -28,7 +29,7 @@ export function bootingParts(spec: Spec, request: MachineRequest, size: MachineS
     environment: toEnvironment({ terminal: request.terminal, memoryMiB: request.memoryMiB } satisfies MonitorRequest),
     making: ["machine-boot", request],
     leaving: network ? { network } : {},
-    namespaces: [...networks, ...["pid", "mount", "ipc", "uts"].map((type) => ({ type }))],
+    namespaces: [...networks, { type: "pid" }, { type: "mount" }, ...monitorNamespaces(spec)],
     resources: hostResources(linux?.resources, size),
     devices: [...(hasNetwork(spec) ? [TUN] : []), ...(request.accelerator === "tcg" ? [] : [kvmOf(request.user)])],
   };

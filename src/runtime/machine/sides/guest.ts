@@ -58,9 +58,12 @@ function joinedNamespaces(linux: Linux | null | undefined, { ownerOf }: SandboxM
   ];
 }
 
-/** Processors and memory nodes have the host's numbers: they are where the machine runs. */
-function guestResources({ cpu, blockIO: _, hugepageLimits: __, rdma: ___, network: ____, ...resources }: NonNullable<Linux["resources"]>) {
-  if (!cpu) return resources;
-  const { cpus: _____, mems: ______, realtimePeriod: _______, realtimeRuntime: ________, ...time } = cpu;
-  return { ...resources, cpu: time };
+/**
+ * Processors and memory nodes have the host's numbers: they are where the machine runs. How eagerly the kernel swaps is said to hosts of cgroup v1; the guest has no
+ * swap, and cgroup v2.
+ */
+function guestResources({ cpu, memory, blockIO, hugepageLimits, rdma, network, ...resources }: NonNullable<Linux["resources"]>) {
+  const { cpus, mems, realtimePeriod, realtimeRuntime, ...time } = cpu ?? {};
+  const { swappiness, ...limits } = memory ?? {};
+  return { ...resources, ...(cpu && { cpu: time }), ...(memory && { memory: limits }) };
 }

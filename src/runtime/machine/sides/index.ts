@@ -2,6 +2,7 @@ export { GUEST, JAIL, KNOWN } from "../places.ts";
 export {
   type AdoptionRequest,
   type BeginRequest,
+  type EndRequest,
   fromEntries,
   type JoinedRequest,
   type MonitorRequest,

@@ -106,6 +106,26 @@ describe("a sandbox", () => {
     expect(guest.mounts?.[0]).toMatchObject({ destination: "/dev/shm", source: "/dev/shm" });
   });
 
+  it("joins on the host what CRI-O has pinned of its pod, and has its own in the guest", () => {
+    const pinned = ["ipc", "uts"].map((type) => ({ type, path: `/var/run/${type}ns/1` }));
+    const annotations = { "io.kubernetes.cri-o.ContainerType": "sandbox", "io.kubernetes.cri-o.SandboxID": "s" };
+    const input = { id: "s", inBundle: (path: string) => path, runt: "/usr/bin/runt", settings: DEFAULT_SETTINGS };
+    const of = (namespaces: { type: string; path?: string }[], marks: Spec["annotations"] = annotations): Sides =>
+      splitSpec({ ...SPEC, annotations: marks, linux: { namespaces: [{ type: "pid" }, ...namespaces] } }, input);
+    const { host, guest } = of(pinned);
+    expect(host.linux?.namespaces).toEqual([{ type: "pid" }, { type: "mount" }, ...pinned]);
+    expect(guest.linux?.namespaces).toEqual(["pid", "ipc", "uts", "network", "mount"].map((type) => ({ type })));
+    expect(of([pinned[0]!]).host.linux?.namespaces).toContainEqual({ type: "uts" });
+    const [ipc] = pinned;
+    for (const [namespaces, marks] of [
+      [[ipc!], {}],
+      [[{ type: "ipc", path: "/proc/1/ns/ipc" }], annotations],
+      [[ipc!, { type: "user", path: "/var/run/userns/1" }], annotations],
+    ] as const) {
+      expect(() => of([...namespaces], marks)).toThrow(/^a container in a machine cannot have a (?:ipc|user) namespace of others$/);
+    }
+  });
+
   it("K36: has CPUs by its shares where it has no quota", () => {
     const shares = { "io.kubernetes.cri.sandbox-cpu-quota": "-1", "io.kubernetes.cri.sandbox-cpu-shares": "2560" };
     expect(podResources(shares, undefined)?.cpu).toEqual({ quota: 2560n, period: 1024n });

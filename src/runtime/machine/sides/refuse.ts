@@ -3,6 +3,7 @@ import { RuntError } from "../../errors/index.ts";
 import type { Spec, SpecMount } from "../../spec/index.ts";
 import type { SpecNamespace } from "./host.ts";
 import type { SandboxMachine } from "./joins.ts";
+import { isPinned } from "./pinned.ts";
 import { isBind } from "./volumes.ts";
 
 /** File systems that the guest's kernel makes by itself. */
@@ -28,7 +29,9 @@ export function refuseUnsupported(spec: Spec, sandbox?: SandboxMachine): void {
   }
   for (const [index, { type, path }] of (linux?.namespaces ?? []).entries()) {
     if (sandbox) refuseInSandbox(sandbox, { type, path }, `/linux/namespaces/${index}`);
-    else if (path && type !== "network") refuse(`/linux/namespaces/${index}/path`, `a ${type} namespace of others`);
+    else if (path && type !== "network" && !isPinned(spec, { type, path })) {
+      refuse(`/linux/namespaces/${index}/path`, `a ${type} namespace of others`);
+    }
   }
   for (const [index, mount] of (spec.mounts ?? []).entries()) refuseMount(mount, `/mounts/${index}`);
 }

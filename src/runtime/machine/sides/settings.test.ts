@@ -27,6 +27,8 @@ describe("the operator's configuration", () => {
     [{ cpusMost: 1.5 }, "vm.json: cpusMost has to be a number of at least 1"],
     [{ allow: { images: "/x" } }, "vm.json: allow.images has to be a list"],
     [{ allow: { images: ["x"] } }, "vm.json: allow.images has to be an absolute path"],
+    [{ virtiofsd: "/a=b" }, 'vm.json: virtiofsd has to be a path without "="'],
+    [{ allow: { hypervisors: ["/a=b"] } }, 'vm.json: allow.hypervisors has to be a path without "="'],
     [{ accelerator: "xen" }, "vm.json: accelerator has to be auto, tcg, kvm"],
     [{ console: 1 }, "vm.json: console has to be true or false"],
   ])("refuses %j", (value, message) => {

@@ -58,6 +58,11 @@ export function parseSettings(text: string, where: string): MachineSettings {
     if (typeof path !== "string" || !path.startsWith("/")) throw wrong(`${name} has to be an absolute path`);
     return path;
   };
+  // env(1), by which both programs begin, would take it for a variable.
+  const program = (name: string, path: string): string => {
+    if (path.includes("=")) throw wrong(`${name} has to be a path without "="`);
+    return path;
+  };
   const number = (name: "user" | "memoryMiB" | "cacheMiB" | "memoryMostMiB" | "cpusMost" | "bootSeconds", least: number): number => {
     const found = given[name] ?? DEFAULT_SETTINGS[name];
     if (!Number.isInteger(found) || (found as number) < least) throw wrong(`${name} has to be a number of at least ${least}`);
@@ -74,8 +79,8 @@ export function parseSettings(text: string, where: string): MachineSettings {
   if (typeof console !== "boolean") throw wrong("console has to be true or false");
   return {
     image: path("image"),
-    hypervisor: path("hypervisor"),
-    virtiofsd: path("virtiofsd"),
+    hypervisor: program("hypervisor", path("hypervisor")),
+    virtiofsd: program("virtiofsd", path("virtiofsd")),
     // As root it would not be held by anything but its own sandbox.
     user: number("user", 1),
     memoryMiB: number("memoryMiB", LEAST_MIB),
@@ -85,7 +90,7 @@ export function parseSettings(text: string, where: string): MachineSettings {
     bootSeconds: number("bootSeconds", 1),
     accelerator: accelerator as MachineSettings["accelerator"],
     console,
-    allow: { images: list("images"), hypervisors: list("hypervisors") },
+    allow: { images: list("images"), hypervisors: list("hypervisors").map((each) => program("allow.hypervisors", each)) },
   };
 }
 

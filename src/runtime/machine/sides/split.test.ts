@@ -47,6 +47,11 @@ describe("the two sides of a configuration", () => {
     expect(guest.root).toEqual({ path: "/share/root" });
   });
 
+  it("leave out of the guest how eagerly it swaps, which has no swap and is of cgroup v2", () => {
+    const { guest } = split({ linux: { ...SPEC.linux, resources: { memory: { limit: 64 << 20, swappiness: 0 } } } });
+    expect(guest.linux?.resources).toEqual({ memory: { limit: 64 << 20 } });
+  });
+
   it("have the mount points of a read-only root made on the host, but for those below another mount", () => {
     const shm = { destination: "/proc/x", type: "tmpfs", source: "tmpfs" };
     const mounts = [...SPEC.mounts!, { destination: "//new/./place/", type: "tmpfs", source: "tmpfs" }, shm];
