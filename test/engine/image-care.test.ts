@@ -84,7 +84,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("images that stay and go (needs root, 
     await pull(unused);
     await until(async () => !(await names()).includes(unused));
     expect(await names()).toEqual([used]);
-    expect(daemon.log()).toContain("images-removed");
+    await until(() => daemon.log().includes("images-removed"));
     await scene.ctl("delete", "t");
     await until(async () => (await names()).length === 0);
     await until(() => blobs().length === 0 && layers().length === 0);

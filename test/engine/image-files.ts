@@ -90,6 +90,16 @@ export function writeLayout(directory: string, image: ImageText): string {
   return manifest.digest;
 }
 
+/** As `docker save` writes it: a list of images, a configuration, and layers that are not packed. */
+export function writeDockerArchive(path: string, { layers, config = {}, top = {}, tag = "v1" }: ImageText): void {
+  const rootfs = { type: "layers", diff_ids: layers.map((archive) => `sha256:${hexOf(archive)}`) };
+  const files = layers.map((content, at) => ({ name: `layer${at}.tar`, content }));
+  const list = [{ Config: "config.json", RepoTags: [`a:${tag}`], Layers: files.map(({ name }) => name) }];
+  const configured = { os: "linux", architecture: ARCHITECTURE, config, rootfs, ...top };
+  const texts = { "manifest.json": list, "config.json": configured };
+  writeFileSync(path, tar([...Object.entries(texts).map(([name, value]) => ({ name, content: JSON.stringify(value) })), ...files]));
+}
+
 let busybox: Buffer | undefined;
 
 /** busybox as /bin/sh and other programs, an empty /tmp, and accounts. */

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { baseLayer, type ImageText, tar, writeLayout } from "./image-files.ts";
+import { baseLayer, type ImageText, tar, writeDockerArchive, writeLayout } from "./image-files.ts";
 import { statusOf } from "./kernel-files.ts";
 import { eventsOf, http, identityOf, isRoot, until, useEngine } from "./support.ts";
 import { SLEEP } from "./tasks.ts";
@@ -159,14 +159,10 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("images (needs root, skopeo and umoci)
   });
 
   test("an archive of Docker's keeps its health check, and is got once by two containers", async () => {
-    const { execFileSync } = await import("node:child_process");
     await scene.daemon();
-    const { directory } = layout({
-      config: { Cmd: ["/bin/sh", "-c", SLEEP], Healthcheck: { Test: ["CMD", "/bin/true"], Interval: 100_000_000 } },
-    });
     const archive = join(scene.directory, "archive.tar");
-    rmSync(archive, { force: true });
-    writeDockerArchive(archive, directory, scene.directory, execFileSync);
+    const healthcheck = { Test: ["CMD", "/bin/true"], Interval: 100_000_000 };
+    writeDockerArchive(archive, { layers: [baseLayer()], config: { Cmd: ["/bin/sh", "-c", SLEEP], Healthcheck: healthcheck } });
     await apply([{ image: `docker-archive:${archive}` }, { image: `docker-archive:${archive}` }]);
     await until(async () => (await task()).known !== "NONE");
     expect(await settled()).toMatchObject({ known: "RUNNING" });
@@ -228,16 +224,3 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("images (needs root, skopeo and umoci)
     expect(combined.text).toContain("there is nothing to pull");
   });
 });
-
-/** As `docker save` writes it: a configuration, layers, and a list of both. */
-function writeDockerArchive(archive: string, layout: string, scratch: string, run: (file: string, args: string[]) => unknown): void {
-  const index = JSON.parse(readFileSync(join(layout, "index.json"), "utf8"));
-  const blob = (digest: string) => join(layout, "blobs/sha256", digest.slice(7));
-  const manifest = JSON.parse(readFileSync(blob(index.manifests[0].digest), "utf8"));
-  const directory = join(scratch, "docker-archive");
-  mkdirSync(directory, { recursive: true });
-  writeFileSync(join(directory, "config.json"), readFileSync(blob(manifest.config.digest)));
-  writeFileSync(join(directory, "layer.tar"), baseLayer());
-  writeFileSync(join(directory, "manifest.json"), JSON.stringify([{ Config: "config.json", RepoTags: ["a:v1"], Layers: ["layer.tar"] }]));
-  run("tar", ["-C", directory, "-cf", archive, "manifest.json", "config.json", "layer.tar"]);
-}

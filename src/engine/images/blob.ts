@@ -1,7 +1,10 @@
 /** Small parts of images, read whole. */
 import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
+import { open, rename } from "node:fs/promises";
+import { join } from "node:path";
 import { ImageError } from "./errors.ts";
+import type { Places } from "./places.ts";
 
 /** Largest manifest or configuration that is read, in bytes. */
 export const LARGEST_JSON = 4 << 20;
@@ -10,15 +13,34 @@ export function digestOf(bytes: Buffer): string {
   return `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
 }
 
-/** @throws ImageError image-invalid: it is not there, too large, or not what its name says */
-export function readBlob(path: string, digest: string): Buffer {
-  let bytes: Buffer;
+/** @param what names it in the error. @throws ImageError image-invalid: it is not there, or too large */
+export function readSmall(path: string, what: string): Buffer {
   try {
     if (statSync(path).size > LARGEST_JSON) throw new Error(`it is larger than ${LARGEST_JSON} bytes`);
-    bytes = readFileSync(path);
+    return readFileSync(path);
   } catch (error) {
-    throw new ImageError("image-invalid", `${digest}: ${(error as Error).message}`, { cause: error });
+    throw new ImageError("image-invalid", `${what}: ${(error as Error).message}`, { cause: error });
   }
+}
+
+/** @throws ImageError image-invalid: it is not there, too large, or not what its name says */
+export function readBlob(path: string, digest: string): Buffer {
+  const bytes = readSmall(path, digest);
   if (digestOf(bytes) !== digest) throw new ImageError("image-invalid", `${digest}: its content has another digest`);
   return bytes;
+}
+
+/** Its name stands for all of it, also after a crash. Returns its digest. */
+export async function putBlob(places: Places, bytes: Buffer): Promise<string> {
+  const digest = digestOf(bytes);
+  const fresh = join(places.staging, `blob-${process.hrtime.bigint()}`);
+  const file = await open(fresh, "wx", 0o600);
+  try {
+    await file.writeFile(bytes);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(fresh, places.blob(digest));
+  return digest;
 }

@@ -1,8 +1,8 @@
 /** Removes unused images from the store: first their names, then the blobs and layers that no name and no container needs. The caller holds the store's lock. */
-import { renameSync, rmSync, statSync } from "node:fs";
+import { rmSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { removeScratch } from "../volumes/index.ts";
+import { removeLayer } from "./layers.ts";
 import type { Entry, Layout } from "./layout.ts";
 import type { ImageId, Loaded } from "./load.ts";
 import type { Places } from "./places.ts";
@@ -64,11 +64,7 @@ async function sweepParts(options: CollectOptions): Promise<number> {
   const needed = partsOf(places, layout.entries, used);
   if (needed === undefined) return bytes;
   for (const name of await readdir(places.layers)) {
-    if (needed.layers.has(name)) continue;
-    // Removing takes a while. A layer that is half removed must not be found under its name.
-    const trash = join(places.staging, `trash-${name}`);
-    renameSync(join(places.layers, name), trash);
-    await removeScratch(trash);
+    if (!needed.layers.has(name)) await removeLayer(places, name);
   }
   return bytes;
 }

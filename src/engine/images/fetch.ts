@@ -1,15 +1,13 @@
 /** skopeo: what a source has under a name, and the copy of it into the store. */
-import { mkdtempSync, readFileSync } from "node:fs";
-import { open, readdir, rename, stat } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ImageReference, pinned, renderReference } from "../spec/index.ts";
-import { removeScratch } from "../volumes/index.ts";
-import { digestOf, LARGEST_JSON } from "./blob.ts";
+import { digestOf, LARGEST_JSON, putBlob } from "./blob.ts";
 import { ImageError } from "./errors.ts";
 import { listedIn } from "./listed.ts";
 import { DIGEST, jsonOf } from "./manifest.ts";
-import type { Places } from "./places.ts";
 import { runProgram } from "./program.ts";
+import { inStaging, type StagingOptions } from "./staging.ts";
 
 /** Docker's manifests. skopeo converts them to OCI, whose configuration has no health check, so the configuration of the source is kept beside it. */
 const DOCKER_MANIFEST = "application/vnd.docker.distribution.manifest.v2+json";
@@ -75,20 +73,14 @@ function copiesOf(digest: string, manifests: unknown): readonly string[] | undef
 }
 
 export interface Fetched {
+  /** As the source names the content. */
+  readonly digest: string;
   readonly manifest: string;
   readonly manifestSize: number;
   readonly config: string | null;
 }
 
-export interface CopyOptions extends FetchOptions {
-  readonly places: Places;
-  /** Called now and then with the number of bytes received so far. */
-  readonly onProgress: (bytes: number) => void;
-  /** Limit of the bytes that are copied; more is an error. */
-  readonly maxBytes: number;
-}
-
-const LOOK_MS = 250;
+export type CopyOptions = FetchOptions & StagingOptions;
 
 /** Copies exactly what was resolved, nothing newer. Blobs that are in the store already are not fetched again. @throws ImageError; the reason of `signal` */
 export async function copySource(
@@ -96,35 +88,22 @@ export async function copySource(
   { digest, isDocker, copies }: Resolved,
   options: CopyOptions,
 ): Promise<Fetched> {
-  const { places, signal } = options;
   const source = renderReference(pinned(reference, digest));
-  const staging = mkdtempSync(join(places.staging, "pull-"));
-  const bound = new AbortController();
-  const end = () => bound.abort(signal.reason);
-  signal.addEventListener("abort", end);
-  if (signal.aborted) end();
-  const watch = setInterval(() => void look(staging, options, bound), LOOK_MS);
-  try {
+  return inStaging(options, async (directory, signal) => {
     const { args, descriptors } = credentialsOf(options);
     const credentials = args.map((one) => (one === "--authfile" ? "--src-authfile" : one));
-    const target = [`oci:${join(staging, "image")}:image`, "--dest-shared-blob-dir", places.blobs];
+    const target = [`oci:${directory}:image`, "--dest-shared-blob-dir", options.places.blobs];
     // Otherwise layers that are not packed would be, and the image be another one.
     const preserve = copies === undefined ? [] : ["--preserve-digests"];
-    await runProgram("skopeo", ["copy", "--quiet", ...preserve, ...credentials, source, ...target], { signal: bound.signal, descriptors });
-    const { manifests } = jsonOf(readFileSync(join(staging, "image/index.json")), source) as {
-      manifests: { digest: string; size: number }[];
-    };
+    await runProgram("skopeo", ["copy", "--quiet", ...preserve, ...credentials, source, ...target], { signal, descriptors });
+    const { manifests } = jsonOf(readFileSync(join(directory, "index.json")), source) as { manifests: { digest: string; size: number }[] };
     const [manifest] = manifests;
     if (manifest === undefined || !DIGEST.test(manifest.digest))
       throw new ImageError("image-invalid", `${source}: no manifest has come of it`);
     if (copies?.includes(manifest.digest) === false) throw new ImageError("image-invalid", `${source}: it was changed while it was copied`);
-    const config = isDocker ? await dockerConfig(source, { ...options, signal: bound.signal }) : null;
-    return { manifest: manifest.digest, manifestSize: manifest.size, config };
-  } finally {
-    clearInterval(watch);
-    signal.removeEventListener("abort", end);
-    await removeScratch(staging);
-  }
+    const config = isDocker ? await dockerConfig(source, { ...options, signal }) : null;
+    return { digest, manifest: manifest.digest, manifestSize: manifest.size, config };
+  });
 }
 
 /** The configuration as the source has it goes into the store beside the one that skopeo has made of it. */
@@ -136,28 +115,5 @@ async function dockerConfig(source: string, options: CopyOptions): Promise<strin
     descriptors,
     mostOutput: LARGEST_JSON,
   });
-  const digest = digestOf(bytes);
-  const fresh = join(places.staging, `config-${process.hrtime.bigint()}`);
-  const file = await open(fresh, "wx", 0o600);
-  try {
-    await file.writeFile(bytes);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(fresh, places.blob(digest));
-  return digest;
-}
-
-/** A source may send more bytes than it has announced. */
-async function look(staging: string, { onProgress, maxBytes }: CopyOptions, bound: AbortController): Promise<void> {
-  const bytes = await sizeBelow(join(staging, "image")).catch(() => 0);
-  onProgress(bytes);
-  if (bytes > maxBytes) bound.abort(new ImageError("image-refused", `it is larger than ${maxBytes} bytes, which this host allows`));
-}
-
-async function sizeBelow(directory: string): Promise<number> {
-  const names = await readdir(directory);
-  const sizes = await Promise.all(names.map(async (name) => (await stat(join(directory, name))).size));
-  return sizes.reduce((sum, size) => sum + size, 0);
+  return putBlob(places, bytes);
 }

@@ -5,22 +5,26 @@ import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { type ImageConfig, type ImageReference, parseReference } from "../spec/index.ts";
 import { removeScratch } from "../volumes/index.ts";
+import { copyArchive } from "./archive.ts";
 import { type Collected, type CollectPolicy, collect, sweepBlobs } from "./collect.ts";
 import { type Credentials, withCredentials } from "./credentials.ts";
 import { ImageError } from "./errors.ts";
-import { copySource, resolveSource } from "./fetch.ts";
+import { type CopyOptions, copySource, resolveSource } from "./fetch.ts";
 import { assertFits } from "./fits.ts";
 import { Flights } from "./flights.ts";
 import { type Entry, Layout } from "./layout.ts";
 import { type ImageId, type Loaded, loadImage } from "./load.ts";
 import { Lock } from "./lock.ts";
+import { type Overlays, overlaysOn } from "./overlays.ts";
 import { Places } from "./places.ts";
 import { pullDecision } from "./policy.ts";
 import type { Images, Pin, PullRequest, Root, RootUsers, StoredImage } from "./port.ts";
-import { canOverlay, Roots } from "./roots.ts";
+import { Roots } from "./roots.ts";
 import { DEFAULT_LIMITS, type ImageLimits } from "./scan.ts";
 import { Slots } from "./slots.ts";
+import { assertSmall } from "./staging.ts";
 import { type UnpackOptions, unpackFlat, unpackLayers } from "./unpack.ts";
+import { Unsynced } from "./unsynced.ts";
 import { assertSizes, isThere, packedSize } from "./whole.ts";
 import { within } from "./within.ts";
 
@@ -36,6 +40,10 @@ export interface ImageStoreOptions {
   readonly credentials?: Credentials | undefined;
   /** Images that are never removed: those of tasks, and those just pulled for them. The store knows the images of its root file systems itself. Default: none. */
   readonly inUse?: (() => readonly ImageId[]) | undefined;
+  /** Id of this boot of the host. */
+  readonly bootId: string;
+  /** Called when the disk could not be given what was unpacked. It is tried again. */
+  readonly onSyncError: (error: unknown) => void;
   /** How root file systems are made. "copy" uses no overlays. Default: overlay where the file system allows it. */
   readonly roots?: "overlay" | "copy" | undefined;
 }
@@ -53,7 +61,8 @@ export class ImageStore implements Images {
   readonly #slots: Slots;
   readonly #pulls = new Flights<Pin>();
   readonly #unpacks = new Flights<void>();
-  #overlays: Promise<boolean> | undefined;
+  readonly #unsynced: Unsynced;
+  #tried: Promise<Overlays> | undefined;
 
   constructor(options: ImageStoreOptions) {
     this.#options = options;
@@ -61,6 +70,7 @@ export class ImageStore implements Images {
     this.#places = new Places(options.directory);
     this.#places.make();
     this.#layout = new Layout(this.#places.layout);
+    this.#unsynced = new Unsynced({ places: this.#places, bootId: options.bootId, onError: options.onSyncError });
     this.#roots = new Roots(this.#places);
     this.#slots = new Slots(options.pullsAtOnce ?? PULLS_AT_ONCE);
   }
@@ -68,6 +78,7 @@ export class ImageStore implements Images {
   async sweep(roots: ReadonlySet<string>): Promise<readonly string[]> {
     // Pulls and unpackings that a daemon before this one has begun: it and its programs are dead.
     for (const name of await readdir(this.#places.staging)) await removeScratch(join(this.#places.staging, name));
+    await this.#unsynced.sweep();
     const strays = (await readdir(this.#places.roots)).filter((id) => !roots.has(id));
     for (const id of strays) await this.#roots.release(id);
     return strays;
@@ -159,19 +170,21 @@ export class ImageStore implements Images {
 
   async #fetch(reference: ImageReference, text: string, request: PullRequest, credentials?: number): Promise<Pin> {
     const { signal, onProgress = () => {} } = request;
-    const resolved = await resolveSource(reference, { signal, credentials });
     const current = this.#cached(text);
-    if (current?.digest === resolved.digest) return this.#ready(pinOf(current, "current"), signal);
+    const isArchive = reference.transport === "docker-archive";
+    // Of an archive that nothing is there of, the copy says what it has.
+    const resolved = isArchive && current === undefined ? undefined : await resolveSource(reference, { signal, credentials });
+    if (resolved !== undefined && current?.digest === resolved.digest) return this.#ready(pinOf(current, "current"), signal);
     const { maxBytes } = this.#limits;
-    const total = resolved.size ?? null;
-    if (total !== null && total > maxBytes)
-      throw new ImageError("image-refused", `${text}: packed it has ${total} bytes, and this host allows ${maxBytes}`);
+    const total = resolved?.size ?? null;
+    if (total !== null) assertSmall(text, total, maxBytes);
     onProgress({ bytes: 0, total });
-    const fetched = await copySource(reference, resolved, {
+    const options: CopyOptions = {
       ...{ signal, credentials, places: this.#places, maxBytes },
       onProgress: (bytes) => onProgress({ bytes, total }),
-    });
-    const entry: Entry = { reference: text, digest: resolved.digest, ...fetched, pulledMs: Date.now() };
+    };
+    const fetched = resolved === undefined || isArchive ? copyArchive(reference, options) : copySource(reference, resolved, options);
+    const entry: Entry = { reference: text, ...(await fetched), pulledMs: Date.now() };
     const pin = await this.#ready(pinOf(entry, "pulled"), signal);
     this.#layout.put(entry);
     return pin;
@@ -188,14 +201,15 @@ export class ImageStore implements Images {
     return pin;
   }
 
-  #unpackOptions(signal: AbortSignal): UnpackOptions {
-    return { places: this.#places, limits: this.#limits, flights: this.#unpacks, signal };
+  async #unpackOptions(signal: AbortSignal): Promise<UnpackOptions> {
+    const overlays = await this.#overlays();
+    return { places: this.#places, limits: this.#limits, flights: this.#unpacks, unsynced: this.#unsynced, overlays, signal };
   }
 
   async #unpack(loaded: Loaded, signal: AbortSignal): Promise<void> {
-    const options = this.#unpackOptions(signal);
-    if (await this.#hasOverlays()) await unpackLayers(loaded, options);
-    else await unpackFlat(loaded, options);
+    const options = await this.#unpackOptions(signal);
+    if (options.overlays === "none") await unpackFlat(loaded, options);
+    else await unpackLayers(loaded, options);
   }
 
   config(id: ImageId): ImageConfig {
@@ -215,8 +229,9 @@ export class ImageStore implements Images {
       const loaded = loadImage(this.#places, image);
       await this.#unpack(loaded, signal);
       try {
-        if (await this.#hasOverlays()) await this.#roots.overlay({ id, image, users }, loaded.layers, signal);
-        else await this.#roots.copy({ id, image, users }, await unpackFlat(loaded, this.#unpackOptions(signal)), signal);
+        const options = await this.#unpackOptions(signal);
+        if (options.overlays === "none") await this.#roots.copy({ id, image, users }, await unpackFlat(loaded, options), signal);
+        else await this.#roots.overlay({ id, image, users }, loaded.layers, options.overlays, signal);
         await this.#roots.fillVolumes(id, volumes, users, signal);
       } catch (error) {
         // Who has no container has nothing that would release it.
@@ -231,10 +246,13 @@ export class ImageStore implements Images {
     await this.#roots.release(id);
   }
 
-  #hasOverlays(): Promise<boolean> {
+  async #overlays(): Promise<Overlays> {
     const { roots } = this.#options;
-    this.#overlays ??= roots === undefined ? canOverlay(this.#places) : Promise.resolve(roots === "overlay");
-    return this.#overlays;
+    if (roots === "copy") return "none";
+    this.#tried ??= overlaysOn(this.#places);
+    const found = await this.#tried;
+    // Whoever asks for overlays has the error of the mount.
+    return roots === "overlay" && found === "none" ? "synced" : found;
   }
 
   #cached(reference: string): Entry | undefined {

@@ -3,7 +3,7 @@ import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, w
 import { join } from "node:path";
 import { z } from "zod";
 import { ImageError } from "./errors.ts";
-import { descriptor, jsonOf } from "./manifest.ts";
+import { descriptor, jsonOf, MANIFEST_TYPE } from "./manifest.ts";
 
 /** opencontainers/image-spec, annotations.md */
 const NAME = "org.opencontainers.image.ref.name";
@@ -29,8 +29,6 @@ export interface Entry {
   readonly config: string | null;
   readonly pulledMs: number;
 }
-
-const MEDIA_TYPE = "application/vnd.oci.image.manifest.v1+json";
 
 export class Layout {
   readonly #path: string;
@@ -72,7 +70,7 @@ export class Layout {
 
   #write(entries: readonly Entry[]): void {
     const manifests = entries.map(({ reference, digest, manifest, manifestSize, config, pulledMs }) => ({
-      mediaType: MEDIA_TYPE,
+      mediaType: MANIFEST_TYPE,
       digest: manifest,
       size: manifestSize,
       annotations: {

@@ -15,15 +15,25 @@ export interface Manifest {
   readonly layers: readonly Descriptor[];
 }
 
+export const MANIFEST_TYPE = "application/vnd.oci.image.manifest.v1+json";
+export const CONFIG_TYPE = "application/vnd.oci.image.config.v1+json";
+/** Of one that is not packed. */
+export const LAYER_TYPE = "application/vnd.oci.image.layer.v1.tar";
 /** What umoci unpacks. */
-const LAYERS = ["application/vnd.oci.image.layer.v1.tar", "application/vnd.oci.image.layer.v1.tar+gzip"];
+const LAYERS = [LAYER_TYPE, `${LAYER_TYPE}+gzip`];
 /** So many directories can be named in the options of one mount (a page). */
 const MOST_LAYERS = 110;
 
-/** @throws ImageError image-invalid, image-unsupported */
-export function parseManifest(bytes: Buffer, what: string): Manifest {
+/** Of a manifest of OCI or Docker, whatever its parts are. @throws ImageError image-invalid */
+export function partsOf(bytes: Buffer, what: string): Manifest {
   const { success, data, error } = manifest.safeParse(jsonOf(bytes, what));
   if (!success) throw new ImageError("image-invalid", `${what}: it is no manifest of an image: ${z.prettifyError(error)}`);
+  return data;
+}
+
+/** @throws ImageError image-invalid, image-unsupported */
+export function parseManifest(bytes: Buffer, what: string): Manifest {
+  const data = partsOf(bytes, what);
   if (data.layers.length > MOST_LAYERS)
     throw new ImageError("image-unsupported", `${what}: it has ${data.layers.length} layers, and ${MOST_LAYERS} are the most`);
   const unknown = data.layers.find(({ mediaType }) => !LAYERS.includes(mediaType));

@@ -8,9 +8,13 @@ let directory: string;
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "runt-mounts-"));
   // In the place of the real one, which needs root: each call of it is counted, and nothing is mounted.
-  writeFileSync(join(directory, "mount"), `#!/bin/sh\necho "$PPID $*" >> ${directory}/calls\necho "mount: no" >&2\nexit 32\n`, {
-    mode: 0o755,
-  });
+  writeFileSync(
+    join(directory, "mount"),
+    `#!/bin/sh\necho "$PPID $*" >> ${directory}/calls\n[ "$1" != --all ] || cat "$3" >> ${directory}/table\necho "mount: no" >&2\nexit 32\n`,
+    {
+      mode: 0o755,
+    },
+  );
   vi.stubEnv("PATH", `${directory}:${process.env["PATH"]}`);
 });
 afterEach(() => {
@@ -18,18 +22,24 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
-test("who asks while others are mounted waits for one process together with all the rest; who has no mount then is told why", async () => {
+test("E63: who asks at the same time is served by one process; who has no mount then is told why", async () => {
   const mounts = new Mounts(directory);
   const { signal } = new AbortController();
-  const names = Array.from({ length: 10 }, (_, at) => `root${at}`);
+  const names = Array.from({ length: 10 }, (_, at) => (at === 3 ? "root 3" : `root${at}`));
   const ends = await Promise.allSettled(names.map((name) => mounts.overlay(`lowerdir=a,upperdir=${name}`, join(directory, name), signal)));
   expect(ends.map((one) => (one.status === "rejected" ? String(one.reason.message) : "mounted"))).toEqual(
     names.map(() => expect.stringContaining("mount: no")),
   );
-  const calls = readFileSync(join(directory, "calls"), "utf8").trim().split("\n");
-  const own = calls.filter((line) => line.startsWith(`${process.pid} `));
-  const shared = calls.filter((line) => !own.includes(line));
-  // One by one for the reason, and before that by two shells: the first takes one, the second the others.
-  expect([own.length, shared.length, new Set(shared.map((line) => line.split(" ")[0])).size]).toEqual([10, 10, 2]);
+  const calls = () => readFileSync(join(directory, "calls"), "utf8").trim().split("\n");
+  // One by one for the reason, and before that all by one process.
+  expect(calls()).toHaveLength(11);
+  expect(calls()[0]).toBe(`${process.pid} --all --fstab /proc/self/fd/3`);
+  const lines = names.map(
+    (name) => `overlay ${directory}/${name.replace(" ", "\\040")} overlay lowerdir=a,upperdir=${name.replace(" ", "\\040")} 0 0\n`,
+  );
+  expect(readFileSync(join(directory, "table"), "utf8")).toBe(lines.join(""));
   await mounts.unmount(join(directory, "root0"));
+  // Nobody else asks.
+  await expect(mounts.overlay("lowerdir=a", join(directory, "alone"), signal)).rejects.toThrow("mount: no");
+  expect(calls().slice(11)).toEqual(Array(2).fill(`${process.pid} -t overlay overlay -o lowerdir=a ${directory}/alone`));
 });

@@ -1,11 +1,11 @@
-/** Overlays of root file systems are mounted and unmounted by programs. One process serves all who ask while the one before is busy: starting it costs this daemon more than its work. */
+/** Overlays of root file systems are mounted and unmounted by programs. One process serves all who ask at the same time, or while the one before is busy: starting it costs this daemon more than its work. */
 import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { setImmediate } from "node:timers/promises";
+import { asMemoryFile } from "../secrets/index.ts";
 import { runProgram } from "./program.ts";
 
 /** The newer interface of the kernel takes 255 bytes for one option (libmount of util-linux 2.39 and later). */
 const OLD_INTERFACE = { LIBMOUNT_FORCE_MOUNT2: "always" };
-/** Pairs of options and a directory. Who is left without a mount asks again alone, for the reason. */
-const MOUNT_ALL = `while [ $# -gt 0 ]; do mount -t overlay overlay -o "$1" "$2"; shift 2; done; exit 0`;
 /** The command line of one process is bounded. */
 const MOST_REQUESTS = 64;
 
@@ -34,6 +34,8 @@ class Together {
 
   async #work(): Promise<void> {
     this.#isBusy = true;
+    // The containers of a task ask one after the other, all in one turn of the engine.
+    await setImmediate();
     while (this.#waiting.length > 0) {
       const requests = this.#waiting.slice(0, MOST_REQUESTS);
       this.#waiting = this.#waiting.slice(MOST_REQUESTS);
@@ -52,14 +54,16 @@ export class Mounts {
 
   constructor(cwd: string) {
     this.#cwd = cwd;
-    this.#mounting = new Together((pairs) => runProgram("sh", ["-c", MOUNT_ALL, "sh", ...pairs], { cwd, env: OLD_INTERFACE }));
+    this.#mounting = new Together(([options = "", path = "", ...others]) =>
+      others.length === 0 ? mountOne(options, path, cwd) : mountAll([options, path, ...others], cwd),
+    );
   }
 
   /** Nothing is mounted there. @param cwd from where layers are named. @throws ImageError; the reason of `signal` */
   async overlay(options: string, path: string, signal: AbortSignal, cwd = this.#cwd): Promise<void> {
     signal.throwIfAborted();
     if (cwd === this.#cwd) await this.#mounting.ask(options, path);
-    if (!isMounted(path)) await runProgram("mount", ["-t", "overlay", "overlay", "-o", options, path], { cwd, env: OLD_INTERFACE, signal });
+    if (!isMounted(path)) await mountOne(options, path, cwd, signal);
   }
 
   /** Succeeds if nothing is mounted there. @throws ImageError: it is in use */
@@ -67,6 +71,27 @@ export class Mounts {
     if (isMounted(path)) await this.#unmounting.ask(path);
     while (isMounted(path)) await runProgram("umount", [path]);
   }
+}
+
+/** Who is left without a mount asks again alone, for the reason. @param pairs options and a directory */
+function mountAll(pairs: readonly string[], cwd: string): Promise<unknown> {
+  const lines = pairs.flatMap((options, at) =>
+    at % 2 === 0 ? [`overlay ${escaped(pairs[at + 1]!)} overlay ${escaped(options)} 0 0\n`] : [],
+  );
+  return asMemoryFile(Buffer.from(lines.join("")), (descriptor) =>
+    runProgram("mount", ["--all", "--fstab", "/proc/self/fd/3"], { cwd, env: OLD_INTERFACE, descriptors: [descriptor] }),
+  );
+}
+
+/** fstab(5) has white space, and the backslash that begins it, as octal numbers. */
+function escaped(field: string): string {
+  return field.replace(/[\s\\]/g, (one) => `\\${one.charCodeAt(0).toString(8).padStart(3, "0")}`);
+}
+
+/** @throws ImageError; the reason of `signal` */
+function mountOne(options: string, path: string, cwd: string, signal?: AbortSignal): Promise<unknown> {
+  const args = ["-t", "overlay", "overlay", "-o", options, path];
+  return runProgram("mount", args, { cwd, env: OLD_INTERFACE, ...(signal === undefined ? {} : { signal }) });
 }
 
 /** A directory may be mounted at its own place: then it is of the same file system as the one above it. */

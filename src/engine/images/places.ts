@@ -27,6 +27,11 @@ export class Places {
     return join(this.#directory, "layers");
   }
 
+  /** A file for each unpacked layer that the disk may not have as a whole yet (unsynced.ts). */
+  get unsynced(): string {
+    return join(this.#directory, "unsynced");
+  }
+
   /** What is being pulled or unpacked: nothing of it is needed after a crash. */
   get staging(): string {
     return join(this.#directory, "staging");
@@ -42,7 +47,7 @@ export class Places {
   }
 
   make(): void {
-    for (const path of [this.#directory, this.layers, this.staging, this.roots, join(this.blobs, "sha256")])
+    for (const path of [this.#directory, this.layers, this.unsynced, this.staging, this.roots, join(this.blobs, "sha256")])
       mkdirSync(path, { recursive: true, mode: 0o700 });
     // The directory may have existed before, for instance as the mount point of a disk.
     chmodSync(this.#directory, 0o700);

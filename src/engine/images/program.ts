@@ -1,5 +1,7 @@
 /** Runs skopeo and umoci. Each gets a process group of its own, so that it can be killed with all its children. */
 import { type ChildProcess, spawn } from "node:child_process";
+import { accessSync, constants, statSync } from "node:fs";
+import { join } from "node:path";
 import { ImageError } from "./errors.ts";
 
 const PACKAGES: Readonly<Record<string, string>> = {
@@ -50,6 +52,21 @@ export async function runProgram(program: string, args: readonly string[], optio
   }
 }
 
+/** For a program that a shell starts: one that is missing would look like an error of the shell. @throws ImageError program-missing */
+export function assertInstalled(program: string): void {
+  const directories = (process.env["PATH"] ?? "").split(":");
+  if (!directories.some((directory) => isExecutable(join(directory, program)))) throw missingError(program);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
 interface End {
   readonly stdout: Buffer;
   readonly stderr: string;
@@ -81,6 +98,10 @@ function ended(child: ChildProcess, program: string, mostOutput: number): Promis
 
 function startError(program: string, error: NodeJS.ErrnoException): ImageError {
   if (error.code !== "ENOENT") return new ImageError("pull-failed", `${program} could not be started: ${error.message}`, { cause: error });
+  return missingError(program);
+}
+
+function missingError(program: string): ImageError {
   return new ImageError("program-missing", `${program} is not installed: apt-get install ${PACKAGES[program] ?? program}`);
 }
 

@@ -7,9 +7,9 @@ import { join, relative } from "node:path";
 import { resolveInRoot } from "../../executor/index.ts";
 import { removeScratch } from "../volumes/index.ts";
 import { copyAttributes } from "./attributes.ts";
-import { ImageError } from "./errors.ts";
 import type { ImageId } from "./load.ts";
 import { Mounts } from "./mounts.ts";
+import { flagsOf, type Overlays } from "./overlays.ts";
 import type { Places } from "./places.ts";
 import type { RootUsers } from "./port.ts";
 import { runProgram } from "./program.ts";
@@ -41,7 +41,7 @@ export class Roots {
   }
 
   /** May be repeated, as long as the container does not run. @param layers names, the lowest first. @throws ImageError; the reason of `signal` */
-  async overlay({ id, image, users }: NewRoot, layers: readonly string[], signal: AbortSignal): Promise<string> {
+  async overlay({ id, image, users }: NewRoot, layers: readonly string[], overlays: Overlays, signal: AbortSignal): Promise<string> {
     const path = await this.#make(id, image);
     const cwd = users?.layers ?? this.#places.layers;
     const top = layers.at(-1);
@@ -52,7 +52,7 @@ export class Roots {
     const from = (name: string) => relative(cwd, join(this.#places.root(id), name));
     // A layer of an image without any is an empty directory.
     const lower = layers.length === 0 ? from("empty") : [...layers].reverse().join(":");
-    const options = `${FLAGS},lowerdir=${lower},upperdir=${from("upper")},workdir=${from("work")}`;
+    const options = `${FLAGS},${flagsOf(overlays)}lowerdir=${lower},upperdir=${from("upper")},workdir=${from("work")}`;
     await this.#mounts.overlay(options, path, signal, cwd);
     return path;
   }
@@ -117,20 +117,4 @@ function makeDirectory(path: string): void {
 /** To their root; without users of its own it is that of the host already. */
 function giveTo(users: RootUsers | undefined, path: string): void {
   if (users !== undefined) chownSync(path, users.first, users.first);
-}
-
-/** Whether the file system of the state directory can carry overlays: tried in a mount namespace of its own. */
-export async function canOverlay(places: Places): Promise<boolean> {
-  const directory = join(places.staging, `probe-${process.pid}`);
-  for (const name of ["lower", "upper", "work", "merged"]) mkdirSync(join(directory, name), { recursive: true });
-  try {
-    const mount = ["mount", "-t", "overlay", "overlay", "-o", "lowerdir=lower,upperdir=upper,workdir=work", "merged"];
-    await runProgram("unshare", ["--mount", "--propagation", "private", ...mount], { cwd: directory });
-    return true;
-  } catch (error) {
-    if (!(error instanceof ImageError)) throw error;
-    return false;
-  } finally {
-    await removeScratch(directory);
-  }
 }

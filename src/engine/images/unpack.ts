@@ -11,9 +11,11 @@ import { ImageError } from "./errors.ts";
 import type { Flights } from "./flights.ts";
 import type { Loaded } from "./load.ts";
 import type { Descriptor } from "./manifest.ts";
+import { flagsOf, type Overlays } from "./overlays.ts";
 import type { Places } from "./places.ts";
-import { runProgram } from "./program.ts";
+import { assertInstalled, runProgram } from "./program.ts";
 import { Budget, type ImageLimits, scanLayer } from "./scan.ts";
+import type { Unsynced } from "./unsynced.ts";
 
 export interface UnpackOptions {
   readonly places: Places;
@@ -21,6 +23,9 @@ export interface UnpackOptions {
   readonly signal: AbortSignal;
   /** Unpackings in progress by layer name, because two images may need the same layer at once. */
   readonly flights: Flights<void>;
+  readonly unsynced: Unsynced;
+  /** How layers lie on each other while they are unpacked. */
+  readonly overlays: Overlays;
 }
 
 /** The mount is in a namespace of its own: it goes with the process, however that ends. */
@@ -88,50 +93,50 @@ interface Part {
 }
 
 async function once(name: string, below: readonly string[], parts: readonly Part[], options: UnpackOptions): Promise<void> {
-  await options.flights.join(name, options.signal, async (signal) => {
-    if (!existsSync(join(options.places.layers, name))) await unpackInto(name, below, parts, { ...options, signal });
+  const { flights, places, unsynced } = options;
+  const path = join(places.layers, name);
+  await flights.join(name, options.signal, async (signal) => {
+    if (existsSync(path)) return;
+    const directory = mkdtempSync(join(places.staging, "unpack-"));
+    try {
+      await unsynced.during(name, async () => {
+        const content = await unpackIn(directory, below, parts, { ...options, signal });
+        return () => renameSync(content, path);
+      });
+    } finally {
+      await removeScratch(directory);
+    }
   });
 }
 
-/** @param below names of the layers it lies on, the lowest first */
-async function unpackInto(
-  name: string,
+/** Returns the path of what was unpacked. @param below names of the layers it lies on, the lowest first */
+async function unpackIn(
+  directory: string,
   below: readonly string[],
   parts: readonly Part[],
-  { places, signal }: UnpackOptions,
-): Promise<void> {
-  const directory = mkdtempSync(join(places.staging, "unpack-"));
+  { places, overlays, signal }: UnpackOptions,
+): Promise<string> {
+  const [content, work, merged] = ["content", "work", "merged"].map((one) => join(directory, one)) as [string, string, string];
+  for (const path of [content, work, merged]) mkdirSync(path);
+  const free = freeBytes(directory);
+  chmodSync(content, 0o755);
+  const image = `${makeLayout(join(directory, "image"), parts, places)}:image`;
   try {
-    const [content, work, merged] = ["content", "work", "merged"].map((one) => join(directory, one)) as [string, string, string];
-    for (const path of [content, work, merged]) mkdirSync(path);
-    const free = freeBytes(directory);
-    chmodSync(content, 0o755);
-    const image = `${makeLayout(join(directory, "image"), parts, places)}:image`;
-    try {
-      await assertUmoci(signal);
-      if (below.length === 0) await runProgram("sh", ["-c", ALONE, "sh", image, content], { signal });
-      else {
-        // The root directory is what the layer below has made of it, unless this one says otherwise.
-        copyAttributes(join(places.layers, below.at(-1)!), content);
-        const from = (path: string) => relative(places.layers, path);
-        const options = `lowerdir=${[...below].reverse().join(":")},upperdir=${from(content)},workdir=${from(work)}`;
-        const args = ["--mount", "--propagation", "private", "sh", "-c", IN_OVERLAY, "sh", options, merged, image];
-        await runProgram("unshare", args, { cwd: places.layers, signal });
-      }
-    } catch (error) {
-      const isFull = free < parts.reduce((sum, { bytes }) => sum + bytes, 0) || freeBytes(directory) < LEAST_FREE;
-      throw isFull ? fullError(error, parts) : unpackError(error, parts, places);
+    assertInstalled("umoci");
+    if (below.length === 0) await runProgram("sh", ["-c", ALONE, "sh", image, content], { signal });
+    else {
+      // The root directory is what the layer below has made of it, unless this one says otherwise.
+      copyAttributes(join(places.layers, below.at(-1)!), content);
+      const from = (path: string) => relative(places.layers, path);
+      const options = `${flagsOf(overlays)}lowerdir=${[...below].reverse().join(":")},upperdir=${from(content)},workdir=${from(work)}`;
+      const args = ["--mount", "--propagation", "private", "sh", "-c", IN_OVERLAY, "sh", options, merged, image];
+      await runProgram("unshare", args, { cwd: places.layers, signal });
     }
-    await runProgram("sync", ["--file-system", content], { signal });
-    renameSync(content, join(places.layers, name));
-  } finally {
-    await removeScratch(directory);
+  } catch (error) {
+    const isFull = free < parts.reduce((sum, { bytes }) => sum + bytes, 0) || freeBytes(directory) < LEAST_FREE;
+    throw isFull ? fullError(error, parts) : unpackError(error, parts, places);
   }
-}
-
-/** Checks for umoci first: inside the shell a missing program would look like an error of the shell. */
-async function assertUmoci(signal: AbortSignal): Promise<void> {
-  await runProgram("umoci", ["--version"], { signal });
+  return content;
 }
 
 /** 0 where no more files can be made. */

@@ -1,0 +1,115 @@
+/**
+ * Layers are used as soon as they are unpacked: the page cache has all of them, and a daemon that is killed loses nothing of it. The disk gets them meanwhile. Until it has a layer, there is
+ * a mark with the id of the boot, which the disk has before the layer gets its name. A layer with the mark of an earlier boot may have lost something: it is unpacked anew.
+ */
+import { readFileSync, rmSync } from "node:fs";
+import { open, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { removeLayer } from "./layers.ts";
+import type { Places } from "./places.ts";
+import { runProgram } from "./program.ts";
+
+export interface UnsyncedOptions {
+  readonly places: Places;
+  readonly bootId: string;
+  /** The disk could not be given what it has to have. It is tried again with the next layer, and when a daemon starts. */
+  readonly onError: (error: unknown) => void;
+}
+
+interface Mark {
+  /** The layer has its name. */
+  isPlaced: boolean;
+}
+
+export class Unsynced {
+  readonly #options: UnsyncedOptions;
+  /** By names of layers. */
+  readonly #marks = new Map<string, Mark>();
+  #isSyncing = false;
+
+  constructor(options: UnsyncedOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * @param unpack makes the layer, while its mark is written. Returns how to give the layer its name, which is called when the disk has the mark
+   * @throws what `unpack` throws, and the errors of the system calls
+   */
+  async during(name: string, unpack: () => Promise<() => void>): Promise<void> {
+    const mark: Mark = { isPlaced: false };
+    this.#marks.set(name, mark);
+    try {
+      const [place] = await allOf(unpack(), this.#write(name));
+      place();
+    } catch (error) {
+      this.#marks.delete(name);
+      rmSync(this.#path(name), { force: true });
+      throw error;
+    }
+    mark.isPlaced = true;
+    void this.#sync();
+  }
+
+  /** At the start: removes layers of an earlier boot that the disk may not have, and goes on with those of this one. */
+  async sweep(): Promise<void> {
+    const { places, bootId } = this.#options;
+    for (const name of await readdir(places.unsynced)) {
+      if (readFileSync(this.#path(name), "utf8") === bootId) {
+        this.#marks.set(name, { isPlaced: true });
+        continue;
+      }
+      await removeLayer(places, name);
+      rmSync(this.#path(name));
+    }
+    void this.#sync();
+  }
+
+  #path(name: string): string {
+    return join(this.#options.places.unsynced, name);
+  }
+
+  async #write(name: string): Promise<void> {
+    const file = await open(this.#path(name), "w", 0o600);
+    try {
+      await file.writeFile(this.#options.bootId);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    const directory = await open(this.#options.places.unsynced);
+    try {
+      await directory.sync();
+    } finally {
+      await directory.close();
+    }
+  }
+
+  /** One sync is for all layers that have their names when it begins. */
+  async #sync(): Promise<void> {
+    if (this.#isSyncing) return;
+    this.#isSyncing = true;
+    try {
+      for (;;) {
+        const due = [...this.#marks].filter(([, { isPlaced }]) => isPlaced);
+        if (due.length === 0) return;
+        await runProgram("sync", ["--file-system", this.#options.places.layers]);
+        // A layer may have been removed and unpacked anew since then.
+        for (const [name] of due.filter(([name, mark]) => this.#marks.get(name) === mark)) {
+          rmSync(this.#path(name), { force: true });
+          this.#marks.delete(name);
+        }
+      }
+    } catch (error) {
+      this.#options.onError(error);
+    } finally {
+      this.#isSyncing = false;
+    }
+  }
+}
+
+/** Also of a flight that has failed both have ended when this returns. */
+async function allOf<A, B>(one: Promise<A>, other: Promise<B>): Promise<[A, B]> {
+  const results = await Promise.allSettled([one, other]);
+  for (const result of results) if (result.status === "rejected") throw result.reason;
+  return Promise.all([one, other]);
+}
