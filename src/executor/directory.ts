@@ -205,7 +205,9 @@ function linkedHome(path: string): string | undefined {
 
 /** What dead supervisors were making, and what a boot has taken out of memory. */
 function sweep(directory: string): void {
+  const ownName = makingName();
   for (const entry of readdirSync(directory, { withFileTypes: true })) {
+    if (entry.name.startsWith(ownName)) continue;
     const path = join(directory, entry.name);
     const [, pid, startTicks, bootId] = MAKING_NAME.exec(entry.name) ?? [];
     const isLeft = pid !== undefined && startTicks !== undefined && !isAlive({ pid: Number(pid), startTicks, bootId });
@@ -213,6 +215,9 @@ function sweep(directory: string): void {
   }
 }
 
+let own: ProcessId | undefined;
+
 function ownProcess(): ProcessId {
-  return { pid: process.pid, startTicks: processStat(process.pid)?.startTicks ?? "0" };
+  own ??= { pid: process.pid, startTicks: processStat(process.pid)?.startTicks ?? "0" };
+  return own;
 }

@@ -26,6 +26,8 @@ export interface Made {
 
 export interface Preparation {
   readonly config: OciConfig;
+  /** To be called when the container is made. @throws ExecutorError wrong-state: what it has joined may be another one's */
+  check(): void;
   /** To be called when the container is made, or will not be. */
   close(): void;
 }
@@ -34,9 +36,9 @@ export interface Preparation {
 export function prepare({ id, stateDir }: Directory, command: LaunchCommand): Preparation {
   checkCommand(command);
   const user = findUser(rootfsOf(command), "cmd" in command ? (command.user ?? "0") : "0:0");
-  const { paths: joined, close } = joinNamespaces(stateDir, command);
+  const { paths: joined, check, close } = joinNamespaces(stateDir, command);
   const host = "privileged" in command && command.privileged ? { host: hostRights() } : {};
-  return { config: toConfig(command, { id, user, cgroupVersion: cgroupVersion(), joined, ...host }), close };
+  return { config: toConfig(command, { id, user, cgroupVersion: cgroupVersion(), joined, ...host }), check, close };
 }
 
 export function programOf(command: LaunchCommand): string {
@@ -50,7 +52,7 @@ export function programOf(command: LaunchCommand): string {
 export async function makeContainer(
   container: Container,
   command: LaunchCommand,
-  config: OciConfig,
+  { config, check }: Preparation,
   verb: "create" | "run",
   abort?: AbortSignal,
 ): Promise<Made> {
@@ -60,7 +62,7 @@ export async function makeContainer(
     takeFifos(directory.stateDir, [...fifosOf(command).map((name) => pipePath(path, name)), ...(command.pty ? [sizePath(path)] : [])]),
   );
   try {
-    return await make(container, command, verb, abort);
+    return await make(container, command, verb, check, abort);
   } catch (error) {
     await container.undo();
     throw abort?.aborted ? aborted(`the launch of ${directory.id}`, abort) : launchError(error);
@@ -71,6 +73,7 @@ async function make(
   { directory, runtime }: Container,
   command: LaunchCommand,
   verb: "create" | "run",
+  check: () => void,
   abort: AbortSignal | undefined,
 ): Promise<Made> {
   const description = directory.description();
@@ -82,6 +85,7 @@ async function make(
     const manager = isSlice(command.cgroupParent ?? "") ? { cgroupManager: "systemd" as const } : {};
     const own = { bundle: path, exitRecord: record, stdio: stdio.container };
     await runtime[verb](id, { ...own, ...resize, ...log, ...manager, ...(abort ? { abort } : {}) });
+    check();
     const written = directory.exitRecord();
     if (written?.pid === undefined) throw new ExecutorError("launch-failed", "runt left no exit record");
     return { description, process: runningState(written), stdio };

@@ -3,11 +3,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { KILL_BOUND_MS } from "./container.ts";
 import { ExecutorError } from "./errors.ts";
 import type { Runtime } from "./runtime/client.ts";
+import { killTogether } from "./runtime/kill-together.ts";
 import { signalNumber } from "./signals.ts";
 import type { ProcessState, ShutdownPlan } from "./types.ts";
 
 const DEFAULT_GRACE_MS = 5_000;
 const DEFAULT_SIGNAL = "SIGINT";
+/** Without a pid namespace of its own a container has ended when all its processes have, which the runtime waits for: not in a row with those of others. */
+const SIGKILL = signalNumber("SIGKILL");
 
 export interface CheckedPlan {
   readonly signal: number;
@@ -32,11 +35,11 @@ export interface Ending {
 export async function shutDown({ runtime, id, wait, enter }: Ending, { signal, graceMs }: CheckedPlan): Promise<"signal" | "kill"> {
   if (graceMs > 0) {
     enter("terminating");
-    await tryKill(runtime, id, signal, false);
+    await tolerant(signal === SIGKILL ? runtime.kill(id, signal) : killTogether(runtime, id, signal));
     if (await endsWithin(wait, graceMs)) return "signal";
   }
   enter("killing");
-  await tryKill(runtime, id, signalNumber("SIGKILL"), true);
+  await tolerant(runtime.kill(id, SIGKILL, { all: true }));
   if (await endsWithin(wait, KILL_BOUND_MS)) return "kill";
   enter("stuck");
   const pids = await runtime.ps(id).catch(() => []);
@@ -44,9 +47,9 @@ export async function shutDown({ runtime, id, wait, enter }: Ending, { signal, g
 }
 
 /** It may be over already. */
-async function tryKill(runtime: Runtime, id: string, signal: number, all: boolean): Promise<void> {
+async function tolerant(killed: Promise<void>): Promise<void> {
   try {
-    await runtime.kill(id, signal, { all });
+    await killed;
   } catch (error) {
     const { code } = error as { code?: string };
     if (code !== "wrong-status" && code !== "id-unknown") throw error;

@@ -55,16 +55,16 @@ export class Supervision {
   async make(command: LaunchCommand, verb: "create" | "run", abort: AbortSignal | undefined): Promise<ProcessState> {
     this.#lifecycle.mustBe("idle", "idle");
     const { directory, runtime } = this.container;
-    const { config, close } = prepare(directory, command);
+    const preparation = prepare(directory, command);
     this.#lifecycle.enter("launching");
     this.#options.onEvent?.({ type: "launch", id: this.#options.id, cmd: programOf(command), binary: runtime.binary });
     try {
-      this.#take(await makeContainer(this.container, command, config, verb, abort));
+      this.#take(await makeContainer(this.container, command, preparation, verb, abort));
     } catch (error) {
       this.#lifecycle.enter("failed");
       throw error;
     } finally {
-      close();
+      preparation.close();
     }
     return this.#process!;
   }

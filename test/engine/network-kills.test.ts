@@ -16,14 +16,18 @@ const STEPS = ["bridge ADD", "portmap ADD", "rules ADD", "rules DEL", "portmap D
   `after ${step}`,
 ]);
 
+const FEW = 3;
+const LAST_STEPS = ["link delete DEL", "--lazy DEL"].flatMap((step) => [`before ${step}`, `after ${step}`]);
+
 describe.skipIf(!isRoot || noNetworks !== undefined)("a daemon that is killed while it makes networks (needs root and CNI plugins)", () => {
   const scene = useEngine();
   const host = useNetworkHost(scene);
+  const isWithPortmap = (index: number) => index % 3 !== 1;
   const texts = (count: number) =>
     Array.from({ length: count }, (_, index) =>
       taskText(scene.rootfs(), `n${index}`, [{ name: "main", script: "exec sleep 1000", fields: { stopSignal: "SIGKILL" } }], {
         // The rules for a port of UDP are those of the plugin portmap, those for others the engine's.
-        network: { ports: [{ container: 80, host: 20_000 + index, protocol: index % 3 === 1 ? "tcp" : "udp" }] },
+        network: { ports: [{ container: 80, host: 20_000 + index, protocol: isWithPortmap(index) ? "udp" : "tcp" }] },
       }),
     ).join("\n---\n");
   const apply = (text: string) => http(scene.socket, "POST", "/v1/apply", { text });
@@ -55,7 +59,15 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("a daemon that is killed wh
       `f=$(mktemp -p ${gate} rules.XXXXXX); trap 'rm -f $f' EXIT; cat > $f`,
       ...[wait("before", "rules", verb), `/usr/sbin/iptables-restore "$@" < $f || exit`, wait("after", "rules", verb)],
     ];
-    writeFileSync(join(programs, "iptables-restore"), ["#!/bin/sh", ...rules, ""].join("\n"), { mode: 0o755 });
+    const deleting = (program: string, words: string) => [
+      `case "$*" in "${words} "*) ;; *) exec ${program} "$@" ;; esac`,
+      ...[wait("before", words, "DEL"), `${program} "$@" || exit`, wait("after", words, "DEL")],
+    ];
+    const put = (name: string, lines: readonly string[]) =>
+      writeFileSync(join(programs, name), ["#!/bin/sh", ...lines, ""].join("\n"), { mode: 0o755 });
+    put("iptables-restore", rules);
+    put("ip", deleting("/usr/sbin/ip", "link delete"));
+    put("umount", deleting("/usr/bin/umount", "--lazy"));
     return {
       path,
       env: { PATH: `${programs}:${process.env["PATH"]}` },
@@ -98,7 +110,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("a daemon that is killed wh
 
       for (const step of STEPS.filter((one) => one.endsWith("DEL"))) {
         plugins.aim(step);
-        const [first] = await names();
+        const first = (await names()).find(({ name }) => isWithPortmap(Number(name.slice(1))));
         expect((await http(scene.socket, "DELETE", `/v1/tasks/${first!.name}`)).status).toBe(202);
         await plugins.reached();
         await daemon.kill();
@@ -108,6 +120,19 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("a daemon that is killed wh
       await removeAll();
       await allGone();
       expect(await host.left()).toEqual([]);
+
+      // All leave, so that the bridge goes, too.
+      for (const step of LAST_STEPS) {
+        await apply(texts(FEW));
+        await allRun(FEW);
+        plugins.aim(step);
+        await removeAll();
+        await plugins.reached();
+        await daemon.kill();
+        daemon = await host.daemon({ args, env });
+        await allGone();
+        expect(await host.left()).toEqual([]);
+      }
     },
     10 * LONGEST_MS,
   );

@@ -34,7 +34,7 @@ export class Bridges {
     }
   }
 
-  /** The attachment of a task that has left is removed. */
+  /** The attachment of a task that has left is removed, or it stays, since something of it could not be removed. */
   left(containerId: string): void {
     this.#leaving.delete(containerId);
   }

@@ -3,6 +3,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync } from
 import { dirname } from "node:path";
 import { output } from "./command.ts";
 import { whileHeld } from "./holder.ts";
+import type { Together } from "./together.ts";
 
 const IPV6 = "/proc/sys/net/ipv6";
 /** Some hosts disable IPv6 in new namespaces, which would remove ::1 from the loopback interface. */
@@ -21,18 +22,26 @@ export interface NewNamespace {
 export async function pinNamespace({ path, blocked, users }: NewNamespace, timeoutMs: number): Promise<void> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   closeSync(openSync(path, "wx", 0o600));
-  const reachable = blocked.filter((address) => !address.includes(":") || existsSync(IPV6));
-  const routes = reachable.map((address) => `route add blackhole ${address}`);
-  const commands = ["link set lo up", ...routes, ""].join("\n");
   if (users === undefined) {
-    await output("unshare", [`--net=${path}`, "sh", "-c", PREPARE], timeoutMs, commands);
+    await output("unshare", [`--net=${path}`, "sh", "-c", PREPARE], timeoutMs, preparation(blocked));
     return;
   }
   // A process of the user namespace may make one that this owns, and may not mount.
   await whileHeld(["nsenter", `--user=${users}`, "unshare", "--net"], timeoutMs, (pid) =>
     output("mount", ["--bind", `/proc/${pid}/ns/net`, path], timeoutMs),
   );
-  await output("nsenter", [`--net=${path}`, "sh", "-c", PREPARE], timeoutMs, commands);
+  await prepareNamespace({ path, blocked }, timeoutMs);
+}
+
+/** Of one that is there: its loopback, and what is blocked. May be repeated. @throws NetworkError */
+export async function prepareNamespace({ path, blocked }: Omit<NewNamespace, "users">, timeoutMs: number): Promise<void> {
+  await output("nsenter", [`--net=${path}`, "sh", "-c", PREPARE], timeoutMs, preparation(blocked));
+}
+
+/** For `ip -batch`. */
+function preparation(blocked: readonly string[]): string {
+  const reachable = blocked.filter((address) => !address.includes(":") || existsSync(IPV6));
+  return ["link set lo up", ...reachable.map((address) => `route replace blackhole ${address}`), ""].join("\n");
 }
 
 /** `rules`: input of iptables-restore(8). @throws NetworkError program-missing, program-failed */
@@ -45,11 +54,20 @@ export async function addRouting(path: string, routing: string, timeoutMs: numbe
   await output("nsenter", [`--net=${path}`, "ip", "-batch", "-"], timeoutMs, routing);
 }
 
-/** Removes the namespace and everything in it. Succeeds if it does not exist. @throws NetworkError */
-export async function unpinNamespace(path: string, timeoutMs: number): Promise<void> {
+/** Removes the namespace and everything in it. Succeeds if it does not exist. @param unmounting calls unmountNamespaces @throws NetworkError */
+export async function unpinNamespace(path: string, unmounting: Together): Promise<void> {
   // An attempt that was killed while it made the namespace may have left more than one mount.
-  for (let left = isPinned(path); left; left = isPinned(path)) await output("umount", ["--lazy", path], timeoutMs);
+  for (let left = isPinned(path); left; left = isPinned(path))
+    await unmounting.change([path]).catch((error) => {
+      // Where one of several cannot be unmounted, the others are, and are then asked for once more.
+      if (isPinned(path)) throw error;
+    });
   rmSync(path, { force: true });
+}
+
+/** @throws NetworkError: one of them could not be unmounted */
+export async function unmountNamespaces(paths: readonly string[], timeoutMs: number): Promise<void> {
+  await output("umount", ["--lazy", ...paths], timeoutMs);
 }
 
 /** Reads /proc/self/mountinfo, where the fifth field is the mount point and blanks are octal escapes. Source: proc(5). */

@@ -9,6 +9,7 @@ import type { CniResult } from "./answer.ts";
 import { output } from "./command.ts";
 import { NetworkError } from "./errors.ts";
 import { sweepRules } from "./rules.ts";
+import type { Together } from "./together.ts";
 
 /** The limit of the match multiport. */
 const PORTS_OF_RULE = 15;
@@ -81,25 +82,26 @@ export function incompleteChain(saved: string, lines: readonly string[]): string
 }
 
 /** All of them or none. @throws NetworkError program-missing, program-failed; the errors of open(2) */
-export async function addNat(lines: readonly string[], steps: readonly NetworkStep[], timeoutMs: number): Promise<void> {
+export async function addNat(lines: readonly string[], steps: readonly NetworkStep[], table: Together): Promise<void> {
   if (lines.length === 0) return;
   for (const { nat = [], plugins } of steps) {
     const bridge = plugins.find(({ type }) => type === "bridge")?.["bridge"];
     // Otherwise the kernel drops what comes from 127.0.0.1 and leaves by another interface.
     if (nat.length > 0) writeFileSync(`/proc/sys/net/ipv4/conf/${bridge}/route_localnet`, "1");
   }
-  await restore(lines, timeoutMs);
+  await table.change(lines);
 }
 
 /** @param lines undefined: it is not known whether they were added. @throws NetworkError program-missing, program-failed */
 export async function removeNat(
   lines: readonly string[] | undefined,
   isOwn: Parameters<typeof sweepRules>[0],
+  table: Together,
   timeoutMs: number,
 ): Promise<void> {
   if (lines?.length === 0) return;
   try {
-    if (lines !== undefined) return await restore(natRemoval(lines), timeoutMs);
+    if (lines !== undefined) return await table.change(natRemoval(lines));
   } catch (error) {
     if (!(error instanceof NetworkError) || error.code !== "program-failed") throw error;
     // Somebody has removed some of them.
@@ -112,8 +114,4 @@ export async function checkNat(lines: readonly string[], timeoutMs: number): Pro
   if (lines.length === 0) return;
   const chain = incompleteChain(await output("iptables-save", ["-t", "nat"], timeoutMs), lines);
   if (chain !== undefined) throw new NetworkError("program-failed", `rules of the task are missing in the chain ${chain} of the table nat`);
-}
-
-async function restore(lines: readonly string[], timeoutMs: number): Promise<void> {
-  await output("iptables-restore", ["--noflush", "--wait", "5"], timeoutMs, ["*nat", ...lines, "COMMIT", ""].join("\n"));
 }

@@ -3,6 +3,7 @@
  * the addresses of the task, and leave them behind if the namespace is gone.
  */
 import { output } from "./command.ts";
+import { restoreNat } from "./nat-table.ts";
 
 const COMMENT = /--comment "(?:dnat )?name: \\"([^"\\]+)\\" id: \\"([^"\\]+)\\""/;
 
@@ -15,7 +16,7 @@ export interface RuleOwner {
 export async function sweepRules(isLeft: (owner: RuleOwner) => boolean, timeoutMs: number): Promise<void> {
   const lines = removalOf(await output("iptables-save", ["-t", "nat"], timeoutMs), isLeft);
   if (lines.length === 0) return;
-  await output("iptables-restore", ["--noflush", "--wait", "5"], timeoutMs, ["*nat", ...lines, "COMMIT", ""].join("\n"));
+  await restoreNat(lines, timeoutMs);
 }
 
 /** Turns the output of iptables-save(8) into input for iptables-restore(8) that removes the rules. Pure. */

@@ -18,13 +18,16 @@ import { add, check, remove } from "./chain.ts";
 import { merged, NetworkError } from "./errors.ts";
 import { removeFiles, writeFiles, writeHosts } from "./files.ts";
 import { checkInterface } from "./interface.ts";
-import { addRouting, addRules, isPinned, pinNamespace, unpinNamespace } from "./namespace.ts";
+import { addRouting, addRules, isPinned, pinNamespace, prepareNamespace, unmountNamespaces, unpinNamespace } from "./namespace.ts";
 import { addNat, checkNat, natRules, removeNat } from "./nat.ts";
+import { restoreNat } from "./nat-table.ts";
 import { Networks } from "./networks.ts";
+import { Openings } from "./openings.ts";
 import { Plugins } from "./plugin.ts";
 import { checkPort } from "./ports.ts";
 import { type RuleOwner, sweepRules } from "./rules.ts";
 import { type TidyOptions, tidyBridges, tidyLeases, tidyNamespaces, tidyRules } from "./tidy.ts";
+import { Together } from "./together.ts";
 
 export interface TaskNetworksOptions {
   /** Directory for names, address leases and results. */
@@ -40,6 +43,13 @@ export interface TaskNetworksOptions {
   readonly timeoutMs: number | undefined;
 }
 
+export interface Provision {
+  /** File of the user namespace that owns it. */
+  readonly users: string | undefined;
+  /** Whether a process may join its namespace before the interfaces are in it. */
+  readonly isEarly: boolean;
+}
+
 const CNI_PATH = ["/opt/cni/bin", "/usr/lib/cni", "/usr/libexec/cni"];
 const TIMEOUT_MS = 30_000;
 const DEFAULT_NETWORK = "default";
@@ -51,6 +61,9 @@ export class TaskNetworks {
   readonly #plugins: Plugins;
   readonly #networks: Networks;
   readonly #bridges: Bridges;
+  readonly #openings = new Openings();
+  readonly #nat: Together;
+  readonly #unmounting: Together;
 
   constructor(options: TaskNetworksOptions) {
     const { directory, key, cniPath = CNI_PATH, timeoutMs = TIMEOUT_MS } = options;
@@ -60,6 +73,8 @@ export class TaskNetworks {
     this.#plugins = new Plugins(cniPath, timeoutMs);
     this.#networks = new Networks({ directory: join(directory, "networks"), key, timeoutMs });
     this.#bridges = new Bridges(this.#attachments, timeoutMs);
+    this.#nat = new Together((lines) => restoreNat(lines, timeoutMs));
+    this.#unmounting = new Together((paths) => unmountNamespaces(paths, timeoutMs));
   }
 
   /** Where the containers of a task find its network. */
@@ -70,28 +85,49 @@ export class TaskNetworks {
   }
 
   /**
-   * Makes the network of a task, or finds it if it exists. What is left of an incomplete attempt is removed first.
-   * Returns its addresses with prefix lengths. `users`: file of the user namespace that owns it. @throws NetworkError
+   * Makes the network of a task, or finds it if it exists. What is left of an incomplete attempt is removed first, but for a namespace that a process may have joined.
+   * Returns its addresses with prefix lengths. @throws NetworkError
    */
-  async provision(id: string, group: string, spec: TaskSpec, users?: string): Promise<{ readonly addresses: readonly string[] }> {
-    const made = await this.#found(id);
-    const results = made ?? (await this.#make(id, await this.#planOf(group, spec), users));
+  async provision(
+    id: string,
+    group: string,
+    spec: TaskSpec,
+    { users, isEarly }: Provision,
+  ): Promise<{ readonly addresses: readonly string[] }> {
+    const found = await this.#found(id, isEarly);
+    const open = () => this.#openings.open(id);
+    const results = found ?? (await this.#make(id, await this.#planOf(group, spec), users, isEarly ? open : () => {}));
     const addresses = addressesOf(results);
     writeFiles(this.placement(id).files, spec, addresses.map(withoutPrefix));
     return { addresses };
+  }
+
+  /** `make` calls `provision`: `joinable` waits for that, or for what else `make` ends with. @throws what `make` throws */
+  during<T>(id: string, make: () => Promise<T>): Promise<T> {
+    return this.#openings.during(id, make);
+  }
+
+  /** Resolves when a process can join the network's namespace: `during` was called, or will be. @throws what `make` of `during` throws */
+  joinable(id: string): Promise<void> {
+    return this.#openings.wait(id);
   }
 
   /** Removes the network. Succeeds if it does not exist. @throws NetworkError: something is left; the call may be repeated */
   async release(id: string): Promise<void> {
     const { path, files } = this.placement(id);
     const attachment = this.#attachments.read(id);
-    if (attachment !== undefined) await this.#detach(attachment);
-    const unpinning = unpinNamespace(path, this.#timeoutMs);
-    const results = await Promise.allSettled([unpinning, attachment && this.#bridges.leave(attachment)]);
-    for (const result of results) if (result.status === "rejected") throw result.reason;
+    // Plugins do not need the bridge, which takes the kernel longer than an interface of it.
+    const results = await Promise.allSettled(attachment === undefined ? [] : [this.#detach(attachment), this.#bridges.leave(attachment)]);
+    for (const result of results) {
+      if (result.status === "fulfilled") continue;
+      this.#bridges.left(id);
+      throw result.reason;
+    }
+    await unpinNamespace(path, this.#unmounting);
     removeFiles(files);
     this.#attachments.remove(id);
     this.#bridges.left(id);
+    this.#openings.forget(id);
   }
 
   /** Writes other tasks of the network to the task's hosts file, which running containers see at once. @throws the errors of the system calls */
@@ -121,7 +157,13 @@ export class TaskNetworks {
     const { directory, namespaces } = this.#options;
     // The engine has never made a network.
     if (!existsSync(directory)) return [];
-    const options: TidyOptions = { namespaces, leases: this.#leases, prefix: this.#networks.prefix, timeoutMs: this.#timeoutMs };
+    const options: TidyOptions = {
+      namespaces,
+      leases: this.#leases,
+      prefix: this.#networks.prefix,
+      unmounting: this.#unmounting,
+      timeoutMs: this.#timeoutMs,
+    };
     const errors: unknown[] = [];
     for (const id of this.#attachments.ids().filter((one) => !isKnown(one))) await this.release(id).catch((error) => errors.push(error));
     // Names and leases are kept for tasks whose network could not be removed.
@@ -152,10 +194,11 @@ export class TaskNetworks {
     return networkPlan(spec, { bridged, further, leases: this.#leases });
   }
 
-  /** undefined: the network must be made. */
-  async #found(id: string): Promise<readonly CniResult[] | undefined> {
+  /** undefined: the network must be made. `keeps`: in its namespace, if that is there. */
+  async #found(id: string, keeps: boolean): Promise<readonly CniResult[] | undefined> {
     const attachment = this.#attachments.read(id);
-    if (attachment?.results && attachment.bootId === this.#options.bootId) {
+    const isOfThisBoot = attachment?.bootId === this.#options.bootId;
+    if (attachment?.results && isOfThisBoot) {
       try {
         await this.check(id);
         return attachment.results;
@@ -163,7 +206,8 @@ export class TaskNetworks {
         // The network is made again.
       }
     }
-    await this.release(id);
+    if (attachment !== undefined && isOfThisBoot && keeps && isPinned(attachment.namespace)) await this.#detach(attachment);
+    else await this.release(id);
     return undefined;
   }
 
@@ -171,6 +215,7 @@ export class TaskNetworks {
     id: string,
     { steps, ports, blocked, rules, routing }: NetworkPlan,
     users: string | undefined,
+    open: () => void,
   ): Promise<readonly CniResult[]> {
     // Missing plugins are reported before there is anything to undo.
     for (const step of steps) await this.#plugins.version(step.plugins);
@@ -180,11 +225,13 @@ export class TaskNetworks {
     const attachment: Attachment = { containerId: id, bootId: this.#options.bootId, namespace, steps, results: null };
     await this.#bridges.reserve(() => this.#attachments.write(attachment));
     try {
-      await pinNamespace({ path: namespace, blocked, users }, this.#timeoutMs);
+      if (isPinned(namespace)) await prepareNamespace({ path: namespace, blocked }, this.#timeoutMs);
+      else await pinNamespace({ path: namespace, blocked, users }, this.#timeoutMs);
+      open();
       const results: CniResult[] = [];
       for (const step of steps) results.push(await this.#add(attachment, step));
       const nat = steps.flatMap((step, at) => natRules(step, results[at]!, id));
-      await addNat(nat, steps, this.#timeoutMs);
+      await addNat(nat, steps, this.#nat);
       if (rules !== "") await addRules(namespace, rules, this.#timeoutMs);
       if (routing !== "") await addRouting(namespace, routing, this.#timeoutMs);
       this.#attachments.write({ ...attachment, results, nat });
@@ -217,8 +264,9 @@ export class TaskNetworks {
     const isThere = isPinned(attachment.namespace);
     const errors: unknown[] = [];
     const isOwn = ({ network, id }: RuleOwner) => id === containerId && steps.some(({ name }) => name === network);
+    // The rules go first: with the lease a plugin gives back the address that they lead to.
     if (steps.some((step) => step.nat !== undefined))
-      await removeNat(results === null ? undefined : nat, isOwn, this.#timeoutMs).catch((error) => errors.push(error));
+      await removeNat(results === null ? undefined : nat, isOwn, this.#nat, this.#timeoutMs).catch((error) => errors.push(error));
     const from = { containerId, namespace: isThere ? attachment.namespace : "" };
     for (const [index, step] of [...steps.entries()].reverse()) {
       // An earlier version made loopback by a plugin. It goes with the namespace.

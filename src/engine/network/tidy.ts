@@ -4,6 +4,7 @@ import { basename, join } from "node:path";
 import { output } from "./command.ts";
 import { pinnedBelow, unpinNamespace } from "./namespace.ts";
 import { type RuleOwner, sweepRules } from "./rules.ts";
+import type { Together } from "./together.ts";
 
 export interface TidyOptions {
   /** Directory of the files to which namespaces are bound. */
@@ -11,14 +12,16 @@ export interface TidyOptions {
   readonly leases: string;
   /** Prefix in the names of this engine's networks. */
   readonly prefix: string;
+  /** Calls unmountNamespaces. */
+  readonly unmounting: Together;
   readonly timeoutMs: number;
 }
 
 /** Removes namespace files, whether or not a namespace is bound to them. @throws NetworkError, the errors of the system calls */
-export async function tidyNamespaces({ namespaces, timeoutMs }: TidyOptions, isKnown: (id: string) => boolean): Promise<void> {
+export async function tidyNamespaces({ namespaces, unmounting }: TidyOptions, isKnown: (id: string) => boolean): Promise<void> {
   const files = existsSync(namespaces) ? readdirSync(namespaces).map((name) => join(namespaces, name)) : [];
   const all = new Set([...files, ...pinnedBelow(namespaces)]);
-  for (const path of all) if (!isKnown(basename(path))) await unpinNamespace(path, timeoutMs);
+  for (const path of all) if (!isKnown(basename(path))) await unpinNamespace(path, unmounting);
 }
 
 /** host-local keeps a file for each address. Its first line is the id of the container. @throws the errors of the system calls */

@@ -50,7 +50,8 @@ export function checkCommand(command: LaunchCommand): void {
     refuse("cgroupParent", `${cgroupParent} is neither an absolute path without .. nor a slice of systemd`);
   }
   for (const [type, mode] of Object.entries(command.namespaces ?? {})) checkNamespace(type, mode, refuse);
-  const { userNamespace } = command;
+  const { userNamespace, sandbox } = command;
+  if (sandbox !== undefined) checkId(sandbox);
   if (userNamespace !== undefined && !isAbsolute(userNamespace)) refuse("userNamespace", `${userNamespace} is not absolute`);
   checkResources(command.resources ?? {});
   // First unknown names, then those that are newer than this kernel.

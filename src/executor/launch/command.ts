@@ -131,6 +131,10 @@ interface Common {
   readonly namespaces?: Readonly<Partial<Record<NamespaceType, NamespaceMode>>>;
   /** Absolute path of a user namespace to join, which owns all other namespaces that are made for it. Its root file system belongs to users of it. Default: that of the host. */
   readonly userNamespace?: string;
+  /**
+   * Executor whose virtual machine this one joins: its namespaces are named by its process, by which `runt` finds the machine (docs/vm.md), and not by descriptors.
+   */
+  readonly sandbox?: string;
   readonly resources?: Resources;
   readonly stdio?: StdioSet;
   /** All three streams are one terminal; its output is `stdout`, and stdin goes to it. */
@@ -174,7 +178,10 @@ export interface ProcessLaunch extends Common {
  * namespaces that are named that of its entry. Its cgroup path is the executor's, and it has a terminal with `pty` only.
  */
 export interface ConfigLaunch
-  extends Pick<Common, "mounts" | "namespaces" | "userNamespace" | "resources" | "stdio" | "pty" | "annotations" | "cgroupParent"> {
+  extends Pick<
+    Common,
+    "mounts" | "namespaces" | "userNamespace" | "sandbox" | "resources" | "stdio" | "pty" | "annotations" | "cgroupParent"
+  > {
   readonly config: OciObject;
   /** Absolute directory from which relative paths in it count. */
   readonly bundle: string;

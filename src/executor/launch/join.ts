@@ -1,4 +1,7 @@
-/** Namespaces of other executors, held open: a pid that is given again meanwhile leads to no other process's. */
+/**
+ * Namespaces of other executors, held open: a pid that is given again meanwhile leads to no other process's. Those of a sandbox are named by its process, because that is
+ * what `runt` looks for. Whether it was its process all the time is looked at when the container is made.
+ */
 import { closeSync, openSync } from "node:fs";
 import { Directory } from "../directory.ts";
 import { ExecutorError } from "../errors.ts";
@@ -20,12 +23,15 @@ const FILES: Readonly<Record<NamespaceType, string>> = {
 export interface Joined {
   /** Of this process's descriptors: good until close. */
   readonly paths: Readonly<Partial<Record<NamespaceType, string>>>;
+  /** @throws ExecutorError wrong-state: the sandbox has ended, so that its pid may be another process's by now */
+  check(): void;
   close(): void;
 }
 
 /** @throws ExecutorError id-unknown; wrong-state, when the other one does not run; state-unreadable, protocol */
-export function joinNamespaces(stateDir: string, { namespaces = {} }: LaunchCommand): Joined {
+export function joinNamespaces(stateDir: string, { namespaces = {}, sandbox }: LaunchCommand): Joined {
   const fds: number[] = [];
+  const checks: (() => void)[] = [];
   const paths: Partial<Record<NamespaceType, string>> = {};
   const close = () => {
     for (const fd of fds.splice(0)) closeSync(fd);
@@ -34,7 +40,14 @@ export function joinNamespaces(stateDir: string, { namespaces = {} }: LaunchComm
     for (const type of Object.keys(namespaces) as NamespaceType[]) {
       const mode = namespaces[type];
       if (typeof mode !== "object" || !("executor" in mode)) continue;
-      const fd = openNamespace(new Directory(stateDir, mode.executor), type);
+      const directory = new Directory(stateDir, mode.executor);
+      if (mode.executor === sandbox) {
+        const check = () => processOf(directory, type);
+        paths[type] = `/proc/${check()}/ns/${FILES[type]}`;
+        checks.push(check);
+        continue;
+      }
+      const fd = openNamespace(directory, type);
       fds.push(fd);
       paths[type] = `/proc/${process.pid}/fd/${fd}`;
     }
@@ -42,23 +55,38 @@ export function joinNamespaces(stateDir: string, { namespaces = {} }: LaunchComm
     close();
     throw error;
   }
-  return { paths, close };
+  const check = () => {
+    for (const one of checks) one();
+  };
+  return { paths, check, close };
+}
+
+/** Pid of the executor's first process, which lives. @throws ExecutorError wrong-state; state-unreadable, protocol */
+function processOf(directory: Directory, type: NamespaceType): number {
+  directory.description();
+  const record = directory.exitRecord();
+  if (record?.pid === undefined || !isAlive(initOf(record))) throw ended(directory, type);
+  return record.pid;
 }
 
 function openNamespace(directory: Directory, type: NamespaceType): number {
-  directory.description();
-  const record = directory.exitRecord();
-  const ended = (cause?: unknown) =>
-    new ExecutorError("wrong-state", `namespaces.${type}: executor ${directory.id} does not run`, { field: `namespaces.${type}` }, cause);
-  if (record?.pid === undefined || !isAlive(initOf(record))) throw ended();
+  const pid = processOf(directory, type);
   let fd: number;
   try {
-    fd = openSync(`/proc/${record.pid}/ns/${FILES[type]}`, "r");
+    fd = openSync(`/proc/${pid}/ns/${FILES[type]}`, "r");
   } catch (error) {
-    throw ended(error);
+    throw ended(directory, type, error);
   }
-  // It lives still: so the pid was its own when the namespace was opened.
-  if (isAlive(initOf(record))) return fd;
-  closeSync(fd);
-  throw ended();
+  try {
+    // It lives still: so the pid was its own when the namespace was opened.
+    processOf(directory, type);
+    return fd;
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+}
+
+function ended({ id }: Directory, type: NamespaceType, cause?: unknown): ExecutorError {
+  return new ExecutorError("wrong-state", `namespaces.${type}: executor ${id} does not run`, { field: `namespaces.${type}` }, cause);
 }

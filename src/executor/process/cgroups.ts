@@ -12,6 +12,8 @@ export interface Hierarchy {
 /** From /proc/self/mountinfo. */
 export function hierarchies(mountinfo = readFileSync("/proc/self/mountinfo", "utf8")): Hierarchy[] {
   return mountinfo.split("\n").flatMap((line): Hierarchy[] => {
+    // A host with many containers has many other mounts, and each launch asks.
+    if (!line.includes(" - cgroup")) return [];
     const [mount = "", filesystem = ""] = line.split(" - ");
     const [type, , options = ""] = filesystem.split(" ");
     const mountpoint = mount.split(" ")[4]?.replace(/\\(\d{3})/g, (_, octal) => String.fromCharCode(Number.parseInt(octal, 8))) ?? "";

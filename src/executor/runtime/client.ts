@@ -103,6 +103,12 @@ export class Runtime {
     await this.#call("kill", [...(all ? ["--all"] : []), ...value("--cgroup", cgroup), id, String(signalNumber(signal))]);
   }
 
+  /** A signal to init of each of these containers. One that has ended, or is not there, is no error. @throws ExecutorError invalid-argument; RuntimeError, of the first that fails */
+  async killEach(ids: readonly string[], signal: string | number): Promise<void> {
+    const pattern = `^(?:${ids.map((id) => id.replace(/[.+]/g, "\\$&")).join("|")})$`;
+    await this.#call("kill", ["--regex", pattern, String(signalNumber(signal))]);
+  }
+
   async delete(id: string, { force = false } = {}): Promise<void> {
     await this.#call("delete", [...(force ? ["--force"] : []), id]);
   }
