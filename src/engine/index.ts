@@ -31,6 +31,7 @@ export {
   durationSchema,
   type Finding,
   type FindingCode,
+  machinesOf,
   type ParsedFile,
   PULL_POLICIES,
   type PullPolicy,

@@ -168,11 +168,14 @@ test("P4 servers of names: with dnsPolicy None those of the pod", () => {
   expect(volumes).toEqual([]);
 });
 
-test("a runtime class is the runtime of the task; a pod of one container then shares its ipc namespace with nobody", () => {
-  expect(only(one("", "  runtimeClassName: vm\n"))).toMatchObject({ runtime: "vm", namespaces: { ipc: "private", network: "shared" } });
+test("a runtime class is the runtime of the task; a pod of one container in a machine boots it, and shares nothing", () => {
+  const shared = { ipc: "shared", network: "shared" };
+  expect(only(one("", "  runtimeClassName: vm\n"))).toMatchObject({ runtime: "vm", namespaces: { ipc: "private", network: "private" } });
+  expect(only(one("", "  runtimeClassName: other\n"))).toMatchObject({ runtime: "other", namespaces: shared });
   expect(only(one(""))).not.toHaveProperty("runtime");
   const two = pod("  runtimeClassName: vm\n  containers:\n  - { name: a, command: [sh] }\n  - { name: b, command: [sh] }\n");
-  expect(only(two).namespaces.ipc).toBe("shared");
+  expect(only(two).namespaces).toMatchObject(shared);
+  expect(only(one("", "  runtimeClassName: vm\n  shareProcessNamespace: true\n")).namespaces).toMatchObject({ ...shared, pid: "shared" });
   const sysctls = "  securityContext: { sysctls: [{ name: kernel.msgmax, value: '1' }] }\n";
   expect(only(one("", `  runtimeClassName: vm\n${sysctls}`)).namespaces.ipc).toBe("shared");
 });

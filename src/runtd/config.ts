@@ -50,7 +50,7 @@ export const USAGE = `Usage: runtd [--once -f FILE [-g GROUP]]
   --no-task-limits      new tasks have no cgroup of their own, and a task with limits is refused
   --runtime FILE        the program runt; default: that of the package, RUNT_BINARY, PATH
   --runtime-class NAME=FILE
-                        a further program runt, like a link runt-vm to it, for tasks with this \`runtime\` and pods with this \`runtimeClassName\`;
+                        a further program runt, for tasks with this \`runtime\` and pods with this \`runtimeClassName\`; one whose name ends with runt-vm makes virtual machines;
                         may be given again, with another name
   --user-ids FIRST:COUNT
                         ids of this host for tasks with \`privateUsers\` and pods with \`hostUsers: false\`, 65536 for each; default 1879048192:268435456

@@ -1,7 +1,7 @@
 /** Parses a file into tasks. Pods are translated with the facts of this host. */
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
-import type { Engine, ParsedFile } from "../engine/index.ts";
+import { type Engine, machinesOf, type ParsedFile } from "../engine/index.ts";
 import { type PodHost, type PodSize, parseFile, parseSizes } from "../pod/index.ts";
 
 export function readFile(text: string, engine: Engine): ParsedFile {
@@ -16,6 +16,7 @@ export function hostOf({ node: { ledger }, support }: Engine): PodHost {
     memoryBytes: ledger.memoryBytes.capacity,
     images: process.env["RUNT_IMAGES"] || undefined,
     runtimes: Object.keys(support.runtimes),
+    machines: machinesOf(support.runtimes),
     sizes: sizesIn(process.env["RUNT_POD_SIZES"]),
   };
 }

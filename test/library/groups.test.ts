@@ -43,6 +43,29 @@ describe.skipIf(!isRoot)("executor: groups (needs root)", () => {
     expect(isGone(pid)).toBe(true);
   });
 
+  test("a sandbox is joined by its process, and a launch whose sandbox ends meanwhile is undone", async () => {
+    const sandbox = executor();
+    const { pid } = await sandbox.launch(script("exec sleep 1000"));
+    const joined = { namespaces: { ipc: { executor: sandbox.id } }, sandbox: sandbox.id };
+    const member = executor();
+    const { pid: second } = await member.launch(script("exec sleep 1000", joined));
+    expect(namespaceOf(second, "ipc")).toBe(namespaceOf(pid, "ipc"));
+
+    const { rootfs } = script("");
+    const config = {
+      ociVersion: "1.2.0",
+      root: { path: rootfs },
+      process: { args: ["/bin/sleep", "1000"], cwd: "/" },
+      hooks: { createRuntime: [{ path: "/bin/sh", args: ["sh", "-c", `kill -9 ${pid}; while kill -0 ${pid}; do :; done`] }] },
+      linux: { namespaces: [{ type: "pid" }, { type: "mount" }, { type: "ipc" }] },
+    };
+    const late = executor();
+    await expect(late.launch({ config, bundle: rootfs, cgroupParent: CGROUP_PARENT, ...joined })).rejects.toMatchObject({
+      code: "wrong-state",
+    });
+    expect(late.state).toBe("failed");
+  });
+
   test("one that has ended, is unknown or has an odd id, and a mode that is none: an error that names it, and nothing is made", async () => {
     const gone = executor();
     await printed(gone, script("exit 0"));

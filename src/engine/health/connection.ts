@@ -1,47 +1,66 @@
-/** Opens a connection from inside a container's network namespace, as a stream of this process. */
-import { spawn } from "node:child_process";
+/** Makes the connections of checks, and bounds their time. */
 import { Duplex } from "node:stream";
 import type { TcpCheck } from "../spec/index.ts";
-import type { Checked, Probe } from "./probe.ts";
+import type { Relay, RelayVerb, StartRelay } from "./relay.ts";
+
+export interface Probe {
+  /** Starts what makes the connection. */
+  readonly start: StartRelay;
+  readonly timeoutMs: number;
+}
+
+export interface Checked {
+  readonly isHealthy: boolean;
+  readonly output: string;
+  /** Status of the HTTP response; absent: there was none. */
+  readonly status?: number;
+}
 
 const LONGEST_TEXT = 4096;
 
-/** Returns the result of `work`. If it fails or takes too long, the check has failed. @throws the error of spawn(2) */
-export async function overConnection(
-  { port, address }: TcpCheck,
-  { program, namespace, timeoutMs }: Probe,
-  work: (connection: Duplex) => Promise<Checked>,
+/** Returns the result of `work`. If it fails or takes too long, the check has failed. @throws the errors of `start` */
+export async function overRelay(
+  verb: RelayVerb,
+  target: TcpCheck,
+  { start, timeoutMs }: Probe,
+  work: (relay: Relay) => Promise<Checked>,
 ): Promise<Checked> {
-  const child = spawn(program, ["connect", namespace, address, String(port)], { stdio: "pipe", cwd: "/" });
   let told = "";
-  child.stderr.on("data", (chunk: Buffer) => {
-    told = (told + chunk.toString()).slice(0, LONGEST_TEXT);
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new DeadlinePassed()), timeoutMs);
   });
+  const starting = start(verb, target, timeoutMs);
+  let relay: Relay | undefined;
   try {
-    await new Promise<void>((resolve, reject) => child.once("spawn", resolve).once("error", reject));
-    const connection = Duplex.from({ readable: child.stdout, writable: child.stdin });
-    connection.on("error", () => {});
-    return await within(timeoutMs, work(connection));
+    relay = await Promise.race([starting, over]);
+    relay.errors.on("data", (chunk: Buffer) => {
+      told = (told + chunk.toString()).slice(0, LONGEST_TEXT);
+    });
+    const working = work(relay);
+    working.catch(() => {});
+    return await Promise.race([working, over]);
   } catch (error) {
-    const message = error instanceof DeadlinePassed ? `no answer within ${timeoutMs} ms` : (error as Error).message;
-    if (child.pid === undefined) throw error;
-    return { isHealthy: false, output: told.trim() || message };
+    if (error instanceof DeadlinePassed) return { isHealthy: false, output: `no answer within ${timeoutMs} ms` };
+    if (relay === undefined) throw error;
+    await relay.end();
+    return { isHealthy: false, output: told.trim() || (error as Error).message };
   } finally {
-    child.kill("SIGKILL");
+    clearTimeout(timer);
+    await starting.then(
+      (one) => one.end(),
+      () => {},
+    );
   }
+}
+
+/** As overRelay, with the connection as a stream of this process. */
+export function overConnection(target: TcpCheck, probe: Probe, work: (connection: Duplex) => Promise<Checked>): Promise<Checked> {
+  return overRelay("connect", target, probe, ({ input, output }) => {
+    const connection = Duplex.from({ readable: output, writable: input });
+    connection.on("error", () => {});
+    return work(connection);
+  });
 }
 
 class DeadlinePassed extends Error {}
-
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new DeadlinePassed()), ms);
-  });
-  try {
-    return await Promise.race([work, over]);
-  } finally {
-    clearTimeout(timer);
-    work.catch(() => {});
-  }
-}

@@ -1,5 +1,5 @@
 /** Encodes and decodes messages of grpc.health.v1. Pure. Sources: "gRPC over HTTP2" (length-prefixed messages), Protocol Buffers, "Encoding". */
-import type { Checked } from "./probe.ts";
+import type { Checked } from "./connection.ts";
 
 export interface GrpcReply {
   readonly httpStatus: number | undefined;

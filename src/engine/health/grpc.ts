@@ -2,11 +2,10 @@
 import { type ClientHttp2Session, connect } from "node:http2";
 import type { Duplex } from "node:stream";
 import type { GrpcCheck } from "../spec/index.ts";
-import { overConnection } from "./connection.ts";
+import { type Checked, overConnection, type Probe } from "./connection.ts";
 import { type GrpcReply, readReply, requestBytes } from "./grpc-message.ts";
-import type { Checked, Probe } from "./probe.ts";
 
-/** Healthy: the server answered SERVING in time. @throws the error of spawn(2) */
+/** Healthy: the server answered SERVING in time. @throws the errors of `start` */
 export function probeGrpc(check: GrpcCheck, probe: Probe): Promise<Checked> {
   const { port, address, service } = check;
   const authority = `${address.includes(":") ? `[${address}]` : address}:${port}`;

@@ -6,7 +6,7 @@ import { createServer as createTcp } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { probeHttps } from "./index.ts";
+import { probeHttps, relayIn } from "./index.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "runt-https-"));
 const servers: Server[] = [];
@@ -46,7 +46,7 @@ test.skipIf(!HAS_OPENSSL)(
       await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
       return (server.address() as AddressInfo).port;
     };
-    const probe = { program, namespace: "/", timeoutMs: 30_000 };
+    const probe = { start: relayIn("/", program), timeoutMs: 30_000 };
     const check = { port: await portOf(answering), path: "/up", address: "127.0.0.1", headers: { "X-A": "b" }, tls: true };
     expect(await probeHttps(check, probe)).toEqual({ isHealthy: true, status: 204, output: "HTTP/1.1 204 No Content" });
     expect(seen).toEqual(["/up b"]);

@@ -2,11 +2,11 @@
 import type { Duplex } from "node:stream";
 import { connect } from "node:tls";
 import type { HttpCheck } from "../spec/index.ts";
-import { overConnection } from "./connection.ts";
+import { type Checked, overConnection, type Probe } from "./connection.ts";
 import { requestText } from "./http.ts";
-import { type Checked, judged, type Probe } from "./probe.ts";
+import { judged } from "./probe.ts";
 
-/** Healthy: a response with a status from 200 to 399 arrived in time. @throws the error of spawn(2) */
+/** Healthy: a response with a status from 200 to 399 arrived in time. @throws the errors of `start` */
 export function probeHttps(check: HttpCheck, probe: Probe): Promise<Checked> {
   return overConnection(check, probe, async (connection) => judged(await answered(connection, requestText(check))));
 }

@@ -1,42 +1,43 @@
-/** Health checks over the network. The connection is made from inside the container's network namespace, so that loopback is the container's. */
-import { type CommandResult, lastLines, runCommand } from "../network/index.ts";
+/** Health checks over the network. The connection is made from inside the container's network, so that loopback is the container's. */
+import { lastLines } from "../network/index.ts";
 import type { HttpCheck, TcpCheck } from "../spec/index.ts";
+import { type Checked, overRelay, type Probe } from "./connection.ts";
 import { readAnswer, requestText } from "./http.ts";
-
-export interface Probe {
-  /** Path of runt-pause, which makes the connection. */
-  readonly program: string;
-  /** Path of the network namespace. */
-  readonly namespace: string;
-  readonly timeoutMs: number;
-}
-
-export interface Checked {
-  readonly isHealthy: boolean;
-  readonly output: string;
-  /** Status of the HTTP response; absent: there was none. */
-  readonly status?: number;
-}
+import { closed } from "./relay.ts";
 
 /** Longest part of a response body, in bytes, that is kept to explain a failure. */
 const LONGEST_BODY = 512;
+/** In characters. The rest of a longer response is not kept. */
+const LONGEST_ANSWER = 65_536;
 
-/** Healthy: the connection was made in time. @throws the error of spawn(2) */
-export async function probeTcp({ port, address }: TcpCheck, probe: Probe): Promise<Checked> {
-  const result = await run("reach", { port, address }, probe);
-  return { isHealthy: result.status === 0, output: result.status === 0 ? "" : explained(result, probe) };
+/** Healthy: the connection was made in time. @throws the errors of `start` */
+export function probeTcp(check: TcpCheck, probe: Probe): Promise<Checked> {
+  return overRelay("reach", check, probe, async ({ ended }) => {
+    if ((await ended) !== 0) throw new Error(CLOSED);
+    return { isHealthy: true, output: "" };
+  });
 }
 
-/** Healthy: a response with a status from 200 to 399 arrived in time. @throws the error of spawn(2) */
+/** Healthy: a response with a status from 200 to 399 arrived in time. @throws the errors of `start` */
 export async function probeHttp(check: HttpCheck, probe: Probe): Promise<Checked> {
-  const result = await run("connect", check, probe, requestText(check));
-  return result.stdout === "" ? { isHealthy: false, output: explained(result, probe) } : judged(result.stdout);
+  let text = "";
+  const checked = await overRelay("connect", check, probe, async ({ input, output, ended }) => {
+    output.setEncoding("utf8").on("data", (chunk: string) => {
+      if (text.length < LONGEST_ANSWER) text += chunk;
+    });
+    input.end(requestText(check));
+    await Promise.all([ended, closed(output)]);
+    return judged(text);
+  });
+  // A server that has answered and does not close the connection has answered.
+  return text === "" ? checked : judged(text);
 }
 
-/** Turns a response into the result of a check. */
+/** Turns a response into the result of a check. @throws Error: there is none */
 export function judged(text: string): Checked {
+  if (text === "") throw new Error(CLOSED);
   const answer = readAnswer(text);
-  if (answer === undefined) return { isHealthy: false, output: text === "" ? CLOSED : `no answer of HTTP/1: ${lastLines(text)}` };
+  if (answer === undefined) return { isHealthy: false, output: `no answer of HTTP/1: ${lastLines(text)}` };
   const isHealthy = answer.status >= 200 && answer.status < 400;
   return {
     isHealthy,
@@ -46,12 +47,3 @@ export function judged(text: string): Checked {
 }
 
 const CLOSED = "the connection was closed without an answer";
-
-function run(verb: "reach" | "connect", { port, address }: TcpCheck, probe: Probe, input = ""): Promise<CommandResult> {
-  const { program, namespace, timeoutMs } = probe;
-  return runCommand({ program, args: [verb, namespace, address, String(port)], input, timeoutMs });
-}
-
-function explained({ isTimedOut, stderr }: CommandResult, { timeoutMs }: Probe): string {
-  return isTimedOut ? `no answer within ${timeoutMs} ms` : lastLines(stderr) || CLOSED;
-}

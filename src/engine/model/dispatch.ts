@@ -7,7 +7,7 @@ import { unresolved } from "./dependencies.ts";
 import { graceMs } from "./grace.ts";
 import { checksDue } from "./health.ts";
 import type { DecisionContext } from "./host.ts";
-import { isHeldByNetwork, releaseNetwork } from "./network.ts";
+import { canJoinNetwork, isHeldByNetwork, releaseNetwork } from "./network.ts";
 import { isHeldByPreStop, runPreStops } from "./pre-stop.ts";
 import { type ContainerRecord, specOf, type TaskRecord } from "./record.ts";
 import { actionTo, type ContainerStatus, hasReached, nextStatus } from "./status.ts";
@@ -98,14 +98,16 @@ function forwardMove(record: TaskRecord, container: ContainerRecord, now: Instan
 }
 
 /** Every container needs the cgroup; to be created also users and volumes, and to be started the network and the shared namespaces. */
-function hasWhatItNeeds({ resources, containers }: TaskRecord, { type }: ContainerRecord, target: ContainerStatus): boolean {
+function hasWhatItNeeds(record: TaskRecord, { type }: ContainerRecord, target: ContainerStatus): boolean {
+  const { resources, containers } = record;
   const isCreated = (kind: string) => resources.every((one) => one.kind !== kind || one.known === "CREATED");
   if (target === "PULLED") return isCreated("cgroup");
   if (!isCreated("users") || !isCreated("volume")) return false;
   if (target === "CREATED") return true;
+  if (type === "namespacePause") return canJoinNetwork(record);
   if (!isCreated("network")) return false;
   const pause = containers.find((one) => one.type === "namespacePause");
-  return type === "namespacePause" || pause === undefined || hasReached(pause.known, pause.steady);
+  return pause === undefined || hasReached(pause.known, pause.steady);
 }
 
 function checkHealth(record: TaskRecord, now: Instant): Decision {

@@ -40,6 +40,45 @@ test("E71: no container is started before the network is there, though it is mad
   expect([world.record.resources[0]!.known, world.isForgotten]).toEqual(["REMOVED", false]);
 });
 
+test("E71 E95: what holds the other namespaces starts while the network is made, unless rules are written in that; others wait for both", () => {
+  const open = new World(record("t", { namespaces: { pid: "shared" } }), () => {});
+  open.send({ type: "admitted", at });
+  for (const what of ["pull runtd/pause", "create runtd/pause", "pull c", "create c"]) finish(open, what);
+  expect(actions(open)).toEqual(["createResource network", "start runtd/pause"]);
+  finish(open, "start runtd/pause");
+  expect(actions(open)).toEqual(["createResource network"]);
+  finish(open, "createResource network");
+  expect(actions(open)).toEqual(["start c"]);
+  // A daemon that is killed meanwhile leaves the network to the next one, and what has started to itself.
+  for (const hasStarted of [false, true]) {
+    const killed = new World(record("t", { namespaces: { pid: "shared" } }), () => {});
+    killed.send({ type: "admitted", at });
+    for (const what of ["pull runtd/pause", "create runtd/pause"]) finish(killed, what);
+    killed.crash((index) => hasStarted && killed.pending[index]!.type === "start");
+    const again = hasStarted ? [] : ["start runtd/pause"];
+    expect(actions(killed).filter((one) => /network|start/.test(one))).toEqual(["createResource network", ...again]);
+  }
+
+  const proxied = { ports: [{ container: 80 }], proxy: { user: 7, ingress: { port: 81, ports: [80] } } };
+  const closed = new World(record("t", { namespaces: { pid: "shared" }, network: proxied }), () => {});
+  closed.send({ type: "admitted", at });
+  for (const what of ["pull runtd/pause", "create runtd/pause"]) finish(closed, what);
+  expect(actions(closed)).toEqual(["createResource network", "pull c"]);
+  finish(closed, "createResource network");
+  expect(actions(closed)).toEqual(["pull c", "start runtd/pause"]);
+});
+
+test("E71 E75: what holds the other namespaces is stopped when the network cannot be made", () => {
+  const world = new World(record("t", { namespaces: { pid: "shared" } }), () => {});
+  world.send({ type: "admitted", at });
+  for (const what of ["pull runtd/pause", "create runtd/pause", "start runtd/pause", "pull c"]) finish(world, what);
+  finish(world, "createResource network", "failed");
+  expect(world.record.desired).toBe("STOPPED");
+  finish(world, "create c");
+  finish(world, "stop c");
+  expect(actions(world)).toContain("stop runtd/pause");
+});
+
 test("E71: a network that is begun when its task is stopped is given back when that has ended", () => {
   const world = new World(record("t"), () => {});
   world.send({ type: "admitted", at });

@@ -1,4 +1,5 @@
 /** The network among the resources of a task. It is released when the containers have ended, not only when the task is removed. */
+import { isJoinedEarly } from "../spec/index.ts";
 import type { Action } from "./action.ts";
 import type { ContainerRecord, ResourceRecord, TaskRecord } from "./record.ts";
 import { hasPassed, type Instant } from "./time.ts";
@@ -14,6 +15,12 @@ function networkOf({ resources }: TaskRecord): ResourceRecord | undefined {
 export function holdsNetwork(record: TaskRecord): boolean {
   const network = networkOf(record);
   return network !== undefined && network.known !== "REMOVED" && !(network.known === "NONE" && network.applied === null);
+}
+
+/** Whether the pause container may start: it needs no more of the network than its namespace, which is there before the interfaces are. */
+export function canJoinNetwork(record: TaskRecord): boolean {
+  const network = networkOf(record);
+  return network === undefined || network.known === "CREATED" || (network.applied === "CREATED" && isJoinedEarly(record.spec));
 }
 
 /** Whether the pause container must stay because the network still exists. If removing the network has failed, the pause container does not wait for it. */

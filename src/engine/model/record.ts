@@ -136,7 +136,7 @@ export interface ContainerRecord {
   readonly update: UpdateRecord | null;
 }
 
-/** The network is made before any container is created, and removed as soon as all containers have ended. */
+/** The network is made before any container of the task file is started, and removed as soon as all of them have ended. */
 export type ResourceKind = "cgroup" | "users" | "volume" | "network";
 
 export interface ResourceRecord {
@@ -224,6 +224,6 @@ export interface Leftover {
 }
 
 /** undefined for the pause container, which no spec names. */
-export function specOf(record: TaskRecord, name: string): ContainerSpec | undefined {
+export function specOf(record: Pick<TaskRecord, "spec">, name: string): ContainerSpec | undefined {
   return record.spec.containers.find((container) => container.name === name);
 }

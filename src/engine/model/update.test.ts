@@ -17,6 +17,13 @@ test.each([
   expect(isInPlace(specWith(before), specWith(now))).toBe(expected);
 });
 
+test("another runtime may not change limits, but annotations are the engine's own", () => {
+  expect(isInPlace(specWith({ memory: 1 }, { runtime: "vm" }), specWith({ memory: 2 }, { runtime: "vm" }))).toBe(false);
+  expect(isInPlace(specWith({ memory: 1 }, { runtime: "vm" }), specWith({ memory: 1 }, { runtime: "vm", annotations: { a: "b" } }))).toBe(
+    true,
+  );
+});
+
 test("another limit of the task is not done in place", () => {
   expect(isInPlace(specWith({}, { memory: 1 }), specWith({}, { memory: 2 }))).toBe(false);
 });

@@ -10,9 +10,17 @@ import { after, hasPassed, type Instant } from "./time.ts";
 
 const LIMITS = ["cpus", "cpuShares", "memory", "memoryReservation", "pids"] as const satisfies readonly (keyof ContainerSpec)[];
 
-/** Whether a running task can get the second spec: only annotations and limits of containers differ, and no limit is removed. */
+/**
+ * Whether a running task can get the second spec: only annotations and limits of containers differ, and no limit is removed. Other runtimes may not change limits: a
+ * virtual machine does not grow.
+ */
 export function isInPlace(before: TaskSpec, now: TaskSpec): boolean {
+  if (now.runtime !== undefined && !isSameLimits(before, now)) return false;
   return canonicalJson(withoutLimits(before)) === canonicalJson(withoutLimits(now)) && now.containers.every(keepsLimits(before));
+}
+
+function isSameLimits(before: TaskSpec, now: TaskSpec): boolean {
+  return now.containers.every((container, index) => LIMITS.every((limit) => before.containers[index]?.[limit] === container[limit]));
 }
 
 function withoutLimits(spec: TaskSpec): unknown {

@@ -9,6 +9,7 @@ export {
   tagOf,
   withRouterSecrets,
 } from "./log-router.ts";
+export { RELAY_PROGRAM } from "./machine.ts";
 export { type Incarnation, type Metadata, metadataOf, wantsMetadata } from "./metadata.ts";
 export { resolvText } from "./name-servers.ts";
 export {
@@ -25,7 +26,7 @@ export {
 } from "./network.ts";
 export { fileContents, hostsOf, type Named, NETWORK_FILES, type NetworkFile, type NetworkPlacement } from "./network-files.ts";
 export { type PausePlacement, pauseLaunch } from "./pause.ts";
-export { type HostSupport, type Runtimes, refusedByHost } from "./refused.ts";
+export { type HostSupport, isInMachine, type Runtimes, refusedByHost } from "./refused.ts";
 export { PROXY_SOCKET, type ProxyPlacement, proxyEnv } from "./shared-proxy.ts";
 export { sliceProperties } from "./slice.ts";
 export { limitWrites, type TaskResources, taskResources } from "./task-limits.ts";

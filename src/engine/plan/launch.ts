@@ -13,6 +13,7 @@ import { USERS_OF_A_TASK } from "../model/index.ts";
 import { type ContainerSpec, type ImageConfig, type MountSpec, NAMESPACES, namespacesOf, type TaskSpec } from "../spec/index.ts";
 import { type ImageProcess, imageProcess } from "./image.ts";
 import { ROUTER_CONFIG, ROUTER_RUN } from "./log-router.ts";
+import { memberAnnotations, relayMounts } from "./machine.ts";
 import { resolvMounts } from "./name-servers.ts";
 import { fileMounts, type NetworkPlacement } from "./network-files.ts";
 import { defaultSeccomp } from "./seccomp.ts";
@@ -53,6 +54,8 @@ export interface Placement {
   readonly architecture: string;
   /** Runtime id of the pause container, which holds the namespaces that the task's containers share. */
   readonly pause?: string;
+  /** Path of the program that makes connections in the virtual machine of the task; undefined: it has none. */
+  readonly relay?: string;
   /** The network that the engine has made for the task. */
   readonly network?: NetworkPlacement;
   /** Path of its resolv.conf, if it has no such network. */
@@ -86,8 +89,10 @@ export interface ImagePlacement {
 
 /** @throws Error: neither the image nor the task names a program */
 export function launchOf(task: TaskSpec, container: ContainerSpec, placement: Placement): LaunchCommand {
-  const { cgroupParent, log, annotations, config, pause, network } = placement;
+  const { cgroupParent, log, annotations, config, pause, network, relay } = placement;
   const shared = NAMESPACES.filter((name) => task.namespaces[name] === "shared");
+  // It has booted the machine, which the container joins.
+  const sandbox = relay === undefined ? undefined : pause;
   const common = {
     resources: limitsOf(task, container),
     mounts: [
@@ -101,11 +106,13 @@ export function launchOf(task: TaskSpec, container: ContainerSpec, placement: Pl
         ...endMessageMount(container, placement),
         ...routerMounts(placement),
         ...proxyMounts(placement.proxy),
+        ...relayMounts(relay),
         ...secretMounts(container, placement),
       ].map((mount) => mappedMount(mount, placement.users)),
     ],
     ...(placement.users === undefined ? {} : { userNamespace: placement.users.namespace }),
-    annotations: { ...container.annotations, ...annotations },
+    annotations: { ...container.annotations, ...annotations, ...(sandbox === undefined ? {} : memberAnnotations(sandbox)) },
+    ...(sandbox === undefined ? {} : { sandbox }),
     cgroupParent,
     stdio: { ...outputOf(container, log), ...(takesInput(container) ? { stdin: "open" as const } : {}) },
     ...(container.tty ? { pty: true } : {}),

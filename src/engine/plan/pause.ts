@@ -1,6 +1,7 @@
 /** Builds the launch command of the pause container, which holds the shared namespaces of a task. Pure. */
 import type { ConfigLaunch } from "../../executor/index.ts";
 import { NAMESPACES, namespacesOf, type TaskSpec } from "../spec/index.ts";
+import { sandboxAnnotations } from "./machine.ts";
 
 export interface PausePlacement {
   /** Absolute path of a directory that contains only the program. */
@@ -15,16 +16,18 @@ export interface PausePlacement {
   readonly network?: string;
   /** File of the user namespace of the task, if it has one of its own. The root file system then has a directory /dev. */
   readonly userNamespace?: string;
+  /** Runtime id of the container, if it boots the virtual machine of the task. */
+  readonly machine?: string;
 }
 
 /** The overflow user id, user_namespaces(7). The pause program needs no privileges, because its namespaces are made for it. */
 const NOBODY = 65_534;
 
-/** Root of a user namespace can make no devices, and nothing in a root file system of the host's. */
+/** Root of a user namespace can make no devices, and neither it nor a machine can make anything in a root file system of the host's. */
 const OWN_DEV = { destination: "/dev", type: "tmpfs", source: "tmpfs", options: ["nosuid", "noexec", "mode=755", "size=64k"] };
 
 export function pauseLaunch(task: TaskSpec, placement: PausePlacement): ConfigLaunch {
-  const { rootfs, program, cgroupParent, annotations, hasIpv6, network, userNamespace } = placement;
+  const { rootfs, program, cgroupParent, annotations, hasIpv6, network, userNamespace, machine } = placement;
   const namespaces = namespacesOf(task);
   const own = NAMESPACES.filter((type) => namespaces[type] !== "host");
   return {
@@ -39,7 +42,7 @@ export function pauseLaunch(task: TaskSpec, placement: PausePlacement): ConfigLa
         oomScoreAdj: 0,
       },
       root: { path: rootfs, readonly: true },
-      ...(userNamespace === undefined ? {} : { mounts: [OWN_DEV] }),
+      ...(userNamespace === undefined && machine === undefined ? {} : { mounts: [OWN_DEV] }),
       ...(namespaces.uts === "shared" ? { hostname: task.name } : {}),
       linux: {
         namespaces: ["mount", "cgroup", ...own].map((type) =>
@@ -50,7 +53,7 @@ export function pauseLaunch(task: TaskSpec, placement: PausePlacement): ConfigLa
       },
     },
     ...(userNamespace === undefined ? {} : { userNamespace }),
-    annotations,
+    annotations: machine === undefined ? annotations : { ...annotations, ...sandboxAnnotations(task, machine) },
     cgroupParent,
   };
 }

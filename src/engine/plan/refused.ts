@@ -1,5 +1,5 @@
 /** Refuses fields of a task that this engine is configured not to support, before anything is done. */
-import { type TaskSpec, unknownRuntime } from "../spec/index.ts";
+import { checkMachine, machinesOf, pointerOf, type TaskSpec, unknownRuntime } from "../spec/index.ts";
 
 export interface Refused {
   /** JSON pointer into the task. */
@@ -17,12 +17,22 @@ export interface HostSupport {
 export type Runtimes = Readonly<Record<string, string>>;
 
 /** One refusal for each such field; empty: the engine supports the task. */
-export function refusedByHost({ cpus, memory, pids, runtime }: TaskSpec, { hasTaskLimits, runtimes }: HostSupport): Refused[] {
+export function refusedByHost(task: TaskSpec, { hasTaskLimits, runtimes }: HostSupport): Refused[] {
+  const { cpus, memory, pids, runtime } = task;
   const unknown = runtime === undefined ? undefined : unknownRuntime(runtime, Object.keys(runtimes));
-  const refused = unknown === undefined ? [] : [{ pointer: "/runtime", message: unknown }];
+  const inMachine = isInMachine(task, runtimes) ? checkMachine(task) : [];
+  const refused = [
+    ...(unknown === undefined ? [] : [{ pointer: "/runtime", message: unknown }]),
+    ...inMachine.map(({ path, message }) => ({ pointer: pointerOf(path), message })),
+  ];
   if (hasTaskLimits) return refused;
   const limits = Object.entries({ cpus, memory, pids })
     .filter(([, limit]) => limit !== undefined)
     .map(([name]) => ({ pointer: `/${name}`, message: "limits of whole tasks are switched off on this host" }));
   return [...refused, ...limits];
+}
+
+/** Whether the containers of the task run in a virtual machine. */
+export function isInMachine({ runtime }: Pick<TaskSpec, "runtime">, runtimes: Runtimes): boolean {
+  return runtime !== undefined && machinesOf(runtimes).includes(runtime);
 }

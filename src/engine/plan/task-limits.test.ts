@@ -33,6 +33,10 @@ test.each([
   expect(taskResources(taskOf(fields as Partial<TaskInput>, undefined))).toEqual(resources);
 });
 
+test("in a virtual machine the machine is the limit of memory, and the hypervisor needs more", () => {
+  expect(taskResources(taskOf({ cpus: 2, memory: "64Mi" }, undefined), true)).toEqual({ cpu: { quota: 200_000, period: 100_000 } });
+});
+
 test.each([
   [[0, 1, 512], 516],
   [[undefined, undefined], 2048],

@@ -14,8 +14,12 @@ export interface TaskResources {
   readonly pids?: { readonly limit: number };
 }
 
-/** `cpus` becomes a quota. Without it the task gets the sum of its containers' weights. */
-export function taskResources({ cpus, memory, pids, containers, namespaces }: TaskSpec): TaskResources {
+/**
+ * `cpus` becomes a quota. Without it the task gets the sum of its containers' weights. The limit of memory of a task in a virtual machine is the size of the
+ * machine: the hypervisor needs more than the guest has, and the runtime limits it.
+ */
+export function taskResources({ cpus, memory: given, pids, containers, namespaces }: TaskSpec, isInMachine = false): TaskResources {
+  const memory = isInMachine ? undefined : given;
   const shares = containers.reduce((sum, one) => sum + (sharesOf(one) ?? SHARES.unsaid), 0);
   // The pause container is not counted as one of the user's processes.
   const own = Object.values(namespaces).includes("shared") ? 1 : 0;

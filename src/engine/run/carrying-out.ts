@@ -11,8 +11,12 @@ import type { Turns } from "./turn.ts";
 
 /** Starting a container runs several processes, so that only a few start at once. */
 const STARTS_AT_ONCE = 8;
+/** What is removed at once is unmounted by one process. */
+const REMOVALS_AT_ONCE = 64;
 /** Making a network runs several processes as well, and the kernel serialises changes of firewall rules. */
 const NETWORKS_AT_ONCE = 4;
+/** Of networks that are removed at once the rules are removed by one process, and the namespaces, so that each runs little but its plugins. */
+const RELEASES_AT_ONCE = 16;
 
 export interface CarryingOutOptions {
   readonly turns: () => Turns;
@@ -26,7 +30,9 @@ export class CarryingOut {
   readonly #options: CarryingOutOptions;
   readonly #forgetting: Forgetting;
   readonly #starts = new Limit(STARTS_AT_ONCE);
+  readonly #removals = new Limit(REMOVALS_AT_ONCE);
   readonly #networks = new Limit(NETWORKS_AT_ONCE);
+  readonly #releases = new Limit(RELEASES_AT_ONCE);
 
   constructor(options: CarryingOutOptions) {
     this.#options = options;
@@ -41,7 +47,8 @@ export class CarryingOut {
       return;
     }
     const perform = () => effects.perform(action, record);
-    const result = this.#limitOf(action)?.run(perform) ?? perform();
+    const begin = () => this.#limitOf(action)?.run(perform) ?? perform();
+    const result = effects.waitsFor(action, record)?.then(begin, (error) => effects.refused(action, error)) ?? begin();
     void result.then((happening) => {
       probe?.("after-effect", action.type);
       turns().post(record.id, happening, action.type);
@@ -60,8 +67,9 @@ export class CarryingOut {
   }
 
   #limitOf(action: Order["action"]): Limit | undefined {
-    if (action.type === "start" || action.type === "remove") return this.#starts;
-    const isOfResource = action.type === "createResource" || action.type === "removeResource";
-    return isOfResource && action.name === NETWORK ? this.#networks : undefined;
+    if (action.type === "start") return this.#starts;
+    if (action.type === "remove") return this.#removals;
+    if (action.type === "createResource" && action.name === NETWORK) return this.#networks;
+    return action.type === "removeResource" && action.name === NETWORK ? this.#releases : undefined;
   }
 }

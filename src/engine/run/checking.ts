@@ -1,17 +1,13 @@
 /** Runs one health check or hook of a container: a command, a connection, or a wait. */
 import { setTimeout as wait } from "node:timers/promises";
-import { type Checked, type Probe, probeGrpc, probeHttp, probeHttps, probeTcp } from "../health/index.ts";
+import { type Checked, probeGrpc, probeHttp, probeHttps, probeTcp } from "../health/index.ts";
 import type { TaskRecord } from "../model/index.ts";
-import type { TaskNetworks } from "../network/index.ts";
-import { locatePause } from "../pause/index.ts";
-
 import type { HealthCheck, Hook } from "../spec/index.ts";
 import type { ContainerRuntime } from "./containers/runtime.ts";
-import { networkNamespaceOf } from "./network/namespace.ts";
+import { type RelayOptions, relayOf } from "./network/relays.ts";
 
-export interface CheckingOptions {
+export interface CheckingOptions extends RelayOptions {
   readonly runtime: ContainerRuntime;
-  readonly networks: TaskNetworks;
 }
 
 type Ways = Pick<HealthCheck, "command" | "http" | "tcp" | "grpc" | "timeout">;
@@ -23,12 +19,12 @@ export class Checking {
     this.#options = options;
   }
 
-  /** @throws as Executor.exec; PauseNotFoundError; the error of spawn(2) */
+  /** @throws as Executor.exec and Executor.spawn; PauseNotFoundError; the error of spawn(2) */
   async check(record: TaskRecord, runtimeId: string, { command, http, tcp, grpc, timeout }: Ways): Promise<Checked> {
     if (command !== undefined) return this.#options.runtime.check(runtimeId, command, timeout);
-    const namespace = await networkNamespaceOf(record, runtimeId, this.#options);
-    if (namespace === undefined) return { isHealthy: false, output: "the container does not run" };
-    const probe: Probe = { program: locatePause(this.#options.runtime.binary), namespace, timeoutMs: timeout };
+    const start = await relayOf(record, runtimeId, this.#options);
+    if (start === undefined) return { isHealthy: false, output: "the container does not run" };
+    const probe = { start, timeoutMs: timeout };
     if (http !== undefined) return http.tls ? probeHttps(http, probe) : probeHttp(http, probe);
     return grpc === undefined ? probeTcp(tcp!, probe) : probeGrpc(grpc, probe);
   }

@@ -17,8 +17,9 @@ import {
   USERS_OF_A_TASK,
 } from "../model/index.ts";
 import type { TaskNetworks } from "../network/index.ts";
-import { limitsOf } from "../plan/index.ts";
+import { isInMachine, limitsOf, type Runtimes } from "../plan/index.ts";
 import type { SecretFiles } from "../secrets/index.ts";
+import { isJoinedEarly } from "../spec/index.ts";
 import type { TaskUsers } from "../users/index.ts";
 import { unmountBelow } from "../volumes/index.ts";
 import { Checking } from "./checking.ts";
@@ -54,6 +55,8 @@ export interface EffectsOptions {
   readonly pulling: Pulling;
   readonly images: Images;
   readonly secrets: SecretFiles;
+  /** Programs of the runtimes that tasks may name. */
+  readonly runtimes: Runtimes;
   /** Parent cgroup for containers of tasks that have no cgroup of their own. */
   readonly cgroupParent: string;
 }
@@ -69,6 +72,18 @@ export class Effects {
   constructor(options: EffectsOptions) {
     this.#options = options;
     this.#checking = new Checking(options);
+  }
+
+  /** For what the action has to wait, without keeping others from theirs; undefined: for nothing. What holds the namespaces of a task joins that of a network that is being made. */
+  waitsFor(action: Effect, { id, spec, resources }: TaskRecord): Promise<void> | undefined {
+    const isOfHolder = action.type === "start" && specOf({ spec }, action.container) === undefined;
+    const isMaking = resources.some(({ name, applied }) => name === NETWORK && applied === "CREATED");
+    return isOfHolder && isMaking ? this.#options.networks.joinable(id) : undefined;
+  }
+
+  /** The result of an action that cannot begin. */
+  refused(action: Effect, error: unknown): Happening {
+    return failureOf(action, errorOf(error));
   }
 
   /** Performs the action and returns its result as an event. Never rejects. */
@@ -140,14 +155,24 @@ export class Effects {
   }
 
   async #createResource(name: string, record: TaskRecord): Promise<{ readonly network?: NetworkRecord }> {
-    if (name === NETWORK) await this.#options.interfaces.take(record);
-    const { paths, runtime, users, networks } = this.#options;
-    const isForUsers = name === USERS || name === NETWORK;
-    const own = isForUsers && record.users ? await users.make(record.id, { ...record.users, count: USERS_OF_A_TASK }) : undefined;
-    if (name === USERS) return {};
-    if (name === NETWORK) return { network: await networks.provision(record.id, record.group, record.spec, own?.namespace) };
-    await createResource(record, name, { paths, binary: runtime.binary });
+    const { paths, runtime, networks, runtimes } = this.#options;
+    if (name === NETWORK) return { network: await networks.during(record.id, () => this.#createNetwork(record)) };
+    if (name === USERS) await this.#makeUsers(record);
+    else await createResource(record, name, { paths, binary: runtime.binary, runtimes });
     return {};
+  }
+
+  async #createNetwork(record: TaskRecord): Promise<NetworkRecord> {
+    await this.#options.interfaces.take(record);
+    const users = await this.#makeUsers(record);
+    // A virtual machine has the interfaces that are there when it boots (test/engine/vm-compose.test.ts).
+    const isEarly = isJoinedEarly(record.spec) && !isInMachine(record.spec, this.#options.runtimes);
+    return this.#options.networks.provision(record.id, record.group, record.spec, { users: users?.namespace, isEarly });
+  }
+
+  /** undefined: the task has the users of the host. */
+  async #makeUsers({ id, users }: TaskRecord) {
+    return users && this.#options.users.make(id, { ...users, count: USERS_OF_A_TASK });
   }
 
   async #preStop({ runtimeId, hook }: Extract<Action, { type: "preStop" }>, record: TaskRecord): Promise<{ readonly error?: string }> {

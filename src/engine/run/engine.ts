@@ -1,14 +1,15 @@
 /** The engine drives tasks to their desired state, and goes on after its own process was killed or restarted. */
 import type { ExecHandle, LogUse, SpawnRequest } from "../../executor/index.ts";
+import type { RelayTarget } from "../health/index.ts";
 import type { LogRecord } from "../logs/index.ts";
 import type { ContainerStatus, TaskRecord } from "../model/index.ts";
-import { locatePause } from "../pause/index.ts";
 import type { HostSupport } from "../plan/index.ts";
 import type { ParsedFile } from "../spec/index.ts";
 import { type JournalPage, Store } from "../store/index.ts";
 import { systemClock } from "./clock.ts";
 import { type Attachment, type AttachRequest, attachTo, checkLog, checkStdin } from "./containers/attach.ts";
 import { containerOf } from "./containers/container-of.ts";
+import type { KeptVolumes } from "./containers/kept-volumes.ts";
 import type { OrphanView } from "./containers/orphans.ts";
 import { type UsageView, usages } from "./containers/usage.ts";
 import type { Applied, ApplyOptions } from "./desired/apply.ts";
@@ -21,9 +22,9 @@ import { EngineError, unknownTask } from "./errors.ts";
 import type { ImageCare } from "./image-care.ts";
 import { type LogQuery, readContainerLog } from "./logs/logs.ts";
 import type { Interfaces } from "./network/interfaces.ts";
-import { networkNamespaceOf } from "./network/namespace.ts";
 import { taskAt } from "./network/networks.ts";
-import { type Forwarded, type ForwardTarget, forwardTo } from "./network/port-forward.ts";
+import { type Forwarded, forwardTo } from "./network/port-forward.ts";
+import { relayOf } from "./network/relays.ts";
 import { type EngineParts, partsOf } from "./parts.ts";
 import { restore } from "./restore.ts";
 import type { EngineSettings, NodeView } from "./settings.ts";
@@ -141,7 +142,7 @@ export class Engine {
   }
 
   /**
-   * The runtime id of the container from whose network namespace `forward` connects. `container`
+   * The runtime id of the container from whose network `forward` connects. `container`
    * undefined: the first one that runs; containers of a task with a network share one namespace.
    * @throws EngineError unknown-task, unknown-container, container-not-running
    */
@@ -151,13 +152,13 @@ export class Engine {
     return this.running(name, group, container ?? first?.name ?? containers.find(({ type }) => type === "normal")?.name);
   }
 
-  /** Opens a TCP connection from inside the task's network namespace. @throws as forwardable; PauseNotFoundError */
-  async forward(name: string, group: string, container: string | undefined, target: ForwardTarget): Promise<Forwarded> {
+  /** Opens a TCP connection from inside the task's network. @throws as forwardable; as Executor.spawn; PauseNotFoundError */
+  async forward(name: string, group: string, container: string | undefined, target: RelayTarget): Promise<Forwarded> {
     const id = this.forwardable(name, group, container);
     const record = this.#find(name, group);
-    const namespace = await networkNamespaceOf(record, id, this.#parts);
-    if (namespace === undefined) throw new EngineError("container-not-running", `the container ${id} has ended`, { task: record.name });
-    return forwardTo(target, locatePause(this.#parts.runtime.binary), namespace);
+    const start = await relayOf(record, id, { ...this.#parts, runtimes: this.support.runtimes });
+    if (start === undefined) throw new EngineError("container-not-running", `the container ${id} has ended`, { task: record.name });
+    return forwardTo(target, start);
   }
 
   /** Resource usage of each running container, of one group or of all. Containers that end during the call are left out. */
@@ -224,10 +225,11 @@ export class Engine {
 
   /**
    * Deletes several tasks in one transaction, so that they stop in the inverse order of their dependencies.
-   * @param volumes also their kept volumes that no other task of the group names. @throws EngineError unknown-task; StoreError not-written
+   * @param volumes also kept volumes, of these tasks and of a file, that no other task names. @throws EngineError unknown-task; StoreError not-written
    */
   async deleteAll(selection: Selection, group: string, by?: Caller, volumes = false): Promise<Deleted> {
-    return this.#parts.edits.make(by, (command) => command.deleteAll(selection, group, volumes));
+    const deleted = await this.#parts.edits.make(by, (command) => command.deleteAll(selection, group, volumes));
+    return volumes && selection !== "all" ? this.volumes.withLeft(deleted, selection.volumes ?? [], group) : deleted;
   }
 
   /** Stops several tasks, as `stop` does and in one transaction. @throws EngineError unknown-task */
@@ -259,6 +261,11 @@ export class Engine {
   /** The interfaces that others provide for tasks of this host. */
   get interfaces(): Interfaces {
     return this.#parts.interfaces;
+  }
+
+  /** The volumes that outlive tasks. */
+  get volumes(): KeptVolumes {
+    return this.#parts.keptVolumes;
   }
 
   /** The images of this host. */

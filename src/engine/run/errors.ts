@@ -24,6 +24,10 @@ export type EngineErrorCode =
   | "interface-in-use"
   /** The image could not be pulled; `details.reason` is the code of the ImageError. */
   | "no-image"
+  /** The group has no such kept volume. */
+  | "unknown-volume"
+  /** Tasks name the volume; `details.tasks` has their ids. */
+  | "volume-in-use"
   /** No other spec has run before under this name. */
   | "nothing-to-roll-back";
 

@@ -20,7 +20,7 @@ import { KeptVolumes } from "./containers/kept-volumes.ts";
 import { Launching } from "./containers/launching.ts";
 import { makerOf } from "./containers/makers.ts";
 import { MetadataFiles } from "./containers/metadata.ts";
-import { type OrphanPolicy, Orphans } from "./containers/orphans.ts";
+import { type OrphanPolicy, Orphans, orphanTasks } from "./containers/orphans.ts";
 import { ContainerRuntime } from "./containers/runtime.ts";
 import { SpecCopies } from "./containers/spec-copies.ts";
 import { Strays } from "./containers/strays.ts";
@@ -61,6 +61,7 @@ export interface EngineParts {
   readonly strays: Strays;
   readonly orphanPolicy: OrphanPolicy;
   readonly networks: TaskNetworks;
+  readonly keptVolumes: KeptVolumes;
   readonly interfaces: Interfaces;
   readonly networkWatch: NetworkWatch;
   readonly volumeWatch: VolumeWatch;
@@ -101,7 +102,8 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
   const endMessages = new EndMessages(paths, log);
   const logRouters = new LogRouters({ paths, records: () => turns.records });
   const sharedProxies = new SharedProxies({ paths, records: () => turns.records });
-  const keptVolumes = new KeptVolumes({ paths, records: () => turns.records });
+  const orphans: Orphans = new Orphans({ present: () => runtime.present() });
+  const keptVolumes = new KeptVolumes({ paths, records: () => turns.records, orphans: () => orphanTasks(orphans, specCopies) });
   const fence = settings.isOwnProcess ? new Fence({ cgroupParent, key: stateKey(stateDir), stateDir: paths.executors }) : undefined;
   const support: HostSupport = { hasTaskLimits: taskLimits, runtimes: settings.runtimes ?? {} };
   const runtime = new ContainerRuntime(
@@ -121,7 +123,8 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
 
   const { pullPolicy = "default", cleanUp = {}, ...ofImages } = imageSettings;
   const images = new ImageStore({
-    ...{ directory: paths.images, ...ofImages },
+    ...{ directory: paths.images, bootId: bootId(), ...ofImages },
+    onSyncError: (error) => log("error", "layers-not-synced", { message: String(error) }),
     inUse: () => [...imagesOf(turns.records.values()), ...pulling.fresh],
   });
   if (cgroupManager === "systemd") checkSystemd();
@@ -139,9 +142,10 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
     keptVolumes,
     networks,
     users: taskUsers,
+    runtimes: support.runtimes,
     cgroupParent: cgroupManager === "systemd" ? parentSlice(cgroupParent) : cgroupParent,
   };
-  const launching = new Launching({ ...common, binary: runtime.binary, runtimes: support.runtimes });
+  const launching = new Launching({ ...common, binary: runtime.binary });
   const pulling: Pulling = new Pulling({ images, launching, policy: pullPolicy });
   const interfaces = new Interfaces({ edits: () => edits, records: () => turns.records });
   const effects = new Effects({ ...common, interfaces, runtime, launching, pulling, specCopies });
@@ -200,10 +204,11 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
     fence,
     conditions,
     specCopies,
-    orphans: new Orphans(runtime),
+    orphans,
     strays: new Strays({ ...common, runtime, log, forget: (id) => effects.forget({ id, cgroup: null }) }),
     orphanPolicy: settings.orphans ?? "show",
     networks,
+    keptVolumes,
     interfaces,
     networkWatch: new NetworkWatch({ networks, conditions, records: () => turns.records, intervalMs: settings.networkCheckMs }),
     agents,

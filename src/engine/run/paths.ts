@@ -111,14 +111,23 @@ export class Paths {
     return join(this.stateDir, "volumes", taskId);
   }
 
-  /** A directory that belongs to a group and outlives its tasks. */
-  kept(group: string, name: string): string {
-    return join(this.stateDir, "kept", group, name);
+  /** The directories that outlive tasks: of a group, or those of all groups. */
+  keptOf(group = ""): string {
+    return join(this.stateDir, "kept", group);
   }
 
-  /** Where a kept volume goes before it is removed with a task. */
-  removedVolume(taskId: string, name: string): string {
-    return join(this.stateDir, "removed-volumes", taskId, name);
+  /** A directory that belongs to a group and outlives its tasks. */
+  kept(group: string, name: string): string {
+    return join(this.keptOf(group), name);
+  }
+
+  get removedVolumes(): string {
+    return join(this.stateDir, "removed-volumes");
+  }
+
+  /** Where a kept volume goes before it is removed. @param of id of the task with which it goes */
+  removedVolume(of: string, name: string): string {
+    return join(this.removedVolumes, of, name);
   }
 
   /** Mount points of tmpfs with secrets, one for each incarnation that has secrets. */

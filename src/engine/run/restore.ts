@@ -7,6 +7,7 @@ import type { SecretFiles } from "../secrets/index.ts";
 import type { TaskUsers } from "../users/index.ts";
 import { systemClock } from "./clock.ts";
 import type { Conditions } from "./conditions.ts";
+import type { KeptVolumes } from "./containers/kept-volumes.ts";
 import type { MetadataFiles } from "./containers/metadata.ts";
 import { addAdopted, adoptionOf, type OrphanPolicy, type Orphans, orphansAmong, stopAdopted } from "./containers/orphans.ts";
 import type { ContainerRuntime } from "./containers/runtime.ts";
@@ -33,6 +34,7 @@ export interface RestoreOptions {
   readonly networks: TaskNetworks;
   readonly taskUsers: TaskUsers;
   readonly interfaces: Interfaces;
+  readonly keptVolumes: KeptVolumes;
   readonly images: Images;
   readonly secrets: SecretFiles;
   readonly pulling: Pulling;
@@ -60,6 +62,7 @@ export async function restore(options: RestoreOptions): Promise<void> {
   for (const error of left) log("error", "network-left", { message: String(error) });
   const isKnown = (id: string) => stored.some((one) => one.id === id) || unknown.some((one) => one.startsWith(`${id}.`));
   for (const error of options.taskUsers.tidy(isKnown)) log("error", "users-left", { message: String(error) });
+  options.keptVolumes.sweep().catch((error) => log("error", "volumes-left", { message: String(error) }));
   told("networks", { left: left.length });
   const found = await recover([...stored, ...adopted], runtime, systemClock.now());
   tellFailures(found, options);

@@ -69,7 +69,7 @@ export interface EngineSettings {
   readonly probe?: Probe;
 }
 
-export interface ImageSettings extends Omit<ImageStoreOptions, "directory" | "inUse"> {
+export interface ImageSettings extends Omit<ImageStoreOptions, "directory" | "bootId" | "onSyncError" | "inUse"> {
   /** Pull policy for containers that do not set one. Default: default. */
   readonly pullPolicy?: PullPolicy | undefined;
   readonly cleanUp?: CleanUpSettings | undefined;

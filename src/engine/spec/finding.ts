@@ -40,6 +40,13 @@ export function pointerOf(path: readonly (string | number)[]): string {
   return path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }
 
+export function pathOf(pointer: string): readonly string[] {
+  return pointer
+    .split("/")
+    .slice(1)
+    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
 /** Such as "web.yaml:3:5: /containers/0/memory: ...". */
 export function renderFinding({ line, column, pointer, message }: Finding, source: string): string {
   return `${source}:${line}:${column}: ${pointer === "" ? "" : `${pointer}: `}${message}`;

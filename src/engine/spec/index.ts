@@ -1,19 +1,20 @@
 /** The text of tasks: schema, checks and digest. Pure. */
 export { checkGroup } from "./check/group.ts";
+export { checkMachine } from "./check/machine.ts";
 export { RESERVED_ANNOTATIONS } from "./check/names.ts";
 export { hostPortOf } from "./check/network.ts";
 export { checkTask } from "./check/task.ts";
 export { dependenciesOf, dependencyTarget } from "./dependencies.ts";
 export { canonicalJson, specDigest } from "./digest.ts";
 export { LARGEST_FILE, type ReadDocument, readDocuments } from "./documents.ts";
-export { type Finding, type FindingCode, type Problem, renderFinding } from "./finding.ts";
+export { type Finding, type FindingCode, type Problem, pathOf, pointerOf, renderFinding } from "./finding.ts";
 export { type ImageConfig, parseImageConfig } from "./image/config.ts";
 export { type ImageReference, type ImageTransport, parseReference, pinned, renderReference } from "./image/reference.ts";
 export { taskJsonSchema } from "./json-schema.ts";
-export { hasOwnNetwork, namespacesOf } from "./namespaces.ts";
+export { hasOwnNetwork, isJoinedEarly, namespacesOf } from "./namespaces.ts";
 export { type ParsedFile, parsedFile, parseTasks, tasksIn } from "./parse.ts";
 export { PULL_POLICIES, type PullPolicy } from "./pull-policy.ts";
-export { RUNTIME_NAME, unknownRuntime } from "./runtimes.ts";
+export { isMachineRuntime, machinesOf, RUNTIME_NAME, unknownRuntime } from "./runtimes.ts";
 export type { GrpcCheck, HealthCheck, Hook, HttpCheck, TcpCheck } from "./schema/check.ts";
 export {
   type AgentSpec,

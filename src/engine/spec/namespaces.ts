@@ -11,3 +11,8 @@ export function namespacesOf({ namespaces, network }: TaskSpec): TaskSpec["names
 export function hasOwnNetwork({ network }: TaskSpec): boolean {
   return network !== undefined && network.mode !== "host";
 }
+
+/** Whether processes may join the namespace of its network while that is made: nothing is written in it but its interfaces, so that it can be kept if they are made again. */
+export function isJoinedEarly({ network }: TaskSpec): boolean {
+  return network?.proxy === undefined && network?.via === undefined;
+}

@@ -17,9 +17,9 @@ export function parseTasks(text: string): ParsedFile {
   return tasksIn(readDocuments(text, "task"));
 }
 
-/** Like parseTasks, for documents that are already parsed. */
-export function tasksIn(documents: readonly ReadDocument[]): ParsedFile {
-  const read = documents.map(readTask);
+/** Like parseTasks, for documents that are already parsed. `machines`: names of the runtimes of the host that make virtual machines. */
+export function tasksIn(documents: readonly ReadDocument[], machines: readonly string[] = []): ParsedFile {
+  const read = documents.map((document) => readTask(document, machines));
   const findings = read.flatMap((one) => one.findings);
   const tasks = read.flatMap((one) => (one.task === undefined ? [] : [one.task]));
   if (tasks.length === documents.length) {
@@ -34,10 +34,10 @@ export function parsedFile(tasks: readonly TaskSpec[], found: readonly Finding[]
   return { tasks: findings.length === 0 ? tasks : [], findings };
 }
 
-function readTask({ value, findings, place }: ReadDocument): { task?: TaskSpec; findings: Finding[] } {
+function readTask({ value, findings, place }: ReadDocument, machines: readonly string[]): { task?: TaskSpec; findings: Finding[] } {
   if (findings.length > 0) return { findings: [...findings] };
   const parsed = task.safeParse(value);
-  const problems = parsed.success ? checkTask(parsed.data) : shapeProblems(parsed.error);
+  const problems = parsed.success ? checkTask(parsed.data, machines) : shapeProblems(parsed.error);
   const found = problems.slice(0, MOST_FINDINGS).map(place);
   return parsed.success ? { task: parsed.data, findings: found } : { findings: found };
 }

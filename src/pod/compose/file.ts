@@ -6,6 +6,7 @@ import {
   type ParsedFile,
   type Problem,
   parsedFile,
+  pathOf,
   type ReadDocument,
   shapeProblems,
   type TaskInput,
@@ -37,10 +38,16 @@ export interface ComposeFile extends ParsedFile {
   readonly inputs: readonly TaskInput[];
   /** Name of the project; undefined if the file does not set it. */
   readonly name: string | undefined;
+  /** Converts a finding about one of the inputs, each a document of its own, to one about this file. */
+  origin(finding: Finding): Finding;
+}
+
+/** A file without tasks. */
+export function failed(findings: readonly Finding[]): ComposeFile {
+  return { ...parsedFile([], findings), inputs: [], name: undefined, origin: (finding) => finding };
 }
 
 export function tasksOfCompose(document: ReadDocument, options: ComposeOptions): ComposeFile {
-  const failed = (findings: readonly Finding[]): ComposeFile => ({ ...parsedFile([], findings), inputs: [], name: undefined });
   if (document.findings.length > 0) return failed(document.findings);
   const problems: Problem[] = [];
   const prepare = (value: unknown) => filled(withoutNullFields(value), options.environment, [], problems);
@@ -66,7 +73,9 @@ export function tasksOfCompose(document: ReadDocument, options: ComposeOptions):
       problems.push({ ...problem, path: ["services", tasks[task]!.name, "depends_on"] });
   }
   if (problems.length > 0) return failed(problems.map(document.place));
-  return { ...parsedFile(tasks, []), inputs, name: parsed.data.name };
+  const origin = ({ code, message, pointer, document: index }: Finding) =>
+    document.place({ code, message, path: ["services", inputs[index]!.name, ...fieldOf(pathOf(pointer))] });
+  return { ...parsedFile(tasks, []), inputs, name: parsed.data.name, origin };
 }
 
 function inputOf(name: string, service: ServiceInput, project: ComposeInput, options: ComposeOptions, problems: Problem[]): TaskInput {
@@ -91,11 +100,15 @@ const FIELDS: Readonly<Record<string, string>> = {
   mounts: "volumes",
 };
 
+/** Namespaces of a task. */
+const NAMESPACES: Readonly<Record<string, string>> = { network: "network_mode", pid: "pid", ipc: "ipc" };
+
 /** Converts a path in a service's task to a path of the service. */
 function fieldOf(path: Problem["path"]): Problem["path"] {
-  const [list, , field, part] = path;
+  const [list, at, field, part] = path;
   if (list === "network") return ["ports"];
-  if (list === "sysctls") return ["sysctls"];
+  if (list === "sysctls" || list === "runtime") return [list];
+  if (list === "namespaces") return NAMESPACES[String(at)] === undefined ? [] : [NAMESPACES[String(at)]!];
   if (field === "capabilities" && part === "drop") return ["cap_drop"];
   return typeof field === "string" ? [FIELDS[field] ?? field] : [];
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parseFile } from "../index.ts";
 
-const HOST = { name: "node-1", cpus: 4, memoryBytes: 8 * 1024 ** 3, runtimes: ["vm"] };
+const HOST = { name: "node-1", cpus: 4, memoryBytes: 8 * 1024 ** 3, runtimes: ["vm"], machines: ["vm"] };
 
 /** A pod with one additional field, in the pod's spec or in its container. */
 const inPod = (field: string) =>
@@ -20,6 +20,26 @@ test.each([
   [inPod("priorityClassName: high"), "8:3", "/spec/priorityClassName", "is not supported: "],
   [inPod("runtimeClassName: kata"), "8:3", "/spec/runtimeClassName", "this host has no runtime kata: it has vm"],
   [inPod("runtimeClassName: _vm"), "8:3", "/spec/runtimeClassName", "is no name of a runtime class"],
+  [inPod("runtimeClassName: vm\n  hostIPC: true"), "9:3", "/spec/hostIPC", "cannot have the ipc namespace of the host"],
+  [inPod("runtimeClassName: vm\n  hostNetwork: true"), "9:3", "/spec/hostNetwork", "cannot have the network namespace of the host"],
+  [
+    inPod("runtimeClassName: vm\n  volumes: [{ name: v, hostPath: { path: /p, type: Socket } }]"),
+    "9:46",
+    "/spec/volumes/0/hostPath/type",
+    "cannot have a Socket of the host",
+  ],
+  [
+    inContainer("securityContext: { privileged: true }\n  runtimeClassName: vm"),
+    "10:24",
+    "/spec/containers/0/securityContext/privileged",
+    "cannot have a privileged container",
+  ],
+  [
+    inPod("runtimeClassName: vm\n  volumes: [{ name: v, emptyDir: { medium: Memory } }]"),
+    "9:36",
+    "/spec/volumes/0/emptyDir/medium",
+    "cannot have volumes in memory",
+  ],
   [inPod("serviceAccountName: robot"), "8:3", "/spec/serviceAccountName", "is not supported: "],
   [inPod("subdomain: a"), "8:3", "/spec/subdomain", "is not supported: "],
   [inPod("topologySpreadConstraints: []"), "8:3", "/spec/topologySpreadConstraints", "is not supported: "],

@@ -22,16 +22,31 @@ const FIELDS: Readonly<Record<string, Path>> = {
   unmasked: ["securityContext", "procMount"],
 };
 
+const VOLUME: Readonly<Record<string, Path>> = {
+  host: ["hostPath", "path"],
+  hostType: ["hostPath", "type"],
+  medium: ["emptyDir", "medium"],
+};
+
+/** Fields of the pod itself. */
+const OF_THE_POD: Readonly<Record<string, Path>> = {
+  name: ["metadata", "name"],
+  privateUsers: ["spec", "hostUsers"],
+};
+
+const NAMESPACE: Readonly<Record<string, string>> = { pid: "hostPID", ipc: "hostIPC", network: "hostNetwork" };
+
 const MOUNT: Readonly<Record<string, string>> = { volume: "name", target: "mountPath" };
 
 export function originOf(path: Path, members: readonly { readonly path: Path }[]): Path {
   const [list, index, field, at, detail] = path;
-  if (list === "volumes") return ["spec", "volumes", index ?? 0, ...(field === "host" ? ["hostPath", "path"] : [])];
+  if (list === "volumes") return ["spec", "volumes", index ?? 0, ...(VOLUME[String(field)] ?? [])];
   if (list === "dns" || (list === "network" && index === "dns")) return ["spec", "dnsConfig"];
   if (list === "network") return ["spec", "containers"];
   if (list === "sysctls") return ["spec", "securityContext", "sysctls"];
+  if (list === "namespaces") return ["spec", ...(NAMESPACE[String(index)] === undefined ? [] : [NAMESPACE[String(index)]!])];
   const member = list === "containers" && typeof index === "number" ? members[index]?.path : undefined;
-  if (member === undefined) return list === "name" ? ["metadata", "name"] : ["spec"];
+  if (member === undefined) return OF_THE_POD[String(list)] ?? ["spec"];
   switch (field) {
     case undefined:
       return member;

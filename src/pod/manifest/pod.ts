@@ -33,7 +33,7 @@ export function translate(at: Translation, document: unknown): Translated {
   const members = membersOf(at.pod);
   const input = taskOf(at, members, document);
   const parsed = taskSchema.safeParse(input);
-  const found = parsed.success ? checkTask(parsed.data) : shapeProblems(parsed.error);
+  const found = parsed.success ? checkTask(parsed.data, at.host.machines) : shapeProblems(parsed.error);
   // The engine's checks are skipped if there are problems, because they would report the same ones in other words.
   const own = at.problems;
   const problems = own.length > 0 ? own : found.map((problem) => ({ ...problem, path: originOf(problem.path, members) }));
@@ -46,6 +46,7 @@ function taskOf(at: Translation, members: readonly Member[], document: unknown):
   checkRestricted(at, members);
   const { cluster } = at.host;
   const isBridged = cluster?.network === "bridge" && !spec.hostNetwork;
+  const isOneMachine = isAlone(at, members);
   const published = spec.hostNetwork ? [] : publishedBy(members);
   return {
     name: cluster === undefined ? metadata.name : uidOf(metadata),
@@ -56,9 +57,9 @@ function taskOf(at: Translation, members: readonly Member[], document: unknown):
     ...wholeOf(at, members),
     namespaces: {
       pid: spec.hostPID ? "host" : spec.shareProcessNamespace ? "shared" : "private",
-      ipc: spec.hostIPC ? "host" : isAlone(at, members) ? "private" : "shared",
+      ipc: spec.hostIPC ? "host" : isOneMachine ? "private" : "shared",
       // A network that the engine makes is always one network for the whole task.
-      network: spec.hostNetwork ? "host" : isBridged || published.length > 0 ? "private" : "shared",
+      network: spec.hostNetwork ? "host" : isBridged || isOneMachine || published.length > 0 ? "private" : "shared",
       uts: spec.hostNetwork ? "host" : "private",
     },
     ...networkOf(at, isBridged, published),
@@ -75,9 +76,10 @@ function taskOf(at: Translation, members: readonly Member[], document: unknown):
   };
 }
 
-/** A machine cannot join a namespace for communication. A single container shares its own with nobody. */
-function isAlone({ pod: { spec } }: Translation, members: readonly Member[]): boolean {
-  return spec.runtimeClassName !== undefined && members.length === 1 && (spec.securityContext?.sysctls ?? []).length === 0;
+/** A single container in a machine shares its namespaces with nobody, so that it boots the machine itself. */
+function isAlone({ pod: { spec }, host: { machines = [] } }: Translation, members: readonly Member[]): boolean {
+  const isShared = spec.shareProcessNamespace || (spec.securityContext?.sysctls ?? []).length > 0;
+  return spec.runtimeClassName !== undefined && machines.includes(spec.runtimeClassName) && members.length === 1 && !isShared;
 }
 
 /** A pod has a network of the engine if it has a port of the host, or comes from a cluster that is connected by a bridge. */

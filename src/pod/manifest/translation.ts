@@ -17,6 +17,8 @@ export interface PodHost {
   readonly cluster?: ClusterRules;
   /** Names of the runtimes of the host; absent: they are not known, so that any name is accepted. */
   readonly runtimes?: readonly string[];
+  /** Names of those of them that make virtual machines. */
+  readonly machines?: readonly string[];
   /** The sizes of pods that the host offers; absent: any size. */
   readonly sizes?: readonly PodSize[] | undefined;
 }

@@ -17,6 +17,7 @@ import { planFile } from "./plan.ts";
 import { deleteTasks, restartTasks, stopTasks } from "./several.ts";
 import { deleteTask, describeTask, getTask, listTasks } from "./tasks.ts";
 import { getUsage } from "./usage.ts";
+import { listVolumes, removeVolumes } from "./volumes.ts";
 
 const WORKING: readonly Route[] = [
   getNode,
@@ -41,6 +42,8 @@ const WORKING: readonly Route[] = [
   listImages,
   pullImage,
   pruneImages,
+  listVolumes,
+  removeVolumes,
   listInterfaces,
   attachInterface,
   detachInterface,

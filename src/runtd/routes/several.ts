@@ -1,6 +1,6 @@
 /** Requests about several tasks of a group, each one transaction. */
 import { z } from "zod";
-import { type Engine, namesIn, type Selected, type Selection } from "../../engine/index.ts";
+import { type Engine, type Selected, type Selection, selectionIn } from "../../engine/index.ts";
 import { jsonRoute } from "../http/route.ts";
 import { log } from "../log.ts";
 import { readFile } from "../read-file.ts";
@@ -18,7 +18,12 @@ const isOne = ({ names, text, all }: Named) => [names, text, all].filter((one) =
 const ONE = "use one of names, text and all";
 const selection = fields.refine(isOne, ONE);
 const deletion = fields
-  .extend({ volumes: z.boolean().default(false).describe("Also the kept volumes of these tasks that no other task of the group names.") })
+  .extend({
+    volumes: z
+      .boolean()
+      .default(false)
+      .describe("Also the kept volumes of these tasks, and of those of the file that are gone, which no other task of the group names."),
+  })
   .refine(isOne, ONE);
 
 const selected = z.strictObject({
@@ -32,7 +37,7 @@ const recorded = { status: 202, description: "It is recorded, not done", schema:
 
 /** @throws EngineError invalid-spec */
 function selectionOf({ names, text }: Named, engine: Engine): Selection {
-  if (text !== undefined) return { names: namesIn(readFile(text, engine)), mayBeMissing: true };
+  if (text !== undefined) return selectionIn(readFile(text, engine));
   return names === undefined ? "all" : { names };
 }
 

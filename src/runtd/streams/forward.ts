@@ -8,7 +8,7 @@ import type { FrameStream } from "./frame-stream.ts";
 export async function forwardOn(stream: FrameStream, connect: () => Promise<Forwarded>): Promise<void> {
   try {
     const { input, output, ended, close } = await connect();
-    void stream.gone.then(close);
+    void stream.gone.then(close).catch((error) => log("error", "connection-not-closed", factsOf(error)));
     stream.send(FRAME.started);
     stream.onFrame(({ kind, payload }) => {
       if (kind === FRAME.stdinEnd) input.end();

@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { renderFinding } from "../../../src/engine/spec/index.ts";
 import { parseFile } from "../../../src/pod/index.ts";
 
-const HOST = { name: "node-1", cpus: 4, memoryBytes: 8 * 1024 ** 3 };
+const HOST = { name: "node-1", cpus: 4, memoryBytes: 8 * 1024 ** 3, machines: ["vm"] };
 
 export const read = (text: string) => parseFile(text, HOST);
 

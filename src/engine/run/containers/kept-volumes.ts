@@ -1,15 +1,40 @@
-/** The volumes of a group that outlive its tasks, and go with the last of them if that is asked for. */
+/** The volumes of a group that outlive its tasks: they go with the last of them if that is asked for, or by themselves when no task names them. */
+import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, renameSync } from "node:fs";
 import { dirname } from "node:path";
 import type { TaskRecord } from "../../model/index.ts";
-import { removeEmpty, removeScratch } from "../../volumes/index.ts";
+import type { TaskSpec } from "../../spec/index.ts";
+import { isMounted, removeEmpty, removeScratch, sizeOnDisk } from "../../volumes/index.ts";
+import type { Deleted } from "../desired/commands.ts";
 import { keptVolumes } from "../desired/kept.ts";
+import { EngineError } from "../errors.ts";
 import type { Paths } from "../paths.ts";
+import { directoriesIn, moveAway, type OwnDirectory, ownDirectory } from "./own-directory.ts";
 
 export interface KeptVolumesOptions {
   readonly paths: Paths;
   readonly records: () => ReadonlyMap<string, TaskRecord>;
+  /** Tasks whose containers run and that the store does not know. `spec` undefined: nobody knows what they use. */
+  readonly orphans: () => Promise<readonly OrphanTask[]>;
 }
+
+export interface OrphanTask extends Pick<TaskRecord, "id" | "group"> {
+  readonly spec: TaskSpec | undefined;
+}
+
+export interface KeptVolumeView {
+  readonly group: string;
+  readonly name: string;
+  /** Milliseconds since the epoch. */
+  readonly createdMs: number;
+  /** On the disk. null: it was not asked for, or cannot be measured. */
+  readonly usedBytes: number | null;
+  /** Ids of the tasks that name it, also of those that have stopped and can still be looked at. */
+  readonly tasks: readonly string[];
+}
+
+/** Begins the directories in which volumes are removed that no task takes along. No task has an id like it. */
+const ALONE = "@";
 
 export class KeptVolumes {
   readonly #options: KeptVolumesOptions;
@@ -29,9 +54,96 @@ export class KeptVolumes {
         mkdirSync(dirname(removed), { recursive: true, mode: 0o700 });
         renameSync(path, removed);
       }
-      await removeScratch(removed);
-      for (const parent of [dirname(removed), dirname(dirname(removed)), dirname(path)]) removeEmpty(parent);
+      await this.#clear(removed);
+      removeEmpty(dirname(path));
     }
+  }
+
+  /** Of all groups, by group and name. @param isMeasured whether to look how much they hold, which takes as long as they have files */
+  async list(isMeasured = false): Promise<readonly KeptVolumeView[]> {
+    const orphans = await this.#options.orphans();
+    const views: KeptVolumeView[] = [];
+    for (const group of directoriesIn(this.#options.paths.keptOf())) {
+      for (const name of directoriesIn(this.#options.paths.keptOf(group))) {
+        const found = this.#find(group, name);
+        if (found === undefined) continue;
+        const usedBytes = isMeasured ? await sizeOnDisk(found.path).catch(() => null) : null;
+        views.push({ group, name, createdMs: found.createdMs, usedBytes, tasks: this.#users(group, name, orphans) });
+      }
+    }
+    return views;
+  }
+
+  /** Removes volumes that no task names: all of these, or none. @throws EngineError unknown-volume, volume-in-use; the errors of the system calls */
+  async remove(names: readonly string[], group: string): Promise<readonly string[]> {
+    const orphans = await this.#options.orphans();
+    // From here to the last of them nothing else happens in this process.
+    const found = [...new Set(names)].map((name) => {
+      const directory = this.#find(group, name);
+      if (directory === undefined) throw new EngineError("unknown-volume", `group ${group} has no volume ${name}`, { name, group });
+      const tasks = this.#users(group, name, orphans);
+      if (tasks.length > 0) throw new EngineError("volume-in-use", `the volume ${name} is named by ${tasks.join(", ")}`, { name, tasks });
+      return [name, directory] as const;
+    });
+    return this.#removeAll(found);
+  }
+
+  /** Removes those of these names that are there and that no task names. @param names undefined: all of the group */
+  async removeUnused(group: string, names?: readonly string[]): Promise<readonly string[]> {
+    const orphans = await this.#options.orphans();
+    const wanted = names ?? directoriesIn(this.#options.paths.keptOf(group));
+    const found = [...new Set(wanted)].flatMap((name) => {
+      const directory = this.#users(group, name, orphans).length > 0 ? undefined : this.#find(group, name);
+      return directory === undefined ? [] : [[name, directory] as const];
+    });
+    return this.#removeAll(found);
+  }
+
+  /** What is left of those of a file goes, too. Those of the tasks that are being deleted go with the last of them. @param names of the file */
+  async withLeft(deleted: Deleted, names: readonly string[], group: string): Promise<Deleted> {
+    const left = await this.removeUnused(group, names);
+    return { ...deleted, volumes: [...new Set([...deleted.volumes, ...left])] };
+  }
+
+  /** Removes what a daemon that was killed has left of volumes that it was removing. @throws the errors of the system calls */
+  async sweep(): Promise<void> {
+    const { paths } = this.#options;
+    for (const entry of directoriesIn(paths.removedVolumes).filter((name) => name.startsWith(ALONE)))
+      for (const name of directoriesIn(dirname(paths.removedVolume(entry, "any")))) await this.#clear(paths.removedVolume(entry, name));
+  }
+
+  /** All are moved away before the first one is emptied. Returns their names. */
+  async #removeAll(found: readonly (readonly [name: string, directory: OwnDirectory])[]): Promise<readonly string[]> {
+    const { paths } = this.#options;
+    const entry = `${ALONE}${randomUUID()}`;
+    for (const [name, directory] of found) {
+      const removed = paths.removedVolume(entry, name);
+      mkdirSync(dirname(removed), { recursive: true, mode: 0o700 });
+      moveAway(directory, removed);
+    }
+    for (const [name, { path }] of found) {
+      await this.#clear(paths.removedVolume(entry, name));
+      removeEmpty(dirname(path));
+    }
+    return found.map(([name]) => name);
+  }
+
+  async #clear(removed: string): Promise<void> {
+    await removeScratch(removed);
+    for (const parent of [dirname(removed), dirname(dirname(removed))]) removeEmpty(parent);
+  }
+
+  /** undefined: there is none, or it is not this engine's: a link, or something that is mounted there. */
+  #find(group: string, name: string): OwnDirectory | undefined {
+    if (!directoriesIn(this.#options.paths.keptOf(group)).includes(name)) return undefined;
+    const path = this.#options.paths.kept(group, name);
+    return isMounted(path) ? undefined : ownDirectory(path);
+  }
+
+  #users(group: string, name: string, orphans: readonly OrphanTask[]): string[] {
+    const known = [...this.#options.records().values()].filter((one) => one.group === group && keptVolumes(one).includes(name));
+    const unknown = orphans.filter(({ group: own, spec }) => own === group && (spec === undefined || keptVolumes({ spec }).includes(name)));
+    return [...known, ...unknown].map(({ id }) => id);
   }
 }
 

@@ -1,5 +1,6 @@
 /** Collects and checks the inputs of a container before anything is created, then builds the command with which the executor launches it. */
 import { existsSync, statSync } from "node:fs";
+import { join } from "node:path";
 import type { LaunchCommand } from "../../../executor/index.ts";
 import type { Images } from "../../images/index.ts";
 import { type ContainerRecord, specOf, type TaskRecord, USERS_OF_A_TASK } from "../../model/index.ts";
@@ -9,6 +10,7 @@ import {
   type ImagePlacement,
   type Incarnation,
   imageVolumes,
+  isInMachine,
   launchOf,
   pauseLaunch,
   proxyEnv,
@@ -73,6 +75,7 @@ export class Launching {
     if (spec.rootfs !== undefined && !statSync(spec.rootfs, { throwIfNoEntry: false })?.isDirectory())
       throw new Error(`${spec.rootfs} is no directory`);
     checkSources(task, spec);
+    if (isInMachine(task, this.#options.runtimes)) checkReachable(task, spec);
   }
 
   /** Builds the launch command. @throws Error, as check */
@@ -98,13 +101,23 @@ export class Launching {
         ...(network === undefined ? {} : { network: network.path }),
         ...(users === undefined ? {} : { userNamespace: users.namespace }),
       };
-      return pauseLaunch(record.spec, { ...common, ...joined, rootfs: users?.pause ?? this.#pauseRoot(), program: PAUSE_PROGRAM, hasIpv6 });
+      const machine = isInMachine(record.spec, this.#options.runtimes) ? { machine: runtimeId } : {};
+      return pauseLaunch(record.spec, {
+        ...common,
+        ...joined,
+        ...machine,
+        rootfs: users?.pause ?? this.#pauseRoot(),
+        program: PAUSE_PROGRAM,
+        hasIpv6,
+      });
     }
     const spec = withRouterSecrets(record.spec, given);
     const image = this.#imageOf(record, spec);
     const pause = record.containers.find(({ type }) => type === "namespacePause")?.runtimeId;
     checkRuntime(record.spec, this.#options.runtimes);
     checkSources(record.spec, spec);
+    const inMachine = isInMachine(record.spec, this.#options.runtimes);
+    if (inMachine) checkReachable(record.spec, spec);
     const metadata = this.#options.metadata.directory(record, incarnation);
     const endMessage = this.#options.endMessages.file(record, incarnation);
     const logRouter = this.#options.logRouters.placement(record, incarnation);
@@ -113,6 +126,7 @@ export class Launching {
       ...common,
       ...readSpecFiles(record.spec, spec),
       ...(pause === undefined ? {} : { pause }),
+      ...(inMachine ? { relay: join(this.#pauseRoot(), PAUSE_PROGRAM) } : {}),
       ...(network === undefined ? {} : { network }),
       ...(metadata === undefined ? {} : { metadata }),
       ...(endMessage === undefined ? {} : { endMessage }),
@@ -201,5 +215,15 @@ function checkSources(task: TaskSpec, { mounts }: ContainerSpec): void {
     // `hostType` of a volume describes its top directory, not a path below it.
     const type = mount.subPath === undefined ? task.volumes.find(({ name }) => name === mount.volume)?.hostType : undefined;
     if (path !== undefined) checkSource(path, type);
+  }
+}
+
+/** @throws Error: a mount source is something whose other side is in the kernel of the host, so that a virtual machine sees it and cannot use it */
+function checkReachable(task: TaskSpec, { mounts }: ContainerSpec): void {
+  for (const mount of mounts) {
+    const path = sourceOf(task, mount);
+    const stats = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false });
+    if (stats !== undefined && !stats.isFile() && !stats.isDirectory())
+      throw new Error(`${path} is neither a file nor a directory: a virtual machine cannot use it`);
   }
 }

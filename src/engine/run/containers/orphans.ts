@@ -1,6 +1,7 @@
 /** Orphans: containers that the runtime knows and the store does not, because the store was restored from a backup or another program uses the directory. */
 import { adoptedRecord, type FoundIncarnation, type Instant, reason, revisionOf, type TaskRecord } from "../../model/index.ts";
 import type { Draft } from "../desired/draft.ts";
+import type { OrphanTask } from "./kept-volumes.ts";
 import { ANNOTATION } from "./launching.ts";
 import type { ContainerRuntime, Present } from "./runtime.ts";
 import type { SpecCopies } from "./spec-copies.ts";
@@ -88,10 +89,10 @@ export function stopAdopted(draft: Draft, records: readonly TaskRecord[]): void 
 }
 
 export class Orphans {
-  readonly #runtime: ContainerRuntime;
+  readonly #runtime: Pick<ContainerRuntime, "present">;
   #ids = new Set<string>();
 
-  constructor(runtime: ContainerRuntime) {
+  constructor(runtime: Pick<ContainerRuntime, "present">) {
     this.#runtime = runtime;
   }
 
@@ -123,4 +124,11 @@ function viewOf({ id, isRunning, annotations }: Present): OrphanView {
   if (task === undefined || group === undefined || container === undefined || !Number.isSafeInteger(generation))
     return { id, task: null, group: null, name: null, container: null, generation: null, isRunning };
   return { id, task, group, name: task.slice(group.length + 1, task.lastIndexOf(".")), container, generation, isRunning };
+}
+
+/** The tasks of the orphans that run, with what they were asked for as far as that is known. */
+export async function orphanTasks(orphans: Orphans, specCopies: SpecCopies): Promise<OrphanTask[]> {
+  const running = (await orphans.look()).filter(({ isRunning }) => isRunning);
+  const groups = new Map(running.flatMap(({ task, group }) => (task === null || group === null ? [] : [[task, group] as const])));
+  return [...groups].map(([id, group]) => ({ id, group, spec: specCopies.read(id)?.spec }));
 }

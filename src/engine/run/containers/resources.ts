@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { cgroupVersion } from "../../../executor/index.ts";
 import { isSlice, makeTaskCgroup, makeTaskSlice, removeTaskCgroup, removeTaskSlice } from "../../cgroup/index.ts";
 import type { TaskRecord } from "../../model/index.ts";
-import { limitWrites, sliceProperties, taskResources } from "../../plan/index.ts";
+import { isInMachine, limitWrites, type Runtimes, sliceProperties, taskResources } from "../../plan/index.ts";
 import {
   bindWithin,
   giveScratch,
@@ -25,14 +25,17 @@ export interface ResourcePlaces {
   readonly paths: Paths;
   /** Path of the runt executable. */
   readonly binary: string;
+  /** Programs of the runtimes that tasks may name. */
+  readonly runtimes: Runtimes;
 }
 
 /** @throws Error: the resource cannot be made; the message has its name */
-export async function createResource(record: TaskRecord, name: string, { paths, binary }: ResourcePlaces): Promise<void> {
+export async function createResource(record: TaskRecord, name: string, { paths, binary, runtimes }: ResourcePlaces): Promise<void> {
   const { id, spec, cgroup } = record;
+  const limits = () => taskResources(spec, isInMachine(spec, runtimes));
   if (name.startsWith(VOLUME)) await makeVolume(record, name.slice(VOLUME.length), paths);
-  else if (isSlice(cgroup!)) await makeTaskSlice(binary, cgroup!, sliceProperties(taskResources(spec), id));
-  else makeTaskCgroup(cgroup!, limitWrites(taskResources(spec), cgroupVersion()));
+  else if (isSlice(cgroup!)) await makeTaskSlice(binary, cgroup!, sliceProperties(limits(), id));
+  else makeTaskCgroup(cgroup!, limitWrites(limits(), cgroupVersion()));
 }
 
 async function makeVolume({ id, group: owner, spec }: TaskRecord, name: string, paths: Paths): Promise<void> {
@@ -56,7 +59,11 @@ function makeKept(path: string, group: number | undefined): void {
 }
 
 /** @throws Error: the resource cannot be removed; the message says what is left */
-export async function removeResource({ id, spec, cgroup }: TaskRecord, name: string, { paths, binary }: ResourcePlaces): Promise<void> {
+export async function removeResource(
+  { id, spec, cgroup }: TaskRecord,
+  name: string,
+  { paths, binary }: Omit<ResourcePlaces, "runtimes">,
+): Promise<void> {
   if (name.startsWith(VOLUME)) {
     const volume = name.slice(VOLUME.length);
     const path = paths.volume(id, volume);

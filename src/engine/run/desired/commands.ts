@@ -34,6 +34,8 @@ export type Selection =
       readonly names: readonly string[];
       /** Names that no task has are told in the answer; otherwise the first of them is an error. */
       readonly mayBeMissing?: boolean;
+      /** Kept volumes of the tasks of these names, also of those that no task has. */
+      readonly volumes?: readonly string[];
     };
 
 /** The tasks of a request about several. */

@@ -2,6 +2,8 @@
 import { type HostSupport, refusedByHost } from "../../plan/index.ts";
 import { type Finding, type ParsedFile, parseTasks, type TaskSpec } from "../../spec/index.ts";
 import { invalidSpec } from "../errors.ts";
+import type { Selection } from "./commands.ts";
+import { keptVolumes } from "./kept.ts";
 
 /** @param file the file's text, or the parsed file. @throws EngineError invalid-spec */
 export function specsIn(file: string | ParsedFile, host: HostSupport): readonly TaskSpec[] {
@@ -15,9 +17,9 @@ export function specsIn(file: string | ParsedFile, host: HostSupport): readonly 
   return tasks;
 }
 
-/** The names of the tasks of a file, whether or not this host could run them. @throws EngineError invalid-spec */
-export function namesIn(file: string | ParsedFile): readonly string[] {
+/** The tasks of a file as far as they are there, whether or not this host could run them. @throws EngineError invalid-spec */
+export function selectionIn(file: string | ParsedFile): Exclude<Selection, "all"> {
   const { tasks, findings } = typeof file === "string" ? parseTasks(file) : file;
   if (findings.length > 0) throw invalidSpec(findings);
-  return tasks.map(({ name }) => name);
+  return { names: tasks.map(({ name }) => name), mayBeMissing: true, volumes: tasks.flatMap((spec) => keptVolumes({ spec })) };
 }

@@ -4,12 +4,14 @@ import type { TaskSpec } from "../schema/task.ts";
 import { checkCombinations } from "./combinations.ts";
 import { checkLimits } from "./limits.ts";
 import { checkLogRouters } from "./log-router.ts";
+import { checkMachine } from "./machine.ts";
 import { checkNames } from "./names.ts";
 import { checkNetwork } from "./network.ts";
 import { checkSharedProxy } from "./shared-proxy.ts";
 import { checkUsers } from "./users.ts";
 
-export function checkTask(spec: TaskSpec): Problem[] {
+/** @param machines names of the runtimes of the host that make virtual machines */
+export function checkTask(spec: TaskSpec, machines: readonly string[] = []): Problem[] {
   return [
     ...checkNames(spec),
     ...checkCombinations(spec),
@@ -18,5 +20,6 @@ export function checkTask(spec: TaskSpec): Problem[] {
     ...checkSharedProxy(spec),
     ...checkLimits(spec),
     ...checkUsers(spec),
+    ...(spec.runtime !== undefined && machines.includes(spec.runtime) ? checkMachine(spec) : []),
   ];
 }

@@ -1,24 +1,12 @@
 /** Durations, sizes and names in task files. Each schema converts them to the form that the engine uses. */
 import { z } from "zod";
-
-const DURATION = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/;
-const DURATION_PART = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
-const MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-/** Ten years in milliseconds. A longer time is a mistake of the unit. */
-const LONGEST_MS = 3650 * 86_400_000;
+import { DURATION, durationMs, LONGEST_MS } from "../duration.ts";
 
 /** Milliseconds, written as "500ms", "10s", "1h30m", or a number of seconds. */
 export const duration = z
   .union([z.string().regex(DURATION, 'write a duration like "500ms", "10s", "1h30m" or a number of seconds'), z.number().nonnegative()])
   .transform((value) => (typeof value === "number" ? Math.round(value * 1000) : durationMs(value)))
   .refine((ms) => ms <= LONGEST_MS, "is longer than ten years");
-
-function durationMs(text: string): number {
-  let sum = 0;
-  for (const [, count, unit] of text.matchAll(DURATION_PART)) sum += Number(count) * MS[unit!]!;
-  return Math.round(sum);
-}
 
 const SIZE = /^(\d+(?:\.\d+)?)(?:([KMGT])(i?)B?|B)?$/;
 const POWER: Readonly<Record<string, number>> = { K: 1, M: 2, G: 3, T: 4 };

@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { parseTasks } from "../spec/index.ts";
+import { launchOf, type Placement } from "./launch.ts";
+
+const launched = (placement: Partial<Placement>) => {
+  const text = "{ name: t, namespaces: { network: shared }, containers: [{ name: c, rootfs: /r, command: x }] }";
+  const task = parseTasks(text).tasks[0]!;
+  const places = { cgroupParent: "/t", log: "/log", annotations: {}, volume: () => "", architecture: "x64", pause: "pause" };
+  return launchOf(task, task.containers[0]!, { ...places, ...placement } as Placement);
+};
+
+test("E95: in a virtual machine a container says who has booted it, and has the program for connections in it", () => {
+  const relay = "/state/pause/1/pause";
+  expect(launched({ relay })).toMatchObject({
+    sandbox: "pause",
+    annotations: { "io.kubernetes.cri.container-type": "container", "io.kubernetes.cri.sandbox-id": "pause" },
+    mounts: [{ destination: "/dev/runt-pause", source: relay, options: expect.arrayContaining(["ro", "nosuid"]) }],
+  });
+  const plain = launched({});
+  expect([plain.sandbox, plain.annotations, plain.mounts]).toEqual([undefined, {}, []]);
+});

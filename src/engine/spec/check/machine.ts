@@ -1,0 +1,85 @@
+/** Checks what a task in a virtual machine cannot have: its runtime would refuse it, or it would be there and not work. */
+import type { Problem } from "../finding.ts";
+import { hasOwnNetwork, namespacesOf } from "../namespaces.ts";
+import type { ContainerSpec } from "../schema/container.ts";
+import { NAMESPACES, type TaskSpec, type VolumeSpec } from "../schema/task.ts";
+
+type Path = (string | number)[];
+
+/** Types of sources that the guest sees and cannot use: their other side is in the kernel of the host. */
+const OF_THE_HOST: ReadonlySet<string | undefined> = new Set(["Socket", "CharDevice", "BlockDevice"]);
+
+/** Bytes of volumes in memory, which the processes of a machine on the host have beside what they need themselves (docs/vm.md, "The size"). */
+const MOST_IN_MEMORY = 64 * 1024 ** 2;
+
+/** For tasks whose runtime makes virtual machines. */
+export function checkMachine(task: TaskSpec): Problem[] {
+  return [
+    ...ofTask(task),
+    ...namespaces(task),
+    ...network(task),
+    ...task.volumes.flatMap(volume),
+    ...inMemory(task),
+    ...task.containers.flatMap((container, index) => ofContainer(container, ["containers", index])),
+  ];
+}
+
+function ofTask({ privateUsers, pids, sharedProxy, start }: TaskSpec): Problem[] {
+  return [
+    ...(privateUsers ? [wrong("users of its own: the machine keeps them apart", ["privateUsers"])] : []),
+    ...(pids === undefined ? [] : [wrong("a limit of processes for all containers together", ["pids"])]),
+    ...(sharedProxy === undefined ? [] : [wrong("a shared proxy: its socket is on the host", ["sharedProxy"])]),
+    ...(start === "needed" ? [wrong("the socket of a shared proxy, which others could not reach", ["start"])] : []),
+  ];
+}
+
+/** A task has one machine: its first container boots it, or the one that holds what the others share, which they join. */
+function namespaces(task: TaskSpec): Problem[] {
+  const modes = namespacesOf(task);
+  const ofHost = NAMESPACES.filter((type) => modes[type] === "host" && (type !== "uts" || modes.network !== "host"));
+  const problems = ofHost.map((type) => wrong(`the ${type} namespace of the host`, ["namespaces", type]));
+  if (problems.length > 0) return problems;
+  const isShared = NAMESPACES.some((type) => task.namespaces[type] === "shared");
+  if (isShared && modes.network !== "shared" && !hasOwnNetwork(task))
+    return [wrong("shared namespaces without a shared network: the containers of a machine have one network", ["namespaces"])];
+  if (!isShared && task.containers.length > 1)
+    return [
+      wrong("several containers that share nothing: in one machine they share their network (namespaces.network: shared)", ["namespaces"]),
+    ];
+  return [];
+}
+
+function network({ network: given }: TaskSpec): Problem[] {
+  if (given === undefined) return [];
+  const { mode, proxy, via } = given;
+  return [
+    ...(mode === "isolated" ? [wrong("interfaces of its own on the host (isolated)", ["network", "mode"])] : []),
+    ...(proxy === undefined ? [] : [wrong("a proxy: its rules are on the host, which the machine goes past", ["network", "proxy"])]),
+    ...(via === undefined ? [] : [wrong("routes through another task, which change while it runs", ["network", "via"])]),
+  ];
+}
+
+function volume({ hostType }: VolumeSpec, index: number): Problem[] {
+  return OF_THE_HOST.has(hostType) ? [wrong(`a ${hostType} of the host as a volume`, ["volumes", index, "hostType"])] : [];
+}
+
+/** Its pages are those of the host, and count as memory of the file server. */
+function inMemory({ volumes }: TaskSpec): Problem[] {
+  const all = volumes.flatMap(({ medium, size = Number.POSITIVE_INFINITY }, index) => (medium === "memory" ? [{ size, index }] : []));
+  const isTooLarge = all.reduce((sum, { size }) => sum + size, 0) > MOST_IN_MEMORY;
+  return isTooLarge
+    ? all.map(({ index }) => wrong("volumes in memory of more than 64Mi together: they are the host's", ["volumes", index, "medium"]))
+    : [];
+}
+
+function ofContainer(container: ContainerSpec, path: Path): Problem[] {
+  const { privileged, logRouter } = container;
+  return [
+    ...(privileged ? [wrong("a privileged container: the host's devices are not in it", [...path, "privileged"])] : []),
+    ...(logRouter ? [wrong("a log router: its socket is on the host", [...path, "logRouter"])] : []),
+  ];
+}
+
+function wrong(what: string, path: Path): Problem {
+  return { code: "combination", message: `a task in a virtual machine cannot have ${what}`, path };
+}
