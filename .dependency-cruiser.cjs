@@ -172,16 +172,53 @@ module.exports = {
     {
       name: "client-loads-the-engine-late",
       severity: "error",
-      comment: "runtctl is started often: what a verb needs of engine and pods it imports when it runs",
+      comment:
+        "runtctl is started often: what a verb needs of engine, pods and parsers is in a program of its own, which is read when it runs",
+      from: { path: "^src/runtctl/", pathNot: ["^src/runtctl/on-node/parsers/", TESTS] },
+      to: { path: ["^src/(engine|pod)/index\\.ts$", "node_modules/(zod|yaml)/"], dependencyTypesNot: ["type-only"] },
+    },
+    {
+      name: "client-evaluates-parsers-late",
+      severity: "error",
+      comment: "that program is loaded by import(), and evaluates what is asked for",
       from: { path: "^src/runtctl/", pathNot: TESTS },
-      to: { path: "^src/(engine|pod)/index\\.ts$", dependencyTypesNot: ["type-only", "dynamic-import"] },
+      to: { path: "^src/runtctl/on-node/parsers(\\.ts$|/)", dependencyTypesNot: ["type-only", "dynamic-import"] },
+    },
+    {
+      name: "client-reaches-node-by-its-platform",
+      severity: "error",
+      comment:
+        "runtctl is a program of Node and an executable with QuickJS: what differs is in src/runtctl/platform, and what only Node has in src/runtctl/on-node",
+      from: { path: "^src/runtctl/", pathNot: ["^src/runtctl/(platform/node|on-node)/", "^src/runtctl/(cached-)?main\\.ts$", TESTS] },
+      to: { dependencyTypes: ["core"] },
+    },
+    {
+      name: "client-platform-through-its-index",
+      severity: "error",
+      comment: "the client knows its platform by the index, of which there is one for each program",
+      from: { path: "^src/runtctl/", pathNot: ["^src/runtctl/(platform|on-node)/", "^src/runtctl/native-main\\.ts$", TESTS] },
+      to: { path: "^src/runtctl/platform/", pathNot: "^src/runtctl/platform/index\\.ts$" },
+    },
+    {
+      name: "client-platforms-apart",
+      severity: "error",
+      comment: "neither program has anything of the other",
+      from: { path: "^src/", pathNot: ["^src/runtctl/platform/native/", "^src/runtctl/native-main\\.ts$", TESTS] },
+      to: { path: ["^src/runtctl/platform/native/", "^runt:client$"] },
+    },
+    {
+      name: "client-on-node-late",
+      severity: "error",
+      comment: "the executable hands over to the client on Node in the place of these imports (onNode)",
+      from: { path: "^src/runtctl/", pathNot: ["^src/runtctl/on-node/", TESTS] },
+      to: { path: "^src/runtctl/on-node/", dependencyTypesNot: ["type-only", "dynamic-import"] },
     },
     {
       name: "client-part-is-small",
       severity: "error",
       comment: "what the client has of the engine from the beginning is what needs no package",
       from: { path: "^src/engine/client\\.ts$" },
-      to: { path: "^src/", pathNot: "^src/engine/(logs/index|spec/pull-policy)\\.ts$" },
+      to: { path: "^src/", pathNot: "^src/engine/(logs/index|spec/(duration|finding|pull-policy))\\.ts$" },
     },
     {
       name: "no-engine-import-past-an-index",

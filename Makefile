@@ -93,6 +93,7 @@ $(GEN)/build.h: FORCE
 FORCE:
 
 # ---- the program
+BUNDLE_TOOLS := $(wildcard tools/*.ts tools/bundle/*.ts)
 BYTECODE_COMPILER := $(B)/bytecode-compiler
 HOST_CFLAGS := $(CFLAGS) $(CPPFLAGS)
 
@@ -115,7 +116,7 @@ $(B)/.objects: FORCE
 	@printf '%s\n' $(PROGRAM_OBJECTS) | cmp -s - $@ || { rm -f $(filter-out $(PROGRAM_OBJECTS),$(wildcard $(foreach room,program host twins shared,$(B)/$(room)/*.o))); \
 		printf '%s\n' $(PROGRAM_OBJECTS) > $@; }
 
-$(GEN)/embed.S: $(TS_SOURCES) docs/troubleshooting.md $(wildcard tools/*.ts) package.json package-lock.json $(GEN)/schema.json $(BYTECODE_COMPILER) $(B)/.mode $(B)/.sources
+$(GEN)/embed.S: $(TS_SOURCES) docs/troubleshooting.md $(BUNDLE_TOOLS) package.json package-lock.json $(GEN)/schema.json $(BYTECODE_COMPILER) $(B)/.mode $(B)/.sources
 	@echo "  bundle $@"
 	$(Q)$(TSX) tools/bundle.ts $(if $(DEBUG),--debug)
 
@@ -170,6 +171,9 @@ bin/runt: $(B)/runt-image-writer $(if $(DEBUG),,$(B)/engine.image)
 
 include native-bindings/testing/build.mk
 
+# The client of the daemon: bin/runtctl.
+include native-bindings/client/build.mk
+
 # What holds the namespaces that the containers of a task share.
 bin/runt-pause: native-bindings/pause/pause.c native-bindings/pause/connect.c native-bindings/pause/connect.h | $(SETUP)
 	@mkdir -p bin
@@ -177,17 +181,17 @@ bin/runt-pause: native-bindings/pause/pause.c native-bindings/pause/connect.c na
 	$(Q)$(CC) -std=gnu17 -Os $(WARNINGS) $(HARDENING) -static -no-pie -s $(filter %.c,$^) -o $@
 
 # ---- the npm package: dist/ (docs/library)
-dist/executor/index.js: $(LIBRARY_SOURCES) tools/bundle-client.ts src/library.tsconfig.json src/executor/tsconfig.json tsconfig.json package.json | $(SETUP)
+dist/executor/index.js: $(LIBRARY_SOURCES) tools/bundle-client.ts $(wildcard tools/bundle-client/*) tools/see-through.ts src/library.tsconfig.json src/executor/tsconfig.json tsconfig.json package.json | $(SETUP)
 	@rm -rf dist
 	@echo "  tsc dist"
 	$(Q)node_modules/.bin/tsc -p src/library.tsconfig.json || { rm -rf dist; exit 1; }
 	$(Q)$(TSX) tools/bundle-client.ts || { rm -rf dist; exit 1; }
 	@chmod +x dist/runtd/main.js
 
-# The daemon and its client, under the names that the npm package gives them.
-bin/runtd bin/runtctl: bin/%: | dist/executor/index.js
+# The daemon, under the name that the npm package gives it.
+bin/runtd: | dist/executor/index.js
 	@mkdir -p bin
-	@ln -sfn ../dist/$*/main.js $@
+	@ln -sfn ../dist/runtd/main.js $@
 
 .PHONY: library
 library: dist/executor/index.js bin/runt bin/runt-pause bin/runtd bin/runtctl
@@ -217,6 +221,12 @@ demo-pod: library
 bundles: | $(SETUP)
 	bundles/build.sh
 
+# Small programs the tests are started with; the files that are included below name them.
+TEST_TOOLS := $(B)/test/refuse $(B)/test/plain
+$(TEST_TOOLS): $(B)/test/%: test/support/%.c | $(B)/kernel-headers
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) -idirafter $(B)/kernel-headers -static $< -o $@
+
 include packaging/install.mk
 include tools/guest-image/guest-image.mk
 -include packaging/supply.mk
@@ -225,7 +235,7 @@ include tools/guest-image/guest-image.mk
 .PHONY: clean
 clean:
 	find $(B) -mindepth 1 -maxdepth 1 ! -name quickjs ! -name libseccomp ! -name guest -exec rm -rf {} + 2>/dev/null || true
-	rm -f bin/runt
+	rm -f bin/runt bin/runtctl
 
 .PHONY: distclean
 distclean:
@@ -234,12 +244,6 @@ distclean:
 include bench/bench.mk
 
 # ---- tests
-# Small programs the tests are started with.
-TEST_TOOLS := $(B)/test/refuse $(B)/test/plain
-$(TEST_TOOLS): $(B)/test/%: test/support/%.c | $(B)/kernel-headers
-	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) -idirafter $(B)/kernel-headers -static $< -o $@
-
 .PHONY: setup-test
 setup-test: | $(SETUP)
 	@tools/setup.sh test
@@ -325,6 +329,7 @@ findings: setup-test bin/runt
 -include test/security/security.mk
 -include $(wildcard test/faults/*.mk)
 -include test/fuzz-init/fuzz.mk
+-include test/fuzz-channel/fuzz.mk
 -include test/walk/walk.mk
 
 # With the ways to save time switched off everything works, a little slower: no head start, and the operations in their natural order.
@@ -400,7 +405,7 @@ engine-mutants: setup-test library $(TEST_TOOLS)
 # (test/guest/main.ts).
 # test-guest-long: with all of test/e2e on v2, and more churn of systemd's units.
 .PHONY: test-guest test-guest-long
-test-guest test-guest-long: library $(B)/runt.spdx.json $(TEST_TOOLS)
+test-guest test-guest-long: library $(B)/runt.spdx.json $(TEST_TOOLS) $(BENCH_TOOLS) native-test-tools
 	@tools/setup.sh guest
 	$(TSX) test/guest/main.ts $(if $(filter %-long,$@),--long) $(GUEST)
 

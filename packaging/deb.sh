@@ -24,7 +24,7 @@ tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 chmod 755 "$tree"
 # In an environment of its own: what the caller's make was told must not change what the package has.
-env -u MAKEFLAGS -u MAKEOVERRIDES make -s -o bin/runt -o bin/runt-pause -o dist/executor/index.js install PREFIX=/usr DESTDIR="$tree" ZSH_COMPLETIONS=zsh/vendor-completions >/dev/null
+env -u MAKEFLAGS -u MAKEOVERRIDES make -s -o bin/runt -o bin/runt-pause -o bin/runtctl -o dist/executor/index.js install PREFIX=/usr DESTDIR="$tree" ZSH_COMPLETIONS=zsh/vendor-completions >/dev/null
 
 documents=$tree/usr/share/doc/runt
 install -d "$documents" "$tree/DEBIAN"
@@ -52,6 +52,13 @@ Comment:
  runt.spdx.json beside this file. "make relink-kit" in the source of this package makes an archive that links it anew with another
  version of libseccomp.
 
+Files: usr/bin/runtctl
+Copyright: $(date -u -d "@$SOURCE_DATE_EPOCH" +%Y) the authors of runt; of QuickJS, Fabrice Bellard and Charlie Gordon; of musl, Rich Felker and others;
+ of commander, TJ Holowaychuk and others; of libgcc, Free Software Foundation
+License: Apache-2.0 and Expat and GPL-3+-with-GCC-exception
+Comment:
+ The program contains QuickJS, musl, commander (Expat) and libgcc, linked statically: NOTICE and third-party beside this file.
+
 Files: usr/libexec/runt/runt-pause
 Copyright: $(date -u -d "@$SOURCE_DATE_EPOCH" +%Y) the authors of runt; of musl, Rich Felker and others; of libgcc, Free Software Foundation
 License: Apache-2.0 and Expat and GPL-3+-with-GCC-exception
@@ -61,6 +68,12 @@ Copyright: the authors of each package, as its licence file says
 License: Expat or ISC
 Comment:
  Packages of npm that runtd and runtctl run with, unchanged, each with its licence file.
+
+Files: usr/lib/runt/dist/runtctl/*
+Copyright: $(date -u -d "@$SOURCE_DATE_EPOCH" +%Y) the authors of runt; of commander, TJ Holowaychuk and others; of yaml, Eemeli Aro; of zod, Colin McDonnell
+License: Apache-2.0 and Expat and ISC
+Comment:
+ client.js contains commander (Expat), parsers.js yaml (ISC) and zod (Expat), whose licence files are in usr/lib/runt/node_modules.
 
 License: Expat
  Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated
@@ -75,6 +88,16 @@ License: Expat
  WARRANTIES OF MERCHANTABILITY, FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE AUTHORS OR
  COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR
  OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.
+
+License: ISC
+ Permission to use, copy, modify, and/or distribute this software for any purpose with or without fee is hereby granted,
+ provided that the above copyright notice and this permission notice appear in all copies.
+ .
+ THE SOFTWARE IS PROVIDED "AS IS" AND THE AUTHOR DISCLAIMS ALL WARRANTIES WITH REGARD TO THIS SOFTWARE INCLUDING ALL
+ IMPLIED WARRANTIES OF MERCHANTABILITY AND FITNESS. IN NO EVENT SHALL THE AUTHOR BE LIABLE FOR ANY SPECIAL, DIRECT,
+ INDIRECT, OR CONSEQUENTIAL DAMAGES OR ANY DAMAGES WHATSOEVER RESULTING FROM LOSS OF USE, DATA OR PROFITS, WHETHER IN AN
+ ACTION OF CONTRACT, NEGLIGENCE OR OTHER TORTIOUS ACTION, ARISING OUT OF OR IN CONNECTION WITH THE USE OR PERFORMANCE OF
+ THIS SOFTWARE.
 
 License: LGPL-2.1
  On Debian systems the text of the GNU Lesser General Public License, version 2.1, is in
@@ -97,7 +120,7 @@ EOF
 gzip -9n "$tree"/usr/share/man/man8/*.8 "$tree"/usr/share/man/man1/*.1
 # Static on purpose: nothing of the host's is loaded into a program that handles hostile root file systems.
 install -d "$tree/usr/share/lintian/overrides"
-printf 'runt: statically-linked-binary [%s]\n' usr/bin/runt usr/libexec/runt/runt-pause >"$tree/usr/share/lintian/overrides/runt"
+printf 'runt: statically-linked-binary [%s]\n' usr/bin/runt usr/bin/runtctl usr/libexec/runt/runt-pause >"$tree/usr/share/lintian/overrides/runt"
 
 size=$(du -k -s --apparent-size "$tree/usr" | cut -f 1)
 cat >"$tree/DEBIAN/control" <<EOF
@@ -120,7 +143,7 @@ Description: OCI container runtime that plans before it acts
  plan" prints the plan. It is one static program without dependencies.
  .
  runtd and runtctl run tasks: groups of containers with dependencies, health
- checks and restarts. They need Node.js 20 or newer. The service is not
+ checks and restarts. runtd and some verbs of runtctl need Node.js 20 or newer. The service is not
  enabled by itself: "systemctl enable --now runtd". Its containers go on when
  it is stopped, upgraded or removed.
 EOF

@@ -4,14 +4,15 @@ SHARE := $(DESTDIR)$(PREFIX)/share
 # Where the shells look by themselves below PREFIX/share. Debian keeps /usr/share/zsh/site-functions for the administrator.
 ZSH_COMPLETIONS ?= zsh/site-functions
 COMPLETION_FILES = bash=bash-completion/completions/runt zsh=$(ZSH_COMPLETIONS)/_runt fish=fish/vendor_completions.d/runt.fish
-# The daemon of tasks and its client, and what they need besides Node.
+# The daemon of tasks and its client, and what they need besides Node. The client is an executable, which hands over to its program of Node what only that can do.
 PROGRAMS := runtd runtctl
+CLIENT_ON_NODE := $(PREFIX)/libexec/runt/runtctl
 LIBDIR := $(PREFIX)/lib/runt
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 CLIENT_COMPLETIONS = bash=bash-completion/completions/runtctl zsh=$(ZSH_COMPLETIONS)/_runtctl fish=fish/vendor_completions.d/runtctl.fish
 # Started by runtd for a task whose containers share namespaces, and by nobody else.
 HOLDER := $(PREFIX)/libexec/runt/runt-pause
-INSTALLED = $(DESTDIR)$(PREFIX)/bin/runt $(PROGRAMS:%=$(DESTDIR)$(PREFIX)/bin/%) $(DESTDIR)$(HOLDER) $(DESTDIR)$(UNITDIR)/runtd.service \
+INSTALLED = $(DESTDIR)$(PREFIX)/bin/runt $(PROGRAMS:%=$(DESTDIR)$(PREFIX)/bin/%) $(DESTDIR)$(HOLDER) $(DESTDIR)$(CLIENT_ON_NODE) $(DESTDIR)$(UNITDIR)/runtd.service \
 	$(SHARE)/man/man8/runt.8 $(SHARE)/man/man8/runt-*.8 $(SHARE)/man/man8/runtd.8 $(SHARE)/man/man1/runtctl.1 \
 	$(foreach file,$(CLIENT_COMPLETIONS),$(SHARE)/$(lastword $(subst =, ,$(file)))) \
 	$(foreach file,$(COMPLETION_FILES),$(SHARE)/$(lastword $(subst =, ,$(file)))) \
@@ -23,9 +24,10 @@ man: | $(SETUP)
 	$(TSX) tools/gen-man.ts
 
 .PHONY: install
-install: bin/runt bin/runt-pause $(B)/runt.spdx.json dist/executor/index.js
+install: bin/runt bin/runt-pause bin/runtctl $(B)/runt.spdx.json dist/executor/index.js
 	install -D -m 0755 bin/runt $(DESTDIR)$(PREFIX)/bin/runt
 	install -D -m 0755 bin/runt-pause $(DESTDIR)$(HOLDER)
+	install -D -m 0755 bin/runtctl $(DESTDIR)$(PREFIX)/bin/runtctl
 	install -d $(SHARE)/man/man8 $(SHARE)/man/man1 $(DESTDIR)$(UNITDIR)
 	install -m 0644 man/*.8 $(SHARE)/man/man8
 	install -m 0644 man/*.1 $(SHARE)/man/man1
@@ -33,14 +35,11 @@ install: bin/runt bin/runt-pause $(B)/runt.spdx.json dist/executor/index.js
 	install -d $(DESTDIR)$(LIBDIR)/bin
 	ln -s ../../../bin/runt $(DESTDIR)$(LIBDIR)/bin/runt
 	ln -s ../../../libexec/runt/runt-pause $(DESTDIR)$(LIBDIR)/bin/runt-pause
-	@set -e; for program in $(PROGRAMS); do \
-		target="$(DESTDIR)$(PREFIX)/bin/$$program"; \
-		echo "install -m 0755 (launcher of $$program) $$target"; \
-		sed "s|@PROGRAM@|$$program|g" packaging/launcher.sh | install -m 0755 /dev/stdin "$$target"; \
-	done
+	sed "s|@PROGRAM@|runtd|g; s|@LIBDIR@|../lib/runt|" packaging/launcher.sh | install -m 0755 /dev/stdin $(DESTDIR)$(PREFIX)/bin/runtd
+	sed "s|@PROGRAM@|runtctl|g; s|@LIBDIR@|../../lib/runt|" packaging/launcher.sh | install -m 0755 /dev/stdin $(DESTDIR)$(CLIENT_ON_NODE)
 	sed "s|@BINDIR@|$(PREFIX)/bin|" packaging/runtd.service > $(DESTDIR)$(UNITDIR)/runtd.service
 	@set -e; for file in $(CLIENT_COMPLETIONS); do \
-		text=$$(node dist/runtctl/main.js completion "$${file%%=*}"); \
+		text=$$(bin/runtctl completion "$${file%%=*}"); \
 		echo "install -D -m 0644 (completion of runtctl for $${file%%=*}) $(SHARE)/$${file#*=}"; \
 		printf '%s\n' "$$text" | install -D -m 0644 /dev/stdin "$(SHARE)/$${file#*=}"; \
 	done
@@ -61,5 +60,5 @@ uninstall:
 
 # build/runt_VERSION_ARCHITECTURE.deb: the same bytes from the same commit.
 .PHONY: deb
-deb: bin/runt bin/runt-pause $(B)/runt.spdx.json dist/executor/index.js
+deb: bin/runt bin/runt-pause bin/runtctl $(B)/runt.spdx.json dist/executor/index.js
 	packaging/deb.sh $(B)

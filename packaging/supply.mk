@@ -4,7 +4,7 @@
 .PHONY: sbom
 all: sbom
 sbom: $(B)/runt.spdx.json
-$(B)/runt.spdx.json: bin/runt tools/sbom.ts $(wildcard tools/sbom/*.ts)
+$(B)/runt.spdx.json: bin/runt bin/runtctl tools/sbom.ts $(wildcard tools/sbom/*.ts)
 	@echo "  sbom $@"
 	$(Q)$(TSX) tools/sbom.ts
 

@@ -1,30 +1,43 @@
 /**
- * dist/runtctl/, as tsc has written it -> the same program in one file, client.js: a short-lived client spends most of its time finding and reading modules. The engine and pods, which few
- * verbs need, stay modules of their own, and so does yaml. commander goes into the file; its licence is in NOTICE. main.js runs it with the code that V8 has made of it, client.cache
- * (src/runtctl/cached-main.ts). It is a CommonJS module, whose loader takes less time than that of ES modules.
+ * src/runtctl -> dist/runtctl/, the client on Node in two files: a short-lived client spends most of its time finding and reading modules. client.js has what every verb takes, and
+ * commander; parsers.js what few take, the parsers of files with zod and yaml. Their licences are in NOTICE. main.js runs both with the code that V8 has made of them, client.cache and
+ * parsers.cache (src/runtctl/cached-main.ts). It is a CommonJS module, whose loader takes less time than that of ES modules.
  *
- * Usage: tsx tools/bundle-client.ts [DIRECTORY] (in the repository, after tsc). DIRECTORY: in place of what tsc has written; of src/runtctl esbuild reads the sources.
+ * Usage: tsx tools/bundle-client.ts [--uncached] (in the repository). --uncached: without what V8 makes of them
  */
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { parseArgs } from "node:util";
 import { build, type Plugin } from "esbuild";
+import { seeThroughIndexes } from "./see-through.ts";
 
+const SOURCES = "src/runtctl";
 const CLIENT = "dist/runtctl";
 const BUNDLED = "dist/runtctl.new";
 
-const [from = CLIENT] = process.argv.slice(2);
-const kind = from === CLIENT ? "js" : "ts";
+const { values } = parseArgs({ options: { uncached: { type: "boolean", default: false } } });
 
-/** `import("../../pod/index.js")` of a verb is "../pod/index.js" of the program. */
-const separate: Plugin = {
-  name: "separate",
+/** What client.js leaves to parsers.js. */
+const apart: Plugin = {
+  name: "apart",
   setup({ onResolve }) {
-    onResolve({ filter: /\/(?:engine|pod)\/index\.[jt]s$/ }, ({ path, kind }) => {
+    onResolve({ filter: /\/on-node\/parsers\.ts$|^\.\/parsers\.ts$/ }, ({ path, kind }) => {
       if (kind !== "dynamic-import") return { errors: [{ text: `${path} is for import() only: every start would load it` }] };
-      return { path: path.replace(/^(?:\.\.\/)+/, "../").replace(/ts$/, "js"), external: true };
+      return { path: "./parsers.js", external: true };
     });
+    onResolve({ filter: /\/(?:engine|pod)\/index\.ts$|^(?:zod|yaml)$/ }, ({ path }) => ({
+      errors: [{ text: `${path} is for src/runtctl/on-node/parsers: every start would load it` }],
+    }));
+  },
+};
+
+/** Messages are English. The other languages of zod are a quarter of what would be read at each start. */
+const english: Plugin = {
+  name: "english",
+  setup({ onLoad }) {
+    onLoad({ filter: /\/zod\/v4\/locales\/index\.js$/ }, () => ({ contents: 'export { default as en } from "./en.js";' }));
   },
 };
 
@@ -41,55 +54,62 @@ const later: Plugin = {
   },
 };
 
-/** @param banner in front of it */
-async function bundled(entry: string, banner: string): Promise<string> {
+interface Bundle {
+  readonly plugins?: readonly Plugin[];
+  /** In front of it. */
+  readonly banner?: string;
+  /** Without comments and white space. */
+  readonly isDense?: boolean;
+}
+
+async function bundled(entry: string, { plugins = [], banner = "", isDense = false }: Bundle = {}): Promise<string> {
   const { outputFiles } = await build({
-    ...{ entryPoints: [`${from}/${entry}.${kind}`], outdir: BUNDLED, write: false, bundle: true },
+    ...{ entryPoints: [`${SOURCES}/${entry}.ts`], outdir: BUNDLED, write: false, bundle: true },
     ...{ format: "cjs", platform: "node", target: "node20", logLevel: "warning" },
-    external: ["yaml"],
     // What import.meta.url is in an ES module.
     define: { "import.meta.url": "MODULE_URL" },
     banner: { js: banner },
-    plugins: [separate, later],
+    minifyWhitespace: isDense,
+    plugins: [...plugins, seeThroughIndexes({ testing: false })],
   });
   return outputFiles.map(({ text }) => text).join("");
 }
 
 /** A script has no modules of its own: what loads them comes from main.js. */
 function asFunction(module: string): string {
-  const text = module.replaceAll(/\bimport\((?=")/g, "load(");
+  const text = module.replaceAll('import("./parsers.js")', "load()");
   if (/\bimport\(/.test(text)) throw new Error("an import() whose module is not known when the client is built");
   if (/[^\0-\x7f]/.test(text)) throw new Error("the client has other characters than those of ASCII");
-  const whole = `(function (require, load, MODULE_URL) {\nvar module = {};\n${text}})`;
+  const whole = `(function (require, load, MODULE_URL) {\nvar module = {};\n${text}return module.exports;\n})`;
   return `//${createHash("sha256").update(whole).digest("hex")}\n${whole}`;
 }
 
-/** Compiles what applying a file takes, by asking a daemon that is not there. */
-const WARM = `
-const { readFileSync, writeFileSync } = require("node:fs");
-const path = process.argv[1];
-const source = readFileSync(path + ".js", "utf8");
-const script = new (require("node:vm").Script)(source, { filename: path + ".js" });
-process.on("exit", () => writeFileSync(path + ".cache", Buffer.concat([Buffer.from(source.slice(0, source.indexOf("\\n") + 1)), script.createCachedData()])));
-process.argv.splice(2, Infinity, "-s", "/dev/null/none", "apply", "-f", "/dev/null");
-script.runInThisContext()(require, undefined, require("node:url").pathToFileURL(path + ".js").href);
-`;
-
-const main = await bundled("cached-main", 'const MODULE_URL = require("node:url").pathToFileURL(__filename).href;');
-const client = asFunction(await bundled("main", ""));
+const main = await bundled("cached-main", { banner: 'const MODULE_URL = require("node:url").pathToFileURL(__filename).href;' });
+const client = asFunction(await bundled("main", { plugins: [apart, later] }));
+const parsers = asFunction(await bundled("on-node/parsers", { plugins: [english], isDense: true }));
 rmSync(BUNDLED, { recursive: true, force: true });
 mkdirSync(BUNDLED);
 writeFileSync(`${BUNDLED}/main.js`, main);
 writeFileSync(`${BUNDLED}/client.js`, client);
+writeFileSync(`${BUNDLED}/parsers.js`, parsers);
 // The package above says that its files are ES modules.
 writeFileSync(`${BUNDLED}/package.json`, `${JSON.stringify({ type: "commonjs" })}\n`);
 chmodSync(`${BUNDLED}/main.js`, 0o755);
 rmSync(CLIENT, { recursive: true, force: true });
 renameSync(BUNDLED, CLIENT);
-try {
-  execFileSync(process.execPath, ["-e", WARM, resolve(CLIENT, "client")], { stdio: ["ignore", "ignore", "pipe"], env: {} });
-} catch (error) {
-  // It ends with the status for a daemon that does not answer.
-  const { status, stderr } = error as { status: number | null; stderr: Buffer };
+if (!values.uncached) await compile();
+
+/** Runs them once, for V8's code. */
+async function compile(): Promise<void> {
+  const { outputFiles } = await build({
+    entryPoints: ["tools/bundle-client/warm.ts"],
+    write: false,
+    bundle: true,
+    format: "cjs",
+    platform: "node",
+  });
+  const words = ["-e", outputFiles[0]!.text, resolve(CLIENT), resolve("tools/bundle-client")];
+  const { status, stderr } = spawnSync(process.execPath, words, { stdio: ["ignore", "ignore", "pipe"], env: {} });
+  // The status for a daemon that does not answer.
   if (status !== 3) throw new Error(`the client does not run: ${stderr}`);
 }

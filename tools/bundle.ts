@@ -1,27 +1,21 @@
 /**
  * src/runtime/cli/main.ts -> build/bundle/*.js -> build/bytecode/*.bin -> build/gen/embed.S and build/bytecode-sizes.txt.
  *
- * esbuild splits the program at every `import()`, so that a verb loads only the chunks it needs. The executable has them all in a
- * table and loads them synchronously: bytecode without debug information carries no module names, which QuickJS needs for `import()`.
+ * esbuild splits the program at every `import()`, so that a verb loads only the chunks it needs (tools/bundle).
  *
  * Usage: tsx tools/bundle.ts [--debug] [--entry FILE] [--output DIRECTORY] [--plugin FILE] [--testing] (in the repository; build/bytecode-compiler must exist)
  *   --plugin  a module that exports one more "plugin" for esbuild (test/mutants)
  *   --testing with defences that can be switched off (src/runtime/testing/index.ts)
  */
-import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { build, type Metafile, type Plugin } from "esbuild";
-import { EMBEDDED_ROW, IMAGE_PLACE } from "../src/shared/protocol/index.ts";
+import { IMAGE_PLACE } from "../src/shared/protocol/index.ts";
+import { compile } from "./bundle/bytecode.ts";
+import { type Chunk, chunksOf, reach, replaceDynamicImports, writeInputs } from "./bundle/chunks.ts";
+import { writeEmbed } from "./bundle/embed.ts";
 import { seeThroughIndexes } from "./see-through.ts";
-
-interface Chunk {
-  readonly name: string;
-  /** Source module of an entry or of the target of an `import()`. */
-  readonly source: string | undefined;
-  readonly staticImports: readonly string[];
-}
 
 const MAIN = "src/runtime/cli/main.ts";
 /** The program of the processes of a machine (native-bindings/program/main.c): one chunk of its own, so that the verbs' chunks are as they would be without it. */
@@ -40,8 +34,6 @@ const output = resolve(options.output);
 const bundle = join(output, "bundle");
 const bytecode = join(output, "bytecode");
 const shim = (name: string): string => join(root, "src/runtime/host/shims", `${name}.ts`);
-
-const LOADER = "runtLoad";
 
 /** Modules that read arguments or environment when they are evaluated. */
 const READ_AT_START: readonly string[] = ["src/runtime/cli/commander.ts", "src/runtime/cli/help.ts"];
@@ -71,6 +63,7 @@ const SELDOM: readonly string[] = [
   "src/runtime/cgroup/driver/explain.ts",
   "src/runtime/execute/in-machine.ts",
   "src/runtime/execute/kill-below.ts",
+  "src/runtime/execute/thaw-joined.ts",
   "src/runtime/seccomp/compact.ts",
   "src/runtime/execute/terminal-sizes.ts",
   "src/runtime/verbs/checkpoint/index.ts",
@@ -127,7 +120,7 @@ async function bundleProgram(): Promise<readonly Chunk[]> {
   const program = await bundleEntry({ main: options.entry }, true);
   const machine = await bundleEntry({ machine: MACHINE }, false);
   const outputs = { ...program.outputs, ...machine.outputs };
-  writeInputs(outputs);
+  writeInputs(join(output, "bundle-inputs.txt"), outputs);
   return chunksOf(outputs);
 }
 
@@ -164,110 +157,10 @@ async function bundleEntry(entryPoints: Readonly<Record<string, string>>, splitt
   return metafile;
 }
 
-/** Writes build/bundle-inputs.txt: the files of which the program contains something, for the bill of materials (tools/sbom). */
-function writeInputs(outputs: Metafile["outputs"]): void {
-  const used = Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs).filter((file) => (inputs[file]?.bytesInOutput ?? 0) > 0));
-  writeFileSync(
-    join(output, "bundle-inputs.txt"),
-    [...new Set(used)]
-      .sort()
-      .map((file) => `${file}\n`)
-      .join(""),
-  );
-}
-
 async function morePlugins(): Promise<readonly Plugin[]> {
   if (options.plugin === undefined) return [];
   const module = (await import(resolve(options.plugin))) as { plugin: Plugin };
   return [module.plugin];
-}
-
-function chunksOf(outputs: Metafile["outputs"]): readonly Chunk[] {
-  return Object.entries(outputs).map(([file, chunk]) => ({
-    name: nameOf(file),
-    source: chunk.entryPoint,
-    staticImports: chunk.imports.filter((entry) => entry.kind === "import-statement" && !entry.external).map((entry) => nameOf(entry.path)),
-  }));
-}
-
-function nameOf(file: string): string {
-  return file.replace(/^.*\//, "").replace(/\.js$/, "");
-}
-
-/** `import("./x.js")` becomes a promise that is already fulfilled. Its member `loaded` is the module itself (src/runtime/host/lazy.ts). */
-function replaceDynamicImports(chunks: readonly Chunk[]): void {
-  for (const { name } of chunks) {
-    const file = join(bundle, `${name}.js`);
-    const text = readFileSync(file, "utf8");
-    const replaced = text.replace(/\bimport\("\.\/([^"]+)\.js"\)/g, (_, target: string) => `${LOADER}("${target}")`);
-    if (replaced !== text) {
-      const promise = "Object.assign(Promise.resolve(loaded),{loaded})";
-      const loader = `import{loadModule as runtLoadModule}from"runt:host";const ${LOADER}=n=>{const loaded=runtLoadModule(n);return ${promise}};\n`;
-      writeFileSync(file, loader + replaced);
-    }
-  }
-}
-
-function compile(chunks: readonly Chunk[]): void {
-  rmSync(bytecode, { recursive: true, force: true });
-  mkdirSync(bytecode, { recursive: true });
-  const compiler = resolve("build/bytecode-compiler");
-  const flags = options.debug ? ["-g"] : [];
-  const { status, stderr } = spawnSync(compiler, [...flags, bytecode, bundle, ...chunks.map((chunk) => chunk.name)], { encoding: "utf8" });
-  if (status !== 0) throw new Error(`${compiler}: ${stderr}`);
-}
-
-/** The tables of native-bindings/program/embedded.h in assembly: the assembler includes the files as they are. */
-function writeEmbed(chunks: readonly Chunk[]): void {
-  const helper = process.env["RUNT_HELPER"] ?? "build/runt-init";
-  const resources = Object.entries(RESOURCES).filter(([, file]) => existsSync(file));
-  const text = [
-    "/* Generated by tools/bundle.ts. */",
-    '.section .note.GNU-stack,"",%progbits',
-    ".section .rodata",
-    // All names lie together, so that looking one up touches no page of the contents.
-    ...chunks.map(({ name }, index) => `module_${index}_name: .asciz "${name}"`),
-    ...resources.map(([name], index) => `resource_${index}_name: .asciz "${name}"`),
-    // The contents lie behind the constants, of which every start touches some.
-    '.section .embedded, "a", %progbits',
-    ...chunks.flatMap(({ name }, index) => blob(`module_${index}`, join(bytecode, `${name}.bin`))),
-    ...resources.flatMap(([, file], index) => blob(`resource_${index}`, resolve(file))),
-    ".balign 4096",
-    ".global helper_start, helper_end",
-    "helper_start:",
-    `.incbin "${resolve(helper)}"`,
-    "helper_end:",
-    ".section .data.rel.ro",
-    ...table("embedded_modules", "module", imagePlaces(chunks)),
-    ...table(
-      "embedded_resources",
-      "resource",
-      resources.map(() => IMAGE_PLACE.read),
-    ),
-    "",
-  ].join("\n");
-  mkdirSync(join(output, "gen"), { recursive: true });
-  writeFileSync(join(output, "gen/embed.S"), text);
-}
-
-function blob(label: string, file: string): string[] {
-  return [".balign 16", `${label}_start:`, `.incbin "${file}"`, `${label}_end:`];
-}
-
-function table(symbol: string, label: string, places: readonly number[]): string[] {
-  const rows = places.map((place, index) => {
-    return words({
-      name: `${label}_${index}_name`,
-      start: `${label}_${index}_start`,
-      end: `${label}_${index}_end`,
-      place,
-    });
-  });
-  return [".balign 8", `.global ${symbol}`, `${symbol}:`, ...rows, words({ name: 0, start: 0, end: 0, place: 0 })];
-}
-
-function words(row: Readonly<Record<keyof typeof EMBEDDED_ROW, string | number>>): string {
-  return `.quad ${(Object.keys(EMBEDDED_ROW) as (keyof typeof EMBEDDED_ROW)[]).map((word) => row[word]).join(", ")}`;
 }
 
 /**
@@ -302,14 +195,6 @@ function reachable(chunks: readonly Chunk[], without: readonly string[]): Readon
   return found;
 }
 
-/** The module and everything that it imports when it is loaded. */
-function reach(byName: ReadonlyMap<string, Chunk>, name: string, seen: Set<string>): Set<string> {
-  if (seen.has(name)) return seen;
-  seen.add(name);
-  for (const next of byName.get(name)?.staticImports ?? []) reach(byName, next, seen);
-  return seen;
-}
-
 /** Modules whose top level only defines things run at build time; main and what reads the process's state run at start. */
 function evaluatedAtBuild({ name, source }: Chunk): boolean {
   return source !== undefined && name !== "main" && !READ_AT_START.includes(source);
@@ -330,8 +215,11 @@ function writeSizes(chunks: readonly Chunk[]): void {
 }
 
 const chunks = inImageOrder(await bundleProgram());
-replaceDynamicImports(chunks);
-compile(chunks);
-writeEmbed(chunks);
+replaceDynamicImports(bundle, chunks);
+compile({ bundle, bytecode }, chunks, options.debug);
+writeEmbed(join(output, "gen/embed.S"), "tools/bundle.ts", {
+  ...{ chunks, places: imagePlaces(chunks), bytecode },
+  resources: Object.entries(RESOURCES).filter(([, file]) => existsSync(file)),
+  helper: process.env["RUNT_HELPER"] ?? "build/runt-init",
+});
 writeSizes(chunks);
-if (readdirSync(bytecode).length !== chunks.length) throw new Error("some chunks were not compiled");

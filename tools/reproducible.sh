@@ -6,7 +6,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 here=$PWD
-results='bin/runt build/runt-init build/runt.spdx.json'
+results='bin/runt bin/runtctl build/runt-init build/runt.spdx.json'
 
 for library in quickjs libseccomp; do
     [ -d "build/$library/work/source" ] || { echo "reproducible: no source of $library in build/: run make first" >&2; exit 1; }
@@ -40,7 +40,7 @@ cp -R "$first" "$second"
 cp -R node_modules "$first/node_modules"
 ln -s "$first/node_modules" "$second/node_modules"
 
-build='nice -n 10 make bin/runt sbom >build.log 2>&1 || { tail -20 build.log >&2; exit 1; }'
+build='nice -n 10 make bin/runt bin/runtctl sbom >build.log 2>&1 || { tail -20 build.log >&2; exit 1; }'
 (cd "$first" && umask 022 && env -i PATH="$PATH" HOME="$HOME" LC_ALL=C TZ=UTC sh -c "$build")
 other() { # command...
     (cd "$second" && umask 077 && env -i PATH="/nonexistent:$PATH" HOME="$second" LC_ALL=C.UTF-8 TZ=Asia/Tokyo USER=somebody LANGUAGE=fr \

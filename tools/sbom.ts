@@ -1,6 +1,6 @@
 /**
  * The bill of materials of bin/runt: build/runt.spdx.json (SPDX 2.3), and the licence texts of what is in it below build/third-party.
- * It comes from what the linker (build/runt.map, build/runt-init.map) and the bundler (build/bundle-inputs.txt) say they have put in.
+ * It comes from what the linker (build/runt.map, build/runt-init.map) and the bundler (build/bundle-inputs.txt) say they have put in. bin/runtctl may have nothing else.
  *
  * Usage: tsx tools/sbom.ts (in the repository, after make bin/runt; SOURCE_DATE_EPOCH: the time in it, by default the commit's)
  */
@@ -33,6 +33,13 @@ const components = [
   ...linkedComponents(BUILD, [...linkedFiles(read(join(BUILD, "runt.map"))), ...linkedFiles(read(join(BUILD, "runt-init.map")))]),
   ...bundledComponents(read(join(BUILD, "bundle-inputs.txt")).split("\n").filter(Boolean)),
 ];
+const known = new Set(components.map(({ name }) => name));
+const ofClient = [
+  ...linkedComponents(BUILD, linkedFiles(read(join(BUILD, "client/runtctl.map")))),
+  ...bundledComponents(read(join(BUILD, "client/bundle-inputs.txt")).split("\n").filter(Boolean)),
+];
+const others = ofClient.filter(({ name }) => !known.has(name));
+if (others.length > 0) throw new Error(`sbom: bin/runtctl has ${others.map(({ name }) => name).join(", ")}, and bin/runt has not`);
 const document = spdxDocument(
   {
     version: (JSON.parse(read("package.json")) as { version: string }).version,

@@ -43,7 +43,7 @@ $(T)/shared/%.o: native-bindings/shared/%.c $(SHARED_HEADERS) $(TESTING_HEADERS)
 	@mkdir -p $(@D)
 	$(Q)$(INIT_CC) $(SHARED_CFLAGS) -DRUNT_TESTING -c $< -o $@
 
-$(T)/gen/embed.S: $(TS_SOURCES) $(wildcard tools/*.ts) package.json package-lock.json $(GEN)/schema.json $(BYTECODE_COMPILER) $(B)/.sources
+$(T)/gen/embed.S: $(TS_SOURCES) $(BUNDLE_TOOLS) package.json package-lock.json $(GEN)/schema.json $(BYTECODE_COMPILER) $(B)/.sources
 	@mkdir -p $(T)
 	@echo "  bundle $@"
 	$(Q)RUNT_HELPER=$(T)/runt-init $(TSX) tools/bundle.ts --testing --output $(T)

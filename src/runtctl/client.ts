@@ -1,5 +1,5 @@
 /** Sends JSON requests to the daemon over its unix socket. */
-import { Agent, type IncomingMessage, type RequestOptions, request } from "node:http";
+import { type Answer, ask, type Question } from "./platform/index.ts";
 import type { Sockets } from "./sockets.ts";
 
 interface ErrorFacts {
@@ -33,63 +33,48 @@ export interface Client {
   /** @throws ClientError */
   call<T>(method: "GET" | "POST" | "DELETE", path: string, body?: unknown): Promise<T>;
   /** Streams a response that may take long. @throws ClientError */
-  stream(path: string): Promise<AsyncIterable<Buffer>>;
+  stream(path: string): Promise<AsyncIterable<Uint8Array>>;
 }
 
 /** Milliseconds to wait for a response. No request waits for the work that it starts, so that responses come at once. */
 const TIMEOUT_MS = 30_000;
+/** No response is longer, but those that are streamed. */
+const LONGEST_ANSWER = 64 * 1024 * 1024;
 
 export function clientOf(sockets: Sockets): Client {
   return {
-    async call<T>(method: string, path: string, body?: unknown): Promise<T> {
-      const response = await sendToOne(sockets, method, path, body);
-      const answer = JSON.parse(await textOf(response)) as Readonly<Record<string, unknown>>;
-      if ((response.statusCode ?? 500) < 400) return answer as T;
-      throw new ClientError(String(answer["code"]), String(answer["message"]), { body: answer });
+    async call<T>(method: "GET" | "POST" | "DELETE", path: string, body?: unknown): Promise<T> {
+      const text = body === undefined ? undefined : JSON.stringify(body);
+      const answered = await askFirst(sockets, { method, path, body: text, silenceMs: TIMEOUT_MS });
+      const answer = await objectIn(answered);
+      if (answered.status < 400) return answer as T;
+      throw refusal(answer);
     },
     async stream(path) {
-      const response = await sendToOne(sockets, "GET", path, undefined);
-      // A stream may be silent for any time.
-      response.socket.setTimeout(0);
-      if ((response.statusCode ?? 500) < 400) return response as AsyncIterable<Buffer>;
-      const answer = JSON.parse(await textOf(response)) as Readonly<Record<string, unknown>>;
-      throw new ClientError(String(answer["code"]), String(answer["message"]), { body: answer });
+      const answered = await askFirst(sockets, { method: "GET", path, silenceMs: TIMEOUT_MS, isStream: true });
+      if (answered.status < 400) return answered.body;
+      throw refusal(await objectIn(answered));
     },
   };
 }
 
-/** Tries the next socket only for reads, and only if this user may not connect to the current one. For changes the error of the first socket is reported. */
-async function sendToOne([first, ...others]: Sockets, method: string, path: string, body: unknown): Promise<IncomingMessage> {
+export interface Answered extends Answer {
+  readonly socketPath: string;
+}
+
+/**
+ * Tries the next socket only for reads, and only if this user may not connect to the current one. For changes the error of the first socket is reported.
+ * @throws ClientError
+ */
+export async function askFirst([socketPath, ...others]: Sockets, question: Omit<Question, "socketPath">): Promise<Answered> {
   try {
-    return await send(first, method, path, body);
-  } catch (error) {
+    return { socketPath, ...(await ask({ socketPath, ...question })) };
+  } catch (failure) {
+    const error = connectionError(socketPath, failure as NodeJS.ErrnoException);
     const [next, ...rest] = others;
-    if (next === undefined || method !== "GET" || !(error instanceof ClientError && error.code === "permission-denied")) throw error;
-    return sendToOne([next, ...rest], method, path, body);
+    if (next === undefined || question.method !== "GET" || error.code !== "permission-denied") throw error;
+    return askFirst([next, ...rest], question);
   }
-}
-
-/** Options of every request. Without a `servername` the agent works out one for TLS, which takes 4 ms in a new process. */
-export function connectionOptions(socketPath: string, path: string): RequestOptions & { readonly servername: "" } {
-  return { socketPath, path, servername: "" };
-}
-
-function send(socketPath: string, method: string, path: string, body: unknown): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    const headers = body === undefined ? {} : { "content-type": "application/json" };
-    // A change gets a new connection, so that it is always known whether the daemon has received it.
-    const agent = method === "GET" ? undefined : new Agent();
-    const options = { ...connectionOptions(socketPath, path), method, headers, timeout: TIMEOUT_MS, agent };
-    const call = request(options, resolve);
-    call.on("timeout", () => call.destroy(new Error(`no answer within ${TIMEOUT_MS / 1000} s`)));
-    call.on("error", (error: NodeJS.ErrnoException) => {
-      // The daemon may have closed an idle connection in the moment in which it was used again (http.ClientRequest.reusedSocket).
-      if (call.reusedSocket && ["ECONNRESET", "EPIPE"].includes(error.code ?? ""))
-        send(socketPath, method, path, body).then(resolve, reject);
-      else reject(connectionError(socketPath, error));
-    });
-    call.end(body === undefined ? undefined : JSON.stringify(body));
-  });
 }
 
 export function connectionError(socketPath: string, { code, message }: NodeJS.ErrnoException): ClientError {
@@ -108,8 +93,37 @@ export function connectionError(socketPath: string, { code, message }: NodeJS.Er
   }
 }
 
-async function textOf(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of response) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString();
+/** The JSON object that is the whole body. @throws ClientError */
+export async function objectIn({ socketPath, body }: Answered): Promise<Readonly<Record<string, unknown>>> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length > LONGEST_ANSWER) throw noDaemon(socketPath);
+    }
+  } catch (error) {
+    throw error instanceof ClientError ? error : connectionError(socketPath, error as NodeJS.ErrnoException);
+  }
+  const value = parsedOr(() => noDaemon(socketPath), Buffer.concat(chunks).toString());
+  if (typeof value !== "object" || value === null) throw noDaemon(socketPath);
+  return value as Readonly<Record<string, unknown>>;
+}
+
+/** @throws what `failure` returns */
+export function parsedOr(failure: () => Error, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw failure();
+  }
+}
+
+function noDaemon(socketPath: string): ClientError {
+  return new ClientError("no-daemon", `${socketPath}: what answers is no runtd`);
+}
+
+export function refusal(body: Readonly<Record<string, unknown>>): ClientError {
+  return new ClientError(String(body["code"]), String(body["message"]), { body });
 }

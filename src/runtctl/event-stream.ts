@@ -1,8 +1,8 @@
-/** Reads the server-sent events of the daemon, in order. */
-import { type IncomingMessage, request } from "node:http";
-import { setTimeout as sleep } from "node:timers/promises";
+/** Reads the events of the daemon, in order. */
 import type { EngineEvent } from "../engine/index.ts";
-import { ClientError, connectionError, connectionOptions } from "./client.ts";
+import { type Answered, askFirst, ClientError, parsedOr } from "./client.ts";
+import { ASK, type End, sleep } from "./platform/index.ts";
+import { type ServerEvent, serverEvents } from "./server-events.ts";
 import type { Sockets } from "./sockets.ts";
 
 export type Told =
@@ -16,7 +16,7 @@ interface Following {
   /** Called with false when the connection is lost, and with true when a daemon answers again. */
   readonly onConnection?: ((isConnected: boolean) => void) | undefined;
   /** Ends the generator. undefined: it has no end. */
-  readonly end?: AbortSignal | undefined;
+  readonly end?: End | undefined;
 }
 
 /**
@@ -32,10 +32,10 @@ export async function* followEvents(
   let isLost = false;
   for (let isFirst = true; end?.aborted !== true; isFirst = false) {
     try {
-      const response = await connected(sockets, last, end);
+      const answered = await connected(sockets, last, end);
       if (isLost) onConnection?.(true);
       [isFirst, isLost] = [false, false];
-      for await (const told of eventsIn(response)) {
+      for await (const told of eventsIn(answered)) {
         if ("sequence" in told) last = told.sequence;
         yield told;
       }
@@ -45,50 +45,28 @@ export async function* followEvents(
     }
     if (!isLost) onConnection?.(false);
     isLost = true;
-    await sleep(RETRY_MS, undefined, { signal: end }).catch(() => {});
+    await sleep(RETRY_MS, end);
   }
 }
 
-async function connected([socketPath, ...others]: Sockets, after: number, signal: AbortSignal | undefined): Promise<IncomingMessage> {
+async function connected(sockets: Sockets, after: number, end: End | undefined): Promise<Answered> {
+  const answered = await askFirst(sockets, { method: "GET", path: `/v1/events?after=${after}`, isStream: true, end });
+  if (answered.status === 200) return answered;
+  answered.close();
+  throw new ClientError("refused", `the daemon answers ${answered.status}`);
+}
+
+/** Ends with the answer, or when the connection to the daemon is lost. */
+async function* eventsIn({ body }: Answered): AsyncGenerator<Told, void, undefined> {
   try {
-    return await new Promise<IncomingMessage>((resolve, reject) => {
-      const call = request({ ...connectionOptions(socketPath, `/v1/events?after=${after}`), signal }, (response) => {
-        if (response.statusCode === 200) return resolve(response);
-        call.destroy();
-        reject(new ClientError("refused", `the daemon answers ${response.statusCode}`));
-      });
-      call.once("error", (error) => reject(connectionError(socketPath, error)));
-      call.end();
-    });
+    for await (const found of serverEvents(body)) yield toldIn(found);
   } catch (error) {
-    const [next, ...rest] = others;
-    if (next === undefined || !(error instanceof ClientError && error.code === "permission-denied")) throw error;
-    return connected([next, ...rest], after, signal);
+    if ((error as { readonly code?: unknown }).code !== ASK.lost) throw error;
   }
 }
 
-/** Ends with the response, or when the connection to the daemon is lost. */
-async function* eventsIn(response: IncomingMessage): AsyncGenerator<Told, void, undefined> {
-  let text = "";
-  response.setEncoding("utf8");
-  try {
-    for await (const chunk of response) {
-      text += chunk;
-      for (let end = text.indexOf("\n\n"); end !== -1; end = text.indexOf("\n\n")) {
-        const told = parsed(text.slice(0, end));
-        text = text.slice(end + 2);
-        if (told !== undefined) yield told;
-      }
-    }
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ECONNRESET") throw error;
-  }
-}
-
-function parsed(block: string): Told | undefined {
-  const field = (name: string) => new RegExp(`^${name}: ?(.*)$`, "m").exec(block)?.[1];
-  const data = field("data");
-  if (data === undefined) return undefined;
-  if (field("event") === "gap") return { gap: JSON.parse(data) as { after: number; next: number } };
-  return { sequence: Number(field("id")), event: JSON.parse(data) as EngineEvent };
+function toldIn({ event, id, data }: ServerEvent): Told {
+  const value = parsedOr(() => new ClientError("no-daemon", "what answers is no runtd: it sends an event that cannot be read"), data);
+  if (event === "gap") return { gap: value as { after: number; next: number } };
+  return { sequence: Number(id), event: value as EngineEvent };
 }

@@ -1,8 +1,8 @@
 /** Reads records of a container's log from the daemon. */
-import { setTimeout as sleep } from "node:timers/promises";
 import { type LogRecord, parseRecord } from "../engine/client.ts";
 import { ClientError } from "./client.ts";
 import { linesOf } from "./output/lines.ts";
+import { ASK, sleep } from "./platform/index.ts";
 import type { Session } from "./session.ts";
 import { inTask } from "./tasks.ts";
 
@@ -30,7 +30,7 @@ export async function followLog(session: Session, id: string, request: LogReques
   const first = await ask(undefined);
   return (async function* () {
     let from: string | undefined;
-    for (let stream: AsyncIterable<Buffer> | undefined = first; stream !== undefined; stream = await again(() => ask(from))) {
+    for (let stream: AsyncIterable<Uint8Array> | undefined = first; stream !== undefined; stream = await again(() => ask(from))) {
       try {
         for await (const line of linesOf(stream)) {
           const end = line.indexOf(BLANK);
@@ -40,7 +40,7 @@ export async function followLog(session: Session, id: string, request: LogReques
         }
         return;
       } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== "ECONNRESET") throw error;
+        if ((error as { readonly code?: unknown }).code !== ASK.lost) throw error;
       }
     }
     yield { time: "", stream: "runt", isPart: false, bytes: Buffer.from("the task is gone: what it has printed at last was not read") };

@@ -1,6 +1,7 @@
 /** The command line: global options, and the verbs of the table. */
 import { Command } from "commander";
 import { clientOf } from "./client.ts";
+import { variable } from "./platform/index.ts";
 import { socketsIn } from "./sockets.ts";
 import type { Verb } from "./verb.ts";
 
@@ -38,7 +39,7 @@ function add(program: Command, verb: Verb, end: (status: number) => void): void 
   verb.define(command);
   command.action(async () => {
     const { socket, runDir, group } = program.opts<GlobalOptions>();
-    const sockets = socketsIn({ socket, runDir, environment: process.env });
+    const sockets = socketsIn({ socket, runDir, environment: { RUNTD_SOCKET: variable("RUNTD_SOCKET") } });
     end(await verb.run({ client: clientOf(sockets), sockets, group }, command.args, command.opts()));
   });
   if (verb.examples !== undefined)

@@ -1,5 +1,6 @@
 /** Pulls an image and shows a progress bar if standard error is a terminal. */
 import { bar, bytes } from "./output/bar.ts";
+import { stderr } from "./platform/index.ts";
 import { type PulledImage, type PullProgress, pullImage } from "./pull-stream.ts";
 import type { Sockets } from "./sockets.ts";
 
@@ -8,14 +9,14 @@ const CLEAR = "\r\u001b[K";
 
 /** @param isQuiet shows no bar. @throws ClientError */
 export async function pullWithBar(sockets: Sockets, asked: object, isQuiet = false): Promise<PulledImage> {
-  const isLive = process.stderr.isTTY === true && !isQuiet;
+  const isLive = stderr.isTTY && !isQuiet;
   const show = (progress: PullProgress) => {
-    if (isLive) process.stderr.write(`\r${lineOf(progress)}\u001b[K`);
+    if (isLive) stderr.write(`\r${lineOf(progress)}\u001b[K`);
   };
   try {
     return await pullImage(sockets, asked, show);
   } finally {
-    if (isLive) process.stderr.write(CLEAR);
+    if (isLive) stderr.write(CLEAR);
   }
 }
 

@@ -1,5 +1,4 @@
 /** Paths of the daemon's sockets. */
-import { join } from "node:path";
 
 /** Sockets in the order in which they are tried: a user who may not use the first one may be allowed to read from the next. */
 export type Sockets = readonly [string, ...string[]];
@@ -9,13 +8,13 @@ const RUN_DIR = "/run/runtd";
 export interface SocketChoice {
   readonly socket: string | undefined;
   readonly runDir: string | undefined;
-  readonly environment: NodeJS.ProcessEnv;
+  readonly environment: Readonly<Partial<Record<"RUNTD_SOCKET", string | undefined>>>;
 }
 
 /** The option takes precedence over the environment. If either names a socket, only that one is tried. */
 export function socketsIn({ socket, runDir, environment }: SocketChoice): Sockets {
   const named = socket ?? (runDir === undefined ? environment["RUNTD_SOCKET"] : undefined);
   if (named !== undefined) return [named];
-  const directory = runDir ?? RUN_DIR;
-  return [join(directory, "admin.sock"), join(directory, "read.sock")];
+  const directory = (runDir ?? RUN_DIR).replace(/\/*$/, "/");
+  return [`${directory}admin.sock`, `${directory}read.sock`];
 }

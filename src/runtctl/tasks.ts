@@ -13,9 +13,9 @@ export function taskPath(name: string, group: string, action?: "stop" | "restart
 /** Path of a request about a task, with its query. Undefined parameters are left out. */
 export function inTask({ group }: Session, name: string, what: string, query: Readonly<Record<string, string | undefined>> = {}): string {
   const pairs = Object.entries({ group, ...query }).flatMap(([key, value]) =>
-    value === undefined ? [] : [[key, value] as [string, string]],
+    value === undefined ? [] : `${key}=${encodeURIComponent(value)}`,
   );
-  return `/v1/tasks/${encodeURIComponent(name)}/${what}?${new URLSearchParams(pairs)}`;
+  return `/v1/tasks/${encodeURIComponent(name)}/${what}?${pairs.join("&")}`;
 }
 
 /** @throws ClientError unknown-task */

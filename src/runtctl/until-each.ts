@@ -1,8 +1,8 @@
 /** Waits for something of each of several tasks, by the events that tell of it. */
-import { setTimeout as sleep } from "node:timers/promises";
 import type { EngineEvent } from "../engine/index.ts";
 import { ClientError } from "./client.ts";
 import { followEvents } from "./event-stream.ts";
+import { endIn, sleep } from "./platform/index.ts";
 import type { Session } from "./session.ts";
 
 export interface Wait {
@@ -20,7 +20,7 @@ const LOOK_MS = 100;
 /** Returns when each is done, one has ended the wait, or the time is over. In the last case each that is open was looked at once more. @throws ClientError */
 export async function untilEach({ client, sockets }: Session, ids: readonly string[], { tells, look, limitMs }: Wait): Promise<void> {
   const open = new Set(ids);
-  const end = limitMs === undefined ? undefined : AbortSignal.timeout(limitMs);
+  const end = limitMs === undefined ? undefined : endIn(limitMs);
   const isOver = async (some: Iterable<string>) => {
     for (const id of [...some]) {
       const found = await look(id);

@@ -3,11 +3,10 @@ import { spawn } from "node:child_process";
 import { existsSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { REPOSITORY } from "../support/programs.ts";
+import { RUNTCTL } from "./client-programs.ts";
 import { http, identityOf, isRoot, until, useEngine } from "./support.ts";
 import { SLEEP, taskText } from "./tasks.ts";
 
-const RUNTCTL = join(REPOSITORY, "dist/runtctl/main.js");
 /** Says each line that it reads, and ends with the number behind "end". */
 const ECHO =
   'echo begun; while read -r word rest; do [ "$word" = end ] && exit $rest; echo got $word; echo err $word >&2; done; echo at-the-end';
@@ -32,7 +31,7 @@ describe.skipIf(!isRoot)("attach (needs root)", () => {
     const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
     return { child, seen, ended, type: (text: string) => child.stdin.write(text) };
   };
-  const attach = (...args: string[]) => client([process.execPath, RUNTCTL, "-s", scene.socket, "attach", ...args]);
+  const attach = (...args: string[]) => client([...RUNTCTL, "-s", scene.socket, "attach", ...args]);
   /** Until the client is there: what it types is answered. */
   const isThere = async ({ seen, type }: ReturnType<typeof client>) => {
     type("hello\n");
@@ -75,7 +74,7 @@ describe.skipIf(!isRoot)("attach (needs root)", () => {
     await scene.daemon();
     const pid = await running('while read -r line; do [ "$line" = end ] && exit 4; stty size; echo got $line; done', { tty: true });
     expect(readlinkSync(`/proc/${pid}/fd/0`)).toMatch(/^\/dev\/pts\/\d+$/);
-    const ctl = `${process.execPath} ${RUNTCTL} -s ${scene.socket} attach -i t`;
+    const ctl = `${RUNTCTL.join(" ")} -s ${scene.socket} attach -i t`;
     const session = (size: string) =>
       client(["python3", "-c", "import pty, sys; pty.spawn(sys.argv[1:])", "sh", "-c", `stty ${size}; ${ctl}; echo status $?`]);
     const answers = async ({ seen, type }: ReturnType<typeof client>, word: string) => {

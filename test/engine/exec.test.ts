@@ -5,10 +5,8 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { CGROUP_PARENT } from "../support/leaks.ts";
-import { REPOSITORY } from "../support/programs.ts";
+import { RUNTCTL } from "./client-programs.ts";
 import { type Answer, isRoot, until, useEngine, webTask } from "./support.ts";
-
-const RUNTCTL = join(REPOSITORY, "dist/runtctl/main.js");
 
 describe.skipIf(!isRoot)("exec (needs root)", () => {
   const scene = useEngine();
@@ -31,7 +29,7 @@ describe.skipIf(!isRoot)("exec (needs root)", () => {
     const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
     return Object.assign(child, { text: () => text, ended });
   };
-  const ctl = [process.execPath, RUNTCTL, "-s", scene.socket];
+  const ctl = [...RUNTCTL, "-s", scene.socket];
   /** By its cgroup, which the kernel tells. */
   const isInTask = (pid: number): boolean => {
     try {

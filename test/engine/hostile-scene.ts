@@ -57,7 +57,7 @@ export function hostileScene(scene: Scene) {
     expect({ mode: mode & 0o7777, uid, nlink, text: readFileSync(join(witness(), "secret"), "utf8") }).toEqual({
       ...{ mode: 0o600, uid: 0, nlink: 1, text: "secret" },
     });
-    expect(readdirSync(images()).sort()).toEqual(["layers", "layout", "roots", "staging"]);
+    expect(readdirSync(images()).sort()).toEqual(["layers", "layout", "roots", "staging", "unsynced"]);
     expect(readdirSync(join(images(), "staging"))).toEqual([]);
     expect(readdirSync(join(images(), "roots"))).toEqual([]);
   };

@@ -6,10 +6,10 @@ import { describe, expect, test } from "vitest";
 import { SLOW } from "../support/harness.ts";
 import { logRecords, printed } from "../support/log-file.ts";
 import { REPOSITORY } from "../support/programs.ts";
+import { RUNTCTL } from "./client-programs.ts";
 import { http, isRoot, until, useEngine } from "./support.ts";
 
 const RUNT = join(REPOSITORY, "bin/runt");
-const RUNTCTL = join(REPOSITORY, "dist/runtctl/main.js");
 
 interface Container {
   readonly name: string;
@@ -92,7 +92,7 @@ describe.skipIf(!isRoot)("logs (needs root)", () => {
 
   /** What `runtctl logs -f` of the task shows, while it goes on. */
   const follower = () => {
-    const child = spawn(process.execPath, [RUNTCTL, "-s", read(), "logs", "web", "-f"], { stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(RUNTCTL[0], [...RUNTCTL.slice(1), "-s", read(), "logs", "web", "-f"], { stdio: ["ignore", "pipe", "pipe"] });
     const shown = { stdout: "", stderr: "", all: "" };
     for (const name of ["stdout", "stderr"] as const) {
       child[name].on("data", (chunk) => {

@@ -1,9 +1,8 @@
 /** The life of pods, row by row: who makes one, what survives a crash, what is shown, and what is left. */
 import { execFileSync, spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { REPOSITORY } from "../support/programs.ts";
+import { RUNTCTL } from "./client-programs.ts";
 import { useNetworkHost } from "./network-host.ts";
 import { noNetworks } from "./network-plugins.ts";
 import { eventsOf, http, isRoot, sharedIn, until, useEngine } from "./support.ts";
@@ -87,7 +86,7 @@ describe.skipIf(!isRoot)("the life of pods (needs root)", () => {
     const daemon = await scene.daemon();
     await applied(pod("deaf", "while :; do sleep 0.1; done", { terminationGracePeriodSeconds: 3 }));
     await reaches("deaf", "Running");
-    const watch = spawn(process.execPath, [join(REPOSITORY, "dist/runtctl/main.js"), "-s", scene.socket, "get", "deaf", "-w"]);
+    const watch = spawn(RUNTCTL[0], [...RUNTCTL.slice(1), "-s", scene.socket, "get", "deaf", "-w"]);
     onTestFinished(() => void watch.kill());
     let rows = "";
     watch.stdout.on("data", (chunk) => {

@@ -123,12 +123,14 @@ describe.skipIf(!isRoot)("whoever is killed (needs root)", () => {
   function objection(task: TaskView | undefined, name: string, model: Model, hit: ReadonlySet<Kind>, begun: number): string | undefined {
     if (task === undefined) return "it is not there";
     const [container] = task.containers;
-    const state = `${task.known} ${JSON.stringify(container!.exit)} restarts ${container!.restarts} begun ${begun} ${container!.reason ?? ""} hit by ${[...hit]}`;
+    const state = `${task.known} ${JSON.stringify(container!.exit)} restarts ${container!.restarts} started ${container!.startedMs} stopped ${container!.stoppedMs} begun ${begun} ${container!.reason ?? ""} hit by ${[...hit]}`;
     // Whoever kills the monitor and the pump of a container takes its output away: it gets SIGPIPE.
     if (hit.has("monitor") && hit.has("pump")) return undefined;
-    // A launch that has failed is undone, and what it had begun is killed. Its monitor is a part of it until it is over.
-    const exit = container!.exit;
-    const isLaunchHit = hit.has("runt") || (hit.has("monitor") && /could not be started/.test(container!.reason ?? ""));
+    // A launch that has failed is undone, and what it had begun is killed. Its monitor is a part of it until it is over. With the daemon killed, too, nobody is
+    // there to say that it has failed: the next one finds that it has ended, and has not known it to run before.
+    const { exit, startedMs, stoppedMs } = container!;
+    const hasNeverRun = exit?.unknown === true && startedMs === stoppedMs;
+    const isLaunchHit = hit.has("runt") || (hit.has("monitor") && (hasNeverRun || /could not be started/.test(container!.reason ?? "")));
     if (isLaunchHit && task.known === "STOPPED" && (exit === null || exit.unknown || exit.signal === SIGKILL)) return undefined;
     if (task.known !== model.known) return `${name}: ${state}`;
     if (model.code !== null && container!.exit?.code !== model.code && !(hit.has("monitor") && container!.exit?.unknown))

@@ -3,7 +3,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { REPOSITORY } from "../support/programs.ts";
+import { RUNTCTL } from "./client-programs.ts";
 import { baseLayer, writeLayout } from "./image-files.ts";
 import { useNetworkHost } from "./network-host.ts";
 import { noNetworks } from "./network-plugins.ts";
@@ -11,7 +11,6 @@ import { http, isRoot, until, useEngine } from "./support.ts";
 import { SLEEP } from "./tasks.ts";
 
 const HAS_PROGRAMS = ["skopeo", "umoci"].every((name) => existsSync(`/usr/bin/${name}`));
-const RUNTCTL = join(REPOSITORY, "dist/runtctl/main.js");
 
 describe.skipIf(!isRoot || !HAS_PROGRAMS || noNetworks !== undefined)("run (needs root, skopeo, umoci and CNI plugins)", () => {
   const scene = useEngine();
@@ -90,7 +89,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS || noNetworks !== undefined)("run (need
   test("a signal stops it, and what is typed on a terminal is the container's", async () => {
     await host.daemon();
     const begin = (...args: string[]) => {
-      const command = [process.execPath, RUNTCTL, "-s", scene.socket, "run", "--image", image(), "--network", "none", ...args];
+      const command = [...RUNTCTL, "-s", scene.socket, "run", "--image", image(), "--network", "none", ...args];
       const line = command.map((one) => `'${one.replaceAll("'", "'\\''")}'`).join(" ");
       // The program of script(1) is a shell. Where that is dash, it would take ^C as well, and end with 130.
       const child = spawn("script", ["-qec", `exec ${line}`, "/dev/null"]);

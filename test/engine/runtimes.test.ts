@@ -1,5 +1,5 @@
 /** Tasks and pods that name a runtime of the host. */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { REPOSITORY } from "../support/programs.ts";
@@ -17,6 +17,12 @@ describe.skipIf(!isRoot)("runtimes of the host (needs root)", () => {
     const text = `#!/bin/sh\necho "$*" >> ${scene.directory}/calls\nexec ${REPOSITORY}/bin/runt "$@"\n`;
     writeFileSync(program(), text, { mode: 0o755 });
   });
+  /** A daemon with a runtime `vm` that makes machines. */
+  const machines = () => {
+    const link = join(scene.directory, "runt-vm");
+    if (!existsSync(link)) symlinkSync(join(REPOSITORY, "bin/runt"), link);
+    return scene.daemon({ args: ["--runtime-class", `vm=${link}`] });
+  };
   const daemon = () => scene.daemon({ args: ["--runtime-class", `other=${program()}`] });
   const pod = (name: string, fields: string) => {
     const head = `apiVersion: v1\nkind: Pod\nmetadata:\n  name: ${name}\n  annotations: { runt.dev/rootfs.main: ${scene.rootfs()} }\n`;
@@ -51,6 +57,37 @@ describe.skipIf(!isRoot)("runtimes of the host (needs root)", () => {
     expect((await apply(task("../x"))).stderr).toContain("is no name of a runtime");
     const compose = scene.file("compose.yaml", `services: { web: { x-runt-rootfs: ${scene.rootfs()}, command: x, runtime: kata } }\n`);
     expect((await scene.ctl("apply", "-f", compose, "-p", "shop")).stderr).toContain("this host has no runtime kata");
+    expect(scene.list()).toEqual([]);
+  });
+
+  test("P16 what a pod cannot have in a machine is refused with line and column, and nothing is made", async () => {
+    await machines();
+    const two = "  - { name: two, command: [/bin/true], securityContext: { privileged: true } }\n";
+    const text = pod("web", `${two}  runtimeClassName: vm\n  hostPID: true\n`).replace(
+      "rootfs.main",
+      `rootfs.two: ${scene.rootfs()}, runt.dev/rootfs.main`,
+    );
+    const refused = await apply(text);
+    expect(refused).toMatchObject({ status: 1, stdout: "" });
+    const cannot = "a task in a virtual machine cannot have";
+    expect(refused.stderr).toContain(`pod.yaml:10:59: /spec/containers/1/securityContext/privileged: ${cannot} a privileged container`);
+    expect(refused.stderr).toContain(`pod.yaml:12:3: /spec/hostPID: ${cannot} the pid namespace of the host`);
+    const task = { name: "t", runtime: "vm", containers: [{ name: "c", rootfs: scene.rootfs(), command: "x", privileged: true }] };
+    expect((await apply(JSON.stringify(task))).stderr).toContain(`/containers/0/privileged: ${cannot} a privileged container`);
+    expect(scene.list()).toEqual([]);
+    expect(JSON.parse((await scene.ctl("get", "-o", "json")).stdout)).toEqual([]);
+  });
+
+  test("P16 a pod whose directory of the host is a socket ends before its machine boots", async () => {
+    await machines();
+    const volume = `  volumes: [{ name: v, hostPath: { path: ${scene.socket} } }]\n`;
+    const text = pod("web", `  runtimeClassName: vm\n  restartPolicy: Never\n${volume}`).replace(
+      "name: main,",
+      "name: main, volumeMounts: [{ name: v, mountPath: /v }],",
+    );
+    expect(await apply(text)).toMatchObject({ status: 0 });
+    await reaches("web", "Failed");
+    expect((await status("web")).message).toContain(`${scene.socket} is neither a file nor a directory: a virtual machine cannot use it`);
     expect(scene.list()).toEqual([]);
   });
 

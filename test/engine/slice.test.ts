@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { CGROUP_PARENT } from "../support/leaks.ts";
 import { printed } from "../support/log-file.ts";
-import { REPOSITORY } from "../support/programs.ts";
+import { RUNTCTL } from "./client-programs.ts";
 import { eventsOf, http, identityOf, isRoot, until, useEngine, webTask } from "./support.ts";
 
 interface Task {
@@ -20,8 +20,8 @@ describe.skipIf(!isRoot)("a task with two containers (needs root)", () => {
   const isRunning = async () => (await get()).known === "RUNNING";
   const identities = () => scene.list().map(({ id, pid }) => `${id} ${identityOf(pid)}`);
   const follow = (...words: string[]) => {
-    const args = [join(REPOSITORY, "dist/runtctl/main.js"), "-s", scene.socket, "logs", "-f", ...words];
-    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+    const args = [...RUNTCTL.slice(1), "-s", scene.socket, "logs", "-f", ...words];
+    const child = spawn(RUNTCTL[0], args, { stdio: ["ignore", "pipe", "inherit"] });
     let text = "";
     child.stdout.on("data", (chunk) => {
       text += chunk;

@@ -1,6 +1,6 @@
 /** Daemons for tests: real processes, and what is left of their containers, seen by other means than theirs. */
 import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
 import { CGROUP_PARENT, containerProcesses, hostTraces } from "../support/leaks.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { copiedRootfs, REPOSITORY } from "../support/programs.ts";
+import { RUNTCTL } from "./client-programs.ts";
 import { removeDaemonCgroups, taskCgroups } from "./daemon-cgroups.ts";
 import { http, until } from "./requests.ts";
 
@@ -19,7 +20,6 @@ export const LONGEST_MS = 5 * PATIENCE_MS;
 const RUNT = join(REPOSITORY, "bin/runt");
 const RUNTD = join(REPOSITORY, "dist/runtd/main.js");
 const FAULTY = join(REPOSITORY, "test/engine/programs/faulty-runtd.mjs");
-const RUNTCTL = join(REPOSITORY, "dist/runtctl/main.js");
 
 export interface Answer {
   readonly status: number | null;
@@ -77,7 +77,8 @@ export interface Scene {
 
 /** To be called inside `describe`. Daemons are killed and containers deleted after each test, whatever has failed; nothing of them may be left at the end. */
 export function useEngine(): Scene {
-  const directory = mkdtempSync(join(tmpdir(), "runt-engine-"));
+  // Made before the first test only: the hooks of a skipped file never run.
+  const directory = join(tmpdir(), `runt-engine-${Math.random().toString(36).slice(2, 8)}`);
   const stateDir = join(directory, "state");
   const runDir = join(directory, "run");
   const socket = join(runDir, "admin.sock");
@@ -103,6 +104,7 @@ export function useEngine(): Scene {
   }
 
   beforeAll(() => {
+    mkdirSync(directory);
     execFileSync("chmod", ["711", directory]);
     rootfs();
     before = hostTraces(directory);
@@ -188,7 +190,8 @@ export function useEngine(): Scene {
     },
     ctl: (...args) =>
       new Promise((resolve) => {
-        const child = execFile(process.execPath, [RUNTCTL, "-s", socket, ...args], (_, stdout, stderr) =>
+        const [program, ...words] = RUNTCTL;
+        const child = execFile(program, [...words, "-s", socket, ...args], (_, stdout, stderr) =>
           resolve({ status: child.exitCode, stdout, stderr }),
         );
       }),

@@ -86,7 +86,7 @@ const LIBRARIES: readonly Library[] = [
   },
 ];
 
-const OWN = /(^|\/)((program|host|twins|shared|init)\/[^/]+|embed)\.o$/;
+const OWN = /(^|\/)((program|host|twins|shared|init|client)\/[^/]+|embed)\.o$|\/client\/library\.a$/;
 
 /** @throws Error for a file whose owner is not known: a new library needs an entry here and in NOTICE. */
 export function linkedComponents(build: string, linked: readonly Linked[]): Component[] {

@@ -1,4 +1,5 @@
 /** Colours, only on a terminal and without NO_COLOR (no-color.org). */
+import { variable } from "../platform/index.ts";
 
 const CODES = { bold: [1, 22], dim: [2, 22], red: [31, 39], green: [32, 39], yellow: [33, 39], cyan: [36, 39] } as const;
 
@@ -9,8 +10,8 @@ export const plain: Style = (_, text) => text;
 
 const coloured: Style = (name, text) => `\u001b[${CODES[name][0]}m${text}\u001b[${CODES[name][1]}m`;
 
-export function styleFor(output: Pick<NodeJS.WriteStream, "isTTY">, environment: NodeJS.ProcessEnv): Style {
-  const isWanted = output.isTTY === true && !environment["NO_COLOR"] && environment["TERM"] !== "dumb";
+export function styleFor({ isTTY }: { readonly isTTY: boolean }, variableOf: (name: string) => string | undefined = variable): Style {
+  const isWanted = isTTY && !variableOf("NO_COLOR") && variableOf("TERM") !== "dumb";
   return isWanted ? coloured : plain;
 }
 

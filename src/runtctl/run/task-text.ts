@@ -1,6 +1,7 @@
 /** Builds a task with one container from a command line like that of `docker run`. Pure. */
-import { isIP } from "node:net";
 import { UsageError } from "../errors.ts";
+import { variable } from "../platform/index.ts";
+import { isAddress } from "./address.ts";
 
 export interface RunOptions {
   readonly image: string;
@@ -65,7 +66,7 @@ function given(fields: Readonly<Record<string, string | undefined>>) {
 function variableOf(text: string): [name: string, value: string] {
   const at = text.indexOf("=");
   if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
-  const value = at < 0 ? process.env[text] : undefined;
+  const value = at < 0 ? variable(text) : undefined;
   if (value === undefined) throw new UsageError(`-e ${text}: use NAME=VALUE, or the name of a variable that is set here`);
   return [text, value];
 }
@@ -74,7 +75,7 @@ function variableOf(text: string): [name: string, value: string] {
 function portOf(text: string) {
   const [, address, host, container, protocol] = /^(?:(\[[^\]]+\]|[^:[\]]+):(?=.*:))?(?:(\d+):)?(\d+)(?:\/(tcp|udp))?$/.exec(text) ?? [];
   const bare = address?.replace(/^\[(.*)\]$/, "$1");
-  if (container === undefined || (bare !== undefined && isIP(bare) === 0))
+  if (container === undefined || (bare !== undefined && !isAddress(bare)))
     throw new UsageError(`-p ${text}: use [ADDRESS:]HOST:CONTAINER[/udp], like 8080:80`);
   return {
     container: Number(container),

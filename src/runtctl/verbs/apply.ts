@@ -1,11 +1,13 @@
+import { parseDuration } from "../../engine/client.ts";
 import type { Applied, AppliedChange } from "../../engine/index.ts";
 import { EXIT, UsageError } from "../errors.ts";
 import { printable } from "../output/style.ts";
+import { print, printError } from "../platform/index.ts";
 import type { Session } from "../session.ts";
 import { verb } from "../verb.ts";
 import { type ApplyOptions, addApplyOptions, applyOptionsOf } from "./apply-options.ts";
-import { addComposeOptions, type ComposeFlags, fileToApply } from "./compose.ts";
-import { addFileOption, type FileOption } from "./file.ts";
+import { addComposeOptions, fileToApply } from "./compose.ts";
+import { addFileOption, type ComposeFlags, type FileOption } from "./file.ts";
 import { orFindings } from "./findings.ts";
 
 interface WaitOptions {
@@ -44,27 +46,26 @@ export const apply = verb<Options>({
   },
   async run(session, _, options) {
     const { client, group } = session;
-    const limitMs = await limitOf(options);
+    const limitMs = limitOf(options);
     const file = await fileToApply(options, group);
     if (file === undefined) return EXIT.failed;
-    const { source, ...body } = file;
-    const answer = await orFindings(source, () =>
+    const { source, origin, ...body } = file;
+    const answer = await orFindings({ source, origin }, () =>
       client.call<{ applied: Applied[] }>("POST", "/v1/apply", { ...body, ...applyOptionsOf(options) }),
     );
     for (const { name, change } of answer?.applied ?? [])
-      console.log(change === "absent" ? `- task ${name} is not in the file` : `task ${name} ${WORDS[change] ?? change}`);
+      print(change === "absent" ? `- task ${name} is not in the file` : `task ${name} ${WORDS[change] ?? change}`);
     if (answer === undefined) return EXIT.failed;
     return options.wait ? awaitAll(session, answer.applied, limitMs) : EXIT.done;
   },
 });
 
-async function limitOf({ wait, timeout }: WaitOptions): Promise<number | undefined> {
+function limitOf({ wait, timeout }: WaitOptions): number | undefined {
   if (timeout === undefined) return undefined;
   if (!wait) throw new UsageError("--timeout without --wait: there is no wait that it could end");
-  const { durationSchema } = await import("../../engine/index.ts");
-  const { success, data } = durationSchema.safeParse(timeout);
-  if (!success) throw new UsageError(`--timeout: ${timeout} is no duration like 10s or 2m`);
-  return data;
+  const limitMs = parseDuration(timeout);
+  if (limitMs === undefined) throw new UsageError(`--timeout: ${timeout} is no duration like 10s or 2m`);
+  return limitMs;
 }
 
 async function awaitAll(session: Session, applied: readonly Applied[], limitMs: number | undefined): Promise<number> {
@@ -77,9 +78,8 @@ async function awaitAll(session: Session, applied: readonly Applied[], limitMs: 
   );
   for (const { id, name } of awaited) {
     const readiness = open.get(id);
-    if (readiness === undefined) console.log(`task ${name} is ready`);
-    else
-      console.error(`runtctl: task ${name} ${readiness.state === "failed" ? "has failed" : "is not ready"}: ${printable(readiness.why)}`);
+    if (readiness === undefined) print(`task ${name} is ready`);
+    else printError(`runtctl: task ${name} ${readiness.state === "failed" ? "has failed" : "is not ready"}: ${printable(readiness.why)}`);
   }
   return open.size === 0 ? EXIT.done : EXIT.failed;
 }

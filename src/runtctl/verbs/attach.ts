@@ -1,24 +1,8 @@
-import type { ReadStream } from "node:tty";
-import { FRAME } from "../../shared/frames/index.ts";
-import { DetachKeys } from "../detach-keys.ts";
-import { EXIT, UsageError } from "../errors.ts";
-import type { Session } from "../session.ts";
-import { RemoteProgram, upgraded } from "../streams.ts";
-import { inTask } from "../tasks.ts";
-import { takeTerminal } from "../terminal.ts";
+import type { AttachOptions } from "../on-node/attach.ts";
+import { onNode } from "../platform/index.ts";
 import { verb } from "../verb.ts";
 
-interface Options {
-  readonly container?: string;
-  readonly stdin?: true;
-}
-
-interface Shape {
-  readonly name: string;
-  readonly tty?: boolean;
-}
-
-export const attach = verb<Options>({
+export const attach = verb<AttachOptions>({
   name: "attach",
   summary: "connect to the standard streams of a running container",
   description: [
@@ -36,33 +20,7 @@ export const attach = verb<Options>({
       .option("-c, --container <name>", "container of the task; required if it has more than one")
       .option("-i, --stdin", "pass standard input to the container"),
   async run(session, [name = ""], options) {
-    const { stdin, stdout } = process;
-    const hasTerminal = options.stdin === true && stdin.isTTY === true && (await hasTty(session, name, options.container));
-    const query = { container: options.container, stdin: options.stdin ? "true" : undefined };
-    const socket = await upgraded(session.sockets, inTask(session, name, "attach", query));
-    const remote = new RemoteProgram(socket, { stdin: options.stdin ? stdin : undefined, stdout, stderr: process.stderr });
-    const tell = (size: object) => void remote.send(FRAME.resize, JSON.stringify(size));
-    const terminal = hasTerminal ? takeTerminal(stdin as ReadStream, stdout, tell) : undefined;
-    if (terminal !== undefined) tell(terminal.size);
-    let leave = () => {};
-    const left = new Promise<number>((resolve) => {
-      leave = () => resolve(EXIT.done);
-    });
-    const keys = new DetachKeys(leave);
-    try {
-      const broken = "the daemon has gone away; the container goes on";
-      const typed = (chunk: Buffer) => keys.take(chunk);
-      return await Promise.race([left, remote.run({ broken, ...(hasTerminal ? { typed } : {}) })]);
-    } finally {
-      terminal?.restore();
-      remote.close();
-    }
+    const { attachTo } = await onNode(() => import("../on-node/attach.ts"));
+    return attachTo(session, name, options);
   },
 });
-
-async function hasTty({ client, ...session }: Session, name: string, container: string | undefined): Promise<boolean> {
-  const { spec } = await client.call<{ spec: { containers: readonly Shape[] } }>("GET", inTask({ client, ...session }, name, "detail"));
-  const own = spec.containers.filter((one) => [undefined, one.name].includes(container));
-  if (own.length !== 1) throw new UsageError(`task ${name} has the containers ${spec.containers.map((one) => one.name).join(", ")}`);
-  return own[0]!.tty === true;
-}

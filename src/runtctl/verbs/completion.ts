@@ -2,6 +2,7 @@ import { Argument, type Command } from "commander";
 import { modelOf } from "../completion/model.ts";
 import { completionScript, SHELLS, type Shell } from "../completion/scripts.ts";
 import { EXIT } from "../errors.ts";
+import { stdout } from "../platform/index.ts";
 import { verb } from "../verb.ts";
 
 let definition: Command | undefined;
@@ -16,7 +17,7 @@ export const completion = verb({
     command.addArgument(new Argument("<shell>", "bash, zsh or fish").choices(SHELLS));
   },
   async run(_, [shell]) {
-    process.stdout.write(completionScript(shell as Shell, modelOf(definition!.parent!)));
+    stdout.write(completionScript(shell as Shell, modelOf(definition!.parent!)));
     return EXIT.done;
   },
 });

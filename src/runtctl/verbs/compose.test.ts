@@ -28,3 +28,17 @@ test("a Compose file is one however its key is written", async () => {
     expect([key, file?.group, JSON.parse(file!.text).name]).toEqual([key, "shop", "web"]);
   }
 });
+
+test("what the daemon finds wrong with a task is wrong at a place of the Compose file", async () => {
+  const service = (name: string, ...more: string[]) => [`  ${name}:`, "    x-runt-rootfs: /r", "    entrypoint: [x]", ...more].join("\n");
+  const fields = ["    runtime: vm", "    privileged: true", "    network_mode: host"];
+  const file = (await sent(`services:\n${service("db")}\n${service("web", ...fields)}\n`))!;
+  const at = (pointer: string) => {
+    const { line, column, pointer: place } = file.origin!({ code: "shape", message: "", pointer, document: 1, line: 3, column: 99 });
+    return `${line}:${column} ${place}`;
+  };
+  expect(at("/runtime")).toBe("8:5 /services/web/runtime");
+  expect(at("/containers/0/privileged")).toBe("9:5 /services/web/privileged");
+  expect(at("/namespaces/network")).toBe("10:5 /services/web/network_mode");
+  expect(at("/pids")).toBe("5:3 /services/web");
+});

@@ -1,5 +1,6 @@
 import type { Deleted } from "../../engine/index.ts";
 import { EXIT } from "../errors.ts";
+import { print } from "../platform/index.ts";
 import { untilGone } from "../tasks.ts";
 import { verb } from "../verb.ts";
 import { addNoWait, addSeveral, askSeveral, type SeveralOptions, sayDone, type WaitedFor } from "./several.ts";
@@ -23,7 +24,10 @@ export const remove = verb<Options>({
   define(command) {
     addSeveral(command);
     addNoWait(command);
-    command.option("--volumes", "also the kept volumes of these tasks, but for those that another task of the group names");
+    command.option(
+      "--volumes",
+      "also the kept volumes of these tasks, and with -f of those that are gone, but for those that another task of the group names",
+    );
   },
   async run(session, names, options) {
     const selected = await askSeveral<Deleted>(session, "/v1/delete", names, options, { volumes: options.volumes === true });
@@ -35,7 +39,7 @@ export const remove = verb<Options>({
       );
     const what = options.wait ? "deleted" : "is being deleted";
     sayDone(selected, what, options);
-    for (const name of selected.volumes) console.log(`volume ${name} ${what}`);
+    for (const name of selected.volumes) print(`volume ${name} ${what}`);
     return EXIT.done;
   },
 });

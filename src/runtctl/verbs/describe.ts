@@ -5,7 +5,8 @@ import { agentText, chainOf, textOf } from "../output/event-line.ts";
 import { field } from "../output/field.ts";
 import { printable, type Style, stateStyle, styleFor } from "../output/style.ts";
 import { age } from "../output/table.ts";
-import { podShown } from "../pods.ts";
+import { print, stdout } from "../platform/index.ts";
+import { loadPods, podShown } from "../pods.ts";
 import { inTask, taskOf } from "../tasks.ts";
 import { verb } from "../verb.ts";
 import { historyOf } from "./events.ts";
@@ -18,10 +19,11 @@ export const describe = verb({
   ],
   define: (command) => command.argument("<name>", "of a task, or its id"),
   async run(session, [name = ""]) {
+    await loadPods();
     const task = await taskOf(session, name);
     const detail = await session.client.call<TaskDetail>("GET", inTask(session, task.id, "detail"));
     const { lastSequence } = await session.client.call<{ lastSequence: number }>("GET", "/v1/node");
-    const style = styleFor(process.stdout, process.env);
+    const style = styleFor(stdout);
     const lines = [
       ...head(task, detail, style),
       ...podLines((await podShown(session, task, detail))?.status),
@@ -31,7 +33,7 @@ export const describe = verb({
     for (const { sequence, event } of await historyOf(session, task.id, lastSequence)) {
       lines.push(`  ${style("dim", `${sequence}  ${new Date(event.wallMs).toISOString()}`)}  ${textOf(event, style)}`);
     }
-    console.log(lines.join("\n"));
+    print(lines.join("\n"));
     return EXIT.done;
   },
 });

@@ -3,6 +3,7 @@ import { EXIT } from "../errors.ts";
 import { followEvents, type Told } from "../event-stream.ts";
 import { eventLine } from "../output/event-line.ts";
 import { styleFor } from "../output/style.ts";
+import { print, stdout } from "../platform/index.ts";
 import type { Session } from "../session.ts";
 import { verb } from "../verb.ts";
 
@@ -40,7 +41,7 @@ export const events = verb<Options>({
       const [group, named] = event.type === "interface" ? [session.group, event.interface] : [event.group, event.name];
       return (options.allGroups || group === session.group) && (name === undefined || named === name || event.task === name);
     };
-    for await (const told of history(session, options, lastSequence)) if (isShown(told)) print(told, options.output === "json");
+    for await (const told of history(session, options, lastSequence)) if (isShown(told)) show(told, options.output === "json");
     return EXIT.done;
   },
 });
@@ -62,10 +63,10 @@ export async function historyOf(session: Session, id: string, last: number): Pro
   return found;
 }
 
-function print(told: Told, isJson: boolean): void {
-  if (isJson) console.log(JSON.stringify(told));
-  else if ("event" in told) console.log(eventLine(told.sequence, told.event, styleFor(process.stdout, process.env)));
-  else console.log(`        events after ${told.gap.after} and before ${told.gap.next} are gone`);
+function show(told: Told, isJson: boolean): void {
+  if (isJson) print(JSON.stringify(told));
+  else if ("event" in told) print(eventLine(told.sequence, told.event, styleFor(stdout)));
+  else print(`        events after ${told.gap.after} and before ${told.gap.next} are gone`);
 }
 
 function sequenceOf(text: string): number {

@@ -1,21 +1,8 @@
-import type { ReadStream } from "node:tty";
-import { FRAME } from "../../shared/frames/index.ts";
-import { UsageError } from "../errors.ts";
-import { RemoteProgram, upgraded } from "../streams.ts";
-import { inTask } from "../tasks.ts";
-import { takeTerminal, USUAL } from "../terminal.ts";
+import type { ExecOptions } from "../on-node/exec.ts";
+import { onNode } from "../platform/index.ts";
 import { verb } from "../verb.ts";
 
-interface Options {
-  readonly container?: string;
-  readonly stdin?: true;
-  readonly tty?: true;
-  readonly user?: string;
-  readonly workdir?: string;
-  readonly env?: readonly string[];
-}
-
-export const exec = verb<Options>({
+export const exec = verb<ExecOptions>({
   name: "exec",
   summary: "run another program in a container",
   description: [
@@ -39,41 +26,8 @@ export const exec = verb<Options>({
         ...before,
         text,
       ]),
-  async run(session, [name = "", program = "", ...args], options) {
-    const env = environmentOf(options.env ?? []);
-    const { stdin, stdout } = process;
-    const isTerminal = options.tty === true && stdin.isTTY === true;
-    if (options.tty && !options.stdin && isTerminal) throw new UsageError("-t without -i: a terminal that nobody can type into");
-    const socket = await upgraded(session.sockets, inTask(session, name, "exec", { container: options.container }));
-    const remote = new RemoteProgram(socket, { stdin: options.stdin ? stdin : undefined, stdout, stderr: process.stderr });
-    const terminal = isTerminal
-      ? takeTerminal(stdin as ReadStream, stdout, (size) => remote.send(FRAME.resize, JSON.stringify(size)))
-      : undefined;
-    const pass = (signal: NodeJS.Signals) => void remote.send(FRAME.signal, signal);
-    if (terminal === undefined) process.on("SIGINT", pass).on("SIGTERM", pass);
-    try {
-      const start = {
-        command: [program, ...args] as const,
-        env,
-        cwd: options.workdir,
-        user: options.user,
-        stdin: options.stdin,
-        terminal: options.tty ? (terminal?.size ?? USUAL) : undefined,
-      };
-      return await remote.run({ start, broken: "the daemon has gone away, and the program with it" });
-    } finally {
-      terminal?.restore();
-      process.off("SIGINT", pass).off("SIGTERM", pass);
-      remote.close();
-    }
+  async run(session, [name = "", ...command], options) {
+    const { execIn } = await onNode(() => import("../on-node/exec.ts"));
+    return execIn(session, name, command, options);
   },
 });
-
-function environmentOf(assignments: readonly string[]): Record<string, string> | undefined {
-  const pairs = assignments.map((text) => {
-    const at = text.indexOf("=");
-    if (at < 1) throw new UsageError(`-e ${text}: use NAME=VALUE`);
-    return [text.slice(0, at), text.slice(at + 1)] as const;
-  });
-  return pairs.length === 0 ? undefined : Object.fromEntries(pairs);
-}

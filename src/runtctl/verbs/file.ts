@@ -1,18 +1,38 @@
 /** The file argument of a verb. */
-import { readFileSync } from "node:fs";
 import type { Command } from "commander";
+import type { Finding } from "../../engine/client.ts";
+import { UsageError } from "../errors.ts";
+import { readFile, readInput } from "../platform/index.ts";
 
 export interface FileOption {
   readonly file: string;
 }
 
-const STDIN = 0;
+export interface ComposeFlags {
+  readonly project?: string;
+  readonly profile: readonly string[];
+}
+
+export interface FileToApply {
+  readonly source: string;
+  /** The file in the format of the daemon. */
+  readonly text: string;
+  readonly group: string;
+  /** For a file that was translated: converts a finding about `text` to one about the file. */
+  readonly origin?: ((finding: Finding) => Finding) | undefined;
+}
+
+/** As the daemon takes it (src/runtd/http/app.ts). */
+const LARGEST = 4 * 1024 * 1024;
 
 export function addFileOption(command: Command): void {
   command.requiredOption("-f, --file <file>", "tasks, pods or Compose services, as YAML or JSON; - is the standard input");
 }
 
-/** @throws errors of readFileSync */
+/** @throws UsageError: it is too large; and errors of the system, with a code */
 export function textOf({ file }: FileOption): { readonly source: string; readonly text: string } {
-  return file === "-" ? { source: "stdin", text: readFileSync(STDIN, "utf8") } : { source: file, text: readFileSync(file, "utf8") };
+  const source = file === "-" ? "stdin" : file;
+  const bytes = file === "-" ? readInput(LARGEST) : readFile(file, LARGEST);
+  if (bytes.length > LARGEST) throw new UsageError(`${source}: it has more than ${LARGEST} bytes, which is the most that the daemon takes`);
+  return { source, text: Buffer.from(bytes).toString() };
 }

@@ -6,8 +6,9 @@ import { followEvents } from "../event-stream.ts";
 import { HEADER, orphanRow, type RowOptions, rowsOf, styled, WIDE_HEADER } from "../output/rows.ts";
 import { styleFor } from "../output/style.ts";
 import { table } from "../output/table.ts";
-import { printValue } from "../output/value.ts";
-import { podNamed } from "../pods.ts";
+import { formatOf } from "../output/value.ts";
+import { print, printError, stdout } from "../platform/index.ts";
+import { loadPods, podNamed } from "../pods.ts";
 import type { Session } from "../session.ts";
 import { orphansOf, taskOf, tasksOf } from "../tasks.ts";
 import { verb } from "../verb.ts";
@@ -46,25 +47,25 @@ export const get = verb<Options>({
       .option("-w, --watch", "print a row for each change"),
   async run(session, [name], { output, watch }) {
     if (watch && output !== undefined && output !== "wide") throw new UsageError(`-w shows rows: not with -o ${output}`);
-    const isDocument = output === "json" || output === "yaml";
-    if (name !== undefined && isDocument) {
-      await printNamed(session, name, output);
+    const format = output === "json" || output === "yaml" ? await formatOf(output) : undefined;
+    if (name !== undefined && format !== undefined) {
+      await printNamed(session, name, format);
       return EXIT.done;
     }
     const { lastSequence } = await session.client.call<{ lastSequence: number }>("GET", "/v1/node");
     const tasks = name === undefined ? await tasksOf(session) : [await taskOf(session, name)];
     const orphans = name === undefined && (output === undefined || output === "wide") ? await orphansOf(session) : [];
-    await print(tasks, orphans, output, session.group);
+    if (format !== undefined) print(format(tasks));
+    else show(tasks, orphans, output, session.group);
     if (watch) await watchFrom(lastSequence, session, { name, shown: tasks, isWide: output === "wide" });
     return EXIT.done;
   },
 });
 
-async function print(tasks: readonly TaskView[], orphans: readonly OrphanView[], output: Format | undefined, group: string): Promise<void> {
-  if (output === "json" || output === "yaml") await printValue(tasks, output);
-  else if (output === "name") for (const { name } of tasks) console.log(name);
-  else if (tasks.length + orphans.length === 0) console.error(`no tasks in group ${group}`);
-  else console.log(tableOf(tasks, { isWide: output === "wide" }, orphans));
+function show(tasks: readonly TaskView[], orphans: readonly OrphanView[], output: Format | undefined, group: string): void {
+  if (output === "name") for (const { name } of tasks) print(name);
+  else if (tasks.length + orphans.length === 0) printError(`no tasks in group ${group}`);
+  else print(tableOf(tasks, { isWide: output === "wide" }, orphans));
 }
 
 type TableOptions = Omit<RowOptions, "nowMs">;
@@ -72,18 +73,18 @@ type TableOptions = Omit<RowOptions, "nowMs">;
 function tableOf(tasks: readonly TaskView[], { isWide, isUnknown = false }: TableOptions, orphans: readonly OrphanView[] = []): string {
   const nowMs = Date.now();
   const rows = [...tasks.flatMap((task) => rowsOf(task, { isWide, nowMs, isUnknown })), ...orphans.map((one) => orphanRow(one, isWide))];
-  return table(isWide ? WIDE_HEADER : HEADER, rows, styled(styleFor(process.stdout, process.env)));
+  return table(isWide ? WIDE_HEADER : HEADER, rows, styled(styleFor(stdout)));
 }
 
 /** @throws ClientError; when no daemon answers a program that looks at the phase only has been told that it is unknown */
-async function printNamed(session: Session, name: string, output: "json" | "yaml"): Promise<void> {
+async function printNamed(session: Session, name: string, format: (value: unknown) => string): Promise<void> {
   try {
     const task = await taskOf(session, name);
-    await printValue((await podNamed(session, task)) ?? [task], output);
+    print(format((await podNamed(session, task)) ?? [task]));
   } catch (error) {
     if (error instanceof ClientError && error.code === "unreachable") {
-      const { unknownObject } = await import("../../pod/index.ts");
-      await printValue(unknownObject(name, error.message), output);
+      const { unknownObject } = await loadPods();
+      print(format(unknownObject(name, error.message)));
     }
     throw error;
   }
@@ -100,7 +101,7 @@ async function watchFrom(sequence: number, session: Session, { name, shown: firs
   const known = new Map(first.map((task) => [task.id, task]));
   // The header was already printed.
   const printRows = (tasks: readonly TaskView[], isUnknown = false) => {
-    if (tasks.length > 0) console.log(tableOf(tasks, { isWide, isUnknown }).split("\n").slice(1).join("\n"));
+    if (tasks.length > 0) print(tableOf(tasks, { isWide, isUnknown }).split("\n").slice(1).join("\n"));
   };
   const onConnection = (isConnected: boolean) => printRows([...known.values()], !isConnected);
   for await (const told of followEvents(session.sockets, sequence, { onConnection })) {
@@ -108,7 +109,7 @@ async function watchFrom(sequence: number, session: Session, { name, shown: firs
     const { event } = told;
     if (event.type === "interface" || event.group !== session.group) continue;
     if (name !== undefined && event.name !== name && event.task !== name) continue;
-    if (event.type === "removed") console.log(`task ${event.name} is removed`);
+    if (event.type === "removed") print(`task ${event.name} is removed`);
     if (event.type === "removed") known.delete(event.task);
     if (!["container", "waiting", "health", "check"].includes(event.type)) continue;
     const task = await taskOf(session, event.task).catch(unlessUnknown);

@@ -1,9 +1,11 @@
 import { Argument, Option } from "commander";
+import { parseDuration } from "../../engine/client.ts";
 import type { ImageInfo } from "../../engine/index.ts";
 import { EXIT, UsageError } from "../errors.ts";
 import { bytes } from "../output/bar.ts";
 import { printable } from "../output/style.ts";
 import { table } from "../output/table.ts";
+import { print } from "../platform/index.ts";
 import type { Session } from "../session.ts";
 import { verb } from "../verb.ts";
 
@@ -35,21 +37,19 @@ export const images = verb<Options>({
 async function list({ client }: Session, { output, unused, most }: Options): Promise<number> {
   if (unused !== undefined || most !== undefined) throw new UsageError("--unused and --most are for prune");
   const found = await client.call<{ images: readonly ImageInfo[] }>("GET", "/v1/images");
-  if (output === "json") console.log(JSON.stringify(found.images, null, 2));
-  else console.log(table(["IMAGE", "DIGEST", "SIZE", "PULLED", "USED BY"], found.images.map(rowOf)));
+  if (output === "json") print(JSON.stringify(found.images, null, 2));
+  else print(table(["IMAGE", "DIGEST", "SIZE", "PULLED", "USED BY"], found.images.map(rowOf)));
   return EXIT.done;
 }
 
 async function prune({ client }: Session, { output, unused = "0s", most }: Options): Promise<number> {
-  const { durationSchema } = await import("../../engine/index.ts");
-  const { success, data: unusedMs } = durationSchema.safeParse(unused);
-  if (!success) throw new UsageError(`--unused: ${unused} is no duration like 10s or 24h`);
+  const unusedMs = parseDuration(unused);
+  if (unusedMs === undefined) throw new UsageError(`--unused: ${unused} is no duration like 10s or 24h`);
   if (most !== undefined && !/^[1-9]\d{0,8}$/.test(most)) throw new UsageError(`--most: ${most} is no count`);
   const body = { unusedMs, ...(most === undefined ? {} : { most: Number(most) }) };
   const { removed, freedBytes } = await client.call<{ removed: string[]; freedBytes: number }>("POST", "/v1/images/prune", body);
-  if (output === "json") console.log(JSON.stringify({ removed, freedBytes }, null, 2));
-  else
-    for (const line of [...removed.map((reference) => `${printable(reference)} removed`), `${bytes(freedBytes)} freed`]) console.log(line);
+  if (output === "json") print(JSON.stringify({ removed, freedBytes }, null, 2));
+  else for (const line of [...removed.map((reference) => `${printable(reference)} removed`), `${bytes(freedBytes)} freed`]) print(line);
   return EXIT.done;
 }
 

@@ -26,6 +26,7 @@ export const VERBS: readonly VerbEntry[] = [
   { name: "delete", load: async () => (await import("./delete.ts")).remove },
   { name: "pull", load: async () => (await import("./pull.ts")).pull },
   { name: "images", load: async () => (await import("./images.ts")).images },
+  { name: "volumes", load: async () => (await import("./volumes.ts")).volumes },
   { name: "interfaces", load: async () => (await import("./interfaces.ts")).interfaces },
   { name: "schema", load: async () => (await import("./schema.ts")).schema },
   { name: "completion", load: async () => (await import("./completion.ts")).completion },

@@ -1,8 +1,10 @@
 import { Argument, Option } from "commander";
+import { parseDuration } from "../../engine/client.ts";
 import type { InterfaceView } from "../../engine/index.ts";
 import { EXIT, UsageError } from "../errors.ts";
 import { printable } from "../output/style.ts";
 import { age, table } from "../output/table.ts";
+import { print } from "../platform/index.ts";
 import type { Session } from "../session.ts";
 import { verb } from "../verb.ts";
 
@@ -31,9 +33,9 @@ export const interfaces = verb<Options>({
     if (action === "list") return list(session, name, options);
     if (name === undefined) throw new UsageError(`${action} needs the name of an interface`);
     if (action === "detach" && options.for !== undefined) throw new UsageError("--for is for attach");
-    if (action === "attach") await session.client.call("POST", "/v1/interfaces", { name, forMs: await waitOf(options) });
+    if (action === "attach") await session.client.call("POST", "/v1/interfaces", { name, forMs: waitOf(options) });
     else await session.client.call("DELETE", `/v1/interfaces/${encodeURIComponent(name)}`);
-    console.log(`${printable(name)} ${action}ed`);
+    print(`${printable(name)} ${action}ed`);
     return EXIT.done;
   },
 });
@@ -41,16 +43,15 @@ export const interfaces = verb<Options>({
 async function list({ client }: Session, name: string | undefined, { output, for: wait }: Options): Promise<number> {
   if (name !== undefined || wait !== undefined) throw new UsageError("list takes neither a name nor --for");
   const found = await client.call<{ interfaces: readonly InterfaceView[] }>("GET", "/v1/interfaces");
-  if (output === "json") console.log(JSON.stringify(found.interfaces, null, 2));
-  else console.log(table(["INTERFACE", "WAITS", "TASK"], found.interfaces.map(rowOf)));
+  if (output === "json") print(JSON.stringify(found.interfaces, null, 2));
+  else print(table(["INTERFACE", "WAITS", "TASK"], found.interfaces.map(rowOf)));
   return EXIT.done;
 }
 
-async function waitOf({ for: text = "5m" }: Options): Promise<number> {
-  const { durationSchema } = await import("../../engine/index.ts");
-  const { success, data } = durationSchema.safeParse(text);
-  if (!success || data === 0) throw new UsageError(`--for: ${text} is no duration like 10s or 24h`);
-  return data;
+function waitOf({ for: text = "5m" }: Options): number {
+  const ms = parseDuration(text);
+  if (!ms) throw new UsageError(`--for: ${text} is no duration like 10s or 24h`);
+  return ms;
 }
 
 function rowOf({ name, leftMs, task }: InterfaceView): string[] {

@@ -5,6 +5,7 @@ import { EXIT, UsageError } from "../errors.ts";
 import { followLog, readLog } from "../log-stream.ts";
 import { byTime } from "../output/by-time.ts";
 import { type StyleName, styleFor } from "../output/style.ts";
+import { stderr, stdout } from "../platform/index.ts";
 import { taskOf } from "../tasks.ts";
 import { verb } from "../verb.ts";
 
@@ -48,7 +49,7 @@ export const logs = verb<Options>({
     if (names.length === 0) throw new UsageError(`task ${name} has the containers ${own.join(", ")}`);
     const width = Math.max(...names.map((one) => one.length));
     const isPrefixed = options.container === undefined && names.length > 1;
-    const style = styleFor(process.stdout, process.env);
+    const style = styleFor(stdout);
     const prefixOf = (container: string, index: number) =>
       isPrefixed ? style(COLOURS[index % COLOURS.length]!, `${container.padEnd(width)} | `) : "";
     const sources = await Promise.all(
@@ -60,7 +61,7 @@ export const logs = verb<Options>({
       }),
     );
     if (options.follow) await Promise.all(sources.map(({ writer, records }) => printAll(writer, records)));
-    else for await (const { source, record } of byTime(sources)) await print(source.writer, record);
+    else for await (const { source, record } of byTime(sources)) await send(source.writer, record);
     return EXIT.done;
   },
 });
@@ -70,13 +71,11 @@ function textOf(value: number | boolean | undefined): string | undefined {
 }
 
 async function printAll(writer: TextWriter, records: AsyncGenerator<LogRecord>): Promise<void> {
-  for await (const record of records) await print(writer, record);
+  for await (const record of records) await send(writer, record);
 }
 
-async function print(writer: TextWriter, record: LogRecord): Promise<void> {
-  const stream = record.stream === "stdout" ? process.stdout : process.stderr;
-  // Waits for a slow reader, so that the output does not fill memory.
-  if (!stream.write(writer.render(record))) await new Promise((resolve) => stream.once("drain", resolve));
+async function send(writer: TextWriter, record: LogRecord): Promise<void> {
+  await (record.stream === "stdout" ? stdout : stderr).send(writer.render(record));
 }
 
 function lineCount(text: string): number {

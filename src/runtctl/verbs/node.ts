@@ -4,7 +4,9 @@ import type { HostFacts } from "../../pod/index.ts";
 import { EXIT } from "../errors.ts";
 import { bytes } from "../output/bar.ts";
 import { field } from "../output/field.ts";
-import { printValue } from "../output/value.ts";
+import { formatOf } from "../output/value.ts";
+import { print } from "../platform/index.ts";
+import { loadPods } from "../pods.ts";
 import { verb } from "../verb.ts";
 
 interface Options {
@@ -20,11 +22,12 @@ export const node = verb<Options>({
   examples: [["node -o yaml", "as Kubernetes shows a node"]],
   define: (command) => command.addOption(new Option("-o, --output <format>", "output format").choices(["json", "yaml"])),
   async run({ client }, _, { output }) {
+    const { nodeOf } = await loadPods();
+    const format = output && (await formatOf(output));
     const view = await client.call<Node>("GET", "/v1/node");
-    const { nodeOf } = await import("../../pod/index.ts");
     const shown = nodeOf(view, view.host);
-    if (output === undefined) console.log([...linesOf(view), ...(shown.status?.conditions ?? []).map(conditionLine)].join("\n"));
-    else await printValue(shown, output);
+    if (format === undefined) print([...linesOf(view), ...(shown.status?.conditions ?? []).map(conditionLine)].join("\n"));
+    else print(format(shown));
     return EXIT.done;
   },
 });

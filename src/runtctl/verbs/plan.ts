@@ -2,10 +2,11 @@ import { Option } from "commander";
 import type { TaskDifference } from "../../engine/index.ts";
 import { EXIT } from "../errors.ts";
 import { printable, type Style, type StyleName, styleFor } from "../output/style.ts";
+import { print, stdout } from "../platform/index.ts";
 import { verb } from "../verb.ts";
 import { type ApplyOptions, addApplyOptions, applyOptionsOf } from "./apply-options.ts";
-import { addComposeOptions, type ComposeFlags, fileToApply } from "./compose.ts";
-import { addFileOption, type FileOption } from "./file.ts";
+import { addComposeOptions, fileToApply } from "./compose.ts";
+import { addFileOption, type ComposeFlags, type FileOption } from "./file.ts";
 import { orFindings } from "./findings.ts";
 
 interface Options extends FileOption, ApplyOptions, ComposeFlags {
@@ -43,14 +44,14 @@ export const plan = verb<Options>({
   async run({ client, group }, _, options) {
     const file = await fileToApply(options, group);
     if (file === undefined) return EXIT.failed;
-    const { source, ...body } = file;
-    const answer = await orFindings(source, () =>
+    const { source, origin, ...body } = file;
+    const answer = await orFindings({ source, origin }, () =>
       client.call<{ tasks: TaskDifference[] }>("POST", "/v1/plan", { ...body, ...applyOptionsOf(options) }),
     );
     if (answer === undefined) return EXIT.failed;
     const { tasks } = answer;
-    if (options.output === "json") console.log(JSON.stringify(tasks, null, 2));
-    else for (const task of tasks) console.log(linesOf(task, styleFor(process.stdout, process.env)).join("\n"));
+    if (options.output === "json") print(JSON.stringify(tasks, null, 2));
+    else for (const task of tasks) print(linesOf(task, styleFor(stdout)).join("\n"));
     const differs = tasks.some(({ change }) => !NO_CHANGE.includes(change));
     return options.exitCode && differs ? EXIT.differs : EXIT.done;
   },

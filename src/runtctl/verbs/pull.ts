@@ -2,6 +2,7 @@ import { Option } from "commander";
 import { PULL_POLICIES } from "../../engine/client.ts";
 import { EXIT } from "../errors.ts";
 import { printable } from "../output/style.ts";
+import { print, printError } from "../platform/index.ts";
 import { pullWithBar } from "../pull-bar.ts";
 import type { PulledImage } from "../pull-stream.ts";
 import { verb } from "../verb.ts";
@@ -39,9 +40,8 @@ export const pull = verb<Options>({
       .option("-q, --quiet", "print only the digest"),
   async run({ sockets }, [reference], { policy, credentials, quiet }) {
     const image = await pullWithBar(sockets, { reference, policy, credentials }, quiet);
-    if (!quiet)
-      console.error(`${printable(image.reference)} ${WORDS[image.via]}${image.error === null ? "" : `: ${printable(image.error)}`}`);
-    console.log(image.digest);
+    if (!quiet) printError(`${printable(image.reference)} ${WORDS[image.via]}${image.error === null ? "" : `: ${printable(image.error)}`}`);
+    print(image.digest);
     return EXIT.done;
   },
 });

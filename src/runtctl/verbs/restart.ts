@@ -1,5 +1,6 @@
 import type { Restarted } from "../../engine/index.ts";
 import { EXIT, UsageError } from "../errors.ts";
+import { print } from "../platform/index.ts";
 import { taskPath } from "../tasks.ts";
 import { verb } from "../verb.ts";
 import { addSeveral, askSeveral, type SeveralOptions, sayDone } from "./several.ts";
@@ -33,7 +34,7 @@ export const restart = verb<Options>({
       if (name === undefined || others.length > 0 || options.file !== undefined || options.all)
         throw new UsageError("-c is for the containers of one task");
       await session.client.call("POST", taskPath(name, session.group, "restart"), { containers });
-      console.log(`task ${name} is being restarted`);
+      print(`task ${name} is being restarted`);
       return EXIT.done;
     }
     const restarted = await askSeveral<Restarted>(session, "/v1/restart", names, options);

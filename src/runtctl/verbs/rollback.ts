@@ -1,4 +1,5 @@
 import { EXIT } from "../errors.ts";
+import { print } from "../platform/index.ts";
 import { taskPath } from "../tasks.ts";
 import { verb } from "../verb.ts";
 
@@ -9,7 +10,7 @@ export const rollback = verb({
   define: (command) => command.argument("<name>", "of a task"),
   async run({ client, group }, [name = ""]) {
     const { id } = await client.call<{ id: string }>("POST", taskPath(name, group, "rollback"));
-    console.log(`task ${name} goes back to ${id}`);
+    print(`task ${name} goes back to ${id}`);
     return EXIT.done;
   },
 });

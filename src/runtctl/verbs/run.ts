@@ -3,9 +3,11 @@ import { PULL_POLICIES } from "../../engine/client.ts";
 import type { Applied } from "../../engine/index.ts";
 import { ClientError } from "../client.ts";
 import { EXIT, UsageError } from "../errors.ts";
+import type { passInput as PassInput } from "../on-node/input.ts";
 import { printable } from "../output/style.ts";
+import { onNode, ownPid, print, printError } from "../platform/index.ts";
 import { pullWithBar } from "../pull-bar.ts";
-import { endOf, NOT_RUN, passInput, passSignals, printOutput, untilStarted, untilStopped, whyNotRun } from "../run/follow.ts";
+import { endOf, NOT_RUN, passSignals, printOutput, untilStarted, untilStopped, whyNotRun } from "../run/follow.ts";
 import { type RunOptions, taskText } from "../run/task-text.ts";
 import type { Session } from "../session.ts";
 import { taskIfThere, taskPath, untilGone } from "../tasks.ts";
@@ -66,6 +68,7 @@ export const run = verb<Options>({
     if (options.cpus !== undefined && !(Number(options.cpus) > 0)) throw new UsageError(`--cpus ${options.cpus} is no number of CPUs`);
     const name = options.name ?? freshName();
     const text = taskText(options, name, command);
+    const passInput = interactive || tty ? (await onNode(() => import("../on-node/input.ts"))).passInput : undefined;
     try {
       await pullWithBar(session.sockets, { reference: image, policy, credentials });
       const taken = await taskIfThere(session, name);
@@ -73,10 +76,10 @@ export const run = verb<Options>({
         throw new ClientError("name-taken", `there is a task ${name} that has not ended`);
       const { lastSequence } = await session.client.call<{ lastSequence: number }>("GET", "/v1/node");
       const body = { text, group: session.group, rerun: true };
-      const answer = await orFindings("run", () => session.client.call<{ applied: Applied[] }>("POST", "/v1/apply", body));
+      const answer = await orFindings({ source: "run" }, () => session.client.call<{ applied: Applied[] }>("POST", "/v1/apply", body));
       const own = answer?.applied.find((one) => one.name === name);
       if (own === undefined) return NOT_RUN;
-      return await (detach ? inBackground(session, own.id, lastSequence, name) : inForeground(session, own.id, options));
+      return await (detach ? inBackground(session, own.id, lastSequence, name) : inForeground(session, own.id, options, passInput));
     } catch (error) {
       if (error instanceof ClientError && error.exitStatus === undefined && error.code !== "unreachable")
         throw new ClientError(error.code, error.message, { body: error.body, exitStatus: NOT_RUN });
@@ -87,17 +90,22 @@ export const run = verb<Options>({
 
 /** No other process of this host has both numbers. node:crypto, which has random ones, takes 3 ms to load. */
 function freshName(): string {
-  return `run-${Date.now().toString(36)}-${process.pid.toString(36)}`;
+  return `run-${Date.now().toString(36)}-${ownPid().toString(36)}`;
 }
 
 async function inBackground(session: Session, id: string, after: number, name: string): Promise<number> {
   const why = await whyNotRun(session, id, after);
   if (why !== undefined) return failed(why, NOT_RUN);
-  console.log(name);
+  print(name);
   return EXIT.done;
 }
 
-async function inForeground(session: Session, id: string, { interactive, tty, rm }: Options): Promise<number> {
+async function inForeground(
+  session: Session,
+  id: string,
+  { interactive, tty, rm }: Options,
+  passInput?: typeof PassInput,
+): Promise<number> {
   const ignoreSignals = passSignals(session, id);
   let giveBack = () => {};
   let leave = () => {};
@@ -107,7 +115,7 @@ async function inForeground(session: Session, id: string, { interactive, tty, rm
   const output = printOutput(session, id);
   output.catch(() => {});
   try {
-    if (interactive || tty) {
+    if (passInput !== undefined) {
       await untilStarted(session, id);
       if (interactive) giveBack = await passInput(session, id, tty === true, leave);
     }
@@ -126,6 +134,6 @@ async function inForeground(session: Session, id: string, { interactive, tty, rm
 }
 
 function failed(why: string, status: number): number {
-  console.error(`runtctl: ${printable(why)}`);
+  printError(`runtctl: ${printable(why)}`);
   return status;
 }

@@ -3,8 +3,10 @@ import type { Command } from "commander";
 import type { Restarted, Selected } from "../../engine/index.ts";
 import { UsageError } from "../errors.ts";
 import { printable } from "../output/style.ts";
+import { print } from "../platform/index.ts";
 import type { Session } from "../session.ts";
-import { addComposeOptions, type ComposeFlags, fileToApply } from "./compose.ts";
+import { addComposeOptions, fileToApply } from "./compose.ts";
+import type { ComposeFlags } from "./file.ts";
 import { orFindings } from "./findings.ts";
 
 export interface SeveralOptions extends ComposeFlags {
@@ -42,8 +44,8 @@ export async function askSeveral<Answer extends Selected = Selected>(
   if (file === undefined) return client.call<Answer>("POST", path, { group, ...(names.length > 0 ? { names } : { all: true }), ...more });
   const read = await fileToApply({ ...options, file }, group);
   if (read === undefined) return undefined;
-  const { source, ...body } = read;
-  return orFindings(source, () => client.call<Answer>("POST", path, { ...body, ...more }));
+  const { source, origin, ...body } = read;
+  return orFindings({ source, origin }, () => client.call<Answer>("POST", path, { ...body, ...more }));
 }
 
 /** One line for each task, and for what was not meant and may have been. */
@@ -52,9 +54,9 @@ export function sayDone(
   what: string,
   { file, all }: SeveralOptions,
 ): void {
-  for (const name of new Set([...tasks.map((one) => one.name), ...forgotten])) console.log(`task ${name} ${what}`);
-  for (const name of missing) console.log(`task ${printable(name)} is not there`);
-  if (file !== undefined) for (const name of others) console.log(`- task ${name} is not in the file`);
-  for (const name of stopped) console.log(`task ${name} has stopped`);
-  if (all && tasks.length + forgotten.length + stopped.length === 0) console.log("the group has no tasks");
+  for (const name of new Set([...tasks.map((one) => one.name), ...forgotten])) print(`task ${name} ${what}`);
+  for (const name of missing) print(`task ${printable(name)} is not there`);
+  if (file !== undefined) for (const name of others) print(`- task ${name} is not in the file`);
+  for (const name of stopped) print(`task ${name} has stopped`);
+  if (all && tasks.length + forgotten.length + stopped.length === 0) print("the group has no tasks");
 }

@@ -1,8 +1,8 @@
 import { EXIT } from "../errors.ts";
-import { podHost } from "../pod-host.ts";
+import { onNode } from "../platform/index.ts";
 import { verb } from "../verb.ts";
-import { addComposeOptions, type ComposeFlags, fileToApply } from "./compose.ts";
-import { addFileOption, type FileOption } from "./file.ts";
+import { addComposeOptions, fileToApply } from "./compose.ts";
+import { addFileOption, type ComposeFlags, type FileOption } from "./file.ts";
 
 export const validate = verb<FileOption & ComposeFlags>({
   name: "validate",
@@ -12,14 +12,8 @@ export const validate = verb<FileOption & ComposeFlags>({
     addComposeOptions(command);
   },
   async run(_, __, options) {
+    const { validated } = await onNode(() => import("../on-node/validate.ts"));
     const file = await fileToApply(options, "");
-    if (file === undefined) return EXIT.failed;
-    const { source, text } = file;
-    const { renderFinding } = await import("../../engine/index.ts");
-    const { parseFile } = await import("../../pod/index.ts");
-    const { tasks, findings } = parseFile(text, podHost());
-    for (const finding of findings) console.error(renderFinding(finding, source));
-    if (findings.length === 0) console.log(`${source}: ${tasks.map(({ name }) => name).join(", ")}: no errors`);
-    return findings.length === 0 ? EXIT.done : EXIT.failed;
+    return file === undefined ? EXIT.failed : validated(file);
   },
 });

@@ -1,6 +1,6 @@
 /** The facts about this host that pods may refer to, as far as they are known without a daemon. */
 import { availableParallelism, hostname, totalmem } from "node:os";
-import type { PodHost } from "../pod/index.ts";
+import type { PodHost } from "../../pod/index.ts";
 
 export function podHost(): PodHost {
   return {

@@ -1,9 +1,10 @@
 /** Connects stdin, stdout and stderr of this program with a program in a container. */
 import { request } from "node:http";
 import type { Duplex } from "node:stream";
-import { FRAME, FrameReader, frameOf, STREAM_PROTOCOL, type StreamEnd, type StreamStart } from "../shared/frames/index.ts";
-import { ClientError, connectionError, connectionOptions } from "./client.ts";
-import type { Sockets } from "./sockets.ts";
+import { FRAME, FrameReader, frameOf, STREAM_PROTOCOL, type StreamEnd, type StreamStart } from "../../shared/frames/index.ts";
+import { ClientError, connectionError } from "../client.ts";
+import { connectionOptions } from "../platform/node/ask.ts";
+import type { Sockets } from "../sockets.ts";
 
 /** Stdio of this program. */
 export interface Local {

@@ -1,8 +1,8 @@
 /** Forwards one connection of a local client to a port of a task. */
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { FRAME, FrameReader, frameOf } from "../shared/frames/index.ts";
-import { ClientError } from "./client.ts";
+import { FRAME, FrameReader, frameOf } from "../../shared/frames/index.ts";
+import { ClientError } from "../client.ts";
 
 /** Resolves when the connection has ended; `local` is closed then. @throws ClientError: the connection could not be made, or was lost */
 export async function forwardConnection(local: Socket, connect: () => Promise<Duplex>): Promise<void> {

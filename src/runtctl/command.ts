@@ -1,0 +1,46 @@
+/** The client of runtd: runs the verb that its words name. Its exit statuses are in errors.ts. */
+import { CommanderError } from "commander";
+import { ClientError } from "./client.ts";
+import { EXIT, UsageError } from "./errors.ts";
+import { exit, stderr } from "./platform/index.ts";
+import { programOf } from "./program.ts";
+import { verbsAsked } from "./verbs-asked.ts";
+
+/** Returns the exit status. After an error it ends at once, because requests for other logs may still be open. */
+export async function command(words: readonly string[], version: string): Promise<number> {
+  let ended: number = EXIT.done;
+  try {
+    const program = programOf(await verbsAsked(words), version, (status) => {
+      ended = status;
+    });
+    await program.parseAsync(words, { from: "user" });
+  } catch (error) {
+    exit(told(error as Error));
+  }
+  return ended;
+}
+
+/** Prints the error in one line, and its hint if there is one. Returns the exit status. */
+function told(error: Error): number {
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return EXIT.done;
+    // Without a verb, Commander has printed the help.
+    if (error.code !== "commander.help") say(error.message.replace(/^error: /, "").replaceAll("\n", " "), "See runtctl --help.");
+    return EXIT.usage;
+  }
+  if (error instanceof UsageError) {
+    say(error.message, "See runtctl --help.");
+    return EXIT.usage;
+  }
+  if (error instanceof ClientError) {
+    say(error.message, error.hint);
+    return error.exitStatus ?? (error.code === "unreachable" ? EXIT.unreachable : EXIT.failed);
+  }
+  // An error with a code comes from the system, and its message names the file. Any other error is a defect of this program.
+  say((error as Partial<ClientError>).code === undefined ? `${error}\n${error.stack}` : error.message, undefined);
+  return EXIT.failed;
+}
+
+function say(message: string, hint: string | undefined): void {
+  stderr.write(`runtctl: ${message}\n${hint === undefined ? "" : `${hint}\n`}`);
+}

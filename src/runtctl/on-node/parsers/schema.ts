@@ -1,0 +1,2 @@
+/** The JSON Schema of a task. */
+export { taskJsonSchema } from "../../../engine/index.ts";

@@ -1,0 +1,2 @@
+/** Values as YAML. */
+export { stringify } from "yaml";
