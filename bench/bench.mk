@@ -33,6 +33,11 @@ bench-sid: setup-test bin/runt $(BENCH_TOOLS)
 bench-engine: setup-test library
 	$(TSX) bench/engine.ts $(BENCH)
 
+# The client as it is installed beside the one on Node, in turns: two minutes of an idle machine, as root (bench/client.ts).
+.PHONY: bench-client
+bench-client: setup-test library
+	$(TSX) bench/client.ts $(BENCH)
+
 # A pod until it is ready, beside `podman kube play` of the newest Podman of Debian: ten minutes of an idle machine, as root (bench/pod.ts).
 PODMAN_TREE := tools/debian-tree.sh sid $(B)/podman podman crun conmon catatonit netavark aardvark-dns nftables iptables coreutils
 .PHONY: bench-pod
@@ -40,11 +45,14 @@ bench-pod: setup-test bin/runt library
 	$(PODMAN_TREE)
 	$(TSX) bench/pod.ts --tree $(B)/podman $(BENCH)
 
-# A group of ten containers up and down, beside the same Podman: some minutes of an idle machine, as root (bench/engine-group.ts).
+# A group of ten containers up and down, beside the same Podman and beside Compose on the newest docker.io of Debian: some minutes of an idle machine, as
+# root. BENCH='--only docker' for a part, BENCH=--machine for the podman and the dockerd of this machine (bench/engine-group.ts).
+DOCKER_TREE := tools/debian-tree.sh sid $(B)/docker docker.io docker-cli docker-compose runc nftables iptables coreutils
 .PHONY: bench-engine-group
-bench-engine-group: setup-test library
+bench-engine-group: setup-test bin/runt library
 	$(PODMAN_TREE)
-	$(TSX) bench/engine-group.ts --tree $(B)/podman $(BENCH)
+	$(DOCKER_TREE)
+	$(TSX) bench/engine-group.ts --podman $(B)/podman --docker $(B)/docker $(BENCH)
 
 # A machine of --isolation vm beside the emptiest one: some minutes of an idle machine, as root (bench/vm.ts).
 .PHONY: bench-vm

@@ -27,14 +27,20 @@ export interface Footprint {
 const DIST = resolve("dist");
 const RUNT = resolve("bin/runt");
 
+/** The client as it is installed, and the one of Node, to which that one hands over. */
+export const CLIENTS = { native: [resolve("bin/runtctl")], node: [process.execPath, join(DIST, "runtctl/main.js")] } as const;
+export type Client = (typeof CLIENTS)[keyof typeof CLIENTS];
+
 export class BenchDaemon {
   readonly directory = mkdtempSync(join(tmpdir(), "runt-bench-engine-"));
   readonly #stateDir = join(this.directory, "state");
   readonly socket = join(this.directory, "run/admin.sock");
-  readonly #parent = `/runt-bench-${process.pid}`;
+  readonly #parent: string;
   readonly #child: ChildProcess;
 
-  constructor(env: Readonly<Record<string, string>> = {}) {
+  /** @param parent cgroup above those of the containers */
+  constructor(env: Readonly<Record<string, string>> = {}, parent = `/runt-bench-${process.pid}`) {
+    this.#parent = parent;
     const log = openSync(join(this.directory, "log"), "w");
     const words = ["--state-dir", this.#stateDir, "--run-dir", join(this.directory, "run"), "--cgroup-parent", this.#parent];
     this.#child = spawn(process.execPath, [join(DIST, "runtd/main.js"), ...words, "--memory", "1Ti", "--cpus", "100000"], {
@@ -88,20 +94,18 @@ export class BenchDaemon {
   /** Wall milliseconds of `runtctl get`, as a user has it. */
   clientGetMs(): number {
     const begun = performance.now();
-    execFileSync(process.execPath, [join(DIST, "runtctl/main.js"), "-s", this.socket, "get"], { stdio: "ignore" });
+    execFileSync(CLIENTS.native[0], ["-s", this.socket, "get"], { stdio: "ignore" });
     return performance.now() - begun;
   }
 
-  /** Milliseconds of `runtctl apply`, as a user has it. */
-  apply(file: string): Promise<number> {
-    return timed(process.execPath, [join(DIST, "runtctl/main.js"), "-s", this.socket, "apply", "-f", file]);
+  /** Milliseconds of `runtctl` with these words, as a user has it. */
+  ctl(words: readonly string[], [program, ...first]: Client = CLIENTS.native): Promise<number> {
+    return timed(program, [...first, "-s", this.socket, ...words]);
   }
 
   /** `runtctl get NAME -o json`. */
   shown(name: string): string {
-    return execFileSync(process.execPath, [join(DIST, "runtctl/main.js"), "-s", this.socket, "get", name, "-o", "json"], {
-      encoding: "utf8",
-    });
+    return execFileSync(CLIENTS.native[0], ["-s", this.socket, "get", name, "-o", "json"], { encoding: "utf8" });
   }
 
   /** Deletes tasks, and returns when nothing is left of them. */

@@ -1,6 +1,16 @@
-/** The group that both sides of bench/engine-group.ts bring up: one pod, which waits for two containers that do something once, in order. */
-export const INIT = 2;
-export const MAIN = 8;
+/** The pod that both sides of bench/engine-group.ts bring up: it waits for two containers that do something once, in order. */
+const INIT = 2;
+const MAIN = 8;
+
+export const INIT_NAMES = names("init", INIT);
+export const MAIN_NAMES = names("main", MAIN);
+/** Files that are there when all containers have begun. */
+export const MARKS: readonly string[] = [...INIT_NAMES, ...MAIN_NAMES];
+
+/** Of the first container. */
+export const PORT = { host: 18_080, container: 80 };
+/** What a container does after it has made its file. */
+export const SCRIPT = { init: "true", main: "trap 'exit 0' TERM; sleep 100000 & wait $!" };
 
 export interface PodPlace {
   /** As the side names it. */
@@ -9,7 +19,7 @@ export interface PodPlace {
   readonly shared: string;
 }
 
-const NAME = "group";
+export const POD = "group";
 
 /** Both take JSON where they take YAML. */
 export function groupPod({ image, shared }: PodPlace): string {
@@ -21,25 +31,20 @@ export function groupPod({ image, shared }: PodPlace): string {
     volumeMounts: [{ name: "shared", mountPath: "/shared" }],
     ...more,
   });
-  const port = { ports: [{ containerPort: 80, hostPort: 18_080 }] };
+  const port = { ports: [{ containerPort: PORT.container, hostPort: PORT.host }] };
   return JSON.stringify({
     apiVersion: "v1",
     kind: "Pod",
-    metadata: { name: NAME },
+    metadata: { name: POD },
     spec: {
       restartPolicy: "Never",
-      initContainers: names("init", INIT).map((name) => container(name, "true")),
-      containers: names("main", MAIN).map((name, at) =>
-        container(name, "trap 'exit 0' TERM; sleep 100000 & wait $!", at === 0 ? port : {}),
-      ),
+      initContainers: INIT_NAMES.map((name) => container(name, SCRIPT.init)),
+      containers: MAIN_NAMES.map((name, at) => container(name, SCRIPT.main, at === 0 ? port : {})),
       volumes: [{ name: "shared", hostPath: { path: shared } }],
     },
   });
 }
 
-/** Files that are there when all containers have begun. */
-export const MARKS: readonly string[] = [...names("init", INIT), ...names("main", MAIN)];
-
-function names(kind: string, count: number): string[] {
+function names(kind: string, count: number): readonly string[] {
   return Array.from({ length: count }, (_, at) => `${kind}${at}`);
 }

@@ -1,22 +1,29 @@
-/** The two sides of bench/engine-group.ts: runtctl with a daemon of its own, and podman with storage of its own. */
+/** Sides of bench/engine-group.ts: runtctl with a daemon of its own, with a pod or a Compose file, and podman with storage of its own. */
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { BenchDaemon } from "./engine-daemon.ts";
-import { groupPod } from "./group-pod.ts";
+import { IMAGE_VARIABLE } from "./group-compose.ts";
+import { groupPod, POD } from "./group-pod.ts";
+import { inTree, PATH } from "./group-tree.ts";
 
 export interface GroupSide {
   readonly name: string;
   /** Gets the image. */
-  pull(): Promise<void>;
+  pull(): Promise<unknown>;
   /** Removes the image and all that was made of it. */
-  forget(): Promise<void>;
+  forget(): Promise<unknown>;
   /** Begins to bring the group up. Resolves when the command has ended. */
-  up(): Promise<void>;
+  up(): Promise<unknown>;
   /** Runs a container of the image to its end, and removes it. */
-  one(): Promise<void>;
+  one(): Promise<unknown>;
   /** Takes the group down. Resolves when nothing of it is left. */
-  down(): Promise<void>;
+  down(): Promise<unknown>;
+}
+
+/** What the own side is compared with. */
+export interface Peer extends GroupSide {
+  readonly version: string;
 }
 
 export interface SidePlace {
@@ -27,44 +34,52 @@ export interface SidePlace {
   readonly reference: string;
 }
 
-/** Rejects with what the command has printed. */
-function run(command: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<void> {
+/** Resolves, or rejects, with what the command has printed. */
+export function run(command: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<string> {
   return new Promise((done, failed) => {
     const child = spawn(command[0]!, command.slice(1), { stdio: ["ignore", "pipe", "pipe"], env });
     let text = "";
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (text += chunk));
     child.once("error", failed);
-    child.once("close", (status) => (status === 0 ? done() : failed(new Error(`${command.join(" ")}: ${text}`))));
+    child.once("close", (status) => (status === 0 ? done(text) : failed(new Error(`${command.join(" ")}: ${text}`))));
   });
 }
 
-export function engineSide(daemon: BenchDaemon, { work, shared, archive }: SidePlace): GroupSide {
+export function podSide(daemon: BenchDaemon, { work, shared, archive }: SidePlace): GroupSide {
   const file = join(work, "engine-pod.json");
   const image = `docker-archive:${archive}`;
   writeFileSync(file, groupPod({ image, shared }));
-  const ctl = (...args: string[]) => run([process.execPath, resolve("dist/runtctl/main.js"), "-s", daemon.socket, ...args]);
+  return engineSide(daemon, image, file, [POD]);
+}
+
+/** @param file also that of the peer */
+export function composeSide(daemon: BenchDaemon, { archive }: SidePlace, file: string): GroupSide {
+  const image = `docker-archive:${archive}`;
+  return engineSide(daemon, image, file, ["-f", file], { ...process.env, [IMAGE_VARIABLE]: image });
+}
+
+function engineSide(daemon: BenchDaemon, image: string, file: string, deleted: readonly string[], env = process.env): GroupSide {
+  const ctl = (...args: string[]) => run([resolve("bin/runtctl"), "-s", daemon.socket, ...args], env);
   return {
     name: "runtctl apply",
     pull: () => ctl("pull", image),
     forget: () => ctl("images", "prune"),
     up: () => ctl("apply", "-f", file),
-    // podman does not ask the source of an image that it has either.
+    // The peers do not ask the source of an image that they have either.
     one: () => ctl("run", "--rm", "--pull", "prefer-cached", "--image", image, "--", "true"),
-    down: () => ctl("delete", "group"),
+    down: () => ctl("delete", ...deleted),
   };
 }
 
 /** @param tree root file system with another podman; undefined: that of the host */
-export function podmanSide(
-  { work, shared, archive, reference }: SidePlace,
-  tree: string | undefined,
-): GroupSide & { readonly version: string } {
+export function podmanSide({ work, shared, archive, reference }: SidePlace, tree: string | undefined): Peer {
   const directory = join(work, "podman");
   mkdirSync(directory);
+  if (tree !== undefined) prepareTree(tree);
   const file = join(work, "podman-pod.json");
   writeFileSync(file, groupPod({ image: reference, shared }));
   const env = configuration(directory);
-  const command = (...args: string[]) => [...(tree === undefined ? [] : ["chroot", tree]), "podman", ...args];
+  const command = (...args: string[]) => inTree(tree, ["podman", ...args]);
   const podman = (...args: string[]) => run(command(...args), env);
   const [program, ...words] = command("--version");
   return {
@@ -72,10 +87,18 @@ export function podmanSide(
     version: execFileSync(program!, words, { encoding: "utf8", env }).trim(),
     pull: () => podman("load", "-q", "-i", archive),
     forget: () => podman("rmi", "-f", reference),
-    up: () => podman("kube", "play", file),
+    up: async () => appendFileSync(podsFile(work), await podman("kube", "play", file)),
     one: () => podman("run", "--rm", reference, "true"),
     down: () => podman("kube", "down", file),
   };
+}
+
+const podsFile = (work: string): string => join(work, "podman-pods");
+
+/** Cgroups of the pods that podman has made: it leaves them. */
+export function podsOf(work: string): string[] {
+  const text = existsSync(podsFile(work)) ? readFileSync(podsFile(work), "utf8") : "";
+  return [...text.matchAll(/^Pod:\n([0-9a-f]{64})$/gm)].map(([, id]) => `libpod_parent/${id}`);
 }
 
 function configuration(directory: string): NodeJS.ProcessEnv {
@@ -88,18 +111,11 @@ function configuration(directory: string): NodeJS.ProcessEnv {
   writeFileSync(containers, `${lines.join("\n")}\n`);
   const storage = join(directory, "storage.conf");
   writeFileSync(storage, `[storage]\ndriver = "overlay"\ngraphroot = "${directory}/graph"\nrunroot = "${directory}/run"\n`);
-  const PATH = "/usr/sbin:/usr/bin:/sbin:/bin";
   return { CONTAINERS_CONF: containers, CONTAINERS_STORAGE_CONF: storage, HOME: directory, PATH, PODMAN_IGNORE_CGROUPSV1_WARNING: "1" };
 }
 
-/** Mounts what podman needs of the host into a tree; to be called in a mount namespace of its own. @param work stays at its path */
-export function prepareTree(tree: string, work: string): void {
-  execFileSync("mount", ["--bind", tree, tree]);
-  for (const path of ["/run", "/tmp"]) execFileSync("mount", ["-t", "tmpfs", "tmpfs", `${tree}${path}`]);
-  for (const path of ["/proc", "/sys", "/dev"]) execFileSync("mount", ["--rbind", path, `${tree}${path}`]);
-  for (const path of [work, `${tree}/var/tmp`, `${tree}/etc/containers`])
-    mkdirSync(path.startsWith(tree) ? path : `${tree}${path}`, { recursive: true });
-  execFileSync("mount", ["--bind", work, `${tree}${work}`]);
+function prepareTree(tree: string): void {
+  mkdirSync(`${tree}/etc/containers`, { recursive: true });
   const policy = `${tree}/etc/containers/policy.json`;
   if (!existsSync(policy)) writeFileSync(policy, JSON.stringify({ default: [{ type: "insecureAcceptAnything" }] }));
   // podman's own name server needs one to ask, and asks it nothing here.

@@ -11,12 +11,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { baseLayer, writeLayout } from "../test/engine/image-files.ts";
-import { BenchDaemon } from "./engine-daemon.ts";
+import { BenchDaemon, CLIENTS, type Client } from "./engine-daemon.ts";
 import { describe, machine } from "./machine.ts";
 import { inNamespace, prepareHierarchies } from "./namespace.ts";
 import { Podman } from "./podman.ts";
 import { median, summarize } from "./stats.ts";
-import { timed } from "./timed.ts";
 
 interface Scenario {
   readonly name: string;
@@ -63,6 +62,9 @@ const SCENARIOS: readonly Scenario[] = [
   },
 ];
 
+// Node reads these at each start.
+delete process.env["NODE_EXTRA_CA_CERTS"];
+
 const { values } = parseArgs({
   options: {
     tree: { type: "string" },
@@ -79,7 +81,7 @@ interface Round {
   /** The same request by a client that runs already, as a cluster's or a program's is. */
   readonly direct: number;
   readonly peer: number;
-  /** A program of Node that does nothing: the client cannot be quicker. */
+  /** `runtctl apply` by the client on Node. */
   readonly node: number;
 }
 
@@ -105,12 +107,14 @@ async function measure(scenario: Scenario, rounds: number, podman: Podman, daemo
   const { name, running, options } = scenario;
   const file = join(work, `${name}.yaml`);
   writeFileSync(file, scenario.file);
-  const own = async (isFirst: boolean) => {
-    const time = await untilReady(daemon, running, () => daemon.apply(file));
+  const applied = async (isFirst: boolean, client: Client) => {
+    const time = await untilReady(daemon, running, () => daemon.ctl(["apply", "-f", file], client));
     if (isFirst) expectReady(daemon.shown(name));
     await daemon.remove([name]);
-    return { own: time };
+    return time;
   };
+  const own = async (isFirst: boolean) => ({ own: await applied(isFirst, CLIENTS.native) });
+  const node = async (isFirst: boolean) => ({ node: await applied(isFirst, CLIENTS.node) });
   const direct = async () => {
     const time = await untilReady(daemon, running, () => daemon.call("POST", "/v1/apply", { text: scenario.file }));
     await daemon.remove([name]);
@@ -122,7 +126,6 @@ async function measure(scenario: Scenario, rounds: number, podman: Podman, daemo
     podman.remove();
     return { peer: time };
   };
-  const node = async () => ({ node: await timed(process.execPath, ["-e", "0"]) });
   const found: Round[] = [];
   // The first round of each is not counted: it fills caches.
   for (let round = 0; round <= rounds; round++) {
@@ -131,6 +134,24 @@ async function measure(scenario: Scenario, rounds: number, podman: Podman, daemo
     let times = {};
     for (const side of sides) times = { ...times, ...(await side(round === 0)) };
     if (round > 0) found.push(times as Round);
+  }
+  return found;
+}
+
+/** One container by `run --rm` that ends at once, in turns. */
+async function measureRuns(rounds: number, podman: Podman, daemon: BenchDaemon, image: string): Promise<Round[]> {
+  const words = ["run", "--rm", "--network", "none", "--pull", "prefer-cached", "--image", image, "--", "/bin/true"];
+  const sides = {
+    own: () => daemon.ctl(words),
+    node: () => daemon.ctl(words, CLIENTS.node),
+    peer: () => podman.once("localhost/app:v1", "/bin/true"),
+  };
+  const found: Round[] = [];
+  for (let round = 0; round <= rounds; round++) {
+    const order = ["own", "node", "peer"] as const;
+    const times = { own: 0, node: 0, peer: 0, direct: Number.NaN };
+    for (const side of round % 2 === 0 ? order : order.toReversed()) times[side] = await sides[side]();
+    if (round > 0) found.push(times);
   }
   return found;
 }
@@ -155,17 +176,20 @@ async function inside(work: string): Promise<void> {
     await daemon.ready();
     console.log(`${podman.run("--version").trim()}. ${describe(machine(resolve("bin/runt")))}\n`);
     console.log(
-      "| pod | rounds | runtctl apply / Podman | interface / Podman | runtctl apply | interface | an empty program of Node | podman kube play |",
+      "| pod | rounds | runtctl apply / Podman | interface / Podman | runtctl apply | interface | runtctl apply on Node | podman kube play |",
     );
     console.log("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
     const only = values.only?.split(",");
-    for (const scenario of SCENARIOS.filter(({ name }) => only?.includes(name) ?? true)) {
-      const rounds = await measure(scenario, Number(values.rounds), podman, daemon, work);
+    const print = (what: string, rounds: readonly Round[]) => {
       const times = (["own", "direct", "node", "peer"] as const).map((field) => summarize(rounds.map((round) => round[field])));
       const cells = times.map((one) => `${one.median.toFixed(0)} (${one.minimum.toFixed(0)})`);
       const ratios = (["own", "direct"] as const).map((field) => median(rounds.map((round) => round[field] / round.peer)).toFixed(2));
-      console.log(`| ${[scenario.what, rounds.length, ...ratios, ...cells].join(" | ")} |`);
-    }
+      console.log(`| ${[what, rounds.length, ...ratios, ...cells].join(" | ").replaceAll(/NaN(?: \(NaN\))?/g, "")} |`);
+    };
+    for (const scenario of SCENARIOS.filter(({ name }) => only?.includes(name) ?? true))
+      print(scenario.what, await measure(scenario, Number(values.rounds), podman, daemon, work));
+    if (only?.includes("run") ?? true)
+      print("one container, no network: `run --rm`", await measureRuns(Number(values.rounds), podman, daemon, `oci:${layout}:v1`));
     console.log("\nRatios: the median of those of each round. Times: milliseconds, the median and in brackets the minimum.");
   } catch (error) {
     console.error(error);

@@ -68,6 +68,11 @@ network_config_dir = "${directory}/networks"
     return timed("chroot", [this.#tree, "podman", "kube", "play", ...options, file], this.#env);
   }
 
+  /** Milliseconds until `podman run --rm` of an image ends. */
+  once(image: string, ...words: string[]): Promise<number> {
+    return timed("chroot", [this.#tree, "podman", "run", "--rm", "--network", "none", image, ...words], this.#env);
+  }
+
   remove(): void {
     this.run("pod", "rm", "--force", "--time", "0", "--all");
   }

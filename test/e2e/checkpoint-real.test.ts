@@ -168,10 +168,10 @@ describe.skipIf(missing !== undefined)(`a real criu${missing ? ` (${missing})` :
   });
 
   describe("what is read-only stays so", () => {
-    /** A directory on which it is mounted itself. */
+    /** A directory on which it is mounted itself; in no peer group, of which criu would take this mount for the widest. */
     function mounted(readonly: boolean): string {
       const path = made();
-      execFileSync("mount", ["--bind", path, path]);
+      execFileSync("mount", ["--bind", "--make-private", path, path]);
       endings.push(() => execFileSync("umount", [path]));
       if (readonly) protect(path);
       return path;

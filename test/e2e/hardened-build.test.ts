@@ -7,6 +7,7 @@ import { type Elf, ET, PF, PT, readElf, SHF } from "../support/elf.ts";
 import { isRunt, RUNTIME } from "../support/harness.ts";
 import { REPOSITORY } from "../support/programs.ts";
 
+const CLIENT = join(REPOSITORY, "bin/runtctl");
 const HELPER = join(REPOSITORY, "build/runt-init");
 const MAP = join(REPOSITORY, "build/runt.map");
 const MODE = join(REPOSITORY, "build/.mode");
@@ -16,10 +17,13 @@ const DEBUG = existsSync(MODE) && readFileSync(MODE, "utf8").trim() !== "";
 const segments = (elf: Elf, type: number) => elf.segments.filter((segment) => segment.type === type);
 const hasAll = (flags: number, wanted: number) => (flags & wanted) === wanted;
 
-describe.skipIf(!isRunt || !existsSync(HELPER)).each([
+const PROGRAMS = [
   ["runt", RUNTIME],
   ["runt-init", HELPER],
-])("%s", (_, path) => {
+  ["runtctl", CLIENT],
+] as const;
+
+describe.skipIf(!isRunt || !existsSync(HELPER)).each(PROGRAMS.filter(([, path]) => existsSync(path)))("%s", (_, path) => {
   const elf = readElf(path);
 
   test("no loader, no library of the host", () => {

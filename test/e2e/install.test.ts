@@ -10,7 +10,7 @@ import { REPOSITORY, reachableRootfs } from "../support/programs.ts";
 
 const has = (program: string) => existsSync(join("/usr/bin", program));
 /** Installs the existing build: a test does not build again. */
-const BUILT = ["runt", "runt-pause"].every((name) => existsSync(join(REPOSITORY, "bin", name)));
+const BUILT = ["runt", "runt-pause", "runtctl"].every((name) => existsSync(join(REPOSITORY, "bin", name)));
 const isRoot = process.geteuid?.() === 0;
 const EPOCH = "1700000000";
 const ENVIRONMENT = { SOURCE_DATE_EPOCH: EPOCH, MAKEFLAGS: "", DEB_MAINTAINER: "A Tester <tester@runt.invalid>" };
@@ -38,7 +38,7 @@ describe.skipIf(!isRunt || !BUILT || !has("make"))("installation", () => {
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
   const make = (...words: string[]) =>
-    execa("make", ["-o", "bin/runt", "-o", "bin/runt-pause", ...words], { cwd: REPOSITORY, env: ENVIRONMENT });
+    execa("make", ["-o", "bin/runt", "-o", "bin/runt-pause", "-o", "bin/runtctl", ...words], { cwd: REPOSITORY, env: ENVIRONMENT });
 
   test("make install puts program, manual and completion below PREFIX, make uninstall takes them away", async () => {
     const prefix = join(directory, "stage/opt/runt");
@@ -52,6 +52,7 @@ describe.skipIf(!isRunt || !BUILT || !has("make"))("installation", () => {
         "bin/runtd",
         "lib/systemd/system/runtd.service",
         "libexec/runt/runt-pause",
+        "libexec/runt/runtctl",
         "share/bash-completion/completions/runt",
         "share/bash-completion/completions/runtctl",
         "share/doc/runt/LICENSE",
@@ -75,12 +76,12 @@ describe.skipIf(!isRunt || !BUILT || !has("make"))("installation", () => {
     // It finds the runt that is installed beside it.
     const told = await execa(join(prefix, "bin/runtd"), ["--once", "-f", "-"], { input: "name: x\n", reject: false });
     expect([told.exitCode, told.stderr]).toEqual([1, expect.stringMatching(/containers/)]);
-    const without = await execa("/bin/sh", [join(prefix, "bin/runtctl"), "get"], {
-      env: { PATH: "/nonexistent" },
-      extendEnv: false,
-      reject: false,
-    });
-    expect([without.exitCode, without.stderr]).toEqual([69, "runtctl: Node.js 20 or newer is needed, and there is no node in PATH"]);
+    const client = join(prefix, "bin/runtctl");
+    expect(JSON.parse((await execa(client, ["schema"])).stdout)).toHaveProperty("$schema");
+    const without = (...args: string[]) => execa(client, args, { env: { PATH: "/nonexistent" }, extendEnv: false, reject: false });
+    const [own, handedOver] = [await without("-s", "/nonexistent/socket", "get"), await without("schema")];
+    expect([own.exitCode, own.stderr]).toEqual([3, expect.stringMatching(/^runtctl: .nonexistent.socket: no daemon answers\n/)]);
+    expect([handedOver.exitCode, handedOver.stderr]).toEqual([69, "runtctl: Node.js 20 or newer is needed, and there is no node in PATH"]);
     expect(readFileSync(join(prefix, "lib/systemd/system/runtd.service"), "utf8")).toContain("ExecStart=/opt/runt/bin/runtd\n");
     await make("uninstall", ...words);
     expect(filesBelow(prefix)).toEqual([]);
@@ -142,6 +143,7 @@ describe.skipIf(!isRunt || !BUILT || !has("make"))("installation", () => {
         "usr/bin/runtctl",
         "usr/bin/runtd",
         "usr/libexec/runt/runt-pause",
+        "usr/libexec/runt/runtctl",
         "usr/lib/systemd/system/runtd.service",
         "usr/share/bash-completion/completions/runtctl",
         "usr/share/fish/vendor_completions.d/runtctl.fish",

@@ -193,6 +193,8 @@ describe.skipIf(!isRoot)("lifecycle (needs root)", () => {
     await ok(["create", "-b", bundle(), name]);
     const { pid } = JSON.parse(await ok(["state", name]));
     process.kill(pid, "SIGSTOP");
+    // A signal is sent before it is taken: until then init could still read the byte.
+    await expect.poll(() => / T /.test(readFileSync(`/proc/${pid}/stat`, "utf8"))).toBe(true);
     let starter = 0;
     const started = runtime(["start", name], {
       started: (child) => {

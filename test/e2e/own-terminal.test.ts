@@ -29,9 +29,11 @@ describe.skipIf(!isRoot)("a terminal of the caller's (needs root)", () => {
       output += String(chunk);
     });
     const ended = new Promise<number | null>((done) => child.on("close", done));
+    const failed = new Promise<never>((_, fail) => child.on("error", fail));
+    failed.catch(() => {});
     return {
       type: (text: string) => void child.stdin!.write(text),
-      shows: (text: string) => expect.poll(() => output, poll).toContain(text),
+      shows: (text: string) => Promise.race([failed, expect.poll(() => output, poll).toContain(text)]),
       async end() {
         const status = await ended;
         return { status, output };

@@ -2,12 +2,14 @@
 import { AGENT_MUTANTS } from "./agents.ts";
 import { HOST_MUTANTS } from "./host.ts";
 import { IMAGE_MUTANTS } from "./images.ts";
+import { MACHINE_MUTANTS } from "./machines.ts";
 import { MODEL_MUTANTS } from "./model.ts";
 import type { Mutant } from "./mutant.ts";
 import { NETWORK_MUTANTS } from "./network.ts";
 import { POD_FIELD_MUTANTS } from "./pod-fields.ts";
 import { POD_MUTANTS } from "./pods.ts";
 import { SHARED_MUTANTS } from "./shared.ts";
+import { VOLUME_MUTANTS } from "./volumes.ts";
 
 export const ENGINE_MUTANTS: readonly Mutant[] = [
   ...MODEL_MUTANTS,
@@ -18,4 +20,6 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
   ...POD_FIELD_MUTANTS,
   ...AGENT_MUTANTS,
   ...SHARED_MUTANTS,
+  ...MACHINE_MUTANTS,
+  ...VOLUME_MUTANTS,
 ];

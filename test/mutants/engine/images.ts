@@ -2,6 +2,8 @@
 import type { Mutant } from "./mutant.ts";
 
 const IMAGES = "src/engine/images";
+const SYNC = "test/engine/image-sync.test.ts";
+const UNSYNCED = `${IMAGES}/unsynced.test.ts`;
 const REGISTRIES = "test/engine/registries.test.ts";
 
 export const IMAGE_MUTANTS: readonly Mutant[] = [
@@ -164,5 +166,69 @@ export const IMAGE_MUTANTS: readonly Mutant[] = [
     from: "    rmSync(join(blobs, name), { recursive: true });\n",
     to: "",
     test: "test/engine/image-care.test.ts",
+  },
+  {
+    id: "E45b",
+    fault: "what the disk may not have after a power cut is used",
+    file: `${IMAGES}/unsynced.ts`,
+    from: 'if (readFileSync(this.#path(name), "utf8") === bootId)',
+    to: 'if (readFileSync(this.#path(name), "utf8") !== "")',
+    test: SYNC,
+  },
+  {
+    id: "E45c",
+    fault: "a layer is marked no longer before the disk has it",
+    file: `${IMAGES}/unsynced.ts`,
+    from: "mark.isPlaced = true;\n    void this.#sync();",
+    to: "rmSync(this.#path(name));\n    void this.#sync();",
+    test: SYNC,
+  },
+  {
+    id: "E45d",
+    fault: "layers that a killed daemon has unpacked are never given to the disk",
+    file: `${IMAGES}/unsynced.ts`,
+    from: "this.#marks.set(name, { isPlaced: true });",
+    to: "this.#marks.set(name, { isPlaced: false });",
+    test: SYNC,
+  },
+  {
+    id: "E45e",
+    fault: "that the disk does not take layers is not told",
+    file: `${IMAGES}/unsynced.ts`,
+    from: "this.#options.onError(error);",
+    to: "",
+    test: SYNC,
+  },
+  {
+    id: "E45f",
+    fault: "a layer may have its name before the disk has its mark",
+    file: `${IMAGES}/unsynced.ts`,
+    from: "const [place] = await allOf(unpack(), this.#write(name));\n      place();",
+    to: "await allOf(unpack().then((place) => place()), this.#write(name));",
+    test: UNSYNCED,
+  },
+  {
+    id: "E45g",
+    fault: "the mark of a layer may be lost in a power cut",
+    file: `${IMAGES}/unsynced.ts`,
+    from: "      await directory.sync();\n",
+    to: "",
+    test: UNSYNCED,
+  },
+  {
+    id: "E63b",
+    fault: "of roots that are mounted together one that cannot be mounted is not told",
+    file: `${IMAGES}/mounts.ts`,
+    from: "if (!isMounted(path)) await mountOne(options, path, cwd, signal);",
+    to: "void signal;",
+    test: `${IMAGES}/mounts.test.ts`,
+  },
+  {
+    id: "E63c",
+    fault: "overlays are mounted without syncs where the kernel knows none",
+    file: `${IMAGES}/overlays.ts`,
+    from: 'return said.includes("volatile") ? "volatile" : "synced";',
+    to: 'return said.includes("with") ? "volatile" : "synced";',
+    test: `${IMAGES}/overlays.test.ts`,
   },
 ];

@@ -3,6 +3,8 @@ import type { Mutant } from "./mutant.ts";
 
 const MODEL = "src/engine/model/network.test.ts";
 const PLAN = "src/engine/plan/network.test.ts";
+const TOGETHER = "src/engine/network/together.test.ts";
+const HOLDER = "test/engine/network-holder.test.ts";
 const HOST = "test/engine/network.test.ts";
 const NAMES = "test/engine/network-names.test.ts";
 
@@ -51,7 +53,7 @@ export const NETWORK_MUTANTS: readonly Mutant[] = [
     id: "E71b",
     fault: "rules of the host stay when a task is gone",
     file: "src/engine/network/nat.ts",
-    from: "return await restore(natRemoval(lines), timeoutMs);",
+    from: "return await table.change(natRemoval(lines));",
     to: "return;",
     test: HOST,
   },
@@ -72,11 +74,19 @@ export const NETWORK_MUTANTS: readonly Mutant[] = [
     test: "src/engine/network/bridges.test.ts",
   },
   {
+    id: "E71d",
+    fault: "a bridge goes only when plugins have given back what is behind it",
+    file: "src/engine/network/task-networks.ts",
+    from: "[this.#detach(attachment), this.#bridges.leave(attachment)]",
+    to: "[this.#detach(attachment).then(() => this.#bridges.leave(attachment))]",
+    test: "test/engine/network-release.test.ts",
+  },
+  {
     id: "E72",
     fault: "leases of the old boot stay",
     file: "src/engine/network/task-networks.ts",
-    from: "if (attachment !== undefined) await this.#detach(attachment);",
-    to: "if (attachment?.bootId === this.#options.bootId) await this.#detach(attachment);",
+    from: "attachment === undefined ? [] : [this.#detach(attachment), ",
+    to: "attachment === undefined ? [] : [attachment.bootId === this.#options.bootId && this.#detach(attachment), ",
     test: "test/engine/network-reboot.test.ts",
   },
   {
@@ -214,5 +224,45 @@ export const NETWORK_MUTANTS: readonly Mutant[] = [
     from: "gateway === undefined ? `route replace unreachable ",
     to: "gateway === undefined ? `route show ",
     test: "src/engine/plan/network.test.ts",
+  },
+  {
+    id: "E70c",
+    fault: "rules that cannot be made keep those of other tasks from being made",
+    file: "src/engine/network/together.ts",
+    from: "for (const change of changes) await this.#together([change]);",
+    to: "for (const { failed } of changes) failed(error);",
+    test: TOGETHER,
+  },
+  {
+    id: "E70d",
+    fault: "rules that are asked for while others are made are never made",
+    file: "src/engine/network/together.ts",
+    from: "changes.length > 0; changes = this.#waiting)",
+    to: "changes.length > 0; changes = [])",
+    test: TOGETHER,
+  },
+  {
+    id: "E95d",
+    fault: "what holds the namespaces waits for the whole network",
+    file: "src/engine/network/task-networks.ts",
+    from: "      open();\n",
+    to: "",
+    test: HOLDER,
+  },
+  {
+    id: "E95e",
+    fault: "a network that is made anew leaves what has joined it in another namespace",
+    file: "src/engine/network/task-networks.ts",
+    from: "if (attachment !== undefined && isOfThisBoot && keeps && isPinned(attachment.namespace))",
+    to: "if (attachment !== undefined && isOfThisBoot && keeps && isPinned(id))",
+    test: HOLDER,
+  },
+  {
+    id: "E95f",
+    fault: "what waits for a namespace that was there already waits for ever",
+    file: "src/engine/network/openings.ts",
+    from: "      opening.open();\n",
+    to: "",
+    test: "src/engine/network/openings.test.ts",
   },
 ];

@@ -9,7 +9,7 @@ export const POD_FIELD_MUTANTS: readonly Mutant[] = [
     id: "P3b",
     fault: "every container is made by the usual program",
     file: "src/engine/run/containers/makers.ts",
-    from: "return Object.hasOwn(runtimes, name) ? runtimes[name] : undefined;",
+    from: "return isPause(record!, id) && !isMachineRuntime(program) ? undefined : program;",
     to: "return undefined;",
     test: "test/engine/runtimes.test.ts",
   },

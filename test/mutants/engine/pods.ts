@@ -181,7 +181,7 @@ export const POD_MUTANTS: readonly Mutant[] = [
   {
     id: "P22",
     fault: "without a daemon the request was refused",
-    file: "src/runtctl/main.ts",
+    file: "src/runtctl/command.ts",
     from: `error.code === "unreachable" ? EXIT.unreachable : EXIT.failed`,
     to: "EXIT.failed",
     test: LIVES,

@@ -9,12 +9,15 @@ import { type Mutant, mutated } from "./mutant.ts";
 const COPIED = ["src", "test", "tools", "dist", "package.json", "vitest.config.ts", "tsconfig.json"];
 const LINKED = ["node_modules", "bin", "build"];
 
-/** The client is one file, whatever it is made of (tools/bundle-client.ts). */
-const CLIENT = "src/runtctl";
+/** The client is two files, whatever they are made of (tools/bundle-client.ts). */
+const CLIENT = "src/runtctl/";
+const BUNDLES = ["client.js", "parsers.js"].map((name) => `dist/runtctl/${name}`);
+/** Their sources. */
+const IN_BUNDLES = [CLIENT, "src/pod/", "src/engine/spec/"];
 
 /** Where the library has what is built of a source. */
 function builtPath(file: string): string {
-  return file.startsWith(CLIENT) ? "dist/runtctl/client.js" : file.replace(/^src/, "dist").replace(/\.ts$/, ".js");
+  return file.replace(/^src/, "dist").replace(/\.ts$/, ".js");
 }
 
 export class Tree {
@@ -39,19 +42,19 @@ export class Tree {
         verbatimModuleSyntax: true,
       },
     });
-    const files = [
-      [mutant.file, changed],
-      [builtPath(mutant.file), outputText],
-    ] as const;
-    const before = files.map(([file]) => [file, readFileSync(join(this.directory, file))] as const);
+    const files: (readonly [path: string, text: string])[] = [[mutant.file, changed]];
+    if (!mutant.file.startsWith(CLIENT)) files.push([builtPath(mutant.file), outputText]);
+    const isBundled = IN_BUNDLES.some((part) => mutant.file.startsWith(part));
+    const paths = [...files.map(([path]) => path), ...(isBundled ? BUNDLES : [])];
+    const before = paths.map((path) => [path, readFileSync(join(this.directory, path))] as const);
     for (const [file, text] of files) writeFileSync(join(this.directory, file), text);
-    if (mutant.file.startsWith(CLIENT)) this.#bundleClient();
+    if (isBundled) this.#bundleClient();
     return () => {
       for (const [file, bytes] of before) writeFileSync(join(this.directory, file), bytes);
     };
   }
 
   #bundleClient(): void {
-    execFileSync("node_modules/.bin/tsx", ["tools/bundle-client.ts", CLIENT], { cwd: this.directory });
+    execFileSync("node_modules/.bin/tsx", ["tools/bundle-client.ts", "--uncached"], { cwd: this.directory });
   }
 }
