@@ -8,8 +8,8 @@ import type { Session } from "./session.ts";
 export interface Wait {
   /** The events of a task after which it is looked at. */
   tells(event: EngineEvent): boolean;
-  /** done: this one need not be waited for any more. end: none of them need. @throws ClientError */
-  look(id: string): Promise<"open" | "done" | "end">;
+  /** done: this one need not be waited for any more. done for now: it may be open again later. end: none of them need be waited for. @throws ClientError */
+  look(id: string): Promise<"open" | "done" | "done for now" | "end">;
   /** In milliseconds. undefined: without a limit. */
   readonly limitMs?: number | undefined;
 }
@@ -20,12 +20,15 @@ const LOOK_MS = 100;
 /** Returns when each is done, one has ended the wait, or the time is over. In the last case each that is open was looked at once more. @throws ClientError */
 export async function untilEach({ client, sockets }: Session, ids: readonly string[], { tells, look, limitMs }: Wait): Promise<void> {
   const open = new Set(ids);
+  const watched = new Set(ids);
   const end = limitMs === undefined ? undefined : endIn(limitMs);
   const isOver = async (some: Iterable<string>) => {
     for (const id of [...some]) {
       const found = await look(id);
       if (found === "end") return true;
-      if (found === "done") open.delete(id);
+      if (found === "open") open.add(id);
+      else open.delete(id);
+      if (found === "done") watched.delete(id);
     }
     return open.size === 0;
   };
@@ -35,16 +38,16 @@ export async function untilEach({ client, sockets }: Session, ids: readonly stri
   try {
     for await (const told of followEvents(sockets, lastSequence, { end })) {
       if ("gap" in told) {
-        if (await isOver(open)) return;
+        if (await isOver(watched)) return;
         continue;
       }
       const id = "task" in told.event ? told.event.task : null;
-      if (id !== null && open.has(id) && tells(told.event) && (await isOver([id]))) return;
+      if (id !== null && watched.has(id) && tells(told.event) && (await isOver([id]))) return;
     }
     await isOver(open);
   } catch (error) {
     // There are as many readers of events as the daemon takes.
     if (!(error instanceof ClientError && error.code === "refused")) throw error;
-    while (!(await isOver(open)) && end?.aborted !== true) await sleep(LOOK_MS);
+    while (!(await isOver(watched)) && end?.aborted !== true) await sleep(LOOK_MS);
   }
 }

@@ -45,7 +45,6 @@ test("each is looked at once, and again after an event of its own; nothing follo
   daemon.tell("other");
   await expect.poll(() => daemon.looks).toEqual(["a", "b", "a"]);
   states.b = "ready";
-  daemon.tell("a");
   daemon.tell("b");
   expect(await waited).toEqual(new Map());
   expect(daemon.looks).toEqual(["a", "b", "a", "b"]);
@@ -60,4 +59,31 @@ test("one that has failed ends the wait; at the end of the time all that are ope
   await expect.poll(daemon.isFollowed).toBe(false);
   states.a = "failed";
   expect(await untilReady(daemon.session, ["a", "b"], undefined)).toEqual(new Map([["a", { state: "failed", why: "a 5" }]]));
+});
+
+test("one that was ready and has failed ends the wait for the others", async () => {
+  const states = { a: "ready", b: "waits" };
+  const daemon = await daemonOf(states);
+  const waited = untilReady(daemon.session, ["a", "b"], undefined);
+  await expect.poll(daemon.hasReader).toBe(true);
+  states.a = "failed";
+  daemon.tell("a");
+  expect((await waited).get("a")).toEqual({ state: "failed", why: "a 3" });
+});
+
+test("one that was ready and waits again is waited for again", async () => {
+  const states = { a: "ready", b: "waits" };
+  const daemon = await daemonOf(states);
+  const waited = untilReady(daemon.session, ["a", "b"], undefined);
+  await expect.poll(daemon.hasReader).toBe(true);
+  states.a = "waits";
+  daemon.tell("a");
+  await expect.poll(() => daemon.looks.length).toBe(3);
+  states.b = "ready";
+  daemon.tell("b");
+  await expect.poll(() => daemon.looks.length).toBe(4);
+  states.a = "ready";
+  daemon.tell("a");
+  expect(await waited).toEqual(new Map());
+  expect(daemon.looks).toEqual(["a", "b", "a", "b", "a"]);
 });

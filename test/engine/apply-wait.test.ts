@@ -43,21 +43,23 @@ describe.skipIf(!isRoot)("apply --wait (needs root)", () => {
       stdout: "task late created\n",
       stderr: expect.stringMatching(/^runtctl: task late is not ready: healthCheck of main is UNKNOWN\n$|UNHEALTHY\n$|main is \w+\n$/),
     });
-    const failing = scriptTask(scene.rootfs(), { name: "failing", script: "exit 3" });
-    const { status, stderr } = await scene.ctl("apply", "-f", scene.file("both.yaml", serving("other", directory) + failing), "--wait");
+    // It has no checks, and so it is ready until it fails.
+    const failing = scriptTask(scene.rootfs(), { name: "failing", script: "sleep 0.5; exit 3" });
+    const both = scene.file("both.yaml", serving("other", directory) + failing);
+    const { status, stderr } = await scene.ctl("apply", "-f", both, "--wait", "--timeout", "5m");
     expect([status, stderr]).toEqual([1, expect.stringMatching(/task failing has failed: .*3/)]);
     // A task that goes on without a container does not become what its file says. A check that never succeeds: the task would be ready before `side` ends.
     const main = { name: "main", fields: { healthCheck: { command: ["/bin/sh", "-c", "exit 1"], interval: "100ms", retries: 1000 } } };
     const sidecars = [main, { name: "side", script: "exit 4", fields: { essential: false } }];
     const less = scene.file("less.yaml", taskText(scene.rootfs(), "less", sidecars));
-    expect(await scene.ctl("apply", "-f", less, "--wait")).toMatchObject({
+    expect(await scene.ctl("apply", "-f", less, "--wait", "--timeout", "5m")).toMatchObject({
       status: 1,
       stderr: expect.stringMatching(/less has failed: side has stopped.*4/),
     });
     // Nor does one whose container has used up its restarts.
     const thrice = { essential: false, restart: { maximumCount: 1, backoff: { initial: "10ms" } } };
     const spent = scene.file("spent.yaml", taskText(scene.rootfs(), "spent", [main, { name: "side", script: "exit 4", fields: thrice }]));
-    expect(await scene.ctl("apply", "-f", spent, "--wait", "--timeout", "60s")).toMatchObject({
+    expect(await scene.ctl("apply", "-f", spent, "--wait", "--timeout", "5m")).toMatchObject({
       status: 1,
       stderr: expect.stringMatching(/spent has failed: side has stopped.*4/),
     });
