@@ -8,6 +8,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { ENGINE_ROWS } from "../../../tools/engine-rows.ts";
+import { sharedRootfs } from "../../support/programs.ts";
 import { ENGINE_MUTANTS } from "./catalogue.ts";
 import { type Mutant, rowOf } from "./mutant.ts";
 import { Tree } from "./tree.ts";
@@ -51,6 +52,8 @@ function isKilled(mutant: Mutant, { directory }: Tree): boolean {
 }
 
 const survivors: Mutant[] = [];
+// The tree of the mutants, in which tests would make it, lacks what it is made with.
+sharedRootfs();
 try {
   const tree = new Tree(join(work, "tree"));
   for (const [index, mutant] of tried.entries()) {
