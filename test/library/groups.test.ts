@@ -8,7 +8,7 @@ import { CGROUP_PARENT, isGone, isRoot, printed, sleep, useExecutors } from "./s
 const LINKS = { pid: "pid", ipc: "ipc", uts: "uts", network: "net", cgroup: "cgroup", mount: "mnt" } as const;
 
 describe.skipIf(!isRoot)("executor: groups (needs root)", () => {
-  const { executor, script } = useExecutors();
+  const { executor, ownRootfs, script } = useExecutors();
   const namespaceOf = (pid: number, type: keyof typeof LINKS) => readlinkSync(`/proc/${pid}/ns/${LINKS[type]}`);
 
   test.each(["launch", "create"] as const)(
@@ -51,7 +51,8 @@ describe.skipIf(!isRoot)("executor: groups (needs root)", () => {
     const { pid: second } = await member.launch(script("exec sleep 1000", joined));
     expect(namespaceOf(second, "ipc")).toBe(namespaceOf(pid, "ipc"));
 
-    const { rootfs } = script("");
+    // Without a mount at /dev its devices are made in the root file system.
+    const rootfs = ownRootfs();
     const config = {
       ociVersion: "1.2.0",
       root: { path: rootfs },
