@@ -1,6 +1,6 @@
 /** Whatever somebody else does meanwhile, every verb ends: by itself within its bound, by a signal, by `delete --force`. */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
@@ -9,6 +9,18 @@ import { hasControllers } from "../support/cgroups.ts";
 import type { Config } from "../support/config.ts";
 import { isRoot, isRunt, RUNTIME, shell, useHarness } from "../support/harness.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
+
+/** Paths of the open files of a process. */
+function opened(pid: number): string[] {
+  return readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+    try {
+      return readlinkSync(`/proc/${pid}/fd/${fd}`);
+    } catch {
+      // It has been closed meanwhile.
+      return [];
+    }
+  });
+}
 
 describe.skipIf(!isRoot || !isRunt)("waits and their bounds (needs root)", () => {
   const harness = useHarness();
@@ -186,6 +198,24 @@ describe.skipIf(!isRoot || !isRunt)("waits and their bounds (needs root)", () =>
     expect(holder.process.exitCode).toBe(null);
     execFileSync("pkill", ["-KILL", "-P", String(holder.pid)]);
     await holder.ended;
+  });
+
+  test("a verb whose container goes while it waits for the lock says that it does not exist, also when another create has begun with its id", async () => {
+    const name = await running();
+    const [held, place, kept] = [join(directory, "held"), join(root, name), join(directory, "kept.json")];
+    const holder = begin([place, "sh", "-c", `: > ${held}; while [ -e ${held} ]; do sleep 0.05; done`], ["flock"]);
+    await appears(held);
+    const verbs = [["start"], ["pause"], ["resume"], ["update", "--pids-limit", "30"], ["delete"]].map((words) => begin([...words, name]));
+    // Each has read the record, and opens the directory to lock it.
+    for (const { pid } of verbs) await expect.poll(() => opened(pid)).toContain(place);
+    // A create has made the directory, and has not locked it yet.
+    renameSync(join(place, "state.json"), kept);
+    rmSync(held);
+    for (const { ended } of verbs)
+      expect(await ended).toMatchObject({ status: 1, stderr: expect.stringContaining(`runt: container does not exist: ${name}`) });
+    await holder.ended;
+    renameSync(kept, join(place, "state.json"));
+    await ok(["delete", "--force", name]);
   });
 
   describe("sockets of the caller that nobody accepts from", () => {

@@ -25,6 +25,7 @@ export {
   lock,
   lockWithin,
   publishRecord,
+  readAgain,
   readRecord,
   refuseExisting,
   removeDirectory,

@@ -203,6 +203,19 @@ export function readRecord(root: string, id: string, locked = false): StateRecor
   return readWith(recordAt, root, id, locked);
 }
 
+/**
+ * The record as it is under the lock, for a verb that has read it before and holds the lock now.
+ * @throws RuntError id-unknown when that container has gone: the directory may be of a create that has only begun. Else as readRecord
+ */
+export function readAgain(root: string, id: string): StateRecord {
+  try {
+    return readRecord(root, id, true);
+  } catch (error) {
+    if (host.stat(`${containerDirectory(root, id)}/${RECORD}`)) throw error;
+    throw new RuntError("id-unknown", `${WORDS.doesNotExist}: ${id}`);
+  }
+}
+
 export function recordAt(path: string): AnyRecord {
   return parseRecord(host.readFile(path), path);
 }

@@ -8,6 +8,7 @@ import {
   deriveStatus,
   lock,
   lockWithin,
+  readAgain,
   readRecord,
   readSummary,
   removeDirectory,
@@ -33,7 +34,7 @@ function lockedRecord({ root }: RuntimeOptions, id: string, force: boolean, stat
   try {
     if (!force) readSummary(root, id);
     if (state === undefined) take(root, id, force);
-    return readRecord(root, id, true);
+    return force ? readRecord(root, id, true) : readAgain(root, id);
   } catch (error) {
     if (!force) throw error;
     if (error instanceof RuntError && error.code === "state-unreadable") removeDirectory(root, id);

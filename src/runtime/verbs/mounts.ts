@@ -7,7 +7,7 @@ import * as host from "../host/index.ts";
 import { compileMounts, type MountsInput } from "../plan/index.ts";
 import { checkFacts, type RuntimeOptions } from "../prepare/index.ts";
 import { parsePart, type Spec } from "../spec/index.ts";
-import { containerDirectory, deriveStatus, lock, lockAgain, readRecord, type StateRecord, writeRecord } from "../state/index.ts";
+import { containerDirectory, deriveStatus, lock, lockAgain, readAgain, readRecord, type StateRecord, writeRecord } from "../state/index.ts";
 
 export type MountsAction = "add" | "remove";
 
@@ -18,7 +18,7 @@ export function changeMounts({ root }: RuntimeOptions, id: string, action: Mount
   readRecord(root, id);
   const directory = containerDirectory(root, id);
   const held = lock(directory);
-  const record = readRecord(root, id, true);
+  const record = readAgain(root, id);
   if (record.annotations["io.runt.isolation"] === "vm") inMachine().refuseInMachine("mounts that come and go");
   checkContainer(root, record, action);
   const warnings: string[] = [];

@@ -3,7 +3,7 @@ import { freeze, thaw } from "../cgroup/index.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
 import { type GuestFreezer, inMachine } from "../execute/index.ts";
 import type { RuntimeOptions } from "../prepare/index.ts";
-import { type CgroupRecord, containerDirectory, deriveStatus, lock, readRecord } from "../state/index.ts";
+import { type CgroupRecord, containerDirectory, deriveStatus, lock, readAgain, readRecord } from "../state/index.ts";
 
 export function pause(options: RuntimeOptions, id: string): void {
   const { cgroup, guest, status } = locked(options, id);
@@ -42,7 +42,7 @@ export function resume(options: RuntimeOptions, id: string): void {
 function locked({ root }: RuntimeOptions, id: string) {
   readRecord(root, id);
   lock(containerDirectory(root, id));
-  const record = readRecord(root, id, true);
+  const record = readAgain(root, id);
   const guest = record.annotations["io.runt.isolation"] === "vm" ? inMachine().freezerOf(record) : undefined;
   return { cgroup: record.cgroup ?? NO_CGROUP, guest, status: deriveStatus(root, record, true) };
 }

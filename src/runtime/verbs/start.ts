@@ -18,7 +18,7 @@ import * as host from "../host/index.ts";
 import { phase } from "../host/index.ts";
 import { fifoPath, startReportPath } from "../plan/index.ts";
 import type { RuntimeOptions } from "../prepare/index.ts";
-import { containerDirectory, deriveStatus, initState, lock, lockAgain, readRecord, type StateRecord } from "../state/index.ts";
+import { containerDirectory, deriveStatus, initState, lock, lockAgain, readAgain, readRecord, type StateRecord } from "../state/index.ts";
 
 /** Most programs begin in less; what lasts is waited for without the lock (slow-start.ts). */
 const SOON_MS = 100;
@@ -30,7 +30,7 @@ export function start({ root }: RuntimeOptions, id: string, warnings: string[] =
   readRecord(root, id);
   const directory = containerDirectory(root, id);
   const held = lock(directory);
-  const record = readRecord(root, id, true);
+  const record = readAgain(root, id);
   const status = deriveStatus(root, record, true);
   if (status === "stopped") throw new RuntError("wrong-status", WORDS.startStopped);
   if (status !== "created") throw new RuntError("wrong-status", WORDS.alreadyRunning);

@@ -8,7 +8,16 @@ import * as host from "../host/index.ts";
 import type { RuntimeOptions } from "../prepare/index.ts";
 import { changeSchemata, type GroupRef } from "../resctrl/index.ts";
 import type { SpecResources } from "../spec/index.ts";
-import { containerDirectory, deriveStatus, lock, publishRecord, readRecord, type StateRecord, stageRecord } from "../state/index.ts";
+import {
+  containerDirectory,
+  deriveStatus,
+  lock,
+  publishRecord,
+  readAgain,
+  readRecord,
+  type StateRecord,
+  stageRecord,
+} from "../state/index.ts";
 
 export interface UpdateRequest {
   readonly resources: SpecResources;
@@ -20,7 +29,7 @@ export interface UpdateRequest {
 export function update({ root }: RuntimeOptions, id: string, { resources, schemata }: UpdateRequest): void {
   readRecord(root, id);
   lock(containerDirectory(root, id));
-  const record = readRecord(root, id, true);
+  const record = readAgain(root, id);
   const status = deriveStatus(root, record, true);
   if (status === "stopped" || status === "creating") throw new RuntError("wrong-status", WORDS.notRunning);
   if (record.annotations["io.runt.isolation"] === "vm") {

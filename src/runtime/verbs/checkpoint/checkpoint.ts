@@ -5,13 +5,13 @@ import { type AskedPaths, type CheckpointFlags, destroy, dump, inMachine, killIn
 import * as host from "../../host/index.ts";
 import { LIVE, loadBundle, type RuntimeOptions } from "../../prepare/index.ts";
 import { cleanPath } from "../../spec/index.ts";
-import { configPath, containerDirectory, deriveStatus, lock, readRecord, type StateRecord } from "../../state/index.ts";
+import { configPath, containerDirectory, deriveStatus, lock, readAgain, readRecord, type StateRecord } from "../../state/index.ts";
 
 /** @throws RuntError; then the container goes on as before */
 export function checkpoint({ root }: RuntimeOptions, id: string, flags: CheckpointFlags): void {
   readRecord(root, id);
   lock(containerDirectory(root, id));
-  const record = readRecord(root, id, true);
+  const record = readAgain(root, id);
   if (record.annotations["io.runt.isolation"] === "vm") inMachine().refuseInMachine("a checkpoint");
   const status = deriveStatus(root, record, true);
   if (status !== "running" && status !== "paused") {
