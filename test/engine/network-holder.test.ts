@@ -12,11 +12,11 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("what holds namespaces besi
   const scene = useEngine();
   const host = useNetworkHost(scene);
   const gate = () => join(scene.directory, "gate");
-  /** The plugin waits until the gate is open, and then does what the script says. */
-  const waiting = (name: string, then: string) =>
-    pluginsWith(scene, name, {
-      bridge: `[ $CNI_COMMAND = ADD ] || exec /usr/lib/cni/bridge\nwhile [ ! -e ${gate()} ]; do sleep 0.05; done\n${then}`,
-    });
+  /** The plugin waits until the gate is open, not longer than there is this test, and then does what the script says. */
+  const waiting = (name: string, then: string) => {
+    const wait = `while [ -d ${scene.directory} ] && [ ! -e ${gate()} ]; do sleep 0.05; done`;
+    return pluginsWith(scene, name, { bridge: `[ $CNI_COMMAND = ADD ] || exec /usr/lib/cni/bridge\n${wait}\n${then}` });
+  };
   const apply = async () => {
     const text = taskText(scene.rootfs(), "t", [{ name: "main", script: SLEEP, fields: { stopSignal: "SIGKILL" } }], {
       network: { ports: [{ container: 80, host: 18_099 }] },
