@@ -21,7 +21,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("networks that are given ba
       const at = (name: string) => join(scene.directory, name);
       mkdirSync(at("programs"));
       const [begun, ended, unmounted] = [at("begun"), at("ended"), at("unmounted")];
-      // Not longer than there is this test.
+      // The end of the test removes the directory, which ends the wait.
       const wait = (until: string) => `while [ -d ${scene.directory} ] && ! ${until}; do sleep 0.05; done`;
       const path = pluginsWith(scene, "plugins", {
         bridge: [

@@ -52,7 +52,7 @@ function isKilled(mutant: Mutant, { directory }: Tree): boolean {
 }
 
 const survivors: Mutant[] = [];
-// The tree of the mutants, in which tests would make it, lacks what it is made with.
+// A test makes it with bundles/make-rootfs.sh where it is missing; the copy of the repository for mutants has no bundles.
 sharedRootfs();
 try {
   const tree = new Tree(join(work, "tree"));
