@@ -6,8 +6,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import type { Config } from "../support/config.ts";
 import { isRoot, isRunt, type Result, shell, useHarness } from "../support/harness.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { program } from "../support/programs.ts";
-import { useReceivers } from "../support/receiver.ts";
+import { type Receiver, useReceivers } from "../support/receiver.ts";
 
 /** argv: SOCKET GO HEARD. Its queue is full until GO is there; then what a monitor says goes into HEARD. */
 const DEAF = `
@@ -41,6 +42,13 @@ describe.skipIf(!isRoot || !isRunt)("NOTIFY_SOCKET (needs root)", () => {
       shell(config, `/notify '${text}'; ${then}`);
       change(config);
     });
+
+  /** All that the manager has been told by now: datagrams arrive in their order, so what is sent here is the last. */
+  const heard = async (receiver: Receiver, socket: string): Promise<readonly string[]> => {
+    expect(spawnSync(program("notify"), ["END=1"], { env: { NOTIFY_SOCKET: socket } }).status).toBe(0);
+    await expect.poll(() => receiver.lines().at(-1), { timeout: PATIENCE_MS }).toBe("END=1");
+    return receiver.lines().slice(0, -1);
+  };
 
   const pidOf = async (name: string): Promise<number> => JSON.parse(await ok(["state", name])).pid;
 
@@ -116,7 +124,7 @@ describe.skipIf(!isRoot || !isRunt)("NOTIFY_SOCKET (needs root)", () => {
     await ok(["create", "-b", saying("READY=0\\nXREADY=1\\nREADY=1X", "exit 3"), name], { env });
     await ok(["start", name], { env });
     await until(name, "stopped");
-    expect(receiver.lines()).toEqual([]);
+    expect(await heard(receiver, socket)).toEqual([]);
   });
 
   test("what the program says last of all counts", async () => {
@@ -147,7 +155,7 @@ describe.skipIf(!isRoot || !isRunt)("NOTIFY_SOCKET (needs root)", () => {
       },
     });
     expect(await running).toEqual({ status: 5, stdout: "", stderr: "" });
-    expect(receiver.lines()).toEqual([`MAINPID=${pid}\\nREADY=1\\n`]);
+    expect(await heard(receiver, socket)).toEqual([`MAINPID=${pid}\\nREADY=1\\n`]);
     expect(existsSync(join(root, name))).toBe(false);
   });
 
