@@ -75,7 +75,7 @@ export interface Scene {
   list(): Listed[];
 }
 
-/** To be called inside `describe`. Daemons are killed and containers deleted after each test, whatever has failed; nothing of them may be left at the end. */
+/** To be called inside `describe`. Daemons and clients are killed and containers deleted after each test, whatever has failed; nothing of them may be left at the end. */
 export function useEngine(): Scene {
   // Made before the first test only: the hooks of a skipped file never run.
   const directory = join(tmpdir(), `runt-engine-${Math.random().toString(36).slice(2, 8)}`);
@@ -86,6 +86,7 @@ export function useEngine(): Scene {
   let made = "";
   let count = 0;
   let daemons: Daemon[] = [];
+  const clients = new Set<ChildProcess>();
   let names: ReadonlySet<string> = new Set();
   const rootfs = () => (made ||= copiedRootfs(directory));
   const roots = ["executors", "executors-in-memory"].map((name) => join(stateDir, name, "@runtime"));
@@ -119,6 +120,8 @@ export function useEngine(): Scene {
   afterEach(async () => {
     for (const daemon of daemons) await daemon.kill();
     daemons = [];
+    // A client waits for a daemon that has gone, and a test whose time is over no longer waits for its client.
+    for (const client of clients) client.kill("SIGKILL");
     // A runt that a killed daemon has left behind goes on with its container, and it may not have recorded one yet: what comes late goes in
     // the next round, and there are rounds until no such process is left.
     let failure: unknown;
@@ -191,9 +194,11 @@ export function useEngine(): Scene {
     ctl: (...args) =>
       new Promise((resolve) => {
         const [program, ...words] = RUNTCTL;
-        const child = execFile(program, [...words, "-s", socket, ...args], (_, stdout, stderr) =>
-          resolve({ status: child.exitCode, stdout, stderr }),
-        );
+        const child = execFile(program, [...words, "-s", socket, ...args], (_, stdout, stderr) => {
+          clients.delete(child);
+          resolve({ status: child.exitCode, stdout, stderr });
+        });
+        clients.add(child);
       }),
     file(name, text) {
       const path = join(directory, name);
