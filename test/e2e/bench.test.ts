@@ -3,16 +3,19 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isRoot, isRunt, SLOW } from "../support/harness.ts";
 import { REPOSITORY } from "../support/programs.ts";
-
-const directory = mkdtempSync(join(tmpdir(), "runt-test-bench-"));
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 const LONGEST_MS = 60_000;
 
 describe.runIf(isRoot && isRunt && existsSync("/usr/bin/crun") && existsSync(join(REPOSITORY, "build/bench/pair")))("make bench", () => {
+  let directory: string;
+  beforeAll(() => {
+    directory = mkdtempSync(join(tmpdir(), "runt-test-bench-"));
+  });
+  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
   it(
     "measures verbs against a peer, and the floor, and judges them",
     () => {
