@@ -395,7 +395,8 @@ oci-validation: bin/runt
 mutants: setup-test bin/runt
 	$(TSX) test/mutants/main.ts $(or $(MUTANTS),--write)
 
-# The same for the rows of the task engine (test/mutants/engine): one thing of it made wrong at a time, and the tests of that row. Some ten minutes.
+# The same for the rows of the task engine (test/mutants/engine): one thing of it made wrong at a time, and the tests of that row. An hour:
+# some tests wait five minutes for what a mutant keeps from happening.
 # MUTANTS='--only E88,T5' for a part.
 .PHONY: engine-mutants
 engine-mutants: setup-test library $(TEST_TOOLS)
