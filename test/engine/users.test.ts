@@ -99,9 +99,13 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("users of pods (needs root, skopeo and
     expect((await scene.ctl("restart", "web")).status).toBe(0);
     await until(
       () =>
-        containers().length === 2 && containers().every(({ id, pid }) => id.includes("other") || !before.some((one) => one.pid === pid)),
+        containers().length === 2 &&
+        containers().every(
+          ({ id, pid, status }) => status === "running" && (id.includes("other") || !before.some((one) => one.pid === pid)),
+        ),
     );
-    await reaches("web", "Running");
+    // The phase of the pod was Running all the time.
+    await until(async () => (await status("web")).containerStatuses[0].state.running !== undefined);
     expect((await scene.ctl("exec", "web", "-c", "main", "--", "/bin/sh", "-c", "id -u; touch /etc/more")).stdout).toBe("0\n");
     for (const name of ["web", "other"]) expect((await scene.ctl("delete", name)).status).toBe(0);
     await until(() => usersLeft().length === 0);
