@@ -64,6 +64,8 @@ describe.skipIf(!isRoot || !isRunt)("an exec storm (needs root)", () => {
       stdio: ["null", "null", "null"],
     });
     await until(name, "running");
+    // The program runs before its pid is written for the caller.
+    await expect.poll(() => existsSync(join(path, "pid"))).toBe(true);
     const init = Number(readFileSync(join(path, "pid"), "utf8"));
     const look = () => traces(engine.pid, monitor.pid, init, [root, path]);
 
