@@ -10,8 +10,7 @@ beforeEach(() => {
   // How long launches take on a busy host does not decide when more are made.
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   directory = mkdtempSync(join(tmpdir(), "runt-spare-"));
-  // Each process of it is counted.
-  writeFileSync(join(directory, "mkfifo"), `#!/bin/sh\necho >> ${directory}/calls\nPATH=\${PATH#*:} exec mkfifo "$@"\n`, { mode: 0o755 });
+  mkfifoIs(counted());
   vi.stubEnv("PATH", `${directory}:${process.env["PATH"]}`);
   end = keepSpareFifos(directory, spare());
 });
@@ -22,6 +21,11 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
+const mkfifoIs = (script: string) => writeFileSync(join(directory, "mkfifo"), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+/** Each process of it is counted. */
+const counted = () => `echo >> ${directory}/calls\nPATH=\${PATH#*:} exec mkfifo "$@"`;
+/** It makes more and more, until it cannot, or has made many. */
+const ENDLESS = `for path in "$@"; do :; done\nn=100\nwhile [ $n -lt 100000 ] && : > "\${path%/*}/$((n += 1))"; do :; done 2> /dev/null`;
 const spare = () => join(directory, "spare");
 const kept = () => (existsSync(spare()) ? readdirSync(spare()).length : 0);
 const calls = () => readFileSync(join(directory, "calls"), "utf8").length;
@@ -66,4 +70,18 @@ test("where they were removed, one that is needed is made; of other executors no
   expect(statSync(join(other, "stdout")).isFIFO()).toBe(true);
   end();
   expect(existsSync(spare())).toBe(false);
+});
+
+test("it ends while they are made: nothing is thrown, and nothing is left", async () => {
+  // Whether one is made while the last of them is removed is chance.
+  for (let round = 0; round < 8; round++) {
+    end = keepSpareFifos(directory, spare());
+    mkfifoIs(counted());
+    await launch();
+    mkfifoIs(ENDLESS);
+    vi.advanceTimersByTime(200);
+    await expect.poll(kept, { timeout: 60_000 }).toBeGreaterThan(200);
+    end();
+    expect(readdirSync(directory).filter((name) => name.startsWith("spare"))).toEqual([]);
+  }
 });

@@ -34,10 +34,22 @@ class SpareFifos {
     }
   }
 
+  /** Never throws: what cannot be removed is removed by others when this process is dead. */
   close(): void {
     clearTimeout(this.#filling);
     this.#spare = [];
-    rmSync(this.#directory, { recursive: true, force: true });
+    const ended = `${this.#directory}-ended`;
+    try {
+      // A mkfifo(1) that is at work knows the former path, so after this it makes only the one that it is making.
+      renameSync(this.#directory, ended);
+      try {
+        rmSync(ended, { recursive: true });
+      } catch {
+        rmSync(ended, { recursive: true });
+      }
+    } catch {
+      // It was never made, or the file system is read-only.
+    }
   }
 
   #fillSoon(): void {
