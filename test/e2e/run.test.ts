@@ -1,5 +1,5 @@
 /** run: exit statuses, stdio, signals, detach and keep. */
-import { readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isRoot, shell, useHarness } from "../support/harness.ts";
@@ -18,9 +18,15 @@ describe.skipIf(!isRoot)("run (needs root)", () => {
 
   test("a program killed by a signal ends with 128 + signal", async () => {
     const name = id();
-    const path = bundle((config) => shell(config, "exec sleep 60"));
+    const begun = join(directory, `begun-${name}`);
+    mkdirSync(begun);
+    const path = bundle((config) => {
+      shell(config, "echo > /begun/it; exec sleep 60");
+      config.mounts.push({ destination: "/begun", type: "bind", source: begun, options: ["rbind"] });
+    });
     const running = runtime(["run", "-b", path, name]);
-    await until(name, "running");
+    // The state is "running" a moment before the program begins, and `run` of one that never began ends with 1.
+    await expect.poll(() => existsSync(join(begun, "it"))).toBe(true);
     await ok(["kill", name, "KILL"]);
     expect((await running).status).toBe(137);
   });

@@ -182,7 +182,7 @@ describe.skipIf(!isRoot || !isRunt)("waits and their bounds (needs root)", () =>
 
   test("a verb that finds the container locked for too long says by whom", async () => {
     const name = await running();
-    const held = join(directory, "held");
+    const held = join(directory, `held-${name}`);
     const holder = begin(["--no-fork", join(root, name), "sh", "-c", `: > ${held}; exec sleep 1000`], ["flock"]);
     await appears(held);
     const paused = await timed(["pause", name]);
@@ -201,19 +201,23 @@ describe.skipIf(!isRoot || !isRunt)("waits and their bounds (needs root)", () =>
     "%s, whose container goes while it waits for the lock, says that it does not exist, also when another create has begun with its id",
     async (...words) => {
       const name = await running();
-      const [held, place, kept] = [join(directory, "held"), join(root, name), join(directory, "kept.json")];
+      const [held, place, kept] = [join(directory, `held-${name}`), join(root, name), join(directory, `kept-${name}.json`)];
       const holder = begin(["--no-fork", place, "sh", "-c", `: > ${held}; while [ -e ${held} ]; do sleep 0.05; done`], ["flock"]);
       await appears(held);
-      // One verb at a time: it waits for 10 s at the most, in which a busy machine does not begin five.
+      // One verb at a time: it waits for 10 s at the most, in which a busy machine may not begin five.
       const { process, pid, ended } = begin([...words, name]);
       // It has read the record, and opens the directory to lock it. What one that ends before says is seen below.
       await expect.poll(() => process.exitCode !== null || opened(pid).includes(place), { interval: 10 }).toBe(true);
       // A create has made the directory, and has not locked it yet.
       renameSync(join(place, "state.json"), kept);
-      rmSync(held);
-      expect(await ended).toMatchObject({ status: 1, stderr: expect.stringContaining(`runt: container does not exist: ${name}`) });
-      await holder.ended;
-      renameSync(kept, join(place, "state.json"));
+      try {
+        rmSync(held);
+        expect(await ended).toMatchObject({ status: 1, stderr: expect.stringContaining(`runt: container does not exist: ${name}`) });
+        await holder.ended;
+      } finally {
+        // Without its record the container could not be ended.
+        renameSync(kept, join(place, "state.json"));
+      }
     },
   );
 
