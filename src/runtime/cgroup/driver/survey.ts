@@ -19,15 +19,17 @@ const proven = new Map<string, string>();
 
 /** Every directory is read: for the rare verbs that kill. */
 export function survey({ paths, kept = [] }: CgroupRef, owner: Owner): Territory {
-  return divide(
-    paths.map((path) => look(path, kept.includes(path), owner)),
-    owner.init(),
-  );
+  for (;;) {
+    const init = owner.init();
+    const seen = paths.map((path) => look(path, kept.includes(path), owner, init));
+    if (owner.init() === init) return divide(seen, init);
+    // It has ended since, and was counted while it lived. Without its pid it would be taken for a process of somebody else.
+  }
 }
 
-function look(path: string, kept: boolean, owner: Owner): Seen {
+/** `init`: as Owner.init() said before. */
+function look(path: string, kept: boolean, owner: Owner, init: number): Seen {
   const before = identityOf(path);
-  const init = owner.init();
   const { pids, unseen } = census(path);
   const identity = identityOf(path);
   // The same process at both ends of the look, in the same directory.
