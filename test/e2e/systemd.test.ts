@@ -2,7 +2,8 @@
  * The systemd driver on a host without systemd: a real dbus-daemon, and a fake manager on it or on a socket of its own. In a private
  * mount namespace /run/systemd looks as if systemd had booted. (With a real systemd: test/guest/cases/systemd.test.ts.)
  */
-import { existsSync, mkdtempSync, readFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Daemon, DBUS_DAEMON, startDaemon } from "../support/bus-daemon.ts";
@@ -12,6 +13,7 @@ import type { Config } from "../support/config.ts";
 import { type FakeSystemd, fakeSystemd } from "../support/fake-systemd.ts";
 import { type CallOptions, call, isRoot, isRunt, type Result, RUNTIME, shell, useHarness } from "../support/harness.ts";
 import { CGROUP_PARENT } from "../support/leaks.ts";
+import { isAlive } from "../support/witness.ts";
 
 const ROOT = `${CGROUP_PARENT}-systemd`;
 const PIDS = { v1: "pids.max", v2: "pids.max" };
@@ -197,23 +199,51 @@ describe.skipIf(!isRoot || !isRunt || DBUS_DAEMON === undefined)("the systemd dr
     await ok(["delete", "--force", name]);
   });
 
-  test("killed while it waits for the job: delete --force removes everything", async () => {
-    const name = begin();
+  /** A create is killed when it waits for a job that does not end. `before`: gets the cgroup of the unit just before that. */
+  async function killedAtItsJob(name: string, before: (directory: string) => void = () => {}): Promise<void> {
     systemd.failStart("never");
     const creation = runt(["create", "-b", prepared(name), name], {
       started: (child) => {
         const wait = setInterval(() => {
           if (!newCalls().includes(`StartTransientUnit test-${name}.scope`)) return;
           clearInterval(wait);
+          before(systemd.directory(`test-${name}.scope`));
           child.kill("SIGKILL");
         }, 10);
       },
     });
     expect((await creation).status).toBe(137);
+  }
+
+  test("killed while it waits for the job: delete --force removes everything", async () => {
+    const name = begin();
+    await killedAtItsJob(name);
     expect(JSON.parse(readFileSync(join(root, name, "state.json"), "utf8")).cgroup.systemd.unit).toBe(`test-${name}.scope`);
     await ok(["delete", "--force", name]);
     expect(systemd.unit(`test-${name}.scope`)).toBeUndefined();
     expect(existsSync(join(root, name))).toBe(false);
+  });
+
+  test.each([
+    ["ends a little later: the unit is stopped", 100],
+    ["stays: the unit is left alone", undefined],
+  ])("killed while it waits for the job, and a process in the unit %s", async (_, endsAfterMs) => {
+    const name = begin();
+    const other = spawn("sleep", ["1000"], { stdio: "ignore" });
+    const ended = new Promise((done) => other.once("exit", done));
+    try {
+      await killedAtItsJob(name, (directory) => writeFileSync(join(directory, "cgroup.procs"), String(other.pid)));
+      if (endsAfterMs !== undefined) setTimeout(() => other.kill("SIGKILL"), endsAfterMs);
+      const { status, stderr } = await runt(["delete", "--force", name]);
+      const stays = endsAfterMs === undefined;
+      expect([status, stderr]).toEqual([0, stays ? expect.stringContaining(`left alone: process ${other.pid}\n`) : ""]);
+      expect(newCalls().includes(`StopUnit test-${name}.scope`)).toBe(!stays);
+      expect(isAlive(other.pid!)).toBe(stays);
+    } finally {
+      other.kill("SIGKILL");
+      await ended;
+      if (systemd.unit(`test-${name}.scope`)) systemd.stop(`test-${name}.scope`);
+    }
   });
 
   test("the unit's name and annotations are checked before anything is done", async () => {

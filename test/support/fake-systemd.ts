@@ -13,6 +13,10 @@ export interface FakeSystemd {
   readonly calls: readonly string[];
   /** Properties of an existing unit. */
   unit(name: string): Readonly<Record<string, Variant>> | undefined;
+  /** The cgroup of a unit, in the manager's own hierarchy. */
+  directory(name: string): string;
+  /** As somebody else may do it. */
+  stop(name: string): void;
   /** Outcomes of the next starts instead: a job's result, "never" for a job that does not end, or a unit of somebody else's. */
   failStart(...how: readonly string[]): void;
   /** Remove the cgroups of the manager itself; those of units must be gone. */
@@ -63,6 +67,8 @@ export function fakeSystemd(hierarchy: string, root: string): FakeSystemd {
   return {
     calls,
     unit: (name) => units.get(name),
+    directory,
+    stop,
     failStart: (...how) => {
       failures = how;
     },

@@ -36,6 +36,17 @@ export function lookAround(cgroup: CgroupRef, owner: Owner): Left {
   return leftOf(survey(cgroup, owner));
 }
 
+/** Waits until only the container's own processes are in its directories, for `milliseconds` at most, and signals nobody. False: others are in them. */
+export function awaitOnlyOwn(cgroup: CgroupRef, owner: Owner, milliseconds: number): boolean {
+  const deadline = host.monotonic() + milliseconds;
+  for (;;) {
+    const { others, unseen } = lookAround(cgroup, owner);
+    if (others.length + unseen === 0) return true;
+    if (host.monotonic() > deadline) return false;
+    host.sleep(PAUSE_MS);
+  }
+}
+
 /** SIGKILL for every process of the container, at least once, and wait until they are gone, for five seconds at most. */
 export function killCgroup(cgroup: CgroupRef, owner: Owner): Left {
   let deadline = Number.POSITIVE_INFINITY;

@@ -1,11 +1,14 @@
 import * as host from "../../../host/index.ts";
-import { lookAround } from "../../driver/kill.ts";
+import { awaitOnlyOwn } from "../../driver/kill.ts";
 import { markFor } from "../../driver/mark.ts";
 import type { CgroupDriver, UnitRef } from "../../drivers/types.ts";
 import { approach } from "./connect.ts";
 import { hybridProcesses } from "./hybrid.ts";
 import { mayMigrate } from "./migrate.ts";
 import { isUnitAt, stopUnit, updateUnit } from "./unit.ts";
+
+/** For the init of a create that was killed before it made the mark: it ends by itself, on a busy host a little later. */
+const PATIENCE_MS = 300;
 
 /** The driver of a container that this transient unit holds. */
 export function unitDriver(unit: UnitRef): CgroupDriver {
@@ -22,10 +25,7 @@ export function unitDriver(unit: UnitRef): CgroupDriver {
     /** Stopping a unit kills all processes in it. Without a mark that proves the owner, only an empty unit at the recorded place is stopped. */
     release(cgroup, owner) {
       const [path = ""] = cgroup.paths;
-      if (markFor(path, owner.mark) !== "own") {
-        const { others, unseen } = lookAround(cgroup, owner);
-        if (others.length + unseen > 0 || !isUnitAt(unit, path)) return;
-      }
+      if (markFor(path, owner.mark) !== "own" && !(awaitOnlyOwn(cgroup, owner, PATIENCE_MS) && isUnitAt(unit, path))) return;
       stopUnit(unit);
     },
   };
