@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isRoot, isRunt, RUNTIME, shell, useHarness } from "../support/harness.ts";
+import { mountedHierarchies } from "../support/hierarchies.ts";
 import { parseTrace, stringOf } from "../support/strace.ts";
 import { below, type Lived, live, ONE_LINE, privately, refusing } from "./environment.ts";
 
@@ -51,6 +52,9 @@ const UNUSED =
 
 const EVERYTHING = Object.keys(CALLS).filter((name) => CALLS[name] === "same");
 
+/** Hierarchies that other tests mount meanwhile are not the container's. */
+const HIERARCHIES = ["", ...mountedHierarchies()].join("|");
+
 /**
  * Describes the container as its program sees it. A masked file may be covered by the host's null device or the container's, and a masked
  * directory by a file system of this size or that.
@@ -59,7 +63,7 @@ const LOOK = [
   `awk '{ print $5, $4 == "/null" ? "masked" : $4 " " $6 }' /proc/self/mountinfo | sort`,
   "grep -E '^(Cap|NoNew|Uid|Gid|Groups|Umask)' /proc/self/status",
   "ls -ln /dev | awk '{print $1, $3, $4, $NF}'; ls /proc/self/fd; id; pwd; hostname; ulimit -n; env",
-  "cut -d: -f2- /proc/self/cgroup; cat /proc/self/oom_score_adj; wc -c < /proc/keys; touch /proc/sys/x /sys/x 2>&1; ls / /sys",
+  `cut -d: -f2- /proc/self/cgroup | grep -E '^(${HIERARCHIES}):'; cat /proc/self/oom_score_adj; wc -c < /proc/keys; touch /proc/sys/x /sys/x 2>&1; ls / /sys`,
 ].join("; ");
 
 /** Names of what was called by the runtime and the helper, not by the programs of the container. */

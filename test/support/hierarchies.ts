@@ -10,10 +10,7 @@ import { join } from "node:path";
  */
 export function mountHierarchies(directory: string, { v1Alone = false } = {}): void {
   if (existsSync("/sys/fs/cgroup/cgroup.controllers")) return;
-  const active = readFileSync("/proc/self/cgroup", "utf8")
-    .split("\n")
-    .map((line) => line.split(":")[1] ?? "");
-  const missing = [...new Set(active)].filter((controllers) => controllers !== "" && !isMounted(controllers));
+  const missing = active().filter((controllers) => !isMounted(controllers));
   const names = readdirSync("/sys/fs/cgroup");
   const shown = v1Alone ? names.filter((name) => isOfV1(join("/sys/fs/cgroup", name))) : names;
   if (missing.length === 0 && shown.length === names.length) return;
@@ -32,6 +29,14 @@ export function mountHierarchies(directory: string, { v1Alone = false } = {}): v
   execFileSync("mount", ["--move", view, "/sys/fs/cgroup"]);
 }
 
+/**
+ * Those of v1 that are mounted here, as /proc/self/cgroup names them: "cpu,cpuacct", "name=systemd". That file lists as well what another process has
+ * mounted in a mount namespace of its own.
+ */
+export function mountedHierarchies(): string[] {
+  return active().filter(isMounted);
+}
+
 /** cgroup v2 over all else that is there. The controllers stay with the hierarchies of v1 that have them. */
 export function mountUnified(): void {
   if (existsSync("/sys/fs/cgroup/cgroup.controllers")) return;
@@ -43,6 +48,12 @@ export function mountUnified(): void {
 export function hasControllers(): boolean {
   const file = "/sys/fs/cgroup/cgroup.controllers";
   return !existsSync(file) || readFileSync(file, "utf8").split(/\s+/).includes("memory");
+}
+
+/** Hierarchies of v1 that this kernel has, wherever they are mounted. */
+function active(): string[] {
+  const lines = readFileSync("/proc/self/cgroup", "utf8").split("\n");
+  return [...new Set(lines.map((line) => line.split(":")[1] ?? ""))].filter((controllers) => controllers !== "");
 }
 
 /** Or of v2 without controllers. No directory that somebody has left in the tmpfs around the hierarchies. */
