@@ -2,9 +2,11 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { call, isRoot, isRunt, RUNTIME, useHarness } from "../support/harness.ts";
+import { call, isRoot, isRunt, RUNTIME, SLOW, useHarness } from "../support/harness.ts";
 
 const MOUNTS = 100_000;
+/** An emulated machine counts as its own what other programs of its host take meanwhile. */
+const NOISE = SLOW > 1 ? 2 : 1;
 
 describe.skipIf(!isRoot || !isRunt)("a large configuration (needs root)", () => {
   const { bundle, directory, root } = useHarness();
@@ -26,8 +28,8 @@ describe.skipIf(!isRoot || !isRunt)("a large configuration (needs root)", () => 
     });
     // Both sides are parsed and derived, and nothing is looked at.
     const twice = await seconds("diff", path, path);
-    expect(await seconds("validate", "--host", "none", path)).toBeLessThan(twice);
-    expect(await seconds("validate", path)).toBeLessThan(1.5 * twice);
+    expect(await seconds("validate", "--host", "none", path)).toBeLessThan(NOISE * twice);
+    expect(await seconds("validate", path)).toBeLessThan(1.5 * NOISE * twice);
   });
 
   test("in which the source of every mount is missing takes no longer", async () => {
@@ -40,7 +42,7 @@ describe.skipIf(!isRoot || !isRunt)("a large configuration (needs root)", () => 
       for (let index = 0; index < MOUNTS; index++)
         config.mounts.push({ destination: `/d/${index}`, type: "bind", source: `/missing/source/of/${index}`, options: ["bind", "ro"] });
     });
-    expect(await seconds("validate", "--fail-on", "error", broken)).toBeLessThan(1.5 * twice);
+    expect(await seconds("validate", "--fail-on", "error", broken)).toBeLessThan(1.5 * NOISE * twice);
   });
 
   test("of mounts at the longest paths takes no more memory than others of its size", async () => {
