@@ -1,5 +1,5 @@
 /**
- * src/runtime/cli/main.ts -> build/bundle/*.js -> build/bytecode/*.bin -> build/gen/embed.S and build/bytecode-sizes.txt.
+ * src/runtime/cli/main.ts -> build/bundle/*.js -> build/bytecode/*.bin -> build/gen/embed.S.
  *
  * esbuild splits the program at every `import()`, so that a verb loads only the chunks it needs (tools/bundle).
  *
@@ -7,7 +7,7 @@
  *   --plugin  a module that exports one more "plugin" for esbuild (test/mutants)
  *   --testing with defences that can be switched off (src/runtime/testing/index.ts)
  */
-import { existsSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { build, type Metafile, type Plugin } from "esbuild";
@@ -200,20 +200,6 @@ function evaluatedAtBuild({ name, source }: Chunk): boolean {
   return source !== undefined && name !== "main" && !READ_AT_START.includes(source);
 }
 
-/** Bytes of bytecode for every module that is loaded by name, with the chunks it imports (those of main not counted again). */
-function writeSizes(chunks: readonly Chunk[]): void {
-  const byName = new Map(chunks.map((chunk) => [chunk.name, chunk]));
-  const size = (name: string): number => statSync(join(bytecode, `${name}.bin`)).size;
-  const sum = (names: Iterable<string>): number => [...names].reduce((total, name) => total + size(name), 0);
-  const main = reach(byName, "main", new Set());
-  const rows = chunks
-    .filter((chunk) => chunk.source !== undefined && chunk.name !== "main")
-    .map((chunk) => [sum(reach(byName, chunk.name, new Set(main))), chunk.source] as const)
-    .sort(([a], [b]) => b - a);
-  const lines = [[sum(main), "main alone"] as const, ...rows, [sum(byName.keys()), "everything"] as const];
-  writeFileSync(join(output, "bytecode-sizes.txt"), lines.map(([bytes, what]) => `${String(bytes).padStart(8)} ${what}\n`).join(""));
-}
-
 const chunks = inImageOrder(await bundleProgram());
 replaceDynamicImports(bundle, chunks);
 compile({ bundle, bytecode }, chunks, options.debug);
@@ -222,4 +208,3 @@ writeEmbed(join(output, "gen/embed.S"), "tools/bundle.ts", {
   resources: Object.entries(RESOURCES).filter(([, file]) => existsSync(file)),
   helper: process.env["RUNT_HELPER"] ?? "build/runt-init",
 });
-writeSizes(chunks);

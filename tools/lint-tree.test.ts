@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { LARGEST_BYTES, LONGEST_LINES, problemsOf, problemsOfMedians, type TreeFile } from "./lint-tree.ts";
+import { LARGEST_BYTES, LONGEST_LINES, problemsOf, type TreeFile } from "./lint-tree.ts";
 
 const file = (path: string, text: string | undefined = "", bytes = text?.length ?? 0): TreeFile => ({ path, bytes, text });
 
@@ -32,15 +32,6 @@ describe("what may be committed", () => {
     expect(found).toEqual([
       expect.stringMatching(/^src\/b\.test\.ts: 351 lines/),
       expect.stringMatching(/^native-bindings\/init\/c\.c: 351 lines/),
-    ]);
-  });
-
-  it("has short files on the whole, whatever single ones have", () => {
-    const lines = (path: string, ...counts: number[]) => counts.map((count) => file(path, "\n".repeat(count)));
-    expect(problemsOfMedians([...lines("a.ts", 10, 80, 300), ...lines("a.c", 110)])).toEqual([]);
-    expect(problemsOfMedians([...lines("a.ts", 10, 81, 300), ...lines("a.c", 111)])).toEqual([
-      expect.stringContaining("*.ts files have 81 lines"),
-      expect.stringContaining("*.c files have 111 lines"),
     ]);
   });
 

@@ -63,9 +63,6 @@ const LONG_TABLES: ReadonlySet<string> = new Set([
   "test/mutants/engine/model.ts",
 ]);
 
-/** Lines that half of the files of a language have at most. */
-const HIGHEST_MEDIANS = { ".ts": 80, ".c": 110 } as const;
-
 /** Home directories, and places where build machines keep checkouts. Examples in documents use /home/me, /path/to and /tmp. */
 const MACHINE_PATHS = /(?<![\w.$}"~-])\/(?:work\/(?:main|shared|\.)|workspace\/|builds\/|home\/(?!me\b|user\b)\w{2}|Users\/\w)[\w./-]*/;
 
@@ -104,17 +101,6 @@ export function problemsOf(files: readonly TreeFile[]): string[] {
   });
 }
 
-/** One line for each language whose files are too long on the whole. */
-export function problemsOfMedians(files: readonly TreeFile[]): string[] {
-  return Object.entries(HIGHEST_MEDIANS).flatMap(([ending, highest]) => {
-    const lengths = files.filter(({ path }) => path.endsWith(ending)).map(({ text }) => lengthOf(text));
-    const median = lengths.sort((one, other) => one - other)[Math.floor(lengths.length / 2)] ?? 0;
-    return median > highest
-      ? [`half of all *${ending} files have ${median} lines or more; at most ${highest} are wanted (tools/lint-tree.ts)`]
-      : [];
-  });
-}
-
 function lengthOf(text = ""): number {
   return text.split("\n").length - 1;
 }
@@ -131,7 +117,7 @@ function trackedFiles(repository: string): TreeFile[] {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const files = trackedFiles(fileURLToPath(new URL("..", import.meta.url)));
-  const problems = [...problemsOf(files), ...problemsOfMedians(files)];
+  const problems = problemsOf(files);
   for (const problem of problems) console.error(problem);
   process.exitCode = problems.length > 0 ? 1 : 0;
 }

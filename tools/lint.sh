@@ -25,7 +25,6 @@ else
     tools/count.sh lint 0 0 1
 fi
 check layers node_modules/.bin/depcruise --config .dependency-cruiser.cjs src
-check bytecode tools/check-bytecode.sh
 check tree node_modules/.bin/tsx tools/lint-tree.ts
 check docs node_modules/.bin/tsx tools/lint-docs.ts
 check in-root node_modules/.bin/tsx tools/lint-in-root.ts

@@ -183,21 +183,12 @@ export async function measure(step: string, cgroups: Cgroups): Promise<Counts> {
   }
 }
 
-/** Sizes in bytes: of what was built, and of the bytecode that a verb loads. */
+/** Sizes of both programs in bytes. */
 export function measureBuild(): Counts {
   return {
-    ...bytecode(),
     "size binary": statSync(join(REPOSITORY, "bin/runt")).size,
     "size helper": statSync(join(REPOSITORY, "build/runt-init")).size,
   };
-}
-
-function bytecode(): Counts {
-  const text = readFileSync(join(REPOSITORY, "build/bytecode-sizes.txt"), "utf8");
-  const rows = [...text.matchAll(/^ *(\d+) src\/runtime\/cli\/commands\/(\w+)\.ts$/gm)];
-  return Object.fromEntries(
-    rows.filter(([, , verb]) => LIFE.some((step) => step.verb === verb)).map(([, bytes, verb]) => [`bytecode ${verb}`, Number(bytes)]),
-  );
 }
 
 /** The small program that counts the helper's instructions. */
