@@ -15,7 +15,7 @@
 #define SMALL_CLASSES (SMALL_LIMIT / ALIGNMENT + 1)
 #define FIRST_ARENA ((size_t)16 << 18)
 /* Room at its beginning for host_allocate_apart. */
-#define APART ((size_t)256 << 10)
+#define APART ((size_t)512 << 10)
 /* Below the size of a huge page: zeroing one of those costs more than all the small pages a run touches. */
 #define NEXT_ARENA ((size_t)1 << 20)
 /* Classes above SMALL_LIMIT grow by quarters of a power of two up to 2^47. */
