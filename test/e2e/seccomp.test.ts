@@ -1,6 +1,6 @@
 /** System call filters: what the program sees, and the notification listener. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import type { Config } from "../support/config.ts";
@@ -246,5 +246,47 @@ describe.skipIf(!isRoot)("seccomp (needs root)", () => {
       const profile = { ...ENGINE, listenerPath: join(directory, "absent") };
       expect((await run(filtered(profile, "true"))).status).toBe(0);
     });
+  });
+
+  const DENY = { defaultAction: "SCMP_ACT_ERRNO" };
+  const allowed = (...names: readonly string[]) => ({ ...DENY, syscalls: [rule("ALLOW", names)] });
+  test.skipIf(!isRunt).each<[string, Profile]>([
+    ["ERRNO for all", DENY],
+    ["an end is allowed alone", allowed("exit", "exit_group")],
+    ["a report without an end", allowed("write", "close")],
+    ["a report and an end", allowed("write", "close", "read", "exit", "exit_group")],
+    ["KILL_PROCESS for all", { defaultAction: "SCMP_ACT_KILL_PROCESS" }],
+    ["KILL for all", { defaultAction: "SCMP_ACT_KILL" }],
+    ["TRAP for all", { defaultAction: "SCMP_ACT_TRAP" }],
+    ["ERRNO for execve", allowBut(rule("ERRNO", ["execve"]))],
+    ["an errno of 0 for execve", allowBut(rule("ERRNO", ["execve"], { errnoRet: 0 }))],
+    ["KILL_PROCESS for execve", allowBut(rule("KILL_PROCESS", ["execve"]))],
+    ["TRAP for execve", allowBut(rule("TRAP", ["execve"]))],
+  ])("start and run say that a program could not begin: %s", async (_, profile) => {
+    const hook = join(directory, "poststart");
+    const path = bundle((config) => {
+      filtered(profile, "echo began")(config);
+      Object.assign(config, { hooks: { poststart: [{ path: "/bin/touch", args: ["touch", hook] }] } });
+    });
+    const name = id();
+    await ok(["create", "-b", path, name]);
+    expect(await runtime(["start", name])).toMatchObject({
+      status: 1,
+      stdout: "",
+      stderr: expect.stringContaining("unable to start container process"),
+    });
+    await until(name, "stopped");
+    expect(existsSync(hook)).toBe(false);
+    expect(await run(filtered(profile, "echo began"))).toMatchObject({ status: 1, stdout: "" });
+  });
+
+  test("a program that has begun is a success however soon it ends", async () => {
+    // The last one allows nothing but to begin: the program dies of its first call.
+    for (const profile of [ENGINE, allowBut(), allowed("execve")])
+      for (let round = 0; round < 10; round++) {
+        const name = id();
+        await ok(["create", "-b", bundle(filtered(profile, "exit 3")), name]);
+        await ok(["start", name]);
+      }
   });
 });

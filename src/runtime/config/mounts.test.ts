@@ -49,6 +49,28 @@ describe("deriveMount", () => {
     });
   });
 
+  it("a devpts without a list of options is the usual one", () => {
+    const devpts: SpecMount = { destination: "/dev/pts", type: "devpts", source: "devpts" };
+    const usual = ["newinstance", "ptmxmode=0666", "mode=0620", "gid=5"];
+    expect(derive(devpts).config).toMatchObject({ data: usual, attrSet: NOSUID | NOEXEC });
+    // An empty list, and one that leaves something out, is a list: the rest is what the kernel does.
+    expect(derive({ ...devpts, options: [] }).config).toMatchObject({ data: [], attrSet: 0n });
+    expect(derive({ ...devpts, options: ["newinstance"] }).config).toMatchObject({ data: ["newinstance"] });
+    expect(derive({ ...devpts, destination: "/other" }).config).toMatchObject({ data: [], attrSet: 0n });
+    expect(derive({ ...devpts, type: "tmpfs" }).config).toMatchObject({ data: [], attrSet: 0n });
+  });
+
+  it.each([
+    ["a new user namespace without the group tty", { type: "user", from: "" }, 5, false],
+    ["a new one with it", { type: "user", from: "" }, 6, true],
+    ["one that is joined", { type: "user", from: "", path: "/proc/1/ns/user" }, 0, true],
+  ] as const)("a devpts without a list of options in %s", (_, userNamespace, size, hasGroup) => {
+    const gidMappings = size === 0 ? [] : [{ containerId: 0, hostId: 100_000, size }];
+    const place = { bundle: "/bundle", ids: { ...NO_IDS, userNamespace, gidMappings } };
+    const config = deriveMount({ destination: "/dev/pts", type: "devpts" }, 0, place, () => {});
+    expect("data" in config && config.data.includes("gid=5")).toBe(hasGroup);
+  });
+
   it("copies up into a tmpfs, and into nothing else", () => {
     expect(derive({ destination: "/x", type: "tmpfs", source: "tmpfs", options: ["tmpcopyup"] }).config).toMatchObject({
       copyUp: true,

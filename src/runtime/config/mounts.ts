@@ -7,6 +7,9 @@ import { type ParsedOptions, parseMountOptions } from "./mount-option-list.ts";
 import type { MountConfig } from "./types.ts";
 import type { Warn } from "./warnings.ts";
 
+/** The group tty of every distribution. */
+const TTY_GROUP = 5;
+
 /** Where a mount is taken from, and whose ids it may show. */
 export interface MountPlace {
   /** Absolute: relative bind sources start there (config, mounts). */
@@ -17,7 +20,7 @@ export interface MountPlace {
 /** One entry of `mounts`. */
 export function deriveMount(mount: SpecMount, index: number, { bundle, ids }: MountPlace, warn: Warn): MountConfig {
   const from = `/mounts/${index}`;
-  const parsed = parseMountOptions(mount.options ?? [], from, warn);
+  const parsed = parseMountOptions(mount.options ?? optionsNotGiven(mount, ids), from, warn);
   const target = targetOf(mount.destination, from, warn);
   const { attributes, superFlags, data } = parsed;
   const idmap = deriveMountIdMap(mount, parsed.idmap, ids, from, warn);
@@ -106,6 +109,17 @@ function targetOf(destination: string, from: string, warn: Warn): string {
     `mount destination "${destination}" is not absolute and is taken from the root`,
   );
   return `/${destination}`;
+}
+
+/**
+ * Engines give a devpts without a list of options (podman's --mount type=devpts) and mean the usual one: nobody could open a terminal in the kernel's,
+ * whose ptmx has mode 0. crun does the same, at /dev/pts only. An empty list asks for what the kernel does.
+ */
+function optionsNotGiven({ destination, type }: SpecMount, { userNamespace, gidMappings }: ContainerIds): readonly string[] {
+  if (type !== "devpts" || destination !== "/dev/pts") return [];
+  const isNew = userNamespace !== undefined && userNamespace.path === undefined;
+  const hasGroup = !isNew || gidMappings.some(({ containerId, size }) => containerId <= TTY_GROUP && TTY_GROUP < containerId + size);
+  return ["nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620", ...(hasGroup ? [`gid=${TTY_GROUP}`] : [])];
 }
 
 /** Not cleaned: a ".." behind a symbolic link is for the kernel to resolve. */

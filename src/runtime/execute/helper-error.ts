@@ -45,6 +45,11 @@ export const helperError = {
     const details = !tooLittle && progress && isFiltered(plan, new Uint32Array(progress.page)) ? UNDER_FILTER : {};
     return new RuntError("operation", `${PREFIX}container init died before it was ready${reason}`, details);
   },
+
+  /** After `start` init has ended without a word, and was not the program yet. */
+  refused(): RuntError {
+    return new RuntError("operation", `${PREFIX}container init died before the program began`, UNDER_FILTER);
+  },
 };
 
 /** The intermediate only has to be given a processor to tell init's pid. */

@@ -16,7 +16,7 @@ export { stageKeptConfig } from "./kept-config.ts";
 export { machineEnd } from "./machine-end.ts";
 export { becomeMonitor, type MonitorOptions } from "./monitor.ts";
 export { newContainer } from "./new-container.ts";
-export { existingCgroup, netDevices, notification, orphans, resctrl, systemd, terminalSizes } from "./on-demand.ts";
+export { existingCgroup, netDevices, notification, orphans, resctrl, systemd, terminalSizes, underFilter } from "./on-demand.ts";
 export { forced, helperError, onFailure, slowStart } from "./on-failure.ts";
 export { cgroupsBelow, exitRecord, inMachine } from "./on-request.ts";
 export { ownerOf, warnLeft } from "./owner.ts";

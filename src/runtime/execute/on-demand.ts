@@ -6,6 +6,7 @@ import type * as postMortem from "../diagnostics/post-mortem/index.ts";
 import { loadSync } from "../host/index.ts";
 import type { addHelperWarning } from "./helper-warning.ts";
 import type * as networkDevices from "./net-devices.ts";
+import type * as filteredStart from "./never-began.ts";
 import type * as serviceNotification from "./notification.ts";
 import type * as unknownChildren from "./orphans.ts";
 import type * as resourceControl from "./resctrl.ts";
@@ -60,4 +61,9 @@ export function orphans(): typeof unknownChildren {
 /** For a terminal whose sizes come from a FIFO. */
 export function terminalSizes(): typeof sizesOfTerminal {
   return loadSync(import("./terminal-sizes.ts"));
+}
+
+/** For a start of a container with a filter. */
+export function underFilter(): typeof filteredStart {
+  return loadSync(import("./never-began.ts"));
 }

@@ -2,6 +2,7 @@
 
 import { MESSAGES, type OpArgs } from "../../shared/protocol/index.ts";
 import * as host from "../host/index.ts";
+import { lifeOf } from "./begun.ts";
 import { recordLate, stage } from "./commit.ts";
 import type { Execution } from "./execution.ts";
 import { prepareMonitor } from "./monitor-preparation.ts";
@@ -78,20 +79,11 @@ export function awaitExecve(execution: Execution): void {
     // The word of the page does not count an end of file.
     const received = receive(execution, undefined);
     if (received === undefined) {
-      if (!hasExecuted(execution.pid)) throw helperError().died(execution);
+      if (lifeOf(execution.pid)?.executed !== true) throw helperError().died(execution);
       recordLate(execution);
       return;
     }
     if (received.type !== MESSAGES.warning) throw helperError().reported(execution, received);
     helperWarning()(execution, received);
   }
-}
-
-const PF_FORKNOEXEC = 0x40;
-
-/** Of the flags in /proc/PID/stat (include/linux/sched.h), which are there until the process is reaped. */
-function hasExecuted(pid: number): boolean {
-  const text = host.readFile(`/proc/${pid}/stat`, undefined, true);
-  const flags = Number(text.slice(text.lastIndexOf(")") + 2).split(" ")[6]);
-  return (flags & PF_FORKNOEXEC) === 0;
 }

@@ -7,6 +7,7 @@ export { compile } from "./compile/index.ts";
 export { compileMounts, type MountsInput } from "./compile/live-mounts.ts";
 export { cloneFlags } from "./compile/namespaces.ts";
 export { notifyDirectory } from "./compile/notify.ts";
+export { filterPath } from "./compile/seccomp.ts";
 export { type DecodedOp, decodePlan } from "./decode.ts";
 export { describeOperation } from "./describe.ts";
 export { SHAPES } from "./encode.ts";

@@ -13,6 +13,7 @@ import {
   runPoststop,
   type StartFailure,
   slowStart,
+  underFilter,
 } from "../execute/index.ts";
 import * as host from "../host/index.ts";
 import { phase } from "../host/index.ts";
@@ -40,9 +41,10 @@ export function start({ root }: RuntimeOptions, id: string, warnings: string[] =
   const pidfd = sockets && host.pidfdOpen(record.pid);
   phase?.("release", "execute");
   const failure = release(fifoPath(directory), (fd) => slowStart().awaitProgram(record, { fd, held, directory }));
+  const refused = !failure && record.exec.seccomp !== undefined && underFilter().neverBegan(record, directory);
   try {
     if (record.hooks?.startContainer) checkHooks(directory);
-    if (record.hooks && !failure) afterStart(record, held);
+    if (record.hooks && !failure && !refused) afterStart(record, held);
   } catch (error) {
     if (!lockAgain(held, directory)) throw error;
     killInit(record);
@@ -52,6 +54,7 @@ export function start({ root }: RuntimeOptions, id: string, warnings: string[] =
   }
   // The container is left stopped, as by a program that ends at once.
   if (failure) throw explained(record, failure);
+  if (refused) throw helperError().refused();
   if (sockets && pidfd !== undefined) {
     host.unblockSignals();
     notification().waitUntilReady(sockets, record.pid, pidfd);

@@ -42,7 +42,7 @@ export const FILES = {
   "console.open": {
     id: 66,
     actors: ["init"],
-    doc: "Open a new pty of the container's devpts (verified, no links followed), set the window size if not 0, give the slave to uid, bind it on /dev/console (if bindConsole), send the master to slot CONSOLE (or as message `console` when `slot` is NO_SLOT), make it the controlling terminal and stdio. A terminal of the runtime's own (NO_SLOT) leaves newlines as they are (ONLCR off).",
+    doc: "Open a new pty of the container's devpts (verified, no links followed), set the window size if not 0, give the slave to uid unless that is 0 (its mode, its group and root's owner are those of the devpts), bind it on /dev/console (if bindConsole), send the master to slot CONSOLE (or as message `console` when `slot` is NO_SLOT), make it the controlling terminal and stdio. A terminal of the runtime's own (NO_SLOT) leaves newlines as they are (ONLCR off).",
     fields: { slot: "slot", rows: "u32", columns: "u32", uid: "u32", bindConsole: "bool" },
   },
   "sysctl.write": {
