@@ -41,6 +41,16 @@ static long keep_link(struct run *run, const struct op_mount_open_link *op) {
   return finish(run, error, op->source.at, "fstat");
 }
 
+/* What was opened is compared, and not the path once more: whoever has checked the source may have seen another file there. */
+static long check_identity(struct run *run, const struct op_mount_open_link *op, int fd) {
+  struct stat info;
+  if (op->inode == 0) return 0;
+  long error = sys_fstat(fd, &info);
+  if (error < 0) return fail(run, error, op->source.at, "fstat");
+  bool same = info.st_ino == op->inode && info.st_dev == op->device;
+  return same ? 0 : fail(run, -ESTALE, op->source.at, "the source is another file than the one that was checked");
+}
+
 static long open_link(struct run *run, const struct op_mount_open_link *op) {
   if (op->copy) {
     const struct op_mount_open ordinary = {.source = op->source, .recursive = op->recursive, .slot = op->slot};
@@ -50,6 +60,11 @@ static long open_link(struct run *run, const struct op_mount_open_link *op) {
   unsigned flags = OPEN_TREE_CLONE | AT_SYMLINK_NOFOLLOW | (op->recursive ? AT_RECURSIVE : 0);
   int fd = sys_open_tree(AT_FDCWD, op->source.at, flags);
   if (fd < 0) return fail(run, fd, op->source.at, is_refused(fd) ? "open_tree: src-nofollow needs it" : "open_tree");
+  long error = check_identity(run, op, fd);
+  if (error < 0) {
+    sys_close(fd);
+    return error;
+  }
   const struct slot opened = {.fd = fd, .source = op->source.at, .is_detached = true, .is_unique = true, .is_foreign = !run->is_init};
   return slot_fill(run, op->slot, &opened);
 }

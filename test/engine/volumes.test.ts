@@ -1,10 +1,10 @@
 /** Mounts and volumes, as the kernel mounts them; and what the daemon does not follow. */
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { allPrinted } from "../support/log-file.ts";
-import { http, isRoot, until, useEngine } from "./support.ts";
+import { http, isRoot, LONGEST_MS, until, useEngine } from "./support.ts";
 import { type ContainerText, SLEEP, taskText } from "./tasks.ts";
 
 describe.skipIf(!isRoot)("mounts and volumes (needs root)", () => {
@@ -76,6 +76,47 @@ describe.skipIf(!isRoot)("mounts and volumes (needs root)", () => {
     expect(await logOf("a")).toMatch(/^of the host\nsingle\n/);
     expect(readFileSync(join(directory, "written"), "utf8")).toBe("new\n");
   });
+
+  test(
+    "a part of the way that is exchanged for a link at any moment: what was checked is mounted, or nothing",
+    async () => {
+      await scene.daemon();
+      const place = hostDirectory("exchanged");
+      for (const path of ["way/x", "secret/x"]) mkdirSync(join(place, path), { recursive: true });
+      writeFileSync(join(place, "way/x/file"), "harmless\n");
+      writeFileSync(join(place, "secret/x/file"), "secret\n");
+      symlinkSync(join(place, "secret"), join(place, "link"));
+      const swap = `import os\nwhile True:\n  for pair in (("way","z"),("link","way"),("way","link"),("z","way")): os.rename(*("${place}/"+one for one in pair))`;
+      const attacker = spawn("python3", ["-c", swap], { stdio: "ignore" });
+      const printed = new Set<string>();
+      try {
+        for (let round = 0; round < 30; round++) {
+          // With the type File or subPath the way is the same one.
+          const mounts = [
+            [{ volume: "v", target: "/data" }],
+            [{ source: join(place, "way/x"), target: "/data" }],
+            [{ volume: "above", subPath: "way/x", target: "/data" }],
+          ][round % 3]!;
+          const volumes = [
+            { name: "v", host: join(place, "way/x"), hostType: "Directory" },
+            { name: "above", host: place },
+          ];
+          await apply([{ name: "a", script: "cat /data/file", fields: { mounts } }], { volumes });
+          await until(async () => (await task()).known === "STOPPED");
+          const { log } = (await task()).containers[0];
+          printed.add(existsSync(log) ? allPrinted(log) : "");
+          expect((await scene.ctl("delete", "t")).status).toBe(0);
+        }
+      } finally {
+        const ended = new Promise((resolve) => attacker.once("exit", resolve));
+        attacker.kill("SIGKILL");
+        await ended;
+      }
+      expect([...printed]).not.toContain("secret\n");
+      expect([...printed]).toContain("harmless\n");
+    },
+    LONGEST_MS,
+  );
 
   test("a source that is missing: the task stops before anything is made, and names it", async () => {
     await scene.daemon();

@@ -1,5 +1,5 @@
 /** Binds and symlinks: crun's words copy-symlink, src-nofollow and dest-nofollow, and links of a hostile root. */
-import { mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -75,6 +75,15 @@ describe.skipIf(!isRoot).each(VARIANTS)("links: %s", (name, options) => {
     const { error, stdout } = run(openLink("dangling", false), bind("/bound"), "readlink /bound; grep -c ' /bound ' /proc/self/mountinfo");
     expect(error).toBeUndefined();
     expect(stdout).toBe("nowhere\n1\n");
+  });
+
+  test.runIf(hasOpenTree)("a source that has to be one file is bound if it is, and refused if another one has its name", () => {
+    const { dev, ino } = statSync(join(host, "file"), { bigint: true });
+    const opened = (device: bigint, inode: bigint): TestOp =>
+      intermediate("mount.openLink", { source: join(host, "file"), device, inode, slot: SLOT });
+    expect(run(opened(dev, ino), bind("/bound"), "cat /bound")).toMatchObject({ error: undefined, stdout: "content\n" });
+    for (const other of [opened(dev, ino + 1n), opened(dev + 1n, ino)])
+      expect(run(other, bind("/bound")).error).toMatchObject({ errno: 116, path: join(host, "file") });
   });
 
   test.runIf(!hasOpenTree)("without open_tree a link cannot be bound", () => {

@@ -1,7 +1,16 @@
 export { bundleProblems } from "./bundle.ts";
 export { parseEnvFile } from "./env-file.ts";
 export { imageProcess, imageVolumes } from "./image.ts";
-export { type ImagePlacement, type LogRouterPlacement, launchOf, limitsOf, type Placement, sourceOf, takesInput } from "./launch.ts";
+export {
+  type FileIdentity,
+  type ImagePlacement,
+  type LogRouterPlacement,
+  launchOf,
+  limitsOf,
+  type Placement,
+  sourceOf,
+  takesInput,
+} from "./launch.ts";
 export {
   ROUTER_PORT,
   ROUTER_SOCKET,

@@ -27,6 +27,8 @@ export interface Placement {
   readonly log: string;
   /** Returns the path of a scratch volume of the task. */
   readonly volume: (name: string) => string;
+  /** The file or directory that each of its mounts is of, in the order of the spec. */
+  readonly sources: readonly FileIdentity[];
   /** The variables of its env files. */
   readonly env?: Readonly<Record<string, string>>;
   /** The secrets that become environment variables. */
@@ -64,6 +66,12 @@ export interface Placement {
   readonly users?: UsersPlacement;
 }
 
+/** As stat(2) has it. */
+export interface FileIdentity {
+  readonly device: bigint;
+  readonly inode: bigint;
+}
+
 export interface UsersPlacement {
   /** File to which the user namespace is bound. */
   readonly namespace: string;
@@ -99,7 +107,7 @@ export function launchOf(task: TaskSpec, container: ContainerSpec, placement: Pl
       // Their files belong to the task's users already.
       ...(placement.image?.volumes ?? []).map((one) => volumeOf(container, one)),
       ...[
-        ...container.mounts.map((mount) => bindOf(task, container, mount, placement)),
+        ...container.mounts.map((mount, at) => bindOf(task, container, mount, placement, at)),
         ...fileMounts(network, container, config),
         ...resolvMounts(placement.resolv, container, config),
         ...metadataMount(container, placement),
@@ -241,19 +249,23 @@ function secretMounts({ secrets = [] }: ContainerSpec, { secrets: sources = [] }
   );
 }
 
+/** The runtime does not follow a link at the end of the source. With a device and an inode it takes nothing but this file. */
+const NOT_FOLLOWED = "src-nofollow";
+
 /** A privileged container may use the devices that are there, and set-user-ID programs. */
 function bindOptions({ privileged }: ContainerSpec): string[] {
-  return ["rbind", "rprivate", ...(privileged ? [] : ["nosuid", "nodev"]), "src-nofollow"];
+  return ["rbind", "rprivate", ...(privileged ? [] : ["nosuid", "nodev"]), NOT_FOLLOWED];
 }
 
 function volumeOf(container: ContainerSpec, { target, source }: ImagePlacement["volumes"][number]): Mount {
   return { destination: target, source, type: "bind", options: [...bindOptions(container), "rw"] };
 }
 
-function bindOf(task: TaskSpec, container: ContainerSpec, mount: MountSpec, { volume }: Placement): Mount {
+function bindOf(task: TaskSpec, container: ContainerSpec, mount: MountSpec, { volume, sources }: Placement, at: number): Mount {
   const made = () => (mount.subPath === undefined ? volume(mount.volume!) : `${volume(mount.volume!)}/${mount.subPath}`);
   // With `hostPaths`, the engine has already opened the source and bound it, so that nobody can replace it in the meantime.
   const source = (task.hostPaths === undefined ? sourceOf(task, mount) : undefined) ?? made();
-  const options = [...bindOptions(container), mount.readOnly ? "rro" : "rw"];
-  return { destination: mount.target, source, type: "bind", options };
+  const { device, inode } = sources[at]!;
+  const ofFile = bindOptions(container).map((option) => (option === NOT_FOLLOWED ? `${NOT_FOLLOWED}=${device}:${inode}` : option));
+  return { destination: mount.target, source, type: "bind", options: [...ofFile, mount.readOnly ? "rro" : "rw"] };
 }

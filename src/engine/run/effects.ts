@@ -115,7 +115,8 @@ export class Effects {
         // The addresses of the network are known now.
         metadata.begin(record, action);
         const hasSecrets = specOf(record, action.container)?.secrets?.some(({ env }) => env !== undefined);
-        const { startedMs } = await runtime.launch(action.runtimeId, this.#options.launching.command(record, action), hasSecrets);
+        const { command, close } = this.#options.launching.command(record, action);
+        const { startedMs } = await runtime.launch(action.runtimeId, command, hasSecrets).finally(close);
         metadata.ready(record, action, startedMs);
         return done(action, "RUNNING");
       }

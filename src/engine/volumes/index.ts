@@ -5,5 +5,5 @@ export { mountMemory, unmountMemory } from "./memory.ts";
 export { isMounted, unmountBelow } from "./mounted.ts";
 export { giveScratch, makeScratch, removeEmpty, removeScratch } from "./scratch.ts";
 export { sizeOnDisk } from "./size.ts";
-export { checkSource, O_PATH } from "./source.ts";
+export { checkSource, O_PATH, openBelow, openSource } from "./source.ts";
 export { bindWithin, unbind } from "./within.ts";

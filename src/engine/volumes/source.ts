@@ -30,7 +30,7 @@ export interface Opening {
 
 /**
  * Checks that the source exists and that no component of its path is a symbolic link. A container that can write to a directory could place a link there, and the
- * next container would get its target on the host. The runtime opens the path again in its own mount namespace, and does not follow its last component.
+ * next container would get its target on the host. The runtime opens the path again in its own mount namespace, and compares device and inode.
  * @param path absolute. @param type the required type. @throws Error that names the component that is missing, a link, or of another type
  */
 export function checkSource(path: string, type?: SourceType): void {
@@ -59,6 +59,37 @@ export function openSource(path: string, type?: SourceType, { onPart = () => {},
     closeSync(fd);
     throw error;
   }
+}
+
+/**
+ * Opens a directory of the engine, or a part of it, as an O_PATH descriptor, which the caller closes. The way to the directory is the engine's; below it no link is
+ * followed. @throws Error that names the component that is missing or a link
+ */
+export function openBelow(directory: string, subPath = ""): number {
+  let fd = openPath(directory);
+  let name = directory;
+  try {
+    for (const part of subPath.split("/").filter(Boolean)) {
+      if (part === "..") throw new Error(`${subPath} has .. in it`);
+      name += `/${part}`;
+      const next = openPart(fd, part, name, undefined);
+      closeSync(fd);
+      fd = next;
+      if (fstatSync(fd).isSymbolicLink()) throw new Error(`${name} is a symbolic link: it is not followed`);
+    }
+    return fd;
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+}
+
+/** @throws Error: it is missing, or a link has its place */
+function openPath(path: string): number {
+  const fd = openSync(path, O_PATH | O_NOFOLLOW);
+  if (!fstatSync(fd).isSymbolicLink()) return fd;
+  closeSync(fd);
+  throw new Error(`${path} is a symbolic link: it is not followed`);
 }
 
 /** Kubernetes makes all directories of a path for DirectoryOrCreate, and nothing but the file for FileOrCreate. */

@@ -11,6 +11,7 @@ export { deriveEnv, envName } from "./env.ts";
 export { destinationsInRoot, type InRoot } from "./host-destinations/index.ts";
 export { deriveIntelRdt } from "./intel-rdt.ts";
 export { keptGroups } from "./kept-groups.ts";
+export { parseIdentity } from "./mount-option-list.ts";
 export { isUserspaceOption, MOUNT_OPTIONS, type MountOption, supportedMountOptions } from "./mount-options.ts";
 export { deriveMount } from "./mounts.ts";
 export { deriveIdMappings, deriveNamespaces } from "./namespaces.ts";

@@ -2,7 +2,7 @@
 import { MOUNT_ATTR } from "../../shared/linux/index.ts";
 import type { IdMapRequest } from "./mount-idmap.ts";
 import { isUserspaceOption, MOUNT_OPTIONS, type MountOption } from "./mount-options.ts";
-import type { MountAttributes } from "./types.ts";
+import type { MountAttributes, SourceIdentity } from "./types.ts";
 import type { Warn } from "./warnings.ts";
 
 /** What an option list asks for, before it is known for which kind of mount. */
@@ -17,6 +17,8 @@ export interface ParsedOptions {
   readonly copyUp: boolean;
   readonly idmap: IdMapRequest | undefined;
   readonly links: readonly NonNullable<MountOption["link"]>[];
+  /** Which file the source has to be. */
+  readonly identity: SourceIdentity | undefined;
   /** MS_* flags of the superblock. */
   readonly superFlags: bigint;
   /** An option named a superblock flag, to set or to clear. */
@@ -39,6 +41,7 @@ export function parseMountOptions(options: readonly string[], pointer: string, w
   let copyUp = false;
   let idmap: IdMapRequest | undefined;
   const links: NonNullable<MountOption["link"]>[] = [];
+  let identity: SourceIdentity | undefined;
   const propagation: number[] = [];
   const data: string[] = [];
 
@@ -56,6 +59,7 @@ export function parseMountOptions(options: readonly string[], pointer: string, w
       idmap = { at: `${pointer}/options/${index}`, recursive: option.idmap === "tree", value };
     }
     if (option.link !== undefined) links.push(option.link);
+    identity = parseIdentity(name) ?? identity;
     const { set: bitsSet, drop: bitsDropped, clear: bitsCleared } = option;
     if (option.recursive) {
       if (bitsDropped !== undefined) recursiveSet &= ~bitsDropped;
@@ -85,11 +89,24 @@ export function parseMountOptions(options: readonly string[], pointer: string, w
     if (option.copyUp) copyUp = true;
   }
   const attributes = { attrSet: set, attrClear: clear, recursiveSet, recursiveClear, propagation };
-  return { attributes, touched, atime, bind, idmap, remount, copyUp, links, superFlags, superTouched, data };
+  return { attributes, touched, atime, bind, idmap, remount, copyUp, links, identity, superFlags, superTouched, data };
 }
 
-/** Only crun's idmap can have one: every other word with a value is the filesystem's. */
+/** Two options can have one: crun's idmap, and src-nofollow. Every other word with a value is the filesystem's. */
 function optionWithValue(name: string): MountOption | undefined {
   if (name.startsWith("idmap=")) return MOUNT_OPTIONS.get("idmap");
-  return name.startsWith("ridmap=") ? MOUNT_OPTIONS.get("ridmap") : undefined;
+  if (name.startsWith("ridmap=")) return MOUNT_OPTIONS.get("ridmap");
+  return parseIdentity(name) && MOUNT_OPTIONS.get("src-nofollow");
+}
+
+/** Two numbers of at most 64 bits; inode 0 does not exist. */
+const IDENTITY = /^src-nofollow=(\d{1,20}):([1-9]\d{0,19})$/;
+const U64_MAX = (1n << 64n) - 1n;
+
+/** `src-nofollow=DEVICE:INODE`, as stat(2) has them: the source must be this file. Whoever checked it before has seen no other one. */
+export function parseIdentity(word: string): SourceIdentity | undefined {
+  const found = IDENTITY.exec(word);
+  if (found === null) return undefined;
+  const [device, inode] = [BigInt(found[1]!), BigInt(found[2]!)];
+  return device > U64_MAX || inode > U64_MAX ? undefined : { device, inode };
 }

@@ -63,7 +63,9 @@ export function mountWords(mount: MountConfig): readonly string[] {
   const others = [...attributeWords(mount.recursiveSet, mount.recursiveClear, "r"), ...propagation.map(propagationWord)];
   switch (kind) {
     case "bind": {
-      const links = { copy: ["copy-symlink"], bind: ["src-nofollow"], none: [] }[mount.sourceLink ?? "none"];
+      const { sourceIdentity: file } = mount;
+      const nofollow = file === undefined ? "src-nofollow" : `src-nofollow=${file.device}:${file.inode}`;
+      const links = { copy: ["copy-symlink"], bind: [nofollow], none: [] }[mount.sourceLink ?? "none"];
       const onLink = mount.onLink ? ["dest-nofollow"] : [];
       return [
         mount.recursive ? "rbind" : "bind",

@@ -184,6 +184,9 @@ describe("deriveMount", () => {
     expect(bind("copy-symlink")).toMatchObject({ sourceLink: "copy" });
     expect(bind("src-nofollow", "dest-nofollow")).toMatchObject({ sourceLink: "bind", onLink: true });
     expect(bind()).not.toHaveProperty("sourceLink");
+    expect(bind("src-nofollow=2049:77")).toMatchObject({ sourceLink: "bind", sourceIdentity: { device: 2049n, inode: 77n } });
+    for (const word of ["src-nofollow=", "src-nofollow=1", "src-nofollow=1:0", "src-nofollow=1:99999999999999999999", "src-nofollow=a:b"])
+      expect(bind(word)).not.toHaveProperty("sourceLink");
     for (const word of ["src-nofollow", "dest-nofollow"]) {
       const error = refusal({ destination: "/x", source: "/src", options: ["bind", "copy-symlink", word] });
       expect(error.message).toContain("copy-symlink is mutually exclusive");

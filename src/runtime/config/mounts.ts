@@ -59,6 +59,7 @@ export function deriveMount(mount: SpecMount, index: number, { bundle, ids }: Mo
       ...(idmap !== undefined && { idmap }),
       ...(parsed.links.includes("copy") && { sourceLink: "copy" as const }),
       ...(parsed.links.includes("source") && { sourceLink: "bind" as const }),
+      ...(parsed.identity !== undefined && { sourceIdentity: parsed.identity }),
       ...(parsed.links.includes("target") && { onLink: true as const }),
     };
   }

@@ -187,7 +187,8 @@ const DESCRIBERS: Describers = {
   "mount.make": ({ fstype, source, data, superFlags, attrSet, slot }) =>
     places(`${fstype} ${quote(source)}`, `slot ${slot}`, mountOptions({ attrSet, data, superFlags })),
   "source.serve": () => "with the rights of the host",
-  "mount.openLink": ({ source, slot }) => `${quote(source)} as slot ${slot}`,
+  "mount.openLink": ({ source, device, inode, slot }) =>
+    `${quote(source)}${inode === 0n ? "" : ` if it is inode ${device}:${inode}`} as slot ${slot}`,
   "device.open": ({ path: node, type, major, minor, mode, uid, gid, slot }) =>
     `${quote(node)} ${deviceType(type)} ${major}:${minor} ${octal(mode)} ${uid}:${gid} as slot ${slot}`,
   "idmap.verify": ({ uidMap, gidMap }) => `uids ${triples(uidMap)} gids ${triples(gidMap)}`,

@@ -15,19 +15,18 @@ import {
   pauseLaunch,
   proxyEnv,
   type Runtimes,
-  sourceOf,
   withRouterSecrets,
 } from "../../plan/index.ts";
 import { readVariable, type SecretFile, type SecretFiles } from "../../secrets/index.ts";
 import { type ContainerSpec, hasOwnNetwork, type TaskSpec, unknownRuntime } from "../../spec/index.ts";
 import type { TaskUsers, UsersPlacement } from "../../users/index.ts";
-import { checkSource } from "../../volumes/index.ts";
 import type { EndMessages } from "../logs/end-messages.ts";
 import type { LogRouters } from "../logs/log-routers.ts";
 import type { SharedProxies } from "../network/shared-proxies.ts";
 import type { Paths } from "../paths.ts";
 import { readSpecFiles } from "./files.ts";
 import type { MetadataFiles } from "./metadata.ts";
+import { checkHostSources, type OpenSources, openSources, type SourceRules } from "./open-sources.ts";
 
 export interface LaunchingOptions {
   readonly paths: Paths;
@@ -56,6 +55,14 @@ export const ANNOTATION = {
   digest: "org.runt.spec-digest",
 };
 
+export interface Prepared {
+  readonly command: LaunchCommand;
+  /** To be called when the container is launched, or will not be: the sources of its mounts are open until then. */
+  close(): void;
+}
+
+const NO_SOURCES: OpenSources = { identities: [], close: () => {} };
+
 export class Launching {
   readonly #options: LaunchingOptions;
 
@@ -64,7 +71,8 @@ export class Launching {
   }
 
   /** Checks that all files the container names exist. @throws Error: something is missing; the message has its path */
-  check({ spec: task }: TaskRecord, container: string): void {
+  check(record: TaskRecord, container: string): void {
+    const { spec: task } = record;
     const spec = task.containers.find(({ name }) => name === container);
     if (spec === undefined) {
       this.#pauseRoot();
@@ -74,12 +82,22 @@ export class Launching {
     readSpecFiles(task, spec);
     if (spec.rootfs !== undefined && !statSync(spec.rootfs, { throwIfNoEntry: false })?.isDirectory())
       throw new Error(`${spec.rootfs} is no directory`);
-    checkSources(task, spec);
-    if (isInMachine(task, this.#options.runtimes)) checkReachable(task, spec);
+    checkHostSources(task, spec, this.#sourceRules(record));
   }
 
   /** Builds the launch command. @throws Error, as check */
-  command(record: TaskRecord, incarnation: Incarnation): LaunchCommand {
+  command(record: TaskRecord, incarnation: Incarnation): Prepared {
+    const spec = specOf(record, incarnation.container);
+    const sources = spec === undefined ? NO_SOURCES : openSources(record.spec, spec, this.#sourceRules(record));
+    try {
+      return { command: this.#command(record, incarnation, sources), close: sources.close };
+    } catch (error) {
+      sources.close();
+      throw error;
+    }
+  }
+
+  #command(record: TaskRecord, incarnation: Incarnation, sources: OpenSources): LaunchCommand {
     const { container, generation, runtimeId } = incarnation;
     const { paths, cgroupParent, networks } = this.#options;
     const network = hasOwnNetwork(record.spec) ? networks.placement(record.id) : undefined;
@@ -115,9 +133,7 @@ export class Launching {
     const image = this.#imageOf(record, spec);
     const pause = record.containers.find(({ type }) => type === "namespacePause")?.runtimeId;
     checkRuntime(record.spec, this.#options.runtimes);
-    checkSources(record.spec, spec);
-    const inMachine = isInMachine(record.spec, this.#options.runtimes);
-    if (inMachine) checkReachable(record.spec, spec);
+    const { volume, isInMachine: inMachine } = this.#sourceRules(record);
     const metadata = this.#options.metadata.directory(record, incarnation);
     const endMessage = this.#options.endMessages.file(record, incarnation);
     const logRouter = this.#options.logRouters.placement(record, incarnation);
@@ -140,11 +156,18 @@ export class Launching {
       log: paths.log(record.id, runtimeId),
       secrets: this.#options.secrets.paths(runtimeId, spec.secrets?.length ?? 0),
       secretEnv: secretEnvironment(spec, this.#options.secrets, runtimeId),
-      volume: (name) => {
-        const kept = record.spec.volumes.find((one) => one.name === name)?.kept;
-        return kept === undefined ? paths.volume(record.id, name) : paths.kept(record.group, kept);
-      },
+      volume,
+      sources: sources.identities,
     });
+  }
+
+  #sourceRules({ id, group, spec }: TaskRecord): SourceRules {
+    const { paths, runtimes } = this.#options;
+    const volume = (name: string) => {
+      const kept = spec.volumes.find((one) => one.name === name)?.kept;
+      return kept === undefined ? paths.volume(id, name) : paths.kept(group, kept);
+    };
+    return { volume, isInMachine: isInMachine(spec, runtimes) };
   }
 
   /**
@@ -205,25 +228,4 @@ function containerIn(record: TaskRecord, container: string): ContainerRecord | u
 function checkRuntime({ runtime }: TaskSpec, runtimes: Runtimes): void {
   const unknown = runtime === undefined ? undefined : unknownRuntime(runtime, Object.keys(runtimes));
   if (unknown !== undefined) throw new Error(unknown);
-}
-
-/** @throws Error: a mount source on the host is missing, is reached through a symbolic link, or is of another type */
-function checkSources(task: TaskSpec, { mounts }: ContainerSpec): void {
-  if (task.hostPaths !== undefined) return;
-  for (const mount of mounts) {
-    const path = sourceOf(task, mount);
-    // `hostType` of a volume describes its top directory, not a path below it.
-    const type = mount.subPath === undefined ? task.volumes.find(({ name }) => name === mount.volume)?.hostType : undefined;
-    if (path !== undefined) checkSource(path, type);
-  }
-}
-
-/** @throws Error: a mount source is something whose other side is in the kernel of the host, so that a virtual machine sees it and cannot use it */
-function checkReachable(task: TaskSpec, { mounts }: ContainerSpec): void {
-  for (const mount of mounts) {
-    const path = sourceOf(task, mount);
-    const stats = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false });
-    if (stats !== undefined && !stats.isFile() && !stats.isDirectory())
-      throw new Error(`${path} is neither a file nor a directory: a virtual machine cannot use it`);
-  }
 }

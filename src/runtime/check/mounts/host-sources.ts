@@ -15,7 +15,7 @@ export const mountSources: HostCheck = ({ mounts }, report, { view }) => {
     if (!isBind(mount) || !mount.source || mount.options?.includes("remount")) return;
     if (!mount.source.startsWith("/") && view.bundle === undefined) return;
     const source = absolute(view.bundle ?? "/", mount.source);
-    const ofLink = mount.options?.includes("src-nofollow") || mount.options?.includes("copy-symlink");
+    const ofLink = mount.options?.some((word) => word === "copy-symlink" || /^src-nofollow(?:=|$)/.test(word));
     if ((ofLink ? tree.look(source) : view.stat(source)) !== undefined) return;
     const near = ++searches > MOST_SEARCHES ? undefined : nearest(tree, source);
     report.error(

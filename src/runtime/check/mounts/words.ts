@@ -1,5 +1,5 @@
 import { MOUNT_ATTR, MS } from "../../../shared/linux/index.ts";
-import { isUserspaceOption, MOUNT_OPTIONS, type MountOption } from "../../config/index.ts";
+import { isUserspaceOption, MOUNT_OPTIONS, type MountOption, parseIdentity } from "../../config/index.ts";
 import type { SpecMount } from "../../spec/index.ts";
 import { closeNames } from "../../spec/similar/index.ts";
 import type { Check } from "../finding.ts";
@@ -9,7 +9,8 @@ export function isBind({ type, options }: SpecMount): boolean {
   return type === "bind" || options?.includes("bind") === true || options?.includes("rbind") === true;
 }
 
-const isIdMap = (word: string): boolean => /^r?idmap=/.test(word);
+/** Words of runt and crun that have a value. */
+const hasValue = (word: string): boolean => /^r?idmap=/.test(word) || parseIdentity(word) !== undefined;
 
 /** The later of two words takes back what the earlier has said. */
 function takesBack(later: MountOption, earlier: MountOption): boolean {
@@ -102,7 +103,7 @@ export const filesystemOptions: Check = ({ mounts }, report) => {
     const known = bind ? {} : optionsOf(mount.type ?? "");
     if (known === undefined) return;
     mount.options?.forEach((word, at) => {
-      if (word === "" || MOUNT_OPTIONS.has(word) || isUserspaceOption(word) || isIdMap(word)) return;
+      if (word === "" || MOUNT_OPTIONS.has(word) || isUserspaceOption(word) || hasValue(word)) return;
       const equals = word.indexOf("=");
       const [name, value] = equals === -1 ? [word, undefined] : [word.slice(0, equals), word.slice(equals + 1)];
       const pointer = `/mounts/${index}/options/${at}`;

@@ -22,6 +22,12 @@ interface MountBase extends From, MountAttributes {
   readonly target: string;
 }
 
+/** A file, as stat(2) identifies it. */
+export interface SourceIdentity {
+  readonly device: bigint;
+  readonly inode: bigint;
+}
+
 export interface BindMount extends MountBase {
   readonly kind: "bind";
   /** Absolute host path. */
@@ -32,6 +38,8 @@ export interface BindMount extends MountBase {
   readonly idmap?: MountIdMap;
   /** A symlink that is the source: bound itself, or copied; undefined: followed. */
   readonly sourceLink?: "bind" | "copy";
+  /** With sourceLink "bind": the source must be this file. */
+  readonly sourceIdentity?: SourceIdentity;
   /** A symlink that is the target is mounted on, and not followed. */
   readonly onLink?: true;
 }

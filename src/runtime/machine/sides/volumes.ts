@@ -7,16 +7,19 @@ export function isBind({ type, options }: SpecMount): boolean {
   return type === "bind" || (options ?? []).some((option) => option === "bind" || option === "rbind");
 }
 
-/** Options that mean something on the host: how far the bind reaches, and that nothing may be written. */
-const ON_THE_HOST: ReadonlySet<string> = new Set(["bind", "rbind", "ro", "rro"]);
+/** Options that mean something on the host: how far the bind reaches, that nothing may be written, and that a link is not followed. */
+const ON_THE_HOST: ReadonlySet<string> = new Set(["bind", "rbind", "ro", "rro", "src-nofollow"]);
+
+/** Which file of the host the source has to be: its numbers are others in the guest. */
+const withoutValue = (option: string): string => (option.startsWith("src-nofollow=") ? "src-nofollow" : option);
 
 /** The two halves of a bind mount; `number`: its place among the bind mounts. `shared`: where in the guest those are that the container has. */
 export function splitBind(mount: SpecMount, number: number, shared: string): { readonly host: SpecMount; readonly guest: SpecMount } {
   const place = `${SHARED.volume}${number}`;
-  const options = (mount.options ?? []).filter((option) => ON_THE_HOST.has(option));
+  const options = (mount.options ?? []).filter((option) => ON_THE_HOST.has(withoutValue(option)));
   return {
     host: { destination: `${JAIL.share}/${place}`, type: "bind", source: mount.source ?? "", options: withBind(options) },
-    guest: { ...mount, type: "bind", source: `${shared}/${place}`, options: withBind(mount.options ?? []) },
+    guest: { ...mount, type: "bind", source: `${shared}/${place}`, options: withBind((mount.options ?? []).map(withoutValue)) },
   };
 }
 

@@ -33,12 +33,15 @@ export function openBind(scope: Scope, actor: "intermediate" | "init", mount: Bi
   return slot;
 }
 
+/** Whatever is there is taken. */
+const NO_IDENTITY = { device: 0n, inode: 0n };
+
 function openUnmapped({ builder }: Scope, actor: "intermediate" | "init", mount: BindMount): number {
   const slot = builder.slotFor(mount.from);
   const phase = actor === "intermediate" ? "namespaces" : "mounts";
-  const { source, recursive, sourceLink } = mount;
+  const { source, recursive, sourceLink, sourceIdentity: { device, inode } = NO_IDENTITY } = mount;
   if (sourceLink === undefined) builder.add(actor, phase, "mount.open", { source, recursive, slot }, mount.from);
-  else builder.add(actor, phase, "mount.openLink", { source, recursive, copy: sourceLink === "copy", slot }, mount.from);
+  else builder.add(actor, phase, "mount.openLink", { source, recursive, copy: sourceLink === "copy", device, inode, slot }, mount.from);
   return slot;
 }
 

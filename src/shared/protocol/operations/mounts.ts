@@ -73,8 +73,8 @@ export const MOUNTS = {
   "mount.openLink": {
     id: 125,
     actors: ["intermediate", "init"],
-    doc: "As mount.open, but a symlink at the end of the path is not followed: it is itself what is bound, or with copy what mount.bind makes a copy of.",
-    fields: { source: "str", recursive: "bool", copy: "bool", slot: "slot" },
+    doc: "As mount.open, but a symlink at the end of the path is not followed: it is itself what is bound, or with copy what mount.bind makes a copy of. With an inode (not 0) what was opened must be this one on this device (st_dev); error: ESTALE.",
+    fields: { source: "str", recursive: "bool", copy: "bool", device: "u64", inode: "u64", slot: "slot" },
   },
   "mount.propagation": {
     id: 142,
