@@ -28,6 +28,8 @@ export interface Attachment {
   readonly results: readonly CniResult[] | null;
   /** Rules of the host in the form of iptables-restore(8), written with the results. */
   readonly nat?: readonly string[];
+  /** Whether the task may reach the metadata of the host's cloud; undefined: an earlier version has made it, and kept it away inside of the task only. */
+  readonly reachesMetadata?: boolean;
 }
 
 const SUFFIX = ".json";
@@ -79,8 +81,16 @@ export class Attachments {
   /** A file that cannot be read counts as an attachment without steps, whose leftovers are found by the id of the task. */
   #parsed(containerId: string): Attachment {
     try {
-      const { steps, results, bootId, namespace, nat = [] } = JSON.parse(readFileSync(this.#path(containerId), "utf8")) as Attachment;
-      if (Array.isArray(steps) && typeof namespace === "string") return { containerId, bootId, namespace, steps, results, nat };
+      const {
+        steps,
+        results,
+        bootId,
+        namespace,
+        nat = [],
+        reachesMetadata,
+      } = JSON.parse(readFileSync(this.#path(containerId), "utf8")) as Attachment;
+      if (Array.isArray(steps) && typeof namespace === "string")
+        return { containerId, bootId, namespace, steps, results, nat, ...(reachesMetadata === undefined ? {} : { reachesMetadata }) };
     } catch {
       // Invalid JSON is handled like a file of another format.
     }

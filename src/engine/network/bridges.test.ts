@@ -30,7 +30,7 @@ test("E71: of two tasks that leave a bridge at once the second one removes it, o
   const asked = noting();
   const [a, b, c, stays] = [attachment("a", "rt-one"), attachment("b", "rt-one"), attachment("c", "rt-two"), attachment("stays", "rt-two")];
   const all = new Set([a, b, c, stays]);
-  const bridges = new Bridges({ all: () => [...all] } as unknown as Attachments, 10_000);
+  const bridges = new Bridges({ all: () => [...all] } as unknown as Attachments, 10_000, async () => {});
   await Promise.all([a, b, c].map((one) => bridges.leave(one)));
   expect(asked()).toEqual(["link delete rt-one"]);
   for (const one of [a, b, c]) {

@@ -5,12 +5,15 @@ import { output } from "./command.ts";
 export class Bridges {
   readonly #attachments: Attachments;
   readonly #timeoutMs: number;
+  readonly #onRemoved: (name: string) => Promise<void>;
   #removing: Promise<unknown> | undefined;
   /** Tasks whose attachments are being removed. Of two that leave at once the second one removes the bridge. */
   readonly #leaving = new Set<string>();
 
-  constructor(attachments: Attachments, timeoutMs: number) {
+  /** @param onRemoved removes what else the bridge had */
+  constructor(attachments: Attachments, timeoutMs: number, onRemoved: (name: string) => Promise<void>) {
     this.#attachments = attachments;
+    this.#onRemoved = onRemoved;
     this.#timeoutMs = timeoutMs;
   }
 
@@ -50,6 +53,7 @@ export class Bridges {
     await output("ip", ["link", "delete", name], this.#timeoutMs).catch(async (error) => {
       if ((await this.#present()).includes(name)) throw error;
     });
+    await this.#onRemoved(name);
   }
 
   /** Parses lines such as "3: rt-0123456789: <BROADCAST,...". sysfs is not used, because it shows the network namespace in which it was mounted. */

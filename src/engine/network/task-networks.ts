@@ -17,6 +17,7 @@ import { Bridges } from "./bridges.ts";
 import { add, check, remove } from "./chain.ts";
 import { merged, NetworkError } from "./errors.ts";
 import { removeFiles, writeFiles, writeHosts } from "./files.ts";
+import { BridgeGuards } from "./guard.ts";
 import { checkInterface } from "./interface.ts";
 import { addRouting, addRules, isPinned, pinNamespace, prepareNamespace, unmountNamespaces, unpinNamespace } from "./namespace.ts";
 import { addNat, checkNat, natRules, removeNat } from "./nat.ts";
@@ -60,6 +61,7 @@ export class TaskNetworks {
   readonly #attachments: Attachments;
   readonly #plugins: Plugins;
   readonly #networks: Networks;
+  readonly #guards: BridgeGuards;
   readonly #bridges: Bridges;
   readonly #openings = new Openings();
   readonly #nat: Together;
@@ -72,7 +74,8 @@ export class TaskNetworks {
     this.#attachments = new Attachments(join(directory, "attachments"));
     this.#plugins = new Plugins(cniPath, timeoutMs);
     this.#networks = new Networks({ directory: join(directory, "networks"), key, timeoutMs });
-    this.#bridges = new Bridges(this.#attachments, timeoutMs);
+    this.#guards = new BridgeGuards(this.#attachments, timeoutMs);
+    this.#bridges = new Bridges(this.#attachments, timeoutMs, (name) => this.#guards.forget(name));
     this.#nat = new Together((lines) => restoreNat(lines, timeoutMs));
     this.#unmounting = new Together((paths) => unmountNamespaces(paths, timeoutMs));
   }
@@ -117,6 +120,7 @@ export class TaskNetworks {
     const { path, files } = this.placement(id);
     const attachment = this.#attachments.read(id);
     // Plugins do not need the bridge, which takes the kernel longer than an interface of it.
+    if (attachment !== undefined) await this.#guards.leave(attachment);
     const results = await Promise.allSettled(attachment === undefined ? [] : [this.#detach(attachment), this.#bridges.leave(attachment)]);
     for (const result of results) {
       if (result.status === "fulfilled") continue;
@@ -127,6 +131,7 @@ export class TaskNetworks {
     removeFiles(files);
     this.#attachments.remove(id);
     this.#bridges.left(id);
+    this.#guards.left(id);
     this.#openings.forget(id);
   }
 
@@ -147,6 +152,7 @@ export class TaskNetworks {
     if (!isPinned(attachment.namespace)) throw new NetworkError("program-failed", `no namespace is bound to ${attachment.namespace}`);
     for (const [index, step] of attachment.steps.entries()) await check(this.#plugins, step, attachment.results[index]!, attachment);
     await checkNat(attachment.nat ?? [], this.#timeoutMs);
+    await this.#guards.check(attachment.steps);
   }
 
   /**
@@ -173,6 +179,7 @@ export class TaskNetworks {
       async () => tidyLeases(options, isKept),
       // Without a bridge there are no rules, so that iptables need not be installed.
       async () => (this.#networks.written().length > 0 ? tidyRules(options, isKept) : undefined),
+      async () => (this.#networks.written().length > 0 ? this.#guards.tidy(this.#networks.prefix) : undefined),
       () => tidyBridges(this.#bridges.unused(this.#networks.written().map(({ bridge }) => bridge)), this.#timeoutMs),
     ];
     for (const step of steps) await step().catch((error) => errors.push(error));
@@ -222,11 +229,20 @@ export class TaskNetworks {
     for (const port of ports) await checkPort(port);
     for (const parent of parentsOf(steps)) await checkInterface(parent, this.#timeoutMs);
     const namespace = this.placement(id).path;
-    const attachment: Attachment = { containerId: id, bootId: this.#options.bootId, namespace, steps, results: null };
+    const attachment: Attachment = {
+      containerId: id,
+      bootId: this.#options.bootId,
+      namespace,
+      steps,
+      results: null,
+      reachesMetadata: blocked.length === 0,
+    };
     await this.#bridges.reserve(() => this.#attachments.write(attachment));
     try {
       if (isPinned(namespace)) await prepareNamespace({ path: namespace, blocked }, this.#timeoutMs);
       else await pinNamespace({ path: namespace, blocked, users }, this.#timeoutMs);
+      // Before anything of the task can send by the bridge.
+      await this.#guards.guard(steps);
       open();
       const results: CniResult[] = [];
       for (const step of steps) results.push(await this.#add(attachment, step));
@@ -235,6 +251,8 @@ export class TaskNetworks {
       if (rules !== "") await addRules(namespace, rules, this.#timeoutMs);
       if (routing !== "") await addRouting(namespace, routing, this.#timeoutMs);
       this.#attachments.write({ ...attachment, results, nat });
+      // The address from which the metadata may be reached is known now.
+      await this.#guards.guard(steps);
       return results;
     } catch (error) {
       // Each step that was started gets a DEL, the last one first. What cannot be undone now is removed together with the task.

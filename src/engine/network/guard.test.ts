@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { guardChain, guardRemoval } from "./guard.ts";
+
+const SAVED = `*raw
+:PREROUTING ACCEPT [0:0]
+:RUNT-GUARD-rt-1 - [0:0]
+:RUNT-GUARD-rt-2 - [0:0]
+:RUNT-GUARD-rt-3 - [0:0]
+-A PREROUTING -i rt-1 -m comment --comment "runt guard: runtd-a-default" -j RUNT-GUARD-rt-1
+-A PREROUTING -i rt-2 -m comment --comment "runt guard: runtd-a-g.web" -j RUNT-GUARD-rt-2
+-A PREROUTING -i rt-3 -m comment --comment "runt guard: runtd-b-default" -j RUNT-GUARD-rt-3
+-A PREROUTING -i rt-1 -m comment --comment "somebody else" -j DROP
+-A RUNT-GUARD-rt-1 -s 127.0.0.0/8 -m comment --comment "runt guard: runtd-a-default" -j DROP
+-A RUNT-GUARD-rt-2 -s 127.0.0.0/8 -m comment --comment "runt guard: runtd-a-g.web" -j DROP
+COMMIT
+`;
+
+test("loopback of the host and the metadata of its cloud are out of reach, but for tasks that may have the latter", () => {
+  const lines = guardChain({ bridge: "rt-0123456789", network: "runtd-a-default", reaching: ["10.64.0.7"] });
+  const comment = '-m comment --comment "runt guard: runtd-a-default"';
+  expect(lines).toEqual([
+    ":RUNT-GUARD-rt-0123456789 - [0:0]",
+    `-A RUNT-GUARD-rt-0123456789 -s 127.0.0.0/8 ${comment} -j DROP`,
+    `-A RUNT-GUARD-rt-0123456789 -d 127.0.0.0/8 ${comment} -j DROP`,
+    `-A RUNT-GUARD-rt-0123456789 -s 10.64.0.7 -d 169.254.169.254 ${comment} -j RETURN`,
+    `-A RUNT-GUARD-rt-0123456789 -d 169.254.169.254 ${comment} -j DROP`,
+  ]);
+  // The longest name of a chain.
+  expect("RUNT-GUARD-rt-0123456789".length).toBeLessThanOrEqual(28);
+});
+
+test("chains of this engine whose bridges are gone are removed, and no rule of anybody else", () => {
+  expect(guardRemoval(SAVED, "runtd-a-", (bridge) => bridge !== "rt-2")).toEqual([
+    '-D PREROUTING -i rt-1 -m comment --comment "runt guard: runtd-a-default" -j RUNT-GUARD-rt-1',
+    "-F RUNT-GUARD-rt-1",
+    "-X RUNT-GUARD-rt-1",
+  ]);
+});

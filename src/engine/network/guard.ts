@@ -1,0 +1,170 @@
+/**
+ * Rules of the host for what comes from a bridge, whatever a task has changed in its own namespace. They are in the table raw, before the kernel routes and before it
+ * rewrites addresses. Each bridge has a chain of its own, and every rule has a comment with the name of the network.
+ */
+import type { NetworkStep } from "../plan/index.ts";
+import type { Attachment, Attachments } from "./attachments.ts";
+import { output } from "./command.ts";
+import { NetworkError } from "./errors.ts";
+import { restoreRaw } from "./nat-table.ts";
+
+/** Begins the names of the chains, and ends with that of the bridge: at most 28 characters. */
+const CHAIN = "RUNT-GUARD-";
+const COMMENT = "runt guard: ";
+/** Ports that lead to tasks need route_localnet, with which the kernel takes these from a bridge, too. Source: kube-proxy, KUBE-FIREWALL. */
+const LOOPBACK = "127.0.0.0/8";
+const METADATA = "169.254.169.254";
+
+export interface GuardedBridge {
+  readonly bridge: string;
+  readonly network: string;
+  /** Addresses of tasks that may reach the metadata of the host's cloud. */
+  readonly reaching: readonly string[];
+}
+
+/** The chain of a bridge, for iptables-restore(8), which empties one that is there. Pure. */
+export function guardChain({ bridge, network, reaching }: GuardedBridge): string[] {
+  const rule = (match: string, verdict: string) => `-A ${CHAIN}${bridge} ${match} ${commentOf(network)} -j ${verdict}`;
+  return [
+    `:${CHAIN}${bridge} - [0:0]`,
+    rule(`-s ${LOOPBACK}`, "DROP"),
+    rule(`-d ${LOOPBACK}`, "DROP"),
+    ...reaching.map((address) => rule(`-s ${address} -d ${METADATA}`, "RETURN")),
+    rule(`-d ${METADATA}`, "DROP"),
+  ];
+}
+
+/** What leads to the chain, without the verb. Pure. */
+function jumpOf({ bridge, network }: Pick<GuardedBridge, "bridge" | "network">): string {
+  return `PREROUTING -i ${bridge} ${commentOf(network)} -j ${CHAIN}${bridge}`;
+}
+
+function commentOf(network: string): string {
+  return `-m comment --comment "${COMMENT}${network}"`;
+}
+
+/** Turns the output of iptables-save(8) into input for iptables-restore(8) that removes chains with their jumps. Pure. @param isLeft of the bridge of a chain */
+export function guardRemoval(saved: string, prefix: string, isLeft: (bridge: string) => boolean): string[] {
+  const lines = saved.split("\n");
+  const own = lines.filter((line) => line.startsWith("-A ") && line.includes(`--comment "${COMMENT}${prefix}`));
+  const bridges = new Set(own.flatMap((line) => new RegExp(` ${CHAIN}(\\S+)`).exec(line)?.[1] ?? []));
+  return [...bridges].filter(isLeft).flatMap((bridge) => {
+    const jumps = own.filter((line) => line.startsWith("-A PREROUTING ") && line.endsWith(` -j ${CHAIN}${bridge}`));
+    return [...jumps.map((line) => `-D ${line.slice(3)}`), `-F ${CHAIN}${bridge}`, `-X ${CHAIN}${bridge}`];
+  });
+}
+
+export class BridgeGuards {
+  readonly #attachments: Attachments;
+  readonly #timeoutMs: number;
+  /** What this process has written last, by bridge. */
+  readonly #written = new Map<string, { readonly text: string; readonly jump: string }>();
+  /** Tasks whose networks are being given back: their addresses may be another task's soon. */
+  readonly #leaving = new Set<string>();
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(attachments: Attachments, timeoutMs: number) {
+    this.#attachments = attachments;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** Writes the rules of the bridges of a task, unless they are there. @throws NetworkError program-missing, program-failed */
+  guard(steps: readonly NetworkStep[]): Promise<void> {
+    return this.#inTurn(() => this.#write(bridgesIn(steps)));
+  }
+
+  /** A task is giving its network back, and so is no longer allowed to do anything. @throws NetworkError program-missing, program-failed */
+  async leave({ containerId, steps, reachesMetadata, results }: Attachment): Promise<void> {
+    if (reachesMetadata === false || results === null || results.length === 0) return;
+    this.#leaving.add(containerId);
+    await this.guard(steps);
+  }
+
+  left(containerId: string): void {
+    this.#leaving.delete(containerId);
+  }
+
+  /** The bridge is gone. @throws NetworkError program-failed */
+  forget(bridge: string): Promise<void> {
+    return this.#inTurn(async () => {
+      const known = this.#written.get(bridge);
+      if (known === undefined) return;
+      this.#written.delete(bridge);
+      await restoreRaw([`-D ${known.jump}`, `-F ${CHAIN}${bridge}`, `-X ${CHAIN}${bridge}`], this.#timeoutMs).catch(async (error) => {
+        // Somebody may have removed some of it.
+        if (!(error instanceof NetworkError) || error.code !== "program-failed") throw error;
+        await this.#sweep("", (one) => one === bridge);
+      });
+    });
+  }
+
+  /** Removes those of bridges that no task uses, and writes those that are used. @param prefix of the names of this engine's networks. @throws NetworkError */
+  tidy(prefix: string): Promise<void> {
+    return this.#inTurn(async () => {
+      const used = this.#attachments.all().flatMap(({ steps }) => bridgesIn(steps));
+      const names = new Set(used.map(({ bridge }) => bridge));
+      await this.#sweep(`${prefix}-`, (bridge) => !names.has(bridge));
+      this.#written.clear();
+      await this.#write(used);
+    });
+  }
+
+  /** @throws NetworkError: a rule is missing */
+  async check(steps: readonly NetworkStep[]): Promise<void> {
+    const all = bridgesIn(steps);
+    if (all.length === 0) return;
+    const saved = (await this.#saved()).split("\n");
+    for (const one of all) {
+      const expected = guardChain(this.#guarded(one)).length - 1;
+      const present = saved.filter((line) => line.startsWith(`-A ${CHAIN}${one.bridge} `)).length;
+      if (present < expected || !saved.includes(`-A ${jumpOf(one)}`))
+        throw new NetworkError("program-failed", `rules are missing in the chain ${CHAIN}${one.bridge} of the table raw`);
+    }
+  }
+
+  async #write(all: readonly Bridge[]): Promise<void> {
+    // Tasks of one network name the same bridge.
+    const each = [...new Map(all.map((one) => [one.bridge, one])).values()];
+    const wanted = each.map((one) => ({ ...one, jump: jumpOf(one), text: guardChain(this.#guarded(one)).join("\n") }));
+    const changed = wanted.filter(({ bridge, text }) => this.#written.get(bridge)?.text !== text);
+    if (changed.length === 0) return;
+    const isKnown = changed.every(({ bridge }) => this.#written.has(bridge));
+    const saved = isKnown ? [] : (await this.#saved()).split("\n");
+    const jumps = changed.filter(({ bridge, jump }) => !this.#written.has(bridge) && !saved.includes(`-A ${jump}`));
+    await restoreRaw([...changed.flatMap(({ text }) => text.split("\n")), ...jumps.map(({ jump }) => `-I ${jump}`)], this.#timeoutMs);
+    for (const { bridge, text, jump } of changed) this.#written.set(bridge, { text, jump });
+  }
+
+  #guarded({ bridge, network }: Bridge): GuardedBridge {
+    const reaching = this.#attachments.all().flatMap(({ containerId, steps, results, reachesMetadata }) => {
+      if (reachesMetadata === false || this.#leaving.has(containerId)) return [];
+      const own = steps.flatMap((step, at) => (bridgesIn([step]).some((one) => one.bridge === bridge) ? (results?.[at]?.ips ?? []) : []));
+      return own.map(({ address }) => address.split("/")[0]!).filter((address) => !address.includes(":"));
+    });
+    return { bridge, network, reaching: reaching.sort() };
+  }
+
+  async #sweep(prefix: string, isLeft: (bridge: string) => boolean): Promise<void> {
+    const lines = guardRemoval(await this.#saved(), prefix, isLeft);
+    if (lines.length > 0) await restoreRaw(lines, this.#timeoutMs);
+  }
+
+  #saved(): Promise<string> {
+    return output("iptables-save", ["-t", "raw"], this.#timeoutMs);
+  }
+
+  /** One after the other, so that each sees what the one before has written. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(work);
+    this.#last = done.catch(() => {});
+    return done;
+  }
+}
+
+type Bridge = Pick<GuardedBridge, "bridge" | "network">;
+
+function bridgesIn(steps: readonly NetworkStep[]): Bridge[] {
+  return steps.flatMap(({ name: network, plugins }) =>
+    plugins.flatMap(({ type, bridge }) => (type === "bridge" && typeof bridge === "string" ? [{ bridge, network }] : [])),
+  );
+}

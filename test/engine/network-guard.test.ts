@@ -1,0 +1,87 @@
+/** What a task that may change its own namespace cannot reach: loopback of the host, and the metadata of its cloud. */
+import { describe, expect, test } from "vitest";
+import { taskOf, useNetworkHost } from "./network-host.ts";
+import { noNetworks } from "./network-plugins.ts";
+import { http, isRoot, LONGEST_MS, until, useEngine } from "./support.ts";
+import { taskText } from "./tasks.ts";
+
+const METADATA = "169.254.169.254";
+const SERVE = (address: string) => [
+  process.execPath,
+  "-e",
+  `require('net').createServer((s) => s.end('secret')).listen(80, '${address}', () => console.log('up'))`,
+];
+const CONNECT = (address: string) => [
+  process.execPath,
+  "-e",
+  `const s = require('net').connect(80, '${address}'); s.setTimeout(2000, () => { console.log('silence'); process.exit(); });` +
+    "s.on('data', (d) => console.log(String(d))); s.on('error', (e) => console.log(e.code))",
+];
+/** What CAP_NET_ADMIN allows: the obstacles inside of the namespace go. */
+const OPEN = (gateway: string) =>
+  `ip route del blackhole ${METADATA}; echo 1 > /proc/sys/net/ipv4/conf/eth0/route_localnet; ip addr del 127.0.0.1/8 dev lo;
+   ip route flush table local 127.0.0.0/8; ip route add 127.0.0.1 via ${gateway}; true`;
+
+describe.skipIf(!isRoot || noNetworks !== undefined)("what is kept away on the side of the host (needs root and CNI plugins)", () => {
+  const scene = useEngine();
+  const host = useNetworkHost(scene);
+  const apply = async (name: string, network: object) => {
+    expect(
+      (await http(scene.socket, "POST", "/v1/apply", { text: taskText(scene.rootfs(), name, [{ name: "main" }], { network }) })).text,
+    ).toContain("created");
+    await until(async () => (await taskOf(scene, name)).known === "RUNNING", LONGEST_MS);
+  };
+  const remove = async (name: string) => {
+    expect((await http(scene.socket, "DELETE", `/v1/tasks/${name}`)).status).toBe(202);
+    await until(async () => (await http(scene.socket, "GET", `/v1/tasks/${name}`)).status === 404);
+  };
+  const namespaceOf = (task: string) => {
+    const found = scene.list().find(({ id, status }) => id.includes(`.${task}.`) && id.includes(".main-") && status === "running");
+    return `/proc/${found?.pid ?? 0}/ns/net`;
+  };
+  const answer = async (task: string, address: string) => (await host.inside(namespaceOf(task), ...CONNECT(address))).trim();
+  const guards = async () => (await host.on("iptables-save", "-t", "raw")).split("\n").filter((line) => line.includes("RUNT-GUARD"));
+
+  test(
+    "without what blocks them in its own namespace a task reaches neither; a task that may have the metadata does; the rules are restored, and go with the network",
+    async () => {
+      const daemon = await host.daemon();
+      await host.on(
+        "sh",
+        "-c",
+        `ip link add cloud type dummy || ip link add cloud type veth peer name cloud1; ip addr add ${METADATA}/32 dev cloud; ip link set cloud up`,
+      );
+      await host.serve(...SERVE(METADATA));
+      await host.serve(...SERVE("127.0.0.1"));
+      // A port of the host, for which the bridge takes packets of loopback.
+      await apply("blind", { ports: [{ container: 80, host: 8080 }] });
+      await apply("seeing", { metadata: true });
+      const gateway = /default via (\S+)/.exec(await host.inside(namespaceOf("blind"), "ip", "route"))![1]!;
+      await host.inside(namespaceOf("blind"), "sh", "-c", OPEN(gateway));
+      expect([await answer("seeing", METADATA), await answer("blind", METADATA), await answer("blind", "127.0.0.1")]).toEqual([
+        "secret",
+        "silence",
+        "silence",
+      ]);
+
+      // It is these rules that keep them away. A new daemon brings back what somebody has removed.
+      await host.on("iptables", "-t", "raw", "-F");
+      expect([await answer("blind", METADATA), await answer("blind", "127.0.0.1")]).toEqual(["secret", "secret"]);
+      await daemon.kill();
+      await host.daemon();
+      await until(async () => (await guards()).some((line) => line.startsWith("-A PREROUTING")));
+      expect([await answer("seeing", METADATA), await answer("blind", METADATA), await answer("blind", "127.0.0.1")]).toEqual([
+        "secret",
+        "silence",
+        "silence",
+      ]);
+
+      // Its address may be somebody else's now.
+      await remove("seeing");
+      expect((await guards()).filter((line) => line.endsWith("-j RETURN"))).toEqual([]);
+      await remove("blind");
+      expect(await guards()).toEqual([]);
+    },
+    LONGEST_MS,
+  );
+});
