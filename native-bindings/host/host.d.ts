@@ -375,4 +375,8 @@ declare module "runt:host" {
     inherit: readonly number[],
     user?: number,
   ): number;
+  /** Bits of capabilities(7), 1n << CAP_*: this process keeps those and loses all others from every set, also from the bounding set. */
+  export function limitCapabilities(kept: bigint): void;
+  /** seccomp(2): this process has no_new_privs and this filter (BPF of `seccompCompile`) from now on. */
+  export function installFilter(program: ArrayBuffer): void;
 }

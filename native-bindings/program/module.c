@@ -161,7 +161,9 @@ static const JSCFunctionListEntry build_fields[] = {
     F("accept", 1, host_accept) \
     F("makeRaw", 1, host_make_raw) \
     F("setWindowSize", 3, host_set_window_size) \
-    F("spawnCompanion", 6, host_spawn_companion)
+    F("spawnCompanion", 6, host_spawn_companion) \
+    F("limitCapabilities", 1, host_limit_capabilities) \
+    F("installFilter", 1, host_install_filter)
 
 #define DECLARE(name, count, function) HOST_FUNCTION_IS(function);
 FUNCTIONS(DECLARE)

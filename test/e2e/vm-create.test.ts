@@ -66,6 +66,16 @@ describe.skipIf(missing !== undefined)(`create in a machine${missing ? ` (${miss
     expect(warned).toBe(known.accelerator === "tcg");
   });
 
+  test("is kept by a process that has few of root's rights, and a filter", async () => {
+    const { all } = await created();
+    const status = readFileSync(`/proc/${all.get("runt")}/status`, "utf8");
+    // CAP_KILL: the hypervisor has another user.
+    for (const set of ["CapPrm", "CapEff", "CapBnd"]) expect(status).toMatch(new RegExp(`^${set}:\\s+0{14}20$`, "m"));
+    for (const set of ["CapInh", "CapAmb"]) expect(status).toMatch(new RegExp(`^${set}:\\s+0+$`, "m"));
+    expect(status).toMatch(/^NoNewPrivs:\s+1$/m);
+    expect(status).toMatch(/^Seccomp:\s+2$/m);
+  });
+
   test("leaves nothing of a machine whose container is killed before its start", async () => {
     const { name, all } = await created();
     await ok(["kill", name, "KILL"]);

@@ -3,6 +3,8 @@ export {
   accept,
   chroot,
   insertModule,
+  installFilter,
+  limitCapabilities,
   listen,
   makeRaw,
   mount,

@@ -1,7 +1,7 @@
 /**
  * What boots a machine. `create` runs it as a hook of the host's side and waits until the container is made in the guest: what goes wrong until then
  * fails `create`, with the reason. Then it stays, as the parent of the hypervisor and the file server, and gives the channel to the monitor when the
- * container starts. From then on it hears nothing of the guest: this process has more rights than the monitor has.
+ * container starts. From then on it hears nothing of the guest: this process keeps a few rights that the monitor does not have (confine.ts).
  */
 import * as host from "../../host/index.ts";
 import { ProtocolError } from "../channel/index.ts";
@@ -14,7 +14,8 @@ import { joinInterfaces, readInterfaces } from "../network/host.ts";
 import { JAIL } from "../places.ts";
 import { fromEnvironment, type MachineRequest } from "../request.ts";
 import { Accelerator } from "./accelerator.ts";
-import { startMonitor } from "./give-up.ts";
+import { confine } from "./confine.ts";
+import { StartFifo } from "./give-up.ts";
 import { Greeting } from "./greeting.ts";
 import { HYPERVISOR, startMachine } from "./machine.ts";
 import { makeMountPoints } from "./mount-points.ts";
@@ -44,8 +45,10 @@ export function boot(): never {
   };
   const [monitors, clients] = [listen(JAIL.boot), listen(JAIL.monitor)];
   const interfaces = request.network ? readInterfaces() : [];
+  const hasInterfaces = interfaces.length > 0;
   const chosen = accelerator.choose();
   const began = host.monotonic();
+  const fifo = new StartFifo();
   const { programs, channel, complaints } = startMachine(request, chosen, interfaces);
   const complaint = new Complaints(loop, complaints);
   const endings: string[] = [];
@@ -69,14 +72,14 @@ export function boot(): never {
     if (!isMade) fail(`runt: machine: ${whole}`, BROKEN);
     reason = whole;
     for (const pid of programs.keys()) host.kill(pid, host.signalNumber("KILL"));
-    startMonitor();
+    fifo.startMonitor();
   }
 
   const greeting = new Greeting(loop, channel, request, {
     interfaces,
     greeted() {
       accelerator.booted(host.monotonic() - began);
-      joinInterfaces(interfaces);
+      if (hasInterfaces) joinInterfaces(interfaces);
     },
     made() {
       loop.setAlarm(undefined);
@@ -116,6 +119,8 @@ export function boot(): never {
   loop.setAlarm(bootSeconds * 1000, () =>
     broken(`the guest ${greeting.greeted ? "has not made the container" : "does not answer"} after ${bootSeconds} seconds`),
   );
+  // All that needs more rights is done, and nothing of the guest is read yet.
+  confine(hasInterfaces);
   try {
     return loop.run();
   } catch (error) {
