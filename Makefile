@@ -170,6 +170,7 @@ bin/runt: $(B)/runt-image-writer $(if $(DEBUG),,$(B)/engine.image)
 	$(Q)$(if $(DEBUG),cp $< $@,objcopy -S --update-section .image=$(B)/engine.image $< $@)
 
 include native-bindings/testing/build.mk
+include tools/newer-toolchain.mk
 
 # The client of the daemon: bin/runtctl.
 include native-bindings/client/build.mk
@@ -249,7 +250,7 @@ setup-test: | $(SETUP)
 	@tools/setup.sh test
 
 .PHONY: test
-test: setup-test bin/runt $(T)/runt $(TEST_TOOLS) $(BENCH_TOOLS) native-test-tools library
+test: setup-test newer-tree bin/runt $(T)/runt $(TEST_TOOLS) $(BENCH_TOOLS) native-test-tools library
 	tools/test.sh lint unit native@private native@shared native-host e2e@private walk guard readme '&' \
 		e2e@shared-v2 library clients differential@private differential@shared findings conformance security faults@private '&' \
 		engine@private

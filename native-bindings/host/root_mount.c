@@ -2,15 +2,15 @@
 #include "arguments.h"
 #include "error.h"
 #include "function.h"
+#include "statx.h"
 
 #include <fcntl.h>
-#include <linux/stat.h>
 #include <stdio.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* include/uapi/linux/mount.h, linux/stat.h: headers of Linux 6.1 do not have all of them. */
+/* include/uapi/linux/mount.h: headers of Linux 6.1 do not have all of them. */
 #ifndef OPEN_TREE_CLONE
 #define OPEN_TREE_CLONE 1
 #define OPEN_TREE_CLOEXEC O_CLOEXEC
@@ -20,7 +20,6 @@
 #ifndef AT_RECURSIVE
 #define AT_RECURSIVE 0x8000
 #endif
-#define MNT_ID_UNIQUE 0x4000U
 
 HOST_CALL(host_clone_mount, "i") {
     const unsigned flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE;
@@ -34,16 +33,16 @@ HOST_CALL(host_attach_mount, "ii") {
 
 /* Linux 6.8 gives the unique id, if asked for it, in the place of the other id. */
 HOST_CALL(host_mount_ids, "i") {
-    struct statx plain, unique;
-    if (syscall(SYS_statx, a[0].number, "", AT_EMPTY_PATH, STATX_MNT_ID, &plain) < 0 ||
-        syscall(SYS_statx, a[0].number, "", AT_EMPTY_PATH, MNT_ID_UNIQUE, &unique) < 0) {
+    struct host_statx plain, unique;
+    if (host_statx(a[0].number, "", AT_EMPTY_PATH, HOST_STATX_MNT_ID, &plain) < 0 ||
+        host_statx(a[0].number, "", AT_EMPTY_PATH, HOST_STATX_MNT_ID_UNIQUE, &unique) < 0) {
         return host_throw(ctx, errno, "statx", NULL);
     }
-    if (!(plain.stx_mask & STATX_MNT_ID)) return host_throw(ctx, ENOSYS, "statx", NULL);
+    if (!(plain.mask & HOST_STATX_MNT_ID)) return host_throw(ctx, ENOSYS, "statx", NULL);
     JSValue ids = JS_NewObject(ctx);
     if (JS_IsException(ids)) return ids;
-    host_set(ctx, ids, "id", JS_NewInt64(ctx, (int64_t)plain.stx_mnt_id));
-    if (unique.stx_mask & MNT_ID_UNIQUE) host_set(ctx, ids, "unique", JS_NewBigUint64(ctx, unique.stx_mnt_id));
+    host_set(ctx, ids, "id", JS_NewInt64(ctx, (int64_t)plain.mount));
+    if (unique.mask & HOST_STATX_MNT_ID_UNIQUE) host_set(ctx, ids, "unique", JS_NewBigUint64(ctx, unique.mount));
     return ids;
 }
 

@@ -3,15 +3,14 @@
 #include "error.h"
 #include "files.h"
 #include "function.h"
+#include "statx.h"
 #include "text.h"
 
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/stat.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -48,12 +47,12 @@ HOST_CALL(host_fstat, "i") {
 
 /* Sets mount and inode of what is open there, in two members. Where a filter refuses statx(2) the mount is -1. False: errno says why. */
 static bool set_open_file(JSContext *ctx, JSValueConst object, const char *path) {
-    struct statx both;
+    struct host_statx both;
     struct stat status;
-    bool known = syscall(SYS_statx, AT_FDCWD, path, 0, STATX_INO | STATX_MNT_ID, &both) == 0 && (both.stx_mask & STATX_MNT_ID);
+    bool known = host_statx(AT_FDCWD, path, 0, HOST_STATX_INO | HOST_STATX_MNT_ID, &both) == 0 && (both.mask & HOST_STATX_MNT_ID);
     if (!known && stat(path, &status) < 0) return false;
-    host_set(ctx, object, "mountId", JS_NewInt64(ctx, known ? (int64_t)both.stx_mnt_id : -1));
-    host_set(ctx, object, "inode", JS_NewBigUint64(ctx, known ? both.stx_ino : status.st_ino));
+    host_set(ctx, object, "mountId", JS_NewInt64(ctx, known ? (int64_t)both.mount : -1));
+    host_set(ctx, object, "inode", JS_NewBigUint64(ctx, known ? both.inode : status.st_ino));
     return true;
 }
 
