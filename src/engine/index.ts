@@ -41,5 +41,6 @@ export {
   sizeSchema,
   type TaskSpec,
   taskJsonSchema,
+  warningsOf,
 } from "./spec/index.ts";
 export { type JournalEntry, type JournalPage, type Migration, migrateStore, StoreError, type StoreErrorCode } from "./store/index.ts";

@@ -30,11 +30,11 @@ describe.skipIf(!isRoot)("metadata of a container (needs root)", () => {
     }
   };
 
-  test("E61 it reads what it is: task, container, start, ports; it cannot write there, and another user can read it", async () => {
+  test("E61 it reads what it is: task, container, start, ports, image, limits; it cannot write there, and another user can read it", async () => {
     await scene.daemon();
     const script = `${POLL} (echo x > /run/self/metadata.json || echo x > /run/self/x || rm /run/self/metadata.json) 2>/dev/null || echo > /shared/refused; ${SLEEP}`;
     const namespaces = { network: "host" };
-    const shared = await apply({ user: "1234" }, script, { namespaces, ports: [{ port: 18_099 }] });
+    const shared = await apply({ user: "1234", memory: "64Mi" }, script, { namespaces, pids: 50, ports: [{ port: 18_099 }] });
     execFileSync("chmod", ["777", shared]);
     await until(hasSeen(shared, "READY"));
     const { id, digest, containers } = await task();
@@ -44,6 +44,8 @@ describe.skipIf(!isRoot)("metadata of a container (needs root)", () => {
       container: { name: "a", id: containers[0].id, generation: 1, startedAt: expect.stringMatching(/^\d{4}-.*Z$/) },
       addresses: [],
       ports: [{ port: 18_099, protocol: "tcp" }],
+      image: null,
+      limits: { container: { memory: 64 * 1024 ** 2 }, task: { pids: 50 } },
     });
     // The kernel's own time of that start, to the second.
     const { pid } = scene.list()[0]!;

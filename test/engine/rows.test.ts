@@ -104,6 +104,10 @@ describe.skipIf(!isRoot)("rows (need root)", () => {
     expect(known).toBe("STOPPED");
     expect(containers[0].exit).toMatchObject({ code: 7, signal: null, unknown: false });
     expect(containers[0].exit.endedWallMs).toBeLessThanOrEqual(ended);
+    // Not the time at which the second daemon has learnt of it.
+    expect(containers[0].stoppedMs).toBe(containers[0].exit.endedWallMs);
+    const shown = (await scene.ctl("describe", "t")).stdout;
+    expect(shown).toContain(`Stopped:        ${new Date(containers[0].exit.endedWallMs).toISOString()}`);
   });
 
   test("E26 start, end, lack of memory and health: one event for each", async () => {

@@ -53,10 +53,24 @@ describe.skipIf(!isRoot)("limits of a task (needs root)", () => {
     expect(taskCgroups()).toEqual([]);
   });
 
-  test("T6: what is not limited is not; T8: the weight of a task is that of its containers together; T12: shares are moved into the kernel's bounds", async () => {
+  test("T6: what is not limited is not; T8: the weight of a task is that of its containers together; T12: shares are moved into the kernel's bounds, and apply, the event and the journal say so", async () => {
     await scene.daemon();
     const weighted = [0, 1, 512].map((cpuShares) => ({ name: `s${cpuShares}`, fields: { cpuShares } }));
-    await run(weighted);
+    const text = taskText(scene.rootfs(), "t", weighted);
+    const applied = await http(scene.socket, "POST", "/v1/apply", { text });
+    expect(JSON.parse(applied.text).warnings).toEqual([
+      "t: container s0: cpuShares: the kernel does not take 0; the container gets 2",
+      "t: container s1: cpuShares: the kernel does not take 1; the container gets 2",
+    ]);
+    await until(async () => (await task()).known === "RUNNING");
+    const adjusted = (await eventsOf(scene.socket, 0)).flatMap(({ data }) =>
+      data["adjusted"] === undefined ? [] : [[data["container"], data["known"], data["adjusted"]]],
+    );
+    expect(adjusted).toEqual([
+      ["s0", "CREATED", { cpuShares: { asked: 0, applied: 2 } }],
+      ["s1", "CREATED", { cpuShares: { asked: 1, applied: 2 } }],
+    ]);
+    expect((await scene.ctl("events", "t")).stdout).toContain("cpuShares 2 instead of 0");
     const unlimited = CGROUP_VERSION === 1 ? /^9223372036854771712$/ : /^max$/;
     expect(limitsOf(pidOf("s0")).memory).toMatch(unlimited);
     expect(limitsOf(pidOf("s0")).pids).toBe("max");

@@ -1,7 +1,16 @@
 /** Events for subscribers: the difference between two records. */
+import { appliedShares, type ContainerSpec } from "../spec/index.ts";
 import { CHECK_KINDS, type CheckKind } from "./checks.ts";
 import type { Reason } from "./reason.ts";
-import type { AgentRecord, ContainerExit, ContainerRecord, HealthStatus, ImageRecord, TaskRecord } from "./record.ts";
+import {
+  type AgentRecord,
+  type ContainerExit,
+  type ContainerRecord,
+  type HealthStatus,
+  type ImageRecord,
+  specOf,
+  type TaskRecord,
+} from "./record.ts";
 import type { ContainerStatus, ResourceStatus, TaskStatus } from "./status.ts";
 
 export type Change =
@@ -16,6 +25,8 @@ export type Change =
       readonly known: ContainerStatus;
       readonly exit: ContainerExit | null;
       readonly reason: Reason | null;
+      /** The container was created with another value than its spec has: the kernel does not take that one. */
+      readonly adjusted?: { readonly cpuShares: { readonly asked: number; readonly applied: number } } | undefined;
     }
   /** The image of a container was determined. usingCachedDigest: the source failed because of `error`, and the image already in the store is used. */
   | {
@@ -61,6 +72,7 @@ export function changesBetween(before: TaskRecord | undefined, now: TaskRecord, 
         before?.containers.find(({ name }) => name === one.name),
         one,
         stopTries,
+        specOf(now, one.name),
       ),
     ),
     ...(waiting !== null && String(waiting.missing) !== String(before?.waiting?.missing)
@@ -70,7 +82,12 @@ export function changesBetween(before: TaskRecord | undefined, now: TaskRecord, 
   ];
 }
 
-function containerChanges(before: ContainerRecord | undefined, now: ContainerRecord, stopTries: number): Change[] {
+function containerChanges(
+  before: ContainerRecord | undefined,
+  now: ContainerRecord,
+  stopTries: number,
+  spec: ContainerSpec | undefined,
+): Change[] {
   const { name, generation, known, exit, reason, health, stop, image } = now;
   const of = { container: name, generation };
   const changes: Change[] = [];
@@ -80,7 +97,7 @@ function containerChanges(before: ContainerRecord | undefined, now: ContainerRec
   }
   const isExitNew = exit !== null && exit !== before?.exit;
   if ((before?.known ?? "NONE") !== known || (before?.generation ?? 1) !== generation || isExitNew) {
-    changes.push({ type: "container", ...of, known, exit, reason });
+    changes.push({ type: "container", ...of, known, exit, reason, ...(known === "CREATED" ? adjustmentOf(spec) : {}) });
   }
   if (health !== null && (before?.health?.status ?? "UNKNOWN") !== health.status)
     changes.push({ type: "health", ...of, status: health.status });
@@ -95,4 +112,10 @@ function containerChanges(before: ContainerRecord | undefined, now: ContainerRec
   if (stop.failures === stopTries && before?.stop.failures !== stopTries)
     changes.push({ type: "alarm", container: name, failures: stop.failures });
   return changes;
+}
+
+function adjustmentOf(spec: ContainerSpec | undefined): Pick<Extract<Change, { type: "container" }>, "adjusted"> {
+  const asked = spec?.cpuShares;
+  const applied = appliedShares({ cpuShares: asked });
+  return asked === undefined || applied === undefined || asked === applied ? {} : { adjusted: { cpuShares: { asked, applied } } };
 }

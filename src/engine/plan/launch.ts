@@ -10,7 +10,15 @@ import {
   type StdioSet,
 } from "../../executor/index.ts";
 import { USERS_OF_A_TASK } from "../model/index.ts";
-import { type ContainerSpec, type ImageConfig, type MountSpec, NAMESPACES, namespacesOf, type TaskSpec } from "../spec/index.ts";
+import {
+  appliedShares,
+  type ContainerSpec,
+  type ImageConfig,
+  type MountSpec,
+  NAMESPACES,
+  namespacesOf,
+  type TaskSpec,
+} from "../spec/index.ts";
 import { type ImageProcess, imageProcess } from "./image.ts";
 import { ROUTER_CONFIG, ROUTER_RUN } from "./log-router.ts";
 import { memberAnnotations, relayMounts } from "./machine.ts";
@@ -18,7 +26,6 @@ import { resolvMounts } from "./name-servers.ts";
 import { fileMounts, type NetworkPlacement } from "./network-files.ts";
 import { defaultSeccomp } from "./seccomp.ts";
 import { type ProxyPlacement, proxyMounts } from "./shared-proxy.ts";
-import { sharesOf } from "./task-limits.ts";
 
 export interface Placement {
   /** Absolute path of the parent cgroup of the task's containers. */
@@ -189,7 +196,7 @@ function capabilitiesOf({ capabilities: { add, drop } = { add: [], drop: [] } }:
 export function limitsOf(task: TaskSpec, container: ContainerSpec): Resources {
   const { cpus, memoryReservation, pids } = container;
   const memory = container.memory ?? task.memory;
-  const shares = sharesOf(container);
+  const shares = appliedShares(container);
   return {
     ...(cpus === undefined ? {} : { cpus }),
     ...(shares === undefined ? {} : { cpuShares: shares }),

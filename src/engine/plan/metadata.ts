@@ -1,5 +1,6 @@
 /** The metadata file that describes a container to itself. Pure. */
 import { specOf, type TaskRecord } from "../model/index.ts";
+import type { TaskSpec } from "../spec/index.ts";
 
 export interface Metadata {
   /** INITIAL until the container was started. Values that are known only afterwards are null until then. */
@@ -15,8 +16,28 @@ export interface Metadata {
   };
   /** Addresses of the task's own network, with prefix lengths; empty: it has none. */
   readonly addresses: readonly string[];
-  /** Host ports of the task. */
-  readonly ports: readonly { readonly port: number; readonly protocol: "tcp" | "udp" }[];
+  /** Host ports on which the task listens, and those that are forwarded to a port of its network: `port` is the host's. */
+  readonly ports: readonly MetadataPort[];
+  /** null: its root file system is no image's. */
+  readonly image: { readonly reference: string; readonly digest: string } | null;
+  /** Limits of the container and of the task. What is absent is not limited. */
+  readonly limits: { readonly container: MetadataLimits; readonly task: MetadataLimits };
+}
+
+export interface MetadataPort {
+  readonly port: number;
+  readonly protocol: "tcp" | "udp";
+  /** Port in the task's network; absent: the task uses the host's. */
+  readonly containerPort?: number;
+  /** Address of the host; absent: all. */
+  readonly address?: string;
+}
+
+export interface MetadataLimits {
+  readonly cpus?: number;
+  /** In bytes. */
+  readonly memory?: number;
+  readonly pids?: number;
 }
 
 export interface Incarnation {
@@ -26,11 +47,9 @@ export interface Incarnation {
 }
 
 /** @param startedMs milliseconds since the epoch; undefined: not started yet */
-export function metadataOf(
-  { id, group, name, digest, spec, network }: TaskRecord,
-  one: Incarnation,
-  startedMs: number | undefined,
-): Metadata {
+export function metadataOf(record: TaskRecord, one: Incarnation, startedMs: number | undefined): Metadata {
+  const { id, group, name, digest, spec, network, containers } = record;
+  const image = containers.find((container) => container.name === one.container)?.image;
   return {
     status: startedMs === undefined ? "INITIAL" : "READY",
     task: { id, group, name, specDigest: digest },
@@ -41,10 +60,23 @@ export function metadataOf(
       startedAt: startedMs === undefined ? null : new Date(startedMs).toISOString(),
     },
     addresses: network?.addresses ?? [],
-    ports: spec.ports,
+    ports: [...spec.ports, ...mappedPorts(spec)],
+    image: image ? { reference: image.reference, digest: image.digest } : null,
+    limits: { container: limitsIn(specOf(record, one.container) ?? {}), task: limitsIn(spec) },
   };
 }
 
 export function wantsMetadata(record: TaskRecord, container: string): boolean {
   return specOf(record, container)?.metadata !== undefined;
+}
+
+function mappedPorts({ network }: TaskSpec): MetadataPort[] {
+  return (network?.ports ?? []).map(({ container, host = container, protocol, address }) => ({
+    ...{ port: host, protocol, containerPort: container },
+    ...(address === undefined ? {} : { address }),
+  }));
+}
+
+function limitsIn({ cpus, memory, pids }: { [Limit in keyof MetadataLimits]?: MetadataLimits[Limit] | undefined }): MetadataLimits {
+  return { ...(cpus === undefined ? {} : { cpus }), ...(memory === undefined ? {} : { memory }), ...(pids === undefined ? {} : { pids }) };
 }

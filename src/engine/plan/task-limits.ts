@@ -1,11 +1,11 @@
 /** The limits of a task's cgroup. Pure. */
-import { cpuWeight } from "../../shared/linux/index.ts";
-import type { ContainerSpec, TaskSpec } from "../spec/index.ts";
+import { cpuWeight, HIGHEST_SHARES } from "../../shared/linux/index.ts";
+import { appliedShares, type TaskSpec } from "../spec/index.ts";
 
 /** In microseconds: 100 ms, the same period as in limits of containers. */
 const CPU_PERIOD = 100_000;
-/** Bounds of cpu.shares. Source: kernel/sched/sched.h. */
-const SHARES = { least: 2, most: 262_144, unsaid: 1024 } as const;
+/** cpu.shares of a cgroup where nothing is written. Source: kernel/sched/sched.h. */
+const UNSAID_SHARES = 1024;
 
 /** The limits of a task, named as in linux.resources of an OCI configuration. */
 export interface TaskResources {
@@ -20,19 +20,17 @@ export interface TaskResources {
  */
 export function taskResources({ cpus, memory: given, pids, containers, namespaces }: TaskSpec, isInMachine = false): TaskResources {
   const memory = isInMachine ? undefined : given;
-  const shares = containers.reduce((sum, one) => sum + (sharesOf(one) ?? SHARES.unsaid), 0);
+  const shares = containers.reduce((sum, one) => sum + (appliedShares(one) ?? UNSAID_SHARES), 0);
   // The pause container is not counted as one of the user's processes.
   const own = Object.values(namespaces).includes("shared") ? 1 : 0;
   return {
-    cpu: cpus === undefined ? { shares: Math.min(SHARES.most, shares) } : { quota: Math.trunc(cpus * CPU_PERIOD), period: CPU_PERIOD },
+    cpu:
+      cpus === undefined
+        ? { shares: Math.min(Number(HIGHEST_SHARES), shares) }
+        : { quota: Math.trunc(cpus * CPU_PERIOD), period: CPU_PERIOD },
     ...(memory === undefined ? {} : { memory: { limit: memory } }),
     ...(pids === undefined ? {} : { pids: { limit: pids + own } }),
   };
-}
-
-/** The value that the kernel gets for cpuShares; undefined: the container does not set it. */
-export function sharesOf({ cpuShares }: ContainerSpec): number | undefined {
-  return cpuShares === undefined ? undefined : Math.min(SHARES.most, Math.max(SHARES.least, cpuShares));
 }
 
 export interface FileWrite {

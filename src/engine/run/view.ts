@@ -117,7 +117,7 @@ export function viewOf(record: TaskRecord, paths: Paths): TaskView {
       known: container.known,
       restarts: container.restarts,
       startedMs: container.startedAt?.wallMs ?? null,
-      stoppedMs: container.stoppedAt?.wallMs ?? null,
+      stoppedMs: endOf(container),
       exit: container.exit,
       lastRun: container.lastRun ? { id: container.lastRun.runtimeId, startedMs: container.lastRun.startedWallMs } : null,
       reason: container.reason && renderReason(container.reason),
@@ -127,6 +127,12 @@ export function viewOf(record: TaskRecord, paths: Paths): TaskView {
       log: paths.log(id, container.runtimeId),
     })),
   };
+}
+
+/** When it ended, as its monitor has recorded it. The daemon learns of that later, if it was not running at that time. */
+function endOf({ exit, lastRun, stoppedAt }: ContainerRecord): number | null {
+  if (!stoppedAt) return null;
+  return exit === null || exit.unknown || lastRun ? stoppedAt.wallMs : exit.endedWallMs;
 }
 
 function imageView({ reference, digest, via }: ImageRecord): ImageView {

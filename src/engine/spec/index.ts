@@ -4,6 +4,7 @@ export { checkMachine } from "./check/machine.ts";
 export { RESERVED_ANNOTATIONS } from "./check/names.ts";
 export { hostPortOf } from "./check/network.ts";
 export { checkTask } from "./check/task.ts";
+export { appliedShares } from "./cpu-shares.ts";
 export { dependenciesOf, dependencyTarget } from "./dependencies.ts";
 export { canonicalJson, specDigest } from "./digest.ts";
 export { LARGEST_FILE, type ReadDocument, readDocuments } from "./documents.ts";
@@ -29,3 +30,4 @@ export type { DnsSpec, InterfaceSpec, NetworkSpec, PortMapping } from "./schema/
 export { duration as durationSchema, size as sizeSchema } from "./schema/quantities.ts";
 export { NAMESPACES, type Namespace, type TaskInput, type TaskSpec, task as taskSchema, type VolumeSpec } from "./schema/task.ts";
 export { shapeProblems } from "./shape.ts";
+export { warningsOf } from "./warnings.ts";

@@ -6,9 +6,10 @@ import { podHost } from "./pod-host.ts";
 
 /** Prints what is wrong. Returns the exit status. */
 export async function validated({ source, text, origin = (one) => one }: FileToApply): Promise<number> {
-  const { parseFile, renderFinding } = await (await import("./parsers.ts")).files();
+  const { parseFile, renderFinding, warningsOf } = await (await import("./parsers.ts")).files();
   const { tasks, findings } = parseFile(text, podHost());
   for (const finding of findings) printError(renderFinding(origin(finding), source));
+  for (const warning of warningsOf(tasks)) printError(`${source}: warning: ${warning}`);
   if (findings.length === 0) print(`${source}: ${tasks.map(({ name }) => name).join(", ")}: no errors`);
   return findings.length === 0 ? EXIT.done : EXIT.failed;
 }

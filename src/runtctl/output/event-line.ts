@@ -28,7 +28,7 @@ export function textOf(event: EngineEvent, style: Style): string {
     case "waiting":
       return `waits: ${event.missing.map(printable).join("; ")}`;
     case "container":
-      return `container ${printable(event.container)} ${state(event.known, style)}${ended(event.exit)}${because(event.reason)}`;
+      return `container ${printable(event.container)} ${state(event.known, style)}${ended(event.exit)}${because(event.reason)}${adjustedText(event)}`;
     case "image":
       return imageText(event, style);
     case "health":
@@ -56,6 +56,10 @@ function imageText({ container, reference, digest, via, error }: Extract<EngineE
 export function agentText({ pid, restarts, reason }: Pick<Extract<EngineEvent, { type: "agent" }>, "pid" | "restarts" | "reason">): string {
   const why = reason === null ? `, pid ${pid}` : `: ${printable(reason)}`;
   return `${restarts === 0 ? "" : `, started again ${restarts} times`}${why}`;
+}
+
+function adjustedText({ adjusted }: Extract<EngineEvent, { type: "container" }>): string {
+  return adjusted === undefined ? "" : `, cpuShares ${adjusted.cpuShares.applied} instead of ${adjusted.cpuShares.asked}`;
 }
 
 function state(known: string, style: Style): string {

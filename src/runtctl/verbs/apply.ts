@@ -51,8 +51,9 @@ export const apply = verb<Options>({
     if (file === undefined) return EXIT.failed;
     const { source, origin, ...body } = file;
     const answer = await orFindings({ source, origin }, () =>
-      client.call<{ applied: Applied[] }>("POST", "/v1/apply", { ...body, ...applyOptionsOf(options) }),
+      client.call<{ applied: Applied[]; warnings?: string[] }>("POST", "/v1/apply", { ...body, ...applyOptionsOf(options) }),
     );
+    for (const warning of answer?.warnings ?? []) printError(`${source}: warning: ${printable(warning)}`);
     for (const { name, change } of answer?.applied ?? [])
       print(change === "absent" ? `- task ${name} is not in the file` : `task ${name} ${WORDS[change] ?? change}`);
     if (answer === undefined) return EXIT.failed;

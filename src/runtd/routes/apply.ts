@@ -1,9 +1,10 @@
 import { z } from "zod";
+import { warningsOf } from "../../engine/index.ts";
 import { jsonRoute } from "../http/route.ts";
 import { log } from "../log.ts";
 import { readFile } from "../read-file.ts";
 import { fileToApply } from "../schemas/file.ts";
-import { applied } from "../schemas/task.ts";
+import { applied, warnings } from "../schemas/task.ts";
 
 export const applyFile = jsonRoute({
   method: "post",
@@ -12,7 +13,11 @@ export const applyFile = jsonRoute({
   access: "admin",
   summary: "Make the tasks of a group those of a file, all or none",
   body: fileToApply,
-  answer: { status: 200, description: "They are recorded; they may not run yet", schema: z.strictObject({ applied: z.array(applied) }) },
+  answer: {
+    status: 200,
+    description: "They are recorded; they may not run yet",
+    schema: z.strictObject({ applied: z.array(applied), warnings }),
+  },
   errors: ["invalid-spec", "no-room", "not-written"],
   async handle({ engine, caller, body: { text, group, ...options } }) {
     // The file is read while the process for the caller runs.
@@ -21,6 +26,6 @@ export const applyFile = jsonRoute({
     const by = await asking;
     const tasks = await engine.apply(file, group, options, by);
     log("info", "applied", { group, tasks, by });
-    return { applied: tasks };
+    return { applied: tasks, warnings: warningsOf(file.tasks) };
   },
 });

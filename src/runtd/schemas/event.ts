@@ -43,6 +43,10 @@ export const engineEvent = z
       known: containerStatus,
       exit: containerExit.nullable(),
       reason: reason.nullable(),
+      adjusted: z
+        .strictObject({ cpuShares: z.strictObject({ asked: z.int(), applied: z.int() }) })
+        .optional()
+        .describe("The container was created with another value than its spec has: the kernel does not take that one."),
     }),
     z.strictObject({
       type: z.literal("image"),

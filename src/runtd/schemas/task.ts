@@ -97,6 +97,9 @@ export const appliedChange = z
     "updated: other limits, in place. started: it had ended, and runs anew. succeeded: it has done what it was for, and is not run again. absent: it is not in the file, and stays.",
   );
 
+/** One line for each value that is accepted and does something else than its author expects. */
+export const warnings = z.array(z.string()).describe("Values that are accepted, and that do something else than their author expects.");
+
 export const applied = z
   .strictObject({ id: z.string(), name: z.string(), change: appliedChange })
   .meta({ id: "Applied" }) satisfies z.ZodType<Applied>;

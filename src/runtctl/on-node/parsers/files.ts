@@ -1,3 +1,3 @@
 /** Files of tasks and of Kubernetes objects. */
-export { renderFinding } from "../../../engine/index.ts";
+export { renderFinding, warningsOf } from "../../../engine/index.ts";
 export { parseFile } from "../../../pod/index.ts";

@@ -1,0 +1,28 @@
+/** Warnings: values that are accepted, and that do something else than their author expects. Pure. */
+import { appliedShares } from "./cpu-shares.ts";
+import type { ContainerSpec } from "./schema/container.ts";
+import type { TaskSpec } from "./schema/task.ts";
+
+/** With less memory (bytes) a container of runt does not start. */
+const LEAST_MEMORY = 256 * 1024;
+
+/** One line for each, such as "web: container a: memory: ...". */
+export function warningsOf(tasks: readonly TaskSpec[]): string[] {
+  return tasks.flatMap(({ name, memory, containers }) => [
+    ...memoryWarnings(memory).map((text) => `${name}: ${text}`),
+    ...containers.flatMap((one) => containerWarnings(one).map((text) => `${name}: container ${one.name}: ${text}`)),
+  ]);
+}
+
+function containerWarnings({ cpuShares, memory }: ContainerSpec): string[] {
+  const shares = appliedShares({ cpuShares });
+  return [
+    ...memoryWarnings(memory),
+    ...(shares === cpuShares ? [] : [`cpuShares: the kernel does not take ${cpuShares}; the container gets ${shares}`]),
+  ];
+}
+
+function memoryWarnings(memory: number | undefined): string[] {
+  if (memory === undefined || memory >= LEAST_MEMORY) return [];
+  return [`memory: with ${memory} bytes no container starts: it needs at least 256 KiB, and its program more`];
+}
