@@ -8,7 +8,7 @@ export function log(level: LogLevel, event: string, facts: Readonly<Record<strin
 
 /** An error for a log line: its code, if it has one, and its message. */
 export function factsOf(error: unknown): Readonly<Record<string, unknown>> {
-  const { code } = error as { code?: unknown };
+  const { code } = (error ?? {}) as { code?: unknown };
   return { ...(code === undefined ? {} : { code }), message: error instanceof Error ? error.message : String(error) };
 }
 

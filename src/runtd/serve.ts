@@ -10,10 +10,12 @@ import { HTTP_LIMITS, MOST_CONNECTIONS, MOST_STREAMS, MOST_SUBSCRIBERS } from ".
 import type { Services } from "./http/services.ts";
 import { Slots } from "./http/slots.ts";
 import { Timings } from "./http/timings.ts";
+import { cutOffUnread } from "./http/unread.ts";
 import { addUpgrades } from "./http/upgrade.ts";
 import { Calls } from "./interlink/calls.ts";
 import { listenForInterlink } from "./interlink/listen.ts";
 import { interlinkServer } from "./interlink/server.ts";
+import { goOnAfterErrors, logServerErrors } from "./last-handlers.ts";
 import { log } from "./log.ts";
 import { managerMessage } from "./notify.ts";
 import { Peers } from "./peers.ts";
@@ -24,6 +26,7 @@ import { listenOn, makeSocketDirectory } from "./sockets.ts";
 export async function serve(configuration: Configuration, { probe }: Pick<EngineSettings, "probe"> = {}): Promise<void> {
   // New sockets and files are private until their mode is set.
   process.umask(0o077);
+  goOnAfterErrors();
   const { runDir, interlink } = configuration;
   const { stateDir } = configuration.engine;
   const tellReady = managerMessage(["READY=1", `MAINPID=${process.pid}`]);
@@ -68,6 +71,10 @@ export async function serve(configuration: Configuration, { probe }: Pick<Engine
   };
   process.once("SIGTERM", end);
   process.once("SIGINT", end);
+  for (const server of servers) {
+    logServerErrors(server);
+    cutOffUnread(server);
+  }
   await tellReady(engine.binary);
   log("info", "ready", { sockets: places, pid: process.pid });
 }

@@ -9,7 +9,11 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
   const scene = useEngine();
   const read = join(scene.directory, "run/read.sock");
   const SECRET = "s3cret-of-the-test";
-  const secretTask = () => webTask(scene.rootfs()).replace("    stopTimeout", `    env: { TOKEN: "${SECRET}" }\n    stopTimeout`);
+  const secretTask = () =>
+    webTask(scene.rootfs()).replace(
+      "    stopTimeout",
+      `    env: { TOKEN: "${SECRET}" }\n    healthCheck: { http: { port: 9, path: "/?key=${SECRET}", headers: { Authorization: "Bearer ${SECRET}" } } }\n    stopTimeout`,
+    );
 
   test("E7 E31 E85 each answer validates against the daemon's own OpenAPI document, and each that it promises can be had", async () => {
     await scene.daemon();
@@ -146,7 +150,7 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
     expect([...contract.promised].filter((one) => !contract.seen.has(one) && !elsewhere.test(one))).toEqual([]);
   }, 120_000);
 
-  test("values of environments are told on the admin socket, and on no other way", async () => {
+  test("what may be a secret, as values of environments and headers of checks, is told on the admin socket, and on no other way", async () => {
     const daemon = await scene.daemon();
     await http(scene.socket, "POST", "/v1/apply", { text: secretTask() });
     await until(async () => JSON.parse((await http(scene.socket, "GET", "/v1/tasks/web")).text).known === "RUNNING");

@@ -1,5 +1,16 @@
 /** Secrets and files of variables: a container has them, and nothing that stays. */
-import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  lchownSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { http, isRoot, until, useEngine } from "./support.ts";
@@ -106,9 +117,21 @@ describe.skipIf(!isRoot)("secrets and env files (needs root)", () => {
     expect(inMemory()).toBe(true);
     const { pid } = scene.list()[0]!;
     expect(readFileSync(`/proc/${pid}/environ`, "utf8").split("\0")).toContain(`PASSWORD=${SECRETS[0]}`);
-    // A new daemon finds it, and a further program has what the container has.
+    const memory = join(scene.stateDir, "executors-in-memory");
+    const modeOf = () => (statSync(memory).mode & 0o7777).toString(8);
+    expect(modeOf()).toBe("700");
+    // A new daemon finds it, and a further program has what the container has. An earlier version has left the directory open to everybody.
     await first.kill();
+    chmodSync(memory, 0o1777);
+    const elsewhere = scene.file("elsewhere", "mine");
+    symlinkSync(elsewhere, join(memory, "default.other.9.main-00000000.1"));
+    mkdirSync(join(memory, "squatted"));
+    for (const name of ["default.other.9.main-00000000.1", "squatted"]) lchownSync(join(memory, name), 65534, 65534);
     const second = await scene.daemon();
+    expect(modeOf()).toBe("700");
+    expect(readdirSync(memory).filter((name) => lstatSync(join(memory, name)).uid !== 0)).toEqual([]);
+    expect(readFileSync(elsewhere, "utf8")).toBe("mine");
+    expect(second.log()).toContain("foreign-entries-removed");
     const exec = await scene.ctl("exec", "t", "--", "/bin/sh", "-c", "printf %s $PASSWORD | wc -c");
     expect([exec.stderr, exec.stdout]).toEqual(["", `${SECRETS[0].length}\n`]);
     const answers = await Promise.all(["", "/detail"].map((part) => http(scene.socket, "GET", `/v1/tasks/t${part}`)));

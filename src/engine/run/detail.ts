@@ -10,7 +10,7 @@ import {
   USERS_OF_A_TASK,
   type UserRange,
 } from "../model/index.ts";
-import type { TaskSpec } from "../spec/index.ts";
+import { withoutValues } from "./redacted.ts";
 
 export interface CheckDetail {
   readonly status: HealthRecord["status"];
@@ -41,7 +41,7 @@ export interface TaskDetail {
   readonly reason: Reason | null;
   /** Whether it has become what its spec says. */
   readonly readiness: Readiness;
-  /** The spec as applied, with every default filled in. Values that are not shown (environment, annotations, contents of files) are null. */
+  /** The spec as applied, with every default filled in. Values that are not shown are null (redacted.ts). */
   readonly spec: Readonly<Record<string, unknown>>;
   readonly resources: readonly { readonly name: string; readonly known: string }[];
   /** Ids of the host that are 0 and up in its containers (spec.privateUsers). Absent: it has the users of the host. */
@@ -50,7 +50,7 @@ export interface TaskDetail {
 }
 
 export interface DetailOptions {
-  /** For callers that may only read: leave out values of environments and annotations, contents of files, output of health checks, and end messages. */
+  /** For callers that may only read: leave out whatever may be a secret: values of the spec (redacted.ts), output of health checks, and end messages. */
   readonly isRedacted: boolean;
 }
 
@@ -84,20 +84,4 @@ export function detailOf(
 
 function checkDetail({ status, sinceWallMs, failures, output }: HealthRecord, isRedacted: boolean): CheckDetail {
   return { status, sinceMs: sinceWallMs ?? null, failures, output: isRedacted ? null : output };
-}
-
-function withoutValues(spec: TaskSpec): Readonly<Record<string, unknown>> {
-  return {
-    ...spec,
-    ...(spec.annotations === undefined ? {} : { annotations: blank(spec.annotations) }),
-    volumes: spec.volumes.map((volume) => (volume.files === undefined ? volume : { ...volume, files: blank(volume.files) })),
-    containers: spec.containers.map((container) => ({
-      ...container,
-      env: blank(container.env),
-    })),
-  };
-}
-
-function blank(values: Readonly<Record<string, unknown>>): Readonly<Record<string, null>> {
-  return Object.fromEntries(Object.keys(values).map((name) => [name, null]));
 }

@@ -167,6 +167,7 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
         conditions.store(error);
         if (error === undefined) store.keepReserve();
       },
+      onDefect: (error) => log("error", "event-failed", defectFacts(error)),
       probe,
     },
     tasksIn(records, store.path),
@@ -227,6 +228,10 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
     taskUsers,
     log,
   };
+}
+
+function defectFacts(error: unknown): Readonly<Record<string, unknown>> {
+  return { message: String(error), ...(error instanceof Error ? { stack: error.stack } : {}) };
 }
 
 function usersDirectory({ usersDir, stateDir }: EngineSettings, paths: Paths): string {

@@ -49,6 +49,7 @@ export async function restore(options: RestoreOptions): Promise<void> {
   const { log, edits, turns, overcommitted, runtime } = options;
   const told = (step: string, facts: Readonly<Record<string, unknown>> = {}) => log("info", "restored", { step, ...facts });
   told("fence", await enterFence(options));
+  await runtime.secure();
   // Admitted tasks keep their share of the capacity, whatever is found of their containers.
   told("ledger", { overcommitted: overcommitted() });
   const stored = [...turns.records.values()];

@@ -2,7 +2,7 @@
  * The main loop of the engine. All events that are ready form one turn: each is applied to its task, then all changes
  * are stored in one transaction, and only then the actions start. A crash loses a whole turn or nothing.
  */
-import type { ActionType, EngineOptions, HostCapacity, QueuePolicy, TaskEvent, TaskRecord } from "../model/index.ts";
+import type { ActionType, EngineOptions, HostCapacity, Instant, QueuePolicy, TaskEvent, TaskRecord } from "../model/index.ts";
 import { type Store, StoreError } from "../store/index.ts";
 import { Alarm, type Clock } from "./clock.ts";
 import { Deadlines } from "./deadlines.ts";
@@ -44,6 +44,8 @@ export interface TurnsOptions {
   readonly carryOut: (order: Order) => void;
   /** Called when a commit fails; with undefined when one succeeds again. */
   readonly onStore: (error: StoreError | undefined) => void;
+  /** Called with an error that is a defect of this program. What has led to it is dropped, and the engine goes on with everything else. */
+  readonly onDefect: (error: unknown) => void;
   readonly probe?: Probe | undefined;
 }
 
@@ -60,6 +62,7 @@ export class Turns {
   #isScheduled = false;
   #isHeld = true;
   #isWritable = true;
+  #isSound = true;
   /** Runtime ids of the containers that are being stopped although this could not be stored. */
   readonly #unrecorded = new Set<string>();
   /** Number of events for tasks that no longer exist. */
@@ -136,10 +139,26 @@ export class Turns {
   #turn(): void {
     const items = this.#queue;
     this.#queue = [];
-    const draft = new Draft({ records: this.#records, succeeded: this.#succeeded }, this.#options.options, this.#options.clock.now());
+    this.#isSound = true;
+    const now = this.#options.clock.now();
+    try {
+      if (!this.#isDone(items, now)) return;
+    } catch (error) {
+      for (const { reject } of items) reject?.(error);
+      this.#defect(error);
+    }
+    // The deadline of a task that cannot be decided stays in the past: without the pause the turns would follow each other without an end.
+    if (this.#isSound) this.#deadlines.arm(now);
+    else this.#retry.set(RETRY_MS);
+    this.#schedule();
+  }
+
+  /** Returns false if nothing could be stored. */
+  #isDone(items: readonly Item[], now: Instant): boolean {
+    const draft = new Draft({ records: this.#records, succeeded: this.#succeeded }, this.#options.options, now);
     let host: HostFacts | undefined;
     const done = items.filter((item) =>
-      isApplied(item, () => {
+      this.#isApplied(item, () => {
         host = item.step(draft) ?? host;
       }),
     );
@@ -149,15 +168,28 @@ export class Turns {
       for (const { of } of done) if (of !== undefined) probe("before-result", of);
       for (const { action } of draft.orders) probe("before-commit", action.type);
     }
-    if (!this.#commit(draft, host, done)) return;
+    if (!this.#commit(draft, host, done)) return false;
     for (const [id, record] of draft.touched) this.#take(id, record, draft);
     for (const [key, one] of draft.remembered) one === undefined ? this.#succeeded.delete(key) : this.#succeeded.set(key, one);
     for (const { resolve } of done) resolve?.();
     if (probe !== undefined) for (const { action } of draft.orders) probe("after-commit", action.type);
-    for (const order of draft.orders) this.#options.carryOut(order);
-    for (const listener of this.#listeners) listener();
-    this.#deadlines.arm(draft.at);
-    this.#schedule();
+    for (const order of draft.orders) this.#alone(() => this.#options.carryOut(order));
+    for (const listener of this.#listeners) this.#alone(listener);
+    return true;
+  }
+
+  /** What fails must not keep what comes behind it from its turn. */
+  #alone(action: () => void): void {
+    try {
+      action();
+    } catch (error) {
+      this.#defect(error);
+    }
+  }
+
+  #defect(error: unknown): void {
+    this.#isSound = false;
+    this.#options.onDefect(error);
   }
 
   #take(id: string, record: TaskRecord | undefined, { at }: Draft): void {
@@ -213,7 +245,7 @@ export class Turns {
     const draft = new Draft({ records: this.#records, succeeded: this.#succeeded }, this.#options.options, this.#options.clock.now());
     // The refused changes must not take part in deciding what to stop.
     const kept = items.filter((item) => {
-      if (item.reject === undefined || item.isStop === true) return isApplied(item, () => item.step(draft));
+      if (item.reject === undefined || item.isStop === true) return this.#isApplied(item, () => item.step(draft));
       item.reject(error);
       return false;
     });
@@ -223,24 +255,23 @@ export class Turns {
     for (const order of stopsOf(draft, this.#unrecorded)) this.#options.carryOut(order);
   }
 
+  /** Returns false if `apply` threw. The error goes to the caller who waits; one of an event, for which nobody waits, is a defect. */
+  #isApplied({ reject, isStop }: Item, apply: () => void): boolean {
+    try {
+      apply();
+      return true;
+    } catch (error) {
+      if (reject === undefined && isStop !== true) this.#defect(error);
+      reject?.(error);
+      return false;
+    }
+  }
+
   #tick(): void {
     const now = this.#options.clock.now();
     for (const id of this.#deadlines.passed(now)) this.post(id, { type: "tick" });
     // The alarm may fire before the deadline.
     if (this.#queue.length === 0) this.#deadlines.arm(now);
-  }
-}
-
-/** Returns false if `apply` threw and the error went to the caller who waits for it. */
-function isApplied({ reject, isStop }: Item, apply: () => void): boolean {
-  try {
-    apply();
-    return true;
-  } catch (error) {
-    // Nobody waits for an event of the engine. One that cannot be applied is a defect of this program.
-    if (reject === undefined && isStop !== true) throw error;
-    reject?.(error);
-    return false;
   }
 }
 

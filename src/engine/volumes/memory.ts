@@ -5,10 +5,14 @@ import { isMounted } from "./mounted.ts";
 
 const run = promisify(execFile);
 
-/** Mounts the tmpfs. May be repeated. @param bytes size limit; undefined: half of the host's memory, the kernel's default. @throws Error: the message of mount(8) */
+/**
+ * Mounts the tmpfs, whose root belongs to root and is closed to others. May be repeated.
+ * @param bytes size limit; undefined: half of the host's memory, the kernel's default. @throws Error: the message of mount(8)
+ */
 export async function mountMemory(path: string, bytes: number | undefined): Promise<void> {
   if (isMounted(path)) return;
-  const options = ["nosuid", "nodev", ...(bytes === undefined ? [] : [`size=${bytes}`])].join(",");
+  // Without a mode the kernel takes 1777, and everybody who reaches the directory may write to it.
+  const options = ["nosuid", "nodev", "mode=0700", "uid=0", "gid=0", ...(bytes === undefined ? [] : [`size=${bytes}`])].join(",");
   await run("mount", ["-t", "tmpfs", "-o", options, "tmpfs", path]);
 }
 

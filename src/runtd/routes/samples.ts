@@ -2,6 +2,7 @@
 import type { Engine } from "../../engine/index.ts";
 import type { Sample } from "../http/exposition.ts";
 import type { Timings } from "../http/timings.ts";
+import { unexpectedErrors } from "../last-handlers.ts";
 
 export function samplesOf(engine: Engine, { all }: Timings): Sample[] {
   const { epoch, lastSequence, conditions } = engine.node;
@@ -37,6 +38,12 @@ export function samplesOf(engine: Engine, { all }: Timings): Sample[] {
       values: conditions.map(({ type }) => ({ labels: { type }, value: 1 })),
     },
     ...logSamples(engine),
+    {
+      name: "runtd_unexpected_errors_total",
+      type: "counter",
+      help: "Errors that only the last handler of the daemon has got. Each is a defect; the log has it.",
+      values: [{ value: unexpectedErrors() }],
+    },
     { name: "runtd_resident_bytes", type: "gauge", help: "Memory of the daemon.", values: [{ value: process.memoryUsage.rss() }] },
   ];
 }

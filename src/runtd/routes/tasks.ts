@@ -37,7 +37,7 @@ export const describeTask = jsonRoute({
   summary: "What was asked for, and why it is as it is",
   params: taskParams,
   query: inGroup,
-  answer: { status: 200, description: "On read.sock without values of environments", schema: taskDetail },
+  answer: { status: 200, description: "On read.sock without what may be a secret", schema: taskDetail },
   errors: ["unknown-task"],
   handle({ engine, params: { name }, query: { group }, isAdmin }) {
     const detail = engine.detail(name, group, { isRedacted: !isAdmin });

@@ -26,7 +26,7 @@ export const taskDetail = z
     spec: z
       .record(z.string(), z.unknown())
       .describe(
-        "As it was applied, with every default. On read.sock the values of environments and annotations, and what is in files, are null.",
+        "As it was applied, with every default. On read.sock what may be a secret is null: values of environments, annotations, headers and log options, paths of HTTP requests, arguments of commands, and what is in files.",
       ),
     resources: z.array(z.strictObject({ name: z.string(), known: z.string() })),
     users: z

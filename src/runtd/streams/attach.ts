@@ -36,9 +36,7 @@ async function sendOutput({ output }: Attachment, stream: FrameStream): Promise<
 function obey({ kind, payload }: Frame, { stdin, resize }: Attachment, stream: FrameStream): void {
   switch (kind) {
     case FRAME.stdin:
-      if (stdin?.writable && !stdin.write(payload)) {
-        stream.pauseWhile(new Promise((resolve) => stdin.once("drain", resolve).once("close", resolve)));
-      }
+      stream.writeTo(stdin, payload);
       return;
     // The end of input is not passed on, so that the next client can write.
     case FRAME.stdinEnd:

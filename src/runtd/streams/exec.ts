@@ -13,13 +13,12 @@ const NOT_STARTED = 126;
 
 /** Runs until the program has ended or its start has failed. */
 export async function execOn(stream: FrameStream, spawn: (request: SpawnRequest) => Promise<ExecHandle>): Promise<void> {
-  const frames = new Inbox(stream);
   try {
-    const first = await Promise.race([frames.next(), stream.gone]);
+    const first = await stream.first();
     if (first === undefined) return;
     const handle = await spawn(startOf(first));
     stream.send(FRAME.started);
-    frames.deliver((frame) => obey(frame, handle, stream));
+    stream.onFrame((frame) => obey(frame, handle, stream));
     await untilEnd(handle, stream);
   } catch (error) {
     stream.send(FRAME.failed, JSON.stringify(failureOf(error)));
@@ -53,9 +52,7 @@ function obey({ kind, payload }: Frame, handle: ExecHandle, stream: FrameStream)
   const { stdin } = handle;
   switch (kind) {
     case FRAME.stdin:
-      if (stdin?.writable && !stdin.write(payload)) {
-        stream.pauseWhile(new Promise((resolve) => stdin.once("drain", resolve).once("close", resolve)));
-      }
+      stream.writeTo(stdin, payload);
       return;
     case FRAME.stdinEnd:
       stdin?.end();
@@ -64,10 +61,21 @@ function obey({ kind, payload }: Frame, handle: ExecHandle, stream: FrameStream)
       whileItRuns(() => handle.resize(sizeOf(payload)));
       return;
     case FRAME.signal:
-      void handle.signal(Buffer.from(payload).toString()).catch((error) => log("info", "signal-not-sent", factsOf(error)));
+      stream.pauseWhile(signalTo(handle, payload));
       return;
     default:
       throw new Error(`a frame of kind ${kind} is not for a program that runs`);
+  }
+}
+
+/** In bytes. No signal has a longer name. */
+const LONGEST_SIGNAL = 32;
+
+async function signalTo(handle: ExecHandle, payload: Uint8Array): Promise<void> {
+  try {
+    await handle.signal(Buffer.from(payload.subarray(0, LONGEST_SIGNAL)).toString());
+  } catch (error) {
+    log("info", "signal-not-sent", factsOf(error));
   }
 }
 
@@ -86,33 +94,4 @@ function failureOf(error: unknown): { readonly code: string; readonly message: s
   const isTyped = error instanceof ExecutorError || error instanceof RuntimeError;
   if (!isTyped) log("error", "exec-failed", factsOf(error));
   return { code: isTyped ? error.code : "internal", message, exitStatus: NOT_STARTED };
-}
-
-/** Buffers frames until there is a receiver. */
-class Inbox {
-  readonly #waiting: Frame[] = [];
-  #take: ((frame: Frame) => void) | undefined;
-
-  constructor(stream: FrameStream) {
-    stream.onFrame((frame) => {
-      if (this.#take === undefined) this.#waiting.push(frame);
-      else this.#take(frame);
-    });
-  }
-
-  next(): Promise<Frame> {
-    return new Promise((resolve) => {
-      this.#take = (frame) => {
-        this.#take = undefined;
-        resolve(frame);
-      };
-      const first = this.#waiting.shift();
-      if (first !== undefined) this.#take(first);
-    });
-  }
-
-  deliver(take: (frame: Frame) => void): void {
-    this.#take = take;
-    for (const frame of this.#waiting.splice(0)) take(frame);
-  }
 }

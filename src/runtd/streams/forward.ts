@@ -13,8 +13,7 @@ export async function forwardOn(stream: FrameStream, connect: () => Promise<Forw
     stream.onFrame(({ kind, payload }) => {
       if (kind === FRAME.stdinEnd) input.end();
       else if (kind !== FRAME.stdin) throw new Error(`a frame of kind ${kind} is not for a port`);
-      else if (input.writable && !input.write(payload))
-        stream.pauseWhile(new Promise((resolve) => input.once("drain", resolve).once("close", resolve)));
+      else stream.writeTo(input, payload);
     });
     // The relay was ended because the client has disconnected: its remaining output is dropped.
     await stream.sendAll(FRAME.stdout, output).catch(() => {});

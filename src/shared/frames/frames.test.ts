@@ -26,3 +26,14 @@ test("a length that nobody may ask for is refused before it is waited for", () =
   new DataView(header.buffer).setUint32(1, LARGEST_FRAME + 1);
   expect(() => new FrameReader().push(header)).toThrow(/is the most/);
 });
+
+test("a frame that comes byte by byte takes no more time than one that comes at once", () => {
+  const frame = frameOf(FRAME.stdin, new Uint8Array(LARGEST_FRAME));
+  const reader = new FrameReader();
+  const begun = Date.now();
+  let count = 0;
+  for (let at = 0; at < frame.length; at++) count += reader.push(frame.subarray(at, at + 1)).length;
+  expect(count).toBe(1);
+  // Where each byte had all of the frame copied it took minutes.
+  expect(Date.now() - begun).toBeLessThan(60_000);
+});

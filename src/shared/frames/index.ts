@@ -62,26 +62,45 @@ export function frameOf(kind: FrameKind, payload: Uint8Array): Uint8Array {
   return bytes;
 }
 
-/** Puts frames together from what arrives. */
+/** Puts frames together from what arrives. A frame that comes in small pieces takes no more time than one that comes at once. */
 export class FrameReader {
-  #rest = new Uint8Array(0);
+  #bytes = new Uint8Array(0);
+  #size = 0;
+  /** How many bytes the next frame has, as far as that is known. */
+  #needed = HEADER;
 
   /** The frames that are whole with this. @throws Error: one is larger than LARGEST_FRAME */
   push(chunk: Uint8Array): Frame[] {
-    const bytes = new Uint8Array(this.#rest.length + chunk.length);
-    bytes.set(this.#rest);
-    bytes.set(chunk, this.#rest.length);
-    const view = new DataView(bytes.buffer);
+    this.#append(chunk);
+    if (this.#size < this.#needed) return [];
+    const bytes = this.#bytes.subarray(0, this.#size);
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     const frames: Frame[] = [];
     let at = 0;
+    this.#needed = HEADER;
     while (bytes.length - at >= HEADER) {
       const length = view.getUint32(at + 1);
       if (length > LARGEST_FRAME) throw new Error(`a frame of ${length} bytes: ${LARGEST_FRAME} is the most`);
-      if (bytes.length - at - HEADER < length) break;
-      frames.push({ kind: bytes[at]!, payload: bytes.subarray(at + HEADER, at + HEADER + length) });
-      at += HEADER + length;
+      this.#needed = HEADER + length;
+      if (bytes.length - at < this.#needed) break;
+      frames.push({ kind: bytes[at]!, payload: bytes.subarray(at + HEADER, at + this.#needed) });
+      at += this.#needed;
+      this.#needed = HEADER;
     }
-    this.#rest = bytes.slice(at);
+    // The frames share the old bytes, which are not written any more.
+    this.#bytes = bytes.slice(at);
+    this.#size = this.#bytes.length;
     return frames;
+  }
+
+  #append(chunk: Uint8Array): void {
+    const size = this.#size + chunk.length;
+    if (size > this.#bytes.length) {
+      const larger = new Uint8Array(Math.max(size, 2 * this.#bytes.length));
+      larger.set(this.#bytes.subarray(0, this.#size));
+      this.#bytes = larger;
+    }
+    this.#bytes.set(chunk, this.#size);
+    this.#size = size;
   }
 }

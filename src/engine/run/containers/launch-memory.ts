@@ -2,8 +2,23 @@
  * Mounts a tmpfs for the files of containers that have secrets in their environment, so that
  * the secrets are never on disk. It is mounted only while such containers exist.
  */
-import { existsSync, mkdirSync, readdirSync, rmdirSync } from "node:fs";
-import { mountMemory, unmountMemory } from "../../volumes/index.ts";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fchmodSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmdirSync,
+  unlinkSync,
+} from "node:fs";
+import { join } from "node:path";
+import { mountMemory, removeScratch, unmountMemory } from "../../volumes/index.ts";
+
+const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
 
 /** Size limit in bytes, for the configurations, records and pipes of all these containers. */
 const MOST = 256 << 20;
@@ -32,6 +47,14 @@ export class LaunchMemory {
     }
   }
 
+  /**
+   * Closes the tmpfs to others, if it is there, and removes what is not this user's: an earlier version left it open to everybody, who could take the name of the
+   * next container. Returns the names that were removed. @throws Error: something else is there; the errors of the system calls
+   */
+  async secure(): Promise<readonly string[]> {
+    return this.#exclusively(() => this.#closeToOthers());
+  }
+
   /** Unmounts the tmpfs if no container uses it any more. */
   async leave(): Promise<void> {
     await this.#exclusively(async () => {
@@ -46,6 +69,28 @@ export class LaunchMemory {
   async #mount(): Promise<void> {
     mkdirSync(this.directory, { recursive: true, mode: 0o700 });
     await mountMemory(this.directory, MOST);
+    await this.#closeToOthers();
+  }
+
+  async #closeToOthers(): Promise<readonly string[]> {
+    if (lstatSync(this.directory, { throwIfNoEntry: false }) === undefined) return [];
+    const own = process.geteuid?.();
+    const fd = openSync(this.directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    try {
+      const { uid, mode } = fstatSync(fd);
+      if (uid !== own) throw new Error(`${this.directory} belongs to uid ${uid}, and this is uid ${own}`);
+      if ((mode & 0o777) !== 0o700) fchmodSync(fd, 0o700);
+    } finally {
+      closeSync(fd);
+    }
+    // Nobody else can make an entry any more.
+    const others = readdirSync(this.directory).filter((name) => lstatSync(join(this.directory, name)).uid !== own);
+    for (const name of others) {
+      const path = join(this.directory, name);
+      if (lstatSync(path).isDirectory()) await removeScratch(path);
+      else unlinkSync(path);
+    }
+    return others;
   }
 
   #exclusively<T>(action: () => Promise<T>): Promise<T> {

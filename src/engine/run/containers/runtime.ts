@@ -88,6 +88,13 @@ export class ContainerRuntime {
     this.#endFifos();
   }
 
+  /** Has to be called before anything else of it is used. @throws Error: the directory in memory is not this daemon's */
+  async secure(): Promise<void> {
+    const removed = await this.#memory.secure();
+    if (removed.length > 0)
+      this.#options.log("error", "foreign-entries-removed", { directory: this.#memory.directory, names: removed.join(", ") });
+  }
+
   /**
    * Creates the container and starts its program within the launch timeout. A failed launch leaves nothing behind.
    * @param hasSecrets whether its environment contains secrets: its files are written to memory. @throws as Executor.launch

@@ -38,6 +38,9 @@ function asked(): { readonly edits: Edits; readonly orders: readonly Order[] } {
       facts: () => edits.facts,
       carryOut: (order) => void orders.push(order),
       onStore: () => {},
+      onDefect: (error) => {
+        throw error;
+      },
     },
     [],
     [],
