@@ -6,12 +6,12 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, openSync, readdirSync, readFileSync, readlinkSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { decodeMessage, numberOf, textOf } from "../../src/runtime/criu/protobuf.ts";
+import { decodeMessage, encodeMessage, numberOf, textOf } from "../../src/runtime/criu/protobuf.ts";
 import { cgroupOf, hasControllers, isUnified } from "../support/cgroups.ts";
 import type { Config } from "../support/config.ts";
 import { useDumps } from "../support/dumps.ts";
 import { pairs, TYPE } from "../support/fake-criu.ts";
-import { isRoot, isRunt, useHarness } from "../support/harness.ts";
+import { call, isRoot, isRunt, RUNTIME, useHarness } from "../support/harness.ts";
 import { program } from "../support/programs.ts";
 
 describe.skipIf(!(isRunt && isRoot))("restore, as criu sees it (needs root)", () => {
@@ -86,6 +86,32 @@ describe.skipIf(!(isRunt && isRoot))("restore, as criu sees it (needs root)", ()
     const isMounted = (text: string) => text.split("\n").some((line) => line.split(" ")[4] === harness.rootfs());
     expect(isMounted(readFileSync(join(talk(), "mounts"), "utf8"))).toBe(true);
     expect(isMounted(readFileSync("/proc/self/mountinfo", "utf8"))).toBe(false);
+  });
+
+  test("a file of the host has a file in its place, and a device or what has none gets /dev/null", async () => {
+    image(["file[18:3]", "file[1a:2b]", "file[1a:2c]"]);
+    const entry = (name: string, mode: number) => encodeMessage({ 1: 1, 2: 3, 3: { 1: 3, 2: 1, 6: name, 10: mode } });
+    const entries = [entry("file[18:3]", 0o20666), entry("file[1a:2b]", 0o100644), entry("file[1a:2c]", 0o100644)];
+    const head = [Buffer.from("194356543831305600", "hex").subarray(0, 8)];
+    const parts = entries.flatMap((bytes) => [Buffer.from([bytes.length, 0, 0, 0]), Buffer.from(bytes)]);
+    writeFileSync(join(images(), "files.img"), Buffer.concat([...head, ...parts]));
+    const { name, args } = restoring();
+    // stdin and stdout are files of the test's, stderr is a pipe that the container must not get.
+    const errors = join(harness.directory, `errors-${count()}`);
+    const piped = ["bash", "-c", 'exec "$@" 2> >(cat >"$0")', errors, RUNTIME, "--root", harness.root, "--criu", program("fake-criu")];
+    expect(await call(harness.directory, [...piped, ...args], environment())).toMatchObject({ status: 0, stderr: "" });
+    const said = () => readFileSync(errors, "utf8");
+    await expect.poll(said).toContain("standard stream 2 was a file of the host, and here it is none: the container gets /dev/null\n");
+    expect(said()).not.toContain("standard stream 1");
+    const inherited = (requests()[0]!.options.get(27) ?? []).map((value) => decodeMessage(value as Uint8Array));
+    const [device, file, other] = inherited.map((one) => [textOf(one, 1), numberOf(one, 2)!] as const);
+    expect([device![0], file, other![0]]).toEqual(["file[18:3]", ["file[1a:2b]", 1], "file[1a:2c]"]);
+    expect(Math.min(device![1], other![1])).toBeGreaterThan(2);
+    const { streams } = JSON.parse(readFileSync(join(harness.root, name, "state.json"), "utf8"));
+    const inode = statSync("/dev/null").ino.toString(16);
+    expect(streams).toEqual(
+      [0, 1, 2].map((number) => expect.stringMatching(number === 1 ? /^file\[/ : new RegExp(`^file\\[[0-9a-f]+:${inode}\\]$`))),
+    );
   });
 
   test("missing mount points are made inside the root, whatever its links say", async () => {

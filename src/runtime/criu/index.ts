@@ -15,7 +15,8 @@ export {
   REQUEST,
 } from "./messages.ts";
 export { externalMounts, idMappedMounts, type Mount, type MountFacts, parseMounts } from "./mounts.ts";
+export { OPEN_FILES, openFileModes, replaceableFiles } from "./open-files.ts";
 export { findProgram } from "./path.ts";
 export { findCriu, requireCriu, requireFeatures } from "./program.ts";
 export { converse } from "./session.ts";
-export { externalFiles, inheritedStreams, streamKey } from "./stdio.ts";
+export { externalFiles, isFileKey, type Recorded, recordedStreams, streamKey } from "./stdio.ts";

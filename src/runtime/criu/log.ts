@@ -32,7 +32,7 @@ export function endingError(log: string): string | undefined {
   const all = errorsOf(log);
   const causes = all.filter(({ text }) => !HARMLESS.test(text) && !CONSEQUENCES.some((pattern) => pattern.test(text)));
   let cause = causes.length - 1;
-  if (cause === -1) return (all.find(({ text }) => !HARMLESS.test(text)) ?? all.at(-1))?.text;
+  if (cause === -1) return all.find(({ text }) => !HARMLESS.test(text))?.text;
   while (cause > 0 && causes[cause]!.line - causes[cause - 1]!.line <= NEAR) cause--;
   return causes[cause]!.text;
 }

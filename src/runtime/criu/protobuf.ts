@@ -61,6 +61,41 @@ export function decodeMessage(bytes: Uint8Array): Fields {
   return fields;
 }
 
+/** The message with fields written anew, in their places: `change` returns the new value, null to leave the field out, undefined to keep its bytes. */
+export function changeMessage(
+  bytes: Uint8Array,
+  change: (field: number, value: number | Uint8Array) => Value | Uint8Array | null | undefined,
+): Uint8Array {
+  const parts: Uint8Array[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const [key, start] = takeVarint(bytes, at);
+    const [value, end] = takeValue(bytes, start, key % 8);
+    const field = Math.floor(key / 8);
+    const changed = change(field, value);
+    if (changed instanceof Uint8Array) parts.push(lengthDelimited(field, changed));
+    else if (changed !== null) parts.push(changed === undefined ? bytes.subarray(at, end) : encodeMessage({ [field]: changed }));
+    at = end;
+  }
+  return joined(parts);
+}
+
+function lengthDelimited(field: number, content: Uint8Array): Uint8Array {
+  const head: number[] = [];
+  putVarint(head, field * 8 + LENGTH);
+  putVarint(head, content.length);
+  return joined([Uint8Array.from(head), content]);
+}
+
+export function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const all = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
+
 function takeValue(bytes: Uint8Array, start: number, type: number): readonly [number | Uint8Array, number] {
   if (type === VARINT) return takeVarint(bytes, start);
   const [length, from] = type === LENGTH ? takeVarint(bytes, start) : [fixedLength(type), start];

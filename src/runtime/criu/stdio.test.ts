@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { externalFiles, inheritedStreams, streamKey } from "./stdio.ts";
+import { externalFiles, recordedStreams, streamKey } from "./stdio.ts";
 
 it.each([
   ["pipe:[11]", false, "pipe:[11]"],
@@ -14,10 +14,10 @@ it("announces each outside file once", () => {
   expect(externalFiles(["file[1:2]", "pipe:[1]", "file[1:2]", "/dev/pts/0"])).toEqual(["file[1:2]"]);
 });
 
-it("hands over pipes and outside files, each once", () => {
-  expect(inheritedStreams(["pipe:[1]", "pipe:[1]", "file[1:2]"])).toEqual([
-    { key: "pipe:[1]", fd: 0 },
-    { key: "file[1:2]", fd: 2 },
+it("a restore has to give pipes and outside files, each once", () => {
+  expect(recordedStreams(["pipe:[1]", "pipe:[1]", "file[1:2]"])).toEqual([
+    { key: "pipe:[1]", number: 0, isFile: false },
+    { key: "file[1:2]", number: 2, isFile: true },
   ]);
-  expect(inheritedStreams(["/dev/pts/0", "socket:[3]", ""])).toEqual([]);
+  expect(recordedStreams(["/dev/pts/0", "socket:[3]", ""])).toEqual([]);
 });

@@ -1,6 +1,4 @@
 /** Standard streams that lead out of the container: pipes and files of the caller. Pure. */
-import type { InheritedDescriptor } from "./messages.ts";
-
 /** A descriptor 0, 1 or 2 of the container's process. */
 export interface Stream {
   /** The link /proc/PID/fd/N. */
@@ -26,13 +24,26 @@ function isOutsideFile(link: string, inside: boolean): boolean {
 
 /** What a dump has to announce. */
 export function externalFiles(keys: readonly string[]): string[] {
-  return [...new Set(keys.filter((key) => key.startsWith("file[")))];
+  return [...new Set(keys.filter(isFileKey))];
 }
 
 /** The list is part of the image: nothing else than these two is taken from it. */
-const INHERITED = /^(?:pipe:\[\d+\]|file\[[0-9a-f]+:[0-9a-f]+\])$/;
+const PIPE = /^pipe:\[\d+\]$/;
+const FILE = /^file\[[0-9a-f]+:[0-9a-f]+\]$/;
 
-/** For a restore: descriptor N of the restoring process takes the place of the container's N. Two names of one stream are one. */
-export function inheritedStreams(keys: readonly string[]): InheritedDescriptor[] {
-  return keys.map((key, fd) => ({ key, fd })).filter(({ key }, index) => INHERITED.test(key) && keys.indexOf(key) === index);
+export const isFileKey = (key: string): boolean => FILE.test(key);
+
+/** A stream that a restore has to give. */
+export interface Recorded {
+  readonly key: string;
+  /** The first descriptor that was open at it. */
+  readonly number: number;
+  readonly isFile: boolean;
+}
+
+/** Two names of one stream are one. */
+export function recordedStreams(keys: readonly string[]): Recorded[] {
+  return keys
+    .map((key, number) => ({ key, number, isFile: FILE.test(key) }))
+    .filter(({ key, isFile }, index) => (isFile || PIPE.test(key)) && keys.indexOf(key) === index);
 }

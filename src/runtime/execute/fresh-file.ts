@@ -11,14 +11,14 @@ export interface FreshFile {
 const ATTEMPTS = 8;
 const UNKNOWN = "/proc/sys/kernel/random/uuid";
 
-/** A new file with this text at PATH.PID, or under a random name if that name is taken. @throws HostError */
-export function writeBeside(path: string, text: string): FreshFile {
+/** A new file with this content at PATH.PID, or under a random name if that name is taken. @throws HostError */
+export function writeBeside(path: string, content: string | ArrayBuffer): FreshFile {
   const { O } = host;
   for (let attempt = 1; ; attempt++) {
     const name = `${path}.${attempt === 1 ? host.getpid() : host.readFile(UNKNOWN, undefined, true).trimEnd()}`;
     try {
       const fd = host.open(name, O.WRONLY | O.CREAT | O.EXCL | O.NOFOLLOW, 0o600);
-      return fill({ path: name, fd }, text);
+      return fill({ path: name, fd }, content);
     } catch (error) {
       if (!host.isErrno(error, "EEXIST") || attempt === ATTEMPTS) throw error;
       remove(name);
@@ -26,9 +26,9 @@ export function writeBeside(path: string, text: string): FreshFile {
   }
 }
 
-function fill(file: FreshFile, text: string): FreshFile {
+function fill(file: FreshFile, content: string | ArrayBuffer): FreshFile {
   try {
-    host.write(file.fd, text);
+    host.write(file.fd, content);
     return file;
   } catch (error) {
     remove(file.path);

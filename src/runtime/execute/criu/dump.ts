@@ -19,6 +19,7 @@ import * as host from "../../host/index.ts";
 import type { StateRecord } from "../../state/index.ts";
 import { streamsOf } from "../streams.ts";
 import { membershipsOf } from "./cgroups.ts";
+import { makeReplaceable } from "./dumped-streams.ts";
 import { DESCRIPTORS, IMAGE_FILE, NETWORK, namespaceIdentity } from "./image.ts";
 import {
   type CriuFlags,
@@ -100,6 +101,8 @@ export function dump(criu: string, record: StateRecord, flags: CheckpointFlags, 
     request: () => encodeRequest(preDump ? REQUEST.preDump : REQUEST.dump, options),
     notified: (script) => {
       if (script === "status-ready" && flags.statusFd !== undefined) host.write(flags.statusFd, "\0");
+      // The files are all there, and the processes still are: what throws here lets them go on.
+      if (script === "post-dump") makeReplaceable(flags.imagePath, streams);
     },
   });
   closeDirectories(directories);

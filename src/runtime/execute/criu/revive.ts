@@ -10,14 +10,14 @@ import { raiseLoopback } from "../../network/index.ts";
 import { writeRecord } from "../../state/index.ts";
 import { runOperations } from "../execute.ts";
 import type { Execution } from "../execution.ts";
-import { callerStreams } from "../streams.ts";
 import { bringIntoCgroups, membershipsOf } from "./cgroups.ts";
 import { externalSources } from "./external-sources.ts";
 import { namespaceIdentity } from "./image.ts";
 import { type CriuFlags, closeDirectories, commonOptions, criuFailure, openDirectories } from "./options.ts";
 import { protectRoot, readonlyMountpoints, requireReadonly } from "./readonly-mounts.ts";
 import { prepareMountpoints } from "./restore-mounts.ts";
-import { goWhereRootIsMounted, joinedNamespaces, networkLockedBy, readStreams } from "./surroundings.ts";
+import { type RestoredStreams, restoredStreams } from "./restored-streams.ts";
+import { goWhereRootIsMounted, joinedNamespaces, networkLockedBy } from "./surroundings.ts";
 
 export interface RestoreFlags extends CriuFlags {
   /** TYPE:NAME */
@@ -52,7 +52,9 @@ export interface Revival {
 
 /** On return the container runs. @throws RuntError */
 export function revive(execution: Execution, config: ContainerConfig, revival: Revival): void {
-  const streams = readStreams(revival.flags.imagePath);
+  const streams = restoredStreams(revival.flags.imagePath);
+  execution.warnings.push(...streams.warnings);
+  execution.demanded.push(...streams.warnings);
   runOperations(execution, BEFORE);
   const { plan } = execution;
   const table = parseMounts(host.readFile("/proc/self/mountinfo", undefined, true));
@@ -67,10 +69,11 @@ export function revive(execution: Execution, config: ContainerConfig, revival: R
       root,
       externalMounts,
       readonly,
-      inherit: [...streams, ...joined.inherited],
+      inherit: [...streams.inherit, ...joined.inherited],
+      streams,
       joinNamespaces: joined.rejoined,
     });
-    for (const { fd } of joined.inherited) host.close(fd);
+    for (const { fd } of [...streams.inherit, ...joined.inherited]) if (fd > 2) host.close(fd);
   } finally {
     leave();
   }
@@ -79,6 +82,7 @@ export function revive(execution: Execution, config: ContainerConfig, revival: R
 
 type Around = Pick<CriuOptions, "root" | "externalMounts"> &
   Required<Pick<CriuOptions, "inherit" | "joinNamespaces">> & {
+    readonly streams: RestoredStreams;
     /** Mount points. */
     readonly readonly: ReadonlySet<string>;
   };
@@ -89,7 +93,7 @@ function talk(
   config: ContainerConfig,
   { criu, flags, consoleSocket }: Revival,
   leave: () => void,
-  { readonly, ...around }: Around,
+  { readonly, streams, ...around }: Around,
 ): void {
   const directories = openDirectories(flags, OUTPUT);
   const { lsmProfile, lsmMountContext } = flags;
@@ -119,7 +123,7 @@ function talk(
           protectRoot(pid, readonly);
           requireReadonly(pid, readonly);
         }
-        commit(execution, pid);
+        commit(execution, pid, streams);
       }
       if (script === "orphan-pts-master") takeTerminal(execution, consoleSocket, fds);
     },
@@ -161,18 +165,17 @@ function hasOwn(pid: number, file: string): boolean {
 }
 
 /** The processes stand still until criu has the answer to this: the record is there before they run. */
-function commit(execution: Execution, pid: number): void {
+function commit(execution: Execution, pid: number, { names }: RestoredStreams): void {
   execution.pid = pid;
   const started = host.procStat(pid);
   if (!started) throw new RuntError("criu", "the restored process has gone");
   const { record, warnings, root } = execution;
   const { exec } = record;
-  const streams = callerStreams(exec.process?.["terminal"]);
   execution.record = {
     ...record,
     // criu makes one whatever the bundle says: the clocks of the image go on in it. exec joins it.
     ...(hasOwn(pid, "time") && { exec: { ...exec, namespaces: [...new Set([...exec.namespaces, "time"])] } }),
-    ...(streams && { streams }),
+    ...(exec.process?.["terminal"] !== true && { streams: names }),
     phase: "created",
     pid,
     startTime: String(started.startTime),

@@ -1,26 +1,9 @@
-/** What a restore finds around the container: streams, namespaces that it joins, and a root that is a mount point. */
+/** What a restore finds around the container: namespaces that it joins, and a root that is a mount point. */
 import type { ContainerConfig } from "../../config/index.ts";
-import { type CriuOptions, inheritedStreams, type JoinedNamespace, type Mount } from "../../criu/index.ts";
-import { RuntError } from "../../errors/index.ts";
+import type { JoinedNamespace, Mount } from "../../criu/index.ts";
 import * as host from "../../host/index.ts";
-import { DESCRIPTORS, NETWORK, namespaceIdentity } from "./image.ts";
+import { NETWORK, namespaceIdentity } from "./image.ts";
 import { type CriuFlags, EXTERNAL_NAMESPACES, REJOINED_NAMESPACES } from "./options.ts";
-
-/** Of the checkpoint's standard streams those that this process takes the place of. */
-export function readStreams(imagePath: string): CriuOptions["inherit"] & object {
-  const path = `${imagePath}/${DESCRIPTORS}`;
-  try {
-    const keys: unknown = JSON.parse(host.readFile(path));
-    if (!Array.isArray(keys)) throw new RuntError("criu", `${path}: not a list`);
-    return inheritedStreams(keys.slice(0, 3).map(String));
-  } catch (error) {
-    if (error instanceof RuntError) throw error;
-    throw new RuntError("criu", `${path}: ${error instanceof SyntaxError ? "not JSON" : host.reason(error)}`, {
-      hint: "--image-path names the directory of a checkpoint",
-      cause: error,
-    });
-  }
-}
 
 interface Joined {
   readonly inherited: readonly { readonly key: string; readonly fd: number }[];

@@ -5,6 +5,7 @@ import { requireCriu, requireFeatures } from "../../criu/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import {
   becomeMonitor,
+  type Execution,
   execRecord,
   intentRecord,
   interruption,
@@ -27,6 +28,8 @@ const WITH_LABELS = [3, 16, 0] as const;
 /** How the container is watched over, in the foreground. */
 export interface RestoreOptions extends MonitorOptions {
   readonly subreaper: boolean;
+  /** Called when the container is made. */
+  readonly made: (execution: Execution) => void;
 }
 
 /** Returns for a detached container; in the foreground it never does. @throws RuntError; then nothing is left */
@@ -51,6 +54,7 @@ export function restore(options: RuntimeOptions, request: CreateOptions, flags: 
     undo(execution);
     throw interruption(error) ?? error;
   }
+  run.made(execution);
   if (!request.detach) becomeMonitor(execution, run);
 }
 
