@@ -39,6 +39,7 @@ export {
   RUNTIME_NAME,
   renderFinding,
   sizeSchema,
+  type TaskInput,
   type TaskSpec,
   taskJsonSchema,
   warningsOf,

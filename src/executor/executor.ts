@@ -14,6 +14,7 @@ import { type LogUse, useOf } from "./log-counts.ts";
 import { ageOf } from "./process/age.ts";
 import { cgroupVersion } from "./process/cgroups.ts";
 import { Runtime } from "./runtime/client.ts";
+import { checkShape, KIND } from "./shape.ts";
 import { checkPlan } from "./shutdown.ts";
 import { signalNumber } from "./signals.ts";
 import { Statistics } from "./stats/statistics.ts";
@@ -32,6 +33,15 @@ import type {
 } from "./types.ts";
 import { LIBRARY_VERSION, PROTOCOL } from "./version.ts";
 
+const OPTIONS = {
+  stateDir: KIND.text,
+  memoryDir: KIND.text,
+  id: KIND.text,
+  binary: KIND.text,
+  onEvent: KIND.call,
+  atScopeEnd: KIND.object,
+} as const satisfies Readonly<Record<keyof ExecutorOptions, unknown>>;
+
 export class Executor {
   readonly id: string;
   readonly #directory: Directory;
@@ -43,6 +53,7 @@ export class Executor {
 
   /** Nothing is done yet. @throws ExecutorError invalid-argument, runtime-not-found, runtime-version */
   constructor(options: ExecutorOptions) {
+    checkShape("options", options, OPTIONS, ["stateDir", "id"]);
     this.#directory = new Directory(options.stateDir, options.id, options.memoryDir);
     this.#streams = new Streams(this.#directory);
     this.#options = options;

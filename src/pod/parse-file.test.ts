@@ -122,12 +122,12 @@ test("P16 what is wrong is told all at once, and nothing of the file is taken", 
   );
   expect(read(text).tasks).toEqual([]);
   expect(told(text)).toEqual([
-    'f:10:5: /spec/containers/0/imagePullPolicy: Invalid option: expected one of "Always"|"IfNotPresent"|"Never"',
+    'f:10:5: /spec/containers/0/imagePullPolicy: expected "Always", "IfNotPresent" or "Never"',
     'f:11:5: /spec/containers/0/enviroment: the field "enviroment" is not supported',
     "f:12:5: /spec/containers/0/volumeDevices: is not supported: there are no block volumes",
     'f:13:28: /spec/containers/0/resources/limits/cpu: write a quantity like "500m", "64Mi" or "1e3"',
     "f:14:3: /spec/imagePullSecrets: is not supported: images are not pulled with secrets of a pod",
-    'f:15:3: /spec/restartPolicy: Invalid option: expected one of "Always"|"OnFailure"|"Never"',
+    'f:15:3: /spec/restartPolicy: expected "Always", "OnFailure" or "Never"',
   ]);
 });
 

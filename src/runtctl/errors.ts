@@ -16,3 +16,14 @@ export const EXIT = {
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
+
+/** An error of the system about a file, whose code and text Node puts into one message: "ENOENT: no such file or directory, open 'x'". */
+const SYSTEM_TEXT = /^[A-Z0-9]+: (.*?), \w+(?: '.*')?$/s;
+
+/** "web.yaml: no such file or directory", with the code of the error. */
+export function fileError(path: string, error: unknown): Error {
+  const message = error instanceof Error ? error.message : String(error);
+  const { code } = error as NodeJS.ErrnoException;
+  const text = code === "EISDIR" ? "it is a directory" : (SYSTEM_TEXT.exec(message)?.[1] ?? message);
+  return Object.assign(new Error(`${path}: ${text}`, { cause: error }), { code });
+}

@@ -4,7 +4,6 @@ import type { RelayTarget } from "../health/index.ts";
 import type { LogRecord } from "../logs/index.ts";
 import type { ContainerStatus, TaskRecord } from "../model/index.ts";
 import type { HostSupport } from "../plan/index.ts";
-import type { ParsedFile } from "../spec/index.ts";
 import { type JournalPage, Store } from "../store/index.ts";
 import { systemClock } from "./clock.ts";
 import { type Attachment, type AttachRequest, attachTo, checkLog, checkStdin } from "./containers/attach.ts";
@@ -16,7 +15,7 @@ import type { Applied, ApplyOptions } from "./desired/apply.ts";
 import { type Deleted, type Restarted, type Selected, type Selection, taskNamed } from "./desired/commands.ts";
 import { differenceOf, type TaskDifference } from "./desired/difference.ts";
 import type { Caller } from "./desired/journal.ts";
-import { specsIn } from "./desired/specs.ts";
+import { specsIn, type TaskFile } from "./desired/specs.ts";
 import { type DetailOptions, detailOf, type TaskDetail } from "./detail.ts";
 import { EngineError, unknownTask } from "./errors.ts";
 import type { ImageCare } from "./image-care.ts";
@@ -27,7 +26,7 @@ import { type Forwarded, forwardTo } from "./network/port-forward.ts";
 import { relayOf } from "./network/relays.ts";
 import { type EngineParts, partsOf } from "./parts.ts";
 import { restore } from "./restore.ts";
-import type { EngineSettings, NodeView } from "./settings.ts";
+import { checkSettings, type EngineSettings, type NodeView } from "./settings.ts";
 import { ledgerView, type TaskView, viewOf } from "./view.ts";
 
 const BACKUP_MS = 10 * 60_000;
@@ -39,9 +38,10 @@ export class Engine {
 
   /**
    * Opens the state directory, looks up what runs of its tasks, and continues to manage them.
-   * @throws StoreError in-use, not-ours, newer-schema, unreadable; ExecutorError runtime-not-found, runtime-version
+   * @throws EngineError invalid-argument; StoreError in-use, not-ours, newer-schema, unreadable; ExecutorError runtime-not-found, runtime-version
    */
   static async open(settings: EngineSettings): Promise<Engine> {
+    checkSettings(settings);
     const store = new Store({ directory: settings.stateDir });
     try {
       const engine = new Engine(partsOf(settings, store));
@@ -61,10 +61,10 @@ export class Engine {
   }
 
   /**
-   * Applies a task file, given as text (engine/spec) or already parsed. Applies either all of its tasks or none. Returns when the change is recorded,
-   * before the tasks run. `by`, here and below: the caller, for the journal. @throws EngineError invalid-spec, no-room; StoreError not-written
+   * Applies a task file, given as text (engine/spec), already parsed, or as objects. Applies either all of its tasks or none. Returns when the change is recorded,
+   * before the tasks run. `by`, here and below: the caller, for the journal. @throws EngineError invalid-spec, invalid-argument, no-room; StoreError not-written
    */
-  async apply(file: string | ParsedFile, group: string, options: ApplyOptions = {}, by?: Caller): Promise<readonly Applied[]> {
+  async apply(file: TaskFile, group: string, options: ApplyOptions = {}, by?: Caller): Promise<readonly Applied[]> {
     const tasks = specsIn(file, this.#parts.support);
     return this.#parts.edits.make(by, (command) => command.apply(tasks, group, options));
   }
@@ -167,8 +167,8 @@ export class Engine {
     return usages(tasks, this.#parts.runtime);
   }
 
-  /** Returns what `apply` would do, without doing it. @throws EngineError invalid-spec, no-room */
-  plan(file: string | ParsedFile, group: string, options: ApplyOptions = {}): TaskDifference[] {
+  /** Returns what `apply` would do, without doing it. @throws EngineError invalid-spec, invalid-argument, no-room */
+  plan(file: TaskFile, group: string, options: ApplyOptions = {}): TaskDifference[] {
     const present = {
       tasks: [...this.#parts.turns.records.values()],
       succeeded: [...this.#parts.turns.succeeded.values()],

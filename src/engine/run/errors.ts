@@ -1,7 +1,9 @@
 /** Errors of the engine: a stable code, and details for programs. */
-import type { Finding } from "../spec/index.ts";
+import { type Finding, renderFinding } from "../spec/index.ts";
 
 export type EngineErrorCode =
+  /** An argument is of the wrong type. Nothing was changed. */
+  | "invalid-argument"
   /** The task file has errors; `details.findings` lists all of them. Nothing was changed. */
   | "invalid-spec"
   /** There is no such task. */
@@ -44,7 +46,10 @@ export class EngineError extends Error {
 }
 
 export function invalidSpec(findings: readonly Finding[]): EngineError {
-  return new EngineError("invalid-spec", `${findings.length} ${findings.length === 1 ? "error" : "errors"} in the file`, { findings });
+  const [first] = findings;
+  const what = first === undefined ? "" : `: ${renderFinding(first, "line")}`;
+  const more = findings.length > 1 ? ` (and ${findings.length - 1} more)` : "";
+  return new EngineError("invalid-spec", `the file has ${findings.length === 1 ? "an error" : "errors"}${what}${more}`, { findings });
 }
 
 export function unknownTask(name: string, group: string): EngineError {

@@ -1,10 +1,11 @@
 /** Settings of an engine, and what it reports about its host. */
-
+import { isAbsolute } from "node:path";
 import type { ImageStoreOptions } from "../images/index.ts";
 import type { EngineOptions, HostCapacity, QueuePolicy, UserRange } from "../model/index.ts";
 import type { Runtimes } from "../plan/index.ts";
 import type { PullPolicy } from "../spec/index.ts";
 import type { OrphanPolicy } from "./containers/orphans.ts";
+import { EngineError } from "./errors.ts";
 import type { CleanUpSettings } from "./image-care.ts";
 import type { EngineLog } from "./log.ts";
 import type { Probe } from "./probe.ts";
@@ -87,4 +88,17 @@ export interface NodeView {
     readonly type: "StoreReadOnly" | "RecordsDamaged" | "Orphans" | "NotLookedUp" | "Overcommitted" | "NetworkBroken";
     readonly message: string;
   }[];
+}
+
+const PLACES = ["stateDir", "cgroupParent"] as const;
+
+/** @throws EngineError invalid-argument */
+export function checkSettings(settings: EngineSettings): void {
+  for (const name of PLACES) {
+    const path: unknown = (Object(settings) as Partial<EngineSettings>)[name];
+    if (typeof path !== "string" || !isAbsolute(path))
+      throw new EngineError("invalid-argument", `the setting ${name} is an absolute path, and not ${JSON.stringify(path)}`, {
+        field: name,
+      });
+  }
 }

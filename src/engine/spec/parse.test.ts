@@ -41,7 +41,7 @@ containers:
     "f:5:5: /containers/0/rootfs: is no absolute path",
     'f:7:5: /containers/0/memori: the field "memori" is not supported',
     'f:10:5: /containers/1/memory: write a size like "64Mi", "1.5Gi", "500M" or a number of bytes',
-    "f:11:12: /containers/1/env/PORT: Invalid input: expected string, received number",
+    "f:11:12: /containers/1/env/PORT: expected a string, not a number",
   ]);
   expect(parseTasks(text).tasks).toEqual([]);
 });

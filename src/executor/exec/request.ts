@@ -3,6 +3,7 @@ import type { Readable, Writable } from "node:stream";
 import { ExecutorError } from "../errors.ts";
 import type { TerminalSize } from "../launch/command.ts";
 import { checkSize } from "../launch/size.ts";
+import { checkShape, KIND } from "../shape.ts";
 
 /** What every further process has. */
 export interface ProgramRequest {
@@ -76,6 +77,22 @@ export interface ExecResult extends ExecEnd {
   readonly outputBytes: number;
 }
 
+const PROGRAM = {
+  cmd: KIND.text,
+  args: KIND.texts,
+  env: KIND.textsByName,
+  cwd: KIND.text,
+  user: KIND.text,
+  deadlineMs: KIND.number,
+  signal: KIND.object,
+} as const satisfies Readonly<Record<keyof ProgramRequest, unknown>>;
+
+const EXEC = { ...PROGRAM, ringBytes: KIND.number, separate: KIND.flag, input: KIND.text } as const satisfies Readonly<
+  Record<keyof ExecRequest, unknown>
+>;
+
+const SPAWN = { ...PROGRAM, stdio: KIND.object, pty: KIND.objectOrFlag } as const satisfies Readonly<Record<keyof SpawnRequest, unknown>>;
+
 export const DEFAULT_RING = 4096;
 const HIGHEST_RING = 64 << 20;
 
@@ -92,6 +109,7 @@ function checkProgram({ cmd, args = [], env = {}, deadlineMs }: ProgramRequest):
 
 /** @throws ExecutorError invalid-argument */
 export function checkExec(request: ExecRequest): void {
+  checkShape("exec", request, EXEC, ["cmd"]);
   const { ringBytes = DEFAULT_RING } = request;
   checkProgram(request);
   if (!Number.isInteger(ringBytes) || ringBytes < 0 || ringBytes > HIGHEST_RING)
@@ -100,6 +118,7 @@ export function checkExec(request: ExecRequest): void {
 
 /** @throws ExecutorError invalid-argument */
 export function checkSpawn(request: SpawnRequest): void {
+  checkShape("spawn", request, SPAWN, ["cmd"]);
   checkProgram(request);
   if (request.pty && request.stdio?.stderr !== undefined) refuse("stdio.stderr", "a terminal has one output, which is stdout");
   if (typeof request.pty === "object") checkSize("pty", request.pty);

@@ -8,6 +8,7 @@ import { processIn, rootfsOf } from "./bundle.ts";
 import { checkCapabilities } from "./capabilities.ts";
 import { isSlice } from "./cgroup-place.ts";
 import type { LaunchCommand, NamespaceMode, Stdio, StdioSet } from "./command.ts";
+import { checkOptions } from "./options.ts";
 import { checkResources } from "./resources.ts";
 import { checkSize } from "./size.ts";
 
@@ -26,6 +27,7 @@ export function checkId(id: string): void {
 
 /** @throws ExecutorError invalid-argument */
 export function checkCommand(command: LaunchCommand): void {
+  checkOptions(command);
   const refuse = (field: string, reason: string): never => {
     throw new ExecutorError("invalid-argument", `${field}: ${reason}`, { field });
   };

@@ -52,7 +52,7 @@ test.each([
   ],
   [inPod("setHostnameAsFQDN: true"), "8:3", "/spec/setHostnameAsFQDN", "only false is supported: "],
   [inPod("automountServiceAccountToken: true"), "8:3", "/spec/automountServiceAccountToken", "only false is supported: "],
-  [inPod("securityContext: { supplementalGroups: [-1] }"), "8:43", "/spec/securityContext/supplementalGroups/0", "Too small"],
+  [inPod("securityContext: { supplementalGroups: [-1] }"), "8:43", "/spec/securityContext/supplementalGroups/0", "has to be at least 0"],
   [
     inPod("securityContext: { sysctls: [{ name: kernel.panic, value: '1' }] }"),
     "8:22",
@@ -74,7 +74,7 @@ test.each([
     inContainer("readinessProbe: { httpGet: { port: 80, scheme: GOPHER } }"),
     "10:44",
     "/spec/containers/0/readinessProbe/httpGet/scheme",
-    'expected one of "HTTP"|"HTTPS"',
+    'expected "HTTP" or "HTTPS"',
   ],
   [
     inContainer("livenessProbe: { exec: { command: [x] }, successThreshold: 2 }"),
@@ -124,7 +124,12 @@ test.each([
     "/spec/containers/0/securityContext/capabilities/drop",
     "a privileged container has all capabilities",
   ],
-  [inContainer('securityContext: { privileged: "true" }'), "10:24", "/spec/containers/0/securityContext/privileged", "expected boolean"],
+  [
+    inContainer('securityContext: { privileged: "true" }'),
+    "10:24",
+    "/spec/containers/0/securityContext/privileged",
+    "expected true or false",
+  ],
   [
     inContainer("securityContext: { procMount: Unmasked }"),
     "10:24",

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { variablesIn as Variables } from "../../pod/index.ts";
-import { UsageError } from "../errors.ts";
+import { fileError, UsageError } from "../errors.ts";
 import { printError } from "../platform/index.ts";
 import type { ComposeFlags, FileOption, FileToApply } from "../verbs/file.ts";
 
@@ -13,7 +13,7 @@ function environmentIn(directory: string, variablesIn: typeof Variables): Readon
   try {
     return { ...variablesIn(readFileSync(file, "utf8"), process.env), ...process.env };
   } catch (error) {
-    throw new UsageError(`${file}: ${(error as Error).message}`);
+    throw new UsageError(fileError(file, error).message);
   }
 }
 

@@ -1,7 +1,7 @@
 /** The file argument of a verb. */
 import type { Command } from "commander";
 import type { Finding } from "../../engine/client.ts";
-import { UsageError } from "../errors.ts";
+import { fileError, UsageError } from "../errors.ts";
 import { readFile, readInput } from "../platform/index.ts";
 
 export interface FileOption {
@@ -29,10 +29,18 @@ export function addFileOption(command: Command): void {
   command.requiredOption("-f, --file <file>", "tasks, pods or Compose services, as YAML or JSON; - is the standard input");
 }
 
-/** @throws UsageError: it is too large; and errors of the system, with a code */
+/** @throws UsageError: it is too large; Error: it cannot be read */
 export function textOf({ file }: FileOption): { readonly source: string; readonly text: string } {
   const source = file === "-" ? "stdin" : file;
-  const bytes = file === "-" ? readInput(LARGEST) : readFile(file, LARGEST);
+  const bytes = bytesOf(file, source);
   if (bytes.length > LARGEST) throw new UsageError(`${source}: it has more than ${LARGEST} bytes, which is the most that the daemon takes`);
   return { source, text: Buffer.from(bytes).toString() };
+}
+
+function bytesOf(file: string, source: string): Uint8Array {
+  try {
+    return file === "-" ? readInput(LARGEST) : readFile(file, LARGEST);
+  } catch (error) {
+    throw fileError(source, error);
+  }
 }

@@ -357,8 +357,8 @@ export const MODEL_MUTANTS: readonly Mutant[] = [
     id: "T8",
     fault: "a container that says nothing weighs nothing",
     file: "src/engine/plan/task-limits.ts",
-    from: "(sharesOf(one) ?? SHARES.unsaid)",
-    to: "(sharesOf(one) ?? 0)",
+    from: "(appliedShares(one) ?? UNSAID_SHARES)",
+    to: "(appliedShares(one) ?? 0)",
     test: "src/engine/plan/task-limits.test.ts",
   },
   {
@@ -380,8 +380,8 @@ export const MODEL_MUTANTS: readonly Mutant[] = [
   {
     id: "T12",
     fault: "shares are not moved into the kernel's bounds",
-    file: "src/engine/plan/task-limits.ts",
-    from: "Math.max(SHARES.least, cpuShares)",
+    file: "src/engine/spec/cpu-shares.ts",
+    from: "Math.max(LEAST, cpuShares)",
     to: "cpuShares",
     test: "src/engine/plan/task-limits.test.ts",
   },

@@ -1,13 +1,30 @@
 /** Parses a client's task file, and checks that this host can run its tasks. */
 import { type HostSupport, refusedByHost } from "../../plan/index.ts";
-import { type Finding, type ParsedFile, parseTasks, type TaskSpec } from "../../spec/index.ts";
-import { invalidSpec } from "../errors.ts";
+import { type Finding, type ParsedFile, parseTasks, type TaskInput, type TaskSpec } from "../../spec/index.ts";
+import { EngineError, invalidSpec } from "../errors.ts";
 import type { Selection } from "./commands.ts";
 import { keptVolumes } from "./kept.ts";
 
-/** @param file the file's text, or the parsed file. @throws EngineError invalid-spec */
-export function specsIn(file: string | ParsedFile, host: HostSupport): readonly TaskSpec[] {
-  const { tasks, findings } = typeof file === "string" ? parseTasks(file) : file;
+/** A task file: its text, the parsed file, or its tasks as objects. */
+export type TaskFile = string | ParsedFile | TaskInput | readonly TaskInput[];
+
+/** @throws EngineError invalid-argument: it is nothing of that */
+function parsed(file: TaskFile): ParsedFile {
+  if (typeof file === "string") return parseTasks(file);
+  if (typeof file !== "object" || file === null)
+    throw new EngineError("invalid-argument", `a task file is a text or an object, and this is ${file === null ? "null" : typeof file}`);
+  if (isParsed(file)) return file;
+  const tasks: readonly unknown[] = Array.isArray(file) ? file : [file];
+  return parseTasks(tasks.map((task) => JSON.stringify(task)).join("\n---\n"));
+}
+
+function isParsed(file: object): file is ParsedFile {
+  return "findings" in file && Array.isArray(file.findings) && "tasks" in file && Array.isArray(file.tasks);
+}
+
+/** @throws EngineError invalid-spec, invalid-argument */
+export function specsIn(file: TaskFile, host: HostSupport): readonly TaskSpec[] {
+  const { tasks, findings } = parsed(file);
   const refused = tasks.flatMap((task, document) =>
     refusedByHost(task, host).map(
       (one): Finding => ({ code: "shape", document, line: 1, column: 1, ...one, message: `${task.name}: ${one.message}` }),
@@ -17,9 +34,9 @@ export function specsIn(file: string | ParsedFile, host: HostSupport): readonly 
   return tasks;
 }
 
-/** The tasks of a file as far as they are there, whether or not this host could run them. @throws EngineError invalid-spec */
-export function selectionIn(file: string | ParsedFile): Exclude<Selection, "all"> {
-  const { tasks, findings } = typeof file === "string" ? parseTasks(file) : file;
+/** The tasks of a file as far as they are there, whether or not this host could run them. @throws EngineError invalid-spec, invalid-argument */
+export function selectionIn(file: TaskFile): Exclude<Selection, "all"> {
+  const { tasks, findings } = parsed(file);
   if (findings.length > 0) throw invalidSpec(findings);
   return { names: tasks.map(({ name }) => name), mayBeMissing: true, volumes: tasks.flatMap((spec) => keptVolumes({ spec })) };
 }
