@@ -20,7 +20,7 @@ static const char *message_name(uint32_t type) {
       [MESSAGE_WARNING] = "warning", [MESSAGE_COMMIT] = "commit",
       [MESSAGE_CONSOLE] = "console", [MESSAGE_HOOKS] = "hooks",
       [MESSAGE_RESUME] = "resume",   [MESSAGE_LISTENER] = "listener",
-      [MESSAGE_CGROUP] = "cgroup",   [MESSAGE_FILTER] = "filter",
+      [MESSAGE_CGROUP] = "cgroup",   [MESSAGE_FILTER] = "filter", [MESSAGE_BIRTHPLACE] = "birthplace",
       [MESSAGE_PLAN] = "plan",       [MESSAGE_NAMESPACES] = "namespaces",
   };
   return type < sizeof names / sizeof *names && names[type] != NULL ? names[type] : "unknown";

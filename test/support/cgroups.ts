@@ -39,9 +39,13 @@ export function withoutLimits(resources: unknown): Record<string, unknown> {
   return devices === undefined ? {} : { devices };
 }
 
-/** Every hierarchy's root; beside those of v1 an empty one of v2 may be mounted. */
+/** Every hierarchy's root, that of v2 beside v1 included. */
 export const hierarchyRoots: readonly string[] = isUnified
   ? [CGROUPS]
   : readdirSync(CGROUPS)
       .map((name) => join(CGROUPS, name))
-      .filter((path) => existsSync(`${path}/tasks`));
+      .filter((path) => existsSync(`${path}/cgroup.procs`));
+
+/** Where the v2 hierarchy of a hybrid host is. */
+export const UNIFIED_BESIDE = `${CGROUPS}/unified`;
+export const isHybrid = !isUnified && existsSync(`${UNIFIED_BESIDE}/cgroup.subtree_control`);

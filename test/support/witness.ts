@@ -6,12 +6,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach } from "vitest";
 import { CGROUPS, isUnified } from "./cgroups.ts";
 
-/** Every hierarchy's root; beside those of v1 an empty one of v2 may be mounted. */
+/** Every hierarchy's root, that of v2 beside v1 included. */
 export const HIERARCHIES = isUnified
   ? [CGROUPS]
   : readdirSync(CGROUPS)
       .map((name) => join(CGROUPS, name))
-      .filter((path) => existsSync(`${path}/tasks`));
+      .filter((path) => existsSync(`${path}/cgroup.procs`));
 
 /** Makes the levels from the top, without runt's marks. */
 export function makeCgroup(place: string, hierarchies = HIERARCHIES): void {

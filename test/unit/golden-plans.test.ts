@@ -7,7 +7,7 @@ import { deriveConfig } from "../../src/runtime/config/index.ts";
 import { type CompileHost, compile, type Invocation, type Plan } from "../../src/runtime/plan/index.ts";
 import { parseSpec } from "../../src/runtime/spec/index.ts";
 import { explained } from "../support/explained.ts";
-import { HYBRID_HOST, UNIFIED_HOST } from "../support/hosts.ts";
+import { HYBRID_HOST, LEGACY_HOST, UNIFIED_HOST } from "../support/hosts.ts";
 
 const BUNDLES = resolve(import.meta.dirname, "../../bundles");
 const names = readdirSync(BUNDLES, { withFileTypes: true })
@@ -34,7 +34,7 @@ function planOf(name: string, facts: typeof HYBRID_HOST, invocation: Partial<Inv
 
 describe.each(names)("bundle %s", (name) => {
   it("has the golden plan on a host with cgroup v1", async () => {
-    await expect(explained(planOf(name, HYBRID_HOST))).toMatchFileSnapshot(`../golden/${name}.v1.plan`);
+    await expect(explained(planOf(name, LEGACY_HOST))).toMatchFileSnapshot(`../golden/${name}.v1.plan`);
   });
 
   it("has the golden plan on a host with cgroup v2", async () => {
@@ -42,8 +42,13 @@ describe.each(names)("bundle %s", (name) => {
   });
 });
 
+it("has the golden plan on a hybrid host", async () => {
+  await expect(explained(planOf("hello", HYBRID_HOST))).toMatchFileSnapshot("../golden/hello.hybrid.plan");
+});
+
 describe("every plan", () => {
   const plans = names.flatMap((name) => [
+    planOf(name, LEGACY_HOST),
     planOf(name, HYBRID_HOST),
     planOf(name, UNIFIED_HOST),
     planOf(name, UNIFIED_HOST, { mode: "run" }),

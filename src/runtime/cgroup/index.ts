@@ -33,6 +33,7 @@ export {
 } from "./end/index.ts";
 export { isUnified, readHierarchies } from "./hierarchies.ts";
 export {
+  allDirectories,
   type CgroupBefore,
   type CgroupHierarchies,
   type CgroupHierarchy,
@@ -40,6 +41,7 @@ export {
   type CgroupSource,
   cgroupDirectories,
   cgroupSources,
+  mountpointsOf,
 } from "./model.ts";
 export { parseMountinfo } from "./mountinfo.ts";
 export { belowParent, type CgroupMode } from "./parent.ts";

@@ -16,7 +16,22 @@ test("a hybrid host counts as v1, with co-mounted and named hierarchies", () => 
       { mountpoint: "/sys/fs/cgroup/cpu,cpuacct", controllers: ["cpu", "cpuacct"] },
       { mountpoint: "/sys/fs/cgroup/systemd", controllers: ["name=systemd"] },
     ],
+    unified: "/sys/fs/cgroup/unified",
   });
+});
+
+test.each([
+  ["the mount is read-only", "/sys/fs/cgroup/unified ro,relatime - cgroup2 cgroup2 rw"],
+  ["the file system is read-only", "/sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 ro"],
+  ["it is mounted elsewhere only", "/srv/c/sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw"],
+])("nobody joins the v2 hierarchy of a hybrid host where %s", (_, mount) => {
+  const text = `${V1.slice(0, V1.lastIndexOf("\n"))}\n41 31 0:38 / ${mount}\n`;
+  expect(parseMountinfo(text)).toMatchObject({ version: 1 });
+  expect(parseMountinfo(text).unified).toBeUndefined();
+});
+
+test("the last mount at a place counts", () => {
+  expect(parseMountinfo(`${V1}\n42 41 0:38 / /sys/fs/cgroup/unified ro - cgroup2 cgroup2 rw\n`).unified).toBeUndefined();
 });
 
 test("cgroup2 beside nothing but a named hierarchy counts as v2", () => {

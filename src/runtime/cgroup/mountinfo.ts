@@ -8,6 +8,9 @@ const CONTROLLERS = new Set(
 
 const USUAL_PLACE = "/sys/fs/cgroup/";
 
+/** Where systemd, runc and crun expect the v2 hierarchy of a hybrid host. */
+export const HYBRID_PLACE = "/sys/fs/cgroup/unified";
+
 /** Without the space before it, which every field has: what begins with a rare character is found faster. */
 const SIGN = "- cgroup";
 
@@ -15,6 +18,7 @@ const SIGN = "- cgroup";
  * Find the cgroup mounts in the text of /proc/PID/mountinfo (proc_pid_mountinfo(5)):
  * ID PARENT MAJOR:MINOR ROOT MOUNTPOINT OPTIONS [TAGS...] - FSTYPE SOURCE SUPEROPTIONS
  * A hybrid host, whose cgroup2 tree carries no controller or less than the v1 hierarchies do, counts as v1.
+ * Its cgroup2 tree is `unified` when it is at the usual place and writable.
  * For v2 the controllers are left empty: they stand in the tree itself.
  */
 export function parseMountinfo(text: string): CgroupHierarchies {
@@ -22,6 +26,7 @@ export function parseMountinfo(text: string): CgroupHierarchies {
   const v1: CgroupHierarchy[] = [];
   let v2: CgroupHierarchy | undefined;
   let controlled = false;
+  let isHybrid = false;
   let line = 0;
   const hasEscapes = text.includes("\\");
   // Nothing else is cut out: a busy host has hundreds of mounts.
@@ -47,6 +52,8 @@ export function parseMountinfo(text: string): CgroupHierarchies {
     const given = text.slice(place, options - 1);
     const mountpoint = hasEscapes ? decodeMountPath(given) : given;
     if (text.startsWith("2 ", at + SIGN.length)) {
+      // The last one at a place is the one that is seen there.
+      if (mountpoint === HYBRID_PLACE) isHybrid = isWritable(text, options, own);
       v2 = better(v2, { mountpoint, controllers: [] });
       continue;
     }
@@ -60,7 +67,12 @@ export function parseMountinfo(text: string): CgroupHierarchies {
     else v1[devices.push(number) - 1] = { mountpoint, controllers };
   }
   if (v2 !== undefined && !controlled) return { version: 2, hierarchies: [{ mountpoint: v2.mountpoint, controllers: [] }] };
-  return { version: 1, hierarchies: v1 };
+  return { version: 1, hierarchies: v1, ...(isHybrid && { unified: HYBRID_PLACE }) };
+}
+
+/** Both the mount and the file system can be read-only. */
+function isWritable(text: string, options: number, own: number): boolean {
+  return text.startsWith("rw", options) && text.startsWith("rw", own);
 }
 
 const NAME = "name=";

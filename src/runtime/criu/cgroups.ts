@@ -31,7 +31,7 @@ function isOwn(path: string, directories: readonly string[]): boolean {
 const FILE = "/cgroup.procs";
 
 /**
- * For a dump. In a hierarchy where the container has no cgroup of its own (one that is mounted nowhere, the v2 one beside v1) its path is the
+ * For a dump. In a hierarchy where the container has no cgroup of its own (one that is mounted nowhere, or the v2 one beside v1 that it did not join) its path is the
  * root or that of whoever started it: criu would save all that is below there, fail when one of those goes meanwhile, and a restore would
  * make them again on its host and give them their old modes. Told to begin at a file it finds no cgroup there and goes on.
  */

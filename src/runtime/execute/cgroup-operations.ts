@@ -12,9 +12,10 @@ import { systemd } from "./on-demand.ts";
  */
 export function makeCgroup(execution: Execution, { path }: OpArgs<"cgroup.create">): void {
   const isNew = createCgroup(path, execution.unfinished);
-  execution.progress?.cgroup();
   const { root, record } = execution;
-  const { kept, systemd: unit } = record.cgroup ?? {};
+  const { kept, systemd: unit, unified } = record.cgroup ?? {};
+  // Those of v1 are counted: init binds each of them as soon as it is there.
+  if (path !== unified) execution.progress?.cgroup();
   if (kept?.includes(path)) return;
   if (!isNew && !unit && record.cgroup) {
     execution.record = { ...record, cgroup: { ...record.cgroup, kept: [...(kept ?? []), path] } };
@@ -22,7 +23,8 @@ export function makeCgroup(execution: Execution, { path }: OpArgs<"cgroup.create
   }
   if (execution.marked) return;
   markContainer(path, { root, id: record.id, ...(kept && { kept }), ...(unit && { unit: unit.unit }) });
-  execution.marked = true;
+  // Builds that do not know of the v2 directory look for the mark on the first of v1.
+  execution.marked = path !== unified;
 }
 
 export function startUnit(execution: Execution, { properties, withInit, ...unit }: OpArgs<"systemd.startUnit">): void {

@@ -1,6 +1,6 @@
 /** What the monitor of a foreground container is given: all that does not depend on the container's start. */
 import { MONITOR_STEP } from "../../shared/protocol/index.ts";
-import { markedParents } from "../cgroup/index.ts";
+import { allDirectories, markedParents } from "../cgroup/index.ts";
 import * as host from "../host/index.ts";
 import { containerDirectory } from "../state/index.ts";
 import type { Execution, MonitorPreparation } from "./execution.ts";
@@ -17,7 +17,7 @@ export function prepareMonitor(execution: Execution, keep: boolean): MonitorPrep
 /** What the monitor may do itself when nothing unusual is left; anything else is left to `runt delete`. */
 function cleanupArguments({ root, record, plan }: Execution): string[] {
   const directory = containerDirectory(root, record.id);
-  const removals = (record.cgroup?.paths ?? []).flatMap((path) => [
+  const removals = (record.cgroup ? allDirectories(record.cgroup) : []).flatMap((path) => [
     MONITOR_STEP.rmdir,
     path,
     ...markedParents(path).flatMap((parent) => [MONITOR_STEP.tryRmdir, parent]),

@@ -1,6 +1,6 @@
 /** Which of the helper's two processes has to do something: the intermediate, with the host's view and rights, or init. */
 import type { ContainerConfig, NamespaceConfig } from "../config/index.ts";
-import type { CompileInput, Invocation } from "./input.ts";
+import { birthplace, type CompileInput, type Invocation } from "./input.ts";
 
 /** What of a configuration the intermediate may have to do before the clone. */
 export interface BeforeClone {
@@ -39,8 +39,7 @@ export function onlyClones({ config, host, invocation }: CompileInput): boolean 
 
 /** v2: whether it waits for the cgroup that it clones init into. Otherwise that is there before the helper. */
 export function awaitsCgroup(input: CompileInput): boolean {
-  const join = input.host.cgroup?.join;
-  return join !== undefined && "directory" in join && onlyClones(input);
+  return birthplace(input.host.cgroup?.join) !== undefined && onlyClones(input);
 }
 
 /** Whether init can open files of the host itself: it has the host's rights and its view. */

@@ -4,10 +4,19 @@ import type { ContainerConfig } from "../config/index.ts";
 /** What the cgroup layer wants done, as data (made by `src/runtime/cgroup` for the version the host has). */
 export interface CgroupSetup {
   readonly create: readonly { readonly path: string }[];
+  /** The directory in the v2 hierarchy of a hybrid host. */
+  readonly unified?: string;
   readonly writes: readonly { readonly path: string; readonly value: string; readonly from: string }[];
-  /** v1: the tasks file of every hierarchy; v2: the one directory; with systemd: the unit. */
-  readonly join: { readonly tasks: readonly string[] } | { readonly directory: string } | UnitJoin;
+  /** v1: the tasks file of every hierarchy, on a hybrid host with the directory of v2; v2: the one directory; with systemd: the unit. */
+  readonly join: CgroupJoin;
   readonly devices?: { readonly path: string; readonly rules: readonly string[] };
+}
+
+export type CgroupJoin = { readonly tasks: readonly string[]; readonly directory?: string } | { readonly directory: string } | UnitJoin;
+
+/** The directory of v2 that init is cloned into. */
+export function birthplace(join: CgroupJoin | undefined): string | undefined {
+  return join !== undefined && "directory" in join ? join.directory : undefined;
 }
 
 /** The systemd driver's way: the cgroup is made around init once it exists. */

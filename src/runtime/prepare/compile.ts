@@ -1,5 +1,5 @@
 /** Bundle + options + host facts -> Plan: the same for create, run, plan and --dry-run. Reads, never writes. */
-import { belowParent, type CgroupRef, cgroupDirectories, cgroupSources } from "../cgroup/index.ts";
+import { belowParent, type CgroupHierarchies, type CgroupRef, cgroupDirectories, cgroupSources } from "../cgroup/index.ts";
 import type { ContainerConfig } from "../config/index.ts";
 import * as host from "../host/index.ts";
 import { countListenFds, phase, reached } from "../host/index.ts";
@@ -12,7 +12,7 @@ import { defined } from "./defined.ts";
 import { isDemanded } from "./demanded.ts";
 import { type HostProbe, LIVE } from "./host-probe.ts";
 import type { CreateOptions, RuntimeOptions } from "./options.ts";
-import { placeContainer } from "./placement.ts";
+import { type Placement, placeContainer } from "./placement.ts";
 
 export interface Compiled {
   readonly config: ContainerConfig;
@@ -74,7 +74,7 @@ export function compileBundle(options: RuntimeOptions, create: CreateOptions, pr
     config,
     configText: text,
     plan,
-    ...(placed ? { cgroup: { version: facts.version, paths: cgroupDirectories(facts, path), ...(unit && { systemd: unit }) } } : {}),
+    ...(placed ? { cgroup: cgroupOf(facts, path, placed.unified, unit) } : {}),
     ...(resctrl ? { resctrl } : {}),
     demanded: config.warnings.length === 0 ? [] : config.warnings.filter(isDemanded).map(({ message }) => message),
     warnings: [
@@ -84,6 +84,17 @@ export function compileBundle(options: RuntimeOptions, create: CreateOptions, pr
       ...(options.withoutCgroup && steps.writes.length > 0 ? ["linux.resources has no effect without a cgroup"] : []),
     ],
   };
+}
+
+/** As the state record names it. */
+function cgroupOf(
+  facts: CgroupHierarchies,
+  path: string,
+  unified: string | undefined,
+  unit: Placement["unit"],
+): Compiled["cgroup"] & object {
+  const { version } = facts;
+  return { version, paths: cgroupDirectories(facts, path), ...(unified !== undefined && { unified }), ...(unit && { systemd: unit }) };
 }
 
 function placedBelow({ systemd }: RuntimeOptions, { id, cgroupParent }: CreateOptions, config: ContainerConfig): ContainerConfig {

@@ -5,7 +5,7 @@
 import type { AnyRecord } from "./record.ts";
 
 /** STEPS[n] makes 1.(n+1) of 1.n. */
-const STEPS: readonly ((record: AnyRecord) => AnyRecord)[] = [keepExec];
+const STEPS: readonly ((record: AnyRecord) => AnyRecord)[] = [keepExec, unchanged];
 
 /** `record`: of this schema, with a minor version smaller than this one or, as before there were any, none. */
 export function migrate(record: AnyRecord, minor: number): AnyRecord {
@@ -20,4 +20,9 @@ export function migrate(record: AnyRecord, minor: number): AnyRecord {
  */
 function keepExec(record: AnyRecord): AnyRecord {
   return record["exec"] === undefined ? { ...record, exec: { unknown: true, namespaces: [], chroot: false, keyring: false } } : record;
+}
+
+/** What 1.2 has beside 1.1 an older container does not have. */
+function unchanged(record: AnyRecord): AnyRecord {
+  return record;
 }

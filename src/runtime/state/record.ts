@@ -8,12 +8,14 @@ import type { MovedDevice } from "../network/index.ts";
 /** Grows when a reader that does not know the change would do something wrong: it refuses. */
 export const STATE_SCHEMA = 1;
 /** Grows with every other change. A reader does not mind a larger one; a smaller one it brings up to its own (migrate.ts). */
-export const STATE_MINOR = 1;
+export const STATE_MINOR = 2;
 
 export interface CgroupRecord {
   readonly version: 1 | 2;
   /** Every leaf directory of the container, one a hierarchy. */
   readonly paths: readonly string[];
+  /** Hybrid hosts: its leaf directory in the v2 hierarchy. A build that does not know of it leaves it behind, empty, for `gc`. */
+  readonly unified?: string;
   /** Levels that were absent before, or runt's: delete removes them even if create was killed before it could mark them. */
   readonly missing?: readonly string[];
   /** Leaf directories that were there before: delete leaves them. */

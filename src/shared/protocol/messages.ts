@@ -35,5 +35,7 @@ export const MESSAGES = {
   plan: 13,
   /** runtime -> intermediate, before the plan: which namespaces to make is told in the shared page (page.ts). */
   namespaces: 14,
+  /** runtime -> intermediate, on a hybrid host: the directory of v2 that init is cloned into is made. */
+  birthplace: 15,
 } as const;
 export type MessageName = keyof typeof MESSAGES;

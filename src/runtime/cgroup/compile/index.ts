@@ -17,9 +17,13 @@ export function compileCgroup(facts: CgroupHierarchies, path: string, resources:
   if (facts.version === 2 && directory === undefined) throw new RuntError("cgroup", "no cgroup2 file system is mounted");
   const sink = createSink(facts, path);
   writeResources(facts.version, sink, resources, options);
-  const join = facts.version === 1 ? { tasks: directories.map((one) => `${one}/tasks`) } : { directory: directory! };
+  // Without rights on the host it is enough to be where limits are.
+  const unified = facts.unified === undefined || options.rootless ? undefined : facts.unified + path;
+  const tasks = facts.version === 1 ? directories.map((one) => `${one}/tasks`) : undefined;
+  const join = tasks === undefined ? { directory: directory! } : unified === undefined ? { tasks } : { tasks, directory: unified };
   const { writes, warnings } = sink;
-  const steps = { create: directories.map((one) => ({ path: one })), writes, join, warnings };
+  const create = directories.map((one) => ({ path: one }));
+  const steps = { create, writes, join, warnings, ...(unified !== undefined && { unified }) };
   if (facts.version === 1 || options.rootless) return steps;
   return { ...steps, devices: { path: directory!, rules: rulesOf(resources) } };
 }

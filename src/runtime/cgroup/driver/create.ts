@@ -52,13 +52,19 @@ function named(directory: string, error: unknown): RuntError {
 /** Where the next directory is looked for first: those of a container come in the order of the hierarchies. */
 let likely = 0;
 
-function hierarchyOf({ hierarchies }: CgroupHierarchies, directory: string): CgroupHierarchy | undefined {
+function hierarchyOf({ hierarchies, unified }: CgroupHierarchies, directory: string): CgroupHierarchy | undefined {
+  // On a hybrid host processes are only followed there: whatever controllers it has are left as they are.
+  if (unified !== undefined && isBelow(directory, unified)) return { mountpoint: unified, controllers: [] };
   const { length } = hierarchies;
   for (let left = length; left > 0; left--) {
     const hierarchy = hierarchies[likely++ % length]!;
-    if (directory.startsWith(hierarchy.mountpoint) && directory[hierarchy.mountpoint.length] === "/") return hierarchy;
+    if (isBelow(directory, hierarchy.mountpoint)) return hierarchy;
   }
   return undefined;
+}
+
+function isBelow(directory: string, mountpoint: string): boolean {
+  return directory.startsWith(mountpoint) && directory[mountpoint.length] === "/";
 }
 
 function createV1({ controllers, mountpoint }: CgroupHierarchy, directory: string, unfinished?: UnfinishedCgroup[]): boolean {

@@ -2,7 +2,7 @@ import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
 import { walk } from "../../host/index.ts";
 import { CGROUP2_SUPER_MAGIC } from "../hierarchies.ts";
-import type { CgroupRef } from "../model.ts";
+import { allDirectories, type CgroupRef } from "../model.ts";
 import { isMarkedLevel, mark } from "./levels.ts";
 import { isMarked, markFor } from "./mark.ts";
 import { type Owner, survey } from "./survey.ts";
@@ -26,7 +26,8 @@ const SHORT_PATIENCE_MS = 300;
  * @throws RuntError cgroup when a process stays inside of what is its own.
  */
 export function deleteCgroup(cgroup: CgroupRef, owner: Owner, allEnded = false): boolean {
-  const { paths, missing = [], kept = [] } = cgroup;
+  const { missing = [], kept = [] } = cgroup;
+  const paths = allDirectories(cgroup);
   const patience = { ms: PATIENCE_MS };
   const made = paths.filter((path) => !kept.includes(path));
   const whose = whoseAre(made, owner);
@@ -60,7 +61,8 @@ interface Removal extends CgroupRef {
 
 /** False: others are in it, and it stays. */
 function removeTree(removal: Removal, owner: Owner): boolean {
-  const { version, path, patience, allEnded, shy } = removal;
+  const { path, patience, allEnded, shy } = removal;
+  const version = path === removal.unified ? 2 : removal.version;
   let pause = FIRST_PAUSE_MS;
   for (let isFirst = true; ; isFirst = false) {
     try {

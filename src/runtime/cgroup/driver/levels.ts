@@ -1,14 +1,14 @@
 /** The levels above the cgroups of containers: which are there, and which of them runt has made. */
 import * as host from "../../host/index.ts";
-import type { CgroupBefore, CgroupRef } from "../model.ts";
+import { allDirectories, type CgroupBefore, type CgroupRef } from "../model.ts";
 import { parentOf } from "./tree.ts";
 
 /** Marks a level that runt made above a container's own, so that whichever container goes last removes it. */
 const MARK = "trusted.runt";
 
 /** What a container's record says of its cgroup when nothing of it exists; undefined: something does, and refuseUsed looks at it. */
-export function levelsToMake({ paths }: CgroupRef): CgroupBefore | undefined {
-  const { kept, missing } = findLevels(paths);
+export function levelsToMake(cgroup: CgroupRef): CgroupBefore | undefined {
+  const { kept, missing } = findLevels(allDirectories(cgroup));
   return kept.length === 0 ? { missing } : undefined;
 }
 

@@ -2,6 +2,7 @@
 import * as host from "../../host/index.ts";
 import { type Place, walk } from "../../host/index.ts";
 import { readHierarchies } from "../hierarchies.ts";
+import { mountpointsOf } from "../model.ts";
 import { isMarkedLevel } from "./levels.ts";
 import { CONTAINER_MARKS, type ContainerMark, readMark } from "./mark.ts";
 import { readIfThere } from "./tree.ts";
@@ -23,7 +24,7 @@ export function findMarked(rootless: boolean): Marked {
   const containers = new Map<string, MarkedCgroup>();
   const emptyLevels: string[] = [];
   const attribute = rootless ? CONTAINER_MARKS.rootless : CONTAINER_MARKS.root;
-  for (const { mountpoint } of readHierarchies().hierarchies) {
+  for (const mountpoint of mountpointsOf(readHierarchies())) {
     /** By depth, of the directories on the way: there is something in it that is no empty level. */
     const used: boolean[] = [];
     walk(mountpoint, {

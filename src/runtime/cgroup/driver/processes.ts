@@ -1,7 +1,7 @@
 /** The processes of a cgroup. The walk goes by descriptors, because a container may make cgroups deeper than any path. */
 import * as host from "../../host/index.ts";
 import { walk } from "../../host/index.ts";
-import type { CgroupRef } from "../model.ts";
+import { allDirectories, type CgroupRef } from "../model.ts";
 import { hasChildren, readIfThere } from "./tree.ts";
 
 export interface Census {
@@ -69,12 +69,12 @@ function leaderOf(thread: number): number | undefined {
   return leader === undefined ? undefined : Number(leader);
 }
 
-/** v1 hierarchies agree unless the container moves its own processes about, so all are asked. */
-export function cgroupCensus({ paths }: CgroupRef): Census {
+/** Hierarchies beside each other agree unless the container moves its own processes about, so all are asked. */
+export function cgroupCensus(cgroup: CgroupRef): Census {
   const pids = new Set<number>();
   let unseen = 0;
   let failure: unknown;
-  for (const path of paths) {
+  for (const path of allDirectories(cgroup)) {
     const one = census(path, pids);
     unseen = Math.max(unseen, one.unseen);
     failure ??= one.failure;

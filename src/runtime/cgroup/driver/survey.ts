@@ -1,7 +1,7 @@
 /** What can be seen of a container's directories at this moment, for ../ownership.ts to decide by. */
 import * as host from "../../host/index.ts";
 import { readHierarchies } from "../hierarchies.ts";
-import type { CgroupRef } from "../model.ts";
+import { allDirectories, type CgroupRef, mountpointsOf } from "../model.ts";
 import { divide, type Seen, type Territory } from "../ownership.ts";
 import { type Marking, markFor } from "./mark.ts";
 import { census } from "./processes.ts";
@@ -18,10 +18,11 @@ export interface Owner {
 const proven = new Map<string, string>();
 
 /** Every directory is read: for the rare verbs that kill. */
-export function survey({ paths, kept = [] }: CgroupRef, owner: Owner): Territory {
+export function survey(cgroup: CgroupRef, owner: Owner): Territory {
+  const { kept = [] } = cgroup;
   for (;;) {
     const init = owner.init();
-    const seen = paths.map((path) => look(path, kept.includes(path), owner, init));
+    const seen = allDirectories(cgroup).map((path) => look(path, kept.includes(path), owner, init));
     if (owner.init() === init) return divide(seen, init);
     // It has ended since, and was counted while it lived. Without its pid it would be taken for a process of somebody else.
   }
@@ -58,11 +59,11 @@ function identityOf(path: string): string | undefined {
 
 /** The inode of a hierarchy's root is 1, by whatever path it is reached. */
 function isHierarchyRoot(path: string): boolean {
-  return identityOf(path)?.endsWith(":1") === true || readHierarchies().hierarchies.some(({ mountpoint }) => mountpoint === path);
+  return identityOf(path)?.endsWith(":1") === true || mountpointsOf(readHierarchies()).includes(path);
 }
 
 function isAboveSelf(path: string): boolean {
-  if (!readHierarchies().hierarchies.some(({ mountpoint }) => path.startsWith(`${mountpoint}/`))) return false;
+  if (!mountpointsOf(readHierarchies()).some((mountpoint) => path.startsWith(`${mountpoint}/`))) return false;
   const own = directoryOf("self", path);
   return own !== undefined && (own === path || own.startsWith(`${path}/`));
 }

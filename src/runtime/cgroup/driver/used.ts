@@ -1,7 +1,7 @@
 /** Whether a container may have the cgroup that it is to get, where some of it exists already. */
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
-import type { CgroupBefore, CgroupRef } from "../model.ts";
+import { allDirectories, type CgroupBefore, type CgroupRef } from "../model.ts";
 import { isFrozen } from "./freeze.ts";
 import { findLevels } from "./levels.ts";
 import { type ContainerMark, markOf } from "./mark.ts";
@@ -13,11 +13,11 @@ import { cgroupCensus } from "./processes.ts";
  * To be called before anything is recorded or made. Returns what is there already and what is missing, for the record.
  * @throws RuntError cgroup, in the words that runc uses
  */
-export function refuseUsed({ version, paths, systemd }: CgroupRef & { readonly systemd?: unknown }): CgroupBefore {
+export function refuseUsed({ systemd, ...cgroup }: CgroupRef & { readonly systemd?: unknown }): CgroupBefore {
   // The levels that runt has made are missing, too: another container may take them away, and this one make them again.
-  const { kept, missing } = findLevels(paths);
+  const { kept, missing } = findLevels(allDirectories(cgroup));
   if (kept.length === 0) return { missing };
-  const existing: CgroupRef = { version, paths: kept };
+  const existing: CgroupRef = { version: cgroup.version, paths: kept };
   const { pids, unseen } = cgroupCensus(existing);
   const length = pids.size + unseen;
   if (length > 0) throw new RuntError("cgroup", `container's cgroup is not empty: ${length} process(es) found`);

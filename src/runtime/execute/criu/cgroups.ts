@@ -1,5 +1,5 @@
 /** Cgroups of the processes that criu looks at and of those that it has made. */
-import { cgroupProcesses, writeCgroupFile } from "../../cgroup/index.ts";
+import { allDirectories, cgroupProcesses, writeCgroupFile } from "../../cgroup/index.ts";
 import { type Membership, parseMemberships } from "../../criu/index.ts";
 import * as host from "../../host/index.ts";
 import type { CgroupRecord } from "../../state/index.ts";
@@ -15,7 +15,7 @@ export function membershipsOf(pid: number): Membership[] {
 export function bringIntoCgroups(pid: number, cgroup: CgroupRecord | undefined): void {
   if (cgroup === undefined) return;
   const { version } = cgroup;
-  const members = cgroup.paths.map((path) => ({ path, pids: cgroupProcesses({ version, paths: [path] }) }));
+  const members = allDirectories(cgroup).map((path) => ({ path, pids: cgroupProcesses({ version, paths: [path] }) }));
   // The container's cgroups were empty before: who is in one of them now is criu, or made by it.
   const all = members.find(({ pids }) => pids.includes(pid))?.pids ?? [pid];
   for (const { path, pids } of members) if (!pids.includes(pid)) for (const one of all) attach(path, one);

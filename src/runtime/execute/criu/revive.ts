@@ -1,7 +1,7 @@
 /** restore: criu makes the processes, and operations of the plan make their surroundings. */
 
 import type { OpName } from "../../../shared/protocol/index.ts";
-import { writeCgroupFile } from "../../cgroup/index.ts";
+import { allDirectories, writeCgroupFile } from "../../cgroup/index.ts";
 import type { ContainerConfig } from "../../config/index.ts";
 import { type CriuOptions, converse, encodeRequest, parseMounts, REQUEST, requireReadableNames, restoreRoots } from "../../criu/index.ts";
 import { RuntError } from "../../errors/index.ts";
@@ -137,7 +137,8 @@ function talk(
 function placeCriu(execution: Execution, pid: number): void {
   about(execution, pid, () => {
     runOperations(execution, CGROUPS);
-    for (const path of execution.record.cgroup?.paths ?? []) writeCgroupFile(`${path}/cgroup.procs`, String(pid));
+    const { cgroup } = execution.record;
+    for (const path of cgroup ? allDirectories(cgroup) : []) writeCgroupFile(`${path}/cgroup.procs`, String(pid));
   });
 }
 

@@ -1,6 +1,6 @@
 import { CLONE_NEW } from "../../../shared/linux/index.ts";
 import { MESSAGES } from "../../../shared/protocol/index.ts";
-import { isUnified, readHierarchies } from "../../cgroup/index.ts";
+import { type CgroupHierarchies, isUnified, readHierarchies } from "../../cgroup/index.ts";
 import { deriveNamespaces, type NamespaceConfig } from "../../config/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
@@ -45,7 +45,7 @@ function tellHelper({ helper, progress }: HeadStart, options: HintOptions, reque
     const flags = cloneFlags(namespaces);
     const isAlone = onlyClones(options, request, value, namespaces);
     // On cgroup v2 init is born in its cgroup, unless systemd moves it there: the helper goes into init's namespaces before, and clones without new ones.
-    const isBorn = isAlone && options.systemd !== true && isUnified();
+    const isBorn = isAlone && options.systemd !== true && (isUnified() || isHybrid());
     helper.namespaces = isBorn ? flags : flags & CLONE_NEW.network;
     if (isAlone && !isBorn) helper.clone = flags;
     if (isAlone) fileSystems = usualFileSystems(member(value, "mounts"));
@@ -57,7 +57,7 @@ function tellHelper({ helper, progress }: HeadStart, options: HintOptions, reque
     // The helper could not be executed, which `adopt` finds.
     if (!host.isErrno(error, "EPIPE", "ECONNRESET")) throw error;
   }
-  // The helper makes the network namespace now. Later, while its clone copies the mounts, the kernel blocks readers of mountinfo.
+  // The helper makes namespaces now. Later, while its clone copies the mounts, the kernel blocks readers of mountinfo.
   if (helper.clone !== 0) readMounts();
 }
 
@@ -71,12 +71,18 @@ function listedNamespaces(value: unknown): readonly SpecNamespace[] | undefined 
   return Array.isArray(listed) && listed.every(isPlain) ? listed : undefined;
 }
 
-function readMounts(): void {
+/** Whether init is born in the v2 hierarchy of a hybrid host. */
+function isHybrid(): boolean {
+  return readMounts()?.unified !== undefined;
+}
+
+function readMounts(): CgroupHierarchies | undefined {
   try {
-    readHierarchies();
+    return readHierarchies();
   } catch (error) {
     // It is read again when it is needed, and the error is reported then.
     if (!(error instanceof RuntError) && !(error instanceof Error && "errno" in error)) throw error;
+    return undefined;
   }
 }
 

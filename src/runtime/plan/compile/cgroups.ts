@@ -10,8 +10,12 @@ export function addCgroup(scope: Scope): void {
   const { builder, config, host } = scope;
   const { cgroup } = host;
   if (!cgroup) return;
-  builder.begin("cgroups");
   const origin = config.cgroupsPath === "" ? "" : "/linux/cgroupsPath";
+  if (cgroup.unified !== undefined) {
+    builder.begin("birthplace");
+    builder.add("runtime", "cgroups", "cgroup.create", { path: cgroup.unified }, origin);
+  }
+  builder.begin("cgroups");
   for (const { path } of cgroup.create) builder.add("runtime", "cgroups", "cgroup.create", { path }, origin);
   let inRules = host.cgroupVersion === 2;
   const { writes } = cgroup;
@@ -78,6 +82,14 @@ export function addOwnJoin(scope: Scope, tasks: readonly string[]): void {
 export function addCgroupNamespace(scope: Scope): void {
   if (!scope.isNew("cgroup")) return;
   scope.builder.add("init", "cgroups", "namespace.unshare", { flags: CLONE_NEW.cgroup }, scope.namespace("cgroup")?.from);
+}
+
+/** Hybrid hosts: tells the intermediate that the directory of v2 exists. The cgroups of v1 are made while it clones. */
+export function awaitBirthplace({ builder }: Scope): void {
+  builder.begin("birthplace");
+  builder.add("runtime", "cgroups", "sync.send", { message: MESSAGES.birthplace });
+  builder.begin("clone");
+  builder.add("intermediate", "cgroups", "sync.wait", { message: MESSAGES.birthplace });
 }
 
 /** Tells the actor that the cgroups exist with their limits. In this part of the plan it waits for that. */

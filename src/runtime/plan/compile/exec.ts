@@ -6,7 +6,7 @@
 import { CLONE_NEW, SIGNALS } from "../../../shared/linux/index.ts";
 import { MESSAGES, NO_SLOT, type OpArgs, PLAN_VERSION, SLOT } from "../../../shared/protocol/index.ts";
 import type { ContainerConfig, MemoryPolicy, NamespaceType, ProcessConfig, SeccompFilter } from "../../config/index.ts";
-import type { CompileHost, GroupPlace, Invocation } from "../input.ts";
+import type { CgroupJoin, CompileHost, GroupPlace, Invocation, UnitJoin } from "../input.ts";
 import type { Plan } from "../plan.ts";
 import { BARE_CONFIG } from "./bare-config.ts";
 import { type Builder, createBuilder } from "./builder.ts";
@@ -27,7 +27,7 @@ export interface ExecInput {
   /** "/", or the root filesystem's path in a container without a mount namespace of its own. */
   readonly root: string;
   /** attach: through systemd, where the caller may not move processes itself. */
-  readonly join?: { readonly tasks: readonly string[] } | { readonly directory: string } | { readonly attach: OpArgs<"systemd.attach"> };
+  readonly join?: Exclude<CgroupJoin, UnitJoin> | { readonly attach: OpArgs<"systemd.attach"> };
   /** Join the container's session keyring. */
   readonly keyring: boolean;
   /** The container's filter, compiled when it was made. */
@@ -105,10 +105,13 @@ interface JoinPlace {
   readonly joiner?: "intermediate" | "init";
 }
 
-/** v2: the helper is started in the cgroup, but not before it has its initial CPUs. */
+/** v2: the helper is started in the cgroup, but not before it has its initial CPUs. (The v2 hierarchy of a hybrid host has no cpusets.) */
 function joinPlace(join: ExecInput["join"], hasInitialCpus: boolean): JoinPlace {
   if (!join || "attach" in join) return { spawn: "", files: [] };
-  if ("tasks" in join) return join.tasks.length === 0 ? { spawn: "", files: [] } : { spawn: "", files: join.tasks, joiner: "init" };
+  if ("tasks" in join) {
+    const { tasks, directory: spawn = "" } = join;
+    return tasks.length === 0 ? { spawn, files: [] } : { spawn, files: tasks, joiner: "init" };
+  }
   return hasInitialCpus
     ? { spawn: "", files: [`${join.directory}/cgroup.procs`], joiner: "intermediate" }
     : { spawn: join.directory, files: [] };

@@ -3,7 +3,8 @@
 import { CLONE_NEW, SIGNALS } from "../../../shared/linux/index.ts";
 import { MESSAGES, NO_SLOT } from "../../../shared/protocol/index.ts";
 import type { NamespaceConfig, NamespaceType } from "../../config/index.ts";
-import { addCgroupNamespace, addJoin, addOwnJoin, addRendezvous, addTasksFiles } from "./cgroups.ts";
+import { birthplace } from "../input.ts";
+import { addCgroupNamespace, addJoin, addOwnJoin, addRendezvous, addTasksFiles, awaitBirthplace } from "./cgroups.ts";
 import { openFifo } from "./fifo.ts";
 import { addStartReport } from "./hooks.ts";
 import { addIdMaps } from "./id-maps.ts";
@@ -42,13 +43,9 @@ function openHostFiles(scope: Scope): void {
 export function addClone(scope: Scope): void {
   const { builder, config, host } = scope;
   const join = host.cgroup?.join;
-  let slot = NO_SLOT;
-  if (join && "tasks" in join && !scope.opensTasks) slot = addTasksFiles(scope, "intermediate", join.tasks);
-  else if (join && "directory" in join) {
-    slot = builder.slot();
-    if (scope.awaitsCgroup) addRendezvous(scope, "intermediate", "clone");
-    builder.add("intermediate", "cgroups", "cgroup.openDirectory", { path: join.directory, slot }, "/linux/cgroupsPath");
-  }
+  const tasks = join && "tasks" in join ? join.tasks : undefined;
+  const slot = tasks && !scope.opensTasks ? addTasksFiles(scope, "intermediate", tasks) : NO_SLOT;
+  const cgroup = openBirthplace(scope);
   for (const type of host.rootless ? JOIN_ORDER_ROOTLESS : JOIN_ORDER_PRIVILEGED) joinByPath(scope, scope.namespace(type));
   if (scope.isNew("time")) {
     builder.add("intermediate", "namespaces", "namespace.unshare", { flags: CLONE_NEW.time }, scope.namespace("time")?.from);
@@ -69,16 +66,27 @@ export function addClone(scope: Scope): void {
     }
   }
   const flags = cloneFlags(config.namespaces);
-  const viaClone = join !== undefined && "directory" in join;
-  builder.add("intermediate", "namespaces", "process.clone", { flags, cgroup: viaClone ? slot : NO_SLOT }, "/linux/namespaces");
+  builder.add("intermediate", "namespaces", "process.clone", { flags, cgroup }, "/linux/namespaces");
   builder.add("runtime", "namespaces", "sync.wait", { message: MESSAGES.pid });
   builder.add("init", "namespaces", "process.deathSignal", { signal: SIGNALS.KILL });
-  if (join && "tasks" in join) {
-    if (scope.opensTasks) addOwnJoin(scope, join.tasks);
-    else addJoin(scope, slot, join.tasks.length);
+  if (tasks) {
+    if (scope.opensTasks) addOwnJoin(scope, tasks);
+    else addJoin(scope, slot, tasks.length);
   }
   builder.begin("inside");
-  if (!join || "directory" in join) addCgroupNamespace(scope);
+  if (!join || ("directory" in join && !tasks)) addCgroupNamespace(scope);
+}
+
+/** The slot of the directory of v2 that init is cloned into. */
+function openBirthplace(scope: Scope): number {
+  const { builder, host } = scope;
+  const path = birthplace(host.cgroup?.join);
+  if (path === undefined) return NO_SLOT;
+  const slot = builder.slot();
+  if (scope.awaitsCgroup && host.cgroup?.unified !== undefined) awaitBirthplace(scope);
+  else if (scope.awaitsCgroup) addRendezvous(scope, "intermediate", "clone");
+  builder.add("intermediate", "cgroups", "cgroup.openDirectory", { path, slot }, "/linux/cgroupsPath");
+  return slot;
 }
 
 /** CLONE_NEW* of the namespaces that process.clone makes. */

@@ -33,7 +33,9 @@ export type Resource =
   | "commit"
   | `slot ${number}`
   | `file ${string}`
-  | `cgroup ${string}`;
+  | `cgroup ${string}`
+  /** What is written to this directory, without the rules for devices. */
+  | `limits of ${string}`;
 
 type Resources<K extends OpName> = readonly Resource[] | ((args: OpArgs<K>) => readonly Resource[]);
 
@@ -81,7 +83,7 @@ export const NEEDS: Declarations = {
   // The rules for devices hold for the program: init makes its nodes before it joins, or when all of them are written.
   "cgroup.write": {
     needs: ({ path }) => ["record", cgroupOf(path)],
-    provides: ({ path }) => (isDeviceRule(path) ? ["limits"] : ["limits", "limits of init"]),
+    provides: ({ path }) => (isDeviceRule(path) ? ["limits"] : ["limits", "limits of init", `limits of ${cgroupOf(path)}`]),
   },
   "cgroup.devices": { needs: ({ path }) => ["record", `cgroup ${path}`], provides: ["limits"] },
   "cgroup.delegate": { needs: ({ path }) => ["record", `cgroup ${path}`] },
@@ -109,7 +111,7 @@ export const NEEDS: Declarations = {
   "mask.open": { needs: ["host view", "rights"], provides: [`slot ${SLOT.NULL}`] },
   "console.connect": { needs: ["host view"], provides: [`slot ${SLOT.CONSOLE}`] },
   "cgroup.open": { needs: ({ files }) => ["host view", ...files.map(cgroupOf)], provides: ({ slot, files }) => slots(slot, files.length) },
-  "cgroup.openDirectory": { needs: ({ path }) => [`cgroup ${path}`], provides: opened },
+  "cgroup.openDirectory": { needs: ({ path }) => [`cgroup ${path}`, `limits of cgroup ${path}`], provides: opened },
   "cgroup.openTree": { needs: ({ path }) => ["host view", "rights", `cgroup ${path}`], provides: opened },
   "mount.open": { needs: ({ source }) => ["host view", "rights", `cgroup ${source}`], provides: opened },
   "mount.openLink": { needs: ["host view", "rights"], provides: opened },
@@ -120,7 +122,7 @@ export const NEEDS: Declarations = {
   "source.serve": { needs: ["host view"] },
   "namespace.join": {},
   "time.offsets": {},
-  "process.clone": { needs: ({ cgroup }) => (cgroup === NO_SLOT ? [] : [`slot ${cgroup}`, "limits of init"]) },
+  "process.clone": { needs: ({ cgroup }) => (cgroup === NO_SLOT ? [] : [`slot ${cgroup}`]) },
 
   // init, up to the pivot.
   "process.deathSignal": {},

@@ -2,6 +2,8 @@
 export type Part =
   /** The runtime, on the host. */
   | "host"
+  /** Hybrid hosts: the directory of v2 that init is cloned into. */
+  | "birthplace"
   /** Making cgroups and limiting them. */
   | "cgroups"
   /** v1: what is written to device lists, as the last; v2: the device program. It holds for the program: init, which makes nodes, need not wait for it. */

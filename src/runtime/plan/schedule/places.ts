@@ -46,8 +46,8 @@ export interface Schedule {
 export function scheduleOf(input: CompileInput): Schedule | undefined {
   const { config, host, invocation } = input;
   const join = host.cgroup?.join;
-  // init is cloned into a cgroup of v2: that is there before the clone, with its limits.
-  const isBorn = join !== undefined && "directory" in join;
+  // init is cloned into a cgroup of v2: that is there before the clone, with its limits. (That of a hybrid host has none.)
+  const isBorn = join !== undefined && "directory" in join && !("tasks" in join);
   const opensTasks = join !== undefined && "tasks" in join && opensHostFiles(config);
   const isUnit = join !== undefined && "unit" in join;
   const joinsLate = opensTasks || isUnit;
@@ -70,6 +70,7 @@ export function scheduleOf(input: CompileInput): Schedule | undefined {
   const cgroups = isUnit ? INSIDE : isBorn ? HOST : CGROUPS;
   const places = {
     host: HOST,
+    birthplace: HOST,
     cgroups,
     deviceRules: rulesWait && !isUnit ? DEVICE_RULES : cgroups,
     spawn: isFirst ? FIRST : SPAWN,

@@ -8,7 +8,7 @@ import { names } from "./read.ts";
 const LOOKED_INTO = 8;
 
 export function recordCgroup(): HostFacts["cgroup"] {
-  const { version, hierarchies } = readHierarchies();
+  const { version, hierarchies, unified } = readHierarchies();
   const files = new Set(hierarchies.flatMap(({ mountpoint }) => filesBelow(mountpoint)));
   return {
     version,
@@ -17,6 +17,7 @@ export function recordCgroup(): HostFacts["cgroup"] {
       controllers: [...controllers],
       writable: host.access(mountpoint, host.ACCESS.WRITE),
     })),
+    ...(unified !== undefined && { unified }),
     files: [...files].sort(),
   };
 }

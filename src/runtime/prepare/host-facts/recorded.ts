@@ -14,6 +14,7 @@ export function recordedProbe(facts: HostFacts): HostProbe {
     cgroups: () => ({
       version: cgroup.version === 1 ? 1 : 2,
       hierarchies: cgroup.hierarchies.map(({ mountpoint, controllers }) => ({ mountpoint, controllers })),
+      ...(cgroup.unified !== undefined && { unified: cgroup.unified }),
     }),
     mayMakeCgroups: () => cgroup.hierarchies.every(({ writable }) => writable),
     systemd(rootless) {

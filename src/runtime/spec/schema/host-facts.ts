@@ -71,6 +71,8 @@ export const hostFacts = z.object({
         writable: flag,
       }),
     ),
+    /** Hybrid hosts: where the v2 hierarchy is mounted beside those of v1. */
+    unified: text.optional(),
     /** Names of the files of cgroups below the roots: "cgroup.kill", "memory.memsw.limit_in_bytes", ... Empty when there are none. */
     files: texts,
   }),

@@ -63,7 +63,8 @@ export function compileUnit(facts: CgroupHierarchies, systemd: SystemdFacts, inp
   if (systemd.user && facts.version === 1) throw new RuntError("cgroup", "cannot use rootless systemd cgroups manager on cgroup v1");
   const unit = parseUnit(input.cgroupsPath, input.id, systemd.user ? "user.slice" : "system.slice");
   const path = systemd.root + unit.path;
-  const steps = compileCgroup(facts, path, input.resources, { rootless: input.rootless });
+  // systemd itself follows the processes of a unit in the v2 hierarchy of a hybrid host.
+  const { unified: _, ...steps } = compileCgroup(facts, path, input.resources, { rootless: input.rootless });
   const limits = compileLimits(facts.version, steps.writes, systemd.version);
   const warnings = [...steps.warnings];
   const warn = (text: string) => warnings.push(`linux.resources.devices: ${text}`);
