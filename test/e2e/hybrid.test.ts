@@ -141,6 +141,15 @@ describe.skipIf(!isRoot || !isRunt || !isHybrid)("the v2 hierarchy of a hybrid h
     }
   });
 
+  test("a frozen one is refused: init could not begin in it", async () => {
+    make(UNIFIED_BESIDE + CGROUP_PARENT);
+    make(`${UNIFIED_BESIDE}${CGROUP_PARENT}/hybrid`);
+    make(unified);
+    writeFileSync(`${unified}/cgroup.freeze`, "1");
+    const { status, stderr } = await runtime(["create", "-b", prepared(), id()]);
+    expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining("container's cgroup unexpectedly frozen") });
+  });
+
   test("an empty one that was there is used, and stays", async () => {
     make(UNIFIED_BESIDE + CGROUP_PARENT);
     make(`${UNIFIED_BESIDE}${CGROUP_PARENT}/hybrid`);

@@ -158,8 +158,10 @@ function cgroupOf(dice: Dice, version: 1 | 2): { readonly cgroup?: CgroupSetup }
   }
   const rules = once(4) ? [] : ["devices.deny", "devices.allow"].map((name) => write(`devices/x/${name}`, "/linux/resources/devices"));
   const places = HIERARCHIES.map((name) => `/cg/${name}/x`);
-  const join = isUnit ? unit(["/cg/memory/x/tasks"]) : { tasks: places.map((path) => `${path}/tasks`) };
-  return { cgroup: { create: places.map((path) => ({ path })), writes: [...limits, ...rules], join } };
+  const hybrid = once(3) && !isUnit ? { unified: "/cg/unified/x" } : {};
+  const tasks = { tasks: places.map((path) => `${path}/tasks`), ...(hybrid.unified && { directory: hybrid.unified }) };
+  const join = isUnit ? unit(["/cg/memory/x/tasks"]) : tasks;
+  return { cgroup: { create: places.map((path) => ({ path })), writes: [...limits, ...rules], join, ...hybrid } };
 }
 
 function unit(attach: readonly string[]): CgroupSetup["join"] {

@@ -21,7 +21,9 @@ export function refuseUsed({ systemd, ...cgroup }: CgroupRef & { readonly system
   const { pids, unseen } = cgroupCensus(existing);
   const length = pids.size + unseen;
   if (length > 0) throw new RuntError("cgroup", `container's cgroup is not empty: ${length} process(es) found`);
-  if (isFrozen(existing)) throw new RuntError("cgroup", "container's cgroup unexpectedly frozen");
+  const { unified } = cgroup;
+  const isFrozenBeside = unified !== undefined && kept.includes(unified) && isFrozen({ version: 2, paths: [unified] });
+  if (isFrozen(existing) || isFrozenBeside) throw new RuntError("cgroup", "container's cgroup unexpectedly frozen");
   // Of its units systemd knows what there is.
   const left = systemd === undefined ? withoutFormer(kept) : kept;
   const oomKills = memoryPressure(existing)?.kills ?? 0;
