@@ -1,5 +1,5 @@
 /*
- * File systems that are made while the plan is not there yet: those that nearly every configuration mounts, with the options that
+ * File systems that are made, and not yet mounted, while the plan is not there yet: those that nearly every configuration mounts, with the options that
  * it gives them. An init that waits for its plan makes them, or a helper that is in the namespaces of the init to come. The plan decides:
  * a file system with other options is made anew, and unused ones are closed before the root is entered (prepared_close).
  */
@@ -21,7 +21,8 @@ static const struct prepared STANDARD[PREPARED_COUNT] = {
 #undef X
 };
 
-int standard_make(const struct standard *standard) {
+/* A context whose file system is made, and not mounted yet. */
+static int open_context(const struct standard *standard) {
   int context = (int)sys(__NR_fsopen, standard->fstype, FSOPEN_CLOEXEC);
   if (context < 0) return context;
   long error = standard->source == NULL ? 0 : sys(__NR_fsconfig, context, FSCONFIG_SET_STRING, "source", standard->source, 0);
@@ -31,9 +32,20 @@ int standard_make(const struct standard *standard) {
     error = sys(__NR_fsconfig, context, option->value == NULL ? FSCONFIG_SET_FLAG : FSCONFIG_SET_STRING, option->key, option->value, 0);
   }
   if (error >= 0) error = sys(__NR_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0);
-  if (error >= 0) error = sys(__NR_fsmount, context, FSMOUNT_CLOEXEC, standard->attributes);
+  if (error >= 0) return context;
   sys_close(context);
   return (int)error;
+}
+
+static int mount_context(int context, const struct standard *standard) {
+  int mount = (int)sys(__NR_fsmount, context, FSMOUNT_CLOEXEC, standard->attributes);
+  sys_close(context);
+  return mount;
+}
+
+int standard_make(const struct standard *standard) {
+  int context = open_context(standard);
+  return context < 0 ? context : mount_context(context, standard);
 }
 
 void prepare_filesystems(struct run *run, uint32_t wanted) {
@@ -42,8 +54,8 @@ void prepare_filesystems(struct run *run, uint32_t wanted) {
   for (unsigned i = 0; i < PREPARED_COUNT; i++) {
     if ((wanted >> i & 1) == 0 || (STANDARD[i].shows & ~inside) != 0) continue;
     // A failure is not reported here: the operation that needs the file system tries again, and reports.
-    int mount = standard_make(&STANDARD[i].standard);
-    run->prepared[i] = mount < 0 ? 0 : mount + 1;
+    int context = open_context(&STANDARD[i].standard);
+    run->prepared[i] = context < 0 ? 0 : context + 1;
   }
 }
 
@@ -65,9 +77,11 @@ int prepared_take(struct run *run, const struct instance *wanted) {
     if (run->prepared[i] == 0 || !text_equal(wanted->fstype, standard->fstype) || !text_equal(wanted->source, standard->source)) continue;
     if (wanted->super_flags != standard->super_flags || wanted->attributes != standard->attributes) continue;
     if (!has_options(wanted->data, standard->options)) continue;
-    int mount = run->prepared[i] - 1;
+    int context = run->prepared[i] - 1;
     run->prepared[i] = 0;
-    return mount;
+    // Only now: the kernel lists mounts in the order of their making, which is to be that of the configuration.
+    int mount = mount_context(context, standard);
+    return mount < 0 ? -1 : mount;
   }
   return -1;
 }

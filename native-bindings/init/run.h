@@ -72,7 +72,7 @@ struct run {
   bool loopback_is_up;
   /* clone_early: the flags that init was cloned with before there was a plan; 0 = it was not. */
   uint64_t cloned_early;
-  /* Detached mounts that wait for their operation, each as descriptor + 1; 0 = none (prepare.c). */
+  /* File systems that wait for their operation, each as the descriptor of its context + 1; 0 = none (prepare.c). */
   int prepared[PREPARED_COUNT];
   /* namespace.join: files opened ahead of the first join. */
   int *joins;

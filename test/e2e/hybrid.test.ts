@@ -68,7 +68,8 @@ describe.skipIf(!isRoot || !isRunt || !isHybrid)("the v2 hierarchy of a hybrid h
     });
     await ok(verb === "run" ? ["run", "--detach", "-b", path, name] : ["create", "-b", path, name]);
     const pid = await pidOf(name);
-    expect(new Set(memberships(pid))).toEqual(new Set([place]));
+    // The kernel may have more hierarchies than are mounted here.
+    expect(memberships(pid).filter((path) => path === place)).toHaveLength(hierarchyRoots.length);
     if (verb === "create") await ok(["start", name]);
     await expect.poll(async () => JSON.parse(await ok(["ps", "-f", "json", name])).length).toBe(2);
     await ok(["exec", "--detach", name, "sleep", "1002"]);
@@ -220,7 +221,7 @@ describe.skipIf(!isRoot || !isRunt || !isHybrid)("the v2 hierarchy of a hybrid h
     });
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     const lines = stdout.trim().split("\n");
-    expect(lines.filter((line) => line.endsWith(`:${place}`))).toHaveLength(lines.length - 1);
+    expect(lines.filter((line) => line.endsWith(`:${place}`))).toHaveLength(hierarchyRoots.length - 1);
     expect(lines.at(-1)).not.toContain(place);
     expect(left()).toEqual([]);
   });

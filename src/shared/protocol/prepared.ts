@@ -3,7 +3,7 @@
  * the plan takes those that are as it wants them. The number of each is its bit in the page's word `fileSystems`.
  */
 
-/** In the order of the usual configuration: the kernel lists mounts in the order of their making. */
+/** In the order of the usual configuration. */
 export const PREPARED = {
   proc: 0,
   /** With nosuid, nodev and noexec, as engines ask for it. */

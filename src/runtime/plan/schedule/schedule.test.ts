@@ -65,7 +65,8 @@ function precedence(ops: readonly Op[]): readonly number[][] {
     if (op.op === "seccomp.receive") before.push(find((other) => other.op === "seccomp.send"));
     if (op.op === "cgroup.openTree" && op.args.made > 0) {
       // The v2 directory of a hybrid host is not counted.
-      const isCounted = ({ op: name, args }: Op) => name === "cgroup.create" && !(args as OpArgs<"cgroup.create">).path.includes("/unified/");
+      const isCounted = ({ op: name, args }: Op) =>
+        name === "cgroup.create" && !(args as OpArgs<"cgroup.create">).path.includes("/unified/");
       const made = ops.flatMap((other, at) => (isCounted(other) ? [at] : []));
       before.push(made[op.args.made - 1] ?? -1);
     }

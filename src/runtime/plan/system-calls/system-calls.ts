@@ -123,7 +123,6 @@ const CALLS: Readonly<Record<OpName, readonly string[]>> = {
     // What was made for a mount that the plan wants otherwise.
     ">?+fsopen(_, FSOPEN_CLOEXEC)",
     ">?+fsconfig(_, _, _, _, 0)",
-    ">?+fsmount(_, FSMOUNT_CLOEXEC, _)",
     ">?+sched_setaffinity(0, _, _)",
     ">?umask(0)",
   ],
