@@ -4,6 +4,7 @@
 #include "function.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,11 +39,11 @@ HOST_CALL(host_link, "ss") { return host_done(ctx, link(a[0].text, a[1].text), "
 
 HOST_CALL(host_symlink, "ss") { return host_done(ctx, symlink(a[0].text, a[1].text), "symlink", a[1].text); }
 
-/* Follows symbolic links, and asks where the file system does not tell the type. */
+/* A symbolic link to one is none. Asks where the file system does not tell the type. */
 static bool is_directory(DIR *directory, const struct dirent *entry) {
-    if (entry->d_type != DT_UNKNOWN && entry->d_type != DT_LNK) return entry->d_type == DT_DIR;
+    if (entry->d_type != DT_UNKNOWN) return entry->d_type == DT_DIR;
     struct stat status;
-    return fstatat(dirfd(directory), entry->d_name, &status, 0) == 0 && S_ISDIR(status.st_mode);
+    return fstatat(dirfd(directory), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode);
 }
 
 static bool is_made_of(const char *name, const bool allowed[UCHAR_MAX + 1]) {

@@ -68,8 +68,16 @@ static JSValue read_text(JSContext *ctx, int fd, int64_t limit, size_t whole, co
     return text;
 }
 
+bool host_is_own(const struct stat *status) {
+    return status->st_uid == 0 || status->st_uid == geteuid() || DEFENCE_DISABLED(state_entry);
+}
+
+/* What is opened: any path; a regular file of whoever; a file below a directory of runt's. */
+enum source { ANY_TYPE, REGULAR, OWN };
+
 /* -1: an exception is pending. *whole: as of read_all. */
-static int open_to_read(JSContext *ctx, int directory, const char *path, int flags, int64_t limit, bool any_type, size_t *whole) {
+static int open_to_read(JSContext *ctx, int directory, const char *path, enum source source, int64_t limit, size_t *whole) {
+    int flags = source == OWN && !DEFENCE_DISABLED(state_entry) ? O_NOFOLLOW : 0;
     int fd = host_open_retry(directory, path, flags | O_RDONLY | (DEFENCE_DISABLED(config_type) ? 0 : O_NONBLOCK) | O_NOCTTY, 0);
     if (fd < 0) {
         host_throw(ctx, errno, "open", path);
@@ -83,8 +91,11 @@ static int open_to_read(JSContext *ctx, int directory, const char *path, int fla
         call = "fstat";
     } else if (S_ISDIR(status.st_mode)) {
         error = EISDIR;
-    } else if (!any_type && !S_ISREG(status.st_mode) && !DEFENCE_DISABLED(config_type)) {
+    } else if (source != ANY_TYPE && !S_ISREG(status.st_mode) && !DEFENCE_DISABLED(config_type)) {
         error = EINVAL;
+    } else if (source == OWN && !host_is_own(&status)) {
+        error = EINVAL;
+        call = "owner";
     } else if (status.st_size > limit) {
         error = EFBIG;
     }
@@ -98,9 +109,9 @@ static int open_to_read(JSContext *ctx, int directory, const char *path, int fla
     return fd;
 }
 
-bool host_read_whole(JSContext *ctx, int directory, const char *path, uint8_t **data, size_t *length) {
+bool host_read_whole(JSContext *ctx, int directory, const char *path, bool own, uint8_t **data, size_t *length) {
     size_t whole;
-    int fd = open_to_read(ctx, directory, path, 0, DEFAULT_LIMIT, false, &whole);
+    int fd = open_to_read(ctx, directory, path, own ? OWN : REGULAR, DEFAULT_LIMIT, &whole);
     if (fd < 0) return false;
     bool ok = read_all(ctx, fd, DEFAULT_LIMIT, whole, path, data, length);
     close(fd);
@@ -109,14 +120,18 @@ bool host_read_whole(JSContext *ctx, int directory, const char *path, uint8_t **
     return ok;
 }
 
-HOST_CALL(host_read_file, "s?qo") {
+static JSValue read_text_file(JSContext *ctx, const char *path, enum source source, int64_t limit) {
     size_t whole;
-    int fd = open_to_read(ctx, AT_FDCWD, a[0].text, 0, limit_of(&a[1]), a[2].truth, &whole);
+    int fd = open_to_read(ctx, AT_FDCWD, path, source, limit, &whole);
     if (fd < 0) return JS_EXCEPTION;
-    JSValue text = read_text(ctx, fd, limit_of(&a[1]), whole, a[0].text);
+    JSValue text = read_text(ctx, fd, limit, whole, path);
     close(fd);
     return text;
 }
+
+HOST_CALL(host_read_file, "s?qo") { return read_text_file(ctx, a[0].text, a[2].truth ? ANY_TYPE : REGULAR, limit_of(&a[1])); }
+
+HOST_CALL(host_read_own, "s?q") { return read_text_file(ctx, a[0].text, OWN, limit_of(&a[1])); }
 
 HOST_CALL(host_read_fd, "i?q") { return read_text(ctx, a[0].number, limit_of(&a[1]), 0, NULL); }
 
@@ -124,7 +139,7 @@ HOST_CALL(host_read_bytes, "s?q") {
     size_t whole, length;
     uint8_t *data;
     JSValue bytes = JS_EXCEPTION;
-    int fd = open_to_read(ctx, AT_FDCWD, a[0].text, O_NOFOLLOW, limit_of(&a[1]), false, &whole);
+    int fd = open_to_read(ctx, AT_FDCWD, a[0].text, OWN, limit_of(&a[1]), &whole);
     if (fd >= 0 && read_all(ctx, fd, limit_of(&a[1]), whole, a[0].text, &data, &length)) {
         bytes = JS_NewArrayBufferCopy(ctx, data, length);
         js_free(ctx, data);

@@ -68,7 +68,9 @@ declare module "runt:host" {
   export function readLine(path: string): string | undefined;
   /** All that a descriptor gives; of a FIFO that does not block, what it has (EAGAIN: nothing). */
   export function readFd(fd: number, limit?: number): string;
-  /** A regular file as bytes, never through a symlink in its last component (ELOOP); EFBIG above `limit` bytes. */
+  /** A file below a directory of runt's, as readFile; ELOOP for a symlink, EINVAL also for a file that is neither the caller's nor root's. */
+  export function readOwn(path: string, limit?: number): string;
+  /** The same as bytes. */
   export function readBytes(path: string, limit: number): ArrayBuffer;
   /** open + write all + close. `flags` as open(2) (O_CLOEXEC is added). */
   export function writeFile(path: string, text: string, flags: number, mode: number): void;

@@ -78,11 +78,11 @@ static int bind_datagram(const char *path) {
     const char *name = strrchr(path, '/');
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     char directory[PATH_MAX];
-    if (!name || (size_t)snprintf(directory, sizeof(directory), "%.*s", (int)(name - path + 1), path) >= sizeof(directory)) {
+    if (!name || (size_t)snprintf(directory, sizeof(directory), "%.*s", (int)(name - path), path) >= sizeof(directory)) {
         errno = ENAMETOOLONG;
         return -1;
     }
-    int parent = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int parent = open(directory, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (parent < 0) return -1;
     int length = snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d%s", parent, name), fd = -1;
     if ((size_t)length >= sizeof(address.sun_path)) errno = ENAMETOOLONG;

@@ -23,7 +23,7 @@ static bool is_of(const char *line, const char *end, const char *uid, size_t uid
 HOST_CALL(host_user_name, "s") {
     uint8_t *data;
     size_t length, name_length, found_length = 0;
-    if (!host_read_whole(ctx, AT_FDCWD, PASSWD, &data, &length)) return JS_EXCEPTION;
+    if (!host_read_whole(ctx, AT_FDCWD, PASSWD, false, &data, &length)) return JS_EXCEPTION;
     const char *uid = a[0].text, *end = (const char *)data + length, *found = NULL;
     for (const char *line = (const char *)data, *line_end; line < end; line = line_end + 1) {
         line_end = memchr(line, '\n', (size_t)(end - line));

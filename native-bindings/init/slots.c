@@ -80,10 +80,21 @@ long op_proc_open(struct run *run, const struct op_proc_open *op) {
   return open_proc(run);
 }
 
+static long require_fifo(int fd) {
+  struct stat info;
+  long error = sys_fstat(fd, &info);
+  return error < 0 ? error : (info.st_mode & 0170000) == 0010000 ? 0 : -EINVAL;
+}
+
 long op_file_open(struct run *run, const struct op_file_open *op) {
-  int fd = sys_openat(AT_FDCWD, op->path.at, op->flags, 0600);
+  // What is written to is below ROOT/ID, and was made there by the runtime or is made here. What is read is a namespace, behind a magic link.
+  const bool is_own = (op->flags & (O_WRONLY | O_RDWR)) != 0 && !DEFENCE_DISABLED(state_entry);
+  int fd = sys_openat(AT_FDCWD, op->path.at, op->flags | (is_own ? O_NOFOLLOW | O_NOCTTY : 0), 0600);
   if (fd < 0) return fail(run, fd, op->path.at, "open");
-  return slot_put(run, op->slot, fd);
+  long error = is_own && (op->flags & O_CREAT) == 0 ? require_fifo(fd) : 0;
+  if (error >= 0) return slot_put(run, op->slot, fd);
+  sys_close(fd);
+  return fail(run, error, op->path.at, "not the FIFO that the runtime has made");
 }
 
 void limit_raise(struct run *run) {

@@ -41,6 +41,7 @@ static const JSCFunctionListEntry build_fields[] = {
     F("readMembers", 4, host_read_members) \
     F("readLine", 1, host_read_line) \
     F("readBytes", 2, host_read_bytes) \
+    F("readOwn", 2, host_read_own) \
     F("writeFile", 4, host_write_file) \
     F("writeControl", 2, host_write_control) \
     F("open", 2, host_open) \

@@ -46,7 +46,9 @@
   X(helper_environment, "helper-environment") \
   X(apparmor_word, "apparmor-word") \
   X(hook_filter, "hook-filter") \
-  X(groups, "groups")
+  X(groups, "groups") \
+  X(state_entry, "state-entry") \
+  X(state_mark, "state-mark")
 
 #define X(name, text) DEFENCE_##name,
 enum defence { DEFENCES(X) DEFENCE_COUNT };

@@ -19,7 +19,7 @@ static const char *const WITHOUT[] = {
 
 /* May fail, but changes nothing: one point, in front. */
 static const char *const READING[] = {
-    "readFile", "readFd", "readBytes", "pread", "stat", "lstat", "fstat", "statfsType", "access", "readdir", "readlink", "realpath",
+    "readFile", "readFd", "readBytes", "readOwn", "pread", "stat", "lstat", "fstat", "statfsType", "access", "readdir", "readlink", "realpath",
     "getxattr", "standardStreams", "procStat", "runningState", "addContainers", "readMembers", "readLine", "userName", "bpfQueryDevice", "drain",
 };
 // clang-format on

@@ -100,7 +100,7 @@ static const char *below(struct row_cell id, const char *name, size_t size) {
 
 /* The text of the record, with a NUL behind it, and its length; 0: that is for the caller to see. */
 static size_t read_record(const struct list *list, struct row_cell id, uint8_t text[LARGEST_RECORD]) {
-    int fd = host_open_retry(list->directory, below(id, RECORD, sizeof(RECORD)), O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+    int fd = host_open_retry(list->directory, below(id, RECORD, sizeof(RECORD)), O_RDONLY | HOST_OWN_FILE, 0);
     if (fd < 0) return 0;
     ssize_t length = read(fd, text, LARGEST_RECORD);
     close(fd);

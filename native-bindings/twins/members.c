@@ -127,7 +127,7 @@ static JSValue members_in(JSContext *ctx, uint8_t *text, size_t length, JSValueC
 HOST_CALL(host_read_members, "sv?iv") {
     uint8_t *data;
     size_t length;
-    if (!host_read_whole(ctx, a[2].is_given ? a[2].number : AT_FDCWD, a[0].text, &data, &length)) return JS_EXCEPTION;
+    if (!host_read_whole(ctx, a[2].is_given ? a[2].number : AT_FDCWD, a[0].text, true, &data, &length)) return JS_EXCEPTION;
     JSValue members;
     if (host_utf8_prefix(data, length) != length) members = host_throw(ctx, EILSEQ, "utf-8", a[0].text);
     else members = members_in(ctx, data, length, a[1].value, a[3].is_given ? a[3].value : JS_UNDEFINED);

@@ -34,7 +34,7 @@ describe.skipIf(!isRoot || !isRunt)("somebody else in the container's cgroup (ne
     `process${pids.length > 1 ? "es" : ""} ${pids.join(" ")}\n`;
 
   async function gc(name: string) {
-    const { objects } = JSON.parse(await ok(["gc", "--format", "json"]));
+    const { objects } = JSON.parse(await ok(["gc", "--yes", "--format", "json"]));
     return objects.filter((found: { id?: string }) => found.id === name);
   }
 
@@ -173,7 +173,7 @@ describe.skipIf(!isRoot || !isRunt)("somebody else in the container's cgroup (ne
     expect((await runtime(["delete", "--force", first])).status).toBe(0);
     expect(JSON.parse(await ok(["state", other])).status).toBe("running");
     await ok(["delete", "--force", other]);
-    await ok(["gc"]);
+    await ok(["gc", "--yes"]);
     expect(directoriesOf(place)).toEqual([]);
   });
 

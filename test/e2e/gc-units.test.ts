@@ -46,7 +46,8 @@ describe.skipIf(!isRoot || !isRunt || DBUS_DAEMON === undefined)("gc with system
     const { pid } = JSON.parse(await runt("state", name));
     rmSync(join(root, name), { recursive: true });
     // What other tests leave for a moment is listed as well.
-    const collected = async () => JSON.parse(await runt("gc", "-f", "json")).objects.filter((one: { id?: string }) => one.id === name);
+    const collected = async () =>
+      JSON.parse(await runt("gc", "--yes", "-f", "json")).objects.filter((one: { id?: string }) => one.id === name);
     expect(await collected()).toMatchObject([{ outcome: "kept", processes: [pid] }]);
     process.kill(pid, "SIGKILL");
     await expect.poll(() => existsSync(`/proc/${pid}/cgroup`)).toBe(false);

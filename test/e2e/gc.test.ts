@@ -38,7 +38,7 @@ describe.skipIf(!isRoot || !isRunt)("gc (needs root)", () => {
 
   /** What it says of this file's containers and cgroups: other runs on the machine have theirs. */
   async function gc(...flags: readonly string[]): Promise<readonly Found[]> {
-    const { objects } = JSON.parse(await ok(["gc", "--format", "json", ...flags])) as { objects: readonly Found[] };
+    const { objects } = JSON.parse(await ok(["gc", "--yes", "--format", "json", ...flags])) as { objects: readonly Found[] };
     return objects
       .filter(({ kind, paths }) => kind !== "level" || paths[0]?.includes(CGROUP_PARENT))
       .map((found) => ({ ...found, paths: [...found.paths].sort() }));
@@ -66,16 +66,16 @@ describe.skipIf(!isRoot || !isRunt)("gc (needs root)", () => {
     for (const pid of lost)
       if (directories().some((path) => readFileSync(`${path}/cgroup.procs`, "utf8").includes(`${pid}\n`))) process.kill(pid, "SIGKILL");
     lost = [];
-    if (directories().length > 0) await runtime(["gc"]);
+    if (directories().length > 0) await runtime(["gc", "--yes"]);
   });
 
   test("nothing to collect is nothing to say, and the JSON fits its schema", async () => {
     const validate = new Ajv2020({ strict: false }).compile(JSON.parse(await ok(["schema", "gc"])));
-    expect(validate(JSON.parse(await ok(["gc", "-f", "json"])))).toBe(true);
+    expect(validate(JSON.parse(await ok(["gc", "--yes", "-f", "json"])))).toBe(true);
     const name = await run();
     expect(await gc()).toEqual([]);
     loseState(name);
-    const found = JSON.parse(await ok(["gc", "-f", "json"]));
+    const found = JSON.parse(await ok(["gc", "--yes", "-f", "json"]));
     expect(validate(found), JSON.stringify(validate.errors)).toBe(true);
     expect(found).toMatchObject({ root, dryRun: false });
     const own = (found.objects as readonly Found[]).find(({ id }) => id === name);
@@ -109,7 +109,7 @@ describe.skipIf(!isRoot || !isRunt)("gc (needs root)", () => {
     await ok(["--root", other, "kill", name, "KILL"]);
     await expect.poll(async () => JSON.parse(await ok(["--root", other, "state", name])).status).toBe("stopped");
     rmSync(other, { recursive: true });
-    expect(await ok(["--root", other, "gc"])).toMatch(new RegExp(`removed +cgroup +${name} `));
+    expect(await ok(["--root", other, "gc", "--yes"])).toMatch(new RegExp(`removed +cgroup +${name} `));
     expect([directories(), existsSync(other)]).toEqual([[], false]);
   });
 
@@ -118,7 +118,7 @@ describe.skipIf(!isRoot || !isRunt)("gc (needs root)", () => {
     const { pid } = JSON.parse(await ok(["state", name]));
     loseState(name);
     expect(await gc()).toMatchObject([{ kind: "cgroup", id: name, outcome: "kept", processes: [pid] }]);
-    expect(await ok(["gc"])).toContain(`its state is lost, but processes of it live: ${pid}\n`);
+    expect(await ok(["gc", "--yes"])).toContain(`its state is lost, but processes of it live: ${pid}\n`);
     expect(directories()).toHaveLength(hierarchies.length);
     process.kill(pid, "SIGKILL");
     await expect.poll(async () => (await gc())[0]?.outcome).toBe("removed");
@@ -148,8 +148,8 @@ describe.skipIf(!isRoot || !isRunt)("gc (needs root)", () => {
     process.kill(pid, "SIGKILL");
     await expect.poll(async () => JSON.parse(await ok(["--root", other, "state", name])).status).toBe("stopped");
     expect(await gc()).toEqual([]);
-    expect(JSON.parse(await ok(["gc", "-f", "json"])).otherRoots).toContain(other);
-    expect(await ok(["gc"])).toContain(`not looked at: containers of runt --root ${other}\n`);
+    expect(JSON.parse(await ok(["gc", "--yes", "-f", "json"])).otherRoots).toContain(other);
+    expect(await ok(["gc", "--yes"])).toContain(`not looked at: containers of runt --root ${other}\n`);
     expect(directories()).toHaveLength(hierarchies.length);
     await ok(["--root", other, "delete", name]);
     rmSync(other, { recursive: true });
@@ -302,7 +302,7 @@ describe.skipIf(!isRoot || !isRunt)("gc (needs root)", () => {
     loseState(name);
     const readOnly = hierarchies.map((hierarchy) => `mount -o remount,bind,ro ${hierarchy}`).join(" && ");
     const words = ["unshare", "--mount", "--propagation", "private", "sh", "-c", `${readOnly} && exec "$@"`, "sh"];
-    const { status, stdout, stderr } = await call(directory, [...words, RUNTIME, "--root", root, "gc"]);
+    const { status, stdout, stderr } = await call(directory, [...words, RUNTIME, "--root", root, "gc", "--yes"]);
     expect([status, stderr]).toEqual([1, expect.stringMatching(/^runt: cannot remove .*: read-only file system/)]);
     expect(stdout).toMatch(new RegExp(`failed +cgroup +${name} `));
     expect(await gc()).toMatchObject([{ id: name, outcome: "removed" }]);

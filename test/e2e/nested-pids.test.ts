@@ -42,7 +42,7 @@ echo $stranger >/sys/fs/cgroup${place}/cgroup.procs; touch ${entered}
 wait $shell
 kill -0 $stranger 2>/dev/null && echo stranger lives
 kill $stranger 2>/dev/null; wait $stranger 2>/dev/null
-${RUNTIME} --root ${root} gc >/dev/null
+${RUNTIME} --root ${root} gc --yes >/dev/null
 `;
     // A process group of its own: what is asked is whether it survives.
     const { stdout, stderr } = await call(directory, ["setsid", "--wait", "unshare", "-m", "sh", "-c", lines]);

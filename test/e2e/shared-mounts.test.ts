@@ -103,7 +103,7 @@ done; wc -l <${directory}/seen`;
     // While processes of the create are ending, gc leaves them and what they have.
     const script = `$run create -b ${path} ${name} </dev/null >/dev/null & create=$!; until test -s ${directory}/runtime; do sleep 0.02; done
 kill -9 $(cat ${directory}/runtime); { wait $create; } 2>/dev/null; left | wc -l
-until runt gc | grep -q 'half-way'; do test $((tries += 1)) -lt 100 || break; sleep 0.1; done; left`;
+until runt gc --yes | grep -q 'half-way'; do test $((tries += 1)) -lt 100 || break; sleep 0.1; done; left`;
     const [count, ...rest] = (await inNamespace(script)).split("\n");
     expect(Number(count)).toBeGreaterThan(0);
     expect(rest).toEqual([""]);

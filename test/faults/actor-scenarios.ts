@@ -37,7 +37,7 @@ export const ACTOR_SCENARIOS: readonly Scenario[] = [
   { name: "delete-force-visited", verb: FORCE, before: [RUN], needs: "visitor", gives: "gone" },
   {
     name: "gc-visited",
-    verb: ["gc"],
+    verb: ["gc", "--yes"],
     before: [RUN],
     orphaned: true,
     config: hooked(END_RUNTIME),

@@ -136,7 +136,7 @@ describe.skipIf(!isRoot || !isRunt)("state directories (needs root)", () => {
     expect(again.stderr).toContain("container's cgroup is not empty");
     process.kill(Number(readFileSync(pidFile, "utf8")), "SIGKILL");
     // Only its mark identifies the cgroup.
-    await expect.poll(async () => [(await runtime(["gc"])).status, cgroupsLeft()]).toEqual([0, []]);
+    await expect.poll(async () => [(await runtime(["gc", "--yes"])).status, cgroupsLeft()]).toEqual([0, []]);
   });
 
   /** The record of a container that is gone, as a power failure leaves it on a disk. */

@@ -10,6 +10,7 @@ import ts from "typescript";
 const PATH_FUNCTIONS: Readonly<Record<string, readonly number[]>> = {
   readFile: [0],
   readBytes: [0],
+  readOwn: [0],
   writeFile: [0],
   open: [0],
   openat: [0, 1],

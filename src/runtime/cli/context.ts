@@ -74,7 +74,8 @@ function resolveRoot(given: string | undefined): string {
   return root;
 }
 
-function defaultRoot(): string {
+/** The state directory of a call without --root. */
+export function defaultRoot(): string {
   const runtimeDirectory = host.getenv("XDG_RUNTIME_DIR");
   // As runc: root of a user namespace need not be root of the host; Podman leaves USER out.
   const isRoot = host.geteuid() === 0;

@@ -1,7 +1,8 @@
 /** Writes the limits of `update` into the configuration that create has kept. */
+import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { parseJson, printJson, type SpecResources } from "../spec/index.ts";
-import { configPath } from "../state/index.ts";
+import { configPath, writeNew } from "../state/index.ts";
 
 type Json = { [key: string]: unknown };
 
@@ -13,15 +14,27 @@ export function stageKeptConfig(root: string, id: string, resources: SpecResourc
   const path = configPath(root, id);
   let text: string;
   try {
-    text = host.readFile(path);
+    text = host.readOwn(path);
   } catch (error) {
     if (host.isErrno(error, "ENOENT")) return () => {};
     throw error;
   }
-  const config = (host.needsExactParser(text) ? parseJson(text) : JSON.parse(text)) as Json;
+  const config = parseKept(text, path);
   const merged = merge(config, { linux: { resources } });
-  host.writeFile(`${path}.new`, printJson(merged), host.O.WRONLY | host.O.CREAT | host.O.TRUNC, 0o600);
+  writeNew(`${path}.new`, printJson(merged));
   return () => host.rename(`${path}.new`, path);
+}
+
+/** @throws RuntError state-unreadable */
+function parseKept(text: string, path: string): Json {
+  let config: unknown;
+  try {
+    config = host.needsExactParser(text) ? parseJson(text) : JSON.parse(text);
+  } catch (cause) {
+    throw new RuntError("state-unreadable", `${path}: not JSON`, { cause });
+  }
+  if (!isObject(config)) throw new RuntError("state-unreadable", `${path}: not a configuration`);
+  return config;
 }
 
 /** Merges sections field by field and replaces lists. Fields that are not given stay. */

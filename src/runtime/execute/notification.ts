@@ -28,7 +28,7 @@ export function prepareNotification(execution: Execution, { directory, listen, h
 export function listenAgain(root: string, id: string, warnings: string[]): NotificationSockets | undefined {
   const address = host.getenv("NOTIFY_SOCKET");
   const directory = notifyDirectory(containerDirectory(root, id));
-  if (!address || !host.stat(directory)) return undefined;
+  if (!address || !host.lstat(directory)) return undefined;
   checkAddress(address);
   return listenFor(directory, address, warnings);
 }

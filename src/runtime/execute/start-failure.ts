@@ -14,11 +14,11 @@ const REPORT_MAX = 4096;
 export const GO = "\0";
 
 /**
- * Read the fifo's content; `writer`, which has kept it alive, is closed. undefined: nothing has failed.
+ * Read the content of the fifo, by the descriptor `writer`, which has kept it alive and is closed. undefined: nothing has failed.
  * @throws RuntError wrong-status when init was killed before it took what start has written
  */
-export function readStartFailure(fifo: string, writer: number): StartFailure | undefined {
-  const reader = host.open(fifo, host.O.RDONLY | host.O.NONBLOCK);
+export function readStartFailure(writer: number): StartFailure | undefined {
+  const reader = host.open(`/proc/self/fd/${writer}`, host.O.RDONLY | host.O.NONBLOCK);
   // Without a writer the end is the end of the file.
   host.close(writer);
   try {

@@ -84,6 +84,7 @@ export {
   readLine,
   readlink,
   readMembers,
+  readOwn,
   realpath,
   receive,
   receiveMessage,

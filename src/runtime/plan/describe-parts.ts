@@ -45,5 +45,5 @@ export function triples(numbers: readonly number[]): string {
 
 export function fileFlags(flags: number): string {
   const access = (flags & O.RDWR) !== 0 ? "read-write" : (flags & O.WRONLY) !== 0 ? "write" : "read";
-  return (flags & O.CREAT) === 0 ? access : `${access}, made if absent`;
+  return (flags & O.CREAT) === 0 ? access : `${access}, made anew`;
 }

@@ -2,6 +2,8 @@ export { type ContainerState, describe, toState } from "./describe.ts";
 export { holdersOf, locked, lockHolders } from "./holders.ts";
 export { checkId, isId } from "./id.ts";
 export { lockAgain } from "./lock-again.ts";
+export { remains } from "./on-demand.ts";
+export { openFifo, writeNew } from "./own.ts";
 export {
   type CgroupRecord,
   type ExecRecord,
@@ -15,6 +17,7 @@ export {
   type StateRecord,
   type StateSummary,
 } from "./record.ts";
+export { isSharedRoot, lookAtRoot, marks } from "./root.ts";
 export { deriveLife, deriveStatus, initState, type Status } from "./status.ts";
 export {
   configPath,

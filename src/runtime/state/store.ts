@@ -6,7 +6,10 @@ import { defenceDisabled } from "../testing/index.ts";
 import type * as holding from "./holders.ts";
 import { checkId, ID_CHARACTERS } from "./id.ts";
 import type * as migration from "./migrate.ts";
+import { writeNew } from "./own.ts";
+import { refuseOwner } from "./owner.ts";
 import { type AnyRecord, checkRecord, isCurrent, parseRecord, STATE_MINOR, type StateRecord, serializeRecord } from "./record.ts";
+import { ensureRoot, isSharedRoot, lookAtRoot, refuseForeignRoot } from "./root.ts";
 
 const RECORD = "state.json";
 /** A directory without a record lasts for some system calls of a verb that holds the lock, or is about to; or for ever. */
@@ -20,56 +23,23 @@ export function containerDirectory(root: string, id: string): string {
   return `${root}/${id}`;
 }
 
-/** Write permission for others than the owner. */
-const GROUP_AND_OTHERS = 0o022;
-const OTHERS = 0o002;
-
-/** The root that has been looked at: a verb reads its record more than once. */
-let known: { readonly root: string; readonly shared: boolean } | undefined;
-
 /**
- * A record names processes and cgroups that verbs signal and remove, so it must be the caller's or root's: ROOT belongs to one of them, and others
- * cannot replace what is in it. Where they can make something of their own beside it (a sticky directory like /tmp, one of a group), ROOT/ID is looked
- * at, too. An absent ROOT has no records.
- * @throws RuntError state-root
+ * ROOT/ID is a directory, and no link to one. Where others can make something of their own beside it, it is the caller's or root's, too. One that is
+ * absent has no record. Verbs that take its lock look at what they have opened instead (lockWithin).
+ * @throws RuntError state-root, state-foreign
  */
-function refuseForeign(root: string, id?: string, found = known?.root === root ? undefined : host.stat(root)): void {
-  if (found) {
-    refuseOwner(root, found);
-    if ((found.mode & OTHERS) !== 0 && (found.mode & host.S.ISVTX) === 0 && !defenceDisabled("state-root")) {
-      throw new RuntError("state-root", `state directory ${root}: every user can write to it`);
-    }
-    known = { root, shared: (found.mode & GROUP_AND_OTHERS) !== 0 };
-  }
-  if (id === undefined || known?.root !== root || !known.shared) return;
+function refuseForeign(root: string, id: string): void {
+  refuseForeignRoot(root);
   const directory = containerDirectory(root, id);
   const own = host.lstat(directory);
-  if (own) refuseOwner(directory, own);
+  if (!own) return;
+  if (isSharedRoot(root)) refuseOwner(directory, own);
+  if ((own.mode & host.S.IFMT) !== host.S.IFDIR && !defenceDisabled("state-entry")) throw noDirectory(directory, own);
 }
 
-function refuseOwner(path: string, { uid }: host.Stat): void {
-  if (uid === 0 || uid === host.geteuid() || defenceDisabled("state-root")) return;
-  throw new RuntError("state-root", `state directory ${path}: it belongs to the user ${uid}`);
-}
-
-/** Make ROOT (and what is missing above it: `isAbove`). */
-export function ensureRoot(root: string, isAbove = false): void {
-  const found = host.stat(root);
-  if (found) {
-    if (!isAbove) refuseForeign(root, undefined, found);
-    return;
-  }
-  const parent = root.slice(0, root.lastIndexOf("/"));
-  if (parent !== "") ensureRoot(parent, true);
-  try {
-    host.mkdir(root, 0o700);
-  } catch (error) {
-    if (host.isErrno(error, "EEXIST")) return;
-    throw new RuntError("state-root", `state directory ${root}: ${host.reason(error)}`, {
-      hint: "set XDG_RUNTIME_DIR, or name a directory with --root",
-      cause: error,
-    });
-  }
+function noDirectory(directory: string, found: host.Stat | undefined): RuntError {
+  const what = ((found?.mode ?? 0) & host.S.IFMT) === host.S.IFLNK ? "it is a symbolic link" : "it is no directory";
+  return new RuntError("state-foreign", `${directory}: ${what}, so it is no container`);
 }
 
 /** Throws "id-exists" early, for a clearer error than what else is wrong then; `reserve` is what decides. */
@@ -127,10 +97,12 @@ export function lock(directory: string): number {
 export function lockWithin(directory: string, milliseconds: number): number | undefined {
   for (;;) {
     const fd = openDirectory(directory);
-    refuseForeign(directory.slice(0, directory.lastIndexOf("/")), directory.slice(directory.lastIndexOf("/") + 1));
+    refuseForeignRoot(directory.slice(0, directory.lastIndexOf("/")));
+    const held = host.fstat(fd);
+    refuseOwner(directory, held);
     const taken = host.flock(fd, host.LOCK.EX, milliseconds);
     // A container of the same id may have been made meanwhile: it has another lock.
-    const isSame = isDirectoryOf(fd, directory);
+    const isSame = isBehind(directory, held);
     if (taken && isSame) return fd;
     host.close(fd);
     if (isSame) return undefined;
@@ -139,7 +111,12 @@ export function lockWithin(directory: string, milliseconds: number): number | un
 
 /** Whether the descriptor is of what stands there now. */
 export function isDirectoryOf(fd: number, directory: string): boolean {
-  return host.stat(directory)?.ino === host.fstat(fd).ino;
+  return isBehind(directory, host.fstat(fd));
+}
+
+function isBehind(directory: string, held: host.Stat): boolean {
+  const named = defenceDisabled("state-entry") ? host.stat(directory) : host.lstat(directory);
+  return named?.ino === held.ino && named.dev === held.dev;
 }
 
 /** For a lock that another process holds for long. */
@@ -149,8 +126,10 @@ export function holders(): typeof holding {
 
 function openDirectory(directory: string): number {
   try {
-    return host.open(directory, host.O.RDONLY | host.O.DIRECTORY);
+    return host.open(directory, host.O.RDONLY | host.O.DIRECTORY | (defenceDisabled("state-entry") ? 0 : host.O.NOFOLLOW));
   } catch (error) {
+    // Both are said of a link.
+    if (host.isErrno(error, "ENOTDIR", "ELOOP")) throw noDirectory(directory, host.lstat(directory));
     if (!host.isErrno(error, "ENOENT")) throw error;
     throw new RuntError("id-unknown", `${WORDS.doesNotExist}: ${directory.slice(directory.lastIndexOf("/") + 1)}`);
   }
@@ -174,8 +153,7 @@ export function writeRecord(root: string, record: StateRecord): void {
 
 /** The first half of writeRecord: the new file does not have the record's name yet. */
 export function stageRecord(root: string, record: StateRecord): void {
-  const path = `${containerDirectory(root, record.id)}/state.json.new`;
-  host.writeFile(path, serializeRecord(record), host.O.WRONLY | host.O.CREAT | host.O.TRUNC, 0o600);
+  writeNew(`${containerDirectory(root, record.id)}/state.json.new`, serializeRecord(record));
 }
 
 export function publishRecord(root: string, id: string): void {
@@ -185,7 +163,7 @@ export function publishRecord(root: string, id: string): void {
 
 /** config.json as the container was made from it, for `inspect` and `diff`: the bundle's own may have changed since. */
 export function keepConfig(root: string, id: string, text: string): void {
-  host.writeFile(configPath(root, id), text, host.O.WRONLY | host.O.CREAT | host.O.EXCL, 0o600);
+  host.writeFile(configPath(root, id), text, host.O.WRONLY | host.O.CREAT | host.O.EXCL | host.O.NOFOLLOW, 0o600);
 }
 
 export function configPath(root: string, id: string): string {
@@ -211,19 +189,19 @@ export function readAgain(root: string, id: string): StateRecord {
   try {
     return readRecord(root, id, true);
   } catch (error) {
-    if (host.stat(`${containerDirectory(root, id)}/${RECORD}`)) throw error;
+    if (host.lstat(`${containerDirectory(root, id)}/${RECORD}`)) throw error;
     throw new RuntError("id-unknown", `${WORDS.doesNotExist}: ${id}`);
   }
 }
 
 export function recordAt(path: string): AnyRecord {
-  return parseRecord(host.readFile(path), path);
+  return parseRecord(host.readOwn(path), path);
 }
 
 /** The same with another way to read: what it throws of the host is told by the same words. */
-export function readWith(read: (path: string) => AnyRecord, root: string, id: string, locked: boolean): StateRecord {
+export function readWith(read: (path: string) => AnyRecord, root: string, id: string, locked: boolean, again = 0): StateRecord {
   const path = `${containerDirectory(root, id)}/${RECORD}`;
-  refuseForeign(root, id);
+  if (!locked) refuseForeign(root, id);
   let record: AnyRecord;
   try {
     record = read(path);
@@ -234,16 +212,21 @@ export function readWith(read: (path: string) => AnyRecord, root: string, id: st
         cause: error,
       });
     }
-    if (!host.stat(containerDirectory(root, id))) throw new RuntError("id-unknown", `${WORDS.doesNotExist}: ${id}`);
+    if (!host.lstat(containerDirectory(root, id))) throw new RuntError("id-unknown", `${WORDS.doesNotExist}: ${id}`);
     awaitRecord(path, containerDirectory(root, id), locked);
-    return readWith(read, root, id, locked);
+    // A device without a driver is there, and cannot be opened.
+    if (again === LOCKED_ATTEMPTS) throw new RuntError("state-unreadable", `${path}: ${host.reason(error)}`, { cause: error });
+    return readWith(read, root, id, locked, again + 1);
   }
-  return checkRecord(isCurrent(record) ? record : migrations().migrate(record, STATE_MINOR), path);
+  const sound = checkRecord(isCurrent(record) ? record : migrations().migrate(record, STATE_MINOR), path);
+  // A copy under another name: what it names is another container's.
+  if (sound.id !== id) throw new RuntError("state-unreadable", `${path}: it is the record of another container (${sound.id})`);
+  return sound;
 }
 
 /** Waits until the record exists or the directory is gone. @throws RuntError state-unreadable when that does not come */
 function awaitRecord(path: string, directory: string, locked: boolean): void {
-  for (let attempt = 1; host.stat(directory) && !host.stat(path); attempt++) {
+  for (let attempt = 1; host.lstat(directory) && !host.lstat(path); attempt++) {
     if (locked || attempt > (isLocked(directory) ? LOCKED_ATTEMPTS : FREE_ATTEMPTS)) {
       throw new RuntError("state-unreadable", `${path}: no such file`);
     }
@@ -258,16 +241,16 @@ function migrations(): typeof migration {
 
 /** Ids found below ROOT, sorted; none when ROOT is absent. @throws RuntError state-root. What is no id (`@cache`) is no container. */
 export function listIds(root: string): string[] {
-  const found = host.stat(root);
+  const found = lookAtRoot(root);
   if (!found) return [];
-  refuseForeign(root, undefined, found);
+  refuseForeignRoot(root, found);
   return host.readdir(root, true, ID_CHARACTERS);
 }
 
 /** Remove ROOT/ID and all that is in it, the record last: as long as anything is left, it is known what it was. */
 export function removeDirectory(root: string, id: string): void {
   const directory = containerDirectory(root, id);
-  if (!host.stat(directory)) return;
+  if (!host.lstat(directory)) return;
   // The monitor of a container that ends in this moment removes the same, without the lock.
   ifThere(() => {
     const names = host.readdir(directory);

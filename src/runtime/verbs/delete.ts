@@ -11,14 +11,14 @@ import {
   readAgain,
   readRecord,
   readSummary,
-  removeDirectory,
+  remains,
   type StateRecord,
 } from "../state/index.ts";
 
 /** @param state descriptor of the state directory, locked by the caller. Nothing is done if it is no longer the container's directory. */
 export function remove(options: RuntimeOptions, id: string, force: boolean, state?: number): void {
   const directory = containerDirectory(options.root, id);
-  if (force && !host.stat(directory)) return;
+  if (force && !host.lstat(directory)) return;
   if (state !== undefined && !isBehind(state, directory)) return;
   const record = lockedRecord(options, id, force, state);
   if (!record) return;
@@ -29,7 +29,10 @@ export function remove(options: RuntimeOptions, id: string, force: boolean, stat
   undoRecorded(options.root, record);
 }
 
-/** The record, read again under the lock. Forced: a directory without a readable record is removed as it is. */
+/** Nothing says what it is: it is removed if it is proven to be runt's. */
+const UNRECORDED: ReadonlySet<string> = new Set(["state-unreadable", "state-foreign"]);
+
+/** The record, read again under the lock. Forced: remains without a readable record are removed here. */
 function lockedRecord({ root }: RuntimeOptions, id: string, force: boolean, state?: number): StateRecord | undefined {
   try {
     if (!force) readSummary(root, id);
@@ -37,7 +40,7 @@ function lockedRecord({ root }: RuntimeOptions, id: string, force: boolean, stat
     return force ? readRecord(root, id, true) : readAgain(root, id);
   } catch (error) {
     if (!force) throw error;
-    if (error instanceof RuntError && error.code === "state-unreadable") removeDirectory(root, id);
+    if (error instanceof RuntError && UNRECORDED.has(error.code)) remains().removeRemains(root, id);
     else if (!(error instanceof RuntError && error.code === "id-unknown") && !host.isErrno(error, "ENOENT")) throw error;
     return undefined;
   }

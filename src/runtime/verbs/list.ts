@@ -3,7 +3,17 @@ import { awakeStates, isFrozenToShow } from "../cgroup/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import type { RuntimeOptions } from "../prepare/index.ts";
-import { deriveStatus, listIds, peek, readSummary, STATE_MINOR, STATE_SCHEMA, type StateSummary, type Status } from "../state/index.ts";
+import {
+  deriveStatus,
+  isSharedRoot,
+  listIds,
+  peek,
+  readSummary,
+  STATE_MINOR,
+  STATE_SCHEMA,
+  type StateSummary,
+  type Status,
+} from "../state/index.ts";
 
 export interface ListVisitor {
   /** Given: `container` adds the row of host.addContainers, with this name of the owner; that may be done in its place. */
@@ -20,7 +30,9 @@ export function list({ root }: RuntimeOptions, visitor: ListVisitor): void {
   if (ids.length === 0) return;
   const directory = host.open(root, host.O.RDONLY | host.O.DIRECTORY);
   const directoryOf = `${root}/`;
-  const { ownerName } = visitor;
+  // Where others have directories beside them each is looked at.
+  const isShared = isSharedRoot(root);
+  const ownerName = isShared ? undefined : visitor.ownerName;
   const awake = awakeStates();
   let peeked: StateSummary | undefined;
   for (let index = 0; ; index++) {
@@ -29,14 +41,15 @@ export function list({ root }: RuntimeOptions, visitor: ListVisitor): void {
     const id = ids[index] as string;
     try {
       try {
-        peeked = peek(id + RECORD, directory, peeked);
+        peeked = isShared ? undefined : peek(id + RECORD, directory, peeked);
+        // A copy under another name is an error.
+        if (peeked?.id !== id) peeked = undefined;
       } catch {
         // Whatever is wrong, the other way of reading says it.
         peeked = undefined;
       }
       const record = peeked ?? readSummary(root, id);
-      // The id of a record that is not its own may be anything: that is looked at.
-      visitor.container(record, deriveStatus(root, record, false, record.id === id ? directoryOf + id : undefined, isFrozenToShow));
+      visitor.container(record, deriveStatus(root, record, false, directoryOf + id, isFrozenToShow));
     } catch (error) {
       if (!(error instanceof RuntError)) throw error;
       if (error.code !== "id-unknown") visitor.unreadable(id, error.message);

@@ -19,7 +19,17 @@ import * as host from "../host/index.ts";
 import { phase } from "../host/index.ts";
 import { fifoPath, startReportPath } from "../plan/index.ts";
 import type { RuntimeOptions } from "../prepare/index.ts";
-import { containerDirectory, deriveStatus, initState, lock, lockAgain, readAgain, readRecord, type StateRecord } from "../state/index.ts";
+import {
+  containerDirectory,
+  deriveStatus,
+  initState,
+  lock,
+  lockAgain,
+  openFifo,
+  readAgain,
+  readRecord,
+  type StateRecord,
+} from "../state/index.ts";
 
 /** Most programs begin in less; what lasts is waited for without the lock (slow-start.ts). */
 const SOON_MS = 100;
@@ -69,11 +79,14 @@ function explained(record: StateRecord, failure: StartFailure): RuntError {
   return error;
 }
 
+/** init writes a message of some lines. */
+const REPORT_LIMIT = 1 << 20;
+
 /** A startContainer hook's failure is found in its report. */
 function checkHooks(directory: string): void {
   const report = startReportPath(directory);
-  if (!host.stat(report)) return;
-  const text = host.readFile(report);
+  if (!host.lstat(report)) return;
+  const text = host.readOwn(report, REPORT_LIMIT);
   if (text !== "") throw new RuntError("hook", `unable to start container process: ${text}`);
   host.unlink(report);
 }
@@ -91,7 +104,7 @@ function afterStart(record: StateRecord, held: number): void {
 function release(path: string, wait: (fd: number) => void): StartFailure | undefined {
   let fd: number;
   try {
-    fd = host.open(path, host.O.WRONLY | host.O.NONBLOCK);
+    fd = openFifo(path, host.O.WRONLY | host.O.NONBLOCK);
   } catch (error) {
     if (host.isErrno(error, "ENXIO")) throw new RuntError("wrong-status", WORDS.startStopped);
     throw error;
@@ -99,9 +112,9 @@ function release(path: string, wait: (fd: number) => void): StartFailure | undef
   host.write(fd, GO);
   if (host.poll([fd], [0], SOON_MS)[0] === 0) {
     wait(fd);
-    return readStartFailure(`/proc/self/fd/${fd}`, fd);
+    return readStartFailure(fd);
   }
-  const failure = readStartFailure(path, fd);
+  const failure = readStartFailure(fd);
   host.unlink(path);
   return failure;
 }

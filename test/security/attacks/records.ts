@@ -35,7 +35,7 @@ async function plantedRecord(subject: Subject): Promise<Outcome> {
       const { status } = await subject.call(args);
       if (status === 0) details.push(`${place}: ${words[0]} believes it`);
     }
-    if (subject.isRunt) await subject.call(["gc"]);
+    if (subject.isRunt) await subject.call(["gc", "--yes"]);
     subject.root = own;
     if (!isAlive(pid)) return escaped(`a process of root's is killed; ${details.join(", ")}`);
   }

@@ -63,10 +63,14 @@ export const CONTROL_MANUAL = {
         "which names the state directory: those of another --root are listed, and left alone.",
       "A container that has a state is never touched, stopped or not, and nothing in which a process lives: that is shown as kept, with the pids. " +
         "What looks like remains is looked at again a second later, so that no create under way is disturbed.",
+      "With a --root that is not below the default state directory gc only shows what it would remove, unless --yes is given: a wrong directory is " +
+        "soon named. A directory without a record counts as the state of a create that was killed only if it is empty or has a damaged record, and only in " +
+        "a state directory with the mark of runt's: an extended attribute (or the directory @runt) that runt leaves where it has made the state directory " +
+        "or found it empty. In one without the mark it takes a record that names the container. Everything else is shown as kept, with the reason.",
       "The mounts and namespaces of a container end with its last process, so there are none to collect. A half-made container is removed as " +
         "delete --force does it, with its poststop hooks; who is in a cgroup that is not its own is named, and left alone.",
     ],
-    examples: ["runt gc --dry-run", "runt gc", "runt --root /run/containerd/runc/k8s.io gc -f json"],
+    examples: ["runt gc --dry-run", "runt gc", "runt --root /run/containerd/runc/k8s.io gc --yes -f json"],
     exitStatus: [["1", "something could not be removed; the others are"]],
     seeAlso: ["delete", "list"],
   },

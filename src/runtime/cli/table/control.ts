@@ -90,6 +90,7 @@ export const CONTROL_VERBS: readonly VerbDefinition[] = [
     maximum: 0,
     flags: [
       flag("dry-run", "boolean", "say what would be removed, and remove nothing"),
+      flag("yes", "boolean", "remove it also where --root is not below the default state directory", { short: "y" }),
       flag("format", "string", "form of the output (default: text)", { short: "f", value: "text|json" }),
     ],
   },

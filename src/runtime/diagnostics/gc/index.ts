@@ -5,7 +5,7 @@ import { RuntError } from "../../errors/index.ts";
 import { systemd, undoRecorded } from "../../execute/index.ts";
 import * as host from "../../host/index.ts";
 import { LIVE, type RuntimeOptions } from "../../prepare/index.ts";
-import { containerDirectory, readRecord, removeDirectory, reserve } from "../../state/index.ts";
+import { containerDirectory, lookAtRoot, marks, readRecord, remains, removeDirectory, reserve } from "../../state/index.ts";
 import { tryLock } from "./lock.ts";
 import { look } from "./look.ts";
 import type { Kept, Remains } from "./remains.ts";
@@ -88,7 +88,7 @@ function removeState(root: string, { id, inode, created }: RemainsOf<"state">): 
   try {
     if (host.fstat(lock).ino !== inode) return false;
     if (created === undefined) {
-      if (host.lstat(`${containerDirectory(root, id)}/state.json`)) return false;
+      if (host.lstat(`${containerDirectory(root, id)}/state.json`) || remains().notOurs(root, id) !== undefined) return false;
       removeDirectory(root, id);
       return true;
     }
@@ -104,7 +104,7 @@ function removeState(root: string, { id, inode, created }: RemainsOf<"state">): 
 
 /** The id is reserved meanwhile, as by a create: nobody else makes this container now. */
 function removeCgroup({ root, rootless }: RuntimeOptions, { id, paths, kept, unit }: RemainsOf<"cgroup">): boolean {
-  const hadRoot = host.stat(root) !== undefined;
+  const hadRoot = lookAtRoot(root) !== undefined;
   let lock: number;
   try {
     lock = reserve(root, id);
@@ -122,7 +122,7 @@ function removeCgroup({ root, rootless }: RuntimeOptions, { id, paths, kept, uni
   } finally {
     removeDirectory(root, id);
     host.close(lock);
-    if (!hadRoot) host.rmdir(root);
+    if (!hadRoot) marks().removeRoot(root);
   }
 }
 

@@ -5,7 +5,7 @@ import { RuntError } from "../../errors/index.ts";
 import { ownerOf } from "../../execute/index.ts";
 import * as host from "../../host/index.ts";
 import type { RuntimeOptions } from "../../prepare/index.ts";
-import { containerDirectory, isId, listIds, readRecord, type StateRecord } from "../../state/index.ts";
+import { containerDirectory, isId, listIds, readRecord, remains, type StateRecord } from "../../state/index.ts";
 import { tryLock } from "./lock.ts";
 import { cgroupAt } from "./place.ts";
 import type { Kept, Look, Remains } from "./remains.ts";
@@ -37,13 +37,17 @@ function stateOf(root: string, id: string): Found | undefined {
   try {
     const { ino: inode } = host.fstat(lock);
     const here = { key: `state ${id} ${inode}`, kind: "state", id, inode, paths } as const;
-    if (!host.lstat(`${paths[0]}/state.json`)) return { ...here, reason: "its create ended before it had a record" };
+    if (!host.lstat(`${paths[0]}/state.json`)) {
+      const foreign = remains().notOurs(root, id);
+      if (foreign !== undefined) return { kind: "state", id, paths, reason: `not taken for remains: ${foreign}` };
+      return { ...here, reason: "its create ended before it had a record" };
+    }
     const record = readRecord(root, id);
     if (record.phase !== "creating") return undefined;
     const { stuck, others, unseen } = livingIn(root, record);
     if (stuck.length > 0) return { kind: "state", id, paths, processes: stuck, reason: "its create ended, but processes of it live" };
-    const remains = { ...here, created: record.created, reason: "its create ended half-way" } as const;
-    return others.length + unseen === 0 ? remains : { ...remains, processes: others, reason: `${remains.reason}; ${leaves(unseen)}` };
+    const half = { ...here, created: record.created, reason: "its create ended half-way" } as const;
+    return others.length + unseen === 0 ? half : { ...half, processes: others, reason: `${half.reason}; ${leaves(unseen)}` };
   } catch (error) {
     if (!(error instanceof RuntError)) throw error;
     return error.code === "id-unknown" ? undefined : { kind: "state", id, paths, reason: error.message };
@@ -79,12 +83,9 @@ function cgroupOf(root: string, { mark, path }: MarkedCgroup): Found | undefined
   return { key: `cgroup ${path} ${id}`, kind: "cgroup", id, paths, kept, ...named, reason: "its state is lost, and nothing lives in it" };
 }
 
-/** What a killed process was about to put into the cache of filters: FILE.PID. */
+/** What a killed process was about to put into the cache of filters. */
 function cacheFiles(root: string): Found[] {
-  const directory = `${root}/@cache/seccomp`;
-  if (!host.lstat(directory)) return [];
-  return host
-    .readdir(directory)
-    .filter((name) => /\.\d+$/.test(name) && !host.procStat(Number(name.slice(name.lastIndexOf(".") + 1))))
-    .map((name) => ({ key: `cache ${name}`, kind: "cache", paths: [`${directory}/${name}`], reason: "half-written" }));
+  return remains()
+    .halfWrittenFilters(root)
+    .map((path) => ({ key: `cache ${path}`, kind: "cache", paths: [path], reason: "half-written" }));
 }

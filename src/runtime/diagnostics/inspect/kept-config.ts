@@ -8,7 +8,7 @@ import { configPath, type StateRecord } from "../../state/index.ts";
 export function keptConfig(root: string, { id, bundle }: Pick<StateRecord, "id" | "bundle">): ContainerConfig | undefined {
   let text: string;
   try {
-    text = host.readFile(configPath(root, id));
+    text = host.readOwn(configPath(root, id));
   } catch (error) {
     if (host.isErrno(error, "ENOENT")) return undefined;
     throw error;

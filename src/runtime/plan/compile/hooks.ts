@@ -36,7 +36,7 @@ export function addStartReport({ builder, config, host, invocation }: Scope): vo
   if (!config.hooks.startContainer || invocation.mode !== "create") return;
   const slot = builder.slotFor(START_REPORT);
   const path = startReportPath(host.stateDirectory);
-  builder.add("intermediate", "namespaces", "file.open", { path, flags: O.WRONLY | O.CREAT, slot }, "/hooks/startContainer");
+  builder.add("intermediate", "namespaces", "file.open", { path, flags: O.WRONLY | O.CREAT | O.EXCL, slot }, "/hooks/startContainer");
 }
 
 /** The slot of that report. */

@@ -39,7 +39,7 @@ function checkParent({ imagePath, parentPath }: CheckpointFlags): void {
 function askedPaths(root: string, { id, bundle }: StateRecord): AskedPaths {
   const kept = configPath(root, id);
   try {
-    const { config } = host.stat(kept) ? loadBundle(bundle, LIVE, kept) : loadBundle(bundle, LIVE);
+    const { config } = host.lstat(kept) ? loadBundle(bundle, LIVE, kept) : loadBundle(bundle, LIVE);
     return {
       bound: new Set(config.mounts.flatMap((mount) => (mount.kind === "bind" ? [cleanPath(mount.target)] : []))),
       masked: new Set(config.maskedPaths.map(cleanPath)),

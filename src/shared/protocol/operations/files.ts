@@ -5,7 +5,9 @@ export const FILES = {
   "file.open": {
     id: 30,
     actors: ["intermediate", "init"],
-    doc: "open(2) a host path into a slot (O_CLOEXEC is added; a file that it makes has mode 0600).",
+    doc:
+      "open(2) a host path into a slot (O_CLOEXEC is added; a file that it makes has mode 0600). What is opened for writing is below ROOT/ID: no link " +
+      "is followed, and without O_CREAT it is a FIFO.",
     fields: { path: "str", flags: "u32", slot: "slot" },
   },
   "proc.open": {

@@ -1,0 +1,37 @@
+/** Files below ROOT/ID: opened without following a link, and looked at by descriptor; made beside whatever has their name. */
+import { RuntError } from "../errors/index.ts";
+import * as host from "../host/index.ts";
+import { defenceDisabled } from "../testing/index.ts";
+import { isOwner } from "./owner.ts";
+
+/** Open a FIFO. @throws RuntError state-unreadable when something else has its name, HostError */
+export function openFifo(path: string, flags: number): number {
+  if (defenceDisabled("state-entry")) return host.open(path, flags);
+  let fd: number;
+  try {
+    fd = host.open(path, flags | host.O.NOFOLLOW | host.O.NOCTTY);
+  } catch (error) {
+    if (host.isErrno(error, "ELOOP")) throw noFifo(path, error);
+    throw error;
+  }
+  const { mode, uid } = host.fstat(fd);
+  if ((mode & host.S.IFMT) === host.S.IFIFO && isOwner(uid)) return fd;
+  host.close(fd);
+  throw noFifo(path);
+}
+
+function noFifo(path: string, cause?: unknown): RuntError {
+  return new RuntError("state-unreadable", `${path}: something else is in the place of the FIFO that create has made`, { cause });
+}
+
+/** Write a new file. What has its name is removed, and never opened: a verb that was killed has left it, or somebody else. */
+export function writeNew(path: string, text: string): void {
+  const flags = host.O.WRONLY | host.O.CREAT | (defenceDisabled("state-entry") ? host.O.TRUNC : host.O.EXCL | host.O.NOFOLLOW);
+  try {
+    host.writeFile(path, text, flags, 0o600);
+  } catch (error) {
+    if (!host.isErrno(error, "EEXIST")) throw error;
+    host.unlink(path);
+    host.writeFile(path, text, flags, 0o600);
+  }
+}

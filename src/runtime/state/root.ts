@@ -1,0 +1,87 @@
+/** ROOT: whose it is, and making it. */
+import { RuntError } from "../errors/index.ts";
+import * as host from "../host/index.ts";
+import { loadSync } from "../host/index.ts";
+import { defenceDisabled } from "../testing/index.ts";
+import type * as marking from "./mark.ts";
+import { refuseOwner } from "./owner.ts";
+
+/** Write permission for others than the owner. */
+const GROUP_AND_OTHERS = 0o022;
+const OTHERS = 0o002;
+
+/** Links of a directory that has no directories in it: its name and its dot. Where the file system does not count them it is one. */
+const LINKS_OF_NONE = 2;
+
+/** The root that has been looked at: a verb reads its record more than once. */
+let known: { readonly root: string; readonly shared: boolean } | undefined;
+
+/**
+ * A record names processes and cgroups that verbs signal and remove, so it must be the caller's or root's: ROOT belongs to one of them, and others
+ * cannot replace what is in it. An absent ROOT has no records.
+ * @throws RuntError state-root
+ */
+export function refuseForeignRoot(root: string, found = known?.root === root ? undefined : lookAtRoot(root)): void {
+  if (!found) return;
+  refuseOwner(root, found);
+  if ((found.mode & OTHERS) !== 0 && (found.mode & host.S.ISVTX) === 0 && !defenceDisabled("state-root")) {
+    throw new RuntError("state-root", `state directory ${root}: every user can write to it`);
+  }
+  known = { root, shared: (found.mode & GROUP_AND_OTHERS) !== 0 };
+}
+
+/** Whether others can make something of their own in it (a sticky directory like /tmp, one of a group); of a root that was looked at. */
+export function isSharedRoot(root: string): boolean {
+  return known?.root === root && known.shared;
+}
+
+/** The directory that ROOT leads to. Who has made a link has chosen that directory, so a link is the caller's or root's, too. */
+export function lookAtRoot(root: string): host.Stat | undefined {
+  const named = host.lstat(root);
+  if (!named || (named.mode & host.S.IFMT) !== host.S.IFLNK) return named;
+  refuseOwner(root, named);
+  return host.stat(root);
+}
+
+/** Make ROOT, with its mark, and what is missing above it. One that somebody has made for runt gets the mark as long as it is empty. */
+export function ensureRoot(root: string): void {
+  const found = lookAtRoot(root);
+  if (!found) {
+    ensureAbove(root);
+    if (makeDirectory(root)) marks().markRoot(root);
+    else adopt(root, lookAtRoot(root));
+    return;
+  }
+  refuseForeignRoot(root, found);
+  adopt(root, found);
+}
+
+/** Without a look into a root that has directories: those of containers, or of somebody else. */
+function adopt(root: string, found: host.Stat | undefined): void {
+  if (found && found.nlink <= LINKS_OF_NONE) marks().markIfEmpty(root);
+}
+
+function ensureAbove(path: string): void {
+  const parent = path.slice(0, path.lastIndexOf("/"));
+  if (parent === "" || host.stat(parent)) return;
+  ensureAbove(parent);
+  makeDirectory(parent);
+}
+
+/** False: it was there. */
+function makeDirectory(path: string): boolean {
+  try {
+    host.mkdir(path, 0o700);
+    return true;
+  } catch (error) {
+    if (host.isErrno(error, "EEXIST")) return false;
+    throw new RuntError("state-root", `state directory ${path}: ${host.reason(error)}`, {
+      hint: "set XDG_RUNTIME_DIR, or name a directory with --root",
+      cause: error,
+    });
+  }
+}
+
+export function marks(): typeof marking {
+  return loadSync(import("./mark.ts"));
+}
