@@ -40,8 +40,9 @@ CFLAGS := -std=gnu17 -O2 $(WARNINGS) $(HARDENING) -ffunction-sections -fdata-sec
 CPPFLAGS := -D_GNU_SOURCE -isystem $(B)/quickjs/include -isystem $(B)/libseccomp/include -I$(GEN) -idirafter $(B)/kernel-headers
 LDFLAGS := -static -no-pie -Wl,--gc-sections -Wl,-z,noexecstack -Wl,-z,norelro -Wl,-T,native-bindings/program/image.ld -Wl,-T,$(GEN)/text.ld -Wl,-e,host_start
 
+# Everything that what is in bin/ needs: runtctl hands over to dist/, and runtd starts runt-pause.
 .PHONY: all
-all: bin/runt
+all: library
 
 # The helper: $(B)/runt-init.
 include native-bindings/init/build.mk
@@ -232,10 +233,10 @@ include packaging/install.mk
 include tools/guest-image/guest-image.mk
 -include packaging/supply.mk
 
-# Engine, library and the guest's disk stay: they take downloads and half a minute each.
+# Engine, library, the guest's disk and the trees of other Debians stay: they take downloads and half a minute each.
 .PHONY: clean
 clean:
-	find $(B) -mindepth 1 -maxdepth 1 ! -name quickjs ! -name libseccomp ! -name guest -exec rm -rf {} + 2>/dev/null || true
+	find $(B) -mindepth 1 -maxdepth 1 ! -name quickjs ! -name libseccomp ! -name guest ! -name hosts ! -name newer -exec rm -rf {} + 2>/dev/null || true
 	rm -f bin/runt bin/runtctl
 
 .PHONY: distclean
@@ -346,7 +347,7 @@ test-without-overlap: setup-test bin/runt $(T)/runt $(TEST_TOOLS) native-test-to
 # Everything there is, for hours rather than minutes.
 .PHONY: test-all
 test-all: export RUNT_TEST_BUNDLES ?= 200
-test-all: test test-without-overlap test-readme test-library-long test-engine-kills test-engine-long test-pod-documents test-security test-faults test-delays test-upgrade test-storm \
+test-all: test test-without-overlap test-readme test-hosts test-library-long test-engine-kills test-engine-long test-pod-documents test-security test-faults test-delays test-upgrade test-storm \
 	test-supply test-engines mutants engine-mutants test-guest-long test-vm
 
 # `make test` twice with the root mount shared and twice with it private, on a host that has others, too (tools/busy-host.sh): hours.
@@ -410,6 +411,13 @@ engine-mutants: setup-test library $(TEST_TOOLS)
 test-guest test-guest-long: library $(B)/runt.spdx.json $(TEST_TOOLS) $(BENCH_TOOLS) native-test-tools
 	@tools/setup.sh guest
 	$(TSX) test/guest/main.ts $(if $(filter %-long,$@),--long) $(GUEST)
+
+# `make demo` on a fresh Debian 12 and 13, with Node 20, 22 and 24, in clones in several places: as root, half an hour. The trees of both Debians
+# are made once, below build/hosts; remove them for newer ones (test/hosts).
+.PHONY: test-hosts
+test-hosts: | $(SETUP)
+	@tools/setup.sh hosts
+	tools/test.sh hosts
 
 # Instructions, system calls, heap and sizes of every verb, without a clock, beside what is recorded in test/guard/ceilings.json: with the host's
 # cgroups, and on bare v2. GUARD=--write records them; GUARD='--only "bare v2"' or GUARD='--only host' counts one of the two.

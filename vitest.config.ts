@@ -61,6 +61,7 @@ export default defineConfig({
       lane("readme"),
       lane("guard", SECOND_TRY),
       lane("supply"),
+      lane("hosts"),
       lane("library", SECOND_TRY),
       // Its tests wait for most of their time: for probes, time-outs and back-off. Each file has daemons, directories and cgroups of its own.
       lane("engine", SECOND_TRY, 3),

@@ -3,8 +3,11 @@ import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { GLOBAL_FLAGS, VERBS } from "../src/runtime/cli/table/index.ts";
 import { manPages } from "./man-page.ts";
+import { taskPages } from "./man-page-tasks.ts";
+import { terms } from "./man-text.ts";
 
 const pages = manPages("1.2.3");
+const allPages = [...pages, ...(await taskPages("1.2.3"))];
 const has = (program: string) => existsSync(`/usr/bin/${program}`);
 const rendered = (text: string) =>
   spawnSync("groff", ["-man", "-Tascii", "-ww", "-P-c", "-P-b", "-P-u"], { input: text, encoding: "utf8" });
@@ -14,12 +17,12 @@ describe("manual pages", () => {
     expect([...pages.keys()]).toEqual(["runt.8", ...VERBS.map(({ name }) => `runt-${name}.8`)]);
   });
 
-  it.skipIf(!has("groff")).each([...pages])("%s is good for groff", (_, text) => {
+  it.skipIf(!has("groff")).each(allPages)("%s is good for groff", (_, text) => {
     const { status, stderr } = rendered(text);
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
   });
 
-  it.skipIf(!has("mandoc")).each([...pages])("%s is good for mandoc", (_, text) => {
+  it.skipIf(!has("mandoc")).each(allPages)("%s is good for mandoc", (_, text) => {
     const { stdout } = spawnSync("mandoc", ["-T", "lint", "-W", "warning"], { input: text, encoding: "utf8" });
     // The pages have no date: they change with the table, not with the calendar.
     expect(stdout.split("\n").filter((line) => line !== "" && !line.includes("missing date"))).toEqual([]);
@@ -37,6 +40,20 @@ describe("manual pages", () => {
       for (const section of ["NAME", "SYNOPSIS", "DESCRIPTION", "EXAMPLES", "EXIT STATUS", "SEE ALSO"]) expect(text).toContain(section);
     },
   );
+
+  it.each(allPages)("%s has no term without a text, and no text in a term", (_, text) => {
+    const lines = text.split("\n");
+    const texts = lines.flatMap((line, at) => (line === ".TP" ? [lines.slice(at + 1, at + 3)] : []));
+    for (const [term = "", said = ""] of texts) {
+      expect(said, term).not.toBe("");
+      // A flag and its values: "\fB--journal-socket PATH\fR", "\fB-o, --output <format>\fR".
+      if (/^\\fB\\-/.test(term)) expect(term.split(/[ ,]+/).filter((word) => /^[a-z]{2,}$/.test(word))).toEqual([]);
+    }
+  });
+
+  it("is not made with a term that has no text", () => {
+    expect(() => terms([["--journal-socket PATH stream socket", ""]])).toThrow(/"--journal-socket PATH stream socket" has no text/);
+  });
 
   it("never begins a line of text with a request", () => {
     const known = /^\.(TH|SH|TP|PP|BR|EX|EE|nh|ad l|\\")/;

@@ -28,7 +28,10 @@ export function paragraphs(texts: readonly string[]): string[] {
   return texts.flatMap((text, index) => [...(index === 0 ? [] : [".PP"]), prose(text)]);
 }
 
+/** A term without its text would be a bold line and nothing below it: an error. So would one whose text was taken for a part of it. */
 export function terms(rows: readonly (readonly [string, string])[]): string[] {
+  const bare = rows.find(([, text]) => text.trim() === "");
+  if (bare) throw new Error(`manual page: "${bare[0]}" has no text (in a usage text two blanks or a new line stand before it)`);
   return rows.flatMap(([term, text]) => [".TP", `\\fB${literal(term)}\\fR`, prose(text)]);
 }
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Make sure that what the build (and, with the argument "test", the tests) needs is installed: apt packages where this
-# is possible, npm packages of the lock file. "engines", "guest", "vm" and "fuzz": also what `make test-engines`, `make test-guest`,
-# `make guest-image` and `make fuzz-init` need; no service is started. Usage: tools/setup.sh build|test|engines|guest|vm|fuzz
+# is possible, npm packages of the lock file. "engines", "guest", "hosts", "vm" and "fuzz": also what `make test-engines`, `make test-guest`,
+# `make test-hosts`, `make guest-image` and `make fuzz-init` need; no service is started. Usage: tools/setup.sh build|test|engines|guest|hosts|vm|fuzz
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -48,6 +48,9 @@ guest_needs="$test_needs
 /usr/bin/qemu-system-x86_64 qemu-system-x86
 /usr/sbin/debootstrap debootstrap
 /usr/sbin/mke2fs e2fsprogs"
+hosts_needs="$build_needs
+/usr/sbin/debootstrap debootstrap
+/usr/bin/git git"
 vm_needs="$build_needs
 /usr/bin/qemu-system-x86_64 qemu-system-x86
 /usr/lib/qemu/virtiofsd qemu-system-common
@@ -81,10 +84,18 @@ case ${1:-build} in
 test) needs=$test_needs ;;
 engines) needs=$engines_needs ;;
 guest) needs=$guest_needs ;;
+hosts) needs=$hosts_needs ;;
 vm) needs=$vm_needs ;;
 fuzz) needs=$fuzz_needs ;;
 *) needs=$build_needs ;;
 esac
+
+# Asked first: what is missing here the caller has to bring, and until then nothing is installed.
+bring_node='README.md says how to get it'
+command -v node >/dev/null 2>&1 || { say "node 20 or newer is missing: $bring_node"; exit 1; }
+major=$(node -p 'process.versions.node.split(".")[0]') || { say "node does not run: $bring_node"; exit 1; }
+[ "$major" -ge 20 ] || { say "node $major is too old, 20 or newer is needed: $bring_node"; exit 1; }
+command -v npm >/dev/null 2>&1 || { say "npm is missing: $bring_node"; exit 1; }
 
 packages=$(missing "$needs")
 if [ -n "$packages" ]; then
@@ -99,10 +110,6 @@ if [ -n "$packages" ]; then
         case ${1:-build} in build | fuzz) exit 1 ;; esac
     fi
 fi
-
-command -v node >/dev/null 2>&1 || { say "node 20 or newer is missing (https://nodejs.org)"; exit 1; }
-major=$(node -p 'process.versions.node.split(".")[0]')
-[ "$major" -ge 20 ] || { say "node $major is too old: 20 or newer is needed"; exit 1; }
 
 # npm writes this file at the end of an installation; it is older than the lock file when that has changed.
 if [ ! -e node_modules/.package-lock.json ] || [ package-lock.json -nt node_modules/.package-lock.json ]; then

@@ -1,16 +1,17 @@
 #!/bin/sh
 # Run test lanes one after the other; every lane adds its counts to build/test-counts.txt. Fails if one fails.
-# Lanes: lint, unit, native, native-host, e2e, library, engine, clients, differential, findings, conformance, security, faults, walk, guard, readme.
-# An argument "&" begins another group of lanes. The groups run side by side; the output of all but the first comes at the end.
+# Lanes: lint, unit, native, native-host, e2e, library, engine, clients, differential, findings, conformance, security, faults, walk, guard, readme, hosts.
+# An argument "&" begins another group of lanes. The groups run side by side, and every line says of which lane it is.
 # LANE@shared runs a vitest lane in a mount namespace whose mounts are shared, as systemd leaves them on most hosts; LANE@private in one whose
 # mounts are private. Mounts go neither in nor out. With -v2 behind it the namespace has cgroup v2 on /sys/fs/cgroup, and nothing else; where the
 # host's controllers are those of v1, it has none, and tests of limits are skipped.
 set -u
 cd "$(dirname "$0")/.."
 failures=build/test/failures.txt
-rm -f build/test-counts.txt $failures
+# Lanes run in processes of their own: it is there once one has failed.
+failed=build/test/failed
+rm -f build/test-counts.txt $failures $failed
 mkdir -p build/test
-failed=0
 
 # make leaves ignored signals and open descriptors to its children. The containers under test must not inherit them.
 plain=build/test/plain
@@ -30,7 +31,7 @@ vitest() { # project [shared|private][-v2]
     rm -f "$report"
     # shellcheck disable=SC2086
     ${2:+unshare --mount --propagation private sh -c "$own_namespace" "$2"} \
-        $plain node_modules/.bin/vitest run --project "$projects" ${SHARD:+--shard="$SHARD"} --passWithNoTests --reporter=default --reporter=json --outputFile.json="$report" || failed=1
+        $plain node_modules/.bin/vitest run --project "$projects" ${SHARD:+--shard="$SHARD"} --passWithNoTests --reporter=default --reporter=json --outputFile.json="$report" || : > $failed
     if [ -e "$report" ]; then
         # shellcheck disable=SC2046
         tools/count.sh "$1" $(node tools/test-report.mjs "$1${2:+@$2}" "$report" $failures)
@@ -43,7 +44,7 @@ vitest() { # project [shared|private][-v2]
 conformance() {
     report=build/test/conformance.json
     rm -f "$report"
-    $plain node_modules/.bin/tsx test/conformance/main.ts --json "$report" --second-try $failures || failed=1
+    $plain node_modules/.bin/tsx test/conformance/main.ts --json "$report" --second-try $failures || : > $failed
     if [ -e "$report" ]; then
         # shellcheck disable=SC2046
         tools/count.sh conformance $(node -e '
@@ -63,33 +64,45 @@ conformance() {
 lane() {
     printf '\n== %s\n' "$1"
     case $1 in
-    lint) tools/lint.sh || { failed=1; echo "failed: lint" >> $failures; } ;;
-    native-host) $plain test/native/host/run.sh || { failed=1; echo "failed: native-host: test/native/host/run.sh" >> $failures; } ;;
+    lint) tools/lint.sh || { : > $failed; echo "failed: lint" >> $failures; } ;;
+    native-host) $plain test/native/host/run.sh || { : > $failed; echo "failed: native-host: test/native/host/run.sh" >> $failures; } ;;
     conformance) conformance ;;
     *@*) vitest "${1%@*}" "${1#*@}" ;;
     *) vitest "$1" ;;
     esac
 }
 
-# The lanes up to "&".
-first() { for lane; do [ "$lane" != "&" ] || break; lane "$lane"; done; }
+# A lane beside others: each of its lines is printed when it comes, with its name before it, and its end with the time that it took. By way of a
+# file: what a lane has left running may hold a pipe open for ever.
+named_lane() {
+    begun=$(date +%s)
+    log=build/test/lane-$1.log
+    : > "$log"
+    lane "$1" >> "$log" 2>&1 &
+    tail --pid=$! --lines=+1 --follow "$log" | sed -u "s/^/$1 | /"
+    printf '%s | == %s has ended after %s s\n' "$1" "$1" $(($(date +%s) - begun))
+}
+
+# The lanes up to "&", each by the command $run.
+first() { for lane; do [ "$lane" != "&" ] || break; $run "$lane"; done; }
+
+# A lane that runs alone keeps its terminal.
+run=lane
+for lane; do [ "$lane" != "&" ] || run=named_lane; done
 
 rest=0
-group=0
 beside=
 for lane; do
     rest=$((rest + 1))
     [ "$lane" = "&" ] || continue
-    group=$((group + 1))
-    (shift $rest; first "$@"; exit $failed) > build/test/beside-$group.log 2>&1 &
+    (shift $rest; first "$@") &
     beside="$beside $!"
 done
 first "$@"
-for process in $beside; do wait "$process" || failed=1; done
-for number in $(seq $group); do cat "build/test/beside-$number.log"; done
+for process in $beside; do wait "$process" || : > $failed; done
 
 # The failures and second tries are repeated at the end, where they are seen.
 if [ -s $failures ]; then printf '\n'; cat $failures; fi
 awk '{ p += $2; f += $3; s += $4 } END { printf "\n%d passed, %d failed%s\n", p, f, s ? ", " s " skipped" : ""; exit f > 0 }' \
-    build/test-counts.txt || failed=1
-exit $failed
+    build/test-counts.txt || : > $failed
+[ ! -e $failed ]

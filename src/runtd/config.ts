@@ -70,7 +70,8 @@ export const USAGE = `Usage: runtd [--once -f FILE [-g GROUP]]
                         how often the networks of tasks are looked at; default 1m
   --volume-check DURATION
                         how often scratch volumes with a size are measured; default 10s
-  --journal-socket PATH stream socket of systemd's journal, for logs with the driver journald; default /run/systemd/journal/stdout
+  --journal-socket PATH
+                        stream socket of systemd's journal, for logs with the driver journald; default /run/systemd/journal/stdout
   --interlink           interlink.sock in the directory of the sockets: pods of a cluster come by the plug-in API of interLink
   --interlink-host-path DIR
                         they may have directories of the host below it; may be repeated; default: none

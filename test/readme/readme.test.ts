@@ -9,8 +9,11 @@ import { isRoot } from "../support/harness.ts";
 import { REPOSITORY } from "../support/programs.ts";
 import { commandsOf, nameOf, type User } from "./commands.ts";
 import { builtTree, freshTree, LONGEST_WAIT_SECONDS, Session, TREE } from "./session.ts";
+import { missingLines } from "./shown.ts";
 import { EXPECTED, type Expectation, LISTED, NEEDS, OTHER_PAGES, PLACEHOLDERS } from "./tables.ts";
 
+const isV1 = existsSync("/sys/fs/cgroup/cpu");
+const isHybrid = isV1 && existsSync("/sys/fs/cgroup/unified/cgroup.procs");
 const isFresh = process.env["RUNT_README"] === "fresh";
 const commandsIn = (page: string) => commandsOf(readFileSync(join(REPOSITORY, page), "utf8")).map((command) => ({ ...command, page }));
 /** Of the other pages not what stands in the running text: examples, and what to do when something is broken. */
@@ -74,35 +77,8 @@ describe.skipIf(!isRoot)("what its reader types (needs root)", () => {
       expect(afterwards).toMatchObject({ status: 0 });
       const seen = session.said().slice(from);
       if (shows) expect(seen).toMatch(shows);
-      if (command.shown.length > 0) expect(missingLines(command.shown, seen)).toEqual([]);
+      if (command.shown.length > 0) expect(missingLines(command.shown, seen, { isV1, isHybrid })).toEqual([]);
       if (name.startsWith("runt plan --host")) digest = /sha256:[0-9a-f]{64}/.exec(seen)?.[0] ?? "";
     });
   }
 });
-
-const isV1 = existsSync("/sys/fs/cgroup/cpu");
-const isHybrid = isV1 && existsSync("/sys/fs/cgroup/unified/cgroup.procs");
-/** Of a plan for a hybrid host, where init is cloned into its directory of v2. */
-const OF_HYBRID = /\/unified\/|birthplace|process\.clone|mask\.open/;
-const LEFT_OUT = /^\s*…$/;
-
-/** Without digest and numbers, which follow the host's hierarchies; with the reader's own path. */
-function comparable(line: string): string {
-  return line
-    .replace(/^# sha256:[0-9a-f]{64}, \d+ operations$/, "# digest, operations")
-    .replace(/^( [A-Z]+ +| +)\d+ (?=[a-z])/, "$1")
-    .replaceAll(TREE, "/path/to/runt")
-    .replace(/\s+/g, " ");
-}
-
-/** Lines that the document shows and that do not come, in this order. Those of cgroups are of a hybrid host. */
-function missingLines(shown: readonly string[], output: string): string[] {
-  const lines = output.split("\n").map(comparable);
-  let at = 0;
-  return shown.filter((line) => {
-    if (LEFT_OUT.test(line) || (!isV1 && line.includes("cgroup")) || (!isHybrid && OF_HYBRID.test(line))) return false;
-    const found = lines.indexOf(comparable(line), at);
-    if (found >= 0) at = found + 1;
-    return found < 0;
-  });
-}

@@ -47,15 +47,18 @@ export function sharedRootfs(): string {
   return rootfs;
 }
 
-/** The same. A copy in this directory if the root of a user namespace has no access to the repository. */
+/** The same. A copy in this directory, under a name that no test uses, if the root of a user namespace has no access to the repository. */
 export function reachableRootfs(directory: string): string {
   const rootfs = sharedRootfs();
-  return isReachable(rootfs) ? rootfs : copiedRootfs(directory);
+  return isReachable(rootfs) ? rootfs : copiedTo(join(directory, "reachable-rootfs"));
 }
 
 /** One of its own in this directory, for tests that write into it, or whose mounts have mount points made there. */
 export function copiedRootfs(directory: string): string {
-  const copy = join(directory, "rootfs");
+  return copiedTo(join(directory, "rootfs"));
+}
+
+function copiedTo(copy: string): string {
   execFileSync("cp", ["-ax", sharedRootfs(), copy]);
   return copy;
 }

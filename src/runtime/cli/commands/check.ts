@@ -29,7 +29,7 @@ function measured(): Pick<HostFacts, "cgroupMoves"> {
   }
 }
 
-const MARKS = { available: "ok", partly: "partly", missing: "missing" } as const;
+const MARKS = { available: "ok", partly: "partly", missing: "missing", unknown: "unknown" } as const;
 const NAME_WIDTH = 20;
 const MARK_WIDTH = 9;
 
@@ -38,9 +38,10 @@ function report(rows: readonly FeatureRow[]): string {
   const lines = rows.flatMap(({ feature, availability, detail, need, fix }) => {
     const head = `${MARKS[availability].padEnd(MARK_WIDTH)}${feature.padEnd(NAME_WIDTH)}${detail}`.trimEnd();
     const blank = " ".repeat(MARK_WIDTH + NAME_WIDTH);
-    return availability === "available" ? [head] : [head, `${blank}for: ${need}`, `${blank}fix: ${fix}`];
+    const todo = `${blank}${availability === "unknown" ? "see" : "fix"}: ${fix}`;
+    return availability === "available" ? [head] : [head, `${blank}for: ${need}`, todo];
   });
   const count = (wanted: FeatureRow["availability"]) => rows.filter(({ availability }) => availability === wanted).length;
-  const summary = `${count("available")} of ${rows.length} available, ${count("partly")} partly, ${count("missing")} missing`;
+  const summary = `${count("available")} of ${rows.length} available, ${count("partly")} partly, ${count("missing")} missing, ${count("unknown")} unknown`;
   return `${[...lines, summary].map(printable).join("\n")}\n`;
 }

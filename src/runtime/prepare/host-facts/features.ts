@@ -1,7 +1,8 @@
 /** Host facts -> what works here: one row a feature, with the reason to care and the way to get it. Pure. */
 import type { HostFacts } from "../../check/index.ts";
 
-export type Availability = "available" | "partly" | "missing";
+/** "unknown": nothing has been found out about it yet, neither good nor bad. */
+export type Availability = "available" | "partly" | "missing" | "unknown";
 
 export interface FeatureRow {
   readonly feature: string;
@@ -10,7 +11,7 @@ export interface FeatureRow {
   readonly detail: string;
   /** Fields of config.json or flags that need it. */
   readonly need: string;
-  /** What to do when it is not there; "" when it is. */
+  /** What to do when it is not there, or how to find out whether it is; "" when it is. */
   readonly fix: string;
 }
 
@@ -18,6 +19,8 @@ interface Feature {
   readonly name: string;
   readonly need: string;
   readonly fix: string;
+  /** How to find out, of a feature that can be unknown. */
+  readonly ask?: string;
   look(facts: HostFacts): readonly [Availability, string];
 }
 
@@ -102,9 +105,10 @@ const FEATURES: readonly Feature[] = [
   {
     name: "cgroup moves",
     need: "what joins cgroups by cgroup.procs: systemd, crun and runc (runt's containers begin in theirs)",
+    ask: "runt check --measure",
     fix: "mount -o remount,favordynmods /sys/fs/cgroup (v2), or echo 1 > /sys/kernel/rcu_expedited",
     look: ({ cgroupMoves: moves }) => {
-      if (moves === undefined) return ["available", "not measured (--measure)"];
+      if (moves === undefined) return ["unknown", "not measured"];
       const { medianMicroseconds: median, fastestMicroseconds: fastest, hierarchies, rcuExpedited, favorDynamicMods } = moves;
       const milliseconds = (microseconds: number) => (microseconds / 1000).toFixed(2);
       const eased = [rcuExpedited && "rcu_expedited", favorDynamicMods && "favordynmods"].filter(Boolean).join(" and ");
@@ -116,9 +120,10 @@ const FEATURES: readonly Feature[] = [
   {
     name: "swap accounting",
     need: "linux.resources.memory.swap",
+    ask: "runt check where cgroups are mounted",
     fix: "swapaccount=1 on the kernel's command line",
     look: ({ cgroup: { files } }) => {
-      if (files.length === 0) return ["partly", "there is no cgroup to look into"];
+      if (files.length === 0) return ["unknown", "there is no cgroup to look into"];
       return whole(files.includes("memory.swap.max") || files.includes("memory.memsw.limit_in_bytes"));
     },
   },
@@ -233,9 +238,10 @@ const FEATURES: readonly Feature[] = [
   {
     name: "KVM",
     need: "containers in virtual machines (--isolation vm) without software emulation",
+    ask: "start a container with --isolation vm, and look again",
     fix: "a host on which KVM boots guests",
     look: ({ machines }) => {
-      if (machines === undefined) return ["available", "not known before the first machine"];
+      if (machines === undefined) return ["unknown", "not known before the first machine"];
       const { accelerator, bootMilliseconds } = machines;
       const boot = `the last machine booted in ${(bootMilliseconds / 1000).toFixed(1)} s`;
       return accelerator === "kvm" ? ["available", boot] : ["partly", `software emulation; ${boot}`];
@@ -244,8 +250,9 @@ const FEATURES: readonly Feature[] = [
 ];
 
 export function featureRows(facts: HostFacts): FeatureRow[] {
-  return FEATURES.map(({ name, need, fix, look }) => {
+  return FEATURES.map(({ name, need, fix, ask = "", look }) => {
     const [availability, detail] = look(facts);
-    return { feature: name, availability, detail, need, fix: availability === "available" ? "" : fix };
+    const todo = { available: "", partly: fix, missing: fix, unknown: ask }[availability];
+    return { feature: name, availability, detail, need, fix: todo };
   });
 }

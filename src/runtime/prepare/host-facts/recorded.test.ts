@@ -55,7 +55,7 @@ describe("features", () => {
   const row = (facts: typeof NO_HOST, name: string) => featureRows(facts).find(({ feature }) => feature === name);
 
   it("say which machines there are, once one has booted", () => {
-    expect(row(NO_HOST, "KVM")).toMatchObject({ availability: "available", detail: "not known before the first machine" });
+    expect(row(NO_HOST, "KVM")).toMatchObject({ availability: "unknown", detail: "not known before the first machine" });
     const machines = { accelerator: "tcg", bootMilliseconds: 6540 };
     expect(row({ ...NO_HOST, machines }, "KVM")).toMatchObject({
       availability: "partly",
@@ -66,6 +66,17 @@ describe("features", () => {
       availability: "available",
       detail: "the last machine booted in 6.5 s",
     });
+  });
+
+  it("are not counted as there before anybody has looked, and say how to look", () => {
+    const { cgroupMoves: _, ...unmeasured } = { cgroupMoves: undefined, ...NO_HOST };
+    expect(row(unmeasured, "cgroup moves")).toMatchObject({ availability: "unknown", fix: "runt check --measure" });
+    expect(row(NO_HOST, "KVM")).toMatchObject({ availability: "unknown", fix: expect.stringContaining("--isolation vm") });
+    const blind = { ...NO_HOST, cgroup: { ...NO_HOST.cgroup, files: [] } };
+    expect(row(blind, "swap accounting")).toMatchObject({ availability: "unknown", fix: "runt check where cgroups are mounted" });
+    // Whatever else comes: no row says "ok" beside "not known" or "not measured".
+    for (const { availability, detail } of featureRows(blind))
+      if (/\bnot (?:known|measured)\b/.test(detail)) expect(availability, detail).toBe("unknown");
   });
 
   it("say what is missing, for what, and what to do", () => {
