@@ -138,5 +138,5 @@ describe("the runtime in TypeScript", () => {
   test("does not compile when names are changed", () => {
     const problems = check();
     for (const [, name, user] of USES) expect(problems.get(user)?.join("\n"), user).toContain(/[\w.]+/.exec(name)?.[0]);
-  }, 60_000);
+  });
 });

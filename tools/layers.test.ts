@@ -34,7 +34,7 @@ function violations(): string {
 it("takes an import of an index", () => {
   put("src/runtime/verbs/two.ts", 'import { one } from "../state/index.ts";\nexport const two = one;\n');
   expect(violations()).toBe("");
-}, 30_000);
+});
 
 it("refuses an import past an index, and a circle of types", () => {
   put("src/runtime/verbs/two.ts", 'import { one } from "../state/one.ts";\nexport const two = one;\n');
@@ -43,7 +43,7 @@ it("refuses an import past an index, and a circle of types", () => {
   const found = violations();
   expect(found).toContain("no-import-past-an-index: src/runtime/verbs/two.ts");
   expect(found).toContain("no-circular: src/runtime/plan/");
-}, 30_000);
+});
 
 it("keeps the two programs of the client apart", () => {
   put("src/runtctl/platform/index.ts", 'export { ask } from "./node/index.ts";\n');
@@ -64,4 +64,4 @@ it("keeps the two programs of the client apart", () => {
   expect(found).toContain("client-platform-through-its-index: src/runtctl/verbs/a.ts");
   expect(found).toContain("client-platforms-apart: src/runtctl/verbs/a.ts");
   expect(found).toContain("client-on-node-late: src/runtctl/verbs/a.ts");
-}, 30_000);
+});

@@ -11,7 +11,7 @@ import { sharedRootfs } from "../support/programs.ts";
 const COUNTER = "n=0; while :; do n=$((n+1)); echo line $n; echo $n >/dev/shm/new; mv /dev/shm/new /dev/shm/count; usleep 20000; done";
 const missing = criuMissing();
 
-describe.skipIf(missing !== undefined)(`streams and a real criu${missing ? ` (${missing})` : ""}`, { timeout: 120_000 }, () => {
+describe.skipIf(missing !== undefined)(`streams and a real criu${missing ? ` (${missing})` : ""}`, () => {
   const harness = useHarness();
   const { directory, id, ok } = harness;
   let count = 0;

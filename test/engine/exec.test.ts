@@ -71,7 +71,7 @@ describe.skipIf(!isRoot)("exec (needs root)", () => {
     expect((await exec("--", "sh", "-c", "kill -9 $$")).status).toBe(137);
     const big = start([...ctl, "exec", "web", "-c", "app", "--", "sh", "-c", "head -c 3000000 /dev/zero | tr '\\0' x"]);
     expect([await big.ended, big.text().length]).toEqual([0, 3_000_000]);
-  }, 120_000);
+  });
 
   test("what cannot be run is told as a shell would: 127, 126; and what is not there by name", async () => {
     await running();
@@ -82,14 +82,14 @@ describe.skipIf(!isRoot)("exec (needs root)", () => {
     expect(await unknown("web", "--", "true")).toMatch(/has more than one container: db, app/);
     expect(await unknown("web", "-c", "x", "--", "true")).toMatch(/has no container x: db, app/);
     expect(await unknown("nothing", "--", "true")).toMatch(/there is no task nothing/);
-  }, 120_000);
+  });
 
   test("stdin goes through whole, and its end arrives", async () => {
     await running();
     const child = start([...ctl, "exec", "-i", "web", "-c", "app", "--", "sh", "-c", "wc -c"]);
     child.stdin!.end(Buffer.alloc(2_000_000, "y"));
     expect([await child.ended, child.text().trim()]).toEqual([0, "2000000"]);
-  }, 120_000);
+  });
 
   test("with a terminal: it is one, of the size of the caller's, and the caller's is as it was before", async () => {
     await running();
@@ -103,7 +103,7 @@ describe.skipIf(!isRoot)("exec (needs root)", () => {
     expect(child.text()).toContain("status 3");
     const [before, after] = child.text().match(/^[0-9a-f]+(?::[0-9a-f]+){20,}/gm)!;
     expect(after).toBe(before);
-  }, 120_000);
+  });
 
   test("a client that is killed: the program is told to hang up, one that does not listen is killed with what it has started", async () => {
     await running();
@@ -138,7 +138,7 @@ describe.skipIf(!isRoot)("exec (needs root)", () => {
     await until(() => pidsOf("deaf-one").length === 0 && pidsOf("sleep\u00001000").length === 0, 30_000);
     // Its containers are not concerned.
     expect(scene.list().map(({ status }) => status)).toEqual(["running", "running"]);
-  }, 120_000);
+  });
 
   test("SIGTERM of the client reaches the program; when the daemon is killed the client says so", async () => {
     const daemon = await running();
@@ -161,7 +161,7 @@ describe.skipIf(!isRoot)("exec (needs root)", () => {
     await daemon.kill();
     expect(await other.ended).toBe(1);
     expect(other.text()).toContain("the daemon has gone away");
-  }, 120_000);
+  });
 
   test("port-forward: a port on the loopback of a task, from a port of this host; both directions at once, to the end of each; nobody there is told", async () => {
     await scene.daemon();

@@ -59,7 +59,7 @@ describe.skipIf(!isRoot)("logs (needs root)", () => {
     expect((await logs("tail=2")).text).toBe(`${total - 2}\n${total - 1}\n`);
     expect((await http(read(), "GET", "/v1/metrics")).text).toContain(`runtd_log_lines_total{task="web",container="app"} ${total}\n`);
     await scene.ctl("delete", "web");
-  }, 120_000);
+  });
 
   test("logs -f over rotations and a restart, to the end; --previous", async () => {
     await scene.daemon();
@@ -88,7 +88,7 @@ describe.skipIf(!isRoot)("logs (needs root)", () => {
     const last = await scene.ctl("logs", "web", "--previous", "-n", "1");
     expect(last.stdout + last.stderr).toMatch(/^(3999|error)\n$/);
     await scene.ctl("delete", "web");
-  }, 120_000);
+  });
 
   /** What `runtctl logs -f` of the task shows, while it goes on. */
   const follower = () => {
@@ -130,7 +130,7 @@ describe.skipIf(!isRoot)("logs (needs root)", () => {
     expect(await ended).toBe(0);
     expect(firstDifference(shown(), numbers(total) + numbers(total))).toBe(undefined);
     await scene.ctl("delete", "web");
-  }, 120_000);
+  });
 
   test("logs -f of a task that is removed while no daemon is there says so and ends; a first daemon that is not there is an error", async () => {
     expect(await scene.ctl("logs", "web", "-f")).toMatchObject({ status: 3, stdout: "" });
@@ -166,7 +166,7 @@ describe.skipIf(!isRoot)("logs (needs root)", () => {
     expect((await logs("container=one&format=records&tail=1")).text).toMatch(/^\S{30} stdout F third\n$/);
     expect((await scene.ctl("logs", "nothing")).status).toBe(1);
     await scene.ctl("delete", "web");
-  }, 60_000);
+  });
 
   test("a reader that reads nothing holds neither the container nor the daemon's memory", async () => {
     const daemon = await scene.daemon();
@@ -190,7 +190,7 @@ describe.skipIf(!isRoot)("logs (needs root)", () => {
     slow.kill("SIGKILL");
     await until(() => open() === 0);
     await scene.ctl("delete", "web");
-  }, 120_000);
+  });
 });
 
 /** Where two texts differ, with what is there; undefined: they are the same. */

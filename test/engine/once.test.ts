@@ -38,17 +38,13 @@ describe.skipIf(!isRoot)("runtd --once (needs root)", () => {
   test.each([
     ["echo done", 0, "done\n"],
     ["echo begun; exit 7", 7, "begun\n"],
-  ])(
-    "%j: its exit status and output, and nothing is left",
-    async (script, status, output) => {
-      const before = left();
-      const run = start(task(script));
-      expect([await run.ended, run.out()]).toEqual([status, output]);
-      expect(left()).toEqual(before);
-      expect(cgroups()).toEqual([]);
-    },
-    60_000,
-  );
+  ])("%j: its exit status and output, and nothing is left", async (script, status, output) => {
+    const before = left();
+    const run = start(task(script));
+    expect([await run.ended, run.out()]).toEqual([status, output]);
+    expect(left()).toEqual(before);
+    expect(cgroups()).toEqual([]);
+  });
 
   test("options of the engine count here, too: where the journal listens", async () => {
     const journal = join(scene.directory, "journal.sock");
@@ -67,7 +63,7 @@ describe.skipIf(!isRoot)("runtd --once (needs root)", () => {
     } finally {
       server.close();
     }
-  }, 60_000);
+  });
 
   test("interLink is refused: there is no socket", async () => {
     expect(await start(task("true"), "--interlink").ended).toBe(64);
@@ -79,7 +75,7 @@ describe.skipIf(!isRoot)("runtd --once (needs root)", () => {
     expect(await start(task("true").replace("/bin/sh", "/no-such-program")).ended).toBe(1);
     expect(await start(task("true"), "--nonsense").ended).toBe(64);
     expect(left()).toEqual(before);
-  }, 60_000);
+  });
 
   test("two containers: the essential one that ends first decides, and each line bears its container's name", async () => {
     const text = task("i=0; while :; do sleep 0.1; done").replace(
@@ -93,7 +89,7 @@ describe.skipIf(!isRoot)("runtd --once (needs root)", () => {
     );
     const run = start(text);
     expect([await run.ended, run.out()]).toEqual([3, "check | checked\n"]);
-  }, 60_000);
+  });
 
   test("E32: a shared proxy is not waited for: it ends with its users", async () => {
     const before = left();
@@ -101,23 +97,19 @@ describe.skipIf(!isRoot)("runtd --once (needs root)", () => {
     const user = scriptTask(scene.rootfs(), { name: "job", script: "sleep 0.5; exit 4", task: "sharedProxy: mesh" });
     expect(await start(`${proxy}${user}`).ended).toBe(4);
     expect([left(), cgroups()]).toEqual([before, []]);
-  }, 60_000);
+  });
 
-  test.skipIf(!HAS_PROGRAMS)(
-    "a pod with users of its own",
-    async () => {
-      writeLayout(join(scene.directory, "names/app"), { layers: [baseLayer()], tag: "v1" });
-      vi.stubEnv("RUNT_IMAGES", `oci:${scene.directory}/names`);
-      const runDir = join(scene.directory, "once-run");
-      const command = ["/bin/sh", "-c", "cat /proc/self/uid_map; exit 3"];
-      const spec = { hostUsers: false, restartPolicy: "Never", containers: [{ name: "main", image: "app:v1", command }] };
-      const run = start(JSON.stringify({ apiVersion: "v1", kind: "Pod", metadata: { name: "job" }, spec }), "--run-dir", runDir);
-      expect(await run.ended).toBe(3);
-      expect(run.out().trim().split(/\s+/)).toEqual(["0", String(0x7000_0000), "65536"]);
-      expect(readdirSync(runDir)).toEqual([]);
-    },
-    60_000,
-  );
+  test.skipIf(!HAS_PROGRAMS)("a pod with users of its own", async () => {
+    writeLayout(join(scene.directory, "names/app"), { layers: [baseLayer()], tag: "v1" });
+    vi.stubEnv("RUNT_IMAGES", `oci:${scene.directory}/names`);
+    const runDir = join(scene.directory, "once-run");
+    const command = ["/bin/sh", "-c", "cat /proc/self/uid_map; exit 3"];
+    const spec = { hostUsers: false, restartPolicy: "Never", containers: [{ name: "main", image: "app:v1", command }] };
+    const run = start(JSON.stringify({ apiVersion: "v1", kind: "Pod", metadata: { name: "job" }, spec }), "--run-dir", runDir);
+    expect(await run.ended).toBe(3);
+    expect(run.out().trim().split(/\s+/)).toEqual(["0", String(0x7000_0000), "65536"]);
+    expect(readdirSync(runDir)).toEqual([]);
+  });
 
   test("SIGTERM: the containers get theirs, nothing is left, and it ends as it was told", async () => {
     const before = left();
@@ -127,7 +119,7 @@ describe.skipIf(!isRoot)("runtd --once (needs root)", () => {
     expect([await run.ended, run.out()]).toEqual([143, "up\nbye\n"]);
     expect(left()).toEqual(before);
     expect(cgroups()).toEqual([]);
-  }, 60_000);
+  });
 
   test("killed: with --state-dir the next one goes on with what runs", async () => {
     const run = start(task("echo up; while :; do sleep 0.1; done"), "--state-dir", scene.stateDir);
@@ -138,7 +130,7 @@ describe.skipIf(!isRoot)("runtd --once (needs root)", () => {
     await scene.daemon();
     expect((await scene.ctl("delete", "job")).status).toBe(0);
     expect(scene.list()).toEqual([]);
-  }, 60_000);
+  });
 
   test("with --state-dir: another task of the group is neither waited for nor ended", async () => {
     const daemon = await scene.daemon();
@@ -150,7 +142,7 @@ describe.skipIf(!isRoot)("runtd --once (needs root)", () => {
     const run = start(task("echo done"), "--state-dir", scene.stateDir);
     expect([await run.ended, run.out()]).toEqual([0, "done\n"]);
     expect(scene.list()).toEqual(before);
-  }, 60_000);
+  });
 
   function cgroups(): string[] {
     return readdirSync("/sys/fs/cgroup")

@@ -307,4 +307,4 @@ test("what the daemon answers to each verb", async () => {
   );
   expect((await sameOf(["apply", "-f", "-"], { input: TASK })).stdout).toBe("task web created\n- task old is not in the file\n");
   expect((await sameOf(["logs", "web", "-c", "app"])).stderr).toContain("two, and on \u00e4\n");
-}, 300_000);
+});

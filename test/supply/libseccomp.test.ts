@@ -59,7 +59,7 @@ describe.skipIf(KIT === undefined || !isRoot || !existsSync(SOURCE))("the change
     await execa("tar", ["-xf", join(BUILD, KIT!), "-C", directory]);
     await execa(join(kit, "libseccomp-compile.sh"), [SOURCE, join(directory, "compiled")]);
     await execa(join(kit, "relink.sh"), [join(directory, "compiled/libseccomp.a")]);
-  }, 120_000);
+  });
 
   /** Programs that a `create` leaves in the cache, in hexadecimal, and what it says. */
   async function compiled(runt: string, path: string): Promise<object> {
@@ -86,5 +86,5 @@ describe.skipIf(KIT === undefined || !isRoot || !existsSync(SOURCE))("the change
       found += Number(Object.keys((ours as { programs: object }).programs).length > 0);
     }
     expect(found).toBeGreaterThan(PROFILES / 4);
-  }, 120_000);
+  });
 });
