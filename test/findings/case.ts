@@ -35,9 +35,22 @@ const OF_ITS_OWN = [
   "block-device-partition",
   "time-offset-negative",
   "seccomp-listener-missing",
+  "overlay-directory",
+  "sysctl-first-namespace",
 ];
 /** Seen on the live host alone. */
-const OF_THE_LIVE = ["rootfs-unreachable", "program-format", "program-machine", "sysctl-absent"];
+const OF_THE_LIVE = [
+  "rootfs-unreachable",
+  "program-format",
+  "program-machine",
+  "path-links",
+  "sysctl-absent",
+  "sysctl-directory",
+  "sysctl-form",
+  "sysctl-interface",
+  "sysctl-limit",
+  "sysctl-read-only",
+];
 
 /** The examples of the catalogue that can stand on a disk. */
 export const FROM_CATALOGUE: readonly Case[] = CHAPTERS.flatMap(([, entries]) =>

@@ -7,12 +7,14 @@ import { modes } from "./document/modes.ts";
 import { newerFields } from "./document/versions.ts";
 import type { Check } from "./finding.ts";
 import { hookArguments, hookTimeouts } from "./hooks/advice.ts";
-import { mountNamespaces, overlayLayers, sharedMounts, terminalMount, ungrantedMountIds } from "./mounts/advice.ts";
+import { mountNamespaces, sharedMounts, terminalMount, ungrantedMountIds } from "./mounts/advice.ts";
 import { mountOrder } from "./mounts/order.ts";
+import { overlayLayers } from "./mounts/overlays.ts";
+import { pathLengths } from "./mounts/paths.ts";
 import { contradictingOptions, filesystemOptions } from "./mounts/words.ts";
 import { procMount } from "./namespaces/advice.ts";
 import { sandboxIdentity, sandboxSize } from "./namespaces/sandbox.ts";
-import { sysctlValues } from "./namespaces/sysctl.ts";
+import { sysctlPorts, sysctlValues } from "./namespaces/sysctl.ts";
 import { timeRange } from "./namespaces/time-advice.ts";
 import { addressSpace, envEntries, processGiven, searchPath, terminalSettings } from "./process/advice.ts";
 import { argumentSizes } from "./process/arguments.ts";
@@ -44,6 +46,7 @@ export const SPEC_CHECKS: readonly Check[] = [
   modes,
   procMount,
   timeRange,
+  pathLengths,
   mountOrder,
   contradictingOptions,
   filesystemOptions,
@@ -62,6 +65,7 @@ export const SPEC_CHECKS: readonly Check[] = [
   hugepageMultiples,
   throttleRates,
   sysctlValues,
+  sysctlPorts,
   hookArguments,
   hookTimeouts,
   labelForm,

@@ -25,6 +25,7 @@ import {
 import { RuntError } from "../errors/index.ts";
 import type { Spec, SpecMount } from "../spec/index.ts";
 import type { Finding } from "./finding.ts";
+import { meantOfBind } from "./mounts/words.ts";
 import { checkKernelList } from "./resources/kernel-list.ts";
 import { BrokenPart } from "./sound.ts";
 
@@ -102,9 +103,9 @@ function examineMounts(spec: Spec, bundle: string, warn: Warn, attempt: Attempt)
     if (kind !== undefined && sound.has(kind)) return;
     let warned = false;
     const derived = attempt(() =>
-      deriveMount(mount, index, { bundle, ids }, (...warning) => {
+      deriveMount(mount, index, { bundle, ids }, (code, pointer, message) => {
         warned = true;
-        warn(...warning);
+        warn(code, pointer, code === "mount-bind-data" ? message + meantOfBind(mount) : message);
       }),
     );
     if (derived !== undefined && !warned && kind !== undefined) sound.add(kind);

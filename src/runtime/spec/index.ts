@@ -10,6 +10,7 @@ export { absolutePath, cleanPath, cleanTarget, decodeMountPath } from "./path.ts
 export { parsePlain } from "./plain-json.ts";
 export { printJson } from "./print-json.ts";
 export {
+  canShareFilter,
   SECCOMP_ACTIONS,
   SECCOMP_ARCHITECTURES,
   SECCOMP_ERRNO_LIMIT,

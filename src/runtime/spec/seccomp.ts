@@ -55,6 +55,14 @@ export const SECCOMP_ARCHITECTURES = {
   SCMP_ARCH_SHEB: 0x0000_002a,
 } as const satisfies Record<string, number>;
 
+/** linux/audit.h, __AUDIT_ARCH_LE. */
+const LITTLE_ENDIAN = 0x4000_0000;
+
+/** libseccomp puts architectures of one byte order into a filter. Every machine that runt runs on is little-endian. */
+export function canShareFilter(name: keyof typeof SECCOMP_ARCHITECTURES): boolean {
+  return (SECCOMP_ARCHITECTURES[name] & LITTLE_ENDIAN) !== 0;
+}
+
 /** SECCOMP_FILTER_FLAG_* that a configuration may name. */
 export const SECCOMP_FLAGS = {
   SECCOMP_FILTER_FLAG_TSYNC: 1,

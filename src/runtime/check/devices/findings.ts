@@ -147,10 +147,10 @@ export const DEVICES_AND_RULES: Entries = {
   ),
   "device-in-the-way": entry(
     "error",
-    "The image has something else where a device goes",
+    "Something else is where a device goes",
     DEVICES,
     "What is there is not replaced by a device node.",
-    "remove it from the image, or mount a tmpfs on /dev",
+    "mount it somewhere else, remove it from the image, or mount a tmpfs on /dev",
     {
       broken: { "/linux/devices": [{ ...NODE, path: "/etc/passwd" }] },
       fixed: { "/linux/devices": [NODE] },

@@ -1,11 +1,17 @@
-import { cleanPath, cleanTarget } from "../../spec/index.ts";
+import { DEFAULT_DEVICES } from "../../config/index.ts";
+import { cleanPath, cleanTarget, type Spec } from "../../spec/index.ts";
+import type { ContainerFiles, Found, NotFound } from "../host/container-files.ts";
 import type { HostCheck } from "../host/host-check.ts";
+import { whyNotMade } from "../host/making.ts";
+import type { BundleView, FileFacts } from "../host/view.ts";
+import { isBind } from "../mounts/words.ts";
+import { namespaceOf } from "../namespaces/namespaces.ts";
 
 /** Filesystems in which mknod(2) makes nothing. */
 const WITHOUT_NODES = ["devpts", "proc", "sysfs", "cgroup", "cgroup2", "mqueue"];
 
-/** config-linux, devices: numbers that the host has another device for, files that are in the way, places where there can be no node. */
-export const deviceFiles: HostCheck = ({ linux, mounts }, report, { view, files }) => {
+/** config-linux, devices: numbers that the host has another device for, or no driver. */
+export const deviceFiles: HostCheck = ({ linux }, report, { view }) => {
   const drivers = view.live ? view.text("/proc/devices") : undefined;
   linux?.devices?.forEach((device, index) => {
     const pointer = `/linux/devices/${index}`;
@@ -19,30 +25,145 @@ export const deviceFiles: HostCheck = ({ linux, mounts }, report, { view, files 
       else if (drivers !== undefined && !hasDriver(drivers, kind, major))
         report.warning("device-driver", pointer, `"${path}": no driver of this host has the ${kind} number ${major}`);
     }
-    if (files === undefined) return;
-    const place = files.find(path);
-    const around = mounts?.[place.layer.index];
-    if (place.status === "opaque" && around !== undefined && WITHOUT_NODES.includes(around.type ?? "")) {
-      report.error(
-        "device-place",
-        `${pointer}/path`,
-        `no node can be made at "${path}": ${around.destination} is a filesystem of type ${around.type}`,
-      );
-      return;
-    }
-    if ((mounts ?? []).some(({ destination }) => isAbove(cleanTarget(destination), path))) return;
-    if (place.status !== "found" || place.facts.kind === kind) return;
-    report.error(
-      "device-in-the-way",
-      `${pointer}/path`,
-      `the root filesystem has a ${place.facts.kind} at "${path}"`,
-      "remove it from the image, or mount a tmpfs on /dev",
-    );
   });
 };
 
-function isAbove(directory: string, path: string): boolean {
-  return directory === "/" || path === directory || path.startsWith(`${directory}/`);
+/** Nodes and links that create makes below /dev by itself. */
+const LINKS: Readonly<Record<string, string>> = {
+  "/dev/fd": "/proc/self/fd",
+  "/dev/stdin": "/proc/self/fd/0",
+  "/dev/stdout": "/proc/self/fd/1",
+  "/dev/stderr": "/proc/self/fd/2",
+  "/dev/core": "/proc/kcore",
+};
+/** This one takes the place of what is there. */
+const REPLACING = "/dev/ptmx";
+
+interface Wanted {
+  readonly path: string;
+  /** Where it is asked for; undefined: every container has it. */
+  readonly pointer?: string;
+  readonly kind: FileFacts["kind"];
+  readonly major: number;
+  readonly minor: number;
+}
+
+/** config-linux, devices and default devices: each goes where nothing is, or where it is already. */
+export const devicePlaces: HostCheck = (spec, report, { files, view }) => {
+  if (files === undefined || hasHostDev(spec)) return;
+  const wanted = wantedNodes(spec);
+  for (const node of [...wanted, ...wantedLinks(wanted)]) {
+    const problem = nestingProblem(node, wanted) ?? placeProblem(node, spec, files, view);
+    if (problem === undefined) continue;
+    const { code, message, layer } = problem;
+    const pointer = node.pointer ?? (layer === undefined || layer < 0 ? "/root/path" : `/mounts/${layer}/destination`);
+    report.error(code, pointer, message, code === "device-in-the-way" && layer === -1 ? IN_THE_IMAGE : undefined);
+    // Of the others of every container the same would be said.
+    if (node.pointer === undefined) return;
+  }
+};
+
+const IN_THE_IMAGE = "remove it from the image, or mount a tmpfs on /dev";
+
+function hasHostDev({ mounts }: Spec): boolean {
+  return (
+    mounts?.some((mount) => isBind(mount) && !mount.options?.includes("remount") && cleanTarget(mount.destination) === "/dev") === true
+  );
+}
+
+/** Of one path the last entry counts. */
+function wantedNodes({ linux }: Spec): readonly Wanted[] {
+  const nodes = new Map<string, Wanted>(DEFAULT_DEVICES.map(({ path, major, minor }) => [path, { path, kind: "char", major, minor }]));
+  linux?.devices?.forEach(({ path, type, major, minor }, index) => {
+    const clean = cleanPath(path);
+    const kind = type === "b" ? "block" : type === "p" ? "fifo" : "char";
+    const pointer = `/linux/devices/${index}/path`;
+    nodes.set(clean, { path: clean, pointer, kind, major: Number(major ?? 0), minor: Number(minor ?? 0) });
+  });
+  return [...nodes.values()];
+}
+
+function wantedLinks(nodes: readonly Wanted[]): readonly Wanted[] {
+  const link = (path: string): Wanted => {
+    // A node at its place has been asked for.
+    const pointer = nodes.find((node) => node.path === path)?.pointer;
+    return { path, kind: "symlink", major: 0, minor: 0, ...(pointer !== undefined && { pointer }) };
+  };
+  return [...Object.keys(LINKS), REPLACING].map(link);
+}
+
+interface Problem {
+  readonly code: string;
+  readonly message: string;
+  /** Entry of `mounts`, -1 for the root filesystem; undefined: neither has it. */
+  readonly layer?: number;
+}
+
+/** Two of them cannot be at one place, nor one in the other. */
+function nestingProblem({ path, kind, pointer }: Wanted, nodes: readonly Wanted[]): Problem | undefined {
+  if (pointer === undefined) return undefined;
+  const other = [...nodes.map((node) => node.path), ...(kind === "symlink" ? [] : Object.keys(LINKS))].find(
+    (one) => path.startsWith(`${one}/`) || one.startsWith(`${path}/`) || (one === path && (kind === "symlink" || one in LINKS)),
+  );
+  if (other === undefined || path === REPLACING) return undefined;
+  const message = other === path ? `"${path}" is a link in every container` : `"${path}" and "${other}" cannot both be there`;
+  return { code: "device-in-the-way", message };
+}
+
+function placeProblem(node: Wanted, spec: Spec, files: ContainerFiles, view: BundleView): Problem | undefined {
+  const { path } = node;
+  const place = files.entry(path);
+  const layer = place.layer.index;
+  const around = spec.mounts?.[layer];
+  // The runtime goes to /dev without links: what they lead to may be a volume.
+  const isLinked = path.startsWith("/dev/") && place.status !== "not-a-directory" && pathOf(place) !== path;
+  if (place.status === "loop" || isLinked)
+    return { code: "path-links", message: `the way to the device "${path}" leads over links, which are not followed`, layer };
+  if (place.status === "not-a-directory")
+    return { code: "device-in-the-way", message: `"${place.parent}", on the way to "${path}", is not a directory`, layer };
+  if (place.status === "opaque") {
+    if (around === undefined || !WITHOUT_NODES.includes(around.type ?? "")) return undefined;
+    const message = `no node can be made at "${path}": ${around.destination} is a filesystem of type ${around.type}`;
+    return { code: "device-place", message, layer };
+  }
+  if (place.status === "missing") {
+    const refusal = whyNotMade(place, spec, files, view);
+    return refusal && { code: "device-place", message: `no node can be made at "${path}": ${refusal.reason}`, layer };
+  }
+  if (place.status !== "found") return undefined;
+  // Before it is mounted, nobody knows what a bind mount is.
+  if (around !== undefined && isBind(around) && place.layer.files === undefined) return undefined;
+  if (isThere(node, place, spec, view)) return undefined;
+  const where =
+    layer === -1 ? "the root filesystem has" : place.path === place.layer.at ? "a mount puts" : `the mount of ${place.layer.at} has`;
+  return { code: "device-in-the-way", message: `${where} ${describe(place)} at "${path}", where ${describeWanted(node)} is made`, layer };
+}
+
+function pathOf(place: Found | NotFound): string {
+  if (place.status === "found") return place.path;
+  return [place.parent === "/" ? "" : place.parent, place.name, ...place.rest].join("/");
+}
+
+function isThere(
+  { path, kind, major, minor }: Wanted,
+  { facts, tree, inTree, layer }: Found,
+  spec: Spec,
+  { facts: host }: BundleView,
+): boolean {
+  if (path === REPLACING && kind === "symlink") return facts.kind !== "directory" && layer.at !== path;
+  if (kind === "symlink") return facts.kind === "symlink" && tree.link(inTree) === LINKS[path];
+  // In a user namespace the host's node is bound over what is there.
+  const isBound = kind !== "fifo" && (namespaceOf(spec, "user") !== undefined || (host.caller?.uid ?? 0) !== 0);
+  if (isBound) return facts.kind !== "directory" && facts.kind !== "symlink";
+  return facts.kind === kind && (kind === "fifo" || (facts.major === major && facts.minor === minor));
+}
+
+function describe({ facts: { kind, major, minor } }: Found): string {
+  return kind === "char" || kind === "block" ? `the ${kind} device ${major}:${minor}` : kind === "symlink" ? "a link" : `a ${kind}`;
+}
+
+function describeWanted({ kind, major, minor }: Wanted): string {
+  return kind === "symlink" ? "a link" : kind === "fifo" ? "a fifo" : `the ${kind} device ${major}:${minor}`;
 }
 
 /** proc(5), /proc/devices: two lists, of which the second is that of block devices. */

@@ -42,6 +42,8 @@ export interface NotFound {
 
 export interface ContainerFiles {
   find(path: string): Found | NotFound;
+  /** The same, but the last name is not followed: it may be a link. */
+  entry(path: string): Found | NotFound;
   /** Where an entry of `mounts` goes: what was there before it, and under which path it is then. */
   destination(index: number): Found | NotFound | undefined;
   readonly root: Tree;
@@ -66,7 +68,8 @@ export function openContainerFiles(spec: Spec, view: BundleView): ContainerFiles
     const at = pathOf(place);
     if (at.length <= PATH_MAX) addLayer(layers, { at, index, options: mount.options ?? [], files: filesOf(mount, view) });
   });
-  return { find: (wanted) => walk(layers, namesOf(wanted)), destination: (index) => destinations[index], root };
+  const find = (wanted: string) => walk(layers, namesOf(wanted));
+  return { find, entry: (wanted) => entryAt(layers, wanted), destination: (index) => destinations[index], root };
 }
 
 export function absolute(base: string, path: string): string {
@@ -155,6 +158,18 @@ function walkBeside(layers: Layers, wanted: string): Found | NotFound {
   if (place.status === "found") return walk(layers, [name], place);
   const { status, parent, name: missing, rest, layer } = place;
   return { status, parent, name: missing, rest: [...rest, name], layer };
+}
+
+function entryAt(layers: Layers, wanted: string): Found | NotFound {
+  const names = namesOf(wanted);
+  const name = names.at(-1);
+  if (name === undefined || name === "..") return walk(layers, names);
+  const directory = walk(layers, names.slice(0, -1));
+  if (directory.status !== "found" || directory.facts.kind !== "directory")
+    return directory.status === "found" ? walk(layers, [name], directory) : { ...directory, rest: [...directory.rest, name] };
+  const { path, layer } = directory;
+  const file = lookAt(layers, path === "/" ? `/${name}` : `${path}/${name}`);
+  return typeof file === "string" ? { status: file, parent: path, name, rest: [], layer } : file;
 }
 
 /** @param from where the names begin; undefined: at the root */

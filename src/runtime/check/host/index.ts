@@ -1,15 +1,16 @@
 /** Checks that look at the host and at the files of the bundle. In report order. */
 import type { Spec } from "../../spec/index.ts";
-import { deviceFiles } from "../devices/host-devices.ts";
+import { deviceFiles, devicePlaces } from "../devices/host-devices.ts";
 import { rootFilesystem } from "../document/host-rootfs.ts";
 import { runChecks } from "../examine.ts";
 import { type Finding, reportInto } from "../finding.ts";
 import { hookPrograms } from "../hooks/host-hooks.ts";
-import { readonlyPathsBindable } from "../mounts/host-hidden-paths.ts";
+import { hiddenPathLinks, readonlyPathsBindable } from "../mounts/host-hidden-paths.ts";
 import { mountPlaces } from "../mounts/host-places.ts";
 import { remountTargets } from "../mounts/host-remounts.ts";
 import { mountSources } from "../mounts/host-sources.ts";
 import { filesystemTypes } from "../mounts/host-types.ts";
+import { overlayDirectories } from "../mounts/overlays.ts";
 import { rootOwner, subordinateIds } from "../namespaces/host-ids.ts";
 import { hostNamespaces, namespaceFiles } from "../namespaces/host-namespaces.ts";
 import { sandboxFits, sandboxThere } from "../namespaces/host-sandbox.ts";
@@ -22,7 +23,15 @@ import { program } from "../process/host-program.ts";
 import { realtimeBudget, realtimePolicy } from "../process/host-realtime.ts";
 import { argumentsOfHost, oomScoreOfCaller, rlimitsOfHost } from "../process/host-rlimits.ts";
 import { affinityCpus, memoryNodes, quotaAboveHost } from "../resources/host-cpus.ts";
-import { blockDevices, cgroupFiles, hugepageSizes, memoryOfHost, networkNames, occupiedCgroup } from "../resources/host-resources.ts";
+import {
+  blockDevices,
+  cgroupFiles,
+  hugepageSizes,
+  memoryHierarchy,
+  memoryOfHost,
+  networkNames,
+  occupiedCgroup,
+} from "../resources/host-resources.ts";
 import { filterFeatures, listenerSocket } from "../seccomp/host-seccomp.ts";
 import { openContainerFiles } from "./container-files.ts";
 import type { HostCheck } from "./host-check.ts";
@@ -42,16 +51,20 @@ const HOST_CHECKS: readonly HostCheck[] = [
   rootOwner,
   filesystemTypes,
   mountSources,
+  overlayDirectories,
   mountPlaces,
   remountTargets,
   readonlyPathsBindable,
+  hiddenPathLinks,
   program,
   workingDirectory,
   deviceFiles,
+  devicePlaces,
   affinityCpus,
   memoryNodes,
   quotaAboveHost,
   memoryOfHost,
+  memoryHierarchy,
   hugepageSizes,
   blockDevices,
   networkNames,

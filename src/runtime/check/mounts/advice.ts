@@ -61,17 +61,6 @@ export const terminalMount: Check = (spec, report) => {
   );
 };
 
-/** The kernel's Documentation/filesystems/overlayfs: something to lie over, and a work directory beside what is written. */
-export const overlayLayers: Check = ({ mounts }, report) => {
-  mounts?.forEach((mount, index) => {
-    if (mount.type !== "overlay" || isBind(mount) || mount.options?.includes("remount")) return;
-    const has = (name: string): boolean => mount.options?.some((word) => word.startsWith(`${name}=`)) === true;
-    const missing = !has("lowerdir") && !has("lowerdir+") ? "lowerdir" : has("upperdir") && !has("workdir") ? "workdir" : undefined;
-    if (missing !== undefined)
-      report.error("overlay-layers", `/mounts/${index}`, `mount of "${mount.destination}": an overlay without ${missing}=`);
-  });
-};
-
 /** config-linux, namespaces: a type that is not listed is shared with the runtime, and so are its mounts. */
 export const sharedMounts: Check = (spec, report) => {
   // Without the section that is said of all namespaces.

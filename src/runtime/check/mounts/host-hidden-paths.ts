@@ -2,6 +2,7 @@ import { MS } from "../../../shared/linux/index.ts";
 import { MOUNT_OPTIONS } from "../../config/index.ts";
 import type { SpecMount } from "../../spec/index.ts";
 import type { HostCheck } from "../host/host-check.ts";
+import { kernelFile } from "../host/kernel-files.ts";
 
 /** mount(2): a read-only path is a bind mount of itself, and what lies in an unbindable mount cannot be bound. */
 export const readonlyPathsBindable: HostCheck = ({ linux, mounts }, report, { view, files }) => {
@@ -20,6 +21,28 @@ export const readonlyPathsBindable: HostCheck = ({ linux, mounts }, report, { vi
     );
   });
 };
+
+/** path_resolution(7): a path that is not there is left out, one that cannot be resolved is refused. */
+export const hiddenPathLinks: HostCheck = (spec, report, { view, files }) => {
+  if (files === undefined) return;
+  const masked = spec.linux?.maskedPaths ?? [];
+  for (const field of ["maskedPaths", "readonlyPaths"] as const)
+    spec.linux?.[field]?.forEach((path, index) => {
+      const place = files.find(path);
+      const isMagic = place.status === "opaque" && kernelFile(spec, place, view) === "magic";
+      if ((place.status !== "loop" && !isMagic) || isMasked(path, field === "maskedPaths" ? masked.slice(0, index) : masked)) return;
+      const over = isMagic ? "a link of the kernel's to what a process has open" : "links in a circle, or over too many of them";
+      report.error("path-links", `/linux/${field}/${index}`, `linux.${field}: "${path}" leads over ${over}`);
+    });
+};
+
+/** The directories of the container's first process. */
+const OF_PROCESS = ["/proc", "/proc/1", "/proc/self"];
+
+/** What is below a path that was masked before is not there any more. */
+function isMasked(path: string, masked: readonly string[]): boolean {
+  return masked.some((one) => OF_PROCESS.includes(one) || path.startsWith(`${one}/`));
+}
 
 function isUnbindable({ options }: SpecMount): boolean {
   const words = options?.map((word) => MOUNT_OPTIONS.get(word)?.propagation ?? 0).filter((propagation) => propagation !== 0) ?? [];

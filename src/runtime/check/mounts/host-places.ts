@@ -1,7 +1,9 @@
-import { cleanTarget, type SpecMount } from "../../spec/index.ts";
-import { mayMakeIn, type NamespaceRoot, userNamespaceRoot } from "../host/access.ts";
-import { absolute, type ContainerFiles, type NotFound } from "../host/container-files.ts";
+import type { SpecMount } from "../../spec/index.ts";
+import type { Report } from "../finding.ts";
+import { absolute } from "../host/container-files.ts";
 import type { HostCheck } from "../host/host-check.ts";
+import { type KernelFile, kernelFile } from "../host/kernel-files.ts";
+import { whyNotMade } from "../host/making.ts";
 import type { BundleView, FileFacts } from "../host/view.ts";
 import { isBind } from "./words.ts";
 
@@ -17,7 +19,6 @@ function kindOfSource(mount: SpecMount, view: BundleView): FileFacts["kind"] | "
 export const mountPlaces: HostCheck = (spec, report, { view, files }) => {
   if (files === undefined) return;
   const { mounts } = spec;
-  const maker = userNamespaceRoot(spec);
   mounts?.forEach((mount, index) => {
     if (mount.options?.includes("remount") || mount.options?.includes("dest-nofollow")) return;
     const place = files.destination(index);
@@ -25,12 +26,11 @@ export const mountPlaces: HostCheck = (spec, report, { view, files }) => {
     const pointer = `/mounts/${index}/destination`;
     const source = kindOfSource(mount, view);
     if (place.status === "opaque") {
-      const there = cleanTarget(mount.destination);
-      // All that may be mounted on in a procfs (mount-inside-proc) are files.
-      if (source === "directory" && there.startsWith("/proc/"))
-        report.error("mount-kind", pointer, `a directory cannot be mounted on "${mount.destination}", which is a file`);
-      else if (source !== "directory" && source !== "unknown" && there === "/sys/fs/cgroup" && mounts[place.layer.index]?.type === "sysfs")
-        report.error("mount-kind", pointer, `a file cannot be mounted on "${mount.destination}", which is a directory`);
+      reportInKernel(mount, kernelFile(spec, place, view), source, mounts[place.layer.index]?.type ?? "", pointer, report);
+      return;
+    }
+    if (place.status === "loop") {
+      report.error("path-links", pointer, `"${mount.destination}" leads over links in a circle, or over too many of them`);
       return;
     }
     if (place.status === "found") {
@@ -38,34 +38,42 @@ export const mountPlaces: HostCheck = (spec, report, { view, files }) => {
       const [what, there] = source === "directory" ? ["a directory", `a ${nameOf(place.facts)}`] : ["a file", "a directory"];
       report.error("mount-kind", pointer, `${what} cannot be mounted on "${mount.destination}", which is ${there}`);
     } else if (place.status === "missing") {
-      // A caller without rights cannot write to a root filesystem of another user, and no caller can write to a read-only one.
-      const readOnly = readOnlyReason(place, files);
-      if (maker !== undefined && isForeign(place, files, maker))
-        report.error(
-          "mount-point-denied",
-          pointer,
-          `"${mount.destination}" is not there, and the container's root, uid ${maker.uid} on the host, may not make it in ${place.parent}`,
-        );
-      else if (readOnly !== undefined)
-        report.error("mount-point-read-only", pointer, `"${mount.destination}" is not there and cannot be made: ${readOnly}`);
+      const refusal = whyNotMade(place, spec, files, view);
+      if (refusal?.kind === "rights")
+        report.error("mount-point-denied", pointer, `"${mount.destination}" is not there, and ${refusal.reason}`);
+      else if (refusal?.kind === "read-only")
+        report.error("mount-point-read-only", pointer, `"${mount.destination}" is not there and cannot be made: ${refusal.reason}`);
+      else if (refusal)
+        report.error("mount-point-kernel", pointer, `"${mount.destination}" is not there and cannot be made: ${refusal.reason}`);
     } else if (place.status === "not-a-directory")
       report.error("mount-kind", pointer, `"${place.parent}", on the way to "${mount.destination}", is not a directory`);
   });
 };
 
-/** In the root filesystem, in a directory that the container's root has no right to write to. */
-function isForeign({ layer, parent }: NotFound, files: ContainerFiles, maker: NamespaceRoot): boolean {
-  const directory = layer.index === -1 ? files.find(parent) : undefined;
-  return directory?.status === "found" && !mayMakeIn(maker, directory.facts);
+/** In a filesystem of the kernel there is what the kernel has, and files of message queues. */
+function reportInKernel(
+  { destination }: SpecMount,
+  there: KernelFile,
+  source: ReturnType<typeof kindOfSource>,
+  type: string,
+  pointer: string,
+  report: Report,
+): void {
+  const isFile = source !== "directory" && source !== "unknown";
+  if (there === "magic")
+    report.error("path-links", pointer, `"${destination}" leads over a link of the kernel's to what a process has open`);
+  else if (there === "missing" && !(type === "mqueue" && source !== "directory"))
+    report.error(
+      "mount-point-kernel",
+      pointer,
+      `"${destination}" is not there and cannot be made: only the kernel makes files in a filesystem of type ${type}`,
+    );
+  else if (source === "directory" && there === "file")
+    report.error("mount-kind", pointer, `a directory cannot be mounted on "${destination}", which is a file`);
+  else if (isFile && there === "directory")
+    report.error("mount-kind", pointer, `a file cannot be mounted on "${destination}", which is a directory`);
 }
 
 function nameOf({ kind }: FileFacts): string {
   return kind === "file" || kind === "fifo" || kind === "socket" ? kind : `${kind} device`;
-}
-
-/** Why nothing can be made there. */
-function readOnlyReason({ parent, layer }: NotFound, { root }: ContainerFiles): string | undefined {
-  if (layer.index === -1) return root.isWritable("/") ? undefined : "the root filesystem lies on a read-only one";
-  const readOnly = layer.options.lastIndexOf("ro") > layer.options.lastIndexOf("rw") || layer.options.includes("rro");
-  return readOnly ? `${parent} is in the read-only mount of ${layer.at}` : undefined;
 }

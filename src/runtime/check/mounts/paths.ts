@@ -1,5 +1,6 @@
 import type { Check } from "../finding.ts";
 import { namespaceOf } from "../namespaces/namespaces.ts";
+import { utf8Length } from "../text.ts";
 
 /** config-linux, masked and read-only paths: absolute, or taken so, and in a mount namespace of the container's own. */
 export const hiddenPaths: Check = (spec, report) => {
@@ -31,6 +32,44 @@ export const rootPropagation: Check = (spec, report) => {
   const message = "linux.rootfsPropagation: has no effect without a new mount namespace";
   report.warning("root-propagation-ignored", "/linux/rootfsPropagation", message);
 };
+
+/** limits.h: NAME_MAX, and PATH_MAX without its NUL byte. */
+const LONGEST_NAME = 255;
+const LONGEST_PATH = 4095;
+
+/** path_resolution(7): what is opened or made in the container has names that the kernel takes. */
+export const pathLengths: Check = ({ process, mounts, linux }, report) => {
+  const look = (pointer: string, path: string | null | undefined) => {
+    if (!path || path.length * 3 <= LONGEST_NAME) return;
+    const name = path.split("/").find((one) => utf8Length(one) > LONGEST_NAME);
+    if (name !== undefined)
+      report.error(
+        "path-long",
+        pointer,
+        `"${name.slice(0, SHOWN)}…" has ${utf8Length(name)} bytes, and a name has ${LONGEST_NAME} at most`,
+      );
+    else if (utf8Length(path) > LONGEST_PATH)
+      report.error(
+        "path-long",
+        pointer,
+        `"${path.slice(0, SHOWN)}…" has ${utf8Length(path)} bytes, and a path has ${LONGEST_PATH} at most`,
+      );
+  };
+  look("/process/cwd", process?.cwd);
+  mounts?.forEach(({ destination }, index) => {
+    look(`/mounts/${index}/destination`, destination);
+  });
+  linux?.devices?.forEach(({ path }, index) => {
+    look(`/linux/devices/${index}/path`, path);
+  });
+  for (const field of ["maskedPaths", "readonlyPaths"] as const)
+    linux?.[field]?.forEach((path, index) => {
+      look(`/linux/${field}/${index}`, path);
+    });
+};
+
+/** So much of a long name is enough to know it. */
+const SHOWN = 40;
 
 /** A NUL byte would cut a text short on its way to the kernel. Environment and sysctl are looked at where they are derived. */
 export const nulBytes: Check = ({ root, process, hostname, domainname, mounts, linux }, report, { withoutNul }) => {

@@ -94,13 +94,15 @@ export const contradictingOptions: Check = ({ mounts }, report) => {
 /** So many words get a close one: a configuration with more unknown words has other troubles. */
 const MOST_SEARCHES = 20;
 
-/** tmpfs(5) and others: create hands words that are not the kernel's own to the filesystem, which refuses what it does not know. */
+/**
+ * tmpfs(5) and others: create hands words that are not the kernel's own to the filesystem, which refuses what it does not know. A bind mount is given
+ * none of them (mount-bind-data).
+ */
 export const filesystemOptions: Check = ({ mounts }, report) => {
   let searches = 0;
   mounts?.forEach((mount, index) => {
-    if (mount.options?.includes("remount")) return;
-    const bind = isBind(mount);
-    const known = bind ? {} : optionsOf(mount.type ?? "");
+    if (mount.options?.includes("remount") || isBind(mount)) return;
+    const known = optionsOf(mount.type ?? "");
     if (known === undefined) return;
     mount.options?.forEach((word, at) => {
       if (word === "" || MOUNT_OPTIONS.has(word) || isUserspaceOption(word) || hasValue(word)) return;
@@ -112,7 +114,7 @@ export const filesystemOptions: Check = ({ mounts }, report) => {
       if (form === undefined && TOLERANT.includes(mount.type ?? "")) return;
       if (form === undefined) {
         const names = ++searches > MOST_SEARCHES ? [] : [...MOUNT_OPTIONS.keys(), ...Object.keys(known)];
-        report.error("mount-option-unknown", pointer, words + unknownWord(name, bind ? undefined : mount.type, names));
+        report.error("mount-option-unknown", pointer, words + unknownWord(name, mount.type ?? "", names));
         return;
       }
       const problem = valueProblem(form, value);
@@ -121,9 +123,21 @@ export const filesystemOptions: Check = ({ mounts }, report) => {
   });
 };
 
-/** @param type of the filesystem; undefined: a bind mount */
-function unknownWord(name: string, type: string | null | undefined, names: readonly string[]): string {
+function unknownWord(name: string, type: string, names: readonly string[]): string {
+  return `"${name}" is not a mount option, and ${type} has no such option${meantWords(name, names)}`;
+}
+
+function meantWords(name: string, names: Iterable<string>): string {
   const close = closeNames(name, names);
-  const meant = close.length > 0 ? `; did you mean ${close.join(" or ")}?` : "";
-  return `"${name}" is not a mount option, and ${type ? `${type} has no such option` : "a bind mount takes no options of a filesystem"}${meant}`;
+  return close.length > 0 ? `; did you mean ${close.join(" or ")}?` : "";
+}
+
+/** To be put behind what is said of the data of a bind mount: a word that was meant otherwise has no effect either. */
+export function meantOfBind({ options }: SpecMount): string {
+  const strange = options?.filter((word) => word !== "" && !word.includes("=") && !MOUNT_OPTIONS.has(word) && !isUserspaceOption(word));
+  for (const word of strange?.slice(0, MOST_SEARCHES) ?? []) {
+    const meant = meantWords(word, MOUNT_OPTIONS.keys());
+    if (meant !== "") return meant;
+  }
+  return "";
 }

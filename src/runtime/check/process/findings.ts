@@ -67,6 +67,21 @@ export const PROCESS: Entries = {
     broken: { "/process/user/uid": 4294967295 },
     fixed: { "/process/user/uid": 65534 },
   }),
+  "groups-many": entry(
+    "error",
+    "More groups than a process can be in",
+    "setgroups(2)",
+    "The kernel takes 65,536 additional groups and no more.",
+    "name fewer groups",
+    {
+      // Made when it is looked at: the engine image holds what stands here.
+      get broken() {
+        return { "/process/user/additionalGids": Array.from({ length: 65_537 }, (_, id) => id) };
+      },
+      fixed: { "/process/user/additionalGids": [5, 6] },
+      at: "/process/user/additionalGids",
+    },
+  ),
   "mode-decimal": entry(
     "warning",
     "Permissions in decimal digits that look octal",

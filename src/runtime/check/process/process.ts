@@ -1,3 +1,4 @@
+import { keptGroups } from "../../config/index.ts";
 import { WORDS } from "../../errors/index.ts";
 import { RLIMIT_TYPES } from "../../spec/index.ts";
 import type { Check } from "../finding.ts";
@@ -20,8 +21,12 @@ export const processArgs: Check = ({ process }, report) => {
 /** setresuid(2), setgroups(2): 2^32 - 1 is no id, it means "leave it". */
 const NO_ID = 0xffff_ffff;
 
+/** limits.h, NGROUPS_MAX: setgroups(2) takes no more. */
+const MOST_GROUPS = 65_536;
+
 /** config, POSIX user: the process changes to these ids, whatever they are. */
-export const userIds: Check = ({ process }, report) => {
+export const userIds: Check = (spec, report) => {
+  const { process } = spec;
   const { uid, gid, additionalGids } = process?.user ?? {};
   const check = (field: string, id: number | null | undefined) => {
     if (id === NO_ID) report.error("user-no-id", `/process/user/${field}`, `process.user: ${id} is no id`);
@@ -31,6 +36,13 @@ export const userIds: Check = ({ process }, report) => {
   additionalGids?.forEach((id, index) => {
     check(`additionalGids/${index}`, id);
   });
+  const count = additionalGids?.length ?? 0;
+  if (count > MOST_GROUPS && keptGroups(spec, () => {}).keepGroups !== true)
+    report.error(
+      "groups-many",
+      "/process/user/additionalGids",
+      `process.user.additionalGids: ${count} groups, and a process can be in ${MOST_GROUPS} at most`,
+    );
 };
 
 /** config, POSIX process: known types, once each; setrlimit(2) refuses a soft limit above the hard one. */

@@ -105,6 +105,17 @@ export const PROGRAM: Entries = {
     "correct the path, or make the directory in the image",
     { broken: { "/process/cwd": "/wrok" } },
   ),
+  "cwd-not-made": entry(
+    "error",
+    "A working directory that cannot be made",
+    "config.md#process",
+    "One that is not there is made, which takes a filesystem that can be written to.",
+    "name a directory that is there",
+    {
+      broken: { "/process/cwd": "/dev/pts/work" },
+      fixed: { "/process/cwd": "/work" },
+    },
+  ),
   "cwd-not-directory": entry(
     "error",
     "The working directory is not a directory",

@@ -113,6 +113,24 @@ export const cgroupFiles: HostCheck = ({ linux }, report, { view: { facts } }) =
   look(cpu?.realtimeRuntime, "cpu/realtimeRuntime", ["cpu.rt_runtime_us", "cpu.rt_runtime_us"], "it was built without real-time groups");
 };
 
+/** Since this release memory is hierarchical on cgroup v1 as well; before, it is where the cgroup above is. */
+const ALWAYS_HIERARCHICAL = [5, 11] as const;
+
+/** The kernel's Documentation/admin-guide/cgroup-v1/memory: use_hierarchy. */
+export const memoryHierarchy: HostCheck = ({ linux }, report, { view: { facts, live, text } }) => {
+  if (linux?.resources?.memory?.useHierarchy !== false || facts.cgroup?.version !== 1) return;
+  const memory = facts.cgroup.hierarchies.find(({ controllers }) => controllers.includes("memory"));
+  if (memory === undefined) return;
+  const [major = 0, minor = 0] = (facts.kernel?.release ?? "").split(".").map(Number);
+  const isAlways = major > ALWAYS_HIERARCHICAL[0] || (major === ALWAYS_HIERARCHICAL[0] && minor >= ALWAYS_HIERARCHICAL[1]);
+  if (!isAlways && !(live && text(`${memory.mountpoint}/memory.use_hierarchy`)?.trim() === "1")) return;
+  report.error(
+    "memory-hierarchy",
+    `${RESOURCES}/memory/useHierarchy`,
+    "memory.useHierarchy: the cgroup above is hierarchical, so that this one has to be, too",
+  );
+};
+
 /** A new container in the cgroup of another would share its limits and its end. */
 export const occupiedCgroup: HostCheck = ({ linux }, report, { view }) => {
   const path = linux?.cgroupsPath;

@@ -97,6 +97,18 @@ export const LIMITS: Entries = {
     fixed: { [`${R}/memory/swappiness`]: 100 },
     facts: V1,
   }),
+  "memory-hierarchy": entry(
+    "error",
+    "A memory cgroup that is not hierarchical below one that is",
+    MEMORY,
+    "cgroup v1 takes it below a cgroup that is not hierarchical only, and since Linux 5.11 nowhere.",
+    "leave useHierarchy out",
+    {
+      broken: { [`${R}/memory/useHierarchy`]: false },
+      facts: V1,
+      files: { "/sys/fs/cgroup/memory/memory.use_hierarchy": { kind: "file", text: "1\n" } },
+    },
+  ),
   "memory-above-host": entry("warning", "A limit above the memory of the host", MEMORY, "It limits nothing.", "lower it, or use -1", {
     broken: { [`${R}/memory/limit`]: 1099511627776 },
     fixed: { [`${R}/memory/limit`]: 67108864 },

@@ -73,6 +73,18 @@ export const SECCOMP: Entries = {
       at: `${S}/architectures/0`,
     },
   ),
+  "seccomp-architecture-order": entry(
+    "error",
+    "An architecture of another byte order",
+    "seccomp_arch_add(3)",
+    "A filter has architectures of one byte order, and the machine's own is always one of them.",
+    "leave it out",
+    {
+      broken: { [S]: { defaultAction: "SCMP_ACT_ALLOW", architectures: ["SCMP_ARCH_X86_64", "SCMP_ARCH_S390X"] } },
+      fixed: { [S]: { defaultAction: "SCMP_ACT_ALLOW", architectures: ["SCMP_ARCH_X86_64", "SCMP_ARCH_PPC64LE"] } },
+      at: `${S}/architectures/1`,
+    },
+  ),
   "seccomp-native": entry(
     "advice",
     "A filter that does not name the machine's own architecture",

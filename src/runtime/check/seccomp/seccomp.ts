@@ -1,4 +1,5 @@
 import {
+  canShareFilter,
   SECCOMP_ACTIONS,
   SECCOMP_ARCHITECTURES,
   SECCOMP_ERRNO_LIMIT,
@@ -24,6 +25,7 @@ export const seccompProfile: Check = ({ linux }, report) => {
   }
   checkAction(report, seccomp.defaultAction, seccomp.defaultErrnoRet, BASE, ["defaultAction", "defaultErrnoRet"]);
   checkNames(report, seccomp.architectures ?? [], SECCOMP_ARCHITECTURES, "architectures", "seccomp-architecture");
+  checkByteOrder(report, seccomp.architectures ?? []);
   checkNames(report, seccomp.flags ?? [], SECCOMP_FLAGS, "flags", "seccomp-flag");
   syscalls.forEach(({ action, errnoRet, names }, index) => {
     checkAction(report, action, errnoRet, `${BASE}/syscalls/${index}`, RULE_FIELDS);
@@ -92,6 +94,18 @@ function checkNames(report: Report, names: readonly string[], known: object, fie
   names.forEach((name, index) => {
     if (!Object.hasOwn(known, name))
       report.error(code, `${BASE}/${field}/${index}`, `linux.seccomp.${field}: unknown name ${JSON.stringify(name)}`);
+  });
+}
+
+function checkByteOrder(report: Report, architectures: readonly string[]): void {
+  architectures.forEach((name, index) => {
+    if (!Object.hasOwn(SECCOMP_ARCHITECTURES, name) || canShareFilter(name as keyof typeof SECCOMP_ARCHITECTURES)) return;
+    report.error(
+      "seccomp-architecture-order",
+      `${BASE}/architectures/${index}`,
+      `linux.seccomp.architectures: ${name} is big-endian and cannot share a filter with the machine's own, which is little-endian`,
+      "leave it out",
+    );
   });
 }
 

@@ -1,0 +1,26 @@
+/** Disagreements of `validate` with `create` that stay, each with its reason. Everything else is a defect of one of the two. */
+import type { Outcome } from "./trial.ts";
+
+export type Disagreement = "missed" | "wrong" | "dry-run";
+
+/** create refused and validate said nothing. */
+const MISSED: readonly (readonly [said: RegExp, why: string])[] = [
+  [/memory limit of \d+ bytes is too low|cannot allocate memory/, "how much memory a program takes, only running it can tell"],
+  [/mount\.(?:filesystem|remount) .*fsconfig/, "values that the filesystem itself judges, each kernel its own way"],
+  [/sysctl\.write .*(?:congestion_control|reserved_ports|fastopen_key)/, "texts that the kernel itself judges"],
+  [/sched_setattr|rt_runtime_us/, "real time is a matter of the whole tree of cgroups"],
+];
+
+/** validate said an error and the container was created and started. */
+const WRONG: Readonly<Record<string, string>> = {
+  "seccomp-blocks-start": "the filter also refuses the calls by which init would say that the program could not be executed",
+};
+
+/** undefined: they agree. A disagreement that has a reason is not told of. */
+export function disagreementOf({ errors, refusal, dry }: Outcome): Disagreement | undefined {
+  if (errors.length === 0 && refusal !== undefined) return MISSED.some(([said]) => said.test(refusal)) ? undefined : "missed";
+  if (errors.length > 0 && refusal === undefined)
+    return errors.every((error) => Object.hasOwn(WRONG, error.split(" ", 1)[0] ?? "")) ? undefined : "wrong";
+  // What the plan is refused for is known before anything is made.
+  return dry !== undefined && (errors.length === 0 || refusal === undefined) ? "dry-run" : undefined;
+}
