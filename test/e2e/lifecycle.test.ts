@@ -3,8 +3,25 @@ import { readFileSync, realpathSync, symlinkSync, writeFileSync } from "node:fs"
 import { constants } from "node:os";
 import { basename, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { isRoot, isRunt, RUNTIME, shell, useHarness } from "../support/harness.ts";
+import { call, isRoot, isRunt, RUNTIME, shell, useHarness } from "../support/harness.ts";
 import { catches } from "../support/process-status.ts";
+
+/** BUNDLE ID PIDFILE RUNTIME...: init has been killed, and its end waits until this process reaps what an exec has left to it. */
+const LATE_REAPER = `
+import ctypes, json, os, signal, subprocess, sys, threading, time
+bundle, name, pid_file, *runtime = sys.argv[1:]
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+call = lambda *words: subprocess.run([*runtime, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+with open(os.devnull, "r+") as null:
+    for words in (["run", "-d", "-b", bundle], ["exec", "-d", "--pid-file", pid_file]):
+        subprocess.run([*runtime, *words, name, *(["sleep", "1000"] if words[0] == "exec" else [])], stdin=null, stdout=null, stderr=null)
+os.kill(json.loads(call("state", name).stdout)["pid"], signal.SIGKILL)
+time.sleep(0.2)
+before = json.loads(call("state", name).stdout)["status"]
+threading.Timer(0.5, lambda: os.waitpid(int(open(pid_file).read()), 0)).start()
+deleted = call("delete", name)
+print(json.dumps([before, deleted.returncode, deleted.stderr]))
+`;
 
 describe.skipIf(!isRoot)("lifecycle (needs root)", () => {
   const { bundle, directory, id, ok, root, runtime, until } = useHarness();
@@ -65,6 +82,12 @@ describe.skipIf(!isRoot)("lifecycle (needs root)", () => {
     const result = await runtime(["kill", name, "NOPE"]);
     expect(result.status).toBe(1);
     expect(result.stderr).toMatch(/unknown signal \\?"NOPE\\?"/);
+  });
+
+  test.skipIf(!isRunt)("delete waits for an init that has begun to end: its program is not running any more", async () => {
+    const words = [staying(), id(), join(directory, "late.pid"), RUNTIME, "--root", root];
+    const { stdout, stderr } = await call(directory, ["python3", "-c", LATE_REAPER, ...words]);
+    expect({ said: JSON.parse(stdout), stderr }).toEqual({ said: ["running", 0, ""], stderr: "" });
   });
 
   test("what the status does not allow is refused in the words engines match", async () => {

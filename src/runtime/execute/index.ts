@@ -23,7 +23,7 @@ export { ownerOf, warnLeft } from "./owner.ts";
 export { awaitEnd, closePidfd, pidfdOf, REFUSED, signalProcess } from "./pidfd.ts";
 export { showProgress } from "./progress.ts";
 export { endChildren, FROZEN_DEATH_MS } from "./reap.ts";
-export { requireEnded } from "./require-ended.ts";
+export { isExiting, requireEnded } from "./require-ended.ts";
 export { undo } from "./rollback.ts";
 export { GO, readStartFailure, type StartFailure } from "./start-failure.ts";
 export { callerStreams, streamsOf } from "./streams.ts";

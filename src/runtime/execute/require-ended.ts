@@ -13,8 +13,8 @@ export function requireEnded({ stuck }: Left, subject = ""): void {
   if (left.length > 0) throw new RuntError("cgroup", `${subject}still there after SIGKILL: ${left.join(" ")}`);
 }
 
-/** Or gone already. The flags are the seventh field behind the name in proc_pid_stat(5). */
-function isExiting(pid: number): boolean {
+/** Whether a process has begun to end, or is gone already. The flags are the seventh field behind the name in proc_pid_stat(5). */
+export function isExiting(pid: number): boolean {
   try {
     const text = host.readFile(`/proc/${pid}/stat`, undefined, true);
     return (Number(text.slice(text.lastIndexOf(")") + 2).split(" ")[6]) & EXITING) !== 0;

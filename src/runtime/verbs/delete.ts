@@ -1,6 +1,6 @@
 /** delete: remove what is left of a stopped container; forced, of any container. */
 import { RuntError } from "../errors/index.ts";
-import { forced, undoRecorded } from "../execute/index.ts";
+import { forced, isExiting, undoRecorded } from "../execute/index.ts";
 import * as host from "../host/index.ts";
 import type { RuntimeOptions } from "../prepare/index.ts";
 import {
@@ -23,7 +23,8 @@ export function remove(options: RuntimeOptions, id: string, force: boolean, stat
   const record = lockedRecord(options, id, force, state);
   if (!record) return;
   const status = deriveStatus(options.root, record, true);
-  if (!force && status !== "stopped" && status !== "created") {
+  // A program that has ended is not running, though the kernel may take milliseconds to end its PID namespace: that is waited for.
+  if (!force && status !== "stopped" && status !== "created" && !(status === "running" && isExiting(record.pid))) {
     throw new RuntError("wrong-status", `cannot delete container ${id} that is not stopped: ${status}`);
   }
   undoRecorded(options.root, record);
