@@ -308,7 +308,7 @@ test-engine-long: setup-test library $(TEST_TOOLS)
 .PHONY: test-pod-documents
 test-pod-documents: setup-test $(TEST_TOOLS)
 	@if command -v go >/dev/null; then \
-	    (cd test/engine/strict-decoder && go build -trimpath -o $(CURDIR)/$(B)/test/strict-decoder .) && \
+	    (cd test/engine/strict-decoder && go build -trimpath -o "$(CURDIR)/$(B)/test/strict-decoder" .) && \
 	    $(B)/test/plain node_modules/.bin/vitest run --project unit test/unit/engine/pod-documents.test.ts; \
 	else echo "test-pod-documents skipped: there is no Go"; fi
 
@@ -346,7 +346,7 @@ WITHOUT_OVERLAP := RUNT_DISABLE=head-start,schedule $(B)/test/plain
 OF_THE_PRODUCT := $(patsubst %,test/e2e/%.test.ts,binary hardened-build sbom)
 .PHONY: test-without-overlap
 test-without-overlap: setup-test bin/runt $(T)/runt $(TEST_TOOLS) native-test-tools
-	RUNTIME=$(abspath $(T)/runt) $(WITHOUT_OVERLAP) node_modules/.bin/vitest run --project e2e \
+	RUNTIME="$(CURDIR)/$(T)/runt" $(WITHOUT_OVERLAP) node_modules/.bin/vitest run --project e2e \
 		$(filter-out $(OF_THE_PRODUCT),$(sort $(wildcard test/e2e/*.test.ts)))
 	$(WITHOUT_OVERLAP) $(TSX) test/conformance/main.ts --runtime $(T)/runt
 

@@ -16,15 +16,16 @@ kernel=$work/kernel-headers
 mkdir -p "$kernel"
 for name in linux asm-generic; do ln -sfn "/usr/include/$name" "$kernel/$name"; done
 ln -sfn "/usr/include/$(cc -print-multiarch)/asm" "$kernel/asm"
-# No directory of the build machine gets into the library.
-cflags="-O2 -ffunction-sections -fdata-sections -D_GNU_SOURCE -w -ffile-prefix-map=$source=libseccomp -ffile-prefix-map=$here=tools ${HARDENING:--fno-pie} ${LIBSECCOMP_CFLAGS:-}"
+cflags="-O2 -ffunction-sections -fdata-sections -D_GNU_SOURCE -w ${HARDENING:--fno-pie} ${LIBSECCOMP_CFLAGS:-}"
 # libseccomp/memory.c has its memory.
 for name in malloc calloc realloc free; do cflags="$cflags -D$name=piece_$name"; done
+# No directory of the build machine gets into the library. Words of their own: the directories may have blanks in their names.
+set -- "-ffile-prefix-map=$source=libseccomp" "-ffile-prefix-map=$here=tools"
 for unit in "$source"/src/*.c "$here/libseccomp/memory.c"; do
     case $unit in */arch-syscall-dump.c) continue ;; esac
     object=$objects/$(basename "$unit" .c).o
     # shellcheck disable=SC2086
-    $CC $cflags -I"$objects" -I"$source/include" -I"$source/src" -idirafter "$kernel" -c "$unit" -o "$object" || {
+    $CC $cflags "$@" -I"$objects" -I"$source/include" -I"$source/src" -idirafter "$kernel" -c "$unit" -o "$object" || {
         printf 'libseccomp: the compilation of %s failed\n' "$unit" >&2
         exit 1
     }

@@ -14,8 +14,8 @@ newer-tree: | $(SETUP)
 
 $(NEWER)/kernel-headers:
 	@mkdir -p $@
-	$(Q)for name in linux asm-generic; do ln -sfn $(CURDIR)/$(NEWER_TREE)/usr/include/$$name $@/$$name; done
-	$(Q)ln -sfn $(CURDIR)/$(NEWER_TREE)/usr/include/$$(cc -print-multiarch)/asm $@/asm
+	$(Q)for name in linux asm-generic; do ln -sfn "$(CURDIR)/$(NEWER_TREE)/usr/include/$$name" $@/$$name; done
+	$(Q)ln -sfn "$(CURDIR)/$(NEWER_TREE)/usr/include/$$(cc -print-multiarch)/asm" $@/asm
 
 of_newer = $(subst $(B)/kernel-headers,$(NEWER)/kernel-headers,$(1))
 names_of = $(patsubst %.c,$(NEWER)/%.checked,$(wildcard $(1)))

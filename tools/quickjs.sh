@@ -61,8 +61,9 @@ say "building the library with $CC"
 mkdir -p "$out/include" "$out/lib" "$out/bin" "$work/objects"
 "$here/apply-patches.sh" "$work/source" "$here/quickjs/patches" "$work/changed" || die "the source cannot be patched"
 cflags="-O2 -fwrapv -ffunction-sections -fdata-sections -D_GNU_SOURCE -DCONFIG_VERSION=\"$VERSION\" -w"
-# No directory of the build machine gets into the library.
-cflags="$cflags -ffile-prefix-map=$work/changed=quickjs ${QUICKJS_CFLAGS:-}"
+cflags="$cflags ${QUICKJS_CFLAGS:-}"
+# No directory of the build machine gets into the library. A word of its own: the directory may have blanks in its name.
+prefix_map=-ffile-prefix-map=$work/changed=quickjs
 # -O3 saves 3 % of the instructions of a verb. A check at each call of the interpreter would cost as much; it runs bytecode of this program only (docs/decisions/0028-hardening.md).
 hardening() { # unit
     case $1 in quickjs) printf '%s' '-fno-pie -O3' ;; *) printf '%s' "${HARDENING:-}" ;; esac
@@ -70,7 +71,7 @@ hardening() { # unit
 pids=
 for unit in quickjs libregexp libunicode cutils dtoa; do
     # shellcheck disable=SC2046
-    $CC $cflags $(hardening "$unit") -c "$work/changed/$unit.c" -o "$work/objects/$unit.o" &
+    $CC $cflags "$prefix_map" $(hardening "$unit") -c "$work/changed/$unit.c" -o "$work/objects/$unit.o" &
     pids="$pids $!"
 done
 for pid in $pids; do wait "$pid" || die "the compilation failed"; done

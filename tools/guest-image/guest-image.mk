@@ -9,7 +9,7 @@ $(VM)/kernel/release: tools/guest-image/kernel.sh tools/debian-apt.sh
 .PHONY: guest-image
 guest-image: bin/runt $(VM)/kernel/release
 	$(Q)$(TSX) tools/guest-image/main.ts $(VM)/kernel $(VM)/image
-	$(Q)printf '{ "image": "%s" }\n' '$(abspath $(VM)/image)' >$(VM)/vm.json
+	$(Q)printf '{ "image": "%s" }\n' '$(CURDIR)/$(VM)/image' >$(VM)/vm.json
 
 # A container in a machine: hello, a second process, a limit. Emulated by software, so half a minute.
 .PHONY: demo-vm
