@@ -25,7 +25,7 @@ one edit away from a clean configuration, has its finding and no other, and is c
 | advice | it works; there is a better way, or another runtime would refuse it | \`advice\` |
 
 Codes are stable. Findings that look at the host (files, kernel, cgroups) need \`--host live\` or a file of recorded facts; \`--host none\`
-reads the configuration alone. \`create\` and \`run\` refuse the first error of the same checks, with the same words.
+reads the configuration alone, for the host that \`plan --host none\` takes: root, cgroup v2, no security module. \`create\` and \`run\` refuse the first error of the same checks, with the same words.
 `;
 
 function entryText(code: string, entry: Entry): string {

@@ -1,6 +1,6 @@
 import type * as catalogue from "../../check/catalogue/index.ts";
 import type { BundleView, Located, Severity } from "../../check/index.ts";
-import { countFindings, liveView, recordedView, validate } from "../../diagnostics/validate/index.ts";
+import { countFindings, liveView, ordinaryView, recordedView, validate } from "../../diagnostics/validate/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
 import { loadSync } from "../../host/index.ts";
@@ -68,8 +68,8 @@ function examineNamed(context: VerbContext, name: string | undefined): Examined 
 }
 
 /** Of who would make the container. */
-function callerUid(view: BundleView | undefined): number {
-  return view === undefined ? 0 : view.live ? host.geteuid() : (view.facts.caller?.uid ?? 0);
+function callerUid(view: BundleView): number {
+  return view.live ? host.geteuid() : (view.facts.caller?.uid ?? 0);
 }
 
 function oneOf<T extends string>(value: unknown, known: readonly T[], otherwise: T, name: string): T {
@@ -94,20 +94,19 @@ function locateConfig({ flags }: VerbContext, name: string | undefined): { reado
   return { file: name, bundle: absolutePath(given ?? (slash === -1 ? "." : name.slice(0, slash) || "/")) };
 }
 
-/** undefined: no host is looked at. */
-function hostView(choice: string, bundle: string | undefined, stateRoot: string): BundleView | undefined {
+function hostView(choice: string, bundle: string | undefined, stateRoot: string): BundleView {
   if (choice === "live") return liveView(bundle, stateRoot);
-  const facts = choice === "none" ? undefined : chosenHostFacts(choice);
-  return facts && recordedView(facts, bundle);
+  const facts = chosenHostFacts(choice);
+  return choice === "none" ? ordinaryView(facts, bundle) : recordedView(facts, bundle);
 }
 
-function hostText(choice: string, view: BundleView | undefined): string {
-  if (view === undefined) return "no host";
+function hostText(choice: string, view: BundleView): string {
+  if (choice === "none") return "no host";
   return `${choice === "live" ? "live host" : `host ${choice}`}, cgroup v${view.facts.cgroup?.version ?? 2}`;
 }
 
 /** @throws RuntError config-read */
-function examineFile(file: string, view: BundleView | undefined, rootless: boolean, { options, flags }: VerbContext): Located {
+function examineFile(file: string, view: BundleView, rootless: boolean, { options, flags }: VerbContext): Located {
   let content: string;
   try {
     content = file === "-" ? host.readFd(0) : host.readFile(file);

@@ -134,4 +134,4 @@ function rootlessFindings({ mounts }: Spec): readonly Finding[] {
   });
 }
 
-export { liveView, recordedView } from "./live-view.ts";
+export { liveView, ordinaryView, recordedView } from "./live-view.ts";

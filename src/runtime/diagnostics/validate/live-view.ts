@@ -32,6 +32,19 @@ export function recordedView(facts: Partial<HostFacts>, bundle: string | undefin
   return { facts, live: false, ...filesOf(bundle) };
 }
 
+/** `--host none`: what a plan is compiled for as well. No file is looked at, and of the machine only what a plan depends on is known. */
+export function ordinaryView({ caller, cgroup, security, resctrl }: HostFacts, bundle: string | undefined): BundleView {
+  return {
+    facts: { caller, cgroup, security, resctrl },
+    live: false,
+    ...(bundle !== undefined && { bundle }),
+    tree: () => undefined,
+    stat: () => "unknown",
+    namespace: () => "denied",
+    text: () => undefined,
+  };
+}
+
 function filesOf(bundle: string | undefined): Omit<BundleView, "facts" | "live"> {
   const trees = new Map<string, Tree | undefined>();
   // Several checks ask for the source of one mount.
