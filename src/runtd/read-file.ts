@@ -4,6 +4,7 @@ import { hostname } from "node:os";
 import { type Engine, machinesOf, type ParsedFile } from "../engine/index.ts";
 import { type PodHost, type PodSize, parseFile, parseSizes } from "../pod/index.ts";
 
+/** In the thread of the caller, for `--once`. The daemon has `Files`. */
 export function readFile(text: string, engine: Engine): ParsedFile {
   return parseFile(text, hostOf(engine));
 }

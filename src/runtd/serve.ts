@@ -5,6 +5,7 @@ import { isAbsolute, join } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
 import { type EngineSettings, TaskEngine } from "../engine/index.ts";
 import { type Configuration, socketsOf } from "./config.ts";
+import { EventLoop } from "./event-loop.ts";
 import { appOf } from "./http/app.ts";
 import { HTTP_LIMITS, MOST_CONNECTIONS, MOST_STREAMS, MOST_SUBSCRIBERS } from "./http/limits.ts";
 import type { Services } from "./http/services.ts";
@@ -18,6 +19,7 @@ import { interlinkServer } from "./interlink/server.ts";
 import { goOnAfterErrors, logServerErrors } from "./last-handlers.ts";
 import { log } from "./log.ts";
 import { managerMessage } from "./notify.ts";
+import { Files } from "./parsing/files.ts";
 import { Peers } from "./peers.ts";
 import { ROUTES } from "./routes/index.ts";
 import { listenOn, makeSocketDirectory } from "./sockets.ts";
@@ -40,12 +42,14 @@ export async function serve(configuration: Configuration, { probe }: Pick<Engine
   }).init();
   const peers = new Peers(engine.binary);
   const timings = new Timings();
+  const files = new Files();
+  const eventLoop = new EventLoop();
   makeSocketDirectory(runDir);
   const sockets = socketsOf(configuration);
   const servers: Server[] = [];
   for (const [name, file] of Object.entries(sockets)) {
     const services: Services = {
-      ...{ engine, stateDir, peers, timings, isAdmin: name === "admin" },
+      ...{ engine, stateDir, peers, timings, files, eventLoop, isAdmin: name === "admin" },
       subscribers: new Slots(MOST_SUBSCRIBERS),
       streams: new Slots(MOST_STREAMS),
     };
@@ -57,7 +61,7 @@ export async function serve(configuration: Configuration, { probe }: Pick<Engine
   }
   const places = Object.values(sockets).map(({ path }) => path);
   if (interlink !== undefined) {
-    const server = interlinkServer({ calls: new Calls(engine, interlink.rules), guard: interlink.listen });
+    const server = interlinkServer({ calls: new Calls(engine, files, interlink.rules), guard: interlink.listen });
     places.push(await listenForInterlink(server, interlink, runDir));
     servers.push(server);
   }

@@ -74,6 +74,46 @@ describe.skipIf(!isRoot)("the doors (needs root)", () => {
   );
 
   test(
+    "no file and no body takes long of the thread that has the event loop, and the metrics tell how long that is held",
+    async () => {
+      const { pid } = await scene.daemon();
+      const large = 250_000;
+      const pod = (env: object[]) =>
+        JSON.stringify({
+          apiVersion: "v1",
+          kind: "Pod",
+          metadata: { name: "p" },
+          spec: { containers: [{ name: "a", image: "oci:/none:v1", env }] },
+        });
+      const bomb = Array.from({ length: 7 }, (_, index) => ({
+        name: `A${index}`,
+        value: index === 0 ? "xxxxxxxxxx" : `$(A${index - 1})`.repeat(10),
+      }));
+      const texts = [
+        ...["{", "[", "- ", "]", "- a\n", "--- a\n", "a: "].map((piece) => piece.repeat(large / piece.length)),
+        Array.from({ length: 15_000 }, (_, index) => `key${index}: 1`).join("\n"),
+        pod(bomb),
+        `a: &a [${"1,".repeat(20_000)}]\nb: [${"*a,".repeat(50)}]\n`,
+      ];
+      const bodies = [
+        ...texts.map((text) => ({ text })),
+        ...[19_000, 190_000].map((length) => ({ names: Array.from({ length }, () => 1) })),
+      ];
+      // The first request loads what it needs.
+      await http(scene.socket, "POST", "/v1/plan", { text: "#".repeat(large) });
+      for (const body of bodies) {
+        const before = ownTimeOf(pid);
+        const { status } = await http(scene.socket, "POST", "text" in body ? "/v1/plan" : "/v1/stop", body);
+        const seconds = ownTimeOf(pid) - before;
+        expect([JSON.stringify(body).slice(0, 60), status >= 400, seconds < 0.25]).toEqual([expect.anything(), true, true]);
+      }
+      expect((await http(read, "GET", "/v1/metrics")).text).toMatch(/^runtd_event_loop_held_seconds\{quantile="1"\} \d/m);
+      expect(await unexpected()).toBe(0);
+    },
+    LONGEST_MS,
+  );
+
+  test(
     "who was refused and keeps the connection open is cut off",
     async () => {
       await scene.daemon();
@@ -127,6 +167,14 @@ describe.skipIf(!isRoot)("the doors (needs root)", () => {
     LONGEST_MS,
   );
 });
+
+/**
+ * Seconds of a processor that the first thread of a process has had, which is the one with the event loop: proc_pid_schedstat(5). Unlike the time of a clock it does not
+ * depend on what else the host does.
+ */
+function ownTimeOf(pid: number): number {
+  return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "utf8").split(" ")[0]) / 1e9;
+}
 
 /** Of a unix socket, those that were accepted: proc_pid_net(5), state 3. */
 function connectionsOf(path: string): number {

@@ -30,7 +30,14 @@ export function parseEnvFile(text: string): Record<string, string> {
 /** undefined: the quotes are not valid. */
 function valueIn(text: string): string | undefined {
   if (text.startsWith("'")) return /^'([^']*)'\s*(?:#.*)?$/.exec(text)?.[1];
-  if (!text.startsWith('"')) return text.replace(/(?:^|\s+)#.*$/, "").trimEnd();
+  if (!text.startsWith('"')) return withoutComment(text).trimEnd();
   const inner = /^"((?:[^"\\]|\\.)*)"\s*(?:#.*)?$/.exec(text)?.[1];
   return inner?.replace(/\\(.)/g, (_, one: string) => ESCAPED[one] ?? one);
+}
+
+/** A comment begins at the start, or behind white space. A regular expression that looks for both takes quadratic time over long white space. */
+function withoutComment(text: string): string {
+  for (let at = text.indexOf("#"); at >= 0; at = text.indexOf("#", at + 1))
+    if (at === 0 || /\s/.test(text[at - 1]!)) return text.slice(0, at);
+  return text;
 }

@@ -1,8 +1,9 @@
 /** Parses YAML or JSON text into documents, or reports syntax errors with line and column. */
-import { isScalar, LineCounter, parseAllDocuments, type ScalarTag, visit } from "yaml";
+import { isScalar, type LineCounter, visit } from "yaml";
 import { duplicates } from "./check/names.ts";
 import { type Finding, type Problem, pointerOf } from "./finding.ts";
 import { offsetOf, type Position, positionOf } from "./position.ts";
+import { Extents, type Parsed, parsed, TooMuch } from "./syntax.ts";
 
 /** In bytes. A larger file is refused before it is parsed. */
 export const LARGEST_FILE = 256 * 1024;
@@ -24,37 +25,20 @@ export interface ReadOptions {
   readonly merge?: boolean;
 }
 
-type Document = ReturnType<typeof documentsOf>[number];
+type Document = Parsed["documents"][number];
 
 /** Uses only `text`. A file that is too large or empty gives one document with that finding. @param what describes the expected content */
 export function readDocuments(text: string, what: string, { merge = false }: ReadOptions = {}): readonly ReadDocument[] {
   if (Buffer.byteLength(text) > LARGEST_FILE) return refused(`the file is larger than ${LARGEST_FILE} bytes`);
-  const lines = new LineCounter();
   try {
-    const documents = documentsOf(text, lines, merge);
-    return documents.length === 0 ? refused(`the file has no ${what} in it`) : documents.map((one, index) => read(one, index, lines));
+    const { documents, lines } = parsed(text, merge);
+    const present = documents.filter(({ contents, errors }) => contents !== null || errors.length > 0);
+    const extents = new Extents();
+    return present.length === 0 ? refused(`the file has no ${what} in it`) : present.map((one, index) => read(one, index, lines, extents));
   } catch (error) {
-    // The YAML parser is recursive, so that deep nesting exceeds the call stack.
-    if (error instanceof RangeError) return refused("the values are nested too deeply");
+    if (error instanceof TooMuch) return refused(error.message);
     throw error;
   }
-}
-
-/** Parses "0644" as octal, like Kubernetes and Compose (YAML 1.1). YAML 1.2 would read it as decimal. */
-const OCTAL: ScalarTag = {
-  tag: "tag:yaml.org,2002:int",
-  default: true,
-  test: /^0[0-7]+$/,
-  resolve: (text) => Number.parseInt(text, 8),
-};
-
-function documentsOf(text: string, lineCounter: LineCounter, merge: boolean) {
-  const parsed = parseAllDocuments(text, {
-    lineCounter,
-    ...{ version: "1.2", schema: "core", prettyErrors: false, uniqueKeys: false, merge },
-    customTags: (tags) => [OCTAL, ...tags],
-  });
-  return "empty" in parsed ? [] : parsed.filter((document) => document.contents !== null || document.errors.length > 0);
 }
 
 function refused(message: string): readonly ReadDocument[] {
@@ -62,7 +46,7 @@ function refused(message: string): readonly ReadDocument[] {
   return [{ value: undefined, findings: [finding], place: () => finding }];
 }
 
-function read(document: Document, index: number, lines: LineCounter): ReadDocument {
+function read(document: Document, index: number, lines: LineCounter, extents: Extents): ReadDocument {
   const place = (problem: Problem) => placed(problem, document, index, lines);
   const syntax = (message: string, { line, column }: Position): Finding => ({
     code: "syntax",
@@ -73,26 +57,38 @@ function read(document: Document, index: number, lines: LineCounter): ReadDocume
     column,
   });
   // The library only warns about an unknown tag, but the value would silently have another type.
-  const bad = [...document.errors, ...document.warnings].map(({ message, pos }) => ({ message, offset: pos[0] }));
-  const wrong = [...bad, ...repeatedKeys(document)].slice(0, MOST_FINDINGS);
+  const bad = [...document.errors.slice(0, MOST_FINDINGS), ...document.warnings.slice(0, MOST_FINDINGS)].map(({ message, pos }) => ({
+    message,
+    offset: pos[0],
+  }));
+  const wrong = bad.length >= MOST_FINDINGS ? bad : [...bad, ...wrongKeys(document)].slice(0, MOST_FINDINGS);
   if (wrong.length > 0)
     return { value: undefined, findings: wrong.map(({ message, offset }) => syntax(message, at(lines, offset))), place };
   try {
-    return { value: document.toJS({ maxAliasCount: MOST_ALIASES }), findings: [], place };
+    const value: unknown = document.toJS({ maxAliasCount: MOST_ALIASES });
+    extents.add(value);
+    return { value, findings: [], place };
   } catch (error) {
     if (!(error instanceof ReferenceError || error instanceof RangeError)) throw error;
     return { value: undefined, findings: [syntax(error.message, at(lines, document.range[0]))], place };
   }
 }
 
-/** Duplicate keys are detected here, because the library compares each key with every other one. */
-function repeatedKeys(document: Document): { message: string; offset: number }[] {
+/** Duplicate keys are detected here, because the library compares each key with every other one. A key that is a map or a list is none of any file. */
+function wrongKeys(document: Document): { message: string; offset: number }[] {
   const found: { message: string; offset: number }[] = [];
   visit(document, {
     Map(_, map) {
-      const keys = map.items.map(({ key }) => (isScalar(key) ? String(key.value) : String(key)));
-      for (const index of duplicates(keys)) {
-        found.push({ message: `the key ${JSON.stringify(keys[index])} is there twice`, offset: offsetOf(map.items[index]!.key) ?? 0 });
+      const offsetAt = (index: number) => offsetOf(map.items[index]!.key) ?? 0;
+      const isWrong = (key: unknown) => !isScalar(key) && key !== null;
+      for (const [index, { key }] of map.items.entries())
+        if (isWrong(key)) found.push({ message: "a key is a text", offset: offsetAt(index) });
+      const keys = map.items.flatMap(({ key }, index) =>
+        isWrong(key) ? [] : [{ index, text: isScalar(key) ? String(key.value) : "null" }],
+      );
+      for (const at of duplicates(keys.map(({ text }) => text))) {
+        const { index, text } = keys[at]!;
+        found.push({ message: `the key ${JSON.stringify(text)} is there twice`, offset: offsetAt(index) });
       }
     },
   });

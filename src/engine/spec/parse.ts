@@ -12,6 +12,13 @@ export interface ParsedFile {
   readonly findings: readonly Finding[];
 }
 
+/** In characters: all texts of all tasks of a file, in which references are replaced and replicas are counted. Each is stored more than once. */
+const MOST_TEXT = 4 * 1024 * 1024;
+const TOO_LARGE: Finding = {
+  ...{ code: "limit", pointer: "", document: 0, line: 1, column: 1 },
+  message: `the tasks of the file have texts of more than ${MOST_TEXT} characters, with references replaced and replicas counted`,
+};
+
 /** Uses only `text`. Reports all findings of the file in the order of lines, up to 1000. */
 export function parseTasks(text: string): ParsedFile {
   return tasksIn(readDocuments(text, "task"));
@@ -31,7 +38,24 @@ export function tasksIn(documents: readonly ReadDocument[], machines: readonly s
 /** Returns either tasks or findings, which are sorted by line and limited in number. */
 export function parsedFile(tasks: readonly TaskSpec[], found: readonly Finding[]): ParsedFile {
   const findings = found.slice(0, MOST_FINDINGS).sort((a, b) => a.line - b.line || a.column - b.column);
+  if (findings.length === 0 && !isWithin(tasks, MOST_TEXT)) findings.push(TOO_LARGE);
   return { tasks: findings.length === 0 ? tasks : [], findings };
+}
+
+/** Whether all texts in the value together have at most so many characters. */
+function isWithin(value: unknown, most: number): boolean {
+  let left = most;
+  const take = (one: unknown): boolean => {
+    if (typeof one === "string") left -= one.length;
+    else if (typeof one === "object" && one !== null) {
+      for (const [key, inner] of Object.entries(one)) {
+        left -= key.length;
+        if (!take(inner)) return false;
+      }
+    }
+    return left >= 0;
+  };
+  return take(value);
 }
 
 function readTask({ value, findings, place }: ReadDocument, machines: readonly string[]): { task?: TaskSpec; findings: Finding[] } {

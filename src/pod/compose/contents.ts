@@ -1,5 +1,6 @@
 /** Translates secrets and configs of a service to files of volumes, and its env_file to variables. */
 import type { TaskInput } from "../../engine/spec/index.ts";
+import { Expansion } from "../expansion.ts";
 import { variablesIn } from "./env-file.ts";
 import type { ServicePlace } from "./mounts.ts";
 import { absolute } from "./paths.ts";
@@ -77,12 +78,14 @@ function contentOf(
 /** Later files take precedence. */
 export function envFilesOf({ env_file: given = [] }: ServiceInput, place: ServicePlace): Record<string, string> {
   const values: Record<string, string> = {};
+  const expansion = new Expansion();
   const list = typeof given === "string" ? [given] : given;
   for (const [index, one] of list.entries()) {
     const { path, required = true } = typeof one === "string" ? { path: one } : one;
     const at = typeof given === "string" ? ["env_file"] : ["env_file", index];
     try {
-      Object.assign(values, variablesIn(place.readFile(absolute(place.directory, path)).toString(), { ...place.environment, ...values }));
+      const text = place.readFile(absolute(place.directory, path)).toString();
+      Object.assign(values, variablesIn(text, { ...place.environment, ...values }, expansion));
     } catch (error) {
       const isAbsent = (error as NodeJS.ErrnoException).code === "ENOENT";
       if (!isAbsent || required) place.refuse(`${path}: ${isAbsent ? "there is no such file" : (error as Error).message}`, at);

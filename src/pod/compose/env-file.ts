@@ -1,4 +1,5 @@
 /** Parses env files: env_file of a service, and .env. Source: Compose specification, "Env_file format". */
+import { Expansion } from "../expansion.ts";
 import { type Environment, interpolate } from "./interpolate.ts";
 
 const LINE = /^(?:export\s+)?([^\s=:#'"]+)\s*(?:[=:]\s*(.*))?$/s;
@@ -8,13 +9,16 @@ const ESCAPES: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", "
  * Variables in the order of the file. A name without "=" gets its value from `environment`, or is left out. Values may refer to earlier variables and to `environment`.
  * @throws Error: the message has the number of the line
  */
-export function variablesIn(text: string, environment: Environment): Record<string, string> {
+export function variablesIn(text: string, environment: Environment, expansion: Expansion = new Expansion()): Record<string, string> {
   const values: Record<string, string> = {};
+  const all: Record<string, string | undefined> = { ...environment };
   for (const { line, content } of statements(text)) {
     const [, name, value] = LINE.exec(content) ?? [];
     if (name === undefined) throw new Error(`line ${line} is no NAME=VALUE`);
-    const known = value === undefined ? environment[name] : valueIn(value, { ...environment, ...values }, line);
-    if (known !== undefined) values[name] = known;
+    const known = value === undefined ? environment[name] : valueIn(value, all, { line, expansion });
+    if (known === undefined) continue;
+    values[name] = known;
+    all[name] = known;
   }
   return values;
 }
@@ -32,27 +36,50 @@ function* statements(text: string): Generator<Statement> {
     let content = lines[at]!.trim();
     if (content === "" || content.startsWith("#")) continue;
     const quote = /^[^=:'"]*[=:]\s*(['"])/.exec(content)?.[1];
-    while (quote !== undefined && !isClosed(content, quote) && at + 1 < lines.length) content += `\n${lines[++at]}`;
+    if (quote !== undefined) {
+      const parts = [content];
+      // The quote that opens the value is not looked at again with each further line.
+      let from = content.indexOf(quote) + 1;
+      while (!isClosed(parts.at(-1)!, quote, from) && at + 1 < lines.length) {
+        parts.push(lines[++at]!);
+        from = 0;
+      }
+      content = parts.join("\n");
+    }
     yield { line, content };
   }
 }
 
-function isClosed(content: string, quote: string): boolean {
-  return new RegExp(`${quote}(?:[^${quote}\\\\]|\\\\.)*${quote}`, "s").test(content);
+/** Whether the line has the closing quote of a value. What is behind a backslash closes nothing. */
+function isClosed(line: string, quote: string, from: number): boolean {
+  for (let at = from; at < line.length; at++) {
+    if (line[at] === "\\") at++;
+    else if (line[at] === quote) return true;
+  }
+  return false;
 }
 
-function valueIn(given: string, environment: Environment, line: number): string {
+interface Place {
+  readonly line: number;
+  readonly expansion: Expansion;
+}
+
+function valueIn(given: string, environment: Environment, { line, expansion }: Place): string {
   const single = /^'((?:[^'\\]|\\.)*)'\s*(?:#.*)?$/s.exec(given)?.[1];
   if (single !== undefined) return single.replaceAll("\\'", "'");
   const double = /^"((?:[^"\\]|\\.)*)"\s*(?:#.*)?$/s.exec(given)?.[1];
   if (double === undefined && /^['"]/.test(given)) throw new Error(`line ${line}: a quote is not closed`);
-  const plain =
-    double === undefined
-      ? given.replace(/(?:^|\s+)#.*$/s, "").trim()
-      : double.replace(/\\(.)/gs, (all, one: string) => ESCAPES[one] ?? all);
+  const plain = double === undefined ? withoutComment(given).trim() : double.replace(/\\(.)/gs, (all, one: string) => ESCAPES[one] ?? all);
   try {
-    return interpolate(plain, environment);
+    return interpolate(plain, environment, expansion);
   } catch (error) {
     throw new Error(`line ${line}: ${(error as Error).message}`);
   }
+}
+
+/** A comment begins at the start, or behind white space. A regular expression that looks for both takes quadratic time over long white space. */
+function withoutComment(text: string): string {
+  for (let at = text.indexOf("#"); at >= 0; at = text.indexOf("#", at + 1))
+    if (at === 0 || /\s/.test(text[at - 1]!)) return text.slice(0, at);
+  return text;
 }

@@ -26,9 +26,10 @@ export function extended(value: unknown, options: ExtendsOptions, problems: Prob
   const services = fieldsOf(fieldsOf(value)["services"]);
   if (Object.keys(services).length === 0) return value;
   const project = { file: "", directory: options.directory, services };
+  const files = new Map<string, Project>();
   const resolved = Object.keys(services).map((name) => {
     try {
-      return [name, resolve(project, name, [], options)];
+      return [name, resolve(project, name, [], { ...options, files })];
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       problems.push({ code: "unknown-reference", message: error.message, path: ["services", name, "extends"] });
@@ -38,10 +39,18 @@ export function extended(value: unknown, options: ExtendsOptions, problems: Prob
   return { ...fieldsOf(value), services: Object.fromEntries(resolved) };
 }
 
+interface Options extends ExtendsOptions {
+  /** Those that were read already. */
+  readonly files: Map<string, Project>;
+}
+
+/** Services that extend each other, one after the other. */
+const LONGEST_CHAIN = 50;
+
 class Refusal extends Error {}
 
 /** @throws Refusal */
-function resolve(project: Project, name: string, behind: readonly string[], options: ExtendsOptions): Fields {
+function resolve(project: Project, name: string, behind: readonly string[], options: Options): Fields {
   const service = fieldsOf(project.services[name]);
   const { extends: base } = service;
   const own = withoutBase(service);
@@ -53,6 +62,7 @@ function resolve(project: Project, name: string, behind: readonly string[], opti
   const chain = [...behind, called(project, name)];
   if (chain.includes(called(from, target)))
     throw new Refusal(`services extend each other: ${[...chain, called(from, target)].join(" -> ")}`);
+  if (chain.length > LONGEST_CHAIN) throw new Refusal(`more than ${LONGEST_CHAIN} services extend each other`);
   const below = resolve(from, target, chain, options);
   return merged(from === project ? below : withPathsOf(from, below), own);
 }
@@ -65,12 +75,16 @@ function withoutBase({ extends: _, ...own }: Fields): Fields {
   return own;
 }
 
-function projectIn(file: string, { readFile, prepare }: ExtendsOptions): Project {
+function projectIn(file: string, { readFile, prepare, files }: Options): Project {
+  const read = files.get(file);
+  if (read !== undefined) return read;
   const [document, second] = readDocuments(textOf(file, readFile), "service", { merge: true });
   const [finding] = document!.findings;
   if (finding !== undefined) throw new Refusal(renderFinding(finding, file));
   if (second !== undefined) throw new Refusal(`${file}: a Compose file is one document`);
-  return { file, directory: directoryOf(file), services: fieldsOf(fieldsOf(prepare(document!.value))["services"]) };
+  const project = { file, directory: directoryOf(file), services: fieldsOf(fieldsOf(prepare(document!.value))["services"]) };
+  files.set(file, project);
+  return project;
 }
 
 function textOf(file: string, readFile: ExtendsOptions["readFile"]): string {

@@ -13,6 +13,7 @@ import {
   type TaskSpec,
   taskSchema,
 } from "../../engine/spec/index.ts";
+import { Expansion } from "../expansion.ts";
 import { withoutNulls } from "../nulls.ts";
 import { extended } from "./extends.ts";
 import { fieldsOf, isMap } from "./fields.ts";
@@ -50,7 +51,8 @@ export function failed(findings: readonly Finding[]): ComposeFile {
 export function tasksOfCompose(document: ReadDocument, options: ComposeOptions): ComposeFile {
   if (document.findings.length > 0) return failed(document.findings);
   const problems: Problem[] = [];
-  const prepare = (value: unknown) => filled(withoutNullFields(value), options.environment, [], problems);
+  const expansion = new Expansion();
+  const prepare = (value: unknown) => filled(withoutNullFields(value), { environment: options.environment, expansion }, [], problems);
   const value = withoutExtensions(extended(prepare(document.value), { ...options, prepare }, problems));
   const parsed = composeFile.safeParse(value);
   if (!parsed.success || problems.length > 0) {
@@ -113,19 +115,24 @@ function fieldOf(path: Problem["path"]): Problem["path"] {
   return typeof field === "string" ? [FIELDS[field] ?? field] : [];
 }
 
+interface Given {
+  readonly environment: Environment;
+  readonly expansion: Expansion;
+}
+
 /** Replaces variables in all values, but not in keys. */
-function filled(value: unknown, environment: Environment, path: readonly (string | number)[], problems: Problem[]): unknown {
+function filled(value: unknown, given: Given, path: readonly (string | number)[], problems: Problem[]): unknown {
   if (typeof value === "string") {
     try {
-      return interpolate(value, environment);
+      return interpolate(value, given.environment, given.expansion);
     } catch (error) {
       problems.push({ code: "syntax", message: (error as Error).message, path });
       return value;
     }
   }
-  if (Array.isArray(value)) return value.map((one, index) => filled(one, environment, [...path, index], problems));
+  if (Array.isArray(value)) return value.map((one, index) => filled(one, given, [...path, index], problems));
   if (!isMap(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, filled(one, environment, [...path, key], problems)]));
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, filled(one, given, [...path, key], problems)]));
 }
 
 /** Removes null fields, except in environments, where a variable without a value has a meaning. */

@@ -1,61 +1,103 @@
-/** Replaces "${NAME}" in values of a Compose file. Source: Compose specification, "Interpolation". */
+/** Replaces "${NAME}" in values of a Compose file, in time proportional to what is read and made. Source: Compose specification, "Interpolation". */
+import { Expansion } from "../expansion.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-const NAME = /^[_a-zA-Z][_a-zA-Z0-9]*/;
-const OPERATOR = /^:?[-?+]/;
+const NAME = /[_a-zA-Z][_a-zA-Z0-9]*/y;
+const OPERATOR = /:?[-?+]/y;
+/** Of expressions within each other, as in "${A:-${B:-c}}". */
+const MOST_LEVELS = 20;
 
-/** @throws Error: the text is not valid, or a required variable is missing; then with the variable's own message */
-export function interpolate(text: string, environment: Environment): string {
-  let out = "";
-  let rest = text;
-  for (let at = rest.indexOf("$"); at >= 0; at = rest.indexOf("$")) {
-    out += rest.slice(0, at);
-    rest = rest.slice(at + 1);
-    if (rest.startsWith("$")) {
-      out += "$";
-      rest = rest.slice(1);
-    } else if (rest.startsWith("{")) {
-      const end = closing(rest);
-      out += expressionValue(rest.slice(1, end), environment);
-      rest = rest.slice(end + 1);
-    } else {
-      const [name] = NAME.exec(rest) ?? [];
-      if (name === undefined) throw new Error('"$" begins no variable: write "$$" for the character');
-      out += environment[name] ?? "";
-      rest = rest.slice(name.length);
+/** @throws Error: the text is not valid, or a required variable is missing; then with the variable's own message. TooLong */
+export function interpolate(text: string, environment: Environment, expansion: Expansion = new Expansion()): string {
+  if (!text.includes("$")) return text;
+  return new Interpolation(text, environment, expansion).valueOf(0, text.length, 0);
+}
+
+class Interpolation {
+  readonly #text: string;
+  readonly #environment: Environment;
+  readonly #expansion: Expansion;
+  /** Where each brace is closed. */
+  readonly #ends: ReadonlyMap<number, number>;
+
+  constructor(text: string, environment: Environment, expansion: Expansion) {
+    this.#text = text;
+    this.#environment = environment;
+    this.#expansion = expansion;
+    this.#ends = bracesOf(text);
+  }
+
+  valueOf(from: number, to: number, level: number): string {
+    if (level > MOST_LEVELS) throw new Error(`variables are within each other more than ${MOST_LEVELS} times`);
+    const text = this.#text;
+    const parts: string[] = [];
+    let at = from;
+    for (let dollar = text.indexOf("$", at); dollar >= 0 && dollar < to; dollar = text.indexOf("$", at)) {
+      parts.push(text.slice(at, dollar));
+      const next = text[dollar + 1];
+      if (next === "$") {
+        parts.push("$");
+        at = dollar + 2;
+      } else if (next === "{") {
+        const end = this.#ends.get(dollar + 1);
+        if (end === undefined) throw new Error(`"\${" is not closed`);
+        parts.push(this.#expression(dollar + 2, end, level));
+        at = end + 1;
+      } else {
+        const name = matched(NAME, text, dollar + 1);
+        if (name === undefined) throw new Error('"$" begins no variable: write "$$" for the character');
+        parts.push(this.#known(name));
+        at = dollar + 1 + name.length;
+      }
+    }
+    return parts.join("") + text.slice(at, to);
+  }
+
+  #known(name: string): string {
+    const value = this.#environment[name] ?? "";
+    this.#expansion.take(value.length);
+    return value;
+  }
+
+  #expression(from: number, to: number, level: number): string {
+    const text = this.#text;
+    const name = matched(NAME, text, from);
+    if (name === undefined) throw new Error(`\${${text.slice(from, to)}} names no variable`);
+    const behind = from + name.length;
+    if (behind === to) return this.#known(name);
+    const operator = matched(OPERATOR, text, behind);
+    if (operator === undefined) throw new Error(`\${${text.slice(from, to)}} is no form of a variable`);
+    const word = () => this.valueOf(behind + operator.length, to, level + 1);
+    const value = this.#environment[name];
+    const isGiven = value !== undefined && !(operator.startsWith(":") && value === "");
+    switch (operator.at(-1)) {
+      case "+":
+        return isGiven ? word() : "";
+      case "?":
+        if (!isGiven) throw new Error(`the variable ${name} is not set${behind + operator.length === to ? "" : `: ${word()}`}`);
+        return this.#known(name);
+      default:
+        return isGiven ? this.#known(name) : word();
     }
   }
-  return out + rest;
 }
 
-/** Index of the closing brace that matches the first opening brace. */
-function closing(text: string): number {
-  let depth = 0;
-  for (const [index, character] of text.split("").entries()) {
-    if (character === "{") depth++;
-    else if (character === "}" && --depth === 0) return index;
-  }
-  throw new Error(`"\${" is not closed`);
+/** @param pattern is sticky */
+function matched(pattern: RegExp, text: string, at: number): string | undefined {
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.[0];
 }
 
-function expressionValue(expression: string, environment: Environment): string {
-  const [name] = NAME.exec(expression) ?? [];
-  if (name === undefined) throw new Error(`\${${expression}} names no variable`);
-  const further = expression.slice(name.length);
-  const value = environment[name];
-  if (further === "") return value ?? "";
-  const [operator] = OPERATOR.exec(further) ?? [];
-  if (operator === undefined) throw new Error(`\${${expression}} is no form of a variable`);
-  const word = further.slice(operator.length);
-  const isGiven = value !== undefined && !(operator.startsWith(":") && value === "");
-  switch (operator.at(-1)) {
-    case "+":
-      return isGiven ? interpolate(word, environment) : "";
-    case "?":
-      if (!isGiven) throw new Error(`the variable ${name} is not set${word === "" ? "" : `: ${interpolate(word, environment)}`}`);
-      return value;
-    default:
-      return isGiven ? value : interpolate(word, environment);
+function bracesOf(text: string): Map<number, number> {
+  const ends = new Map<number, number>();
+  const open: number[] = [];
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === "{") open.push(at);
+    else if (text[at] === "}") {
+      const start = open.pop();
+      if (start !== undefined) ends.set(start, at);
+    }
   }
+  return ends;
 }

@@ -6,7 +6,6 @@ import type { ContainerInput } from "../schema/container.ts";
 import { uidOf } from "../uid.ts";
 import { endMessageOf } from "./end-message.ts";
 import { environmentOf } from "./env.ts";
-import { expand } from "./expand.ts";
 import { checksOf } from "./probes.ts";
 import { rightsOf } from "./security.ts";
 import type { Path, Translation } from "./translation.ts";
@@ -60,13 +59,13 @@ function programOf(
   env: Readonly<Record<string, string>>,
   path: Path,
 ): Pick<Container, "rootfs" | "image" | "pullPolicy" | "command" | "args"> {
-  const [program, ...first] = container.command.map((word) => expand(word, env));
+  const [program, ...first] = container.command.map((word, index) => at.expand(word, env, [...path, "command", index]));
   const source = sourceOf(at, container, path);
   if (program === undefined && source.rootfs !== undefined) at.refuse("with a root file system it needs a command", path);
   return {
     ...source,
     ...(program === undefined ? {} : { command: program }),
-    args: [...first, ...container.args.map((word) => expand(word, env))],
+    args: [...first, ...container.args.map((word, index) => at.expand(word, env, [...path, "args", index]))],
   };
 }
 

@@ -2,7 +2,6 @@
 import type { ContainerInput } from "../schema/container.ts";
 import { type EnvFromInput, type EnvVarInput, variableName } from "../schema/env.ts";
 import { fieldValue, resourceValue } from "./downward.ts";
-import { expand } from "./expand.ts";
 import { type ObjectKind, textOf } from "./objects.ts";
 import type { Path, Translation } from "./translation.ts";
 
@@ -41,7 +40,7 @@ function variableValue(
   before: Readonly<Record<string, string>>,
   path: Path,
 ): string | undefined {
-  if (valueFrom === undefined) return expand(value ?? "", before);
+  if (valueFrom === undefined) return at.expand(value ?? "", before, [...path, "value"]);
   const { configMapKeyRef, secretKeyRef, fieldRef, resourceFieldRef } = valueFrom;
   const from: Path = [...path, "valueFrom"];
   if (fieldRef !== undefined) return fieldValue(at, fieldRef, [...from, "fieldRef"], "env");

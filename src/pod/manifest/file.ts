@@ -9,6 +9,7 @@ import {
   shapeProblems,
   type TaskSpec,
 } from "../../engine/spec/index.ts";
+import { Expansion } from "../expansion.ts";
 import { withoutNulls } from "../nulls.ts";
 import { configMap, secret } from "../schema/config.ts";
 import { type PodInput, pod } from "../schema/pod.ts";
@@ -103,8 +104,9 @@ function schemaOf(written: unknown) {
 function tasksOf(pods: readonly Read[], objects: Objects, host: PodHost): ParsedFile {
   const findings: Finding[] = [];
   const tasks: TaskSpec[] = [];
+  const expansion = new Expansion();
   for (const { place, written, pod: one, job: rules } of pods) {
-    const { task, problems } = translate(new Translation(one, objects, host, rules), written);
+    const { task, problems } = translate(new Translation(one, objects, host, expansion, rules), written);
     findings.push(...problems.map(place));
     if (task !== undefined) tasks.push(task);
   }

@@ -1,8 +1,10 @@
 /** The inputs of a translation, which all parts of a pod share. */
 import type { Problem } from "../../engine/spec/index.ts";
 import type { ClusterRules } from "../cluster/rules.ts";
+import { type Expansion, TooLong } from "../expansion.ts";
 import type { PodInput } from "../schema/pod.ts";
 import type { PodSize } from "../sizes.ts";
+import { expand } from "./expand.ts";
 import type { Objects } from "./objects.ts";
 import type { JobRules } from "./workload.ts";
 
@@ -31,9 +33,12 @@ export class Translation {
   readonly host: PodHost;
   /** Set for pods of a Job. */
   readonly job: JobRules | undefined;
+  readonly #expansion: Expansion;
   readonly #problems: Problem[] = [];
 
-  constructor(pod: PodInput, objects: Objects, host: PodHost, job?: JobRules) {
+  /** @param expansion of the file to which the pod belongs */
+  constructor(pod: PodInput, objects: Objects, host: PodHost, expansion: Expansion, job?: JobRules) {
+    this.#expansion = expansion;
     this.job = job;
     this.pod = pod;
     this.objects = objects;
@@ -46,6 +51,17 @@ export class Translation {
 
   get namespace(): string {
     return this.pod.metadata.namespace ?? "default";
+  }
+
+  /** A text with its references replaced. One that grows too long is refused, and what is returned then is of no use. */
+  expand(text: string, values: Readonly<Record<string, string>>, path: Path): string {
+    try {
+      return expand(text, values, this.#expansion);
+    } catch (error) {
+      if (!(error instanceof TooLong)) throw error;
+      if (!this.#problems.some(({ code }) => code === "limit")) this.refuse(error.message, path, "limit");
+      return "";
+    }
   }
 
   refuse(message: string, path: Path, code: Problem["code"] = "combination"): void {

@@ -3,12 +3,13 @@ import type { HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { refusalOf, refuse } from "./errors.ts";
+import { boundedJson } from "./json.ts";
 import type { Route, ValidRequest } from "./route.ts";
 import type { Services } from "./services.ts";
 import { validated } from "./validate.ts";
 
-/** In bytes: a task file, and the JSON around it. */
-const LARGEST_BODY = 4 * 1024 * 1024;
+/** In bytes: a task file of 256 KiB, of which each character may be written as six, and the JSON around it. */
+const LARGEST_BODY = 2 * 1024 * 1024;
 
 export function appOf(routes: readonly Route[], services: Services): Hono<{ Bindings: HttpBindings }> {
   const app = new Hono<{ Bindings: HttpBindings }>();
@@ -29,9 +30,18 @@ const limited = bodyLimit({
   onError: (context) => refuse(context, "body-too-large", `the body is larger than ${LARGEST_BODY} bytes`),
 });
 
+/** undefined: the body is no JSON that a request could have. */
+async function jsonOf(context: Context): Promise<unknown> {
+  try {
+    return boundedJson(await context.req.text());
+  } catch {
+    return undefined;
+  }
+}
+
 async function respond(route: Route, context: Context<{ Bindings: HttpBindings }>, services: Services): Promise<Response> {
   if ("open" in route) return refuse(context, "upgrade-required", "this request takes over the connection: ask with Connection: Upgrade");
-  const body = route.body && (await context.req.json().catch(() => undefined));
+  const body = route.body && (await jsonOf(context));
   const asked = {
     ...services,
     context,

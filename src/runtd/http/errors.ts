@@ -48,6 +48,11 @@ export class InvalidRequest extends Error {
   override readonly name = "InvalidRequest";
 }
 
+/** More is asked for at once than the daemon does. */
+export class TooManyRequests extends Error {
+  override readonly name = "TooManyRequests";
+}
+
 export interface Refusal {
   readonly code: ErrorCode;
   readonly message: string;
@@ -59,6 +64,7 @@ export function errorOf(error: unknown): Refusal {
   if (error instanceof EngineError || error instanceof StoreError) return error;
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof InvalidRequest) return { code: "invalid-argument", message };
+  if (error instanceof TooManyRequests) return { code: "too-many", message };
   log("error", "request-failed", factsOf(error));
   return { code: "internal", message };
 }

@@ -1,5 +1,7 @@
 /** The dependencies of the routes of one socket. */
 import type { Engine } from "../../engine/index.ts";
+import type { EventLoop } from "../event-loop.ts";
+import type { Files } from "../parsing/files.ts";
 import type { Peers } from "../peers.ts";
 import type { Slots } from "./slots.ts";
 import type { Timings } from "./timings.ts";
@@ -10,6 +12,8 @@ export interface Services {
   readonly stateDir: string;
   readonly peers: Peers;
   readonly timings: Timings;
+  readonly files: Files;
+  readonly eventLoop: EventLoop;
   /** Slots of event and log streams. */
   readonly subscribers: Slots;
   /** Slots of upgraded connections. */

@@ -3,6 +3,9 @@ import type { z } from "zod";
 import { InvalidRequest } from "./errors.ts";
 import type { Route } from "./route.ts";
 
+/** That are told. */
+const MOST_PROBLEMS = 20;
+
 export interface Parts {
   readonly params: unknown;
   readonly query: unknown;
@@ -22,6 +25,6 @@ export function validated(route: Route, { params, query, body }: Parts): Require
     query: read("query", route.query, query),
     body: read("body", route.body, body),
   };
-  if (problems.length > 0) throw new InvalidRequest(problems.join("; "));
+  if (problems.length > 0) throw new InvalidRequest(problems.slice(0, MOST_PROBLEMS).join("; "));
   return parts;
 }

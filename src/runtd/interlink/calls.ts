@@ -1,8 +1,9 @@
 /** Implements the four calls of interLink's plug-in API with the engine. */
 import { type Engine, EngineError, type LogRecord, TextWriter } from "../../engine/index.ts";
-import { type ClusterPod, type ClusterRules, parseClusterPod } from "../../pod/index.ts";
+import type { ClusterPod, ClusterRules } from "../../pod/index.ts";
 import { hostAddresses } from "../host-facts.ts";
 import { log } from "../log.ts";
+import type { Files } from "../parsing/files.ts";
 import { hostOf } from "../read-file.ts";
 import { statusAnswer } from "./answers.ts";
 import type { LogRequest, PodRequest } from "./requests.ts";
@@ -12,16 +13,18 @@ export const GROUP = "interlink";
 
 export class Calls {
   readonly #engine: Engine;
+  readonly #files: Files;
   readonly #rules: ClusterRules;
 
-  constructor(engine: Engine, rules: ClusterRules) {
+  constructor(engine: Engine, files: Files, rules: ClusterRules) {
     this.#engine = engine;
+    this.#files = files;
     this.#rules = rules;
   }
 
   /** Creates the task of a pod. Creating the same pod again changes nothing. @throws EngineError invalid-spec, no-room; StoreError */
   async create(request: ClusterPod) {
-    const parsed = parseClusterPod(request, hostOf(this.#engine), this.#rules);
+    const parsed = await this.#files.readPod(request, hostOf(this.#engine), this.#rules);
     const [applied] = await this.#engine.apply(parsed, GROUP, {});
     const name = parsed.tasks[0]?.name ?? applied?.name ?? "";
     log("info", "interlink-create", { pod: name, change: applied?.change });

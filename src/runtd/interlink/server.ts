@@ -8,6 +8,7 @@ import { pipeline } from "node:stream/promises";
 import type { z } from "zod";
 import { EngineError } from "../../engine/index.ts";
 import { errorOf, statusOf } from "../http/errors.ts";
+import { boundedJson } from "../http/json.ts";
 import { HTTP_LIMITS, MOST_CONNECTIONS } from "../http/limits.ts";
 import type { Calls } from "./calls.ts";
 import { refusalOf } from "./guard.ts";
@@ -15,6 +16,8 @@ import { createRequest, logRequest, podRequest, statusRequest } from "./requests
 
 /** In bytes: a pod with its ConfigMaps and Secrets. */
 const LARGEST_BODY = 4 * 1024 * 1024;
+/** Of a request: the status of some hundred pods is asked for with all of each. */
+const MOST_VALUES = 100_000;
 
 export interface InterlinkOptions {
   readonly calls: Calls;
@@ -90,10 +93,12 @@ async function bodyOf<S extends z.ZodType>(request: IncomingMessage, schema: S):
 
 function jsonIn(text: string): unknown {
   try {
-    return JSON.parse(text);
-  } catch {
-    throw new InvalidBody([{ path: [], message: "is no JSON" }]);
+    const value = boundedJson(text, MOST_VALUES);
+    if (value !== undefined) return value;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
   }
+  throw new InvalidBody([{ path: [], message: "is no JSON, or has too many values" }]);
 }
 
 function fail(response: ServerResponse, error: unknown): void {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { warningsOf } from "../../engine/index.ts";
 import { jsonRoute } from "../http/route.ts";
 import { log } from "../log.ts";
-import { readFile } from "../read-file.ts";
+import { hostOf } from "../read-file.ts";
 import { fileToApply } from "../schemas/file.ts";
 import { applied, warnings } from "../schemas/task.ts";
 
@@ -18,12 +18,10 @@ export const applyFile = jsonRoute({
     description: "They are recorded; they may not run yet",
     schema: z.strictObject({ applied: z.array(applied), warnings }),
   },
-  errors: ["invalid-spec", "no-room", "not-written"],
-  async handle({ engine, caller, body: { text, group, ...options } }) {
+  errors: ["invalid-spec", "no-room", "not-written", "too-many"],
+  async handle({ engine, files, caller, body: { text, group, ...options } }) {
     // The file is read while the process for the caller runs.
-    const asking = caller();
-    const file = readFile(text, engine);
-    const by = await asking;
+    const [file, by] = await Promise.all([files.read(text, hostOf(engine)), caller()]);
     const tasks = await engine.apply(file, group, options, by);
     log("info", "applied", { group, tasks, by });
     return { applied: tasks, warnings: warningsOf(file.tasks) };

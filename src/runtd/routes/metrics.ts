@@ -9,5 +9,6 @@ export const getMetrics = textRoute({
   access: "read",
   summary: "Numbers, as Prometheus reads them",
   answer: { status: 200, description: "Text exposition", type: METRICS_TYPE },
-  respond: ({ engine, timings, context }) => context.body(exposition(samplesOf(engine, timings)), 200, { "content-type": METRICS_TYPE }),
+  respond: ({ engine, timings, eventLoop, context }) =>
+    context.body(exposition(samplesOf(engine, timings, eventLoop)), 200, { "content-type": METRICS_TYPE }),
 });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { TaskDifference } from "../../engine/index.ts";
 import { jsonRoute } from "../http/route.ts";
-import { readFile } from "../read-file.ts";
+import { hostOf } from "../read-file.ts";
 import { fileToApply } from "../schemas/file.ts";
 import { appliedChange } from "../schemas/task.ts";
 
@@ -27,6 +27,8 @@ export const planFile = jsonRoute({
     description: "One for each task of the file, and of the group",
     schema: z.strictObject({ tasks: z.array(difference) }),
   },
-  errors: ["invalid-spec", "no-room"],
-  handle: ({ engine, body: { text, group, ...options } }) => ({ tasks: engine.plan(readFile(text, engine), group, options) }),
+  errors: ["invalid-spec", "no-room", "too-many"],
+  async handle({ engine, files, body: { text, group, ...options } }) {
+    return { tasks: engine.plan(await files.read(text, hostOf(engine)), group, options) };
+  },
 });

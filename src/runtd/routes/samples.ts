@@ -1,10 +1,11 @@
 /** The metrics of the daemon. */
 import type { Engine } from "../../engine/index.ts";
+import type { EventLoop } from "../event-loop.ts";
 import type { Sample } from "../http/exposition.ts";
 import type { Timings } from "../http/timings.ts";
 import { unexpectedErrors } from "../last-handlers.ts";
 
-export function samplesOf(engine: Engine, { all }: Timings): Sample[] {
+export function samplesOf(engine: Engine, { all }: Timings, { holdUps }: EventLoop): Sample[] {
   const { epoch, lastSequence, conditions } = engine.node;
   const tasks = engine.list();
   return [
@@ -38,6 +39,12 @@ export function samplesOf(engine: Engine, { all }: Timings): Sample[] {
       values: conditions.map(({ type }) => ({ labels: { type }, value: 1 })),
     },
     ...logSamples(engine),
+    {
+      name: "runtd_event_loop_held_seconds",
+      type: "gauge",
+      help: "How long the daemon could answer nobody, of the last one to two minutes: the longest time (1), and quantiles.",
+      values: holdUps.map(({ quantile, seconds }) => ({ labels: { quantile }, value: seconds })),
+    },
     {
       name: "runtd_unexpected_errors_total",
       type: "counter",

@@ -1,9 +1,10 @@
 /** Requests about several tasks of a group, each one transaction. */
 import { z } from "zod";
-import { type Engine, type Selected, type Selection, selectionIn } from "../../engine/index.ts";
+import { type Selected, type Selection, selectionIn } from "../../engine/index.ts";
 import { jsonRoute } from "../http/route.ts";
+import type { Services } from "../http/services.ts";
 import { log } from "../log.ts";
-import { readFile } from "../read-file.ts";
+import { hostOf } from "../read-file.ts";
 import { groupName } from "../schemas/names.ts";
 
 const fields = z.strictObject({
@@ -36,8 +37,8 @@ const selected = z.strictObject({
 const recorded = { status: 202, description: "It is recorded, not done", schema: selected } as const;
 
 /** @throws EngineError invalid-spec */
-function selectionOf({ names, text }: Named, engine: Engine): Selection {
-  if (text !== undefined) return selectionIn(readFile(text, engine));
+async function selectionOf({ names, text }: Named, { engine, files }: Services): Promise<Selection> {
+  if (text !== undefined) return selectionIn(await files.read(text, hostOf(engine)));
   return names === undefined ? "all" : { names };
 }
 
@@ -54,10 +55,11 @@ export const deleteTasks = jsonRoute({
     ...recorded,
     schema: selected.extend({ volumes: z.array(z.string()).describe("Names of the kept volumes that go with them.") }),
   },
-  errors: ["invalid-spec", "unknown-task", "not-written"],
-  async handle({ engine, body, caller }) {
+  errors: ["invalid-spec", "unknown-task", "not-written", "too-many"],
+  async handle({ body, caller, ...services }) {
+    const { engine } = services;
     const by = await caller();
-    const done = await engine.deleteAll(selectionOf(body, engine), body.group, by, body.volumes);
+    const done = await engine.deleteAll(await selectionOf(body, services), body.group, by, body.volumes);
     log("info", "delete-asked", { tasks: idsOf(done), by });
     return done;
   },
@@ -71,10 +73,11 @@ export const stopTasks = jsonRoute({
   summary: "Stop tasks of a group in the inverse order of their dependencies, and leave them to be looked at",
   body: selection,
   answer: recorded,
-  errors: ["invalid-spec", "unknown-task", "not-written"],
-  async handle({ engine, body, caller }) {
+  errors: ["invalid-spec", "unknown-task", "not-written", "too-many"],
+  async handle({ body, caller, ...services }) {
+    const { engine } = services;
     const by = await caller();
-    const done = await engine.stopAll(selectionOf(body, engine), body.group, by);
+    const done = await engine.stopAll(await selectionOf(body, services), body.group, by);
     log("info", "stop-asked", { tasks: idsOf(done), by });
     return done;
   },
@@ -93,10 +96,11 @@ export const restartTasks = jsonRoute({
       stopped: z.array(z.string()).describe("Names of tasks that have stopped or are being stopped. They stay as they are."),
     }),
   },
-  errors: ["invalid-spec", "unknown-task", "not-running", "not-written"],
-  async handle({ engine, body, caller }) {
+  errors: ["invalid-spec", "unknown-task", "not-running", "not-written", "too-many"],
+  async handle({ body, caller, ...services }) {
+    const { engine } = services;
     const by = await caller();
-    const done = await engine.restartAll(selectionOf(body, engine), body.group, by);
+    const done = await engine.restartAll(await selectionOf(body, services), body.group, by);
     log("info", "restart-asked", { tasks: idsOf(done), by });
     return done;
   },

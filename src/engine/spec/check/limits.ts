@@ -5,6 +5,8 @@ import type { TaskSpec } from "../schema/task.ts";
 const MIB = 1024 * 1024;
 /** The kernel accepts no quota below 1000 microseconds, which is a hundredth of a CPU with a period of 100 ms. Source: kernel/sched/core.c. */
 const LEAST_CPUS = 0.01;
+/** In bytes, with their names: all variables of a container, or of an agent. The kernel takes 2 MiB of variables and arguments with the usual stack: execve(2). */
+const MOST_VARIABLES = MIB;
 
 export function checkLimits({ containers, memory, cpus, pids }: TaskSpec): Problem[] {
   const wrong = (message: string, ...path: (string | number)[]): Problem => ({ code: "limit", message, path });
@@ -21,9 +23,21 @@ export function checkLimits({ containers, memory, cpus, pids }: TaskSpec): Probl
     }
     if (cpus !== undefined && (container.cpus ?? 0) > cpus)
       at("cpus", `${container.cpus} CPUs of the container are more than the ${cpus} of the task`);
+    if (variableBytes(container.env) > MOST_VARIABLES) at("env", TOO_MANY_VARIABLES);
+    for (const [agent, { env }] of (container.agents ?? []).entries())
+      if (variableBytes(env) > MOST_VARIABLES) problems.push(wrong(TOO_MANY_VARIABLES, "containers", index, "agents", agent, "env"));
     if (pids !== undefined && (container.pids ?? 0) > pids) at("pids", `${container.pids} processes are more than the ${pids} of the task`);
   });
   return problems;
+}
+
+const TOO_MANY_VARIABLES = `all variables together have more than ${MOST_VARIABLES} bytes`;
+
+function variableBytes(env: Readonly<Record<string, string>>): number {
+  let bytes = 0;
+  // With the "=" between and the NUL behind.
+  for (const [name, value] of Object.entries(env)) bytes += Buffer.byteLength(name) + Buffer.byteLength(value) + 2;
+  return bytes;
 }
 
 function mebibytes(bytes: number): string {

@@ -1,0 +1,107 @@
+/**
+ * Parses files of clients in a thread of its own, with bounds for time and memory: the daemon goes on meanwhile, whatever is in the file. The thread is started when it is
+ * needed, and ends when it was not needed for a while.
+ */
+import { Worker } from "node:worker_threads";
+import type { ParsedFile } from "../../engine/index.ts";
+import { type ClusterPod, type ClusterRules, type PodHost, parseFile } from "../../pod/index.ts";
+import { TooManyRequests } from "../http/errors.ts";
+import type { Answer, Question } from "./messages.ts";
+
+/** In characters. A shorter file takes less time than a thread takes to start, unless it says how often its pods are made. */
+const SHORT = 4096;
+const REPEATED = /replicas|completions/;
+const LONGEST_MS = 10_000;
+const MOST_MEMORY_MIB = 192;
+const IDLE_MS = 10_000;
+/** Files that wait. They are parsed one after the other. */
+const MOST_WAITING = 64;
+
+export class Files {
+  #worker: Worker | undefined;
+  #idle: NodeJS.Timeout | undefined;
+  #turn: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
+
+  /** Tasks, or Kubernetes objects. @throws TooManyRequests; Error: a defect of the parser */
+  async read(text: string, host: PodHost): Promise<ParsedFile> {
+    return text.length <= SHORT && !REPEATED.test(text) ? parseFile(text, host) : this.#inTurn({ text, host });
+  }
+
+  /** A pod of a cluster. @throws as read */
+  readPod(pod: ClusterPod, host: PodHost, rules: ClusterRules): Promise<ParsedFile> {
+    return this.#inTurn({ pod, host, rules });
+  }
+
+  async #inTurn(question: Question): Promise<ParsedFile> {
+    if (this.#waiting >= MOST_WAITING) throw new TooManyRequests(`${MOST_WAITING} files wait to be read`);
+    this.#waiting++;
+    const answer = this.#turn.then(() => this.#ask(question));
+    this.#turn = answer.catch(() => {});
+    try {
+      return await answer;
+    } finally {
+      this.#waiting--;
+    }
+  }
+
+  async #ask(question: Question): Promise<ParsedFile> {
+    clearTimeout(this.#idle);
+    const answer = await answered(this.#running(), question);
+    if (typeof answer === "string") return refusal(answer);
+    this.#idle = setTimeout(() => this.#end(), IDLE_MS).unref();
+    if ("failure" in answer) throw new Error(answer.failure);
+    return answer.parsed;
+  }
+
+  #running(): Worker {
+    if (this.#worker !== undefined) return this.#worker;
+    const program = new URL(`./worker${import.meta.url.slice(import.meta.url.lastIndexOf("."))}`, import.meta.url);
+    const worker = new Worker(program, { resourceLimits: { maxOldGenerationSizeMb: MOST_MEMORY_MIB, maxYoungGenerationSizeMb: 16 } });
+    worker.unref();
+    worker.on("error", () => {});
+    worker.once("exit", () => {
+      if (this.#worker === worker) this.#worker = undefined;
+    });
+    this.#worker = worker;
+    return worker;
+  }
+
+  #end(): void {
+    const worker = this.#worker;
+    this.#worker = undefined;
+    void worker?.terminate();
+  }
+}
+
+/** A text: why the thread was ended. */
+function answered(worker: Worker, question: Question): Promise<Answer | string> {
+  return new Promise((resolve) => {
+    const end = (answer: Answer | string) => {
+      clearTimeout(timer);
+      worker.off("message", end).off("error", failed).off("exit", left).unref();
+      resolve(answer);
+    };
+    const failed = ({ code, message }: NodeJS.ErrnoException) =>
+      end(
+        code === "ERR_WORKER_OUT_OF_MEMORY"
+          ? `reading the file takes more than ${MOST_MEMORY_MIB} MiB of memory`
+          : `the file cannot be read: ${message}`,
+      );
+    const left = () => end("the file cannot be read: the thread that reads it has ended");
+    const timer = setTimeout(() => {
+      end(`reading the file takes longer than ${LONGEST_MS / 1000} s`);
+      void worker.terminate();
+    }, LONGEST_MS);
+    worker.on("message", end).on("error", failed).on("exit", left).ref();
+    try {
+      worker.postMessage(question);
+    } catch (error) {
+      end({ failure: String(error) });
+    }
+  });
+}
+
+function refusal(message: string): ParsedFile {
+  return { tasks: [], findings: [{ code: "limit", message, pointer: "", document: 0, line: 1, column: 1 }] };
+}
