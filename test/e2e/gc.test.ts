@@ -113,6 +113,27 @@ describe.skipIf(!isRoot || !isRunt)("gc (needs root)", () => {
     expect([directories(), existsSync(other)]).toEqual([[], false]);
   });
 
+  test("a container of another mount namespace is known by the directory of its state root, not by the path", async () => {
+    const [other, here] = [join(directory, "other-namespace"), join(directory, "same-path")];
+    for (const path of [other, here]) mkdirSync(path, { mode: 0o700 });
+    const name = id();
+    const path = prepared();
+    const script = `mount --bind "$0" "$1" && "$2" --root "$1" run --detach -b "$3" "$4" && "$2" --root "$1" kill "$4" KILL && sleep 1`;
+    const words = ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, other, here, RUNTIME, path, name];
+    expect(await call(directory, words)).toMatchObject({ status: 0 });
+    const collected = async () => JSON.parse(await ok(["--root", here, "gc", "--yes", "-f", "json"]));
+    const found = await collected();
+    expect(found.objects.filter((one: Found) => one.id === name)).toEqual([]);
+    expect(found.otherRoots).toContain(here);
+    expect(directories()).toHaveLength(hierarchies.length);
+    // One that was removed and made again is another directory, too: it is younger than the container.
+    rmSync(here, { recursive: true });
+    await ok(["--root", here, "create", "-b", bundle((config) => shell(config, "true")), "later"]);
+    expect((await collected()).objects.filter((one: Found) => one.id === name)).toMatchObject([{ kind: "cgroup", outcome: "removed" }]);
+    expect(directories()).toEqual([]);
+    await ok(["--root", here, "delete", "--force", "later"]);
+  });
+
   test("what lives is shown and left alone, and goes once it has ended", async () => {
     const name = await run();
     const { pid } = JSON.parse(await ok(["state", name]));

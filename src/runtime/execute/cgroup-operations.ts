@@ -2,7 +2,7 @@
 
 import type { OpArgs } from "../../shared/protocol/index.ts";
 import { createCgroup, finishCgroup, markContainer } from "../cgroup/index.ts";
-import { writeRecord } from "../state/index.ts";
+import { rootDirectory, writeRecord } from "../state/index.ts";
 import type { Execution } from "./execution.ts";
 import { systemd } from "./on-demand.ts";
 
@@ -22,7 +22,9 @@ export function makeCgroup(execution: Execution, { path }: OpArgs<"cgroup.create
     return;
   }
   if (execution.marked) return;
-  markContainer(path, { root, id: record.id, ...(kept && { kept }), ...(unit && { unit: unit.unit }) });
+  const directory = rootDirectory(root);
+  const { id, created } = record;
+  markContainer(path, { root, id, ...(directory && { directory, created }), ...(kept && { kept }), ...(unit && { unit: unit.unit }) });
   // Builds that do not know of the v2 directory look for the mark on the first of v1.
   execution.marked = path !== unified;
 }

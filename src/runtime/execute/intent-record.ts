@@ -1,7 +1,7 @@
 /** The record that a container begins with: it names everything that may have to be undone. */
 import { type CgroupBefore, levelsToMake } from "../cgroup/index.ts";
 import * as host from "../host/index.ts";
-import { refuseExisting, STATE_MINOR, STATE_SCHEMA, type StateRecord } from "../state/index.ts";
+import { refuseExisting, STATE_MINOR, STATE_SCHEMA, type StateRecord, timestamp } from "../state/index.ts";
 import type { Blueprint } from "./execution.ts";
 import { hooksRecord } from "./hooks.ts";
 import { existingCgroup } from "./on-demand.ts";
@@ -54,9 +54,3 @@ export function intentRecord(
 
 /** There is no exec while the container is being made. */
 const NOT_YET = { unknown: true, namespaces: [], chroot: false, keyring: false } as const;
-
-/** RFC 3339 with nanoseconds, UTC. */
-function timestamp(): string {
-  const { seconds, nanoseconds } = host.now();
-  return `${new Date(seconds * 1000).toISOString().slice(0, 19)}.${String(nanoseconds).padStart(9, "0")}Z`;
-}

@@ -17,7 +17,7 @@ export {
   type StateRecord,
   type StateSummary,
 } from "./record.ts";
-export { isSharedRoot, lookAtRoot, marks } from "./root.ts";
+export { isSharedRoot, lookAtRoot, marks, rootDirectory } from "./root.ts";
 export { deriveLife, deriveStatus, initState, type Status } from "./status.ts";
 export {
   configPath,
@@ -37,3 +37,4 @@ export {
   writeRecord,
 } from "./store.ts";
 export { peek, readSummary, readTarget } from "./summary.ts";
+export { timestamp } from "./time.ts";

@@ -5,10 +5,10 @@
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { isOwner } from "./owner.ts";
+import { timestamp } from "./time.ts";
 
-/** An extended attribute. A user without rights on the host can write those of users only. */
+/** An extended attribute, whose value is the time. A user without rights on the host can write those of users only. */
 const ATTRIBUTES = ["trusted.runt.root", "user.runt.root"];
-const VALUE = "1";
 /** Where the file system has no such attributes: a directory that no container id names. */
 const DIRECTORY = "@runt";
 
@@ -27,9 +27,18 @@ export function markIfEmpty(root: string): void {
 }
 
 export function isMarked(root: string): boolean {
-  if (ATTRIBUTES.some((name) => typeof attribute(root, name) === "string")) return true;
+  if (markedAt(root) !== undefined) return true;
   const found = host.lstat(`${root}/${DIRECTORY}`);
   return found !== undefined && (found.mode & host.S.IFMT) === host.S.IFDIR && isOwner(found.uid);
+}
+
+/** When it was marked; undefined: it was not, or that is not known. */
+export function markedAt(root: string): string | undefined {
+  for (const name of ATTRIBUTES) {
+    const value = attribute(root, name);
+    if (typeof value === "string") return value;
+  }
+  return undefined;
 }
 
 /** Remove a root that has nothing in it but its mark. */
@@ -44,7 +53,7 @@ export function removeRoot(root: string): void {
 
 function trySet(root: string, name: string): boolean {
   try {
-    host.setxattr(behind(root), name, VALUE);
+    host.setxattr(behind(root), name, timestamp());
     return true;
   } catch (error) {
     if (host.isErrno(error, "EPERM", "EOPNOTSUPP", "EACCES")) return false;

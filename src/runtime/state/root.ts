@@ -14,7 +14,7 @@ const OTHERS = 0o002;
 const LINKS_OF_NONE = 2;
 
 /** The root that has been looked at: a verb reads its record more than once. */
-let known: { readonly root: string; readonly shared: boolean } | undefined;
+let known: { readonly root: string; readonly shared: boolean; readonly found: host.Stat } | undefined;
 
 /**
  * A record names processes and cgroups that verbs signal and remove, so it must be the caller's or root's: ROOT belongs to one of them, and others
@@ -27,12 +27,18 @@ export function refuseForeignRoot(root: string, found = known?.root === root ? u
   if ((found.mode & OTHERS) !== 0 && (found.mode & host.S.ISVTX) === 0 && !defenceDisabled("state-root")) {
     throw new RuntError("state-root", `state directory ${root}: every user can write to it`);
   }
-  known = { root, shared: (found.mode & GROUP_AND_OTHERS) !== 0 };
+  known = { root, shared: (found.mode & GROUP_AND_OTHERS) !== 0, found };
 }
 
 /** Whether others can make something of their own in it (a sticky directory like /tmp, one of a group); of a root that was looked at. */
 export function isSharedRoot(root: string): boolean {
   return known?.root === root && known.shared;
+}
+
+/** Which directory ROOT is, "DEVICE:INODE": the same path is another one in another mount namespace. undefined: there is none. */
+export function rootDirectory(root: string): string | undefined {
+  refuseForeignRoot(root);
+  return known?.root === root ? `${known.found.dev}:${known.found.ino}` : undefined;
 }
 
 /** The directory that ROOT leads to. Who has made a link has chosen that directory, so a link is the caller's or root's, too. */

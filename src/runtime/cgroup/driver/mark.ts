@@ -8,6 +8,10 @@ export interface ContainerMark {
   /** State root. */
   readonly root: string;
   readonly id: string;
+  /** Which directory the state root is, "DEVICE:INODE"; absent in marks of older builds. */
+  readonly directory?: string;
+  /** When the container was made, as its record has it. */
+  readonly created?: string;
   /** Directories of the container in other hierarchies that were there before it. */
   readonly kept?: readonly string[];
   /** Name of the systemd unit whose cgroup it is. */

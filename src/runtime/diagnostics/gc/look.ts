@@ -1,5 +1,5 @@
 /** One look at everything that runt may have left behind. Nothing is changed. */
-import { findMarked, isSameRoot, type Left, lookAround, type MarkedCgroup } from "../../cgroup/end/index.ts";
+import { findMarked, type Left, lookAround, type MarkedCgroup } from "../../cgroup/end/index.ts";
 import { cgroupCensus } from "../../cgroup/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import { ownerOf } from "../../execute/index.ts";
@@ -9,12 +9,13 @@ import { containerDirectory, isId, listIds, readRecord, remains, type StateRecor
 import { tryLock } from "./lock.ts";
 import { cgroupAt } from "./place.ts";
 import type { Kept, Look, Remains } from "./remains.ts";
+import { isOfRoot } from "./roots.ts";
 
 type Found = Remains | Kept;
 
 export function look(options: RuntimeOptions): Look {
   const { containers, emptyLevels } = findMarked(options.rootless);
-  const isOurs = ({ mark }: MarkedCgroup) => isSameRoot(mark.root, options.root);
+  const isOurs = ({ mark }: MarkedCgroup) => isOfRoot(mark, options.root);
   const found: Found[] = [
     ...listIds(options.root).flatMap((id) => stateOf(options.root, id) ?? []),
     ...containers.filter(isOurs).flatMap((marked) => cgroupOf(options.root, marked) ?? []),
