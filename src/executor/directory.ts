@@ -2,18 +2,7 @@
  * What an executor has on disk: STATEDIR/ID/{executor.json,config.json,record.json,started.json,stdin,stdout,stderr}; the runtime's state is in STATEDIR/@runtime. With a
  * directory in memory all of this is there, and STATEDIR/ID is a symbolic link to it.
  */
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { type ExitRecord, type LogCounts, type ProcessId, START_FIFO } from "../shared/protocol/index.ts";
 import { exactJson } from "../shared/text/index.ts";
@@ -21,6 +10,7 @@ import { ExecutorError } from "./errors.ts";
 import { checkId } from "./launch/check.ts";
 import type { StreamName } from "./launch/stdio.ts";
 import { readLogCounts } from "./log-counts.ts";
+import { readOwnFile, writeOwnFile } from "./own-file.ts";
 import { thisBoot } from "./process/boot.ts";
 import { isAlive, processStat } from "./process/procfs.ts";
 import { parseState, readRecord } from "./record.ts";
@@ -132,13 +122,14 @@ export class Directory {
   /** Written before the start: while init waits it means nothing. */
   recordStart(): void {
     const temporary = `${this.#started}.${process.pid}`;
-    writeFileSync(temporary, JSON.stringify({ startedMs: Date.now() }), { mode: 0o600 });
+    writeOwnFile(temporary, JSON.stringify({ startedMs: Date.now() }));
     renameSync(temporary, this.#started);
   }
 
   #startedMs(): number | undefined {
     try {
-      return parseState<{ startedMs: number }>(this.#started, readFileSync(this.#started, "utf8"), ({ startedMs }) => startedMs).startedMs;
+      return parseState<{ startedMs: number }>(this.#started, readOwnFile(this.#started).toString(), ({ startedMs }) => startedMs)
+        .startedMs;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
       throw error;
@@ -163,7 +154,7 @@ export class Directory {
     const path = join(this.path, "executor.json");
     let text: string;
     try {
-      text = readFileSync(path, "utf8");
+      text = readOwnFile(path).toString();
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
       if (this.exists()) throw new ExecutorError("state-unreadable", `${path} is gone`, { path });
@@ -181,7 +172,9 @@ export class Directory {
   /** Of its config.json; none where that cannot be read. */
   annotations(): Readonly<Record<string, string>> {
     try {
-      const { annotations } = JSON.parse(readFileSync(join(this.path, "config.json"), "utf8")) as { annotations?: Record<string, string> };
+      const { annotations } = JSON.parse(readOwnFile(join(this.path, "config.json")).toString()) as {
+        annotations?: Record<string, string>;
+      };
       return annotations ?? {};
     } catch {
       return {};

@@ -1,6 +1,6 @@
 /** What the log pump of a container says of itself, beside the exit record. */
-import { readFileSync } from "node:fs";
 import type { LogCounts } from "../shared/protocol/index.ts";
+import { readOwnFile } from "./own-file.ts";
 
 /** What went into the log and what did not, about a second old while the container runs. */
 export interface LogUse {
@@ -13,7 +13,7 @@ export interface LogUse {
 /** undefined: there is no log, or no counts yet. The file is overwritten in place, so a read may see half of a write: then the next read shows more. */
 export function readLogCounts(record: string): LogCounts | undefined {
   try {
-    return JSON.parse(readFileSync(`${record}.log`, "utf8"));
+    return JSON.parse(readOwnFile(`${record}.log`).toString());
   } catch (error) {
     if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;

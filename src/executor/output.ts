@@ -1,7 +1,8 @@
 /** The caller's end of an output FIFO: it may be opened, left and opened again, also by another process. */
-import { closeSync, constants, existsSync, openSync, readFileSync, readSync } from "node:fs";
+import { closeSync, constants, existsSync, readSync } from "node:fs";
 import { Socket } from "node:net";
 import { Readable } from "node:stream";
+import { openOwnFifo, readOwnFile } from "./own-file.ts";
 
 const { O_NONBLOCK, O_RDONLY } = constants;
 const CHUNK = 65_536;
@@ -23,7 +24,7 @@ export interface Life {
 
 /** Unread output, and what the container prints from now on. Ends with the container. */
 export function readOutput({ fifo, saved, life }: OutputSource): Readable {
-  const fd = openSync(fifo, O_RDONLY | O_NONBLOCK);
+  const fd = openOwnFifo(fifo, O_RDONLY | O_NONBLOCK);
   const socket = new Socket({ fd, readable: true, writable: false });
   let isHeld = false;
   const output = new Readable({
@@ -49,10 +50,15 @@ export function readOutput({ fifo, saved, life }: OutputSource): Readable {
   });
   const finish = () => {
     if (output.destroyed) return;
-    // Whether the kernel reports the end of a FIFO depends on who had it open when: what is in it is taken by hand.
-    if (isOpen) for (const chunk of drain(fifo, socket)) output.push(chunk);
-    if (existsSync(saved)) output.push(readFileSync(saved));
-    output.push(null);
+    try {
+      // Whether the kernel reports the end of a FIFO depends on who had it open when: what is in it is taken by hand.
+      if (isOpen) for (const chunk of drain(fifo, socket)) output.push(chunk);
+      if (existsSync(saved)) output.push(readOwnFile(saved, Number.POSITIVE_INFINITY));
+      output.push(null);
+    } catch (error) {
+      // Something else is in the place of the one or the other.
+      output.destroy(error as Error);
+    }
   };
   life.ended.then(finish, finish);
   return output;
@@ -60,7 +66,7 @@ export function readOutput({ fifo, saved, life }: OutputSource): Readable {
 
 function* drain(fifo: string, socket: Socket): Generator<Buffer> {
   // The reading end that is open keeps what is in the FIFO; this one shares it.
-  const fd = openSync(fifo, O_RDONLY | O_NONBLOCK);
+  const fd = openOwnFifo(fifo, O_RDONLY | O_NONBLOCK);
   socket.destroy();
   try {
     for (;;) {

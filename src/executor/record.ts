@@ -1,7 +1,8 @@
 /** The exit record that `runt create` and `runt run --detach` write with --exit-record: reading it, and keeping it from being begun. */
-import { linkSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
+import { linkSync, unlinkSync } from "node:fs";
 import { EXIT_PHASE, EXIT_RECORD_SCHEMA, type ExitRecord } from "../shared/protocol/index.ts";
 import { ExecutorError } from "./errors.ts";
+import { readOwnFile, writeOwnFile } from "./own-file.ts";
 import { thisBoot } from "./process/boot.ts";
 import { isAlive, type ProcessIdentity } from "./process/procfs.ts";
 
@@ -9,7 +10,7 @@ import { isAlive, type ProcessIdentity } from "./process/procfs.ts";
 export function readRecord(path: string): ExitRecord | undefined {
   let text: string;
   try {
-    text = readFileSync(path, "utf8");
+    text = readOwnFile(path).toString();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
@@ -42,7 +43,7 @@ export function abandon(path: string, id: string): boolean {
     monitor: { pid: 0, startTicks: "0" },
     phase: EXIT_PHASE.abandoned,
   };
-  writeFileSync(temporary, JSON.stringify(record), { mode: 0o600 });
+  writeOwnFile(temporary, JSON.stringify(record));
   try {
     linkSync(temporary, path);
     return true;

@@ -1,5 +1,5 @@
 /** The caller's ends of an executor's FIFOs: its standard streams, and the size of its terminal. */
-import { closeSync, constants, openSync } from "node:fs";
+import { closeSync, constants } from "node:fs";
 import { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import type { Directory } from "./directory.ts";
@@ -8,6 +8,7 @@ import type { TerminalSize } from "./launch/command.ts";
 import { checkSize, writeSize } from "./launch/size.ts";
 import { pipePath, type StreamName, sizePath } from "./launch/stdio.ts";
 import { type Life, readOutput } from "./output.ts";
+import { openOwnFifo } from "./own-file.ts";
 
 function writerOf(fd: number): Socket {
   const stdin = new Socket({ fd, readable: false, writable: true });
@@ -34,7 +35,7 @@ export class Streams {
   writeStdin(): Writable {
     const path = pipePath(this.#directory.path, "stdin");
     try {
-      return writerOf(openSync(path, constants.O_WRONLY | constants.O_NONBLOCK));
+      return writerOf(openOwnFifo(path, constants.O_WRONLY | constants.O_NONBLOCK));
     } catch (error) {
       const reason = { ENOENT: "has no standard input", ENXIO: "has ended, or has closed its standard input" }[
         (error as { code: string }).code
@@ -59,7 +60,7 @@ export class Streams {
     checkSize("size", size);
     let fd: number;
     try {
-      fd = openSync(sizePath(this.#directory.path), constants.O_WRONLY | constants.O_NONBLOCK);
+      fd = openOwnFifo(sizePath(this.#directory.path), constants.O_WRONLY | constants.O_NONBLOCK);
     } catch (error) {
       const reason = { ENOENT: "has no terminal", ENXIO: "has ended, or nobody watches over its terminal" }[
         (error as { code: string }).code

@@ -1,8 +1,8 @@
 /** Processes that outlive the launcher of a container: its monitor, and the log pump that the monitor has started. */
-import { readFileSync } from "node:fs";
 import type { ExitRecord } from "../../shared/protocol/index.ts";
 import { Directory } from "../directory.ts";
 import { idsIn } from "../list.ts";
+import { readOwnFile } from "../own-file.ts";
 import { isAlive, type ProcessIdentity } from "../process/procfs.ts";
 
 /** Of one executor. What cannot be read has none: a monitor that has not told its container's pid yet is part of the launch. */
@@ -23,7 +23,7 @@ export function allKeepers(stateDir: string): ProcessIdentity[] {
 
 function jsonOf<T extends object>(path: string): (Partial<T> & T) | undefined {
   try {
-    const value: unknown = JSON.parse(readFileSync(path, "utf8"));
+    const value: unknown = JSON.parse(readOwnFile(path).toString());
     return typeof value === "object" && value !== null ? (value as T) : undefined;
   } catch {
     return undefined;
