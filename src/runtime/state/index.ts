@@ -3,7 +3,7 @@ export { holdersOf, locked, lockHolders } from "./holders.ts";
 export { checkId, isId } from "./id.ts";
 export { lockAgain } from "./lock-again.ts";
 export { remains } from "./on-demand.ts";
-export { openFifo, writeNew } from "./own.ts";
+export { openFifo, openFile, writeNew } from "./own.ts";
 export {
   type CgroupRecord,
   type ExecRecord,

@@ -6,22 +6,31 @@ import { isOwner } from "./owner.ts";
 
 /** Open a FIFO. @throws RuntError state-unreadable when something else has its name, HostError */
 export function openFifo(path: string, flags: number): number {
+  return openOwn(path, flags, host.S.IFIFO);
+}
+
+/** Open a file for reading. @throws RuntError state-unreadable when something else has its name, HostError */
+export function openFile(path: string): number {
+  return openOwn(path, host.O.RDONLY | host.O.NONBLOCK, host.S.IFREG);
+}
+
+function openOwn(path: string, flags: number, type: number): number {
   if (defenceDisabled("state-entry")) return host.open(path, flags);
   let fd: number;
   try {
     fd = host.open(path, flags | host.O.NOFOLLOW | host.O.NOCTTY);
   } catch (error) {
-    if (host.isErrno(error, "ELOOP")) throw noFifo(path, error);
+    if (host.isErrno(error, "ELOOP")) throw another(path, error);
     throw error;
   }
   const { mode, uid } = host.fstat(fd);
-  if ((mode & host.S.IFMT) === host.S.IFIFO && isOwner(uid)) return fd;
+  if ((mode & host.S.IFMT) === type && isOwner(uid)) return fd;
   host.close(fd);
-  throw noFifo(path);
+  throw another(path);
 }
 
-function noFifo(path: string, cause?: unknown): RuntError {
-  return new RuntError("state-unreadable", `${path}: something else is in the place of the FIFO that create has made`, { cause });
+function another(path: string, cause?: unknown): RuntError {
+  return new RuntError("state-unreadable", `${path}: something else is in the place of what create has made`, { cause });
 }
 
 /** Write a new file. What has its name is removed, and never opened: a verb that was killed has left it, or somebody else. */

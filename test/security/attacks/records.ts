@@ -1,9 +1,9 @@
 /** Records of somebody else, which name what is not his: verbs that believe them signal and remove it for him. */
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Attack, escaped, held, type Outcome } from "../attack.ts";
-import type { Subject } from "../subject.ts";
+import { type Attack, escaped, held, heldIf, type Outcome } from "../attack.ts";
+import { type Subject, textOf } from "../subject.ts";
 
 const NOBODY = "65534:65534";
 const VERBS: readonly (readonly string[])[] = [
@@ -62,12 +62,122 @@ async function openRoot(subject: Subject): Promise<Outcome> {
   return status === 0 ? escaped("records that everybody may replace are believed") : held(stderr.trim());
 }
 
+const PRECIOUS = "of the host";
+
+/** A directory of the host's with files in two levels. */
+function hostDirectory(subject: Subject): string {
+  const victim = subject.scratch("host");
+  mkdirSync(join(victim, "below"));
+  for (const name of ["precious", "below/precious"]) writeFileSync(join(victim, name), PRECIOUS);
+  return victim;
+}
+
+const isWhole = (victim: string) => ["precious", "below/precious"].every((name) => textOf(join(victim, name)) === PRECIOUS);
+
+/** ROOT/ID is a link. The root is the runtime's own: it has made a container there. */
+async function linkForContainer(subject: Subject): Promise<Outcome> {
+  await subject.running();
+  const victim = hostDirectory(subject);
+  symlinkSync(victim, join(subject.root, "link"));
+  const { status } = await subject.call(["delete", "--force", "link"]);
+  rmSync(join(subject.root, "link"), { force: true });
+  return heldIf(
+    isWhole(victim),
+    isWhole(victim) ? `status ${status}, the directory is whole` : "the directory that the link leads to is emptied",
+  );
+}
+
+/** A link in the place of the next record: the file that it leads to is written. */
+async function linkForNextRecord(subject: Subject): Promise<Outcome> {
+  const id = await subject.running();
+  const victim = hostDirectory(subject);
+  for (const name of ["state.json.new", "state.json.tmp", "status.new", "config.json.new"])
+    symlinkSync(join(victim, "precious"), join(subject.root, id, name));
+  for (const args of [
+    ["update", "--pids-limit", "77", id],
+    ["pause", id],
+    ["resume", id],
+  ])
+    await subject.call(args);
+  return heldIf(isWhole(victim), isWhole(victim) ? "the file is unchanged" : "a file of the host is overwritten by the record");
+}
+
+/** exec.fifo is a link to that of another container. */
+async function linkForFifo(subject: Subject): Promise<Outcome> {
+  const made: string[] = [];
+  for (let number = 0; number < 2; number++) {
+    const id = subject.id();
+    const bundle = subject.bundle((config) => {
+      config.process.args = ["/bin/sleep", "1000"];
+    });
+    await subject.ok(["create", "-b", bundle, id]);
+    made.push(id);
+  }
+  const [one = "", other = ""] = made;
+  const [place, aside] = [join(subject.root, one, "exec.fifo"), join(subject.root, one, "aside")];
+  if (!existsSync(place)) return held("there is no FIFO");
+  renameSync(place, aside);
+  symlinkSync(join(subject.root, other, "exec.fifo"), place);
+  await subject.call(["start", one], { through: ["timeout", "-s", "KILL", "30"] });
+  // The FIFO is still there, so the status does not tell.
+  const program = textOf(`/proc/${await subject.pid(other)}/cmdline`);
+  rmSync(place, { force: true });
+  renameSync(aside, place);
+  const isStarted = program.startsWith("/bin/sleep");
+  return heldIf(!isStarted, isStarted ? "start of one container has started another" : "the other one still waits");
+}
+
+/** --root is a directory of somebody else's. */
+async function foreignStateRoot(subject: Subject): Promise<Outcome> {
+  const own = subject.root;
+  const home = subject.scratch("home");
+  for (const name of ["photos", "mail"]) {
+    cpSync(hostDirectory(subject), join(home, name), { recursive: true });
+    utimesSync(join(home, name), 0, 0);
+  }
+  subject.root = home;
+  if (subject.isRunt) await subject.call(["gc", "--yes"]);
+  else for (const name of ["photos", "mail"]) await subject.call(["delete", "--force", name]);
+  if (subject.isRunt) await subject.call(["delete", "--force", "photos"]);
+  subject.root = own;
+  const whole = ["photos", "mail"].every((name) => isWhole(join(home, name)));
+  return heldIf(whole, whole ? "nothing is removed" : "directories that no runtime has made are removed");
+}
+
 export const ATTACKS: readonly Attack[] = [
+  {
+    id: "link for a container",
+    title: "a symbolic link stands in the place of a container's state directory, and the container is removed by force",
+    mechanism: "ROOT/ID is opened without following a link; the link is removed itself",
+    defences: "state-entry,state-mark",
+    run: linkForContainer,
+  },
+  {
+    id: "link for the next record",
+    title: "a symbolic link to a file of the host has the name under which the next state record is written",
+    mechanism: "a record is written to a file that is made exclusively; what has its name is removed first",
+    defences: "state-entry",
+    run: linkForNextRecord,
+  },
+  {
+    id: "link for exec.fifo",
+    title: "exec.fifo is a symbolic link to that of another container, which start would start",
+    mechanism: "it is opened without following a link, and has to be a FIFO of the caller's or root's",
+    defences: "state-entry",
+    run: linkForFifo,
+  },
+  {
+    id: "foreign state root",
+    title: "--root names a directory of somebody else's, whose directories look like containers whose create was killed",
+    mechanism: "without runt's mark on the state root nothing is removed but what a record of that container describes",
+    defences: "state-mark",
+    run: foreignStateRoot,
+  },
   {
     id: "planted record",
     title: "nobody owns the state root, or the directory in it: the record there names a process and a cgroup of root's",
     mechanism: "every verb believes only what the caller or root owns, and looks at ROOT, and in shared ones at ROOT/ID, before it reads",
-    defences: "state-root",
+    defences: "state-root,state-entry",
     run: plantedRecord,
   },
   {

@@ -5,7 +5,16 @@ import { type AskedPaths, type CheckpointFlags, destroy, dump, inMachine, killIn
 import * as host from "../../host/index.ts";
 import { LIVE, loadBundle, type RuntimeOptions } from "../../prepare/index.ts";
 import { cleanPath } from "../../spec/index.ts";
-import { configPath, containerDirectory, deriveStatus, lock, readAgain, readRecord, type StateRecord } from "../../state/index.ts";
+import {
+  configPath,
+  containerDirectory,
+  deriveStatus,
+  lock,
+  openFile,
+  readAgain,
+  readRecord,
+  type StateRecord,
+} from "../../state/index.ts";
 
 /** @throws RuntError; then the container goes on as before */
 export function checkpoint({ root }: RuntimeOptions, id: string, flags: CheckpointFlags): void {
@@ -39,7 +48,7 @@ function checkParent({ imagePath, parentPath }: CheckpointFlags): void {
 function askedPaths(root: string, { id, bundle }: StateRecord): AskedPaths {
   const kept = configPath(root, id);
   try {
-    const { config } = host.lstat(kept) ? loadBundle(bundle, LIVE, kept) : loadBundle(bundle, LIVE);
+    const { config } = host.lstat(kept) ? loadBundle(bundle, LIVE, `/proc/self/fd/${openFile(kept)}`) : loadBundle(bundle, LIVE);
     return {
       bound: new Set(config.mounts.flatMap((mount) => (mount.kind === "bind" ? [cleanPath(mount.target)] : []))),
       masked: new Set(config.maskedPaths.map(cleanPath)),
