@@ -103,8 +103,9 @@ export class Calls {
         return [...verb.split(" "), id, "true"];
       case "update":
         return ["update", "--pids-limit", "300", id];
-      case "list":
       case "gc":
+        return ["gc", "--yes"];
+      case "list":
       case "gc --dry-run":
         return verb.split(" ");
       default:
