@@ -338,6 +338,7 @@ findings: setup-test bin/runt
 -include $(wildcard test/faults/*.mk)
 -include test/fuzz-init/fuzz.mk
 -include test/fuzz-channel/fuzz.mk
+-include test/fuzz-doors/fuzz.mk
 -include test/walk/walk.mk
 
 # With the ways to save time switched off everything works, a little slower: no head start, and the operations in their natural order.

@@ -1,0 +1,156 @@
+/** What is sent: requests that are nearly right, with something wrong in them. No name of it is one of an image or a directory of this host. */
+import { requestOf } from "../engine/raw-http.ts";
+import type { Random } from "./random.ts";
+
+export type Door = "admin" | "read" | "interlink";
+
+const TARGETS = [
+  "//[",
+  "*",
+  "/%",
+  "/%00",
+  "http://[/",
+  "/v1/node",
+  "/v1/tasks",
+  "/v1/tasks/t",
+  "/v1/tasks/t/detail",
+  "/v1/tasks/%ff/logs",
+  "/v1/openapi.json",
+]
+  .concat(["exec", "attach", "forward?port=1", "forward?port=1e999"].map((one) => `/v1/tasks/t/${one}`))
+  .concat(["/v1/events?after=1e999", "/v1/images", "/status", "/getLogs", "/v1/volumes", "/v1/usage?group=%"]);
+const METHODS = ["GET", "POST", "PUT", "DELETE", "OPTIONS", "CONNECT", "HEAD", "PATCH", "X"];
+const HEADS = [
+  "Host: x",
+  "Host: [",
+  "Connection: Upgrade",
+  "Upgrade: runtd-stream/1",
+  "Upgrade: websocket",
+  "Expect: 100-continue",
+  "Expect: x",
+].concat([
+  "Content-Length: 5",
+  "Content-Length: -1",
+  "Transfer-Encoding: chunked",
+  "Last-Event-ID: -1",
+  "Last-Event-ID: x",
+  "Connection: close",
+  "\0",
+]);
+const PIECES = [
+  "{",
+  "[",
+  "- ",
+  "? ",
+  "a: ",
+  "&a ",
+  "*a",
+  "---\n",
+  "!!x ",
+  '"',
+  "'",
+  "|\n",
+  "]",
+  "}",
+  ",",
+  ":",
+  "#",
+  "\n",
+  "  ",
+  "\t",
+  "$(A)",
+  "${A:-",
+  "\0",
+  "\uD800",
+];
+const BODIES = [
+  "/v1/apply",
+  "/v1/plan",
+  "/v1/stop",
+  "/v1/delete",
+  "/v1/restart",
+  "/v1/images/pull",
+  "/v1/interfaces",
+  "/v1/volumes/delete",
+  "/create",
+  "/delete",
+];
+const FIELDS = ["text", "names", "all", "group", "reference", "name", "__proto__", "constructor", "pod", "container", "metadata", "uid"];
+
+export function inputOf(random: Random): { readonly door: Door; readonly bytes: Buffer } {
+  const door = random.pick(["admin", "read", "interlink"] as const);
+  const make = random.pick([headOf, headOf, framesOf, bodyOf, bodyOf, fileOf, fileOf, noiseOf]);
+  return { door, bytes: mutated(make(random), random) };
+}
+
+function headOf(random: Random): Buffer {
+  const heads = Array.from({ length: random.below(6) }, () => random.pick(HEADS));
+  const target = random.below(8) === 0 ? `/${"a".repeat(random.below(20_000))}` : random.pick(TARGETS);
+  const one = `${random.pick(METHODS)} ${target} HTTP/1.1\r\n${heads.map((line) => `${line}\r\n`).join("")}\r\n`;
+  return Buffer.from(one.repeat(1 + random.below(4)));
+}
+
+function framesOf(random: Random): Buffer {
+  const head = `GET ${random.pick(TARGETS)} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: runtd-stream/1\r\n\r\n`;
+  const frames = Array.from({ length: random.below(20) }, () => {
+    const payload = Buffer.from(random.pick(['{"command":["sh"]}', "{}", "SIGKILL", '{"rows":1e999}', ""]));
+    const bytes = Buffer.alloc(5 + payload.length);
+    bytes[0] = random.below(24);
+    bytes.writeUInt32BE(random.below(8) === 0 ? random.below(2 ** 32) : payload.length, 1);
+    payload.copy(bytes, 5);
+    return bytes;
+  });
+  return Buffer.concat([Buffer.from(head), ...frames]);
+}
+
+function jsonValueOf(random: Random, level = 0): unknown {
+  const kind = random.below(level > 4 ? 5 : 8);
+  if (kind < 5) return random.pick<unknown>([null, true, -1, 1e308, "", "x".repeat(random.below(1000)), "\uD800", "\0", "../..", 2 ** 53]);
+  const inner = () => jsonValueOf(random, level + 1);
+  if (kind === 5) return Array.from({ length: random.below(20) }, inner);
+  return Object.fromEntries(Array.from({ length: random.below(6) }, () => [random.pick(FIELDS), inner()]));
+}
+
+function bodyOf(random: Random): Buffer {
+  const depth = random.below(100_000);
+  const body = random.pick<unknown>([
+    jsonValueOf(random),
+    "[".repeat(depth),
+    `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`,
+    `[${"{},".repeat(depth)}1]`,
+  ]);
+  return Buffer.from(requestOf(random.pick(["POST", "GET", "DELETE"]), random.pick(BODIES), body));
+}
+
+function fileOf(random: Random): Buffer {
+  const most = random.pick([10, 1000, 100_000]);
+  const some = Array.from({ length: 1 + random.below(4) }, () => random.pick(PIECES));
+  const text = Array.from({ length: 1 + random.below(most) }, () => random.pick(some)).join("");
+  const env = Array.from({ length: 2 + random.below(9) }, (_, index) => ({
+    name: `A${index}`,
+    value: `x$(A${index - 1})`.repeat(1 + random.below(12)),
+  }));
+  const pod = {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "p", uid: "u" },
+    spec: { containers: [{ name: "a", image: "oci:/nowhere:v1", env }] },
+  };
+  // It is planned, and nothing is applied.
+  return random.below(2) === 0
+    ? Buffer.from(requestOf("POST", "/v1/plan", { text: random.below(4) === 0 ? JSON.stringify(pod) : text }))
+    : Buffer.from(requestOf("POST", "/v1/stop", { text }));
+}
+
+function noiseOf(random: Random): Buffer {
+  return Buffer.from(Array.from({ length: random.below(2000) }, () => random.below(256)));
+}
+
+/** Now and then cut off, or with bytes changed. */
+function mutated(bytes: Buffer, random: Random): Buffer {
+  const kind = random.below(6);
+  if (kind === 0) return bytes.subarray(0, random.below(bytes.length + 1));
+  if (kind === 1)
+    for (let changes = random.below(5); changes > 0 && bytes.length > 0; changes--) bytes[random.below(bytes.length)] = random.below(256);
+  return bytes;
+}
