@@ -15,6 +15,7 @@ import { fifosOf, type OpenStdio, openStdio, pipePath, pipesOf, sizePath } from 
 import { findUser } from "./launch/user.ts";
 import { runningState } from "./outcome.ts";
 import { cgroupVersion } from "./process/cgroups.ts";
+import { maskedProcessors } from "./profile.ts";
 import type { ProcessState } from "./types.ts";
 
 export interface Made {
@@ -38,7 +39,11 @@ export function prepare({ id, stateDir }: Directory, command: LaunchCommand): Pr
   const user = findUser(rootfsOf(command), "cmd" in command ? (command.user ?? "0") : "0:0");
   const { paths: joined, check, close } = joinNamespaces(stateDir, command);
   const host = "privileged" in command && command.privileged ? { host: hostRights() } : {};
-  return { config: toConfig(command, { id, user, cgroupVersion: cgroupVersion(), joined, ...host }), check, close };
+  return {
+    config: toConfig(command, { id, user, cgroupVersion: cgroupVersion(), joined, maskedProcessors: maskedProcessors(), ...host }),
+    check,
+    close,
+  };
 }
 
 export function programOf(command: LaunchCommand): string {

@@ -1,6 +1,13 @@
 /** How an executor isolates a program unless told otherwise, and what Linux has: data. Sources: capabilities(7), the OCI specification's defaults. */
-import { readFileSync } from "node:fs";
-import { CAPABILITIES, HOST_SYSFS_OPTIONS, MASKED_PATHS, READONLY_PATHS, USUAL_MOUNTS, USUAL_PATH } from "../shared/linux/index.ts";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import {
+  CAPABILITIES,
+  HOST_SYSFS_OPTIONS,
+  READONLY_PATHS,
+  MASKED_PATHS as USUAL_MASKS,
+  USUAL_MOUNTS,
+  USUAL_PATH,
+} from "../shared/linux/index.ts";
 
 /**
  * The capabilities of this kernel, lowest first, a newer kernel's further ones as "CAP_41" and so on: up to cap_last_cap, or where that cannot be read, those the bounding set of this
@@ -68,8 +75,24 @@ export const CGROUPS: MountEntry = {
   options: ["nosuid", "noexec", "nodev", "relatime"],
 };
 
-/** MASKED_PATHS are read as empty. */
-export { MASKED_PATHS, READONLY_PATHS };
+/**
+ * Read as empty. Those of `runc spec`, and what Docker, containerd and Kubernetes hide since: counts of interrupts and of power tell what others
+ * compute and type.
+ */
+export const MASKED_PATHS: readonly string[] = [...USUAL_MASKS, "/proc/interrupts", "/sys/devices/virtual/powercap"];
+
+const PROCESSORS = "/sys/devices/system/cpu";
+
+/** And how often each processor of the host was too hot; some hosts have that. @param directory which is that of the processors */
+export function maskedProcessors(directory = PROCESSORS): string[] {
+  const names = attempt(() => readdirSync(directory)) ?? [];
+  return names
+    .filter((name) => /^cpu\d+$/.test(name) && existsSync(`${directory}/${name}/thermal_throttle`))
+    .sort((a, b) => Number(a.slice(3)) - Number(b.slice(3)))
+    .map((name) => `${PROCESSORS}/${name}/thermal_throttle`);
+}
+
+export { READONLY_PATHS };
 
 /** Device nodes every container has (the OCI specification's default devices), by path: major and minor number. */
 export const DEFAULT_DEVICES: Readonly<Record<string, readonly [number, number]>> = {

@@ -43,6 +43,22 @@ describe.skipIf(!isRoot || !isRunt)("requests of engines", () => {
     for (const line of own.trim().split("\n")) expect(stdout).toContain(line.split(":").slice(1).join(":"));
   });
 
+  it("--cgroup-manager disabled asks for no controller, and says that limits have no effect", async () => {
+    const path = bundle((config) => {
+      config.linux.resources = {
+        unified: { "nothing.max": "1" },
+        hugepageLimits: [{ pageSize: "3KB", limit: 1 }],
+        rdma: { none: { hcaHandles: 1 } },
+      };
+      shell(config, "echo ran");
+    });
+    expect(await runtime(["--cgroup-manager", "disabled", "--debug", "run", "-b", path, id()])).toMatchObject({
+      status: 0,
+      stdout: "ran\n",
+      stderr: expect.stringContaining("linux.resources has no effect without a cgroup"),
+    });
+  });
+
   it("a --cgroup-manager that there is not is refused by name", async () => {
     const { status, stderr } = await runtime(["--cgroup-manager=elsewhere", "list"]);
     expect(status).toBe(1);

@@ -1,12 +1,14 @@
 /** runt under the names of others, and the log targets that come with them. */
-import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import type { Config } from "../support/config.ts";
 import { call, isRoot, isRunt, RUNTIME, useHarness } from "../support/harness.ts";
+import { program } from "../support/programs.ts";
 
 describe.skipIf(!isRunt)("other names", () => {
-  const { directory, root, runtime, ok } = useHarness();
+  const { bundle, directory, id, root, runtime, ok } = useHarness();
   const link = (name: string) => {
     const path = join(directory, name);
     if (!existsSync(path)) symlinkSync(RUNTIME, path);
@@ -20,6 +22,32 @@ describe.skipIf(!isRunt)("other names", () => {
     expect(first).toBe(own[0]!.replace("runt", "runc"));
     expect(rest).toEqual([...own.slice(1), "program: runt"]);
     expect(own).not.toContain("program: runt");
+  });
+
+  test.skipIf(!isRoot)("--version says +CRIU where criu works, and nothing of one that does not", async () => {
+    const version = async (criu: string) => {
+      const bin = join(directory, "criu-bin");
+      rmSync(bin, { recursive: true, force: true });
+      mkdirSync(bin);
+      symlinkSync(criu, join(bin, "criu"));
+      return runtime(["--version"], { env: { PATH: bin, FAKE_CRIU: bin, FAKE_FEATURES: "mem" } });
+    };
+    const [works, broken, absent] = [await version(program("fake-criu")), await version("/bin/ls"), await version("/nowhere")];
+    expect(works).toEqual({ status: 0, stderr: "", stdout: `${absent.stdout}+CRIU\n` });
+    for (const { status, stderr, stdout } of [broken, absent]) expect({ status, stderr, stdout }).toEqual({ ...absent, stderr: "" });
+  });
+
+  test.skipIf(!isRoot)("as runc, errors of create are where runc is when it meets them", async () => {
+    const fails = async (change: (config: Config) => void, ...words: string[]) =>
+      (await call(directory, [link("runc"), "--root", root, "create", ...words, "-b", bundle(change), id()])).stderr;
+    const starting = "runt: runc create failed: unable to start container process: ";
+    const hook = await fails((config) => Object.assign(config, { hooks: { createRuntime: [{ path: "/bin/false" }] } }));
+    expect(hook).toContain(`${starting}error during container init: error running createRuntime hook #0: exit status 1`);
+    const program = await fails((config) => Object.assign(config.process, { args: ["nowhere"] }));
+    expect(program).toContain(`${starting}exec: "nowhere": executable file not found`);
+    expect(await fails(() => {}, "--console-socket", "/nowhere")).toContain(
+      "runt: runc create failed: cannot use console socket if runc will not detach or allocate tty",
+    );
   });
 
   test("as runc, errors of create and run begin as runc's, on stderr and in the log", async () => {

@@ -1,5 +1,8 @@
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
-import { DEFAULT_CAPABILITIES, DEFAULT_MOUNTS } from "../profile.ts";
+import { DEFAULT_CAPABILITIES, DEFAULT_MOUNTS, maskedProcessors } from "../profile.ts";
 import type { LaunchCommand } from "./command.ts";
 import { capabilitiesOf, toConfig } from "./config.ts";
 
@@ -9,7 +12,7 @@ const configOf = (command: Partial<LaunchCommand>) =>
     process: Record<string, unknown>;
     hostname?: string;
     mounts: { destination: string; type?: string; source?: string }[];
-    linux: { namespaces: { type: string; path?: string }[]; resources: { devices: unknown[] } };
+    linux: { namespaces: { type: string; path?: string }[]; resources: { devices: unknown[] }; maskedPaths: string[] };
   };
 
 test("one list is three sets; ambient ones are in every set", () => {
@@ -50,6 +53,25 @@ test("devices are nodes and rules; everything else is denied", () => {
     { allow: false, access: "rwm" },
     { allow: true, type: "c", major: 10, minor: 229, access: "rw" },
   ]);
+});
+
+test("the paths that tell of others are hidden, also those of each processor", () => {
+  const { maskedPaths } = configOf({}).linux;
+  expect(maskedPaths).toEqual(expect.arrayContaining(["/proc/kcore", "/proc/interrupts", "/sys/devices/virtual/powercap"]));
+  const top = mkdtempSync(join(tmpdir(), "runt-processors-"));
+  try {
+    for (const name of ["cpu0", "cpu2", "cpu10", "cpuidle", "cpux"]) mkdirSync(join(top, name, "thermal_throttle"), { recursive: true });
+    mkdirSync(join(top, "cpu1"));
+    const processors = maskedProcessors(top);
+    expect(processors).toEqual([0, 2, 10].map((number) => `/sys/devices/system/cpu/cpu${number}/thermal_throttle`));
+    expect(maskedProcessors(join(top, "absent"))).toEqual([]);
+    const all = toConfig({ rootfs: "/r", cmd: "true" }, { ...context, maskedProcessors: processors }) as ReturnType<typeof configOf>;
+    expect(all.linux.maskedPaths).toEqual([...maskedPaths, ...processors]);
+    const unmasked = toConfig({ rootfs: "/r", cmd: "true", unmasked: true }, { ...context, maskedProcessors: processors });
+    expect((unmasked as ReturnType<typeof configOf>).linux.maskedPaths).toEqual([]);
+  } finally {
+    rmSync(top, { recursive: true });
+  }
 });
 
 const HOST = {

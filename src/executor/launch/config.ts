@@ -15,6 +15,8 @@ export interface LaunchContext {
   readonly cgroupVersion: 1 | 2;
   /** Of `namespaces` that are another executor's: their paths. */
   readonly joined?: Readonly<Partial<Record<profile.NamespaceType, string>>>;
+  /** Further paths to hide (profile.ts). */
+  readonly maskedProcessors?: readonly string[];
   /** What a privileged container gets of the host; such a launch needs it. */
   readonly host?: HostRights;
 }
@@ -46,7 +48,7 @@ export function toConfig(command: LaunchCommand, context: LaunchContext): OciCon
       namespaces: [...profile.DEFAULT_NAMESPACES.flatMap((type) => namespaceOf(command, context, type)), ...usersOf(command)],
       devices: nodesOf(command, host).map(({ access: _, ...node }) => node),
       resources: { ...resources, devices: deviceRules(command) },
-      maskedPaths: command.privileged || command.unmasked ? [] : profile.MASKED_PATHS,
+      maskedPaths: command.privileged || command.unmasked ? [] : [...profile.MASKED_PATHS, ...(context.maskedProcessors ?? [])],
       readonlyPaths: command.privileged || command.unmasked ? [] : profile.READONLY_PATHS,
       ...(command.seccomp ? { seccomp: command.seccomp } : {}),
     },

@@ -17,6 +17,6 @@ export {
 export { externalMounts, idMappedMounts, type Mount, type MountFacts, parseMounts } from "./mounts.ts";
 export { OPEN_FILES, openFileModes, replaceableFiles } from "./open-files.ts";
 export { findProgram } from "./path.ts";
-export { findCriu, requireCriu, requireFeatures } from "./program.ts";
+export { answersFeatures, findCriu, requireCriu, requireFeatures } from "./program.ts";
 export { converse } from "./session.ts";
 export { externalFiles, isFileKey, type Recorded, recordedStreams, streamKey } from "./stdio.ts";

@@ -34,6 +34,11 @@ function compare(a: readonly number[], b: readonly number[]): number {
   return index === -1 ? 0 : a[index]! - b[index]!;
 }
 
+/** It looks at the kernel before it answers, as before any work. @throws RuntError "criu" when it ends without an answer */
+export function answersFeatures(criu: string): boolean {
+  return converse(criu, { request: () => encodeFeatureCheck({ trackMemory: true, lazyPages: false }), quiet: true }).success;
+}
+
 /** @throws RuntError "criu" when criu or this kernel cannot do one of them */
 export function requireFeatures(criu: string, wanted: Features): void {
   if (!wanted.trackMemory && !wanted.lazyPages) return;

@@ -7,10 +7,14 @@ import { environment } from "./path.ts";
 /** How long criu may take to undo its work after the socket was closed, or to end after its answer. */
 const END_MS = 10_000;
 const PAUSE_MS = 5;
+const SHELL = "/bin/sh";
+const SILENTLY = 'exec "$0" "$@" >/dev/null 2>&1';
 
 export interface Conversation {
   /** Made when criu runs and waits for it. */
   readonly request: (criu: number) => Uint8Array;
+  /** What criu prints before it has a log is nobody's. */
+  readonly quiet?: boolean;
   /** Descriptors that criu gets under their own numbers. Directories of a request need not be: it opens /proc/PID/fd/N of its caller. */
   readonly inherit?: readonly number[];
   /** What throws here makes criu give up, and is thrown once it has. */
@@ -18,9 +22,11 @@ export interface Conversation {
 }
 
 /** @throws RuntError "criu" when it ends without an answer, and whatever a callback throws */
-export function converse(criu: string, { request, inherit = [], notified }: Conversation): Answer {
+export function converse(criu: string, { request, quiet, inherit = [], notified }: Conversation): Answer {
   const [ours, theirs] = host.socketpair();
-  const pid = host.spawnPeer(criu, [criu, "swrk", String(theirs)], [theirs, ...inherit], environment());
+  const words = [criu, "swrk", String(theirs)];
+  const [program, argv] = quiet ? [SHELL, [SHELL, "-c", SILENTLY, ...words]] : [criu, words];
+  const pid = host.spawnPeer(program, argv, [theirs, ...inherit], environment());
   host.close(theirs);
   let failure: unknown;
   try {

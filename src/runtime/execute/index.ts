@@ -1,6 +1,6 @@
 export { type AskedPaths, type CheckpointFlags, dump } from "./criu/dump.ts";
 export { type CriuFlags, refuseIdMapped, refuseJoined } from "./criu/options.ts";
-export { hasCriu } from "./criu/program.ts";
+export { criuWorks, hasCriu } from "./criu/program.ts";
 export { type RestoreFlags, revive } from "./criu/revive.ts";
 export { destroy, killInit, openPidfd } from "./destroy.ts";
 export { endBySignal } from "./end-by-signal.ts";

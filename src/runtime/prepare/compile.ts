@@ -33,8 +33,10 @@ export function compileBundle(options: RuntimeOptions, create: CreateOptions, pr
   reached?.("checked", asked);
   const config = placedBelow(options, create, asked);
   const facts = probe.cgroups();
-  const { path, steps, unit } = placeContainer(options, create.id, config, facts, probe);
-  const placed = options.withoutCgroup || cannotHaveCgroup(options, config, probe, steps.writes.length) ? undefined : steps;
+  // Without a cgroup no controller has to be there.
+  const placement: Partial<Placement> = options.withoutCgroup ? {} : placeContainer(options, create.id, config, facts, probe);
+  const { path = "", steps, unit } = placement;
+  const placed = steps === undefined || cannotHaveCgroup(options, config, probe, steps.writes.length) ? undefined : steps;
   const foreground = create.mode === "run" && !create.detach;
   const terminalSize = foreground && config.process?.terminal ? host.windowSize(0) : undefined;
   const resctrl = config.intelRdt && probe.resctrl(create.id, config.intelRdt.closId, config.intelRdt.monitoring);
@@ -79,9 +81,9 @@ export function compileBundle(options: RuntimeOptions, create: CreateOptions, pr
     demanded: config.warnings.length === 0 ? [] : config.warnings.filter(isDemanded).map(({ message }) => message),
     warnings: [
       ...config.warnings.map(({ message }) => message),
-      ...steps.warnings,
+      ...(steps?.warnings ?? []),
       ...(notifySocket !== undefined && !mayNotify ? ["NOTIFY_SOCKET has no effect without a mount namespace of the container's own"] : []),
-      ...(options.withoutCgroup && steps.writes.length > 0 ? ["linux.resources has no effect without a cgroup"] : []),
+      ...(options.withoutCgroup && asksForLimits(config) ? ["linux.resources has no effect without a cgroup"] : []),
     ],
   };
 }
@@ -95,6 +97,12 @@ function cgroupOf(
 ): Compiled["cgroup"] & object {
   const { version } = facts;
   return { version, paths: cgroupDirectories(facts, path), ...(unified !== undefined && { unified }), ...(unit && { systemd: unit }) };
+}
+
+/** Device rules come with nearly every configuration, and are no limits. */
+function asksForLimits({ resources }: ContainerConfig): boolean {
+  const { devices, ...limits } = resources;
+  return Object.values(limits).some((value) => Object.keys(value).length > 0);
 }
 
 function placedBelow({ systemd }: RuntimeOptions, { id, cgroupParent }: CreateOptions, config: ContainerConfig): ContainerConfig {
