@@ -2,13 +2,14 @@
 import { Command } from "commander";
 import { clientOf } from "./client.ts";
 import { variable } from "./platform/index.ts";
+import { DEFAULT_GROUP } from "./session.ts";
 import { socketsIn } from "./sockets.ts";
 import type { Verb } from "./verb.ts";
 
 interface GlobalOptions {
   readonly socket?: string;
   readonly runDir?: string;
-  readonly group: string;
+  readonly group?: string;
 }
 
 /** @param end called with the exit status of the verb */
@@ -18,7 +19,7 @@ export function programOf(verbs: readonly Verb[], version: string, end: (status:
     .usage("[options] COMMAND ...")
     .option("-s, --socket <file>", "socket of the daemon; default: RUNTD_SOCKET, else admin.sock in the directory of the sockets")
     .option("--run-dir <dir>", "directory of the daemon's sockets; default: /run/runtd")
-    .option("-g, --group <name>", "group of the tasks", "default")
+    .option("-g, --group <name>", "group of the tasks; default: default, and of a Compose file its project")
     .version(version, "-V, --version", "print the version")
     .helpOption("-h, --help", "print this text")
     .helpCommand("help [command]", "print the help of a command")
@@ -40,7 +41,13 @@ function add(program: Command, verb: Verb, end: (status: number) => void): void 
   command.action(async () => {
     const { socket, runDir, group } = program.opts<GlobalOptions>();
     const sockets = socketsIn({ socket, runDir, environment: { RUNTD_SOCKET: variable("RUNTD_SOCKET") } });
-    end(await verb.run({ client: clientOf(sockets), sockets, group }, command.args, command.opts()));
+    end(
+      await verb.run(
+        { client: clientOf(sockets), sockets, group: group ?? DEFAULT_GROUP, givenGroup: group },
+        command.args,
+        command.opts(),
+      ),
+    );
   });
   if (verb.examples !== undefined)
     command.addHelpText("after", `\nExamples:\n${verb.examples.map(([line, what]) => `  runtctl ${line}\n      ${what}`).join("\n")}\n`);

@@ -50,7 +50,7 @@ export function untilStopped(session: Session, ids: readonly string[]): Promise<
 }
 
 /** Tasks of the session's group. @throws ClientError */
-export async function tasksOf({ client, group }: Session): Promise<readonly TaskView[]> {
+export async function tasksOf({ client, group }: Pick<Session, "client" | "group">): Promise<readonly TaskView[]> {
   const { tasks } = await client.call<{ tasks: TaskView[] }>("GET", "/v1/tasks");
   return tasks.filter((task) => task.group === group);
 }

@@ -73,7 +73,7 @@ describe.skipIf(!isRoot)("groups (needs root)", () => {
       await scene.daemon({ args: ["--cpus", "1"] });
       await apply([server("web", "v1", directory, { container: "cpus: 0.5" })]);
       await until(() => lines().length === 1);
-      const file = scene.file("more.yaml", scriptTask(scene.rootfs(), server("web", "v1", directory, { container: "cpus: 2" })));
+      const file = scene.file("group.yaml", scriptTask(scene.rootfs(), server("web", "v1", directory, { container: "cpus: 2" })));
       expect(await scene.ctl("apply", "-f", file)).toMatchObject({
         status: 1,
         stderr: expect.stringContaining("does not fit: cpu: needs 2, free 1"),

@@ -186,7 +186,7 @@ describe.skipIf(!isRoot)("privileged containers (needs root)", () => {
       entrypoint: ["/bin/sh", "-c", script("true").replaceAll("$", "$$$$")],
     };
     const services = { all: { ...service, privileged: true, stop_grace_period: "5s" }, few: { ...service, stop_grace_period: "5s" } };
-    expect(await scene.ctl("apply", "-f", scene.file("compose.yaml", JSON.stringify({ services })))).toMatchObject({
+    expect(await scene.ctl("apply", "-p", "default", "-f", scene.file("compose.yaml", JSON.stringify({ services })))).toMatchObject({
       status: 0,
       stderr: "",
     });

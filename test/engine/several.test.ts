@@ -104,7 +104,7 @@ describe.skipIf(!isRoot)("several tasks at once (needs root)", () => {
       expect([await names(), scene.list().filter(({ status }) => status === "running")]).toEqual([["default/db", "default/web"], []]);
       expect((await scene.ctl("apply", "-f", file)).stdout).toBe("task db started\ntask web started\n");
       await until(() => lines().length === 8);
-      await scene.ctl("apply", "--prune", "-f", fileOf("other.yaml", [server("other", directory)]));
+      await scene.ctl("apply", "--prune", "--take-over", "-f", fileOf("other.yaml", [server("other", directory)]));
       await until(async () => (await names()).join() === "default/other" && lines().length === 13);
       const stops = lines().slice(8);
       expect(stops.filter((line) => !line.startsWith("+"))).toEqual(inTurn("web", "db"));

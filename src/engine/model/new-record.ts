@@ -20,13 +20,14 @@ export interface NewTask {
   /** The value of TaskRecord.cgroup that follows from the engine's settings. */
   readonly cgroup: string | null;
   readonly at: Instant;
+  readonly from?: string | undefined;
   /** Of a task with users of its own. */
   readonly users?: TaskRecord["users"];
   readonly replaces?: TaskRecord["replaces"];
   readonly previous?: TaskRecord["previous"];
 }
 
-export function newRecord({ id, group, spec, cgroup, at, users, replaces = null, previous = null }: NewTask): TaskRecord {
+export function newRecord({ id, group, spec, cgroup, at, from, users, replaces = null, previous = null }: NewTask): TaskRecord {
   return {
     version: RECORD_VERSION,
     id,
@@ -51,6 +52,7 @@ export function newRecord({ id, group, spec, cgroup, at, users, replaces = null,
     previous,
     pulls: null,
     isSwept: false,
+    ...(from === undefined ? {} : { from }),
     ...(users === undefined ? {} : { users }),
     resources: newResources(spec, cgroup),
     containers: [

@@ -167,6 +167,8 @@ export interface TaskRecord {
   readonly generation: number;
   readonly spec: TaskSpec;
   readonly digest: string;
+  /** Path of the file, or of the directory of the project, that it was applied from; absent: unknown. */
+  readonly from?: string;
   /**
    * Path of the task's own cgroup below every hierarchy. It has a random part, so that no other cgroup has this name, and stays the same
    * even if the engine is configured otherwise later. null: the task's containers are directly below the engine's parent cgroup.

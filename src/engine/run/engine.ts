@@ -15,6 +15,7 @@ import type { Applied, ApplyOptions } from "./desired/apply.ts";
 import { type Deleted, type Restarted, type Selected, type Selection, taskNamed } from "./desired/commands.ts";
 import { differenceOf, type TaskDifference } from "./desired/difference.ts";
 import type { Caller } from "./desired/journal.ts";
+import { projectsIn } from "./desired/origin.ts";
 import { specsIn, type TaskFile } from "./desired/specs.ts";
 import { type DetailOptions, detailOf, type TaskDetail } from "./detail.ts";
 import { EngineError, unknownTask } from "./errors.ts";
@@ -169,11 +170,14 @@ export class Engine {
 
   /** Returns what `apply` would do, without doing it. @throws EngineError invalid-spec, invalid-argument, no-room */
   plan(file: TaskFile, group: string, options: ApplyOptions = {}): TaskDifference[] {
+    const tasks = [...this.#parts.turns.records.values()];
+    const { facts, hasVolumes } = this.#parts.edits;
     const present = {
-      tasks: [...this.#parts.turns.records.values()],
+      tasks,
+      projectOf: projectsIn(facts.projects ?? {}, tasks, hasVolumes),
       succeeded: [...this.#parts.turns.succeeded.values()],
       capacity: this.#parts.capacity,
-      revision: this.#parts.edits.facts.revision,
+      revision: facts.revision,
       at: systemClock.now(),
       users: this.#parts.users,
       cgroupOf: () => null,

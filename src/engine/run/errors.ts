@@ -30,6 +30,8 @@ export type EngineErrorCode =
   | "unknown-volume"
   /** Tasks name the volume; `details.tasks` has their ids. */
   | "volume-in-use"
+  /** Another file or project has made these tasks; `details.owner` is its path. Nothing was changed. */
+  | "other-origin"
   /** No other spec has run before under this name. */
   | "nothing-to-roll-back";
 

@@ -21,6 +21,7 @@ import { Launching } from "./containers/launching.ts";
 import { makerOf } from "./containers/makers.ts";
 import { MetadataFiles } from "./containers/metadata.ts";
 import { type OrphanPolicy, Orphans, orphanTasks } from "./containers/orphans.ts";
+import { directoriesIn } from "./containers/own-directory.ts";
 import { ContainerRuntime } from "./containers/runtime.ts";
 import { SpecCopies } from "./containers/spec-copies.ts";
 import { Strays } from "./containers/strays.ts";
@@ -194,7 +195,12 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
   turns.onCommit(() => agents.refresh());
   const { epoch = 0, revision = 0, interfaces: attached = [] } = hostFactsIn(records) ?? {};
   const facts = { epoch: epoch + 1, bootId: bootId(), revision, interfaces: attached };
-  const edits: Edits = new Edits(turns, { capacity, users: userIds, cgroupParent, cgroupManager, hasTaskLimits: taskLimits }, facts);
+  const hasVolumes = (group: string) => directoriesIn(paths.keptOf(group)).length > 0;
+  const edits: Edits = new Edits(
+    turns,
+    { capacity, users: userIds, cgroupParent, cgroupManager, hasVolumes, hasTaskLimits: taskLimits },
+    facts,
+  );
 
   return {
     store,

@@ -121,6 +121,11 @@ export class Paths {
     return join(this.keptOf(group), name);
   }
 
+  /** For the copy of what an image has for a kept volume, until it is complete. */
+  filling(group: string, name: string): string {
+    return join(this.stateDir, "filling", group, name);
+  }
+
   get removedVolumes(): string {
     return join(this.stateDir, "removed-volumes");
   }

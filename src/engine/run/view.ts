@@ -54,6 +54,8 @@ export interface TaskView {
   readonly name: string;
   readonly generation: number;
   readonly digest: string;
+  /** The file, or the directory of the Compose project, that it was applied from; null: unknown. */
+  readonly from: string | null;
   readonly desired: TaskRecord["desired"];
   readonly known: TaskRecord["known"];
   readonly admission: TaskRecord["admission"];
@@ -102,6 +104,7 @@ export function viewOf(record: TaskRecord, paths: Paths): TaskView {
   const { id, group, name, generation, digest, desired, known, admission, waiting, reason, createdAt } = record;
   return {
     ...{ id, group, name, generation, digest, desired, known, admission },
+    from: record.from ?? null,
     waiting: waiting?.missing ?? null,
     reason: reason && renderReason(reason),
     createdMs: createdAt.wallMs,

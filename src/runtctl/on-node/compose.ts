@@ -1,6 +1,6 @@
 /** Compose files are translated in the client, because they depend on the user's environment and working directory. */
-import { existsSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { existsSync, realpathSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 import type { variablesIn as Variables } from "../../pod/index.ts";
 import { fileError, UsageError } from "../errors.ts";
 import { printError, readFile } from "../platform/index.ts";
@@ -27,26 +27,59 @@ function environmentIn(directory: string, variablesIn: typeof Variables): Readon
   }
 }
 
-/** undefined: the Compose file has errors, which were printed. What is no Compose file stays as it is. @throws UsageError, and errors of readFile */
-export async function translated(file: FileToApply, options: FileOption & ComposeFlags, group: string): Promise<FileToApply | undefined> {
+const PROJECT = "COMPOSE_PROJECT_NAME";
+/** A group has at most so many characters. */
+const LONGEST = 63;
+
+/** The project that a directory is without another name. Source: Compose, NormalizeProjectName; as the name of a group it ends with a letter or digit, too. */
+export function projectOf(directory: string): string {
+  const allowed = basename(directory)
+    .toLowerCase()
+    .replaceAll(/[^-_a-z0-9]/g, "");
+  return allowed
+    .replace(/^[-_]+/, "")
+    .slice(0, LONGEST)
+    .replace(/[-_]+$/, "");
+}
+
+/**
+ * undefined: the Compose file has errors, which were printed. What is no Compose file stays as it is.
+ * @param group the one that the user has named. @throws UsageError, and errors of readFile
+ */
+export async function translated(
+  file: FileToApply,
+  options: FileOption & ComposeFlags,
+  group: string | undefined,
+): Promise<FileToApply | undefined> {
   const { parseCompose, renderFinding, variablesIn } = await (await import("./parsers.ts")).compose();
   const directory = options.file === "-" ? process.cwd() : dirname(resolve(options.file));
-  const compose = parseCompose(file.text, {
-    environment: environmentIn(directory, variablesIn),
-    images: process.env["RUNT_IMAGES"] || undefined,
-    directory,
-    readFile: bounded,
-    profiles: [...options.profile, ...(process.env["COMPOSE_PROFILES"] ?? "").split(",").filter(Boolean)],
-  });
-  if (compose === undefined) return file;
+  const environment = environmentIn(directory, variablesIn);
+  const asked = options.project ?? (environment[PROJECT] || undefined);
+  const parsed = (project: string) =>
+    parseCompose(file.text, {
+      environment: { ...environment, [PROJECT]: project },
+      images: process.env["RUNT_IMAGES"] || undefined,
+      directory,
+      readFile: bounded,
+      profiles: [...options.profile, ...(process.env["COMPOSE_PROFILES"] ?? "").split(",").filter(Boolean)],
+    });
+  const unnamed = asked ?? group ?? projectOf(directory);
+  const first = parsed(unnamed);
+  if (first === undefined) return file;
+  const project = asked ?? first.name ?? unnamed;
+  // The name of the file is known now, and may be a variable in it.
+  const compose = project === unnamed ? first : parsed(project)!;
   if (compose.findings.length > 0) {
     for (const finding of compose.findings) printError(renderFinding(finding, file.source));
     return undefined;
   }
+  if (project === "") throw new UsageError(`${directory} gives the project no name: use -p NAME`);
   return {
     source: file.source,
     text: compose.inputs.map((one) => JSON.stringify(one)).join("\n---\n"),
-    group: options.project ?? compose.name ?? group,
+    group: project,
+    from: realpathSync(directory),
+    isProject: true,
     origin: compose.origin,
   };
 }

@@ -11,6 +11,7 @@ export {
   printError,
   readFile,
   readInput,
+  realPath,
   sleep,
   stderr,
   stdout,

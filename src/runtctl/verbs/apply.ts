@@ -3,7 +3,8 @@ import type { Applied, AppliedChange } from "../../engine/index.ts";
 import { EXIT, UsageError } from "../errors.ts";
 import { printable } from "../output/style.ts";
 import { print, printError } from "../platform/index.ts";
-import type { Session } from "../session.ts";
+import { DEFAULT_GROUP, type Session } from "../session.ts";
+import { tasksOf } from "../tasks.ts";
 import { verb } from "../verb.ts";
 import { type ApplyOptions, addApplyOptions, applyOptionsOf } from "./apply-options.ts";
 import { addComposeOptions, fileToApply } from "./compose.ts";
@@ -45,9 +46,9 @@ export const apply = verb<Options>({
       .option("--timeout <duration>", "wait for at most this long; default: without a limit");
   },
   async run(session, _, options) {
-    const { client, group } = session;
+    const { client, givenGroup } = session;
     const limitMs = limitOf(options);
-    const file = await fileToApply(options, group);
+    const file = await fileToApply(options, givenGroup);
     if (file === undefined) return EXIT.failed;
     const { source, origin, ...body } = file;
     const answer = await orFindings({ source, origin }, () =>
@@ -57,9 +58,22 @@ export const apply = verb<Options>({
     for (const { name, change } of answer?.applied ?? [])
       print(change === "absent" ? `- task ${name} is not in the file` : `task ${name} ${WORDS[change] ?? change}`);
     if (answer === undefined) return EXIT.failed;
+    if (file.isProject && file.group !== DEFAULT_GROUP) await tellOfEarlier(session, answer.applied);
     return options.wait ? awaitAll(session, answer.applied, limitMs) : EXIT.done;
   },
 });
+
+/** Before projects had names of their own, a Compose file without one was the group default. What is there goes on, and is told of when its successors are made. */
+async function tellOfEarlier({ client }: Session, applied: readonly Applied[]): Promise<void> {
+  const names = applied.flatMap(({ name, change }) => (change === "created" ? [name] : []));
+  if (names.length === 0) return;
+  const tasks = await tasksOf({ client, group: DEFAULT_GROUP });
+  const earlier = names.filter((one) => tasks.some(({ name, from }) => name === one && from === null));
+  if (earlier.length > 0)
+    printError(
+      `runtctl: ${earlier.join(", ")} of group ${DEFAULT_GROUP} may be of this file, too, from before it was a project of its own: delete them there, or apply it with -p ${DEFAULT_GROUP}`,
+    );
+}
 
 function limitOf({ wait, timeout }: WaitOptions): number | undefined {
   if (timeout === undefined) return undefined;

@@ -10,7 +10,7 @@ afterAll(() => rmSync(directory, { recursive: true }));
 const sent = async (text: string, options: object = {}) => {
   const file = join(directory, "file.yaml");
   writeFileSync(file, text);
-  return fileToApply({ file, profile: [], ...options }, "default");
+  return fileToApply({ file, profile: [], ...options }, undefined);
 };
 
 test("what is no Compose file goes to the daemon as it is", async () => {

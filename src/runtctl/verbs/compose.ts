@@ -1,11 +1,15 @@
 /** Files to apply, of which those for Compose are translated. */
 import type { Command } from "commander";
 import { onNode } from "../platform/index.ts";
+import { DEFAULT_GROUP } from "../session.ts";
 import { type ComposeFlags, type FileOption, type FileToApply, textOf } from "./file.ts";
 
 export function addComposeOptions(command: Command): void {
   command
-    .option("-p, --project <name>", "for a Compose file: group of its services; default: its name, or else --group")
+    .option(
+      "-p, --project <name>",
+      "for a Compose file: group of its services; default: COMPOSE_PROJECT_NAME, its name, --group, or its directory's name",
+    )
     .option("--profile <name>", "for a Compose file: enable services of this profile; may be repeated", and, []);
 }
 
@@ -19,9 +23,12 @@ function and(name: string, before: readonly string[]): readonly string[] {
  */
 const MAY_BE_COMPOSE = /services|\\[xuU\r\n]/;
 
-/** undefined: the Compose file has errors, which were printed. @throws UsageError, and errors of reading it */
-export async function fileToApply(options: FileOption & ComposeFlags, group: string): Promise<FileToApply | undefined> {
-  const file = { ...textOf(options), group: options.project ?? group };
+/**
+ * undefined: the Compose file has errors, which were printed. @param group the one that the user has named
+ * @throws UsageError, and errors of reading it
+ */
+export async function fileToApply(options: FileOption & ComposeFlags, group: string | undefined): Promise<FileToApply | undefined> {
+  const file = { ...textOf(options), group: options.project ?? group ?? DEFAULT_GROUP };
   if (!MAY_BE_COMPOSE.test(file.text)) return file;
   const { translated } = await onNode(() => import("../on-node/compose.ts"));
   return translated(file, options, group);

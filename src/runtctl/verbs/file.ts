@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import type { Finding } from "../../engine/client.ts";
 import { fileError, UsageError } from "../errors.ts";
-import { readFile, readInput } from "../platform/index.ts";
+import { readFile, readInput, realPath } from "../platform/index.ts";
 
 export interface FileOption {
   readonly file: string;
@@ -18,6 +18,10 @@ export interface FileToApply {
   /** The file in the format of the daemon. */
   readonly text: string;
   readonly group: string;
+  /** Where it is: its absolute path, or the directory of a Compose project; undefined: the standard input. */
+  readonly from?: string | undefined;
+  /** Whether the group is a Compose project. */
+  readonly isProject?: boolean;
   /** For a file that was translated: converts a finding about `text` to one about the file. */
   readonly origin?: ((finding: Finding) => Finding) | undefined;
 }
@@ -30,11 +34,11 @@ export function addFileOption(command: Command): void {
 }
 
 /** @throws UsageError: it is too large; Error: it cannot be read */
-export function textOf({ file }: FileOption): { readonly source: string; readonly text: string } {
+export function textOf({ file }: FileOption): Pick<FileToApply, "source" | "text" | "from"> {
   const source = file === "-" ? "stdin" : file;
   const bytes = bytesOf(file, source);
   if (bytes.length > LARGEST) throw new UsageError(`${source}: it has more than ${LARGEST} bytes, which is the most that the daemon takes`);
-  return { source, text: Buffer.from(bytes).toString() };
+  return { source, text: Buffer.from(bytes).toString(), ...(file === "-" ? {} : { from: realPath(file) }) };
 }
 
 function bytesOf(file: string, source: string): Uint8Array {

@@ -41,8 +41,8 @@ export const plan = verb<Options>({
       .addOption(new Option("-o, --output <format>", "output format").choices(["json"]))
       .option("--exit-code", "exit with 4 if applying would change something");
   },
-  async run({ client, group }, _, options) {
-    const file = await fileToApply(options, group);
+  async run({ client, givenGroup }, _, options) {
+    const file = await fileToApply(options, givenGroup);
     if (file === undefined) return EXIT.failed;
     const { source, origin, ...body } = file;
     const answer = await orFindings({ source, origin }, () =>

@@ -32,7 +32,7 @@ export function addNoWait(command: Command): void {
 
 /** Asks for it. Returns undefined if the file has errors, after they were printed. @throws UsageError, ClientError */
 export async function askSeveral<Answer extends Selected = Selected>(
-  { client, group }: Session,
+  { client, group, givenGroup }: Session,
   path: "/v1/delete" | "/v1/stop" | "/v1/restart",
   names: readonly string[],
   options: SeveralOptions,
@@ -42,7 +42,7 @@ export async function askSeveral<Answer extends Selected = Selected>(
   if ([names.length > 0, file !== undefined, all === true].filter(Boolean).length !== 1)
     throw new UsageError("one of names, -f FILE and --all says which tasks are meant");
   if (file === undefined) return client.call<Answer>("POST", path, { group, ...(names.length > 0 ? { names } : { all: true }), ...more });
-  const read = await fileToApply({ ...options, file }, group);
+  const read = await fileToApply({ ...options, file }, givenGroup);
   if (read === undefined) return undefined;
   const { source, origin, ...body } = read;
   return orFindings({ source, origin }, () => client.call<Answer>("POST", path, { ...body, ...more }));

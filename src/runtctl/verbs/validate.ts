@@ -13,7 +13,7 @@ export const validate = verb<FileOption & ComposeFlags>({
   },
   async run(_, __, options) {
     const { validated } = await onNode(() => import("../on-node/validate.ts"));
-    const file = await fileToApply(options, "");
+    const file = await fileToApply(options, undefined);
     return file === undefined ? EXIT.failed : validated(file);
   },
 });

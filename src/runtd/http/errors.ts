@@ -29,6 +29,7 @@ const STATUS: Readonly<Record<OwnErrorCode | EngineErrorCode, Status>> = {
   "no-image": 409,
   "unknown-volume": 404,
   "volume-in-use": 409,
+  "other-origin": 409,
   "nothing-to-roll-back": 409,
 };
 

@@ -18,7 +18,7 @@ export const applyFile = jsonRoute({
     description: "They are recorded; they may not run yet",
     schema: z.strictObject({ applied: z.array(applied), warnings }),
   },
-  errors: ["invalid-spec", "no-room", "not-written", "too-many"],
+  errors: ["invalid-spec", "no-room", "other-origin", "not-written", "too-many"],
   async handle({ engine, files, caller, body: { text, group, ...options } }) {
     // The file is read while the process for the caller runs.
     const [file, by] = await Promise.all([files.read(text, hostOf(engine)), caller()]);

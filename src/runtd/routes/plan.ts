@@ -27,7 +27,7 @@ export const planFile = jsonRoute({
     description: "One for each task of the file, and of the group",
     schema: z.strictObject({ tasks: z.array(difference) }),
   },
-  errors: ["invalid-spec", "no-room", "too-many"],
+  errors: ["invalid-spec", "no-room", "other-origin", "too-many"],
   async handle({ engine, files, body: { text, group, ...options } }) {
     return { tasks: engine.plan(await files.read(text, hostOf(engine)), group, options) };
   },

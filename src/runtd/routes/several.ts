@@ -5,17 +5,20 @@ import { jsonRoute } from "../http/route.ts";
 import type { Services } from "../http/services.ts";
 import { log } from "../log.ts";
 import { hostOf } from "../read-file.ts";
+import { originOfFile } from "../schemas/file.ts";
 import { groupName } from "../schemas/names.ts";
 
 const fields = z.strictObject({
   group: groupName.default("default"),
   names: z.array(z.string().min(1)).min(1).optional().describe("Names or ids. One that no task has is an error, and nothing is done."),
   text: z.string().optional().describe("A file as for apply: the tasks of these names, as far as they are there."),
+  ...originOfFile,
   all: z.literal(true).optional().describe("All tasks of the group."),
 });
 
-type Named = Pick<z.output<typeof fields>, "names" | "text" | "all">;
-const isOne = ({ names, text, all }: Named) => [names, text, all].filter((one) => one !== undefined).length === 1;
+type Named = Pick<z.output<typeof fields>, "names" | "text" | "all" | "from" | "isProject">;
+const isOne = ({ names, text, all }: Pick<Named, "names" | "text" | "all">) =>
+  [names, text, all].filter((one) => one !== undefined).length === 1;
 const ONE = "use one of names, text and all";
 const selection = fields.refine(isOne, ONE);
 const deletion = fields
@@ -37,8 +40,8 @@ const selected = z.strictObject({
 const recorded = { status: 202, description: "It is recorded, not done", schema: selected } as const;
 
 /** @throws EngineError invalid-spec */
-async function selectionOf({ names, text }: Named, { engine, files }: Services): Promise<Selection> {
-  if (text !== undefined) return selectionIn(await files.read(text, hostOf(engine)));
+async function selectionOf({ names, text, from, isProject }: Named, { engine, files }: Services): Promise<Selection> {
+  if (text !== undefined) return selectionIn(await files.read(text, hostOf(engine)), { from, isProject });
   return names === undefined ? "all" : { names };
 }
 
@@ -55,7 +58,7 @@ export const deleteTasks = jsonRoute({
     ...recorded,
     schema: selected.extend({ volumes: z.array(z.string()).describe("Names of the kept volumes that go with them.") }),
   },
-  errors: ["invalid-spec", "unknown-task", "not-written", "too-many"],
+  errors: ["invalid-spec", "unknown-task", "other-origin", "not-written", "too-many"],
   async handle({ body, caller, ...services }) {
     const { engine } = services;
     const by = await caller();
@@ -73,7 +76,7 @@ export const stopTasks = jsonRoute({
   summary: "Stop tasks of a group in the inverse order of their dependencies, and leave them to be looked at",
   body: selection,
   answer: recorded,
-  errors: ["invalid-spec", "unknown-task", "not-written", "too-many"],
+  errors: ["invalid-spec", "unknown-task", "other-origin", "not-written", "too-many"],
   async handle({ body, caller, ...services }) {
     const { engine } = services;
     const by = await caller();
@@ -96,7 +99,7 @@ export const restartTasks = jsonRoute({
       stopped: z.array(z.string()).describe("Names of tasks that have stopped or are being stopped. They stay as they are."),
     }),
   },
-  errors: ["invalid-spec", "unknown-task", "not-running", "not-written", "too-many"],
+  errors: ["invalid-spec", "unknown-task", "not-running", "other-origin", "not-written", "too-many"],
   async handle({ body, caller, ...services }) {
     const { engine } = services;
     const by = await caller();

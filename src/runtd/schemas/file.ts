@@ -7,8 +7,29 @@ export const fileOfTasks = z.strictObject({
   group: groupName.default("default"),
 });
 
+/** In bytes. */
+const LONGEST_PATH = 4096;
+
+/** Where a file is that tasks are of. */
+export const originOfFile = {
+  from: z
+    .string()
+    .min(1)
+    .max(LONGEST_PATH)
+    .optional()
+    .describe(
+      "Absolute path of the file, or of the directory of the Compose project. Tasks that another one has made are refused. Without it nothing is compared.",
+    ),
+  isProject: z
+    .boolean()
+    .default(false)
+    .describe("The group is a Compose project, and belongs to the directory `from` with its volumes and networks."),
+};
+
 /** Like fileOfTasks, with the options of `apply`. */
 export const fileToApply = fileOfTasks.extend({
   prune: z.boolean().default(false).describe("Remove tasks of the group that are not in the file."),
+  ...originOfFile,
+  takeOver: z.boolean().default(false).describe("What another file or project has made belongs to this one from now on."),
   rerun: z.boolean().default(false).describe("Run one-shots again that have succeeded."),
 });

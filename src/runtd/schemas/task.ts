@@ -70,6 +70,7 @@ export const taskView = z
     name: z.string(),
     generation: z.int(),
     digest: z.string(),
+    from: z.string().nullable().describe("The file, or the directory of the Compose project, that it was applied from; null: unknown."),
     desired,
     known: taskStatus,
     admission: z.enum(["waiting", "admitted", "released"]),

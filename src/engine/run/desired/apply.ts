@@ -17,6 +17,7 @@ import {
 import { dependencyTarget, specDigest, type TaskSpec } from "../../spec/index.ts";
 import { EngineError } from "../errors.ts";
 import type { Succeeded } from "./codec.ts";
+import { checkOrigin, type Origin } from "./origin.ts";
 
 /**
  * unchanged: the task runs as the file says. updated: its limits are changed in place. replaced: it is stopped, and a new task
@@ -31,7 +32,7 @@ export interface Applied {
   readonly change: AppliedChange;
 }
 
-export interface ApplyOptions {
+export interface ApplyOptions extends Origin {
   /** Remove tasks of the group that the file does not have. */
   readonly prune?: boolean;
   /** Run one-shots again that have already succeeded. */
@@ -42,6 +43,8 @@ export interface ApplyOptions {
 export type Step =
   | { readonly type: "add"; readonly record: TaskRecord }
   | { readonly type: "respec"; readonly id: string; readonly spec: TaskSpec; readonly digest: string }
+  /** It comes from this file or project from now on. */
+  | { readonly type: "adopt"; readonly id: string; readonly from: string }
   /** `by`: id of the task that takes its place; undefined: no task does. `volumes`: its kept volumes go, too. */
   | { readonly type: "remove"; readonly id: string; readonly by?: string; readonly volumes?: boolean };
 
@@ -61,23 +64,29 @@ export interface Present {
   readonly at: Instant;
   /** Ids of the host for tasks with users of their own. */
   readonly users: UserRange;
+  /** The directory whose Compose project a group is. */
+  readonly projectOf: (group: string) => string | undefined;
   /** Returns the value of TaskRecord.cgroup for a new task. */
   readonly cgroupOf: (id: string) => string | null;
 }
 
-/** Plans either all tasks of the file or none. @throws EngineError no-room */
+/** Plans either all tasks of the file or none. @throws EngineError no-room, other-origin */
 export function planApply(
   specs: readonly TaskSpec[],
   group: string,
   present: Present,
-  { prune = false, rerun = false }: ApplyOptions = {},
+  { prune = false, rerun = false, ...origin }: ApplyOptions = {},
 ): ApplyPlan {
+  const names = new Set(specs.map(({ name }) => name));
+  const { from } = origin;
+  checkOrigin(origin, { group, tasks: present.tasks, project: present.projectOf(group) }, (name) => prune || names.has(name));
   const applied: Applied[] = [];
   const steps: Step[] = [];
   let { revision } = present;
   const ranges = new UserRanges(present.tasks, present.users);
   const say = (name: string, id: string, change: AppliedChange) => applied.push({ id, name, change });
   for (const { spec, digest, current, done, change } of withFollowers(specs.map((spec) => verdictOf(spec, group, present, rerun)))) {
+    if (from !== undefined && current !== undefined && current.from !== from) steps.push({ type: "adopt", id: current.id, from });
     if (change === "unchanged") {
       say(spec.name, current!.id, change);
     } else if (change === "updated") {
@@ -88,11 +97,12 @@ export function planApply(
       say(spec.name, current?.id ?? done!.task, change);
     } else {
       const id = taskId(group, spec.name, ++revision);
-      steps.push(...replacement({ id, group, spec, cgroup: present.cgroupOf(id), at: present.at, ...usersFor(spec, ranges) }, current));
+      steps.push(
+        ...replacement({ id, group, spec, cgroup: present.cgroupOf(id), at: present.at, from, ...usersFor(spec, ranges) }, current),
+      );
       say(spec.name, id, change);
     }
   }
-  const names = new Set(specs.map(({ name }) => name));
   for (const { id, name, isDeleteAsked } of present.tasks.filter((task) => task.group === group && !names.has(task.name))) {
     if (isDeleteAsked) continue;
     if (prune) steps.push({ type: "remove", id });
@@ -171,8 +181,10 @@ export function currentOf(tasks: readonly TaskRecord[], group: string, name: str
 export function replacement(task: NewTask, current: TaskRecord | undefined): Step[] {
   const { id, spec } = task;
   const order = current === undefined ? "stopFirst" : orderOf(spec, current);
+  const from = task.from ?? current?.from;
   const record = newRecord({
     ...task,
+    ...(from === undefined ? {} : { from }),
     replaces: current === undefined ? null : { task: current.id, order },
     previous: current === undefined ? null : lastThatRan(current),
   });

@@ -2,6 +2,7 @@
 import { RECORD_VERSION, revisionOf, type TaskRecord, upgradeRecord } from "../../model/index.ts";
 import { type StoredRecord, StoreError } from "../../store/index.ts";
 import type { AttachedInterface } from "../network/interface-state.ts";
+import type { Projects } from "./origin.ts";
 
 /** Facts about the daemon, kept in one row. */
 export interface HostFacts {
@@ -11,6 +12,8 @@ export interface HostFacts {
   /** The highest revision given to any task. Revisions are never given twice, so that task ids are unique. */
   readonly revision: number;
   /** Absent: there are none, as in facts of earlier versions. */
+  readonly projects?: Projects;
+  /** Likewise. */
   readonly interfaces?: readonly AttachedInterface[];
 }
 

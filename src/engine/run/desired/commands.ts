@@ -17,6 +17,7 @@ import { succeededKey } from "./codec.ts";
 import type { Draft } from "./draft.ts";
 import type { Caller, ChangeRequest } from "./journal.ts";
 import { keptVolumes } from "./kept.ts";
+import { checkOrigin, type Origin, type Projects, projectsIn } from "./origin.ts";
 
 /** Finds a task by id or by name. Of several with one name, the newest that was not deleted counts, or else the newest. undefined: there is none. */
 export function taskNamed(tasks: readonly TaskRecord[], name: string, group: string): TaskRecord | undefined {
@@ -36,6 +37,8 @@ export type Selection =
       readonly mayBeMissing?: boolean;
       /** Kept volumes of the tasks of these names, also of those that no task has. */
       readonly volumes?: readonly string[];
+      /** The file or project that names them: those that another one has made are an error. */
+      readonly origin?: Origin;
     };
 
 /** The tasks of a request about several. */
@@ -62,6 +65,10 @@ export interface Deleted extends Selected {
 }
 
 export interface CommandsOptions extends Pick<Present, "capacity" | "cgroupOf" | "users"> {
+  /** The directory whose Compose project a group was last. */
+  readonly projects: Projects;
+  /** Whether the group has kept volumes. */
+  readonly hasVolumes: (group: string) => boolean;
   /** The caller to record in the journal; undefined: the engine itself makes the request. */
   readonly by: Caller | undefined;
 }
@@ -71,20 +78,26 @@ export class Commands {
   readonly #options: CommandsOptions;
   /** The highest revision given to any task. */
   revision: number;
+  /** The directories whose Compose projects groups are, or were last. */
+  projects: Projects;
 
   constructor(draft: Draft, options: CommandsOptions, revision: number) {
     this.#draft = draft;
     this.#options = options;
     this.revision = revision;
+    this.projects = options.projects;
   }
 
-  /** @throws EngineError no-room */
+  /** @throws EngineError no-room, other-origin */
   apply(specs: readonly TaskSpec[], group: string, options: ApplyOptions): readonly Applied[] {
     const { at } = this.#draft;
     const succeeded = [...this.#draft.succeeded().values()];
-    const present = { ...this.#options, tasks: this.#draft.all(), succeeded, revision: this.revision, at };
-    const plan = planApply(specs, group, present, options);
+    const tasks = this.#draft.all();
+    const projectOf = projectsIn(this.projects, tasks, this.#options.hasVolumes);
+    const plan = planApply(specs, group, { ...this.#options, projectOf, tasks, succeeded, revision: this.revision, at }, options);
     this.revision = plan.revision;
+    const { from, isProject = false } = options;
+    if (isProject && from !== undefined && this.projects[group] !== from) this.projects = { ...this.projects, [group]: from };
     this.#carryOut("apply", plan.steps);
     return plan.applied;
   }
@@ -187,9 +200,16 @@ export class Commands {
     this.#draft.applyTogether(tasks.map(({ id }) => [id, event]));
   }
 
-  /** @param done names that count although no task has them. @throws EngineError unknown-task */
+  /** @throws EngineError other-origin */
+  #checkOrigin({ names, origin = {} }: Exclude<Selection, "all">, group: string, tasks: readonly TaskRecord[]): void {
+    const project = projectsIn(this.projects, tasks, this.#options.hasVolumes)(group);
+    checkOrigin(origin, { group, tasks, project }, (name) => names.includes(name));
+  }
+
+  /** @param done names that count although no task has them. @throws EngineError unknown-task, other-origin */
   #select(selection: Selection, group: string, done: readonly string[]): Selected {
     const all = this.#draft.all();
+    if (selection !== "all") this.#checkOrigin(selection, group, all);
     const isOfGroup = (one: TaskRecord) => one.group === group;
     const isNamed = ({ name }: TaskRecord) => selection === "all" || selection.names.includes(name);
     const isMeant = (one: TaskRecord) => (isOfGroup(one) && isNamed(one)) || (selection !== "all" && selection.names.includes(one.id));
@@ -243,6 +263,7 @@ export class Commands {
   #take(request: ChangeRequest, step: Step): void {
     if (step.type === "add") this.#draft.add(step.record);
     this.#note(step.type === "add" ? step.record.id : step.id, request);
+    if (step.type === "adopt") this.#draft.adopt(step.id, step.from);
     if (step.type === "respec") this.#draft.apply(step.id, { type: "respec", at: this.#draft.at, spec: step.spec, digest: step.digest });
   }
 

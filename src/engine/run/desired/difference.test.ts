@@ -18,6 +18,7 @@ test("the plan of a file says what apply would do, and which fields are differen
     at,
     users: DEFAULT_USERS,
     cgroupOf: () => null,
+    projectOf: () => undefined,
   };
   const specs = [
     specOf("same", { memory: 1 }),

@@ -88,6 +88,12 @@ export class Draft {
     this.#ofHost.push({ ...event, wallMs: this.at.wallMs });
   }
 
+  /** The task comes from another file or project from now on. */
+  adopt(id: string, from: string): void {
+    const record = this.get(id);
+    if (record !== undefined) this.#touched.set(id, { ...record, from });
+  }
+
   remove(id: string): void {
     const record = this.get(id);
     if (record === undefined) return;

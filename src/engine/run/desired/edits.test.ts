@@ -45,7 +45,14 @@ function asked(): { readonly edits: Edits; readonly orders: readonly Order[] } {
     [],
     [],
   );
-  const options = { capacity, users: DEFAULT_USERS, cgroupParent: "/runt", cgroupManager: "cgroupfs", hasTaskLimits: false } as const;
+  const options = {
+    capacity,
+    users: DEFAULT_USERS,
+    cgroupParent: "/runt",
+    cgroupManager: "cgroupfs",
+    hasTaskLimits: false,
+    hasVolumes: () => false,
+  } as const;
   const edits: Edits = new Edits(turns, options, { epoch: 1, bootId: "b", revision: 0 });
   turns.release();
   return { edits, orders };

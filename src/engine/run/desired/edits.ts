@@ -16,6 +16,8 @@ export interface EditsOptions {
   readonly users: UserRange;
   readonly cgroupParent: string;
   readonly cgroupManager: CgroupManager;
+  /** Whether a group has kept volumes. */
+  readonly hasVolumes: (group: string) => boolean;
   /** Whether new tasks get a cgroup of their own. */
   readonly hasTaskLimits: boolean;
 }
@@ -31,6 +33,10 @@ export class Edits {
     this.#facts = facts;
   }
 
+  get hasVolumes(): EditsOptions["hasVolumes"] {
+    return this.#options.hasVolumes;
+  }
+
   get facts(): HostFacts {
     return this.#facts;
   }
@@ -42,14 +48,19 @@ export class Edits {
 
   /** Returns what `change` returns, after it was committed. @throws what `change` throws, and StoreError not-written */
   async make<T>(by: Caller | undefined, change: (commands: Commands) => T, kind: ItemKind = {}): Promise<T> {
-    const { capacity, users } = this.#options;
+    const { capacity, users, hasVolumes } = this.#options;
+    const { projects = {} } = this.#facts;
     let answer: T;
     await this.#turns.edit((draft) => {
-      const commands = new Commands(draft, { capacity, users, cgroupOf: (id) => this.#cgroupOf(id), by }, this.#facts.revision);
+      const commands = new Commands(
+        draft,
+        { capacity, users, projects, hasVolumes, cgroupOf: (id) => this.#cgroupOf(id), by },
+        this.#facts.revision,
+      );
       answer = change(commands);
-      if (commands.revision === this.#facts.revision) return undefined;
+      if (commands.revision === this.#facts.revision && commands.projects === projects) return undefined;
       // A revision that was given out is not reused, even if the transaction fails.
-      this.#facts = { ...this.#facts, revision: commands.revision };
+      this.#facts = { ...this.#facts, revision: commands.revision, projects: commands.projects };
       return this.#facts;
     }, kind);
     return answer!;

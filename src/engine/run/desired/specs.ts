@@ -4,6 +4,7 @@ import { type Finding, type ParsedFile, parseTasks, type TaskInput, type TaskSpe
 import { EngineError, invalidSpec } from "../errors.ts";
 import type { Selection } from "./commands.ts";
 import { keptVolumes } from "./kept.ts";
+import type { Origin } from "./origin.ts";
 
 /** A task file: its text, the parsed file, or its tasks as objects. */
 export type TaskFile = string | ParsedFile | TaskInput | readonly TaskInput[];
@@ -35,8 +36,8 @@ export function specsIn(file: TaskFile, host: HostSupport): readonly TaskSpec[] 
 }
 
 /** The tasks of a file as far as they are there, whether or not this host could run them. @throws EngineError invalid-spec, invalid-argument */
-export function selectionIn(file: TaskFile): Exclude<Selection, "all"> {
+export function selectionIn(file: TaskFile, origin: Origin = {}): Exclude<Selection, "all"> {
   const { tasks, findings } = parsed(file);
   if (findings.length > 0) throw invalidSpec(findings);
-  return { names: tasks.map(({ name }) => name), mayBeMissing: true, volumes: tasks.flatMap((spec) => keptVolumes({ spec })) };
+  return { names: tasks.map(({ name }) => name), mayBeMissing: true, volumes: tasks.flatMap((spec) => keptVolumes({ spec })), origin };
 }

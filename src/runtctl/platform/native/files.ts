@@ -1,4 +1,4 @@
-import { close, open, poll, readSome, strerror } from "runt:client";
+import { close, open, poll, readSome, realpath, strerror } from "runt:client";
 import { keepInput } from "./hand-over.ts";
 import { POLL } from "./loop.ts";
 
@@ -22,6 +22,15 @@ export function readFile(path: string, most: number): Uint8Array {
       close(file);
     }
   });
+}
+
+/** Absolute, without links. undefined: it has no path, such as a pipe. */
+export function realPath(path: string): string | undefined {
+  try {
+    return realpath(path);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The standard input, likewise. */

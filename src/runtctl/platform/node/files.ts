@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, openSync, readSync, realpathSync } from "node:fs";
 
 const STDIN = 0;
 const PIECE = 64 * 1024;
@@ -10,6 +10,15 @@ export function readFile(path: string, most: number): Uint8Array {
     return readAll(file, most);
   } finally {
     closeSync(file);
+  }
+}
+
+/** Absolute, without links. undefined: it has no path, such as a pipe. */
+export function realPath(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { checkOrigin, projectsIn } from "./origin.ts";
+
+const task = (name: string, from?: string, group = "g") => ({ name, group, isDeleteAsked: false, ...(from === undefined ? {} : { from }) });
+const TASKS = [task("web", "/a/web.yaml"), task("old"), task("db", "/b/db.yaml"), task("web", "/c/web.yaml", "other")];
+const owned = { group: "g", tasks: TASKS, project: undefined };
+const isNamed =
+  (...names: string[]) =>
+  (name: string) =>
+    names.includes(name);
+
+test("a task of another file is refused by name, one of nobody or of this file is not", () => {
+  expect(() => checkOrigin({ from: "/x.yaml" }, owned, isNamed("web", "old"))).toThrow(
+    "task web of group g was made from /a/web.yaml, and not from /x.yaml: use another group (-g NAME; -p NAME for a Compose file), or take them over (apply --take-over)",
+  );
+  checkOrigin({ from: "/a/web.yaml" }, owned, isNamed("web", "old"));
+  checkOrigin({ from: "/x.yaml" }, owned, isNamed("old", "new"));
+  checkOrigin({ from: "/x.yaml", takeOver: true }, owned, isNamed("web"));
+  checkOrigin({}, owned, isNamed("web"));
+});
+
+test("a project has its group to itself, also when only volumes are left of it", () => {
+  const project = { from: "/srv/shop", isProject: true };
+  expect(() => checkOrigin(project, owned, isNamed("new"))).toThrow("tasks web, db of group g were made from /a/web.yaml");
+  const empty = { group: "g", tasks: [], project: "/srv/blog" };
+  expect(() => checkOrigin(project, empty, isNamed())).toThrow("the project g was made from /srv/blog, and not from /srv/shop");
+  checkOrigin({ ...project, from: "/srv/blog" }, empty, isNamed());
+  const of = (tasks: typeof TASKS, hasVolumes: boolean) => projectsIn({ g: "/srv/blog" }, tasks, () => hasVolumes)("g");
+  expect([of(TASKS, false), of([], true), of([], false)]).toEqual(["/srv/blog", "/srv/blog", undefined]);
+});

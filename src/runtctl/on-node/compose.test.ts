@@ -1,0 +1,45 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, expect, test } from "vitest";
+import { fileToApply } from "../verbs/compose.ts";
+import { projectOf } from "./compose.ts";
+
+const top = realpathSync(mkdtempSync(join(tmpdir(), "runt-project-")));
+afterAll(() => rmSync(top, { recursive: true }));
+afterEach(() => {
+  delete process.env["COMPOSE_PROJECT_NAME"];
+});
+
+const SERVICES =
+  'services: { web: { x-runt-rootfs: /r, entrypoint: [x], network_mode: none, environment: { P: "$COMPOSE_PROJECT_NAME" } } }\n';
+const sent = async (directory: string, text: string, options: object = {}, group?: string) => {
+  mkdirSync(join(top, directory), { recursive: true });
+  writeFileSync(join(top, directory, "compose.yaml"), text);
+  const file = await fileToApply({ file: join(top, directory, "compose.yaml"), profile: [], ...options }, group);
+  return [file?.group, JSON.parse(file!.text).containers[0].env.P, file?.from];
+};
+
+test.each([
+  ["shop", "shop"],
+  ["My Shop.v2", "myshopv2"],
+  ["__a-b_", "a-b"],
+  ["\u00c4pfel", "pfel"],
+  ["...", ""],
+  ["x".repeat(80), "x".repeat(63)],
+])("the directory %j is the project %j", (name, project) => expect(projectOf(`/srv/${name}`)).toBe(project));
+
+test("the name of a project: -p, the variable, the file's, --group, the directory's; it is a variable of the file", async () => {
+  const named = `name: filed\n${SERVICES}`;
+  const of = (directory: string) => join(top, directory);
+  expect(await sent("My Shop", SERVICES)).toEqual(["myshop", "myshop", of("My Shop")]);
+  expect(await sent("My Shop", SERVICES, {}, "given")).toEqual(["given", "given", of("My Shop")]);
+  expect(await sent("My Shop", named, {}, "given")).toEqual(["filed", "filed", of("My Shop")]);
+  writeFileSync(join(top, "My Shop/.env"), "COMPOSE_PROJECT_NAME=ofenv\n");
+  expect(await sent("My Shop", named)).toEqual(["ofenv", "ofenv", of("My Shop")]);
+  process.env["COMPOSE_PROJECT_NAME"] = "outer";
+  expect(await sent("My Shop", named)).toEqual(["outer", "outer", of("My Shop")]);
+  expect(await sent("My Shop", named, { project: "asked" })).toEqual(["asked", "asked", of("My Shop")]);
+  delete process.env["COMPOSE_PROJECT_NAME"];
+  await expect(sent("...", SERVICES)).rejects.toThrow("gives the project no name: use -p NAME");
+});
