@@ -30,22 +30,22 @@ export class ClientError extends Error {
 }
 
 export interface Client {
-  /** @throws ClientError */
-  call<T>(method: "GET" | "POST" | "DELETE", path: string, body?: unknown): Promise<T>;
+  /** @param isLong the answer comes when the work is done, however long that takes. @throws ClientError */
+  call<T>(method: "GET" | "POST" | "DELETE", path: string, body?: unknown, isLong?: boolean): Promise<T>;
   /** Streams a response that may take long. @throws ClientError */
   stream(path: string): Promise<AsyncIterable<Uint8Array>>;
 }
 
-/** Milliseconds to wait for a response. No request waits for the work that it starts, so that responses come at once. */
+/** Milliseconds to wait for a response. Most requests do not wait for the work that they start, so that their responses come at once. */
 const TIMEOUT_MS = 30_000;
 /** No response is longer, but those that are streamed. */
 const LONGEST_ANSWER = 64 * 1024 * 1024;
 
 export function clientOf(sockets: Sockets): Client {
   return {
-    async call<T>(method: "GET" | "POST" | "DELETE", path: string, body?: unknown): Promise<T> {
+    async call<T>(method: "GET" | "POST" | "DELETE", path: string, body?: unknown, isLong = false): Promise<T> {
       const text = body === undefined ? undefined : JSON.stringify(body);
-      const answered = await askFirst(sockets, { method, path, body: text, silenceMs: TIMEOUT_MS });
+      const answered = await askFirst(sockets, { method, path, body: text, silenceMs: isLong ? undefined : TIMEOUT_MS });
       const answer = await objectIn(answered);
       if (answered.status < 400) return answer as T;
       throw refusal(answer);

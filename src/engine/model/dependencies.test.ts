@@ -53,6 +53,21 @@ test("E91 START: it goes on when the other was started", () => {
   expect(of(one, "web").known).toBe("RUNNING");
 });
 
+test("E92: a restart stops who depends on others first, and starts it last", () => {
+  const one = world("START");
+  go(one);
+  one.send({ type: "restart", at, containers: ["db", "web", "main"] });
+  const steps: string[] = [];
+  while (one.pending.length > 0) {
+    const action = one.pending[0]!;
+    if ("container" in action && ["stop", "start"].includes(action.type)) steps.push(`${action.type} ${action.container}`);
+    one.finish(0, "ok");
+  }
+  const order = steps.filter((step) => !step.endsWith("main"));
+  expect(order).toEqual(["stop web", "stop db", "start db", "start web"]);
+  expect(of(one, "web")).toMatchObject({ known: "RUNNING", generation: 2 });
+});
+
 test("E93 who waits for what can never be gives up at once and says why; with a time-out, when that is over", () => {
   const never = world("HEALTHY");
   go(never);

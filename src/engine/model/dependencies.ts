@@ -55,7 +55,9 @@ function hasSucceeded(record: TaskRecord, dependency: Dependency, succeeded: rea
 }
 
 function holds({ condition }: Dependency, container: ContainerRecord): boolean {
-  const { known, startedAt, exit, health } = container;
+  const { known, startedAt, exit, health, isRestartAsked } = container;
+  // It still runs, and is about to stop and to start again.
+  if (isRestartAsked) return false;
   switch (condition) {
     case "CREATE":
       return startedAt !== null || (hasReached(known, "CREATED") && known !== "STOPPED");

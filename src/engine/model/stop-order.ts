@@ -15,7 +15,8 @@ export function stopsBefore(record: TaskRecord, container: ContainerRecord, { pe
       ? all.filter((place) => place.task === record && place.container !== container)
       : dependentsOf({ task: record, container }, all);
   return before.filter(({ task, container: one }) => {
-    const isStopping = task.desired === "STOPPED" || one.desired === "STOPPED";
+    // A restart stops in this order, too.
+    const isStopping = task.desired === "STOPPED" || one.desired === "STOPPED" || one.isRestartAsked;
     return isStopping && one.known !== "STOPPED" && one.stop.failures < options.stopTries;
   });
 }

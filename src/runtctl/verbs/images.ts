@@ -47,7 +47,7 @@ async function prune({ client }: Session, { output, unused = "0s", most }: Optio
   if (unusedMs === undefined) throw new UsageError(`--unused: ${unused} is no duration like 10s or 24h`);
   if (most !== undefined && !/^[1-9]\d{0,8}$/.test(most)) throw new UsageError(`--most: ${most} is no count`);
   const body = { unusedMs, ...(most === undefined ? {} : { most: Number(most) }) };
-  const { removed, freedBytes } = await client.call<{ removed: string[]; freedBytes: number }>("POST", "/v1/images/prune", body);
+  const { removed, freedBytes } = await client.call<{ removed: string[]; freedBytes: number }>("POST", "/v1/images/prune", body, true);
   if (output === "json") print(JSON.stringify({ removed, freedBytes }, null, 2));
   else for (const line of [...removed.map((reference) => `${printable(reference)} removed`), `${bytes(freedBytes)} freed`]) print(line);
   return EXIT.done;
