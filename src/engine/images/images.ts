@@ -216,6 +216,10 @@ export class ImageStore implements Images {
     return loadImage(this.#places, id).config;
   }
 
+  directoryIn(id: string, path: string): string | undefined {
+    return this.#roots.directoryIn(id, path);
+  }
+
   rootOf(id: string, volumes: readonly string[]): Root {
     return { rootfs: this.#roots.path(id), volumes: volumes.map((target, at) => ({ target, source: this.#roots.volume(id, at) })) };
   }

@@ -75,6 +75,8 @@ export interface Images {
   makeRoot(id: string, image: ImageId, volumes: readonly string[], signal: AbortSignal, users?: RootUsers): Promise<Root>;
   /** What `makeRoot` has made. */
   rootOf(id: string, volumes: readonly string[]): Root;
+  /** The directory that a path leads to in what `makeRoot` has made, as long as nothing runs there; undefined: there is none. */
+  directoryIn(id: string, path: string): string | undefined;
   /** What is gone is released. @throws ImageError: it is in use */
   releaseRoot(id: string): Promise<void>;
   /** Every name. */

@@ -73,6 +73,12 @@ export class Roots {
     await removeScratch(directory);
   }
 
+  /** undefined: the path leads to no directory in the root file system. */
+  directoryIn(id: string, path: string): string | undefined {
+    const found = resolveInRoot(this.path(id), path);
+    return found !== undefined && statSync(found).isDirectory() ? found : undefined;
+  }
+
   /** A directory outside of the root file system, for one of the paths that the image wants as volumes. */
   volume(id: string, at: number): string {
     return join(this.#places.root(id), "volumes", String(at));
@@ -83,9 +89,8 @@ export class Roots {
     for (const [at, path] of paths.entries()) {
       makeDirectory(this.volume(id, at));
       giveTo(users, this.volume(id, at));
-      const found = resolveInRoot(this.path(id), path);
-      if (found !== undefined && statSync(found).isDirectory())
-        await runProgram("cp", ["--archive", "--reflink=auto", `${found}/.`, this.volume(id, at)], { signal });
+      const found = this.directoryIn(id, path);
+      if (found !== undefined) await runProgram("cp", ["--archive", "--reflink=auto", `${found}/.`, this.volume(id, at)], { signal });
     }
   }
 

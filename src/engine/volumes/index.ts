@@ -1,5 +1,7 @@
 /** Directories and files that are mounted in containers: volumes, which are removed with their task, and sources on the host. */
+
 export { makeFiles } from "./files.ts";
+export { fillVolume, forgetFilling } from "./fill.ts";
 export { mountImage, unmountImage } from "./image.ts";
 export { mountMemory, unmountMemory } from "./memory.ts";
 export { isMounted, unmountBelow } from "./mounted.ts";

@@ -1,5 +1,5 @@
 /** Scratch volumes: directories to which the containers of a task may write. */
-import { chmodSync, chownSync, constants, mkdirSync, rmdirSync } from "node:fs";
+import { chmodSync, chownSync, constants, lstatSync, mkdirSync, readdirSync, rmdirSync } from "node:fs";
 import { open, opendir, rename, rmdir, unlink } from "node:fs/promises";
 
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
@@ -13,6 +13,12 @@ const SETGID = 0o2000;
 export function makeScratch(path: string, group?: number): void {
   mkdirSync(path, { recursive: true });
   giveScratch(path, group);
+}
+
+/** Whether it is empty, and as makeScratch has made it for no group. */
+export function isNewScratch(path: string): boolean {
+  const { uid, gid, mode } = lstatSync(path);
+  return uid === 0 && gid === 0 && (mode & 0o7777) === MODE && readdirSync(path).length === 0;
 }
 
 /** Sets owner group and mode of the directory, or of the root of what is mounted on it. */

@@ -30,7 +30,7 @@ export function mountsOf(
 ): { volumes: Volume[]; mounts: Mount[] } {
   const volumes: Volume[] = [];
   const mounts = given.flatMap((one, index): Mount[] => {
-    const { source, target, readOnly, memory } = longForm(one);
+    const { source, target, readOnly, memory, noCopy } = longForm(one);
     const path = ["volumes", index];
     if (memory !== undefined) {
       if (source !== undefined) refuse("what is in memory has no source", path);
@@ -45,7 +45,7 @@ export function mountsOf(
     if (!/^[./~]/.test(source)) {
       if (project.volumes?.[source] === undefined) refuse(`the file has no volume ${source}`, path);
       else if (!volumes.some(({ name }) => name === source)) volumes.push({ name: source, kept: source });
-      return [{ volume: source, target, readOnly }];
+      return [{ volume: source, target, readOnly, ...(noCopy ? { noCopy } : {}) }];
     }
     if (source.startsWith("~")) {
       refuse("write the path in full: whose home is meant is not known", path);
@@ -67,13 +67,14 @@ export function mountsOf(
 
 function longForm(one: NonNullable<ServiceInput["volumes"]>[number]) {
   if (typeof one !== "string") {
-    const { source, target, read_only: readOnly = false, type, tmpfs } = one;
+    const { source, target, read_only: readOnly = false, type, tmpfs, volume } = one;
     const size = tmpfs?.size === undefined ? {} : { size: bytesOf(tmpfs.size) };
-    return { source, target, readOnly, ...(type === "tmpfs" ? { memory: size } : {}) };
+    return { source, target, readOnly, noCopy: volume?.nocopy === true, ...(type === "tmpfs" ? { memory: size } : {}) };
   }
   const [first = "", second, options = ""] = one.split(":");
-  if (second === undefined) return { source: undefined, target: first, readOnly: false };
-  return { source: first, target: second, readOnly: options.split(",").includes("ro") };
+  if (second === undefined) return { source: undefined, target: first, readOnly: false, noCopy: false };
+  const words = options.split(",");
+  return { source: first, target: second, readOnly: words.includes("ro"), noCopy: words.includes("nocopy") };
 }
 
 const PORT = /^(?:(?:(\d+\.\d+\.\d+\.\d+|\[[0-9a-f:]+\]):)?(\d+):)?(\d+)(?:\/(tcp|udp))?$/i;

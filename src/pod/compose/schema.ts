@@ -89,6 +89,7 @@ const mount = z.union([
     target: z.string(),
     read_only: flag.optional(),
     tmpfs: z.strictObject({ size: bytes.optional() }).optional(),
+    volume: z.strictObject({ nocopy: flag.optional() }).optional(),
   }),
 ]);
 

@@ -20,6 +20,7 @@ import {
 import { readVariable, type SecretFile, type SecretFiles } from "../../secrets/index.ts";
 import { type ContainerSpec, hasOwnNetwork, type TaskSpec, unknownRuntime } from "../../spec/index.ts";
 import type { TaskUsers, UsersPlacement } from "../../users/index.ts";
+import { fillVolume } from "../../volumes/index.ts";
 import type { EndMessages } from "../logs/end-messages.ts";
 import type { LogRouters } from "../logs/log-routers.ts";
 import type { SharedProxies } from "../network/shared-proxies.ts";
@@ -183,6 +184,18 @@ export class Launching {
     const users = this.#usersOf(record);
     const { rootfs } = await images.makeRoot(runtimeId, image, volumes, signal, users);
     if (users !== undefined) await this.#options.users.show(record.id, runtimeId, rootfs);
+    await this.#fillVolumes(record, container, runtimeId, users?.first ?? 0, signal);
+  }
+
+  /** New kept volumes get what the image has at their places. @throws Error: the copy has failed; the reason of `signal` */
+  async #fillVolumes({ group, spec }: TaskRecord, container: string, runtimeId: string, first: number, signal: AbortSignal): Promise<void> {
+    const { paths, images } = this.#options;
+    for (const { volume, target, noCopy } of spec.containers.find(({ name }) => name === container)?.mounts ?? []) {
+      const kept = spec.volumes.find(({ name }) => name === volume)?.kept;
+      const from = kept === undefined || noCopy ? undefined : images.directoryIn(runtimeId, target);
+      if (kept === undefined || from === undefined) continue;
+      await fillVolume({ volume: paths.kept(group, kept), beside: paths.filling(group, kept), from, first, signal });
+    }
   }
 
   /** The placement of the image for a container whose root file system was already made. */

@@ -7,6 +7,7 @@ import type { TaskRecord } from "../../model/index.ts";
 import { isInMachine, limitWrites, type Runtimes, sliceProperties, taskResources } from "../../plan/index.ts";
 import {
   bindWithin,
+  forgetFilling,
   giveScratch,
   makeFiles,
   makeScratch,
@@ -45,7 +46,12 @@ async function makeVolume({ id, group: owner, spec }: TaskRecord, name: string, 
     mkdirSync(dirname(path), { recursive: true });
     return bindWithin({ path: host, type, allowed: spec.hostPaths ?? [], own: paths.own }, path);
   }
-  if (kept !== undefined) return makeKept(paths.kept(owner, kept), group);
+  if (kept !== undefined) {
+    const directory = paths.kept(owner, kept);
+    // A copy that a crash has left is of an earlier volume with this name.
+    if (!existsSync(directory)) await forgetFilling(paths.filling(owner, kept));
+    return makeKept(directory, group);
+  }
   if (files !== undefined) return makeFiles(path, files, group);
   makeScratch(path, group);
   if (medium === undefined) return;

@@ -45,6 +45,10 @@ export const mount = z.strictObject({
   subPath: relativePath.optional().describe("Path within the volume to mount; for volumes with files or of the host."),
   target: absolutePath,
   readOnly: z.boolean().default(false),
+  noCopy: z
+    .boolean()
+    .optional()
+    .describe("A new kept volume stays empty. Otherwise it gets what the image has at the target, with owner and mode."),
 });
 
 /** In bytes. A smaller log could not hold two records of maximum length. */
