@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { currentPages, ENGINE_INDEX, enginePages, titlesIn } from "./gen-engine-behaviour.ts";
+import { currentPages, ENGINE_INDEX, enginePages, sayingOf, titlesIn } from "./gen-engine-behaviour.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../", import.meta.url));
 
@@ -30,26 +30,37 @@ test("titles are found wherever a test may have them, and nothing else is one", 
   expect(found.filter((title) => title !== "no title")).toEqual(["A1 plain", 'A2 a "word"', "A3 skipped", "A4 %s", "A5"]);
 });
 
-test("a row has all tests that name it, one that nobody names says so, and a number without a row is an error", () => {
-  const rows = { E1: "One.", E2: "Two.", T3: "Three." };
+test("a row says what the titles of its tests say of it, and names their files", () => {
   const tests = [
-    { file: "a.test.ts", title: "E1: a|b; T3: c <d>" },
-    { file: "b.test.ts", title: "E1 T3 both" },
-    { file: "b.test.ts", title: "none, not even E2BIG" },
+    { file: "test/engine/a.test.ts", title: "E1: a|b; T3: c <d>" },
+    { file: "src/engine/b.test.ts", title: "E1 T3 both" },
+    { file: "src/engine/b.test.ts", title: "E2, E1: only of functions" },
+    { file: "src/engine/b.test.ts", title: "none, not even E2BIG" },
   ];
   const chapters = [
     { file: "one", title: "one", letter: "E", first: 1, last: 9 },
     { file: "two", title: "two", letter: "T", first: 3, last: 3 },
   ] as const;
-  const pages = enginePages(tests, rows, chapters);
-  expect(pages.get(ENGINE_INDEX)).toContain("Of 3 numbers 2 have a test.");
+  const pages = enginePages(tests, ["E1", "E2", "T3"], chapters);
   expect(pages.get(ENGINE_INDEX)).toContain(
     "| E1 to E2 | [one](behaviour/one.md) | 2 | 1 |\n| T3 to T3 | [two](behaviour/two.md) | 1 | 1 |",
   );
   expect(pages.get("docs/engine/behaviour/one.md")).toMatch(
-    /\| E1 \| One\. \| a\.test\.ts: E1: a\\\|b; T3: c &lt;d><br>b\.test\.ts: E1 T3 both \|\n\| E2 \| Two\. \| no test yet \|\n$/,
+    /\| E1 \| a\\\|b \| test\/engine\/a\.test\.ts<br>src\/engine\/b\.test\.ts \|\n\| E2 \| only of functions \| src\/engine\/b\.test\.ts \|\n$/,
   );
-  expect(pages.get("docs/engine/behaviour/two.md")).toMatch(/\n\| T3 \| Three\. \| .*\|\n$/);
-  expect(() => enginePages([{ file: "a.test.ts", title: "E9 x" }], rows, chapters)).toThrow("a.test.ts: no row E9: E9 x");
-  expect(() => enginePages([], { ...rows, T4: "Four." }, chapters)).toThrow("no chapter has the row T4");
+  expect(pages.get("docs/engine/behaviour/two.md")).toMatch(/\n\| T3 \| c &lt;d> \| .*\|\n$/);
+});
+
+test("a number without a row, and a row without a test, are errors", () => {
+  expect(() => enginePages([{ file: "a.test.ts", title: "E96 x" }])).toThrow("a.test.ts: no row E96: E96 x");
+  expect(() => enginePages([{ file: "a.test.ts", title: "E1 x" }])).toThrow("no test has the number E2");
+});
+
+test.each([
+  ["T7", "T6: one; T7: two", "two"],
+  ["E92", "E91 E92: both", "both"],
+  ["E4", "E4 SIGTERM: the daemon ends", "SIGTERM: the daemon ends"],
+  ["E69", "%s: E69 the task stops", "%s: E69 the task stops"],
+])("of %s %j says %j", (id, title, saying) => {
+  expect(sayingOf(id, title)).toBe(saying);
 });

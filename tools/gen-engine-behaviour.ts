@@ -1,6 +1,7 @@
 /**
- * Write docs/engine/behaviour.md and the pages below docs/engine/behaviour: what the task engine is to do by numbers (tools/engine-rows.ts), and the tests
- * whose titles have the number. It reads the sources of the tests; what they said when they ran last is not in it.
+ * Write docs/engine/behaviour.md and the pages below docs/engine/behaviour: what the task engine does, by numbers (tools/engine-rows.ts), in the words of the
+ * titles of the tests that have the number. So no page can promise what no test asks. It reads the sources of the tests; what they said when they ran last is
+ * not in it.
  *
  * Usage: tsx tools/gen-engine-behaviour.ts
  */
@@ -11,6 +12,8 @@ import { ENGINE_CHAPTERS, ENGINE_ROWS, type EngineChapter } from "./engine-rows.
 import { escaped } from "./gen-executor-behaviour.ts";
 
 export const ENGINE_INDEX = "docs/engine/behaviour.md";
+/** Tests against the kernel, whose titles are shown. The titles of the others are shown for a row that has none of these. */
+const BEHAVIOUR = "test/engine/";
 const FOLDERS = ["test/engine", "test/unit/engine", "src/engine", "src/pod"];
 
 export interface Titled {
@@ -21,6 +24,8 @@ export interface Titled {
 /** Of `test("title"`, `it("title"`, `test.skipIf(x)("title"` and `test.each(table)("title"`. */
 const TITLE = /(?:\b(?:test|it)(?:\.\w+(?:\([^()]*\))?)?|[\])]\))\(\s*("(?:[^"\\\n]|\\.)*")/g;
 const ID = /\b[EPT]\d{1,2}\b/g;
+/** The numbers at the beginning of a title, or of a part of it: "E91 E92: ". */
+const NUMBERS = /^(?:[EPT]\d{1,2}\b[ ,]*)+:? */;
 
 export function titlesIn(file: string, source: string): Titled[] {
   return [...source.matchAll(TITLE)].map(([, literal = ""]) => ({ file, title: JSON.parse(literal) as string }));
@@ -28,14 +33,14 @@ export function titlesIn(file: string, source: string): Titled[] {
 
 /**
  * Text of each page, by its path: the index first, then a page for each chapter.
- * @throws Error when a title has a number that no row has, or no chapter has a row
+ * @throws Error when a title has a number that no row has, or a row has no test
  */
 export function enginePages(
   tests: readonly Titled[],
-  rows: Readonly<Record<string, string>> = ENGINE_ROWS,
+  rows: readonly string[] = ENGINE_ROWS,
   chapters: readonly EngineChapter[] = ENGINE_CHAPTERS,
 ): ReadonlyMap<string, string> {
-  const shown = new Map<string, Titled[]>(Object.keys(rows).map((id) => [id, []]));
+  const shown = new Map<string, Titled[]>(rows.map((id) => [id, []]));
   for (const test of tests) {
     for (const id of new Set(test.title.match(ID))) {
       const known = shown.get(id);
@@ -43,35 +48,51 @@ export function enginePages(
       known.push(test);
     }
   }
-  const without = [...shown.keys()].find((id) => !chapters.some((chapter) => isIn(chapter, id)));
-  if (without !== undefined) throw new Error(`no chapter has the row ${without}`);
+  const untested = [...shown].find(([, those]) => those.length === 0);
+  if (untested !== undefined) throw new Error(`no test has the number ${untested[0]}`);
   const parts = chapters.map((chapter) => ({ chapter, part: [...shown].filter(([id]) => isIn(chapter, id)) }));
   const pages = parts.map(({ chapter, part }): [string, string] => {
-    const lines = part.map(([id, those]) => `| ${id} | ${rows[id]} | ${those.map(cell).join("<br>") || "no test yet"} |`);
+    const lines = part.map(([id, those]) => `| ${id} | ${sayingsOf(id, those)} | ${filesOf(those)} |`);
     return [pathOf(chapter), `${heading(chapter)}\n${lines.join("\n")}\n`];
   });
-  return new Map([[ENGINE_INDEX, index([...shown], parts)], ...pages]);
+  return new Map([[ENGINE_INDEX, index(shown.size, parts)], ...pages]);
 }
+
+/** What a title says of a number: of "T6: one; T7: two" for T7 "two". */
+export function sayingOf(id: string, title: string): string {
+  const parts = title.split(/; (?=[EPT]\d{1,2}\b)/);
+  const numbersOf = (part: string): readonly string[] => NUMBERS.exec(part)?.[0].match(ID) ?? [];
+  const own = parts.find((part) => numbersOf(part).includes(id)) ?? title;
+  return own.replace(NUMBERS, "");
+}
+
+function sayingsOf(id: string, tests: readonly Titled[]): string {
+  const real = tests.filter(({ file }) => file.startsWith(BEHAVIOUR));
+  const sayings = (real.length > 0 ? real : tests).map(({ title }) => sayingOf(id, title));
+  return [...new Set(sayings)].map((saying) => escaped(saying).replaceAll("<", "&lt;")).join("<br>");
+}
+
+const filesOf = (tests: readonly Titled[]): string => [...new Set(tests.map(({ file }) => file))].join("<br>");
 
 type Shown = readonly (readonly [id: string, tests: readonly Titled[]])[];
 
-function index(all: Shown, parts: readonly { readonly chapter: EngineChapter; readonly part: Shown }[]): string {
+function index(count: number, parts: readonly { readonly chapter: EngineChapter; readonly part: Shown }[]): string {
   const lines = parts.map(({ chapter: { file, title }, part }) => {
     const range = `${part[0]?.[0] ?? ""} to ${part.at(-1)?.[0] ?? ""}`;
-    return `| ${range} | [${title}](behaviour/${file}.md) | ${part.length} | ${covered(part)} |`;
+    return `| ${range} | [${title}](behaviour/${file}.md) | ${part.length} | ${inKernel(part)} |`;
   });
   return `# Behaviour of the task engine
 
-What the engine is to do, and the tests whose titles have the number of it. Written by \`make engine-behaviour\` from tools/engine-rows.ts and the titles of
-the tests. Of ${all.length} numbers ${covered(all)} have a test. The tests are not in the npm package.
+What the engine does, in the words of the titles of its tests. Written by \`make engine-behaviour\`. Each of ${count} numbers has tests; the last column
+counts those with a test against the kernel. The tests are not in the npm package.
 
-| rows | page | numbers | with a test |
+| rows | page | numbers | against the kernel |
 | --- | --- | ---: | ---: |
 ${lines.join("\n")}
 `;
 }
 
-const covered = (part: Shown): number => part.filter(([, those]) => those.length > 0).length;
+const inKernel = (part: Shown): number => part.filter(([, those]) => those.some(({ file }) => file.startsWith(BEHAVIOUR))).length;
 
 /** Numbers of a letter from the first to the last of the chapter, both included. */
 function isIn({ letter, first, last }: EngineChapter, id: string): boolean {
@@ -81,15 +102,11 @@ function isIn({ letter, first, last }: EngineChapter, id: string): boolean {
 
 const pathOf = ({ file }: EngineChapter) => `docs/engine/behaviour/${file}.md`;
 
-function cell({ file, title }: Titled): string {
-  return `${file}: ${escaped(title).replaceAll("<", "&lt;")}`;
-}
-
 const heading = ({ title }: EngineChapter) => `# Behaviour of the task engine: ${title}
 
 Written by \`make engine-behaviour\`; [all pages](../behaviour.md).
 
-| row | behaviour | tests |
+| row | behaviour | tested in |
 | --- | --- | --- |`;
 
 /** @param directory of the repository */

@@ -11,7 +11,7 @@ import { REPOSITORY } from "../../support/programs.ts";
 test("ids are unique, and of rows", () => {
   const ids = ENGINE_MUTANTS.map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);
-  expect(ENGINE_MUTANTS.map(rowOf).filter((row) => ENGINE_ROWS[row] === undefined)).toEqual([]);
+  expect(ENGINE_MUTANTS.map(rowOf).filter((row) => !ENGINE_ROWS.includes(row))).toEqual([]);
 });
 
 test.each(ENGINE_MUTANTS)("mutant $id: $fault", (mutant) => {
