@@ -5,31 +5,39 @@ import type { Directory } from "./directory.ts";
 import { ExecutorError, RuntimeError } from "./errors.ts";
 import { launchError } from "./launch/failure.ts";
 import { finalState, runningState } from "./outcome.ts";
+import type { OwnCgroup } from "./own-cgroup.ts";
 import { isOfAnotherBoot } from "./process/boot.ts";
+import { KILL_BOUND_MS } from "./process/end-cgroup.ts";
 import { isAlive } from "./process/procfs.ts";
 import { abandon, initOf, monitorLives, readRecord } from "./record.ts";
 import type { Runtime } from "./runtime/client.ts";
+import type { CheckedPlan } from "./shutdown.ts";
 import type { ProcessState } from "./types.ts";
 import { watchRecord } from "./watch-record.ts";
 
-/** How long SIGKILL, and a launch that was given up, may take. */
-export const KILL_BOUND_MS = 10_000;
 const PAUSE_MS = 20;
+/** A state that is missing for so long is lost. */
+const LOST_MS = 1_000;
 
 /** exited: nothing of it is left. stuck: something is, and could not be removed this time. */
 export type Look =
   | { readonly now: "created" | "running" | "draining" | "stuck" }
   | { readonly now: "exited"; readonly state: ProcessState };
 
+/** Errors of the runtime that say that its own state of the container is lost. */
+const LOST: readonly string[] = ["id-unknown", "state-unreadable"];
+
 export class Container {
+  /** `cgroup` undefined: its caller has not said where it is. */
   constructor(
     readonly directory: Directory,
     readonly runtime: Runtime,
+    readonly cgroup?: OwnCgroup,
   ) {}
 
   /** Its first process waits for start. */
   awaitsStart(): boolean {
-    return this.directory.awaitsStart(readRecord(this.directory.record));
+    return this.directory.awaitsStart(readRecord(this.directory.record, this.directory.id));
   }
 
   /** @throws ExecutorError wrong-state, launch-failed; ProgramError */
@@ -79,7 +87,10 @@ export class Container {
         if (found?.pid !== undefined) return runningState(found);
         const isBegun = found !== undefined && found.phase !== "abandoned";
         // It may have written a last word before it died.
-        if (!(isBegun ? monitorLives(found) : isAlive({ ...supervisor, bootId })) && readRecord(this.directory.record)?.pid === undefined) {
+        if (
+          !(isBegun ? monitorLives(found) : isAlive({ ...supervisor, bootId })) &&
+          readRecord(this.directory.record, this.directory.id)?.pid === undefined
+        ) {
           await this.undo(isBegun ? found.bootId : bootId);
           return undefined;
         }
@@ -109,15 +120,35 @@ export class Container {
     this.directory.remove();
   }
 
-  /** What it says of itself cannot be read: the runtime removes what it knows of it, and nothing else is asked. @throws RuntimeError */
-  async discard(): Promise<void> {
-    await this.runtime.delete(this.directory.id, { force: true });
+  /**
+   * What it says of itself cannot be read: the runtime removes what it knows of it, and what is in its cgroup gets the signal and after the grace SIGKILL.
+   * @throws RuntimeError; ExecutorError stuck
+   */
+  async discard({ signal, graceMs }: CheckedPlan): Promise<void> {
+    if (graceMs > 0 && this.cgroup?.isOccupied()) {
+      this.cgroup.signal(signal);
+      await within(() => !this.cgroup!.isOccupied(), graceMs);
+    }
+    await this.#delete(undefined);
     this.directory.remove();
+  }
+
+  /** Why the runtime cannot act on a container that runs: its state is lost. undefined: it can, or the container has ended. */
+  async lost(): Promise<string | undefined> {
+    const deadline = performance.now() + LOST_MS;
+    for (;;) {
+      const record = this.directory.exitRecord();
+      const runs = record !== undefined && (record.phase === "created" || record.phase === "running") && isAlive(initOf(record));
+      const why = runs ? this.directory.runtimeLoss() : undefined;
+      // The runtime may be about to write or to remove it.
+      if (why === undefined || performance.now() > deadline) return why;
+      await sleep(PAUSE_MS);
+    }
   }
 
   /** Whether a monitor lives whose record is in one of these phases. */
   #monitored(phases: readonly ExitRecord["phase"][]): boolean {
-    const found = readRecord(this.directory.record);
+    const found = readRecord(this.directory.record, this.directory.id);
     return found !== undefined && phases.includes(found.phase) && monitorLives(found);
   }
 
@@ -129,12 +160,20 @@ export class Container {
 
   /** `bootId`: of what is left. */
   async #delete(bootId: string | undefined): Promise<void> {
-    if (isOfAnotherBoot(bootId)) return this.directory.forgetBoot();
-    await this.runtime.delete(this.directory.id, { force: true });
+    if (isOfAnotherBoot(bootId)) return this.directory.forgetRuntime();
+    try {
+      await this.runtime.delete(this.directory.id, { force: true });
+    } catch (error) {
+      if (this.cgroup === undefined || !(error instanceof RuntimeError)) throw error;
+      if (!LOST.includes(error.code) && this.directory.runtimeLoss() === undefined) throw error;
+    }
+    if (this.cgroup === undefined) return;
+    await this.cgroup.end();
+    this.directory.forgetRuntime();
   }
 }
 
-async function within(condition: () => boolean): Promise<void> {
-  const deadline = performance.now() + KILL_BOUND_MS;
+async function within(condition: () => boolean, ms = KILL_BOUND_MS): Promise<void> {
+  const deadline = performance.now() + ms;
   while (!condition() && performance.now() < deadline) await sleep(PAUSE_MS);
 }

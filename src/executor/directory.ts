@@ -10,10 +10,11 @@ import { ExecutorError } from "./errors.ts";
 import { checkId } from "./launch/check.ts";
 import type { StreamName } from "./launch/stdio.ts";
 import { readLogCounts } from "./log-counts.ts";
-import { readOwnFile, writeOwnFile } from "./own-file.ts";
+import { writeOwnFile } from "./own-file.ts";
 import { thisBoot } from "./process/boot.ts";
 import { isAlive, processStat } from "./process/procfs.ts";
-import { parseState, readRecord } from "./record.ts";
+import { isProcess, parseState, readRecord } from "./record.ts";
+import { readStateFile } from "./state-file.ts";
 import { checkProtocol, PROTOCOL, type Protocol } from "./version.ts";
 
 /** executor.json: what a supervisor that comes later has to know. */
@@ -103,7 +104,7 @@ export class Directory {
 
   /** The exit record, with the time of the start. @throws ExecutorError state-unreadable */
   exitRecord(): ExitRecord | undefined {
-    const record = readRecord(this.record);
+    const record = readRecord(this.record, this.id);
     if (this.awaitsStart(record)) return record;
     const startedMs = this.#startedMs();
     return record === undefined || startedMs === undefined ? record : { ...record, startedMs };
@@ -127,21 +128,36 @@ export class Directory {
   }
 
   #startedMs(): number | undefined {
-    try {
-      return parseState<{ startedMs: number }>(this.#started, readOwnFile(this.#started).toString(), ({ startedMs }) => startedMs)
-        .startedMs;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-      throw error;
-    }
+    const text = readStateFile(this.#started);
+    return text === undefined
+      ? undefined
+      : parseState<{ startedMs: number }>(this.#started, text, ({ startedMs }) => Number.isFinite(startedMs)).startedMs;
   }
 
   get #started(): string {
     return join(this.path, "started.json");
   }
 
-  /** What the runtime has on disk of a container of another boot: its processes, mounts and cgroups are gone, and others may have their numbers and names. */
-  forgetBoot(): void {
+  hasRuntime(): boolean {
+    return existsSync(join(this.runtimeRoot, this.id));
+  }
+
+  /** Why the runtime's own state cannot be used; undefined: it can. */
+  runtimeLoss(): string | undefined {
+    const path = join(this.runtimeRoot, this.id, "state.json");
+    try {
+      const text = readStateFile(path);
+      if (text === undefined) return `${path} is gone`;
+      parseState<{ id: string }>(path, text, ({ id }) => id === this.id);
+      return undefined;
+    } catch (error) {
+      if (error instanceof ExecutorError) return error.message;
+      throw error;
+    }
+  }
+
+  /** What the runtime has on disk of a container that has no process any more: its mounts and cgroups are gone, and others may have their numbers and names. */
+  forgetRuntime(): void {
     rmSync(join(this.runtimeRoot, this.id), { recursive: true, force: true });
   }
 
@@ -152,18 +168,15 @@ export class Directory {
   /** @throws ExecutorError id-unknown, protocol, state-unreadable */
   description(): Description {
     const path = join(this.path, "executor.json");
-    let text: string;
-    try {
-      text = readOwnFile(path).toString();
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    const text = readStateFile(path);
+    if (text === undefined) {
       if (this.exists()) throw new ExecutorError("state-unreadable", `${path} is gone`, { path });
       throw new ExecutorError("id-unknown", `there is no executor ${this.id} in ${this.stateDir}`);
     }
     const description = parseState<Description>(
       path,
       text,
-      ({ protocol, supervisor, pipes }) => protocol && supervisor && Array.isArray(pipes),
+      ({ protocol, id, supervisor, pipes }) => protocol && id === this.id && isProcess(supervisor) && Array.isArray(pipes),
     );
     checkProtocol(description.protocol, path);
     return description;
@@ -172,9 +185,8 @@ export class Directory {
   /** Of its config.json; none where that cannot be read. */
   annotations(): Readonly<Record<string, string>> {
     try {
-      const { annotations } = JSON.parse(readOwnFile(join(this.path, "config.json")).toString()) as {
-        annotations?: Record<string, string>;
-      };
+      const text = readStateFile(join(this.path, "config.json"));
+      const { annotations } = JSON.parse(text ?? "{}") as { annotations?: Record<string, string> };
       return annotations ?? {};
     } catch {
       return {};

@@ -11,6 +11,7 @@ import type { LaunchCommand, Resources, TerminalSize } from "./launch/command.ts
 import { changedResources } from "./launch/resources.ts";
 import { type Adoption, adoptAll, type ExecutorEntry, listExecutors } from "./list.ts";
 import { type LogUse, useOf } from "./log-counts.ts";
+import { OwnCgroup } from "./own-cgroup.ts";
 import { ageOf } from "./process/age.ts";
 import { cgroupVersion } from "./process/cgroups.ts";
 import { Runtime } from "./runtime/client.ts";
@@ -37,6 +38,7 @@ const OPTIONS = {
   stateDir: KIND.text,
   memoryDir: KIND.text,
   id: KIND.text,
+  cgroup: KIND.object,
   binary: KIND.text,
   onEvent: KIND.call,
   atScopeEnd: KIND.object,
@@ -62,7 +64,8 @@ export class Executor {
       root: this.#directory.runtimeRoot,
       ...(options.binary === undefined ? {} : { binary: options.binary }),
     });
-    const container = new Container(this.#directory, this.#runtime);
+    const { id, cgroup } = options;
+    const container = new Container(this.#directory, this.#runtime, cgroup && new OwnCgroup(id, cgroup));
     this.#supervision = new Supervision(options, container, this.#streams, () => this.#statistics.end());
     this.#statistics = new Statistics({
       runtime: this.#runtime,
@@ -121,11 +124,27 @@ export class Executor {
   }
 
   /**
-   * Remove an executor that cannot be adopted because what is on disk of it cannot be read (state-unreadable), as after a power cut: with whatever of it may be
-   * there. Nobody will know how it ended. @throws ExecutorError invalid-argument, runtime-not-found, runtime-version; RuntimeError
+   * Remove an executor that cannot be adopted because what is on disk of it is lost or cannot be read (id-unknown, state-unreadable), as after a power cut: with whatever of it
+   * may be there. With `cgroup` its processes get the signal of the plan, and after the grace SIGKILL; default: SIGKILL at once. Nobody will know how it ended.
+   * @throws ExecutorError invalid-argument, runtime-not-found, runtime-version, stuck; RuntimeError
    */
-  static async discard(options: ExecutorOptions): Promise<void> {
-    await new Executor(options).#supervision.container.discard();
+  static async discard(options: ExecutorOptions, plan: ShutdownPlan = { graceMs: 0 }): Promise<void> {
+    await new Executor(options).#supervision.container.discard(checkPlan(plan));
+  }
+
+  /** Whether something of an executor is left that cannot be adopted: processes, or a cgroup or a state of the runtime only. Changes nothing. */
+  static left(options: ExecutorOptions): "processes" | "traces" | "nothing" {
+    const { cgroup, directory } = new Executor(options).#supervision.container;
+    if (cgroup?.isOccupied()) return "processes";
+    return cgroup?.exists() || directory.exists() || directory.hasRuntime() ? "traces" : "nothing";
+  }
+
+  /**
+   * Why the runtime can no longer act on a container that runs: its own state of it is gone, damaged or another one's. Only shutdown can be called then, and ends it if its
+   * `cgroup` is known. undefined: it can, or the container has ended.
+   */
+  async lost(): Promise<string | undefined> {
+    return this.#supervision.container.lost();
   }
 
   /** What is on disk in a state directory, by id; a directory that is not there has none. Changes nothing, and needs no `runt`. */

@@ -18,6 +18,7 @@ export type {
 } from "./exec/request.ts";
 export { Executor } from "./executor.ts";
 export { Fence, type FenceOptions } from "./fence/fence.ts";
+export { slicePath } from "./launch/cgroup-place.ts";
 export type * from "./launch/command.ts";
 export { type LaunchContext, type OciConfig, toConfig } from "./launch/config.ts";
 export { resolveInRoot } from "./launch/in-root.ts";
@@ -27,6 +28,7 @@ export type { User } from "./launch/user.ts";
 export type { Adoption, ExecutorEntry } from "./list.ts";
 export type { LogUse } from "./log-counts.ts";
 export { cgroupVersion, type Hierarchy, hierarchies } from "./process/cgroups.ts";
+export { endCgroups, occupantsOf, type Place, placesOf } from "./process/end-cgroup.ts";
 export type { ProcessUse } from "./process/table.ts";
 export * from "./profile.ts";
 export { Runtime, type RuntimeOptions } from "./runtime/client.ts";
@@ -41,6 +43,7 @@ export type {
   ExecutorOptions,
   ExecutorState,
   ExecutorVersion,
+  KnownCgroup,
   LaunchOptions,
   ProcessState,
   ShutdownPlan,

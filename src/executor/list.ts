@@ -19,10 +19,12 @@ export type ExecutorEntry =
       readonly state: Extract<ExecutorState, "launching" | "created" | "running" | "paused" | "draining" | "exited" | "failed">;
       /** null before the program runs. */
       readonly process: ProcessState | null;
+      /** Of one that runs or waits for start: why the runtime cannot act on it (Executor.lost). */
+      readonly lost?: string;
       readonly error?: undefined;
     }
   /** It cannot be understood; `error.code` is state-unreadable, or protocol. */
-  | { readonly id: string; readonly state: "unknown"; readonly process: null; readonly error: ExecutorError };
+  | { readonly id: string; readonly state: "unknown"; readonly process: null; readonly lost?: undefined; readonly error: ExecutorError };
 
 /** One of adoptAll: an executor, or why there is none. */
 export type Adoption<T> =
@@ -65,7 +67,10 @@ function look(directory: Directory): ExecutorEntry {
     const lives = record?.phase !== "abandoned" && (isBegun ? monitorLives(record) : isAlive({ ...supervisor, bootId }));
     return { id, state: lives ? "launching" : "failed", process: null };
   }
-  return { id, state: stateOf(directory, record), process: record.phase === "exited" ? finalState(record) : runningState(record) };
+  const state = stateOf(directory, record);
+  const lost = state === "running" || state === "paused" || state === "created" ? directory.runtimeLoss() : undefined;
+  const process = record.phase === "exited" ? finalState(record) : runningState(record);
+  return { id, state, process, ...(lost === undefined ? {} : { lost }) };
 }
 
 function stateOf(directory: Directory, record: ExitRecord): "created" | "running" | "paused" | "draining" | "exited" {

@@ -1,6 +1,8 @@
 /** What the log pump of a container says of itself, beside the exit record. */
 import type { LogCounts } from "../shared/protocol/index.ts";
-import { readOwnFile } from "./own-file.ts";
+import { ExecutorError } from "./errors.ts";
+import { isProcess } from "./record.ts";
+import { readStateFile } from "./state-file.ts";
 
 /** What went into the log and what did not, about a second old while the container runs. */
 export interface LogUse {
@@ -10,12 +12,16 @@ export interface LogUse {
   readonly droppedBytes: number;
 }
 
-/** undefined: there is no log, or no counts yet. The file is overwritten in place, so a read may see half of a write: then the next read shows more. */
+/**
+ * undefined: there is no log, no counts yet, or what is there are none. The file is overwritten in place, so a read may see half of a write: then the next read
+ * shows more.
+ */
 export function readLogCounts(record: string): LogCounts | undefined {
   try {
-    return JSON.parse(readOwnFile(`${record}.log`).toString());
+    const counts: unknown = JSON.parse(readStateFile(`${record}.log`) ?? "null");
+    return isProcess(counts) ? (counts as LogCounts) : undefined;
   } catch (error) {
-    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if (error instanceof SyntaxError || (error instanceof ExecutorError && error.code === "state-unreadable")) return undefined;
     throw error;
   }
 }

@@ -1,21 +1,32 @@
 /** The exit record that `runt create` and `runt run --detach` write with --exit-record: reading it, and keeping it from being begun. */
 import { linkSync, unlinkSync } from "node:fs";
-import { EXIT_PHASE, EXIT_RECORD_SCHEMA, type ExitRecord } from "../shared/protocol/index.ts";
+import { EXIT_PHASE, EXIT_RECORD_SCHEMA, type ExitRecord, type ProcessId } from "../shared/protocol/index.ts";
 import { ExecutorError } from "./errors.ts";
-import { readOwnFile, writeOwnFile } from "./own-file.ts";
+import { writeOwnFile } from "./own-file.ts";
 import { thisBoot } from "./process/boot.ts";
 import { isAlive, type ProcessIdentity } from "./process/procfs.ts";
+import { readStateFile } from "./state-file.ts";
 
-/** undefined: there is none. It is replaced by rename, so it is always whole. @throws ExecutorError state-unreadable: somebody has damaged it */
-export function readRecord(path: string): ExitRecord | undefined {
-  let text: string;
-  try {
-    text = readOwnFile(path).toString();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
-  return parseState<ExitRecord>(path, text, ({ phase, monitor }) => typeof phase === "string" && monitor);
+const PHASES: ReadonlySet<unknown> = new Set(Object.values(EXIT_PHASE));
+
+/**
+ * undefined: there is none. It is replaced by rename, so it is always whole. @param id of the executor, which the record must name
+ * @throws ExecutorError state-unreadable: somebody has damaged it, or it is another executor's
+ */
+export function readRecord(path: string, id: string): ExitRecord | undefined {
+  const text = readStateFile(path);
+  return text === undefined ? undefined : parseState<ExitRecord>(path, text, (record) => isSound(record, id));
+}
+
+function isSound({ id, phase, monitor, pid, startTicks }: Partial<ExitRecord>, wanted: string): boolean {
+  if (id !== wanted || !PHASES.has(phase) || !isProcess(monitor)) return false;
+  return pid === undefined || isProcess({ pid, startTicks });
+}
+
+/** A number that is not positive names no process, but a group of processes or all of them (kill(2)). */
+export function isProcess(value: unknown): value is ProcessId {
+  const { pid, startTicks } = (typeof value === "object" && value !== null ? value : {}) as Partial<ProcessId>;
+  return Number.isSafeInteger(pid) && pid! >= 0 && typeof startTicks === "string" && /^\d+$/.test(startTicks);
 }
 
 /** @throws ExecutorError state-unreadable, when it is no JSON object or not `sound` */

@@ -124,8 +124,9 @@ export class Supervision {
     if (this.#follower === undefined) throw this.#lifecycle.wrong();
     if (this.#lifecycle.state === "exited") return { endedBy: "already", state: await this.#follower.ended };
     const enter = (state: ExecutorState) => this.#lifecycle.shutDown(state);
-    const { runtime } = this.container;
-    const endedBy = await shutDown({ runtime, id: this.#options.id, wait: () => this.wait(), enter }, { ...plan, graceMs });
+    const { runtime, cgroup, directory } = this.container;
+    const isLost = () => directory.runtimeLoss() !== undefined;
+    const endedBy = await shutDown({ runtime, cgroup, isLost, id: this.#options.id, wait: () => this.wait(), enter }, { ...plan, graceMs });
     return { endedBy, state: await this.#follower.ended };
   }
 

@@ -69,6 +69,14 @@ export type ExecutorEvent =
   | { readonly type: "state"; readonly id: string; readonly state: ExecutorState }
   | { readonly type: "exec"; readonly id: string; readonly cmd: string };
 
+/** The cgroup of a container, as its caller has recorded it. */
+export interface KnownCgroup {
+  /** `cgroupParent` of the launch. */
+  readonly parent: string;
+  /** No other program can have given a container a cgroup of this path, because it has a random part. Otherwise the processes in it are left alone, and reported as stuck. */
+  readonly isUnique: boolean;
+}
+
 export interface ExecutorOptions {
   /** Absolute directory of the executors of one supervisor; made if absent. */
   readonly stateDir: string;
@@ -79,6 +87,8 @@ export interface ExecutorOptions {
   readonly memoryDir?: string;
   /** Chosen by the caller, unique below stateDir. */
   readonly id: string;
+  /** Where its cgroup is: with this its processes are found and ended even if what is on disk of it is lost. Default: then what the runtime does not know is not ended. */
+  readonly cgroup?: KnownCgroup;
   /** Program of the runtime; default: see Runtime. */
   readonly binary?: string;
   readonly onEvent?: (event: ExecutorEvent) => void;

@@ -138,6 +138,7 @@ describe.skipIf(!isRoot)("the fence (needs root)", () => {
           memoryDir: join(stateDir, "memory"),
           binary: join(REPOSITORY, "bin/runt"),
           launchTimeoutMs: 60_000,
+          cgroupOf: () => ({ parent: "/any", isUnique: false }),
           fence: slow,
           log: () => {},
         },

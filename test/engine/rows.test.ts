@@ -176,7 +176,15 @@ describe.skipIf(!isRoot)("rows (need root)", () => {
     const stateDir = mkdtempSync(join(tmpdir(), "runt-rows-"));
     try {
       const runtime = new ContainerRuntime(
-        { stateDir, memoryDir: join(stateDir, "memory"), binary: RUNT, launchTimeoutMs: 60_000, fence: undefined, log: () => {} },
+        {
+          stateDir,
+          memoryDir: join(stateDir, "memory"),
+          binary: RUNT,
+          launchTimeoutMs: 60_000,
+          cgroupOf: () => ({ parent: CGROUP_PARENT, isUnique: false }),
+          fence: undefined,
+          log: () => {},
+        },
         { onExit: () => {}, onLost: () => {} },
       );
       expect([await runtime.remove("g.t.1.c"), await runtime.remove("g.t.1.c")]).toEqual([undefined, undefined]);

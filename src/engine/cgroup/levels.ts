@@ -50,7 +50,7 @@ function mkdirOnce(directory: string, mode: number): void {
 }
 
 /** Returns false if the cgroup contains processes or cgroups. A missing directory counts as removed. */
-export function tryRemove(directory: string): boolean {
+function tryRemove(directory: string): boolean {
   try {
     rmdirSync(directory);
     return true;

@@ -7,8 +7,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { cgroupVersion, hierarchies } from "../../executor/index.ts";
-import { CgroupError } from "./task-cgroup.ts";
+import { cgroupVersion, endCgroups, hierarchies, placesOf, slicePath } from "../../executor/index.ts";
+import { CgroupError, ended } from "./task-cgroup.ts";
 
 const run = promisify(execFile);
 /** In milliseconds; longer than runt waits for a job of systemd. */
@@ -43,7 +43,7 @@ export async function makeTaskSlice(binary: string, name: string, properties: re
   await inTurn(() => call(binary, ["start", name, ...properties]));
 }
 
-/** Removes the slice. Succeeds if it does not exist. It must be empty, because systemd would kill the processes in it. @throws CgroupError */
+/** Removes the slice, and kills what is still in it: nothing but this task has a slice of this name. Succeeds if it does not exist. @throws CgroupError */
 export async function removeTaskSlice(binary: string, name: string): Promise<void> {
   await inTurn(async () => {
     await unpopulated(name);
@@ -58,7 +58,7 @@ export async function removeTaskSlice(binary: string, name: string): Promise<voi
 async function unpopulated(name: string): Promise<void> {
   const deadline = performance.now() + EMPTY_MS;
   while (directoriesOf(name).some(isPopulated)) {
-    if (performance.now() > deadline) throw new CgroupError(`cannot remove the slice ${name}: it still contains processes`);
+    if (performance.now() > deadline) return ended(name, () => endCgroups(placesOf(slicePath(name))));
     await sleep(LOOK_MS);
   }
 }
@@ -93,12 +93,6 @@ function isEmpty(directory: string): boolean {
 
 function isPopulated(directory: string): boolean {
   return /^populated 1$/m.test(readFileSync(join(directory, "cgroup.events"), "utf8"));
-}
-
-/** The path of a slice: "a-b.slice" is in "a.slice/a-b.slice". */
-function slicePath(name: string): string {
-  const parts = name.slice(0, -SLICE.length).split("-");
-  return parts.map((_, at) => `${parts.slice(0, at + 1).join("-")}${SLICE}`).join("/");
 }
 
 /** Escapes one part of a name like systemd-escape(1). */

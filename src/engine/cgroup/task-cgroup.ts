@@ -1,8 +1,7 @@
 /** Makes and removes the cgroup of one task, in every hierarchy that containers use. */
 import { readdirSync, readFileSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
-import { cgroupVersion, type Hierarchy, hierarchies } from "../../executor/index.ts";
-import { codeOf, makeDirectory, removeLevelsAbove, tryRemove } from "./levels.ts";
+import { cgroupVersion, ExecutorError, endCgroups, type Hierarchy, hierarchies, occupantsOf, placesOf } from "../../executor/index.ts";
+import { codeOf, makeDirectory, removeLevelsAbove } from "./levels.ts";
 import { CgroupWriteError, type LimitWrite, writeFiles } from "./write.ts";
 
 /** The message contains the path and the kernel's error. */
@@ -12,9 +11,6 @@ export class CgroupError extends Error {
 
 /** The random part of a cgroup's name, which follows the id of the task. */
 const SUFFIX = /^-[0-9a-f]{12}$/;
-const REMOVE_TRIES = 20;
-const FIRST_PAUSE_MS = 5;
-const LONGEST_PAUSE_MS = 200;
 
 /**
  * Makes the cgroup and writes its limits. May be repeated: directories that exist are used, because the name is unique (TaskRecord.cgroup).
@@ -34,39 +30,59 @@ export function makeTaskCgroup(path: string, limits: readonly LimitWrite[], foun
       writeFiles(`${hierarchy.mountpoint}${path}`, own);
     });
   }
+  for (const hierarchy of besideOf(found)) makeBeside(hierarchy, path);
 }
 
-/**
- * Removes the cgroup, and empty levels above it that an engine has made. Succeeds if it does not exist.
- * @throws CgroupError if processes are still in it
- */
-export async function removeTaskCgroup(path: string, found: readonly Hierarchy[] = hierarchies()): Promise<void> {
-  for (const hierarchy of usedOf(found)) {
-    const directory = `${hierarchy.mountpoint}${path}`;
-    let pause = FIRST_PAUSE_MS;
-    // The kernel releases a cgroup a moment after its last process has ended.
-    for (let left = REMOVE_TRIES; !explained(`remove the cgroup ${directory}`, () => tryRemove(directory)); left--) {
-      if (left === 0) throw new CgroupError(`cannot remove the cgroup ${directory}: it still contains processes or cgroups`);
-      await sleep(pause);
-      pause = Math.min(2 * pause, LONGEST_PAUSE_MS);
-    }
-    explained(`remove the cgroups above ${directory}`, () => removeLevelsAbove(hierarchy, path));
+/** The runtime puts containers into the v2 hierarchy of a hybrid host, too, if it can be written. The levels above them are made here, so that they are removed with the task. */
+function makeBeside(hierarchy: Hierarchy, path: string): void {
+  try {
+    makeDirectory(hierarchy, path, () => {});
+  } catch (error) {
+    const code = codeOf(error);
+    if (code !== "EROFS" && code !== "EACCES" && code !== "EPERM")
+      throw new CgroupError(`cannot make the cgroup ${hierarchy.mountpoint}${path}: ${code}`, { cause: error });
   }
 }
 
 /**
- * Removes the cgroups of a task without a record, found by name (TaskRecord.cgroup). Succeeds if there are none.
+ * Removes the cgroup with all cgroups in it, and empty levels above it that an engine has made. What is still in it is killed: nothing but this task has a cgroup of this name.
+ * Succeeds if it does not exist. @throws CgroupError: something is left
+ */
+export async function removeTaskCgroup(path: string, found: readonly Hierarchy[] = hierarchies()): Promise<void> {
+  await ended(path, () => endCgroups(placesOf(path, found)));
+  for (const hierarchy of [...usedOf(found), ...besideOf(found)])
+    explained(`remove the cgroups above ${path}`, () => removeLevelsAbove(hierarchy, path));
+}
+
+/** @throws CgroupError with the message of ExecutorError stuck */
+export async function ended(what: string, end: () => Promise<unknown>): Promise<void> {
+  try {
+    await end();
+  } catch (error) {
+    if (!(error instanceof ExecutorError)) throw error;
+    throw new CgroupError(`cannot remove the cgroup ${what}: ${error.message}`, { cause: error });
+  }
+}
+
+/**
+ * Removes the cgroups of a task without a record, found by name (TaskRecord.cgroup). Succeeds if there are none. Another engine with the same parent cgroup may have a task of this
+ * id, so that a name alone does not prove whose the processes in it are.
  * @throws CgroupError if processes are still in one
  */
 export async function removeTaskCgroupsOf(parent: string, id: string, found: readonly Hierarchy[] = hierarchies()): Promise<void> {
   const isOwn = (name: string) => name.startsWith(`${id}-`) && SUFFIX.test(name.slice(id.length));
-  const names = usedOf(found).flatMap(({ mountpoint }) => directoriesIn(`${mountpoint}${parent}`).filter(isOwn));
-  for (const name of new Set(names)) await removeTaskCgroup(`${parent}/${name}`, found);
+  const names = new Set(usedOf(found).flatMap(({ mountpoint }) => directoriesIn(`${mountpoint}${parent}`).filter(isOwn)));
+  for (const name of names) {
+    const path = `${parent}/${name}`;
+    const pids = occupantsOf(placesOf(path, found));
+    if (pids.length > 0) throw new CgroupError(`cannot remove the cgroup ${path}: it still contains processes: ${pids.join(", ")}`);
+    await removeTaskCgroup(path, found);
+  }
 }
 
 /** Removes empty levels down to `path` that an engine has made, after a container directly below it has ended. @throws CgroupError */
 export function removeEmptyLevels(path: string, found: readonly Hierarchy[] = hierarchies()): void {
-  for (const hierarchy of usedOf(found))
+  for (const hierarchy of [...usedOf(found), ...besideOf(found)])
     explained(`remove the cgroup ${hierarchy.mountpoint}${path}`, () => removeLevelsAbove(hierarchy, `${path}/any`));
 }
 
@@ -76,6 +92,11 @@ function usedOf(found: readonly Hierarchy[]): Hierarchy[] {
   const used = found.filter((one) => one.version === version);
   if (used.length === 0) throw new CgroupError("this host has no cgroup hierarchy mounted");
   return version === 1 ? used : used.slice(0, 1);
+}
+
+/** The hierarchy of v2 on a host whose controllers are those of v1. */
+function besideOf(found: readonly Hierarchy[]): Hierarchy[] {
+  return cgroupVersion(found) === 1 ? found.filter(({ version }) => version === 2) : [];
 }
 
 function hasController({ version, controllers, mountpoint }: Hierarchy, name: string): boolean {

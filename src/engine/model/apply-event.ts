@@ -85,13 +85,15 @@ function applyResource(record: TaskRecord, { name, target, error, network, at }:
   const resource = record.resources.find((one) => one.name === name);
   if (resource?.applied !== target) return record;
   const failures = resource.failures + 1;
+  const why = error !== undefined && target === "REMOVED" ? { error: error.message } : {};
   const changed: TaskRecord = {
     ...record,
     ...(resource.kind === "network" ? { network: network ?? null } : {}),
     resources: record.resources.map((one) => {
       if (one !== resource) return one;
-      if (error === undefined) return { ...one, known: target, applied: null, failures: 0, nextTry: null };
-      return { ...one, applied: null, failures, nextTry: after(at, retryDelayMs(failures)) };
+      const { error: _, ...settled } = one;
+      if (error === undefined) return { ...settled, known: target, applied: null, failures: 0, nextTry: null };
+      return { ...settled, applied: null, failures, nextTry: after(at, retryDelayMs(failures)), ...why };
     }),
   };
   if (error === undefined || target === "REMOVED") return changed;
@@ -104,7 +106,15 @@ function applyRemoved(record: TaskRecord, { container, generation, error, at }: 
   return {
     ...record,
     leftovers: record.leftovers.map((one) =>
-      isIt(one) ? { ...one, isRemoving: false, failures: one.failures + 1, nextTry: after(at, retryDelayMs(one.failures + 1)) } : one,
+      isIt(one)
+        ? {
+            ...one,
+            isRemoving: false,
+            failures: one.failures + 1,
+            nextTry: after(at, retryDelayMs(one.failures + 1)),
+            error: error.message,
+          }
+        : one,
     ),
   };
 }

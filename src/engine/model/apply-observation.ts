@@ -25,6 +25,8 @@ export function applyObservation(record: TaskRecord, event: Observed): TaskRecor
       return isSettled
         ? advanceSettled(record, container, event, "RUNNING")
         : advance(record, container, "RUNNING", observation.startedAt ?? at);
+    case "lost":
+      return lost(record, container, observation.message, isSettled);
     case "exited": {
       // endContainer reads from `applied` that a container whose start was in flight has run, so that it is cleared only afterwards.
       const ended = endContainer(record, container, observation.exit, at);
@@ -56,6 +58,13 @@ function absent(record: TaskRecord, container: ContainerRecord, { type, at }: Ob
   const why = reason("ContainerVanished", `container ${container.name} vanished: the runtime does not know it any longer`);
   // If a stop was in flight, it has succeeded.
   return endContainer(changed, settled, undefined, at, why);
+}
+
+/** The container is stopped, whatever is wanted: nobody can tell what becomes of it, or act on it. */
+function lost(record: TaskRecord, container: ContainerRecord, message: string, isSettled: boolean): TaskRecord {
+  // A stop that is in flight ends it.
+  if (!isSettled && container.applied !== null) return record;
+  return changeContainer(record, container.name, { applied: null, isUnsure: true, lost: message });
 }
 
 function stray(record: TaskRecord, container: ContainerRecord): TaskRecord {

@@ -47,6 +47,7 @@ function endByBoot(record: TaskRecord, container: ContainerRecord, at: Instant, 
     isRestartAsked: false,
     blockedSince: null,
     isUnsure: false,
+    ...(container.lost ? { lost: null } : {}),
     update: null,
     stop: { failures: 0, nextTry: null },
   };

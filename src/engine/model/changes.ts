@@ -53,6 +53,10 @@ export type Change =
       "name"
     >)
   | { readonly type: "resource"; readonly resource: string; readonly known: ResourceStatus }
+  /** The records of a container that runs are gone or damaged. It is stopped. */
+  | { readonly type: "lost"; readonly container: string; readonly generation: number; readonly message: string }
+  /** Something could not be stopped or removed for the first time. It is tried again. `of`: a container, or a resource of the task. */
+  | { readonly type: "left"; readonly of: string; readonly message: string }
   /** Stopping a container has failed so often that an operator must intervene. */
   | { readonly type: "alarm"; readonly container: string; readonly failures: number };
 
@@ -67,6 +71,20 @@ export function changesBetween(before: TaskRecord | undefined, now: TaskRecord, 
       const old = before?.resources.find(({ name }) => name === one.name)?.known ?? "NONE";
       return old === one.known ? [] : [{ type: "resource", resource: one.name, known: one.known }];
     }),
+    ...now.resources.flatMap((one) =>
+      leftBy(
+        one.name,
+        one,
+        before?.resources.find(({ name }) => name === one.name),
+      ),
+    ),
+    ...now.leftovers.flatMap((one) =>
+      leftBy(
+        one.container,
+        one,
+        before?.leftovers.find(({ runtimeId }) => runtimeId === one.runtimeId),
+      ),
+    ),
     ...now.containers.flatMap((one) =>
       containerChanges(
         before?.containers.find(({ name }) => name === one.name),
@@ -80,6 +98,14 @@ export function changesBetween(before: TaskRecord | undefined, now: TaskRecord, 
       : []),
     ...(before?.known !== known || before.desired !== desired ? [{ type: "task", known, desired, reason } as const] : []),
   ];
+}
+
+interface Attempts {
+  readonly error?: string;
+}
+
+function leftBy(of: string, { error }: Attempts, before: Attempts | undefined): Change[] {
+  return error !== undefined && before?.error === undefined ? [{ type: "left", of, message: error }] : [];
 }
 
 function containerChanges(
@@ -109,6 +135,8 @@ function containerChanges(
     const was = before?.generation === generation ? before.agents?.find((one) => one.name === agent) : undefined;
     if (was?.known !== is.known || was.restarts !== is.restarts) changes.push({ type: "agent", ...of, agent, ...is });
   }
+  if (now.lost && !before?.lost) changes.push({ type: "lost", ...of, message: now.lost });
+  changes.push(...leftBy(name, stop, before?.stop));
   if (stop.failures === stopTries && before?.stop.failures !== stopTries)
     changes.push({ type: "alarm", container: name, failures: stop.failures });
   return changes;

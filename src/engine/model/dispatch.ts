@@ -73,7 +73,8 @@ interface Move {
 function stopMove(record: TaskRecord, container: ContainerRecord, now: Instant, host: DecisionContext): Move | undefined {
   const { name, generation, runtimeId, known, stop } = container;
   const isThere = (hasReached(known, "CREATED") && known !== "STOPPED") || container.isUnsure;
-  if (!isThere || (container.desired === "RUNNING" && !container.isRestartAsked)) return undefined;
+  const isWanted = container.desired === "RUNNING" && !container.isRestartAsked && !container.lost;
+  if (!isThere || isWanted) return undefined;
   if (stop.nextTry !== null && !hasPassed(stop.nextTry, now)) return undefined;
   if (isHeldByNetwork(record, container) || isHeldByPreStop(record, container) || stopsBefore(record, container, host).length > 0)
     return undefined;

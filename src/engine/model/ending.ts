@@ -20,7 +20,12 @@ export function endContainer(
   why?: Reason,
 ): TaskRecord {
   // The container had already ended, and a process that was found in it later is gone now. It need not be stopped again.
-  if (container.known === "STOPPED") return mergeExit(changeContainer(record, container.name, { isUnsure: false }), container, exit);
+  if (container.known === "STOPPED")
+    return mergeExit(
+      changeContainer(record, container.name, { isUnsure: false, ...(container.lost ? { lost: null } : {}) }),
+      container,
+      exit,
+    );
   const hasRun = container.startedAt?.bootId !== undefined || container.applied === "RUNNING";
   const isOwnEnd = container.desired === "RUNNING" && record.desired === "RUNNING";
   // If the program never ran there is no exit code of it, even if the process that was about to execute it had one.
@@ -32,6 +37,7 @@ export function endContainer(
     startedAt: container.startedAt ?? (hasRun ? now : null),
     stoppedAt: now,
     isUnsure: false,
+    ...(container.lost ? { lost: null } : {}),
     update: null,
   };
   const changed = changeContainer(record, container.name, ended);

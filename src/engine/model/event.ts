@@ -23,7 +23,9 @@ export type Observation =
   | { readonly state: "created" }
   | { readonly state: "running"; readonly startedAt?: Instant }
   /** The container's cgroup is empty. */
-  | { readonly state: "exited"; readonly exit: ContainerExit };
+  | { readonly state: "exited"; readonly exit: ContainerExit }
+  /** Processes of it are there, and its records in the runtime are gone or damaged. */
+  | { readonly state: "lost"; readonly message: string };
 
 interface OfContainer {
   readonly container: string;

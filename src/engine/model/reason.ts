@@ -5,6 +5,7 @@ export type ReasonCode =
   | "EssentialContainerExited"
   | "ContainerExited"
   | "ContainerVanished"
+  | "RecordsLost"
   | "ExitUnknown"
   | "OutOfMemory"
   | "HostRebooted"

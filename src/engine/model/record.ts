@@ -39,6 +39,8 @@ export interface StopRecord {
   /** Number of failed attempts. */
   readonly failures: number;
   readonly nextTry: Deadline | null;
+  /** Why the last attempt failed. Absent: none has. */
+  readonly error?: string;
 }
 
 export interface UpdateRecord {
@@ -100,6 +102,8 @@ export interface ContainerRecord {
   readonly sent: Readonly<{ generation: number; known: ContainerStatus }> | null;
   /** An action has failed but may have had its effect: the container must be stopped, whatever `known` says. */
   readonly isUnsure: boolean;
+  /** Why the runtime can no longer act on it although it runs: its records are lost. It is stopped, whatever is wanted. Absent or null: they are not. */
+  readonly lost?: string | null;
   /** null: there is none, or it was not pulled yet. All incarnations have the same image. */
   readonly image: ImageRecord | null;
   readonly startedAt: Instant | null;
@@ -147,6 +151,8 @@ export interface ResourceRecord {
   readonly applied: ResourceStatus | null;
   readonly failures: number;
   readonly nextTry: Deadline | null;
+  /** Why the last attempt failed. Absent: none has. */
+  readonly error?: string;
 }
 
 /** What was assigned to the task by its network. */
@@ -223,6 +229,8 @@ export interface Leftover {
   readonly isRemoving: boolean;
   readonly failures: number;
   readonly nextTry: Deadline | null;
+  /** Why the last attempt failed. Absent: none has. */
+  readonly error?: string;
 }
 
 /** undefined for the pause container, which no spec names. */

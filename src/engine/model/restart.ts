@@ -35,6 +35,7 @@ export function newIncarnation(record: TaskRecord, container: ContainerRecord, r
     known: container.image === null && specOf(record, container.name)?.image !== undefined ? "NONE" : "PULLED",
     applied: null,
     isUnsure: false,
+    ...(container.lost ? { lost: null } : {}),
     lastRun: lastRunOf(container),
     reason: null,
     restartAt,

@@ -6,6 +6,7 @@ import type { ContainerStatus, TaskRecord } from "../model/index.ts";
 import type { HostSupport } from "../plan/index.ts";
 import { type JournalPage, Store } from "../store/index.ts";
 import { systemClock } from "./clock.ts";
+import { derivedConditions } from "./conditions.ts";
 import { type Attachment, type AttachRequest, attachTo, checkLog, checkStdin } from "./containers/attach.ts";
 import { containerOf } from "./containers/container-of.ts";
 import type { KeptVolumes } from "./containers/kept-volumes.ts";
@@ -292,8 +293,8 @@ export class Engine {
   }
 
   get node(): NodeView {
-    const { ledger, overcommitted } = ledgerView([...this.#parts.turns.records.values()], this.#parts.capacity);
-    const further = overcommitted === "" ? [] : [{ type: "Overcommitted", message: overcommitted } as const];
+    const records = [...this.#parts.turns.records.values()];
+    const { ledger, overcommitted } = ledgerView(records, this.#parts.capacity);
     const { bootId, epoch } = this.#parts.edits.facts;
     return {
       bootId,
@@ -301,7 +302,7 @@ export class Engine {
       lastSequence: this.#parts.store.lastSequence,
       tasks: this.#parts.turns.records.size,
       ledger,
-      conditions: [...this.#parts.conditions.all(), ...further],
+      conditions: [...this.#parts.conditions.all(), ...derivedConditions(records, overcommitted)],
     };
   }
 

@@ -9,12 +9,15 @@ export interface Missed {
   readonly container: string;
   readonly generation: number;
   readonly runtimeId: string;
-  /** exited: the end of the container was missed. absent: nothing is left of it. running: it was recorded as stopped, but runs. */
-  readonly is: "exited" | "absent" | "running";
+  /** exited: the end of the container was missed. absent: its records are gone. lost: they are damaged. running: it was recorded as stopped, but runs. */
+  readonly is: "exited" | "absent" | "lost" | "running";
 }
 
 /** @param entries what is on disk, by runtime id; undefined: the container is changing between the two states */
-export function missedIn(records: readonly TaskRecord[], entries: ReadonlyMap<string, "running" | "exited" | undefined>): Missed[] {
+export function missedIn(
+  records: readonly TaskRecord[],
+  entries: ReadonlyMap<string, "running" | "exited" | "lost" | undefined>,
+): Missed[] {
   return records.flatMap(({ id: task, containers }) =>
     containers.flatMap(({ name: container, generation, runtimeId, known, applied }): Missed[] => {
       // The result of the action in progress will tell.
@@ -25,7 +28,7 @@ export function missedIn(records: readonly TaskRecord[], entries: ReadonlyMap<st
       if (known === "STOPPED") return now === "running" ? [{ ...of, is: "running" }] : [];
       if (known !== "RUNNING" && known !== "RESOURCES_PROVISIONED") return [];
       if (!isThere) return [{ ...of, is: "absent" }];
-      return now === "exited" ? [{ ...of, is: "exited" }] : [];
+      return now === "exited" || now === "lost" ? [{ ...of, is: now }] : [];
     }),
   );
 }

@@ -1,9 +1,17 @@
 /** Builds the parts of an engine from its settings and its store, without starting anything. */
 import { dirname, join } from "node:path";
-import { Fence } from "../../executor/index.ts";
+import { Fence, type KnownCgroup } from "../../executor/index.ts";
 import { checkSystemd, parentSlice } from "../cgroup/index.ts";
 import { ImageStore, type Images } from "../images/index.ts";
-import { DEFAULT_OPTIONS, DEFAULT_QUEUE, DEFAULT_USERS, type HostCapacity, type UserRange } from "../model/index.ts";
+import {
+  DEFAULT_OPTIONS,
+  DEFAULT_QUEUE,
+  DEFAULT_USERS,
+  type HostCapacity,
+  type TaskRecord,
+  taskIdOf,
+  type UserRange,
+} from "../model/index.ts";
 import type { TaskNetworks } from "../network/index.ts";
 import { locatePause, makePauseRoot } from "../pause/index.ts";
 import type { HostSupport } from "../plan/index.ts";
@@ -15,7 +23,7 @@ import { CarryingOut } from "./carrying-out.ts";
 import { bootId, systemClock } from "./clock.ts";
 import { Conditions } from "./conditions.ts";
 import { Agents } from "./containers/agents.ts";
-import { postExit } from "./containers/exits.ts";
+import { postExit, postLost } from "./containers/exits.ts";
 import { KeptVolumes } from "./containers/kept-volumes.ts";
 import { Launching } from "./containers/launching.ts";
 import { makerOf } from "./containers/makers.ts";
@@ -106,6 +114,7 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
   const orphans: Orphans = new Orphans({ present: () => runtime.present() });
   const keptVolumes = new KeptVolumes({ paths, records: () => turns.records, orphans: () => orphanTasks(orphans, specCopies) });
   const fence = settings.isOwnProcess ? new Fence({ cgroupParent, key: stateKey(stateDir), stateDir: paths.executors }) : undefined;
+  const parent = cgroupManager === "systemd" ? parentSlice(cgroupParent) : cgroupParent;
   const support: HostSupport = { hasTaskLimits: taskLimits, runtimes: settings.runtimes ?? {} };
   const runtime = new ContainerRuntime(
     {
@@ -114,11 +123,12 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
       binary: settings.runtime,
       makerOf: (id) => makerOf(turns.records, support.runtimes, id),
       launchTimeoutMs: settings.launchTimeoutMs ?? LAUNCH_TIMEOUT_MS,
+      cgroupOf: (id) => cgroupOf(turns.records.get(taskIdOf(id)), parent),
       ...{ fence, log },
     },
     {
       onExit: (id, process) => void postExit(turns, runtime, id, process),
-      onLost: (id, error) => log("error", "container-unreadable", { id, message: String(error) }),
+      onLost: (id, error) => postLost({ turns, log }, id, error),
     },
   );
 
@@ -144,7 +154,7 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
     networks,
     users: taskUsers,
     runtimes: support.runtimes,
-    cgroupParent: cgroupManager === "systemd" ? parentSlice(cgroupParent) : cgroupParent,
+    cgroupParent: parent,
   };
   const launching = new Launching({ ...common, binary: runtime.binary });
   const pulling: Pulling = new Pulling({ images, launching, policy: pullPolicy });
@@ -238,6 +248,12 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
 
 function defectFacts(error: unknown): Readonly<Record<string, unknown>> {
   return { message: String(error), ...(error instanceof Error ? { stack: error.stack } : {}) };
+}
+
+/** A task without a record has no cgroup of its own as far as this engine knows. */
+function cgroupOf(record: TaskRecord | undefined, parent: string): KnownCgroup {
+  const own = record?.cgroup ?? null;
+  return own === null ? { parent, isUnique: false } : { parent: own, isUnique: true };
 }
 
 function usersDirectory({ usersDir, stateDir }: EngineSettings, paths: Paths): string {

@@ -1,8 +1,9 @@
 /** Polls for changes that no event reports. */
+import type { Observation } from "../model/index.ts";
 import { postExit } from "./containers/exits.ts";
 import type { ContainerRuntime } from "./containers/runtime.ts";
 import type { EngineLog } from "./log.ts";
-import { missedIn } from "./missed.ts";
+import { type Missed, missedIn } from "./missed.ts";
 import type { Turns } from "./turn.ts";
 
 /** A random part of each interval, so that several engines do not poll at the same moment. */
@@ -43,14 +44,32 @@ export class Poll {
       const before = [...turns.records.values()];
       const found = await runtime.onDisk();
       const states = new Map([...found].map(([id, one]) => [id, one?.state]));
-      for (const { task, container, generation, runtimeId, is } of missedIn(before, states)) {
+      for (const missed of missedIn(before, states)) {
         if (this.#isStopped) return;
-        log("info", "missed", { task, container, is });
-        if (is === "exited") await postExit(turns, runtime, runtimeId, found.get(runtimeId)!.process);
-        else turns.post(task, { type: "observed", container, generation, observation: { state: is } });
+        const { task, container, runtimeId, is } = missed;
+        if (is !== "exited")
+          await this.#observe(missed).catch((error) => log("error", "not-looked-at", { id: runtimeId, message: String(error) }));
+        else {
+          log("info", "missed", { task, container, is });
+          await postExit(turns, runtime, runtimeId, found.get(runtimeId)!.process!);
+        }
       }
     } catch (error) {
       log("error", "not-looked-at", { message: String(error) });
     }
   }
+
+  /** Reports what is found. A container whose records are gone may run: one that does and can be acted on is told by whoever follows it. */
+  async #observe({ task, container, generation, runtimeId, is }: Missed): Promise<void> {
+    const { runtime, log, turns } = this.#options;
+    const observation = is === "running" ? ({ state: is } as const) : await unusable(runtime, runtimeId);
+    if (observation === undefined) return;
+    log("info", "missed", { task, container, is: observation.state });
+    turns().post(task, { type: "observed", container, generation, observation });
+  }
+}
+
+async function unusable(runtime: ContainerRuntime, id: string): Promise<Observation | undefined> {
+  const found = await runtime.examine(id);
+  return found.state === "absent" || found.state === "lost" ? found : undefined;
 }

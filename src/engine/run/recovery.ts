@@ -80,7 +80,7 @@ class Recovery {
   }
 
   async #observe(container: ContainerRecord): Promise<Observation> {
-    const found = await this.#runtime.find(container.runtimeId);
+    const found = await this.#runtime.examine(container.runtimeId);
     switch (found.state) {
       case "absent":
         // Creating a container leaves nothing in the runtime until it is started, so that a container recorded as created still is.
@@ -89,6 +89,8 @@ class Recovery {
         return { state: "running", startedAt: container.startedAt ?? instantOf(found.process.startedMs, this.#now) };
       case "exited":
         return { state: "exited", exit: exitOf(found.process) };
+      case "lost":
+        return found;
     }
   }
 }

@@ -85,7 +85,15 @@ export interface NodeView {
   readonly ledger: LedgerView;
   /** Problems of the host or the store, by name. */
   readonly conditions: readonly {
-    readonly type: "StoreReadOnly" | "RecordsDamaged" | "Orphans" | "NotLookedUp" | "Overcommitted" | "NetworkBroken";
+    readonly type:
+      | "StoreReadOnly"
+      | "RecordsDamaged"
+      | "Orphans"
+      | "NotLookedUp"
+      | "Overcommitted"
+      | "NetworkBroken"
+      | "NotStopped"
+      | "NotRemoved";
     readonly message: string;
   }[];
 }

@@ -41,6 +41,13 @@ export function textOf(event: EngineEvent, style: Style): string {
       return `resource ${printable(event.resource)} ${event.known}`;
     case "interface":
       return `interface ${printable(event.interface)} ${event.state}${event.task === null ? "" : ` by ${event.task}`}${event.by === undefined ? "" : `, asked by uid ${event.by.uid}, pid ${event.by.pid}`}`;
+    case "lost":
+      return style(
+        "red",
+        `the records of container ${printable(event.container)} are lost, and it is stopped: ${printable(event.message)}`,
+      );
+    case "left":
+      return style("yellow", `${printable(event.of)} is left, which is tried again: ${printable(event.message)}`);
     case "alarm":
       return style("red", `container ${printable(event.container)} could not be stopped ${event.failures} times`);
   }

@@ -79,6 +79,18 @@ export const engineEvent = z
       by: caller.optional(),
       wallMs: ofTask.wallMs,
     }),
+    z.strictObject({
+      type: z.literal("lost"),
+      ...ofTask,
+      ...ofContainer,
+      message: z.string().describe("Which of its records is gone or damaged. The container is stopped."),
+    }),
+    z.strictObject({
+      type: z.literal("left"),
+      ...ofTask,
+      of: z.string().describe("A container or a resource of the task that could not be stopped or removed. It is tried again."),
+      message: z.string(),
+    }),
     z.strictObject({ type: z.literal("alarm"), ...ofTask, container: z.string(), failures: z.int() }),
   ])
   .meta({ id: "Event" }) satisfies z.ZodType<EngineEvent>;

@@ -3,7 +3,7 @@ import type { NodeView } from "../../engine/index.ts";
 import type { HostFacts } from "../../pod/index.ts";
 
 const condition = z.strictObject({
-  type: z.enum(["StoreReadOnly", "RecordsDamaged", "Orphans", "NotLookedUp", "Overcommitted", "NetworkBroken"]),
+  type: z.enum(["StoreReadOnly", "RecordsDamaged", "Orphans", "NotLookedUp", "Overcommitted", "NetworkBroken", "NotStopped", "NotRemoved"]),
   message: z.string(),
 });
 

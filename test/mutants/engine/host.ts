@@ -87,8 +87,8 @@ export const HOST_MUTANTS: readonly Mutant[] = [
     id: "E25b",
     fault: "what was missed is not told to its task",
     file: `${RUN}/poll.ts`,
-    from: `if (is === "exited") await postExit(turns, runtime, runtimeId, found.get(runtimeId)!.process);`,
-    to: `if (is === "exited") continue;`,
+    from: "await postExit(turns, runtime, runtimeId, found.get(runtimeId)!.process!);",
+    to: "",
     test: START,
   },
   {

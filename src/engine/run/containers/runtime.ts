@@ -1,12 +1,14 @@
 /** Connects the engine to the runtime through the executor library: one executor for each incarnation of a container. */
 
-import { chmodSync, statSync } from "node:fs";
+import { chmodSync, existsSync, statSync } from "node:fs";
+import { join } from "node:path";
 import {
   type ExecHandle,
   Executor,
   type ExecutorEntry,
   ExecutorError,
   type Fence,
+  type KnownCgroup,
   keepSpareFifos,
   type LaunchCommand,
   type LaunchOptions,
@@ -14,6 +16,7 @@ import {
   locateRuntime,
   type ProcessState,
   type Resources,
+  type ShutdownPlan,
   type SpawnRequest,
   type Stats,
 } from "../../../executor/index.ts";
@@ -33,13 +36,19 @@ export interface RuntimeOptions {
   readonly makerOf?: (id: string) => string | undefined;
   /** A launch that takes longer is cancelled. */
   readonly launchTimeoutMs: number;
+  /** Where the cgroup of a container is. */
+  readonly cgroupOf: (id: string) => KnownCgroup;
   /** The cgroup that confines this process. Containers are moved out of it, because they must outlive it. */
   readonly fence: Fence | undefined;
   readonly log: EngineLog;
 }
 
 /** The state of a container in the runtime. absent: it does not exist, and no earlier launch can still create it. */
-export type Found = { readonly state: "absent" } | { readonly state: "running" | "exited"; readonly process: ProcessState };
+export type Found =
+  | { readonly state: "absent" }
+  | { readonly state: "running" | "exited"; readonly process: ProcessState }
+  /** Processes of it are there, and what is on disk of it is lost. It can only be stopped. */
+  | { readonly state: "lost"; readonly message: string };
 
 /** A container on disk, whichever program made it. */
 export interface Present {
@@ -51,8 +60,9 @@ export interface Present {
 }
 
 export interface OnDisk {
-  readonly state: "running" | "exited";
-  readonly process: ProcessState;
+  /** lost: what is on disk cannot be used. */
+  readonly state: "running" | "exited" | "lost";
+  readonly process: ProcessState | null;
 }
 
 export interface Ends {
@@ -123,13 +133,17 @@ export class ContainerRuntime {
       ?.wait()
       .then(
         (process) => this.#ends.onExit(id, process),
-        (error) => this.#ends.onLost(id, error),
+        (error) => {
+          // What is known of it is not true any more: whoever looks for it looks on disk.
+          this.#forget(id);
+          this.#ends.onLost(id, error);
+        },
       );
   }
 
   /**
-   * Finds a container that this daemon or an earlier one has launched. Waits for a launch in progress, and rolls back one that was interrupted.
-   * @throws ExecutorError protocol, state-unreadable, stuck
+   * Finds a container that this daemon or an earlier one has launched. Waits for a launch in progress, and rolls back one that was interrupted. Of one that has ended and whose
+   * records are lost, the rest is removed. @throws ExecutorError protocol, stuck
    */
   async find(id: string): Promise<Found> {
     let executor = this.#known.get(id);
@@ -137,7 +151,8 @@ export class ContainerRuntime {
       try {
         executor = await Executor.adopt(this.#optionsOf(id));
       } catch (error) {
-        if (error instanceof ExecutorError && error.code === "id-unknown") return { state: "absent" };
+        if (error instanceof ExecutorError && (error.code === "id-unknown" || error.code === "state-unreadable"))
+          return this.#withoutRecords(id, error.message);
         throw error;
       }
       if (executor.state === "failed") return { state: "absent" };
@@ -148,7 +163,39 @@ export class ContainerRuntime {
       }
       this.#known.set(id, executor);
     }
-    return { state: executor.state === "exited" ? "exited" : "running", process: executor.process! };
+    if (executor.state === "exited") return { state: "exited", process: executor.process! };
+    return { state: "running", process: executor.process! };
+  }
+
+  /** The same for a container that may have lost what the runtime knows of it: then it runs, and cannot be acted on. @throws as find */
+  async examine(id: string): Promise<Found> {
+    const found = await this.find(id);
+    const lost = found.state === "running" ? await this.#known.get(id)!.lost() : undefined;
+    return lost === undefined ? found : { state: "lost", message: lost };
+  }
+
+  async #withoutRecords(id: string, message: string): Promise<Found> {
+    const left = Executor.left(this.#discarding(id));
+    if (left === "processes") return { state: "lost", message };
+    if (left === "traces") await this.#discard(id);
+    return { state: "absent" };
+  }
+
+  async #discard(id: string, plan: ShutdownPlan = { graceMs: 0 }): Promise<void> {
+    await Executor.discard(this.#discarding(id), plan);
+    this.#forget(id);
+    await this.#memory.leave();
+  }
+
+  /** A container whose link into memory is lost is still there. */
+  #discarding(id: string) {
+    const options = this.#optionsOf(id);
+    return existsSync(join(this.#memory.directory, id)) ? { ...options, memoryDir: this.#memory.directory } : options;
+  }
+
+  #forget(id: string): void {
+    this.#known.delete(id);
+    this.#followed.delete(id);
   }
 
   /** Ends the execs that an earlier daemon left running in a container. Returns how many there were. @throws as Executor.endLeftExecs */
@@ -161,7 +208,9 @@ export class ContainerRuntime {
    * cgroup is empty; undefined: there is no such container. @throws ExecutorError stuck
    */
   async stop(id: string, signal: string | number, graceMs: number): Promise<ProcessState | undefined> {
-    if ((await this.find(id)).state === "absent") return undefined;
+    const { state: found } = await this.find(id);
+    if (found === "lost") await this.#discard(id, { signal, graceMs });
+    if (found === "absent" || found === "lost") return undefined;
     const { state } = await this.#known.get(id)!.shutdown({ signal, graceMs });
     return state ?? undefined;
   }
@@ -210,12 +259,11 @@ export class ContainerRuntime {
     return this.#known.get(id)?.logUse();
   }
 
-  /** Removes a container that has ended. Succeeds if it does not exist. @throws ExecutorError wrong-state: it runs */
+  /** Removes a container that has ended, and what is left in its cgroup if its records are lost. Succeeds if it does not exist. @throws ExecutorError wrong-state: it runs; stuck */
   async remove(id: string): Promise<void> {
-    if (await this.#isUnreadable(id)) await Executor.discard(this.#optionsOf(id));
+    if ((await this.find(id)).state === "lost") await this.#discard(id);
     else this.#known.get(id)?.remove();
-    this.#known.delete(id);
-    this.#followed.delete(id);
+    this.#forget(id);
     await this.#memory.leave();
   }
 
@@ -246,19 +294,8 @@ export class ContainerRuntime {
     );
   }
 
-  /** Whether the container's state is corrupt, as a power cut can leave it. @throws as find, for other causes */
-  async #isUnreadable(id: string): Promise<boolean> {
-    try {
-      await this.find(id);
-      return false;
-    } catch (error) {
-      if (error instanceof ExecutorError && error.code === "state-unreadable") return true;
-      throw error;
-    }
-  }
-
   #optionsOf(id: string) {
-    return { stateDir: this.#options.stateDir, binary: this.binary, id };
+    return { stateDir: this.#options.stateDir, binary: this.binary, id, cgroup: this.#options.cgroupOf(id) };
   }
 }
 
@@ -287,7 +324,8 @@ async function endUnstarted(executor: Executor): Promise<void> {
   executor.remove();
 }
 
-function onDiskOf({ state, process }: ExecutorEntry): OnDisk | undefined {
+function onDiskOf({ state, process, lost }: ExecutorEntry): OnDisk | undefined {
+  if (state === "unknown" || lost !== undefined) return { state: "lost", process };
   if (process === null) return undefined;
   if (state === "exited") return { state, process };
   return state === "running" || state === "paused" ? { state: "running", process } : undefined;

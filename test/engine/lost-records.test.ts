@@ -1,0 +1,181 @@
+/** Records of containers that are gone, damaged or another container's: what runs is found in its cgroup and ended, nothing is told as stopped before, and all of it goes. */
+import { execFileSync } from "node:child_process";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { NodeView, TaskView } from "../../src/engine/index.ts";
+import { taskCgroups } from "./daemon-cgroups.ts";
+import { type Daemon, eventsOf, http, identityOf, isRoot, LONGEST_MS, until, useEngine } from "./support.ts";
+import { taskText } from "./tasks.ts";
+
+describe.skipIf(!isRoot)("containers whose records are lost (needs root)", () => {
+  const scene = useEngine();
+  const executors = join(scene.stateDir, "executors");
+  const node = async (): Promise<NodeView> => JSON.parse((await http(scene.socket, "GET", "/v1/node")).text);
+  const get = async (name: string): Promise<TaskView> => JSON.parse((await http(scene.socket, "GET", `/v1/tasks/${name}`)).text);
+  const apply = async (text: string) => expect((await http(scene.socket, "POST", "/v1/apply", { text })).text).toContain("created");
+  const events = async (type: string) => (await eventsOf(scene.socket, 0)).map(({ data }) => data).filter((data) => data["type"] === type);
+  const running = (...names: readonly string[]) =>
+    until(async () => (await Promise.all(names.map(get))).every(({ known }) => known === "RUNNING"));
+  /** Of the one container of a task, while it runs. */
+  const processOf = (name: string) => {
+    const found = scene.list().find(({ id }) => id.startsWith(`default.${name}.`))!;
+    return { id: found.id, pid: found.pid, identity: identityOf(found.pid) };
+  };
+  type Process = ReturnType<typeof processOf>;
+  const runs = ({ pid, identity }: { readonly pid: number; readonly identity: string }) => {
+    try {
+      return identityOf(pid) === identity && !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+    } catch {
+      return false;
+    }
+  };
+  const nothingIsLeft = async (daemon: Daemon) => {
+    expect(scene.list()).toEqual([]);
+    expect(taskCgroups()).toEqual([]);
+    const left = (path: string) => (existsSync(path) ? readdirSync(path).filter((name) => !name.startsWith("@")) : []);
+    expect([left(executors), left(join(executors, "@runtime"))]).toEqual([[], []]);
+    expect(daemon.log()).not.toMatch(/"uncaught|"defect/);
+  };
+
+  const damaged: Readonly<Record<string, (path: string) => void>> = {
+    gone: (path) => rmSync(path, { recursive: true }),
+    empty: (path) => truncateSync(path, 0),
+    "cut off": (path) => truncateSync(path, Math.floor(statSync(path).size / 2)),
+    garbage: (path) => writeFileSync(path, Buffer.from("\u0000\u00ff[1]")),
+    "a directory": (path) => {
+      rmSync(path);
+      mkdirSync(path);
+    },
+    "a FIFO": (path) => {
+      rmSync(path);
+      execFileSync("mkfifo", [path]);
+    },
+    "a link": (path) => {
+      rmSync(path);
+      symlinkSync("/etc/passwd", path);
+    },
+  };
+  type Loss = (id: string, other: string) => void;
+  const both: Loss = (id) => {
+    rmSync(join(executors, id), { recursive: true });
+    rmSync(join(executors, "@runtime", id), { recursive: true });
+  };
+  const LOSSES: readonly (readonly [string, Loss])[] = [
+    ["both", both],
+    ["those of the executor", (id) => rmSync(join(executors, id), { recursive: true })],
+    ["those of the runtime", (id) => rmSync(join(executors, "@runtime", id), { recursive: true })],
+    ...["executor.json", "record.json"].flatMap((name) =>
+      Object.entries(damaged).map(([how, damage]) => [`${name} ${how}`, (id: string) => damage(join(executors, id, name))] as const),
+    ),
+    ...Object.entries(damaged).map(
+      ([how, damage]) => [`state.json ${how}`, (id: string) => damage(join(executors, "@runtime", id, "state.json"))] as const,
+    ),
+    [
+      "the directory is a FIFO",
+      (id) => {
+        both(id, id);
+        execFileSync("mkfifo", [join(executors, id), join(executors, "@runtime", id)]);
+      },
+    ],
+    [
+      "those of another container",
+      (id, other) => {
+        for (const root of [executors, join(executors, "@runtime")]) {
+          rmSync(join(root, id), { recursive: true });
+          cpSync(join(root, other), join(root, id), { recursive: true, filter: (path) => !statSync(path).isFIFO() });
+        }
+      },
+    ],
+  ];
+
+  /** What was killed of it is ended before the task is told as stopped. */
+  const untilStopped = async (lost: ReadonlyMap<string, Process>) => {
+    await until(async () => {
+      const { tasks } = JSON.parse((await http(scene.socket, "GET", "/v1/tasks")).text) as { tasks: TaskView[] };
+      const stopped = tasks.filter(({ name, known }) => lost.has(name) && known === "STOPPED");
+      for (const { name } of stopped) expect([name, runs(lost.get(name)!)]).toEqual([name, false]);
+      return stopped.length === lost.size;
+    }, LONGEST_MS);
+  };
+
+  test(
+    "E21 E77 however they are lost: what runs is ended before it is told as stopped, other tasks run on, and nothing is left",
+    async () => {
+      const first = await scene.daemon();
+      const names = LOSSES.map((_, index) => `t${index}`);
+      await apply([...names, "other"].map((name) => taskText(scene.rootfs(), name, [{ name: "a" }])).join("\n---\n"));
+      await running(...names, "other");
+      const lost = new Map(names.map((name) => [name, processOf(name)]));
+      const other = processOf("other");
+      await first.kill();
+      for (const [index, [, lose]] of LOSSES.entries()) lose(lost.get(`t${index}`)!.id, other.id);
+      expect([...lost.values(), other].every(runs)).toBe(true);
+      const daemon = await scene.daemon();
+      await untilStopped(lost);
+      expect((await get("other")).known).toBe("RUNNING");
+      expect(runs(other)).toBe(true);
+      const told = await events("lost");
+      // A launch whose exit record is missing has never come to an end: it is undone, as after a kill.
+      expect(new Set(told.map(({ name }) => name)).size).toBeGreaterThanOrEqual(names.length - 1);
+      expect(await scene.ctl("delete", ...names, "other")).toMatchObject({ status: 0 });
+      expect(await node()).toMatchObject({ tasks: 0, conditions: [] });
+      expect(runs(other)).toBe(false);
+      await nothingIsLeft(daemon);
+    },
+    LONGEST_MS,
+  );
+
+  test("E21 E77 all records of all tasks: each is ended once, and started again as its policy says", async () => {
+    const first = await scene.daemon();
+    const restart = { enabled: true, backoff: { initial: "10ms" } };
+    await apply(
+      `${taskText(scene.rootfs(), "once", [{ name: "a" }])}\n---\n${taskText(scene.rootfs(), "again", [{ name: "a", fields: { restart } }])}`,
+    );
+    await running("once", "again");
+    const before = [processOf("once"), processOf("again")];
+    await first.kill();
+    rmSync(executors, { recursive: true });
+    const daemon = await scene.daemon();
+    await until(async () => (await get("once")).known === "STOPPED");
+    await running("again");
+    expect(before.map(runs)).toEqual([false, false]);
+    expect(await get("once")).toMatchObject({
+      containers: [{ exit: { code: null, unknown: true }, reason: expect.stringContaining("records") }],
+    });
+    await until(async () => (await get("again")).containers[0]!.restarts === 1);
+    expect(await scene.ctl("delete", "once", "again")).toMatchObject({ status: 0 });
+    await nothingIsLeft(daemon);
+  });
+
+  test("E25 E77 below a running daemon: it is noticed, ended and told", async () => {
+    const daemon = await scene.daemon();
+    const names = ["t0", "t1", "t2", "t3"];
+    await apply([...names, "other"].map((name) => taskText(scene.rootfs(), name, [{ name: "a" }])).join("\n---\n"));
+    await running(...names, "other");
+    const lost = new Map(names.map((name) => [name, processOf(name)]));
+    const other = processOf("other");
+    const [one, two, three, four] = names.map((name) => lost.get(name)!.id) as [string, string, string, string];
+    both(one, "");
+    damaged["garbage"]!(join(executors, two, "record.json"));
+    damaged["a FIFO"]!(join(executors, three, "record.json"));
+    rmSync(join(executors, "@runtime", four), { recursive: true });
+    // The runtime's own records are looked at when they are needed, and now and then.
+    expect(await scene.ctl("stop", "t3")).toMatchObject({ status: 0 });
+    await untilStopped(lost);
+    expect(runs(other)).toBe(true);
+    expect(await scene.ctl("delete", ...names, "other")).toMatchObject({ status: 0 });
+    await nothingIsLeft(daemon);
+  });
+});
