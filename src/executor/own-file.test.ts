@@ -41,12 +41,12 @@ describe("something else in the place of a file", () => {
   ])("%s is an error at once, and not read", (_, make) => {
     make();
     expect(() => readOwnFile(path)).toThrowError(expect.objectContaining({ code: "state-unreadable" }));
-    expect(() => readRecord(path)).toThrowError(expect.objectContaining({ code: "state-unreadable" }));
+    expect(() => readRecord(path, "e")).toThrowError(expect.objectContaining({ code: "state-unreadable" }));
   });
 
   test("none is ENOENT, as before", () => {
     expect(() => readOwnFile(path)).toThrowError(expect.objectContaining({ code: "ENOENT" }));
-    expect(readRecord(path)).toBeUndefined();
+    expect(readRecord(path, "e")).toBeUndefined();
   });
 
   test.skipIf(process.geteuid?.() !== 0)("a file and a FIFO of another user are errors", () => {

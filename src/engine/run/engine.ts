@@ -2,13 +2,13 @@
 import type { ExecHandle, LogUse, SpawnRequest } from "../../executor/index.ts";
 import type { RelayTarget } from "../health/index.ts";
 import type { LogRecord } from "../logs/index.ts";
-import type { ContainerStatus, TaskRecord } from "../model/index.ts";
+import type { TaskRecord } from "../model/index.ts";
 import type { HostSupport } from "../plan/index.ts";
 import { type JournalPage, Store } from "../store/index.ts";
 import { systemClock } from "./clock.ts";
 import { derivedConditions } from "./conditions.ts";
 import { type Attachment, type AttachRequest, attachTo, checkLog, checkStdin } from "./containers/attach.ts";
-import { containerOf } from "./containers/container-of.ts";
+import { containerOf, isRunning, runningContainer } from "./containers/container-of.ts";
 import type { KeptVolumes } from "./containers/kept-volumes.ts";
 import type { OrphanView } from "./containers/orphans.ts";
 import { type UsageView, usages } from "./containers/usage.ts";
@@ -32,7 +32,6 @@ import { checkSettings, type EngineSettings, type NodeView } from "./settings.ts
 import { ledgerView, type TaskView, viewOf } from "./view.ts";
 
 const BACKUP_MS = 10 * 60_000;
-const RUNNING: readonly ContainerStatus[] = ["RUNNING", "RESOURCES_PROVISIONED"];
 
 export class Engine {
   readonly #parts: EngineParts;
@@ -101,14 +100,7 @@ export class Engine {
    * @throws EngineError unknown-task, unknown-container, container-not-running
    */
   running(name: string, group: string, container: string | undefined): string {
-    const task = this.#find(name, group);
-    const found = containerOf(task, container);
-    if (!RUNNING.includes(found.known))
-      throw new EngineError("container-not-running", `container ${found.name} of task ${task.name} is ${found.known}`, {
-        task: task.name,
-        known: found.known,
-      });
-    return found.runtimeId;
+    return runningContainer(this.#find(name, group), container).runtimeId;
   }
 
   /**
@@ -150,7 +142,7 @@ export class Engine {
    */
   forwardable(name: string, group: string, container: string | undefined): string {
     const { containers } = this.#find(name, group);
-    const first = containers.find(({ type, known }) => type === "normal" && RUNNING.includes(known));
+    const first = containers.find(({ type, known }) => type === "normal" && isRunning(known));
     return this.running(name, group, container ?? first?.name ?? containers.find(({ type }) => type === "normal")?.name);
   }
 

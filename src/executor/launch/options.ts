@@ -51,7 +51,7 @@ const COMMAND = {
 /** @throws ExecutorError invalid-argument, with the name of the option in `details.field` */
 export function checkOptions(command: LaunchCommand): void {
   const given = Object(command) as object;
-  if ("config" in given) return checkShape("launch", command, CONFIG, ["bundle"]);
-  if ("process" in given) return checkShape("launch", command, PROCESS, ["rootfs"]);
-  checkShape("launch", command, COMMAND, ["rootfs", "cmd"]);
+  if ("config" in given) checkShape("launch", command, CONFIG, ["bundle"]);
+  else if ("process" in given) checkShape("launch", command, PROCESS, ["rootfs"]);
+  else checkShape("launch", command, COMMAND, ["rootfs", "cmd"]);
 }

@@ -55,8 +55,8 @@ export const HOST_MUTANTS: readonly Mutant[] = [
     id: "E6",
     fault: "steps are begun before they are stored",
     file: `${RUN}/turn.ts`,
-    from: "if (!this.#commit(draft, host, done)) return;",
-    to: "for (const order of draft.orders) this.#options.carryOut(order);\n    if (!this.#commit(draft, host, done)) return;",
+    from: "if (!this.#commit(draft, host, done)) return false;",
+    to: "for (const order of draft.orders) this.#options.carryOut(order);\n    if (!this.#commit(draft, host, done)) return false;",
     test: ROWS,
   },
   {

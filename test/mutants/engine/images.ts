@@ -147,8 +147,8 @@ export const IMAGE_MUTANTS: readonly Mutant[] = [
     id: "E55b",
     fault: "the configuration of a container with secrets as variables is on the disk",
     file: "src/engine/run/effects.ts",
-    from: "this.#options.launching.command(record, action), hasSecrets)",
-    to: "this.#options.launching.command(record, action), hasSecrets && false)",
+    from: "runtime.launch(action.runtimeId, command, hasSecrets)",
+    to: "runtime.launch(action.runtimeId, command, hasSecrets && false)",
     test: "test/engine/secrets.test.ts",
   },
   {

@@ -2,6 +2,7 @@
 import type { HostFacts } from "../../check/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import type { HostProbe } from "../host-probe.ts";
+import { NO_HOST } from "./none.ts";
 
 export function recordedProbe(facts: HostFacts): HostProbe {
   const { caller, cgroup, security } = facts;
@@ -29,8 +30,8 @@ export function recordedProbe(facts: HostFacts): HostProbe {
     resctrl: (id, closId, monitoring) => locate(facts, id, closId, monitoring),
     refuse({ netDevices }) {
       for (const { device, from } of netDevices) {
-        // Of a host about which nothing is known, neither are its interfaces.
-        if (facts.netDevices.length === 0 || facts.netDevices.includes(device)) continue;
+        // Nothing is known of the interfaces of `--host none`.
+        if (facts === NO_HOST || facts.netDevices.includes(device)) continue;
         throw new RuntError("config-invalid", `linux.netDevices: the recorded host has no network device "${device}"`, { pointer: from });
       }
     },
