@@ -68,9 +68,7 @@ static JSValue read_text(JSContext *ctx, int fd, int64_t limit, size_t whole, co
     return text;
 }
 
-bool host_is_own(const struct stat *status) {
-    return status->st_uid == 0 || status->st_uid == geteuid() || DEFENCE_DISABLED(state_entry);
-}
+bool host_is_own(const struct stat *status) { return status->st_uid == 0 || status->st_uid == geteuid() || DEFENCE_DISABLED(state_entry); }
 
 /* What is opened: any path; a regular file of whoever; a file below a directory of runt's. */
 enum source { ANY_TYPE, REGULAR, OWN };

@@ -15,13 +15,21 @@ static const char *operation_name(uint32_t operation) {
 
 static const char *message_name(uint32_t type) {
   static const char *const names[] = {
-      [MESSAGE_PID] = "pid",         [MESSAGE_GO] = "go",
-      [MESSAGE_READY] = "ready",     [MESSAGE_ERROR] = "error",
-      [MESSAGE_WARNING] = "warning", [MESSAGE_COMMIT] = "commit",
-      [MESSAGE_CONSOLE] = "console", [MESSAGE_HOOKS] = "hooks",
-      [MESSAGE_RESUME] = "resume",   [MESSAGE_LISTENER] = "listener",
-      [MESSAGE_CGROUP] = "cgroup",   [MESSAGE_FILTER] = "filter", [MESSAGE_BIRTHPLACE] = "birthplace",
-      [MESSAGE_PLAN] = "plan",       [MESSAGE_NAMESPACES] = "namespaces",
+      [MESSAGE_PID] = "pid",
+      [MESSAGE_GO] = "go",
+      [MESSAGE_READY] = "ready",
+      [MESSAGE_ERROR] = "error",
+      [MESSAGE_WARNING] = "warning",
+      [MESSAGE_COMMIT] = "commit",
+      [MESSAGE_CONSOLE] = "console",
+      [MESSAGE_HOOKS] = "hooks",
+      [MESSAGE_RESUME] = "resume",
+      [MESSAGE_LISTENER] = "listener",
+      [MESSAGE_CGROUP] = "cgroup",
+      [MESSAGE_FILTER] = "filter",
+      [MESSAGE_BIRTHPLACE] = "birthplace",
+      [MESSAGE_PLAN] = "plan",
+      [MESSAGE_NAMESPACES] = "namespaces",
   };
   return type < sizeof names / sizeof *names && names[type] != NULL ? names[type] : "unknown";
 }
