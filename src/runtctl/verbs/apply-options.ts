@@ -11,7 +11,7 @@ export function addApplyOptions(command: Command): void {
   command
     .option("--prune", "remove tasks of the group that are not in the file")
     .option("--rerun", "run one-shots again even if they have succeeded")
-    .option("--take-over", "also change what another file or project has made; it belongs to this one from now on");
+    .option("--take-over", "also change what another project, or a file that is no project, has made; it belongs to this one from now on");
 }
 
 /** The options in the format of the API. */

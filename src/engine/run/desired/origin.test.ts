@@ -9,14 +9,15 @@ const isNamed =
   (name: string) =>
     names.includes(name);
 
-test("a task of another file is refused by name, one of nobody or of this file is not", () => {
-  expect(() => checkOrigin({ from: "/x.yaml" }, owned, isNamed("web", "old"))).toThrow(
-    "task web of group g was made from /a/web.yaml, and not from /x.yaml: use another group (-g NAME; -p NAME for a Compose file), or take them over (apply --take-over)",
+test("what a project has made is refused to a file, by name; what another file has made is not", () => {
+  const ofProject = { ...owned, project: "/srv/shop", tasks: [...TASKS, task("cart", "/srv/shop")] };
+  expect(() => checkOrigin({ from: "/x.yaml" }, ofProject, isNamed("web", "cart"))).toThrow(
+    "task cart of group g was made from /srv/shop, and not from /x.yaml: use another group (-g NAME; -p NAME for a Compose file), or take them over (apply --take-over)",
   );
-  checkOrigin({ from: "/a/web.yaml" }, owned, isNamed("web", "old"));
-  checkOrigin({ from: "/x.yaml" }, owned, isNamed("old", "new"));
-  checkOrigin({ from: "/x.yaml", takeOver: true }, owned, isNamed("web"));
-  checkOrigin({}, owned, isNamed("web"));
+  checkOrigin({ from: "/x.yaml", takeOver: true }, ofProject, isNamed("cart"));
+  checkOrigin({}, ofProject, isNamed("cart"));
+  checkOrigin({ from: "/x.yaml" }, ofProject, isNamed("web", "old", "new"));
+  checkOrigin({ from: "/x.yaml" }, owned, isNamed("web", "old", "db"));
 });
 
 test("a project has its group to itself, also when only volumes are left of it", () => {

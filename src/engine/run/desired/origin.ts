@@ -1,4 +1,7 @@
-/** From where tasks come: a file, or the directory of a Compose project. What one has made is not changed by another one without being asked for. Pure. */
+/**
+ * From where tasks come: a file, or the directory of a Compose project. A project changes nothing that others have made, and no other file changes what a
+ * project has made, unless that is asked for. A file of tasks or pods changes what another such file has made, as with kubectl. Pure.
+ */
 import type { TaskRecord } from "../../model/index.ts";
 import { EngineError } from "../errors.ts";
 
@@ -42,7 +45,7 @@ export function checkOrigin(
     const ways = "use another group (-g NAME; -p NAME for a Compose file), or take them over (apply --take-over)";
     throw new EngineError("other-origin", `${what} from ${owner}, and not from ${from}: ${ways}`, { group, from, owner, ...details });
   };
-  const meant = isProject ? others : others.filter(({ name }) => isMeant(name));
+  const meant = isProject ? others : others.filter((task) => task.from === project && isMeant(task.name));
   const names = meant.map(({ name }) => name);
   if (isProject && project !== undefined && project !== from) refuse(`the project ${group} was made`, project, {});
   if (meant.length > 0)
