@@ -37,16 +37,17 @@ const ATTACH = [
 ] as const;
 const OPTIONAL_ATTACH = ATTACH.map((call) => `?${call.replace(/^\?/, "")}`);
 /** The record of state.commit: written while `ready` is waited for, renamed after it. */
-const RECORD = ['?openat(AT_FDCWD, "*/state.json.new", O_WRONLY|O_CREAT|O_TRUNC)', "?write(_, _)"] as const;
+const RECORD = ['?openat(AT_FDCWD, "*/state.json.new", O_WRONLY|O_CREAT|O_EXCL|O_NOFOLLOW)', "?write(_, _)"] as const;
 const UNIT = ["?connect(_, $socket)", "+sendmsg(_, _)", "+recvmsg(_, _)"] as const;
 
 const CALLS: Readonly<Record<OpName, readonly string[]>> = {
   "state.intent": [
     "?+mkdir(_, 0700)",
+    '?+lsetxattr(_, "*.runt.root", _)',
     "mkdir($directory, 0711)",
     "flock(_, LOCK_EX|LOCK_NB)",
-    'openat(AT_FDCWD, "*/state.json.new", O_WRONLY|O_CREAT|O_TRUNC)',
-    '?openat(AT_FDCWD, "*/config.json", O_WRONLY|O_CREAT|O_EXCL)',
+    'openat(AT_FDCWD, "*/state.json.new", O_WRONLY|O_CREAT|O_EXCL|O_NOFOLLOW)',
+    '?openat(AT_FDCWD, "*/config.json", O_WRONLY|O_CREAT|O_EXCL|O_NOFOLLOW)',
     "+write(_, _)",
     'rename(_, "*/state.json")',
   ],
