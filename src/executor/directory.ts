@@ -173,13 +173,13 @@ export class Directory {
       if (this.exists()) throw new ExecutorError("state-unreadable", `${path} is gone`, { path });
       throw new ExecutorError("id-unknown", `there is no executor ${this.id} in ${this.stateDir}`);
     }
-    const description = parseState<Description>(
+    // What a newer protocol has beside its number is not known here.
+    checkProtocol(parseState<Description>(path, text, ({ protocol }) => protocol).protocol, path);
+    return parseState<Description>(
       path,
       text,
-      ({ protocol, id, supervisor, pipes }) => protocol && id === this.id && isProcess(supervisor) && Array.isArray(pipes),
+      ({ id, supervisor, pipes }) => id === this.id && isProcess(supervisor) && Array.isArray(pipes),
     );
-    checkProtocol(description.protocol, path);
-    return description;
   }
 
   /** Of its config.json; none where that cannot be read. */

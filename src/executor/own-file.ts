@@ -1,6 +1,6 @@
 /**
  * Files and FIFOs in an executor's directory. What has their name may be something else by now: no link is followed, nothing waits for the other end of
- * a FIFO, and what was opened has to be of the right kind and of this user's or root's before anything is done with it.
+ * a FIFO, and what was opened has to be of the right kind, and a file of this user's or root's, before anything is done with it.
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync, rmSync, type Stats, writeFileSync } from "node:fs";
 import { ExecutorError } from "./errors.ts";
@@ -11,7 +11,8 @@ const LARGEST = 64 << 20;
 
 /** @throws ExecutorError state-unreadable; what openSync throws, ENOENT above all */
 export function readOwnFile(path: string, largest = LARGEST): Buffer {
-  const fd = openOwn(path, O_RDONLY, (found) => found.isFile() && found.size <= largest, "no regular file of this user's");
+  const isOwn = (found: Stats) => found.isFile() && found.size <= largest && (found.uid === 0 || found.uid === process.geteuid?.());
+  const fd = openChecked(path, O_RDONLY, isOwn, "no regular file of this user's");
   try {
     return readFileSync(fd);
   } finally {
@@ -19,9 +20,12 @@ export function readOwnFile(path: string, largest = LARGEST): Buffer {
   }
 }
 
-/** @throws ExecutorError state-unreadable; what openSync throws: ENOENT, or ENXIO without a reader */
+/**
+ * Of whatever user: the runtime gives a container's streams to the user of its program, and nobody else can make one in the executor's directory.
+ * @throws ExecutorError state-unreadable; what openSync throws: ENOENT, or ENXIO without a reader
+ */
 export function openOwnFifo(path: string, flags: number): number {
-  return openOwn(path, flags, (found) => found.isFIFO(), "no FIFO of this user's");
+  return openChecked(path, flags, (found) => found.isFIFO(), "no FIFO");
 }
 
 /** Made anew: what has this name is removed and never opened. */
@@ -36,7 +40,7 @@ export function writeOwnFile(path: string, text: string): void {
   }
 }
 
-function openOwn(path: string, flags: number, isRight: (found: Stats) => boolean, otherwise: string): number {
+function openChecked(path: string, flags: number, isRight: (found: Stats) => boolean, otherwise: string): number {
   let fd: number;
   try {
     fd = openSync(path, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
@@ -45,7 +49,7 @@ function openOwn(path: string, flags: number, isRight: (found: Stats) => boolean
     throw new ExecutorError("state-unreadable", `${path} is a symbolic link`, { path }, error);
   }
   const found = fstatSync(fd);
-  if (isRight(found) && (found.uid === 0 || found.uid === process.geteuid?.())) return fd;
+  if (isRight(found)) return fd;
   closeSync(fd);
   throw new ExecutorError("state-unreadable", `${path} is ${otherwise}`, { path });
 }

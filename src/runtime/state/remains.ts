@@ -14,10 +14,11 @@ const MODE = 0o711;
 
 /**
  * Remove ROOT/ID of a container whose record is missing or damaged. The caller has its lock. A link in its place is removed itself, as runc does.
+ * @param isHeld the caller has inherited the descriptor of the directory from the `create` that made it, so it is runt's whatever is left in it
  * @throws RuntError state-foreign: nothing proves that it is runt's, and nothing was removed
  */
-export function removeRemains(root: string, id: string): void {
-  const reason = notOurs(root, id);
+export function removeRemains(root: string, id: string, isHeld = false): void {
+  const reason = isHeld ? undefined : notOurs(root, id);
   const path = containerDirectory(root, id);
   if (reason !== undefined) {
     throw new RuntError("state-foreign", `${path}: ${reason}; nothing was removed`, {

@@ -41,7 +41,7 @@ function lockedRecord({ root }: RuntimeOptions, id: string, force: boolean, stat
     return force ? readRecord(root, id, true) : readAgain(root, id);
   } catch (error) {
     if (!force) throw error;
-    if (error instanceof RuntError && UNRECORDED.has(error.code)) remains().removeRemains(root, id);
+    if (error instanceof RuntError && UNRECORDED.has(error.code)) remains().removeRemains(root, id, state !== undefined);
     else if (!(error instanceof RuntError && error.code === "id-unknown") && !host.isErrno(error, "ENOENT")) throw error;
     return undefined;
   }
