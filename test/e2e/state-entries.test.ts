@@ -130,6 +130,18 @@ describe.skipIf(!isRoot || !isRunt)("entries of the state root (needs root)", ()
     renameSync(aside, place);
   });
 
+  test("a damaged config.json: update says what is wrong and where", async () => {
+    const name = await created();
+    const path = join(root, name, "config.json");
+    for (const [text, words] of [
+      ['{"a": 1,', `${path}:1:9: expected a field name in double quotes`],
+      ["[]", `${path}: not a configuration`],
+    ] as const) {
+      writeFileSync(path, text);
+      expect(await runtime(["update", "--pids-limit", "100", name])).toMatchObject({ status: 1, stderr: expect.stringContaining(words) });
+    }
+  });
+
   test("ROOT/ID is a link: no verb follows it, and delete --force removes the link alone", async () => {
     const name = await created();
     const victim = victimOf();

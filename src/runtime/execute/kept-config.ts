@@ -1,7 +1,7 @@
 /** Writes the limits of `update` into the configuration that create has kept. */
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { parseJson, printJson, type SpecResources } from "../spec/index.ts";
+import { parseConfig, printJson, type SpecResources } from "../spec/index.ts";
 import { configPath, writeNew } from "../state/index.ts";
 
 type Json = { [key: string]: unknown };
@@ -25,13 +25,14 @@ export function stageKeptConfig(root: string, id: string, resources: SpecResourc
   return () => host.rename(`${path}.new`, path);
 }
 
-/** @throws RuntError state-unreadable */
+/** @throws RuntError state-unreadable, with the words of the parser: what is wrong and where */
 function parseKept(text: string, path: string): Json {
   let config: unknown;
   try {
-    config = host.needsExactParser(text) ? parseJson(text) : JSON.parse(text);
+    config = parseConfig(text, host.needsExactParser(text), path);
   } catch (cause) {
-    throw new RuntError("state-unreadable", `${path}: not JSON`, { cause });
+    if (!(cause instanceof RuntError)) throw cause;
+    throw new RuntError("state-unreadable", cause.message, { cause });
   }
   if (!isObject(config)) throw new RuntError("state-unreadable", `${path}: not a configuration`);
   return config;

@@ -9,10 +9,11 @@ import type { Spec } from "./types.ts";
 /**
  * config.json as JSON.
  * @param exact the text is none for JSON.parse: it holds an integer of 16 or more digits, or is nested too deep (host.needsExactParser)
+ * @param file its name in messages; undefined: config.json
  * @throws RuntError "config-syntax" (line, column)
  */
-export function parseConfig(text: string, exact: boolean): unknown {
-  return exact ? parseJson(text) : parseFast(text);
+export function parseConfig(text: string, exact: boolean, file?: string): unknown {
+  return exact ? parseJson(text, file === undefined ? {} : { file }) : parseFast(text, file);
 }
 
 /**
@@ -46,7 +47,7 @@ export function parseSpec(text: string, exact: boolean): Spec {
  * @throws RuntError like parseSpec
  */
 export function parsePart(text: string, exact: boolean, part: "process" | "resources" | "mounts", file: string): Spec {
-  const value = exact ? parseJson(text, { file }) : parseFast(text, file);
+  const value = parseConfig(text, exact, file);
   if (value === null) throw new RuntError("config-schema", `${file}: ${part} cannot be null`, { pointer: "" });
   const [spec, place] = PARTS[part](value);
   const error = violation(spec);
