@@ -1,6 +1,7 @@
 /** The fence: how it waits (test/engine/fence.test.ts: what it is for). */
-import { execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import fs, { existsSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
@@ -12,9 +13,6 @@ import { CGROUP_PARENT } from "../support/leaks.ts";
 
 const DAY_MS = 86_400_000;
 const PROCESSES = 20;
-/** $1 is the file with the state of a cgroup, $2 a FIFO, $3 a log. A pause lets the reader close the FIFO, so that each time it is opened is another look. */
-const WITNESS = 'while :; do { cat "$1" | tee -a "$3"; } >"$2"; sleep 0.2; done 2>/dev/null';
-
 describe.skipIf(process.geteuid?.() !== 0)("a fence (needs root)", () => {
   const stateDir = mkdtempSync(join(tmpdir(), "runt-fence-"));
   const base = join(groupingHierarchy()?.mountpoint ?? "", CGROUP_PARENT);
@@ -39,20 +37,24 @@ describe.skipIf(process.geteuid?.() !== 0)("a fence (needs root)", () => {
   test("looks who is a monitor when everybody has stopped, and not before", async () => {
     // One that sleeps stops at once, others when they get a processor.
     const ended = begin("while :; do :; done");
-    // The record of an executor is where a monitor is found. Whoever opens it waits for the witness, who then says whether the cgroup has stopped.
-    const executor = join(stateDir, "x");
-    const [record, log] = [join(executor, "record.json"), join(stateDir, "@log")];
-    mkdirSync(executor, { recursive: true });
-    execFileSync("mkfifo", [record]);
+    // The record of an executor is where a monitor is found. When it is opened, the state of the cgroup is looked at.
+    const record = join(stateDir, "x/record.json");
+    mkdirSync(join(stateDir, "x"), { recursive: true });
     const state = ["freezer.state", "cgroup.events"].map((name) => join(directory, name)).find((path) => existsSync(path));
-    const witness = spawn("sh", ["-c", WITNESS, "witness", state!, record, log], { stdio: "ignore", detached: true });
+    const seen: string[] = [];
+    const { openSync } = fs;
+    vi.spyOn(fs, "openSync").mockImplementation((path, ...rest) => {
+      if (path === record) seen.push(/^(frozen \d|FROZEN|FREEZING|THAWED)$/m.exec(readFileSync(state!, "utf8"))?.[0] ?? "");
+      return openSync(path, ...rest);
+    });
+    syncBuiltinESMExports();
     try {
       expect(await clear()).toBe(PROCESSES);
       expect(await ended).toEqual(killed);
     } finally {
-      process.kill(-witness.pid!, "SIGKILL");
+      vi.restoreAllMocks();
+      syncBuiltinESMExports();
     }
-    const seen = readFileSync(log, "utf8").match(/^(frozen \d|FROZEN|FREEZING|THAWED)$/gm);
     expect([...new Set(seen)]).toEqual([expect.stringMatching(/^(frozen 1|FROZEN)$/)]);
   });
 
@@ -63,7 +65,10 @@ describe.skipIf(process.geteuid?.() !== 0)("a fence (needs root)", () => {
     const ended = new Promise((resolve) => child.once("exit", resolve));
     const monitor = { pid: child.pid!, startTicks: processStat(child.pid!)!.startTicks };
     mkdirSync(join(stateDir, "one"), { recursive: true });
-    writeFileSync(join(stateDir, "one/record.json"), JSON.stringify({ pid: 1, monitor, bootId: thisBoot() }));
+    writeFileSync(
+      join(stateDir, "one/record.json"),
+      JSON.stringify({ schema: 1, id: "one", phase: "running", pid: 1, startTicks: "1", monitor, bootId: thisBoot() }),
+    );
     const released = fence.release("one");
     fence.leave();
     const inside = readFileSync(join(base, "monitors/cgroup.procs"), "utf8");

@@ -57,8 +57,9 @@ cp -a /dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty "$place/m/
 mkdir "$place/m/dev/pts" "$place/m/dev/shm" "$place/m/dev/mqueue"
 cd "$place/m"
 cp -ax "$rootfs" rootfs
-mkdir data more upper work rootfs/opt
-ln -s /loop rootfs/loop; ln -s /nowhere/x rootfs/away; ln -s /proc/self/root rootfs/magic
+# Other tests make mount points in the shared root file system.
+mkdir -p data more upper work rootfs/opt
+ln -sfn /loop rootfs/loop; ln -sfn /nowhere/x rootfs/away; ln -sfn /proc/self/root rootfs/magic
 echo x > file
 sed "s,@,$place/m,g" "$place/config.json" > config.json
 mount -t tmpfs -o size=4m,mode=755 runt-agree /run
