@@ -195,7 +195,9 @@ describe.skipIf(!isRoot || !isRunt || !isHybrid)("the v2 hierarchy of a hybrid h
     await expect.poll(() => isAlive(pid)).toBe(false);
     rmSync(join(root, name), { recursive: true });
     for (const hierarchy of hierarchyRoots) if (hierarchy !== UNIFIED_BESIDE) rmdirSync(hierarchy + place);
-    const { objects } = JSON.parse(await ok(["gc", "--format", "json"])) as { objects: { kind: string; id?: string; paths: string[] }[] };
+    const { objects } = JSON.parse(await ok(["gc", "--yes", "--format", "json"])) as {
+      objects: { kind: string; id?: string; paths: string[] }[];
+    };
     expect(objects.filter((one) => one.id === name)).toEqual([
       expect.objectContaining({ kind: "cgroup", paths: [unified], outcome: "removed" }),
     ]);
