@@ -58,6 +58,7 @@ export const LINUX: readonly Case[] = [
   broken("mount-inside-proc", { [NEW]: { ...TMPFS, destination: "/proc/sys" } }, { at: `${AT}/destination` }),
   broken("mount-on-proc", { "/mounts/0": { destination: "/proc", type: "sysfs", source: "sysfs" } }, { at: "/mounts/0/destination" }),
   broken("mount-kind", { [NEW]: { ...TMPFS, destination: "/proc/meminfo" } }, { at: `${AT}/destination` }),
+  broken("mount-kind", { [NEW]: { ...TMPFS, destination: "/proc/stat" } }, { at: `${AT}/destination`, live: true }),
   broken("mount-type-unknown", { [NEW]: { ...TMPFS, type: "ramdisk" } }, { at: `${AT}/type` }),
   broken("mount-source-missing", { [NEW]: { ...BIND, source: "/srv/data/none", options: ["bind"] } }, { at: `${AT}/source` }),
   broken(

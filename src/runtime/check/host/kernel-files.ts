@@ -1,5 +1,9 @@
-/** What a filesystem that the kernel itself fills has at a path: it does not exist yet, and this host's own shows what it will have. */
+/**
+ * What a filesystem that the kernel itself fills has at a path: it does not exist yet, and this host's own shows what it will have.
+ * Of a recorded host only what every kernel has is known.
+ */
 import { decodeMountPath, type Spec, type SpecMount } from "../../spec/index.ts";
+import { BELOW_PROC } from "../mounts/mounts.ts";
 import { namespaceOf } from "../namespaces/namespaces.ts";
 import type { NotFound } from "./container-files.ts";
 import type { BundleView } from "./view.ts";
@@ -30,7 +34,8 @@ export function kernelFile(spec: Spec, place: NotFound, view: BundleView): Kerne
     case "sysfs":
       return view.live ? sysfsFile(names, view) : "unknown";
     case "proc":
-      return view.live ? procFile(spec, mount, names, view) : "unknown";
+      if (view.live) return procFile(spec, mount, names, view);
+      return hasSubset(mount) || !BELOW_PROC.includes(names.join("/")) ? "unknown" : "file";
     default:
       return "unknown";
   }
@@ -66,14 +71,19 @@ function sysfsFile(names: readonly string[], view: BundleView): KernelFile {
 /** proc_pid(5): links to what a process has open, and what would be below them. */
 const MAGIC = /^(?:task\/\d+\/)?(?:(?:cwd|exe|root)(?:\/|$)|(?:fd|ns|map_files)\/.)/;
 
-function procFile(spec: Spec, { options }: SpecMount, [first = "", ...rest]: readonly string[], view: BundleView): KernelFile {
+/** proc(5): with it most files are not there. */
+function hasSubset({ options }: SpecMount): boolean {
+  return options?.some((word) => word.startsWith("subset=")) === true;
+}
+
+function procFile(spec: Spec, mount: SpecMount, [first = "", ...rest]: readonly string[], view: BundleView): KernelFile {
   const ofProcess = first === "self" || first === "thread-self" || (first === "1" && isNew(spec, "pid"));
   if (ofProcess) {
     const below = rest.join("/");
     if (MAGIC.test(below)) return "magic";
     return rest[0] === "task" || rest[0] === "net" ? "unknown" : kindAt(view, `/proc/self/${below}`);
   }
-  if (/^\d+$/.test(first) || options?.some((word) => word.startsWith("subset="))) return "unknown";
+  if (/^\d+$/.test(first) || hasSubset(mount)) return "unknown";
   const kind = kindAt(view, `/proc/${[first, ...rest].join("/")}`);
   // Of these each namespace has its own.
   const isOfNamespace = first === "net" || (first === "sys" && ["net", "user", "fs"].includes(rest[0] ?? ""));

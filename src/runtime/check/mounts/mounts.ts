@@ -56,7 +56,7 @@ export const mappedFilesystems: Check = ({ mounts }, report) => {
 };
 
 /** Single files of /proc that lxcfs and checkpointing replace; anything else there would deceive the runtime or the program. */
-const BELOW_PROC = [
+export const BELOW_PROC: readonly string[] = [
   "cpuinfo",
   "diskstats",
   "meminfo",
