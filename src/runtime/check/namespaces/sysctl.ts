@@ -47,6 +47,7 @@ const KEYS: Readonly<Record<string, Numbers>> = {
   "net/ipv4/tcp_keepalive_probes": ANY,
   "net/ipv4/tcp_fin_timeout": SECONDS,
   "net/ipv4/tcp_max_syn_backlog": ANY,
+  "net/unix/max_dgram_qlen": ANY,
 };
 
 /** The kernel refuses a text where it expects numbers, and numbers out of its bounds. What stands behind the last of them it does not look at. */
