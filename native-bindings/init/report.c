@@ -63,8 +63,9 @@ long receive_message(struct run *run, uint32_t type, int *descriptor) {
   // The runtime is gone: what it began is undone by `delete --force`, and nobody is left to tell.
   if (size == 0 || size == -ECONNRESET) sys_exit(1);
   if (size < 0) return fail(run, size, NULL, "read of a rendezvous message");
-  if (size < (long)sizeof head.type || head.type != type || (descriptor != NULL && got < 0))
-    return fail(run, -EPROTO, NULL, "unexpected rendezvous message");
+  if (size < (long)sizeof head.type || head.type != type) return fail(run, -EPROTO, NULL, "unexpected rendezvous message");
+  // The kernel drops a descriptor for which there is no number (unix(7)).
+  if (descriptor != NULL && got < 0) return fail(run, -EMFILE, NULL, "read of a rendezvous message");
   if (descriptor != NULL) *descriptor = got;
   // No descriptor was expected, so nobody would close it.
   else if (got >= 0) sys_close(got);

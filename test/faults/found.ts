@@ -10,8 +10,8 @@ export const FOUND: readonly (readonly [scenario: string, fault: string])[] = [
   ["exec-detached", "kill in init after process.user"],
   ["run-detached", "kill in init before process.exec"],
   // A record that could not be read just then was taken for a damaged one, and with it the container was forgotten.
-  ["delete-force", "EMFILE in runtime before readFile /tmp/world/root/faulty/state.json"],
-  ["delete-force", "EIO in runtime before readFile /tmp/world/root/faulty/state.json"],
+  ["delete-force", "EMFILE in runtime before readOwn /tmp/world/root/faulty/state.json"],
+  ["delete-force", "EIO in runtime before readOwn /tmp/world/root/faulty/state.json"],
   // The directory of a container stayed that had never been one.
   ["run-detached", "EIO in runtime before flock"],
   // .pid stayed, and the next create with this --pid-file failed.

@@ -32,7 +32,7 @@ export function readPoints(file: string): Point[] {
 /** Errors besides EIO, by what is about to be done. */
 const LIKELY: readonly (readonly [RegExp, string])[] = [
   [/^before (writeFile|write|mkdir|mkfifo|rename|memfd|setxattr|symlink|link) /, "ENOSPC"],
-  [/^before (open|openat|readFile|readMembers|readLine|socketpair|sharedPage|pidfdOpen|receiveMessage|readdir)/, "EMFILE"],
+  [/^before (open|openat|readFile|readOwn|readMembers|readLine|socketpair|sharedPage|pidfdOpen|receiveMessage|readdir)/, "EMFILE"],
   [/^before (spawnHelper|runProgram|execHelper|mount\.|process\.(clone|exec)|path\.mask|namespace\.)/, "ENOMEM"],
   [/^before (mkdir|writeFile|unlink|rmdir|kill|mount\.|cgroup\.)/, "EACCES"],
 ];

@@ -58,6 +58,7 @@ export function ensureRoot(root: string): void {
     else adopt(root, lookAtRoot(root));
     return;
   }
+  if ((found.mode & host.S.IFMT) !== host.S.IFDIR) throw new RuntError("state-root", `state directory ${root}: not a directory`);
   refuseForeignRoot(root, found);
   adopt(root, found);
 }
