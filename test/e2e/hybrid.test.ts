@@ -1,6 +1,7 @@
 /** Hybrid hosts: a container is in the v2 hierarchy, too, at the same path, with everything that runs in it. */
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { hierarchyRoots, isHybrid, UNIFIED_BESIDE } from "../support/cgroups.ts";
@@ -80,6 +81,21 @@ describe.skipIf(!isRoot || !isRunt || !isHybrid)("the v2 hierarchy of a hybrid h
     await ok(["kill", "--all", name, "KILL"]);
     await until(name, "stopped");
     await ok(["delete", name]);
+    expect(left()).toEqual([]);
+  });
+
+  test("where another mount covers it, a container is in the hierarchies that are seen", async () => {
+    const view = mkdtempSync(join(tmpdir(), "runt-test-view-"));
+    const cover = `mount -t tmpfs view ${view} && for path in /sys/fs/cgroup/*; do
+        name=$(basename $path); [ $name != unified ] && [ -d $path ] && [ ! -L $path ] || continue
+        mkdir ${view}/$name && mount --bind $path ${view}/$name || exit 9
+      done; mount --move ${view} /sys/fs/cgroup && exec "$@"`;
+    const command = ["unshare", "--mount", "--propagation", "private", "sh", "-c", cover, "sh", RUNTIME, "--root", root];
+    const name = id();
+    const args = [...command, "run", "-b", prepared("tail -n 1 /proc/self/cgroup"), name];
+    const { status, stdout, stderr } = spawnSync(args[0]!, args.slice(1), { encoding: "utf8" });
+    rmdirSync(view);
+    expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: "0::/\n", stderr: "" });
     expect(left()).toEqual([]);
   });
 

@@ -17,18 +17,24 @@ export function readHierarchies(): CgroupHierarchies {
 function read(): CgroupHierarchies {
   if (isUnified()) return { version: 2, hierarchies: [{ mountpoint: UNIFIED, controllers: readControllers(UNIFIED) }] };
   const facts = parseMountinfo(host.readFile(MOUNTINFO, undefined, true));
+  // Where another mount covers the directory above, the table still names the mount below it.
+  if (facts.unified !== undefined && !hasCgroup2(facts.unified)) return { version: 1, hierarchies: facts.hierarchies };
   if (facts.version === 1) return facts;
   return { version: 2, hierarchies: facts.hierarchies.map(({ mountpoint }) => ({ mountpoint, controllers: readControllers(mountpoint) })) };
 }
 
-/** Whether the usual place has a tree of v2: quickly told, and wrong only where that is elsewhere. */
-export function isUnified(): boolean {
+function hasCgroup2(directory: string): boolean {
   try {
-    return host.statfsType(UNIFIED) === CGROUP2_SUPER_MAGIC;
+    return host.statfsType(directory) === CGROUP2_SUPER_MAGIC;
   } catch (error) {
     if (host.isErrno(error, "ENOENT", "EACCES")) return false;
     throw error;
   }
+}
+
+/** Whether the usual place has a tree of v2: quickly told, and wrong only where that is elsewhere. */
+export function isUnified(): boolean {
+  return hasCgroup2(UNIFIED);
 }
 
 function readControllers(mountpoint: string): string[] {

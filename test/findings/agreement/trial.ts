@@ -57,7 +57,8 @@ cp -a /dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/tty "$place/m/
 mkdir "$place/m/dev/pts" "$place/m/dev/shm" "$place/m/dev/mqueue"
 cd "$place/m"
 cp -ax "$rootfs" rootfs
-# Other tests make mount points in the shared root file system.
+# Other tests make mount points in the shared root file system: /mnt is a directory, a file or absent.
+rm -rf rootfs/mnt
 mkdir -p data more upper work rootfs/opt
 ln -sfn /loop rootfs/loop; ln -sfn /nowhere/x rootfs/away; ln -sfn /proc/self/root rootfs/magic
 echo x > file
