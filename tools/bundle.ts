@@ -76,7 +76,6 @@ const SELDOM: readonly string[] = [
   "src/runtime/verbs/restore/index.ts",
   "src/runtime/plan/mermaid/index.ts",
   "src/runtime/plan/system-calls/index.ts",
-  "src/runtime/state/mark.ts",
   "src/runtime/state/migrate.ts",
   "src/runtime/state/remains.ts",
   "src/runtime/trace/index.ts",

@@ -2,6 +2,7 @@ export { type ContainerState, describe, toState } from "./describe.ts";
 export { holdersOf, locked, lockHolders } from "./holders.ts";
 export { checkId, isId } from "./id.ts";
 export { lockAgain } from "./lock-again.ts";
+export { markedAt, removeRoot } from "./mark.ts";
 export { remains } from "./on-demand.ts";
 export { openFifo, openFile, writeNew } from "./own.ts";
 export {
@@ -17,7 +18,7 @@ export {
   type StateRecord,
   type StateSummary,
 } from "./record.ts";
-export { isSharedRoot, lookAtRoot, marks, rootDirectory } from "./root.ts";
+export { isSharedRoot, lookAtRoot, rootDirectory } from "./root.ts";
 export { deriveLife, deriveStatus, initState, type Status } from "./status.ts";
 export {
   configPath,

@@ -1,9 +1,8 @@
 /** ROOT: whose it is, and making it. */
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { loadSync } from "../host/index.ts";
 import { defenceDisabled } from "../testing/index.ts";
-import type * as marking from "./mark.ts";
+import { markIfEmpty, markRoot } from "./mark.ts";
 import { refuseOwner } from "./owner.ts";
 
 /** Write permission for others than the owner. */
@@ -54,7 +53,7 @@ export function ensureRoot(root: string): void {
   const found = lookAtRoot(root);
   if (!found) {
     ensureAbove(root);
-    if (makeDirectory(root)) marks().markRoot(root);
+    if (makeDirectory(root)) markRoot(root);
     else adopt(root, lookAtRoot(root));
     return;
   }
@@ -65,7 +64,7 @@ export function ensureRoot(root: string): void {
 
 /** Without a look into a root that has directories: those of containers, or of somebody else. */
 function adopt(root: string, found: host.Stat | undefined): void {
-  if (found && found.nlink <= LINKS_OF_NONE) marks().markIfEmpty(root);
+  if (found && found.nlink <= LINKS_OF_NONE) markIfEmpty(root);
 }
 
 function ensureAbove(path: string): void {
@@ -87,8 +86,4 @@ function makeDirectory(path: string): boolean {
       cause: error,
     });
   }
-}
-
-export function marks(): typeof marking {
-  return loadSync(import("./mark.ts"));
 }

@@ -5,7 +5,7 @@ import { RuntError } from "../../errors/index.ts";
 import { systemd, undoRecorded } from "../../execute/index.ts";
 import * as host from "../../host/index.ts";
 import { LIVE, type RuntimeOptions } from "../../prepare/index.ts";
-import { containerDirectory, lookAtRoot, marks, readRecord, remains, removeDirectory, reserve } from "../../state/index.ts";
+import { containerDirectory, lookAtRoot, readRecord, remains, removeDirectory, removeRoot, reserve } from "../../state/index.ts";
 import { tryLock } from "./lock.ts";
 import { look } from "./look.ts";
 import type { Kept, Remains } from "./remains.ts";
@@ -122,7 +122,7 @@ function removeCgroup({ root, rootless }: RuntimeOptions, { id, paths, kept, uni
   } finally {
     removeDirectory(root, id);
     host.close(lock);
-    if (!hadRoot) marks().removeRoot(root);
+    if (!hadRoot) removeRoot(root);
   }
 }
 

@@ -1,7 +1,7 @@
 /** Whether a cgroup belongs to a container of this state root: by which directory that is, since a path is another one in another mount namespace. */
 import { type ContainerMark, isSameRoot } from "../../cgroup/end/index.ts";
 import * as host from "../../host/index.ts";
-import { marks, rootDirectory } from "../../state/index.ts";
+import { markedAt, rootDirectory } from "../../state/index.ts";
 
 export function isOfRoot(mark: ContainerMark, root: string): boolean {
   // A build that did not record the directory.
@@ -22,6 +22,6 @@ function isDeviceOf(directory: string, root: string): boolean {
 
 /** Removed and made again: the directory of now is younger than the container. Otherwise both were there at once, each in a mount namespace of its own. */
 function wasMadeAnew({ directory, created }: ContainerMark, root: string): boolean {
-  const made = marks().markedAt(root);
+  const made = markedAt(root);
   return created !== undefined && made !== undefined && made > created && isDeviceOf(directory!, root);
 }
