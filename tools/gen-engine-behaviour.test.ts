@@ -58,6 +58,7 @@ test("a number without a row, and a row without a test, are errors", () => {
 
 test.each([
   ["T7", "T6: one; T7: two", "two"],
+  ["E5", "E5 E19: nothing is lost (when %s)", "nothing is lost"],
   ["E92", "E91 E92: both", "both"],
   ["E4", "E4 SIGTERM: the daemon ends", "SIGTERM: the daemon ends"],
   ["E69", "%s: E69 the task stops", "%s: E69 the task stops"],

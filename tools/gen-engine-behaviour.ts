@@ -26,6 +26,10 @@ const TITLE = /(?:\b(?:test|it)(?:\.\w+(?:\([^()]*\))?)?|[\])]\))\(\s*("(?:[^"\\
 const ID = /\b[EPT]\d{1,2}\b/g;
 /** The numbers at the beginning of a title, or of a part of it: "E91 E92: ". */
 const NUMBERS = /^(?:[EPT]\d{1,2}\b[ ,]*)+:? */;
+/** Which case of a table it is, at the end of a title: " (%s)". */
+const CASE = / \([^()]*%[a-z][^()]*\)$/;
+/** What vitest fills in elsewhere: the page would show it as it stands. */
+const PLACEHOLDER = /%[sdijfoO]/;
 
 export function titlesIn(file: string, source: string): Titled[] {
   return [...source.matchAll(TITLE)].map(([, literal = ""]) => ({ file, title: JSON.parse(literal) as string }));
@@ -63,12 +67,14 @@ export function sayingOf(id: string, title: string): string {
   const parts = title.split(/; (?=[EPT]\d{1,2}\b)/);
   const numbersOf = (part: string): readonly string[] => NUMBERS.exec(part)?.[0].match(ID) ?? [];
   const own = parts.find((part) => numbersOf(part).includes(id)) ?? title;
-  return own.replace(NUMBERS, "");
+  return own.replace(NUMBERS, "").replace(CASE, "");
 }
 
 function sayingsOf(id: string, tests: readonly Titled[]): string {
   const real = tests.filter(({ file }) => file.startsWith(BEHAVIOUR));
   const sayings = (real.length > 0 ? real : tests).map(({ title }) => sayingOf(id, title));
+  const unfinished = sayings.find((saying) => PLACEHOLDER.test(saying));
+  if (unfinished !== undefined) throw new Error(`${id}: the case of a test stands in brackets at the end of its title: ${unfinished}`);
   return [...new Set(sayings)].map((saying) => escaped(saying).replaceAll("<", "&lt;")).join("<br>");
 }
 

@@ -25,14 +25,17 @@ test.each([
   ["1Ti", 1, 2 ** 40],
   ["1Pi", 1, 2 ** 50],
   ["128974848000m", 1, 128974848],
-])("P6 %s in parts of 1/%d is %d", (text, parts, expected) => {
+])("P6 quantities of Kubernetes are counted exactly (%s in parts of 1/%d is %d)", (text, parts, expected) => {
   expect(quantityIn(text, parts)).toBe(expected);
 });
 
-test.each(["", "1 Gi", "Gi", "1KI", "1mi", "1e", "1e3Mi", "--1", "0x10", "1,5", "∞"])("P6 %j is no quantity", (text) => {
-  expect(isQuantity(text)).toBe(false);
-  expect(() => quantityIn(text)).toThrow(RangeError);
-});
+test.each(["", "1 Gi", "Gi", "1KI", "1mi", "1e", "1e3Mi", "--1", "0x10", "1,5", "∞"])(
+  "P6 what is no quantity of Kubernetes is refused (%j)",
+  (text) => {
+    expect(isQuantity(text)).toBe(false);
+    expect(() => quantityIn(text)).toThrow(RangeError);
+  },
+);
 
 test("P6 what cannot be counted exactly is no number", () => {
   expect(() => quantityIn("9Ei")).toThrow("larger than can be counted");

@@ -6,7 +6,7 @@ test.each([
   [500, 512],
   [1000, 1024],
   [1, 2],
-])("P6 %d thousandths of a CPU weigh %d", (milli, shares) => {
+])("P6 a request of CPU becomes a weight, as the kubelet makes it (%d thousandths: %d)", (milli, shares) => {
   expect(sharesOf(milli)).toBe(shares);
 });
 

@@ -39,7 +39,7 @@ describe.skipIf(!isRoot)("health checks by the network (needs root)", () => {
     ["of the host", { namespaces: { network: "host" } }],
     ["without interfaces", { network: { mode: "none" } }],
   ])(
-    "E28: a server that listens on loopback in a network that is %s: HTTP and TCP; nobody else's answers",
+    "E28: checks over HTTP and TCP reach a server on the loopback of the task's own network, and nobody else's (%s)",
     async (_, fields) => {
       await host.daemon();
       await apply(

@@ -44,37 +44,40 @@ describe.skipIf(!isRoot)("a daemon that is killed (needs root)", () => {
     ],
   };
 
-  test.each(Object.entries(STAGES))("E5 E19 when %s", async (_, [whileApplied, whileDeleted]) => {
-    const first = await scene.daemon();
-    const applied = apply();
-    await whileApplied(applied);
-    await first.kill();
-    const before = processes();
+  test.each(Object.entries(STAGES))(
+    "E5 E19: the next daemon carries out what was answered before a kill; what was not answered is there as a whole or not at all (when %s)",
+    async (_, [whileApplied, whileDeleted]) => {
+      const first = await scene.daemon();
+      const applied = apply();
+      await whileApplied(applied);
+      await first.kill();
+      const before = processes();
 
-    const second = await scene.daemon();
-    const isThere = (await known()) !== "absent";
-    // What was answered is never lost; what was not answered is there whole or not at all.
-    if (await applied) expect(isThere).toBe(true);
-    if (!isThere) {
+      const second = await scene.daemon();
+      const isThere = (await known()) !== "absent";
+      // What was answered is never lost; what was not answered is there whole or not at all.
+      if (await applied) expect(isThere).toBe(true);
+      if (!isThere) {
+        expect(scene.list()).toEqual([]);
+        expect(await apply()).toBe(true);
+      }
+      await until(async () => (await known()) === "RUNNING");
+      expect(names()).toEqual([
+        ["app", "running"],
+        ["db", "running"],
+      ]);
+      // Those that ran are the same processes.
+      expect(processes()).toEqual(expect.arrayContaining(before));
+
+      const deleted = remove();
+      await whileDeleted(deleted);
+      await second.kill();
+      await scene.daemon();
+      // A request that was not answered may have been lost, as a whole.
+      if (!(await deleted) && (await known()) === "RUNNING") expect(await remove()).toBe(true);
+      await until(async () => (await known()) === "absent");
       expect(scene.list()).toEqual([]);
-      expect(await apply()).toBe(true);
-    }
-    await until(async () => (await known()) === "RUNNING");
-    expect(names()).toEqual([
-      ["app", "running"],
-      ["db", "running"],
-    ]);
-    // Those that ran are the same processes.
-    expect(processes()).toEqual(expect.arrayContaining(before));
-
-    const deleted = remove();
-    await whileDeleted(deleted);
-    await second.kill();
-    await scene.daemon();
-    // A request that was not answered may have been lost, as a whole.
-    if (!(await deleted) && (await known()) === "RUNNING") expect(await remove()).toBe(true);
-    await until(async () => (await known()) === "absent");
-    expect(scene.list()).toEqual([]);
-    expect([made("app"), made("db")]).toEqual([undefined, undefined]);
-  });
+      expect([made("app"), made("db")]).toEqual([undefined, undefined]);
+    },
+  );
 });

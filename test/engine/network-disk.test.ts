@@ -23,7 +23,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("a full disk for networks (
     ["leases", "the lease of its address, which the plugin writes"],
     ["files", "its hosts file"],
   ])(
-    "%s, %s: E69 the task stops with that reason, and nothing of its network is left; with room it runs",
+    "E69: a full disk stops the task with the reason, and nothing of its network is left; with room it runs (%s, %s)",
     async (place) => {
       const directory = join(scene.stateDir, "network", place);
       mkdirSync(directory, { recursive: true, mode: 0o700 });

@@ -231,7 +231,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("networks of tasks (needs r
   ];
 
   test.each(BROKEN)(
-    "E65 E68 E69 T24: %s: the task stops with that reason, and nothing is left",
+    "E65 E68 E69 T24: a network that cannot be made stops the task with the reason, and nothing is left (%s)",
     async (row, plugin, script, reason) => {
       const path = pluginsWith(scene, `plugins-${BROKEN.findIndex(([one]) => one === row)}`, { [plugin]: script });
       await host.daemon({ args: ["--cni-path", path, ...(row.includes("hangs") ? ["--network-timeout", "3s"] : [])] });

@@ -95,16 +95,19 @@ describe.skipIf(!isRoot)("dependencies, stops and restarts (needs root)", () => 
       on("other", "HEALTHY", "700ms"),
       /other was not healthy within 700 ms/,
     ],
-  ])("E91: never: %s: it stops with the chain of reasons, and has no exit code", async (_, other, dependency, reason) => {
-    await scene.daemon();
-    await apply([other, { name: "waits", fields: { dependsOn: [dependency] } }]);
-    await until(isStopped);
-    const waits = await container("waits");
-    expect(waits.reason).toMatch(/container waits cannot start <- /);
-    expect(waits.reason).toMatch(reason);
-    expect(waits).toMatchObject({ exit: null, startedMs: null });
-    expect(await logOf("waits")).toBe("");
-  });
+  ])(
+    "E91: a container whose condition can never hold stops with the chain of reasons, and has no exit code (%s)",
+    async (_, other, dependency, reason) => {
+      await scene.daemon();
+      await apply([other, { name: "waits", fields: { dependsOn: [dependency] } }]);
+      await until(isStopped);
+      const waits = await container("waits");
+      expect(waits.reason).toMatch(/container waits cannot start <- /);
+      expect(waits.reason).toMatch(reason);
+      expect(waits).toMatchObject({ exit: null, startedMs: null });
+      expect(await logOf("waits")).toBe("");
+    },
+  );
 
   test("E92: containers stop in the inverse order of their dependencies, also through others", async () => {
     await scene.daemon();

@@ -80,7 +80,7 @@ test("E59 annotations of the engine are not the user's to set", () => {
 });
 
 test.each(["", "a/../b", "..", "a b", "ä", "-a", "x".repeat(64), "a.b"])(
-  "T3 the name %j of a task is refused: it becomes part of paths",
+  "T3 a name that cannot be part of a path is refused for a task (%j)",
   (name) => {
     const [finding] = parseTasks(`name: ${JSON.stringify(name)}\ncontainers: [{ name: c, bundle: /b }]\n`).findings;
     expect(finding).toMatchObject({ pointer: "/name", line: 1, code: "shape" });
