@@ -101,6 +101,44 @@ describe.skipIf(!isRoot || !isRunt)("devices (needs root)", () => {
     ]);
   });
 
+  test("a node of the host that a user namespace has is nosuid and noexec", async () => {
+    const device = { path: "/dev/fuse", type: "c", major: 10, minor: 229 };
+    const paths = ["/dev/fuse", ...DEFAULTS.map((line) => `/dev/${line.split(" ")[0]}`)];
+    const out = await run(withDevices([device], "cut -d' ' -f5,6 /proc/self/mountinfo", userNamespace));
+    const flags = new Map(out.map((line) => line.split(" ") as [string, string]));
+    for (const path of paths) expect([path, flags.get(path)?.split(",").slice(0, 3)]).toEqual([path, ["rw", "nosuid", "noexec"]]);
+  });
+
+  test.each([
+    ["without", () => {}],
+    ["with", userNamespace],
+  ] as const)("a mount stands in the place of a default node or link, %s a user namespace", async (_, change) => {
+    const mounts = ["/dev/null", "/dev/stdin"].map((destination) => ({
+      destination,
+      type: "bind",
+      source: "/etc/hostname",
+      options: ["bind"],
+    }));
+    const edit = (config: Config) => {
+      change(config);
+      config.mounts.push(...mounts);
+    };
+    expect(await run(withDevices([], "stat -c %F /dev/null /dev/stdin; readlink /dev/stdout", edit))).toEqual([
+      "regular file",
+      "regular file",
+      "/proc/self/fd/1",
+    ]);
+    // A later mount on /dev hides it.
+    const hidden = (config: Config) => {
+      edit(config);
+      config.mounts.push({ destination: "/dev", type: "tmpfs", source: "tmpfs" });
+    };
+    expect(await run(withDevices([], "stat -c %F /dev/null; readlink /dev/stdin", hidden))).toEqual([
+      "character special file",
+      "/proc/self/fd/0",
+    ]);
+  });
+
   test("something else at the path is an error, the same node is kept", async () => {
     const device = { path: "/opt/taken", type: "c", major: 1, minor: 3 };
     const taken = withDevices([device], "echo ran", (config) => writeFileSync(join(config.root.path, "opt/taken"), "kept"));

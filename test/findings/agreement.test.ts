@@ -56,7 +56,10 @@ test(`validate and create agree on ${COUNT} edits (seed ${SEED})`, { timeout: 24
     const kind = disagreementOf(outcome);
     if (kind === undefined) return;
     const { number, base, errors, refusal, dry, text } = outcome;
-    troubles.push(`${number} (${base}) ${kind}: validate [${errors.join("; ")}] create [${refusal ?? "done"}] dry run [${dry ?? "done"}]`);
+    const trouble = `${number} (${base}) ${kind}: validate [${errors.join("; ")}] create [${refusal ?? "done"}] dry run [${dry ?? "done"}]`;
+    troubles.push(trouble);
+    // At once: all of them take an hour.
+    console.log(trouble);
     if (process.env["RUNT_AGREEMENT_TEXT"]) console.log(`${number}: ${text}`);
   });
   console.log(`${tried} edits (seed ${SEED}), ${refused} of them refused`);

@@ -50,6 +50,7 @@ const OF_THE_LIVE = [
   "sysctl-interface",
   "sysctl-limit",
   "sysctl-read-only",
+  "sysctl-user-namespace",
 ];
 
 /** The examples of the catalogue that can stand on a disk. */

@@ -32,6 +32,7 @@ describe("deriveConfig", () => {
       gidMappings: [],
       mounts: [],
       devices: expect.any(Array),
+      mountedInDev: new Set(),
       netDevices: [],
       hooks: {},
       maskedPaths: [],

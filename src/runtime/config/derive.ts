@@ -3,7 +3,7 @@ import { RuntError } from "../errors/index.ts";
 import { absolutePath, type Spec } from "../spec/index.ts";
 import { NO_CAPABILITIES } from "./capabilities.ts";
 import { deviceRuleMode } from "./device-rules.ts";
-import { deriveDevices } from "./devices.ts";
+import { deriveDevices, mountedInDev } from "./devices.ts";
 import { deriveHooks } from "./hooks.ts";
 import { deriveIntelRdt } from "./intel-rdt.ts";
 import { keptGroups } from "./kept-groups.ts";
@@ -38,6 +38,7 @@ export function deriveConfig(spec: Spec, context: DeriveContext): ContainerConfi
   const ids = { uidMappings: deriveIdMappings(linux?.uidMappings ?? []), gidMappings: deriveIdMappings(linux?.gidMappings ?? []) };
   const place = { bundle: context.bundle, ids: { ...ids, userNamespace: namespaces.find(({ type }) => type === "user") } };
   const timeOffsets = deriveTimeOffsets(linux?.timeOffsets);
+  const mounted = mountedInDev(spec.mounts);
   return {
     ociVersion: spec.ociVersion,
     bundle: context.bundle,
@@ -54,7 +55,8 @@ export function deriveConfig(spec: Spec, context: DeriveContext): ContainerConfi
     ...ids,
     ...(timeOffsets !== undefined && { timeOffsets }),
     mounts: (spec.mounts ?? []).map((mount, index) => deriveMount(mount, index, place, warn)),
-    devices: deriveDevices(linux?.devices ?? []),
+    devices: deriveDevices(linux?.devices ?? [], mounted),
+    mountedInDev: mounted,
     netDevices: deriveNetDevices(linux?.netDevices),
     ...(linux?.mountLabel && { mountLabel: linux.mountLabel }),
     maskedPaths: fromTheRoot(linux?.maskedPaths),

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { DEFAULT_DEVICES, deriveDevices } from "./devices.ts";
+import { DEFAULT_DEVICES, deriveDevices, mountedInDev } from "./devices.ts";
 
 it("has the six default nodes", () => {
   expect(deriveDevices([]).map(({ path, major, minor }) => `${path} ${major}:${minor}`)).toEqual([
@@ -34,4 +34,16 @@ it("lets the configuration win over a default of the same path, in its place", (
 
 it("ignores numbers of a fifo", () => {
   expect(deriveDevices([{ path: "/dev/f", type: "p", major: 3, minor: 4 }]).at(-1)).toMatchObject({ type: "p", major: 0, minor: 0 });
+});
+
+it("leaves out defaults over which something is mounted, and /dev/ptmx, which is a link", () => {
+  const mount = (destination: string, ...options: string[]) => ({ destination, options });
+  const list = (...mounts: ReturnType<typeof mount>[]) => [...mountedInDev(mounts)];
+  expect(list(mount("/dev/null"), mount("dev//tty"), mount("/opt"), mount("/dev/zero", "remount"))).toEqual(["/dev/null", "/dev/tty"]);
+  expect(list(mount("/dev/null"), mount("/dev/"), mount("/dev/pts"))).toEqual(["/dev/pts"]);
+  const asked = { path: "/dev/tty", type: "c", major: 5, minor: 0 };
+  const paths = deriveDevices([asked, { ...asked, path: "/dev/ptmx", minor: 2 }], new Set(["/dev/null", "/dev/tty"])).map(
+    ({ path }) => path,
+  );
+  expect(paths).toEqual(["/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"]);
 });

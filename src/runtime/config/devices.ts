@@ -1,5 +1,5 @@
 /** The device nodes of the container: the defaults of the specification, then linux.devices, which win. */
-import { cleanPath, type SpecDevice } from "../spec/index.ts";
+import { cleanPath, cleanTarget, type SpecDevice, type SpecMount } from "../spec/index.ts";
 import type { DeviceNode } from "./types.ts";
 
 const node = (path: string, major: number, minor: number): DeviceNode => ({
@@ -39,12 +39,32 @@ function deviceNode(device: SpecDevice, index: number): DeviceNode {
   };
 }
 
-export function deriveDevices(devices: readonly SpecDevice[]): readonly DeviceNode[] {
-  if (devices.length === 0) return DEFAULT_DEVICES;
-  const nodes = new Map(DEFAULT_DEVICES.map((device) => [device.path, device]));
+/** The place of a link of every container, which takes the place of what is there: a bound node could not be taken away for it. */
+const PTMX = "/dev/ptmx";
+
+/** @param mounted where `mounts` puts something in /dev */
+export function deriveDevices(devices: readonly SpecDevice[], mounted: ReadonlySet<string> = new Set()): readonly DeviceNode[] {
+  const defaults = mounted.size === 0 ? DEFAULT_DEVICES : DEFAULT_DEVICES.filter(({ path }) => !mounted.has(path));
+  if (devices.length === 0) return defaults;
+  const nodes = new Map(defaults.map((device) => [device.path, device]));
   for (let index = 0; index < devices.length; index++) {
     const device = deviceNode(devices[index] as SpecDevice, index);
-    nodes.set(device.path, device);
+    if (device.path !== PTMX) nodes.set(device.path, device);
   }
   return [...nodes.values()];
+}
+
+/**
+ * The paths directly in /dev where `mounts` puts something. There it stands instead of the default node or link, as with runc and crun, which
+ * leave what is there already. A later mount on /dev hides those before it.
+ */
+export function mountedInDev(mounts: readonly SpecMount[] | null | undefined): ReadonlySet<string> {
+  const paths = new Set<string>();
+  for (const { destination, options } of mounts ?? []) {
+    const path = cleanTarget(destination);
+    if (options?.includes("remount")) continue;
+    if (path === "/dev" || path === "/") paths.clear();
+    else if (path.startsWith("/dev/")) paths.add(path);
+  }
+  return paths;
 }

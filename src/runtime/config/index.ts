@@ -5,7 +5,7 @@ export { OWN } from "./cri/size.ts";
 export { readSize, SIZE_FIELDS, sizeKey } from "./cri/size-annotations.ts";
 export { type DeriveContext, deriveConfig } from "./derive.ts";
 export { deviceRuleMode } from "./device-rules.ts";
-export { DEFAULT_DEVICES } from "./devices.ts";
+export { DEFAULT_DEVICES, mountedInDev } from "./devices.ts";
 export { type Difference, differences } from "./diff.ts";
 export { type Effective, effectiveSettings } from "./effective.ts";
 export { deriveEnv, envName } from "./env.ts";

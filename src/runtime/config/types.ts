@@ -39,6 +39,8 @@ export interface ContainerConfig extends IdMappings {
   readonly mounts: readonly MountConfig[];
   /** The default nodes of the specification merged with linux.devices (which win). */
   readonly devices: readonly DeviceNode[];
+  /** Where `mounts` puts something below /dev. No link of every container is made there. */
+  readonly mountedInDev: ReadonlySet<string>;
   readonly netDevices: readonly NetDeviceConfig[];
   /** SELinux context of the filesystems that are made for the container. */
   readonly mountLabel?: string;

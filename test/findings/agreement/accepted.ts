@@ -8,6 +8,7 @@ const MISSED: readonly (readonly [said: RegExp, why: string])[] = [
   [/memory limit of \d+ bytes is too low|cannot allocate memory/, "how much memory a program takes, only running it can tell"],
   [/mount\.(?:filesystem|remount) .*fsconfig/, "values that the filesystem itself judges, each kernel its own way"],
   [/sysctl\.write .*(?:congestion_control|reserved_ports|fastopen_key)/, "texts that the kernel itself judges"],
+  [/sysctl\.write "net\/ipv[46]\/(?:conf|neigh)\/eth0\/.*no such file/, "a hook could have brought the interface"],
   [/sched_setattr|rt_runtime_us/, "real time is a matter of the whole tree of cgroups"],
 ];
 

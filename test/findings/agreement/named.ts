@@ -12,6 +12,14 @@ const sysctl = (key: string, value: string): Edits => ({ "/linux/sysctl": { [key
 const architectures = (...names: string[]): Edits => ({
   "/linux/seccomp": { defaultAction: "SCMP_ACT_ALLOW", architectures: names.map((name) => `SCMP_ARCH_${name}`) },
 });
+const user = (hostID: number): Edits => ({
+  "/linux/namespaces/-": { type: "user" },
+  "/linux/uidMappings": [{ containerID: 0, hostID, size: 65536 }],
+  "/linux/gidMappings": [{ containerID: 0, hostID, size: 65536 }],
+});
+const R = "/linux/resources";
+const RT_IO: Edits = { "/process/ioPriority": { class: "IOPRIO_CLASS_RT", priority: 4 } };
+const HOOK = (kind: string): Edits => ({ "/hooks": { [kind]: [{ path: "/bin/true" }] } });
 const groups = (count: number): Edits => ({ "/process/user/additionalGids": Array.from({ length: count }, (_, id) => id) });
 
 const WORDS_OF_BINDS = [
@@ -26,12 +34,17 @@ export const NAMED: readonly (readonly [title: string, edits: Edits, code?: stri
   ["70,000 groups", groups(70_000), "groups-many"],
   ["an architecture of another byte order", architectures("X86_64", "S390X"), "seccomp-architecture-order"],
   ["an architecture of the same byte order", architectures("X86_64", "AARCH64")],
-  ["a file over /dev/null", bind("/dev/null", "file"), "device-in-the-way"],
-  ["another device over /dev/zero", bind("/dev/zero", "/dev/full"), "device-in-the-way"],
+  ["a file over /dev/null", bind("/dev/null", "file")],
+  ["the same in a user namespace", { ...user(100_000), ...bind("/dev/null", "file") }],
+  ["a file over a device that is asked for", { ...bind("/dev/null", "file"), ...device("/dev/null") }, "device-in-the-way"],
+  ["another device over /dev/zero", bind("/dev/zero", "/dev/full")],
   ["the same device over /dev/null", bind("/dev/null", "/dev/null")],
-  ["a directory over /dev/stdin", bind("/dev/stdin", "data"), "device-in-the-way"],
+  ["a directory over /dev/stdin", bind("/dev/stdin", "data")],
+  ["a file over /dev/ptmx", bind("/dev/ptmx", "file"), "device-in-the-way"],
+  ["/dev/ptmx as a device of a user namespace", { ...user(100_000), ...device("/dev/ptmx", 5) }],
   ["a device at /dev", device("/dev"), "device-in-the-way"],
   ["a device at a link of every container", device("/dev/stdout"), "device-in-the-way"],
+  ["a device below /dev/ptmx", device("/dev/ptmx/x"), "device-in-the-way"],
   ["a device below another", device("/dev/null/x"), "device-in-the-way"],
   ["a device at the root of a bind mount", { ...bind("/mnt", "/dev/full"), ...device("/mnt") }, "device-in-the-way"],
   ["a device in a read-only bind mount", { ...bind("/mnt", "data", "ro"), ...device("/mnt/n") }, "device-place"],
@@ -55,6 +68,34 @@ export const NAMED: readonly (readonly [title: string, edits: Edits, code?: stri
   ["a masked path over a link of the kernel's", { "/linux/maskedPaths": ["/proc/self/cwd"] }, "path-links"],
   ["msg_max above what the kernel takes", sysctl("fs.mqueue.msg_max", "65537"), "sysctl-value"],
   ["the highest msg_max", sysctl("fs.mqueue.msg_max", "65536")],
+  ["a sysctl of the host's root", { ...user(100_000), ...sysctl("kernel.domainname", "x") }, "sysctl-user-namespace"],
+  ["the same where the container's root is the host's", { ...user(0), ...sysctl("kernel.domainname", "x") }],
+  ["a program above a working directory that is made", { "/process/cwd": "/new/one", "/process/args": [".././..//bin/true"] }],
+  ["the same in a new filesystem", { ...mount("/mnt", "tmpfs"), "/process/cwd": "/mnt/one", "/process/args": ["../../bin/true"] }],
+  [
+    "a program below a working directory that is made",
+    { "/process/cwd": "/new", "/process/args": ["x/../../bin/true"] },
+    "program-missing",
+  ],
+  ["an empty sysctl of a small number", sysctl("kernel.msgmni", "")],
+  ["a program that is a device", { "/process/args": ["/dev/null"], ...HOOK("prestart") }, "program-kind"],
+  ["one process and a hook of init", { [`${R}/pids`]: { limit: 1 }, ...HOOK("createContainer") }, "pids-hooks"],
+  ["no process and a hook of init", { [`${R}/pids`]: { limit: 0 }, ...HOOK("startContainer") }, "pids-hooks"],
+  ["one process and a hook of the runtime", { [`${R}/pids`]: { limit: 1 }, ...HOOK("createRuntime") }],
+  ["a read-only path over a link of every container", { "/linux/readonlyPaths": ["/dev/stdin"] }, "path-links"],
+  ["a read-only path below one", { "/linux/readonlyPaths": ["/dev/fd/0"] }, "path-links"],
+  ["a masked path that one leads to", { "/linux/maskedPaths": ["/dev/core", "/dev/fd"] }],
+  ["a working directory over one", { "/process/cwd": "/dev/stdout" }, "path-links"],
+  ["less than no memory for TCP", { [`${R}/memory`]: { kernelTCP: -2 } }, "memory-negative"],
+  ["a node bound over a file of procfs", { ...user(100_000), ...device("/proc/cpuinfo") }],
+  ["a node bound in procfs, where nothing is", { ...user(100_000), ...device("/proc/none") }, "device-place"],
+  ["a node bound in mqueue", { ...user(100_000), ...device("/dev/mqueue/x") }],
+  ["a node bound below a queue", { ...user(100_000), ...device("/dev/mqueue/x/y") }, "device-place"],
+  ["the node that devpts has", { "/linux/devices": [{ path: "/dev/pts/ptmx", type: "c", major: 5, minor: 2 }] }],
+  ["another in its place", device("/dev/pts/ptmx", 5), "device-place"],
+  ["real time for input and output in a user namespace", { ...user(100_000), ...RT_IO }, "io-priority-rights"],
+  ["the same without one", RT_IO],
+  ["a node bound over a directory of procfs", { ...user(100_000), ...device("/proc/sys") }, "device-place"],
   ["an empty sysctl", sysctl("net.ipv4.ip_forward", "")],
   ["more numbers than a sysctl has", sysctl("net.core.somaxconn", "128 x")],
   ["a sysctl that only the first network namespace has", sysctl("net.ipv4.tcp_mem", "1 2 3"), "sysctl-absent"],

@@ -1,8 +1,10 @@
-import { DEFAULT_DEVICES } from "../../config/index.ts";
-import { cleanPath, cleanTarget, type Spec } from "../../spec/index.ts";
+import { DEFAULT_DEVICES, mountedInDev } from "../../config/index.ts";
+import { cleanPath, type Spec } from "../../spec/index.ts";
 import type { ContainerFiles, Found, NotFound } from "../host/container-files.ts";
 import type { HostCheck } from "../host/host-check.ts";
+import { kernelFile } from "../host/kernel-files.ts";
 import { whyNotMade } from "../host/making.ts";
+import { hasHostDev, OWN_LINKS } from "../host/own-links.ts";
 import type { BundleView, FileFacts } from "../host/view.ts";
 import { isBind } from "../mounts/words.ts";
 import { namespaceOf } from "../namespaces/namespaces.ts";
@@ -28,15 +30,7 @@ export const deviceFiles: HostCheck = ({ linux }, report, { view }) => {
   });
 };
 
-/** Nodes and links that create makes below /dev by itself. */
-const LINKS: Readonly<Record<string, string>> = {
-  "/dev/fd": "/proc/self/fd",
-  "/dev/stdin": "/proc/self/fd/0",
-  "/dev/stdout": "/proc/self/fd/1",
-  "/dev/stderr": "/proc/self/fd/2",
-  "/dev/core": "/proc/kcore",
-};
-/** This one takes the place of what is there. */
+/** This link of every container takes the place of what is there. */
 const REPLACING = "/dev/ptmx";
 
 interface Wanted {
@@ -52,7 +46,9 @@ interface Wanted {
 export const devicePlaces: HostCheck = (spec, report, { files, view }) => {
   if (files === undefined || hasHostDev(spec)) return;
   const wanted = wantedNodes(spec);
+  const mounted = mountedInDev(spec.mounts);
   for (const node of [...wanted, ...wantedLinks(wanted)]) {
+    if (node.pointer === undefined && node.path !== REPLACING && mounted.has(node.path)) continue;
     const problem = nestingProblem(node, wanted) ?? placeProblem(node, spec, files, view);
     if (problem === undefined) continue;
     const { code, message, layer } = problem;
@@ -65,17 +61,13 @@ export const devicePlaces: HostCheck = (spec, report, { files, view }) => {
 
 const IN_THE_IMAGE = "remove it from the image, or mount a tmpfs on /dev";
 
-function hasHostDev({ mounts }: Spec): boolean {
-  return (
-    mounts?.some((mount) => isBind(mount) && !mount.options?.includes("remount") && cleanTarget(mount.destination) === "/dev") === true
-  );
-}
-
 /** Of one path the last entry counts. */
 function wantedNodes({ linux }: Spec): readonly Wanted[] {
   const nodes = new Map<string, Wanted>(DEFAULT_DEVICES.map(({ path, major, minor }) => [path, { path, kind: "char", major, minor }]));
   linux?.devices?.forEach(({ path, type, major, minor }, index) => {
     const clean = cleanPath(path);
+    // Only the link is made.
+    if (clean === REPLACING) return;
     const kind = type === "b" ? "block" : type === "p" ? "fifo" : "char";
     const pointer = `/linux/devices/${index}/path`;
     nodes.set(clean, { path: clean, pointer, kind, major: Number(major ?? 0), minor: Number(minor ?? 0) });
@@ -89,7 +81,7 @@ function wantedLinks(nodes: readonly Wanted[]): readonly Wanted[] {
     const pointer = nodes.find((node) => node.path === path)?.pointer;
     return { path, kind: "symlink", major: 0, minor: 0, ...(pointer !== undefined && { pointer }) };
   };
-  return [...Object.keys(LINKS), REPLACING].map(link);
+  return [...Object.keys(OWN_LINKS), REPLACING].map(link);
 }
 
 interface Problem {
@@ -102,10 +94,10 @@ interface Problem {
 /** Two of them cannot be at one place, nor one in the other. */
 function nestingProblem({ path, kind, pointer }: Wanted, nodes: readonly Wanted[]): Problem | undefined {
   if (pointer === undefined) return undefined;
-  const other = [...nodes.map((node) => node.path), ...(kind === "symlink" ? [] : Object.keys(LINKS))].find(
-    (one) => path.startsWith(`${one}/`) || one.startsWith(`${path}/`) || (one === path && (kind === "symlink" || one in LINKS)),
+  const other = [...nodes.map((node) => node.path), ...(kind === "symlink" ? [] : [...Object.keys(OWN_LINKS), REPLACING])].find(
+    (one) => path.startsWith(`${one}/`) || one.startsWith(`${path}/`) || (one === path && (kind === "symlink" || one in OWN_LINKS)),
   );
-  if (other === undefined || path === REPLACING) return undefined;
+  if (other === undefined) return undefined;
   const message = other === path ? `"${path}" is a link in every container` : `"${path}" and "${other}" cannot both be there`;
   return { code: "device-in-the-way", message };
 }
@@ -123,6 +115,7 @@ function placeProblem(node: Wanted, spec: Spec, files: ContainerFiles, view: Bun
     return { code: "device-in-the-way", message: `"${place.parent}", on the way to "${path}", is not a directory`, layer };
   if (place.status === "opaque") {
     if (around === undefined || !WITHOUT_NODES.includes(around.type ?? "")) return undefined;
+    if (canBeThere(node, place, spec, view)) return undefined;
     const message = `no node can be made at "${path}": ${around.destination} is a filesystem of type ${around.type}`;
     return { code: "device-place", message, layer };
   }
@@ -139,22 +132,31 @@ function placeProblem(node: Wanted, spec: Spec, files: ContainerFiles, view: Bun
   return { code: "device-in-the-way", message: `${where} ${describe(place)} at "${path}", where ${describeWanted(node)} is made`, layer };
 }
 
+/** A node that is bound needs something to be bound on: a file, which can be made in mqueue alone. The node that devpts has may be asked for. */
+function canBeThere(node: Wanted, place: NotFound, spec: Spec, view: BundleView): boolean {
+  const type = spec.mounts?.[place.layer.index]?.type;
+  const there = kernelFile(spec, place, view);
+  if (!isBound(node, spec, view))
+    return type === "devpts" && there === "file" && node.kind === "char" && node.major === 5 && node.minor === 2;
+  const isName = place.parent === place.layer.at && place.rest.length === 0;
+  return type === "mqueue" ? isName : there === "file" || there === "unknown";
+}
+
 function pathOf(place: Found | NotFound): string {
   if (place.status === "found") return place.path;
   return [place.parent === "/" ? "" : place.parent, place.name, ...place.rest].join("/");
 }
 
-function isThere(
-  { path, kind, major, minor }: Wanted,
-  { facts, tree, inTree, layer }: Found,
-  spec: Spec,
-  { facts: host }: BundleView,
-): boolean {
+/** In a user namespace the host's node is bound over what is there. */
+function isBound({ kind }: Wanted, spec: Spec, { facts: { caller } }: BundleView): boolean {
+  return (kind === "char" || kind === "block") && (namespaceOf(spec, "user") !== undefined || (caller?.uid ?? 0) !== 0);
+}
+
+function isThere(node: Wanted, { facts, tree, inTree, layer }: Found, spec: Spec, view: BundleView): boolean {
+  const { path, kind, major, minor } = node;
   if (path === REPLACING && kind === "symlink") return facts.kind !== "directory" && layer.at !== path;
-  if (kind === "symlink") return facts.kind === "symlink" && tree.link(inTree) === LINKS[path];
-  // In a user namespace the host's node is bound over what is there.
-  const isBound = kind !== "fifo" && (namespaceOf(spec, "user") !== undefined || (host.caller?.uid ?? 0) !== 0);
-  if (isBound) return facts.kind !== "directory" && facts.kind !== "symlink";
+  if (kind === "symlink") return facts.kind === "symlink" && tree.link(inTree) === OWN_LINKS[path];
+  if (isBound(node, spec, view)) return facts.kind !== "directory" && facts.kind !== "symlink";
   return facts.kind === kind && (kind === "fifo" || (facts.major === major && facts.minor === minor));
 }
 

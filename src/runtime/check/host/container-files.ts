@@ -65,7 +65,7 @@ export function openContainerFiles(spec: Spec, view: BundleView): ContainerFiles
     const place = walkBeside(layers, mount.destination);
     destinations[index] = place;
     if (mount.options?.includes("remount")) return;
-    const at = pathOf(place);
+    const at = placeOf(place);
     if (at.length <= PATH_MAX) addLayer(layers, { at, index, options: mount.options ?? [], files: filesOf(mount, view) });
   });
   const find = (wanted: string) => walk(layers, namesOf(wanted));
@@ -131,7 +131,7 @@ function namesOf(path: string): readonly string[] {
 }
 
 /** The path of what was looked for, without links as far as it is there. */
-function pathOf(place: Found | NotFound): string {
+export function placeOf(place: Found | NotFound): string {
   if (place.status === "found") return place.path;
   const { parent, name, rest } = place;
   const there = parent === "/" ? `/${name}` : `${parent}/${name}`;
@@ -150,7 +150,7 @@ function walkBeside(layers: Layers, wanted: string): Found | NotFound {
     const place = walk(layers, namesOf(directory));
     // A way over links, or to something that only a mount below it makes known, may be another one next time.
     const isKnown = place.status === "found" || (place.status === "missing" && place.name !== "");
-    const isLasting = isKnown && pathOf(place) === (directory || "/");
+    const isLasting = isKnown && placeOf(place) === (directory || "/");
     if (!isLasting) return walk(layers, namesOf(wanted));
     layers.walked = { directory, place, below: `${directory}/` };
   }

@@ -31,6 +31,7 @@ import {
   memoryOfHost,
   networkNames,
   occupiedCgroup,
+  pidsForHooks,
 } from "../resources/host-resources.ts";
 import { filterFeatures, listenerSocket } from "../seccomp/host-seccomp.ts";
 import { openContainerFiles } from "./container-files.ts";
@@ -69,6 +70,7 @@ const HOST_CHECKS: readonly HostCheck[] = [
   blockDevices,
   networkNames,
   cgroupFiles,
+  pidsForHooks,
   occupiedCgroup,
   realtimeBudget,
   realtimePolicy,

@@ -3,6 +3,7 @@ import { MOUNT_OPTIONS } from "../../config/index.ts";
 import type { SpecMount } from "../../spec/index.ts";
 import type { HostCheck } from "../host/host-check.ts";
 import { kernelFile } from "../host/kernel-files.ts";
+import { findThroughOwnLink, throughOwnLink } from "../host/own-links.ts";
 
 /** mount(2): a read-only path is a bind mount of itself, and what lies in an unbindable mount cannot be bound. */
 export const readonlyPathsBindable: HostCheck = ({ linux, mounts }, report, { view, files }) => {
@@ -25,12 +26,16 @@ export const readonlyPathsBindable: HostCheck = ({ linux, mounts }, report, { vi
 /** path_resolution(7): a path that is not there is left out, one that cannot be resolved is refused. */
 export const hiddenPathLinks: HostCheck = (spec, report, { view, files }) => {
   if (files === undefined) return;
-  const masked = spec.linux?.maskedPaths ?? [];
+  const masked = (spec.linux?.maskedPaths ?? []).map((path) => throughOwnLink(spec, path));
   for (const field of ["maskedPaths", "readonlyPaths"] as const)
     spec.linux?.[field]?.forEach((path, index) => {
-      const place = files.find(path);
+      const place = findThroughOwnLink(spec, files, path);
       const isMagic = place.status === "opaque" && kernelFile(spec, place, view) === "magic";
-      if ((place.status !== "loop" && !isMagic) || isMasked(path, field === "maskedPaths" ? masked.slice(0, index) : masked)) return;
+      if (
+        (place.status !== "loop" && !isMagic) ||
+        isMasked(throughOwnLink(spec, path), field === "maskedPaths" ? masked.slice(0, index) : masked)
+      )
+        return;
       const over = isMagic ? "a link of the kernel's to what a process has open" : "links in a circle, or over too many of them";
       report.error("path-links", `/linux/${field}/${index}`, `linux.${field}: "${path}" leads over ${over}`);
     });

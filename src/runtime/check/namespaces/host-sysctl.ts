@@ -51,9 +51,16 @@ export const sysctlFiles: HostCheck = (spec, report, { view }) => {
     } else if (file.kind === "directory")
       report.error("sysctl-directory", pointer, `sysctl "${key}" is a directory of settings, not one of them`);
     else if ((file.mode & 0o200) === 0) report.error("sysctl-read-only", pointer, `sysctl "${key}" can only be read`);
+    else if (path === "kernel/domainname" && !isRootOfHost(spec))
+      report.error(
+        "sysctl-user-namespace",
+        pointer,
+        `sysctl "${key}" can be written by the host's root alone, who is not in the user namespace`,
+      );
     else if (isNew && OF_THE_FIRST.test(path) && !CORE_OF_EACH.test(path))
       report.error("sysctl-first-namespace", pointer, `sysctl "${key}" belongs to the host's network namespace, a new one cannot set it`);
-    else if (value !== "" && !isOfItsForm(view, path, value))
+    else if (value === "") continue;
+    else if (!isOfItsForm(view, path, value))
       report.error("sysctl-form", pointer, `sysctl "${key}" takes numbers on this host, not "${value}"`);
     else if (IN_A_BYTE.includes(path) && isSince(view) && !isTaken(value, BYTE))
       report.error("sysctl-limit", pointer, `sysctl "${key}" takes a number between 0 and 255 on this host, not "${value}"`);
@@ -83,6 +90,13 @@ function hasNewNetwork(spec: Spec): boolean {
 function isAlone({ hooks, linux }: Spec): boolean {
   const bringing = [...(hooks?.prestart ?? []), ...(hooks?.createRuntime ?? [])];
   return bringing.length === 0 && Object.keys(linux?.netDevices ?? {}).length === 0;
+}
+
+/** Whether the container's root is the host's. Of a user namespace that is joined, nothing is known. */
+function isRootOfHost(spec: Spec): boolean {
+  const user = namespaceOf(spec, "user");
+  if (user === undefined || user.path) return true;
+  return spec.linux?.uidMappings?.some(({ containerID, hostID }) => containerID === 0 && hostID === 0) ?? true;
 }
 
 /** What has numbers now takes numbers only. */

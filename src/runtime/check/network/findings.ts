@@ -3,6 +3,8 @@ import { type Entries, entry } from "../catalogue/entry.ts";
 
 const sysctl = "config-linux.md#sysctl";
 const devices = "config-linux.md#network-devices";
+const MAP = [{ containerID: 0, hostID: 100000, size: 65536 }];
+const USER = { "/linux/namespaces/-": { type: "user" }, "/linux/uidMappings": MAP, "/linux/gidMappings": MAP };
 
 export const NETWORK: Entries = {
   "net-devices-shared": entry(
@@ -228,6 +230,24 @@ export const NETWORK: Entries = {
       broken: { "/linux/sysctl": { "net.core.rmem_max": "4194304" } },
       fixed: { "/linux/sysctl": { "net.core.somaxconn": "128" } },
       at: "/linux/sysctl/net.core.rmem_max",
+    },
+  ),
+  "sysctl-user-namespace": entry(
+    "error",
+    "A sysctl that a user namespace cannot write",
+    "user_namespaces(7)",
+    "The file belongs to the host's root, and the container's root is somebody else.",
+    "set the field domainname",
+    {
+      broken: {
+        ...USER,
+        "/linux/sysctl": { "kernel.domainname": "example.org" },
+      },
+      fixed: {
+        ...USER,
+        "/domainname": "example.org",
+      },
+      at: "/linux/sysctl/kernel.domainname",
     },
   ),
   "sysctl-empty": entry(

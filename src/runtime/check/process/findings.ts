@@ -3,6 +3,8 @@ import { type Entries, entry } from "../catalogue/entry.ts";
 
 const CAPS = "/process/capabilities";
 const SCHED = "/process/scheduler";
+const MAP = [{ containerID: 0, hostID: 100000, size: 65536 }];
+const USER_NAMESPACE = { "/linux/namespaces/-": { type: "user" }, "/linux/uidMappings": MAP, "/linux/gidMappings": MAP };
 
 export const PROCESS: Entries = {
   "console-size-ignored": entry(
@@ -318,6 +320,18 @@ export const PROCESS: Entries = {
     {
       broken: { "/process/ioPriority": { class: "IOPRIO_CLASS_BEST", priority: 1 } },
       fixed: { "/process/ioPriority": { class: "IOPRIO_CLASS_BE", priority: 1 } },
+      at: "/process/ioPriority/class",
+    },
+  ),
+  "io-priority-rights": entry(
+    "error",
+    "A class of I/O priority that a user namespace may not have",
+    "ioprio_set(2)",
+    "IOPRIO_CLASS_RT needs CAP_SYS_NICE or CAP_SYS_ADMIN on the host, not in the container's user namespace.",
+    "use IOPRIO_CLASS_BE",
+    {
+      broken: { ...USER_NAMESPACE, "/process/ioPriority": { class: "IOPRIO_CLASS_RT", priority: 4 } },
+      fixed: { ...USER_NAMESPACE, "/process/ioPriority": { class: "IOPRIO_CLASS_BE", priority: 4 } },
       at: "/process/ioPriority/class",
     },
   ),

@@ -4,6 +4,7 @@ import { mayExecute, modeText, userOf } from "../host/access.ts";
 import type { HostCheck } from "../host/host-check.ts";
 import { isReadOnly, kernelFile } from "../host/kernel-files.ts";
 import { whyNotMade } from "../host/making.ts";
+import { findThroughOwnLink } from "../host/own-links.ts";
 
 const POINTER = "/process/cwd";
 
@@ -11,7 +12,7 @@ const POINTER = "/process/cwd";
 export const workingDirectory: HostCheck = (spec, report, { view, files }) => {
   const cwd = spec.process?.cwd;
   if (files === undefined || !cwd?.startsWith("/")) return;
-  const found = files.find(cwd);
+  const found = findThroughOwnLink(spec, files, cwd);
   if (found.status === "opaque" && DEFAULT_DEVICES.some(({ path }) => path === cleanPath(cwd))) {
     report.error("cwd-not-directory", POINTER, `"${cwd}" is a device, not a directory`);
     return;

@@ -1,7 +1,8 @@
-import type { Spec } from "../../spec/index.ts";
+import { DEFAULT_DEVICES } from "../../config/index.ts";
+import { cleanPath, type Spec } from "../../spec/index.ts";
 import type { Report } from "../finding.ts";
 import { mayExecute, modeText, type User, userOf } from "../host/access.ts";
-import type { ContainerFiles, Found, NotFound } from "../host/container-files.ts";
+import { type ContainerFiles, type Found, type NotFound, placeOf } from "../host/container-files.ts";
 import type { HostCheck } from "../host/host-check.ts";
 import { isBind } from "../mounts/words.ts";
 import { closeTo } from "../namespaces/host-names.ts";
@@ -19,7 +20,11 @@ export const program: HostCheck = (spec, report, { view, files }) => {
   const name = spec.process?.args?.[0];
   if (files === undefined || !name || !spec.process) return;
   const user = userOf(spec);
-  const found = name.includes("/") ? files.find(inDirectory(spec.process.cwd, name)) : search(spec, files, name, user, report);
+  const found = name.includes("/") ? files.find(inDirectory(spec, files, spec.process.cwd, name)) : search(spec, files, name, user, report);
+  if (found?.status === "opaque" && DEFAULT_DEVICES.some(({ path }) => path === placeOf(found))) {
+    report.error("program-kind", POINTER, `"${name}" is a device, not a program`);
+    return;
+  }
   if (found === undefined || (found.status === "opaque" && !isInEmpty(spec, found))) return;
   if (found.status !== "found") {
     reportMissing(name, files, found, report);
@@ -42,8 +47,14 @@ function isInEmpty({ mounts, hooks }: Spec, { layer }: NotFound): boolean {
   return EMPTY.includes(mount.type ?? "") && !EARLY_HOOKS.some((kind) => hooks?.[kind]?.length);
 }
 
-function inDirectory(cwd: string, name: string): string {
-  return name.startsWith("/") ? name : `${cwd}/${name}`;
+function inDirectory(spec: Spec, files: ContainerFiles, cwd: string, name: string): string {
+  if (name.startsWith("/")) return name;
+  const place = files.find(cwd);
+  const isMade = place.status === "missing" || (place.status === "opaque" && isInEmpty(spec, place));
+  if (!isMade) return `${cwd}/${name}`;
+  // A directory that is made for it has no links on its way: a ".." leads to the name before.
+  const [, up = "", rest = ""] = /^((?:\.{0,2}\/+)*)(.*)$/s.exec(name) ?? [];
+  return `${cleanPath(`${placeOf(place)}/${up}`)}/${rest}`;
 }
 
 /** The program that PATH leads to. undefined: reported already, or unknown before everything is mounted. */

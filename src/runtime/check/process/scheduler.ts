@@ -1,6 +1,7 @@
 import { IO_PRIORITY_CLASSES, SCHEDULER_FLAGS, SCHEDULER_POLICIES } from "../../../shared/linux/index.ts";
 import type { SpecProcess } from "../../spec/index.ts";
 import type { Check, Report } from "../finding.ts";
+import { namespaceOf } from "../namespaces/namespaces.ts";
 
 type Scheduler = NonNullable<SpecProcess["scheduler"]>;
 
@@ -84,9 +85,16 @@ function checkDeadline(policy: string, asked: Scheduler, report: Report): void {
 }
 
 /** config, Linux process: class and priority are required; without a priority the peers take 0, which is what Go makes of a missing number. */
-export const ioPriority: Check = ({ process }, report) => {
-  const asked = process?.ioPriority;
+export const ioPriority: Check = (spec, report) => {
+  const asked = spec.process?.ioPriority;
   if (!asked) return;
+  if (asked.class === "IOPRIO_CLASS_RT" && namespaceOf(spec, "user") !== undefined)
+    report.error(
+      "io-priority-rights",
+      "/process/ioPriority/class",
+      "process.ioPriority: IOPRIO_CLASS_RT needs a capability of the host, which a user namespace does not give",
+      "use IOPRIO_CLASS_BE",
+    );
   const classes = Object.keys(IO_PRIORITY_CLASSES).join(", ");
   if (!asked.class || !Object.hasOwn(IO_PRIORITY_CLASSES, asked.class))
     report.error(

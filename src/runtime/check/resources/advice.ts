@@ -68,14 +68,19 @@ export const reservation: Check = ({ linux }, report) => {
     report.warning("memory-reservation", `${RESOURCES}/memory/reservation`, `memory.reservation: ${reserved} is above the limit, ${limit}`);
 };
 
+/** Run by init, in the cgroup of the container. */
+export const HOOKS_OF_INIT = ["createContainer", "startContainer"] as const;
+
 /** The kernel's PID_MAX_LIMIT on 64 bit machines (linux/threads.h). */
 const MOST_PIDS = 4_194_304;
 
 /** config-linux, pids: the program itself is one. */
-export const pidsLimit: Check = ({ linux }, report) => {
+export const pidsLimit: Check = ({ hooks, linux }, report) => {
   const limit = linux?.resources?.pids?.limit;
   if (limit === null || limit === undefined) return;
-  if (limit === 0 || limit === 1)
+  // With a hook that init starts it is an error of the host's cgroups.
+  const isFew = (limit === 0 || limit === 1) && !HOOKS_OF_INIT.some((kind) => hooks?.[kind]?.length);
+  if (isFew)
     report.warning("pids-low", `${RESOURCES}/pids/limit`, `pids.limit: with ${limit} the program can start no other one, and no thread`);
   else if (limit < -1) report.advice("pids-negative", `${RESOURCES}/pids/limit`, `pids.limit: ${limit} is taken as unlimited`, "write -1");
   else if (limit > MOST_PIDS)

@@ -1,6 +1,6 @@
 import { cleanPath, pointerToken } from "../../spec/index.ts";
 import type { HostCheck } from "../host/host-check.ts";
-import { eachThrottle } from "./advice.ts";
+import { eachThrottle, HOOKS_OF_INIT } from "./advice.ts";
 
 const RESOURCES = "/linux/resources";
 const MIB = 1 << 20;
@@ -111,6 +111,15 @@ export const cgroupFiles: HostCheck = ({ linux }, report, { view: { facts } }) =
   look(cpu?.burst, "cpu/burst", ["cpu.cfs_burst_us", "cpu.max.burst"], "bursts came with Linux 5.14");
   look(cpu?.idle, "cpu/idle", ["cpu.idle", "cpu.idle"], "idle groups came with Linux 5.15");
   look(cpu?.realtimeRuntime, "cpu/realtimeRuntime", ["cpu.rt_runtime_us", "cpu.rt_runtime_us"], "it was built without real-time groups");
+};
+
+/** config-linux, pids: init is one, and a hook that it starts another. 0 is taken as 1. */
+export const pidsForHooks: HostCheck = ({ hooks, linux }, report, { view: { facts } }) => {
+  const limit = linux?.resources?.pids?.limit;
+  const kind = HOOKS_OF_INIT.find((kind) => hooks?.[kind]?.length);
+  const isCounted = facts.cgroup?.hierarchies.some(({ controllers }) => controllers.includes("pids"));
+  if ((limit !== 0 && limit !== 1) || kind === undefined || !isCounted) return;
+  report.error("pids-hooks", `${RESOURCES}/pids/limit`, `pids.limit: with ${limit} init cannot start hooks.${kind}`);
 };
 
 /** Since this release memory is hierarchical on cgroup v1 as well; before, it is where the cgroup above is. */

@@ -233,6 +233,18 @@ export const LIMITS: Entries = {
       fixed: { [`${R}/pids/limit`]: 100 },
     },
   ),
+  "pids-hooks": entry(
+    "error",
+    "A limit of one process, and hooks",
+    "config-linux.md#pids",
+    "createContainer and startContainer hooks are started by init, which is one process itself.",
+    "raise it",
+    {
+      broken: { [`${R}/pids/limit`]: 1, "/hooks": { createContainer: [{ path: "/bin/true" }] } },
+      fixed: { [`${R}/pids/limit`]: 100, "/hooks": { createContainer: [{ path: "/bin/true" }] } },
+      at: `${R}/pids/limit`,
+    },
+  ),
   "pids-high": entry(
     "error",
     "A limit above what the kernel takes",

@@ -8,7 +8,7 @@ const MEMORY = "/linux/resources/memory";
 export const memoryLimits: Check = ({ linux }, report) => {
   const memory = linux?.resources?.memory;
   if (!memory) return;
-  for (const field of ["limit", "reservation", "swap"] as const) {
+  for (const field of ["limit", "reservation", "swap", "kernelTCP"] as const) {
     const value = memory[field];
     if (value !== null && value !== undefined && value < -1)
       report.error("memory-negative", `${MEMORY}/${field}`, `memory.${field}: ${value} is not a size`, "-1 is unlimited");

@@ -13,6 +13,7 @@ export const BARE_CONFIG: ContainerConfig = {
   gidMappings: [],
   mounts: [],
   devices: [],
+  mountedInDev: new Set(),
   maskedPaths: [],
   readonlyPaths: [],
   netDevices: [],
