@@ -43,8 +43,12 @@ test(`${NAMED.length} edits on which they have disagreed`, { timeout: 3_600_000 
   expect(Object.fromEntries(found)).toEqual(Object.fromEntries(wanted));
 });
 
+/** RUNT_AGREEMENT_NUMBERS=201,927: these alone. */
+const NUMBERS = process.env["RUNT_AGREEMENT_NUMBERS"]?.split(",").map(Number);
+
 function* edits() {
-  for (let number = 0; number < COUNT; number++) yield edited(SEED, number);
+  for (const number of NUMBERS ?? []) yield edited(SEED, number);
+  for (let number = 0; NUMBERS === undefined && number < COUNT; number++) yield edited(SEED, number);
 }
 
 test(`validate and create agree on ${COUNT} edits (seed ${SEED})`, { timeout: 24 * 3_600_000 }, async () => {
@@ -64,6 +68,7 @@ test(`validate and create agree on ${COUNT} edits (seed ${SEED})`, { timeout: 24
   });
   console.log(`${tried} edits (seed ${SEED}), ${refused} of them refused`);
   expect(troubles).toEqual([]);
+  if (NUMBERS) return;
   // Edits that are all taken, or all refused, would show nothing.
   expect(refused).toBeGreaterThan(tried / 10);
   expect(refused).toBeLessThan(tried * 0.9);

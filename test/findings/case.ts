@@ -51,6 +51,7 @@ const OF_THE_LIVE = [
   "sysctl-limit",
   "sysctl-read-only",
   "sysctl-user-namespace",
+  "sysctl-groups",
 ];
 
 /** The examples of the catalogue that can stand on a disk. */

@@ -8,9 +8,15 @@ const MISSED: readonly (readonly [said: RegExp, why: string])[] = [
   [/memory limit of \d+ bytes is too low|cannot allocate memory/, "how much memory a program takes, only running it can tell"],
   [/mount\.(?:filesystem|remount) .*fsconfig/, "values that the filesystem itself judges, each kernel its own way"],
   [/sysctl\.write .*(?:congestion_control|reserved_ports|fastopen_key)/, "texts that the kernel itself judges"],
-  [/sysctl\.write "net\/ipv[46]\/(?:conf|neigh)\/eth0\/.*no such file/, "a hook could have brought the interface"],
   [/sched_setattr|rt_runtime_us/, "real time is a matter of the whole tree of cgroups"],
 ];
+
+/** The same, of a configuration with hooks that run before. */
+const MISSED_WITH_HOOKS: readonly (readonly [said: RegExp, why: string])[] = [
+  [/sysctl\.write "net\/ipv[46]\/(?:conf|neigh)\/eth0\/.*no such file/, "a hook could have brought the interface"],
+  [/exec: ".*": stat .*no such file/, "a hook could have put the program there"],
+];
+const EARLY_HOOKS = /"hooks":\{[^}]*"(?:prestart|createRuntime|createContainer)":\[\{/;
 
 /** validate said an error and the container was created and started. */
 const WRONG: Readonly<Record<string, string>> = {
@@ -18,8 +24,11 @@ const WRONG: Readonly<Record<string, string>> = {
 };
 
 /** undefined: they agree. A disagreement that has a reason is not told of. */
-export function disagreementOf({ errors, refusal, dry }: Outcome): Disagreement | undefined {
-  if (errors.length === 0 && refusal !== undefined) return MISSED.some(([said]) => said.test(refusal)) ? undefined : "missed";
+export function disagreementOf({ errors, refusal, dry, text }: Outcome): Disagreement | undefined {
+  if (errors.length === 0 && refusal !== undefined) {
+    const accepted = EARLY_HOOKS.test(text) ? [...MISSED, ...MISSED_WITH_HOOKS] : MISSED;
+    return accepted.some(([said]) => said.test(refusal)) ? undefined : "missed";
+  }
   if (errors.length > 0 && refusal === undefined)
     return errors.every((error) => Object.hasOwn(WRONG, error.split(" ", 1)[0] ?? "")) ? undefined : "wrong";
   // What the plan is refused for is known before anything is made.

@@ -4,7 +4,7 @@ import type { HostCheck } from "../host/host-check.ts";
 import type { BundleView } from "../host/view.ts";
 import { closeTo } from "./host-names.ts";
 import { namespaceOf } from "./namespaces.ts";
-import { anyNumbers, isTaken } from "./sysctl.ts";
+import { anyNumbers, isTaken, numbersOf } from "./sysctl.ts";
 
 /** Settings of one interface are there when the interface is. */
 const OF_INTERFACE = /^net\/ipv[46]\/(?:conf|neigh)\/([^/]+)\//;
@@ -60,6 +60,8 @@ export const sysctlFiles: HostCheck = (spec, report, { view }) => {
     else if (isNew && OF_THE_FIRST.test(path) && !CORE_OF_EACH.test(path))
       report.error("sysctl-first-namespace", pointer, `sysctl "${key}" belongs to the host's network namespace, a new one cannot set it`);
     else if (value === "") continue;
+    else if (path === "net/ipv4/ping_group_range" && isTaken(value, GROUPS) && !areMapped(spec, value))
+      report.error("sysctl-groups", pointer, `sysctl "${key}": a group of "${value}" is not mapped in the container`);
     else if (!isOfItsForm(view, path, value))
       report.error("sysctl-form", pointer, `sysctl "${key}" takes numbers on this host, not "${value}"`);
     else if (IN_A_BYTE.includes(path) && isSince(view) && !isTaken(value, BYTE))
@@ -92,6 +94,22 @@ function isAlone({ hooks, linux }: Spec): boolean {
   return bringing.length === 0 && Object.keys(linux?.netDevices ?? {}).length === 0;
 }
 
+/** Settings of interfaces are of this size. */
+const OF_CONF = /^net\/ipv[46]\/conf\//;
+const INT = { least: -0x8000_0000n, most: 0x7fff_ffffn };
+
+/** user_namespaces(7): a group that a new user namespace does not have cannot be named in it. */
+function areMapped(spec: Spec, value: string): boolean {
+  const user = namespaceOf(spec, "user");
+  const mappings = spec.linux?.gidMappings;
+  if (user === undefined || user.path || !mappings) return true;
+  return numbersOf(value, GROUPS.count).every((group) =>
+    mappings.some(({ containerID, size }) => group >= BigInt(containerID) && group < BigInt(containerID) + BigInt(size)),
+  );
+}
+
+const GROUPS = { count: 2, least: 0n, most: 4_294_967_294n };
+
 /** Whether the container's root is the host's. Of a user namespace that is joined, nothing is known. */
 function isRootOfHost(spec: Spec): boolean {
   const user = namespaceOf(spec, "user");
@@ -103,5 +121,5 @@ function isRootOfHost(spec: Spec): boolean {
 function isOfItsForm(view: BundleView, path: string, value: string): boolean {
   const words = view.text(`/proc/sys/${path}`)?.trim().split(/\s+/) ?? [];
   if (words.length === 0 || !words.every((word) => /^-?\d+$/.test(word))) return true;
-  return isTaken(value, anyNumbers(words.length));
+  return isTaken(value, OF_CONF.test(path) ? { count: words.length, ...INT } : anyNumbers(words.length));
 }

@@ -107,6 +107,9 @@ export function isTaken(value: string, { count, least, most }: Numbers): boolean
   });
 }
 
+/** Of a value that is taken. */
+export const numbersOf = (value: string, count: number): readonly bigint[] => wordsOf(value).slice(0, count).map(numberOf);
+
 const wordsOf = (value: string): readonly string[] => value.split(/[ \t\n]+/).filter((word) => word !== "");
 
 /** As C reads it: a leading zero makes it octal. */

@@ -250,6 +250,18 @@ export const NETWORK: Entries = {
       at: "/linux/sysctl/kernel.domainname",
     },
   ),
+  "sysctl-groups": entry(
+    "error",
+    "Groups of a sysctl that the user namespace does not have",
+    "user_namespaces(7)",
+    "The kernel takes groups that linux.gidMappings has.",
+    "name groups of the container, or map more of them",
+    {
+      broken: { ...USER, "/linux/sysctl": { "net.ipv4.ping_group_range": "0 2147483647" } },
+      fixed: { ...USER, "/linux/sysctl": { "net.ipv4.ping_group_range": "0 65535" } },
+      at: "/linux/sysctl/net.ipv4.ping_group_range",
+    },
+  ),
   "sysctl-empty": entry(
     "warning",
     "A sysctl with an empty value",
