@@ -277,7 +277,7 @@ export class Executor {
     return this.#streams.stdin;
   }
 
-  /** With stdio.stdin "open", in any process: its end is not read by the container. @throws ExecutorError wrong-state: it has none, or has ended */
+  /** With stdio.stdin "open", in any process: its end is not read by the container. With "pipe" it is, once `stdin` has ended too. @throws ExecutorError wrong-state: it has none, or has ended */
   openStdin(): Writable {
     this.#supervision.mustBeMade();
     return this.#streams.writeStdin();

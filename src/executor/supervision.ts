@@ -107,7 +107,10 @@ export class Supervision {
   #see(look: Look): void {
     if (look.now === "exited") this.#process = look.state;
     this.#lifecycle.see(look);
-    if (look.now === "exited") this.#onEnd();
+    if (look.now !== "exited") return;
+    // Nobody reads it any more.
+    this.#streams.stdin?.destroy();
+    this.#onEnd();
   }
 
   /** @throws ExecutorError wrong-state: nothing was launched */

@@ -70,6 +70,26 @@ describe.skipIf(!isRoot)("attach (needs root)", () => {
     expect((await scene.ctl("logs", "t")).stdout).toMatch(/^begun\ngot hello\ngot hello\ngot hello\n/);
   });
 
+  test("with stdin: once the end of the first client's input is that of the container, and so is its death; the next one is told", async () => {
+    await scene.daemon();
+    await running(ECHO, { stdin: "once" });
+    const first = attach("-i", "t");
+    await isThere(first);
+    first.child.stdin.end("last\n");
+    expect(await first.ended).toBe(0);
+    expect(first.seen.stdout).toBe("got hello\ngot last\nat-the-end\n");
+    await http(scene.socket, "POST", "/v1/delete", { names: ["t"] });
+    await until(async () => (await http(scene.socket, "GET", "/v1/tasks/t")).status === 404);
+    await running(`${ECHO}; ${SLEEP}`, { stdin: "once" });
+    const killed = attach("-i", "t");
+    await isThere(killed);
+    killed.child.kill("SIGKILL");
+    await until(async () => (await scene.ctl("logs", "t")).stdout.endsWith("at-the-end\n"));
+    const late = await scene.ctl("attach", "-i", "t");
+    expect(late).toMatchObject({ status: 126, stderr: expect.stringContaining("standard input of the container has ended") });
+    await scene.ctl("delete", "t");
+  });
+
   test("a terminal: its size, each key, ^P ^Q leaves it and the container goes on; it is the same process afterwards", async () => {
     await scene.daemon();
     const pid = await running('while read -r line; do [ "$line" = end ] && exit 4; stty size; echo got $line; done', { tty: true });

@@ -36,6 +36,38 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS || noNetworks !== undefined)("run (need
     expect(await host.left()).toEqual([]);
   });
 
+  test("-i in a pipe ends with its input, also an empty one, one of many bytes, and one that nobody reads", async () => {
+    await host.daemon();
+    const piped = (input: Buffer, script: string): Promise<readonly [number | null, string]> => {
+      const [program, ...words] = [
+        ...RUNTCTL,
+        "-s",
+        scene.socket,
+        "run",
+        "--image",
+        image(),
+        "--network",
+        "none",
+        "--rm",
+        "-i",
+        "--",
+        script,
+      ];
+      const child = spawn(program!, words);
+      let text = "";
+      child.stdout.on("data", (chunk) => {
+        text += chunk;
+      });
+      child.stdin.on("error", () => {}).end(input);
+      return new Promise((resolve) => child.once("close", (status) => resolve([status, text])));
+    };
+    expect(await piped(Buffer.from("foo\n"), "cat")).toEqual([0, "foo\n"]);
+    expect(await piped(Buffer.alloc(0), "cat; echo end; exit 4")).toEqual([4, "end\n"]);
+    expect(await piped(Buffer.alloc(3_000_001, "x"), "sleep 0.3; cat | wc -c")).toEqual([0, "3000001\n"]);
+    expect(await piped(Buffer.alloc(1_000_000, "x"), "echo done")).toEqual([0, "done\n"]);
+    expect(await tasks()).toEqual([]);
+  });
+
   test("a service in the background has its port and its volume, and its name once", async () => {
     await host.daemon();
     const script = `mkdir /tmp/w && echo served > /tmp/w/name && echo x > /data/file && exec busybox httpd -f -p 80 -h /tmp/w`;

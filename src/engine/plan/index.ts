@@ -4,6 +4,7 @@ export { imageProcess, imageVolumes } from "./image.ts";
 export {
   type FileIdentity,
   type ImagePlacement,
+  inputEnds,
   type LogRouterPlacement,
   launchOf,
   limitsOf,

@@ -129,7 +129,7 @@ export function launchOf(task: TaskSpec, container: ContainerSpec, placement: Pl
     annotations: { ...container.annotations, ...annotations, ...(sandbox === undefined ? {} : memberAnnotations(sandbox)) },
     ...(sandbox === undefined ? {} : { sandbox }),
     cgroupParent,
-    stdio: { ...outputOf(container, log), ...(takesInput(container) ? { stdin: "open" as const } : {}) },
+    stdio: { ...outputOf(container, log), ...stdinOf(container) },
     ...(container.tty ? { pty: true } : {}),
   };
   const joined = {
@@ -157,7 +157,16 @@ export function launchOf(task: TaskSpec, container: ContainerSpec, placement: Pl
 
 /** Whether standard input of the container can be written to. */
 export function takesInput({ stdin, tty }: ContainerSpec): boolean {
-  return stdin === true || tty === true;
+  return (stdin !== undefined && stdin !== false) || tty === true;
+}
+
+/** Whether standard input of the container ends with that of the first client. A terminal has no such end: ^D is one for its line. */
+export function inputEnds({ stdin, tty }: ContainerSpec): boolean {
+  return stdin === "once" && tty !== true;
+}
+
+function stdinOf(container: ContainerSpec): { readonly stdin?: "open" | "pipe" } {
+  return takesInput(container) ? { stdin: inputEnds(container) ? "pipe" : "open" } : {};
 }
 
 function processOf(given: ContainerSpec, { image, env: ofFiles, secretEnv, engineEnv }: Placement): ImageProcess {

@@ -7,7 +7,7 @@ import type { HostSupport } from "../plan/index.ts";
 import { type JournalPage, Store } from "../store/index.ts";
 import { systemClock } from "./clock.ts";
 import { derivedConditions } from "./conditions.ts";
-import { type Attachment, type AttachRequest, attachTo, checkLog, checkStdin } from "./containers/attach.ts";
+import { type Attachment, type AttachOptions, type AttachRequest, attachTo, checkLog, checkStdin, endsOnce } from "./containers/attach.ts";
 import { containerOf, isRunning, runningContainer } from "./containers/container-of.ts";
 import type { KeptVolumes } from "./containers/kept-volumes.ts";
 import type { OrphanView } from "./containers/orphans.ts";
@@ -112,27 +112,23 @@ export class Engine {
   }
 
   /**
-   * Checks that `attach` is possible. Returns the container's runtime id and the path of its log.
+   * Checks that `attach` is possible. Returns the container's runtime id, and what `attach` needs.
    * @throws EngineError unknown-task, unknown-container, container-not-running, no-log, no-stdin
    */
-  attachable(
-    name: string,
-    group: string,
-    container: string | undefined,
-    options: AttachRequest,
-  ): { readonly id: string; readonly log: string } {
+  attachable(name: string, group: string, container: string | undefined, options: AttachRequest): { readonly id: string } & AttachOptions {
     const id = this.running(name, group, container);
     const record = this.#find(name, group);
     const { name: found } = containerOf(record, container);
     checkLog(record, found);
     checkStdin(record, found, options);
-    return { id, log: this.#parts.paths.log(record.id, id) };
+    const inputEnds = endsOnce(record, found);
+    return { id, log: this.#parts.paths.log(record.id, id), hasStdin: options.stdin, inputEnds };
   }
 
   /** Attaches to the streams of a running container. @throws as attachable; ExecutorError wrong-state: the container has just ended */
   async attach(name: string, group: string, container: string | undefined, options: AttachRequest): Promise<Attachment> {
-    const { id, log } = this.attachable(name, group, container, options);
-    return attachTo(await this.#parts.runtime.streams(id), { log, hasStdin: options.stdin });
+    const { id, ...found } = this.attachable(name, group, container, options);
+    return attachTo(await this.#parts.runtime.streams(id), found);
   }
 
   /**

@@ -104,6 +104,8 @@ test("a privileged container has no filter of system calls, whatever the pod say
 
 test("standard input and terminal for whoever attaches", () => {
   expect(first(one("    stdin: true\n    tty: true\n"))).toMatchObject({ stdin: true, tty: true });
+  expect(first(one("    stdin: true\n    stdinOnce: true\n"))).toMatchObject({ stdin: "once" });
+  expect(first(one("    stdinOnce: true\n"))).not.toHaveProperty("stdin");
   expect(first(one(""))).not.toHaveProperty("stdin");
 });
 

@@ -38,7 +38,7 @@ export function containerOf(at: Translation, container: ContainerInput, role: Ro
     ...(hostNetwork ? {} : { hostname: hostname ?? metadata.name }),
     essential: role === "main",
     ...(restart === undefined ? {} : { restart }),
-    ...(container.stdin ? { stdin: true } : {}),
+    ...(container.stdin ? { stdin: container.stdinOnce ? ("once" as const) : true } : {}),
     ...(container.tty ? { tty: true } : {}),
     stopTimeout: grace,
     ...checksOf(at, container, path),

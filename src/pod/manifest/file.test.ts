@@ -142,7 +142,6 @@ test.each([
     "/spec/containers/0/securityContext/seLinuxOptions",
     "is not supported: ",
   ],
-  [inContainer("stdinOnce: true"), "10:5", "/spec/containers/0/stdinOnce", "only false is supported: "],
   [inContainer("terminationMessagePath: /a/../m"), "10:5", "/spec/containers/0/terminationMessagePath", 'has ".." in it'],
   [
     inContainer("terminationMessagePolicy: Logs"),

@@ -58,7 +58,7 @@ const common = {
   startupProbe: killingProbe.optional(),
   lifecycle: lifecycle.optional(),
   stdin: z.boolean().default(false),
-  stdinOnce: only(false, "its standard input stays open"),
+  stdinOnce: z.boolean().default(false),
   tty: z.boolean().default(false),
   terminationMessagePath: z.string().optional(),
   terminationMessagePolicy: z.enum(["File", "FallbackToLogsOnError"], { error: "write File or FallbackToLogsOnError" }).default("File"),

@@ -38,7 +38,7 @@ export function taskText(options: RunOptions, name: string, command: readonly st
     ...(command.length === 0 ? {} : { args: command }),
     ...(env.length === 0 ? {} : { env: Object.fromEntries(env.map(variableOf)) }),
     ...(mounts.length === 0 ? {} : { mounts: mounts.map(({ mount }) => mount) }),
-    ...(tty ? { tty: true } : interactive ? { stdin: true } : {}),
+    ...(tty ? { tty: true } : interactive ? { stdin: "once" } : {}),
     ...(readOnly ? { readonlyRootfs: true } : {}),
     ...(restart ? { restart: {} } : {}),
     ...given({ user: options.user, cwd: options.workdir, hostname: options.hostname, memory: options.memory }),

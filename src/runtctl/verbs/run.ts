@@ -26,7 +26,7 @@ export const run = verb<Options>({
   summary: "run a container of an image as a task of its own",
   description: [
     "What it prints goes to the standard output and error, and runtctl ends with its exit status: 128 + N when signal N ended it, 255 when nobody knows, 125 when nothing was run. ^C stops it; with -it each key is the container's, and ^P ^Q leaves it running.",
-    "The task stays to be looked at until the end of its retention, or goes with --rm. What is typed with -i reaches the container, but not its end: a container that reads to the end of its input does not see it.",
+    "The task stays to be looked at until the end of its retention, or goes with --rm. With -i the standard input of runtctl is that of the container, up to its end; with -it it is a terminal, whose end is ^D.",
   ],
   examples: [
     ["run --rm --image docker://registry.example:5000/tools:v1 -- ls -l /", "one command, and nothing is left"],

@@ -11,7 +11,7 @@ export const attachToTask = streamRoute({
   summary: "The streams of a container that runs, on this connection",
   description:
     "Ask with `Connection: Upgrade` and `Upgrade: runtd-stream/1`. Then frames go as for `execInTask`, without a first one of the client. The daemon sends 16, then what the container prints from " +
-    "now on (17, 18), and 19 at its end. The client sends 1 (bytes for stdin) and 3 (size of the terminal); 2 says nothing, for stdin stays open. A client that goes away " +
+    "now on (17, 18), and 19 at its end. The client sends 1 (bytes for stdin) and 3 (size of the terminal); 2 is the end of stdin for a container with `stdin: once`, and says nothing to any other. A client that goes away " +
     "leaves the container as it is.",
   params: taskParams,
   query: inGroup.extend({

@@ -1,5 +1,5 @@
 /** Connects a client to a running container: the client gets its output, and writes to its standard input. */
-import { type Attachment, ExecutorError, type LogRecord, TextWriter } from "../../engine/index.ts";
+import { type Attachment, EngineError, ExecutorError, type LogRecord, TextWriter } from "../../engine/index.ts";
 import { FRAME, type Frame } from "../../shared/frames/index.ts";
 import { factsOf, log } from "../log.ts";
 import { sizeOf } from "../schemas/stream.ts";
@@ -19,7 +19,7 @@ export async function attachOn(stream: FrameStream, attach: () => Promise<Attach
     if (!stream.isGone) stream.send(FRAME.end, JSON.stringify({ exitCode: await attachment.ended }));
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    const isTyped = error instanceof ExecutorError;
+    const isTyped = error instanceof ExecutorError || error instanceof EngineError;
     if (!isTyped) log("error", "attach-failed", factsOf(error));
     stream.send(FRAME.failed, JSON.stringify({ code: isTyped ? error.code : "internal", message, exitStatus: NOT_ATTACHED }));
   } finally {
@@ -33,13 +33,13 @@ async function sendOutput({ output }: Attachment, stream: FrameStream): Promise<
   for await (const records of output) for (const record of records) await stream.sendNow(kindOf(record), text.render(record));
 }
 
-function obey({ kind, payload }: Frame, { stdin, resize }: Attachment, stream: FrameStream): void {
+function obey({ kind, payload }: Frame, { stdin, endInput, resize }: Attachment, stream: FrameStream): void {
   switch (kind) {
     case FRAME.stdin:
       stream.writeTo(stdin, payload);
       return;
-    // The end of input is not passed on, so that the next client can write.
     case FRAME.stdinEnd:
+      endInput();
       return;
     case FRAME.resize:
       try {

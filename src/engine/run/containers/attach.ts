@@ -3,7 +3,7 @@ import type { Writable } from "node:stream";
 import type { TerminalSize } from "../../../executor/index.ts";
 import { type LogRecord, readLog, watchLog } from "../../logs/index.ts";
 import { specOf, type TaskRecord } from "../../model/index.ts";
-import { takesInput } from "../../plan/index.ts";
+import { inputEnds, takesInput } from "../../plan/index.ts";
 import { EngineError } from "../errors.ts";
 import type { ContainerRuntime } from "./runtime.ts";
 
@@ -12,11 +12,13 @@ export interface Attachment {
   readonly output: AsyncGenerator<readonly LogRecord[], void, undefined>;
   /** Standard input of the container; undefined if the request did not ask for it. Ending this stream does not end the container's standard input. */
   readonly stdin: Writable | undefined;
+  /** The client's input has ended: so does that of a container with `stdin: once`. That of any other stays open. */
+  endInput(): void;
   /** Resolves with the exit code, which is 128 + signal if a signal ended the container, or null if it is not known. */
   readonly ended: Promise<number | null>;
   /** Resizes the container's terminal. @throws ExecutorError wrong-state: the container has no terminal, or has ended */
   resize(size: TerminalSize): void;
-  /** Detaches: ends `output` and closes `stdin`. The container runs on. */
+  /** Detaches: ends `output` and closes `stdin`, which is the end of an input that ends once. The container runs on. */
   leave(): void;
 }
 
@@ -40,14 +42,33 @@ export function checkStdin(record: TaskRecord, container: string, { stdin }: Att
     throw new EngineError("no-stdin", `container ${container} of task ${record.name} has neither stdin nor tty`, { task: record.name });
 }
 
+/** Whether the input of the container ends with that of its first client. */
+export function endsOnce(record: TaskRecord, container: string): boolean {
+  const spec = specOf(record, container);
+  return spec !== undefined && inputEnds(spec);
+}
+
 export interface AttachOptions {
   /** Path of the container's log. */
   readonly log: string;
   readonly hasStdin: boolean;
+  /** The input of the container ends with that of its first client. */
+  readonly inputEnds: boolean;
 }
 
-export function attachTo(container: Awaited<ReturnType<ContainerRuntime["streams"]>>, { log, hasStdin }: AttachOptions): Attachment {
-  const stdin = hasStdin ? container.openStdin() : undefined;
+type Streams = Awaited<ReturnType<ContainerRuntime["streams"]>>;
+
+/** A writer for this client, and what keeps the input open until the first client goes. @throws EngineError no-stdin: the input has ended */
+function inputOf(container: Streams): { readonly stdin: Writable; readonly held: Writable } {
+  const held = container.stdin;
+  if (held === undefined || held.destroyed) throw new EngineError("no-stdin", "standard input of the container has ended");
+  return { stdin: container.openStdin(), held };
+}
+
+/** @throws EngineError no-stdin; ExecutorError wrong-state: the container has just ended */
+export function attachTo(container: Streams, { log, hasStdin, inputEnds }: AttachOptions): Attachment {
+  const input = hasStdin && inputEnds ? inputOf(container) : undefined;
+  const stdin = input?.stdin ?? (hasStdin ? container.openStdin() : undefined);
   const watch = watchLog(log);
   let isOver = false;
   const end = () => {
@@ -62,8 +83,14 @@ export function attachTo(container: Awaited<ReturnType<ContainerRuntime["streams
     stdin,
     ended,
     resize: (size) => container.resize(size),
+    endInput() {
+      // What has come before is written first.
+      input?.stdin.end();
+      input?.held.destroy();
+    },
     leave() {
       stdin?.destroy();
+      input?.held.destroy();
       end();
     },
   };

@@ -240,7 +240,7 @@ export class ContainerRuntime {
   }
 
   /** Access to the streams and the end of a container. @throws ExecutorError wrong-state: the container does not run */
-  async streams(id: string): Promise<Pick<Executor, "openStdin" | "resize" | "wait">> {
+  async streams(id: string): Promise<Pick<Executor, "stdin" | "openStdin" | "resize" | "wait">> {
     return this.#present(id);
   }
 

@@ -249,7 +249,12 @@ const fields = z.strictObject({
       "Whether it receives the logs of containers that name it in `log.router`: it listens on /run/log-router/router.sock, and /etc/log-router/config.json says who sends.",
     ),
   mounts: z.array(mount).default([]),
-  stdin: z.boolean().optional().describe("Whether standard input stays open, for clients that attach. Absent: it is empty."),
+  stdin: z
+    .union([z.boolean(), z.literal("once")])
+    .optional()
+    .describe(
+      "Whether standard input stays open, for clients that attach. once: it ends when the input of the first client does, or that client or the daemon goes; a terminal stays open. Absent: it is empty.",
+    ),
   tty: z.boolean().optional().describe("Whether the standard streams are a terminal, for clients that attach."),
   metadata: absolutePath
     .optional()
