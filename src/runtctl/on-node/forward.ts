@@ -9,7 +9,10 @@ export async function forwardConnection(local: Socket, connect: () => Promise<Du
   // A client that resets its connection does not need an error message.
   local.on("error", () => local.destroy());
   try {
-    await carried(local, await connect());
+    const remote = await connect();
+    // The client has gone meanwhile: its "close" has been, and nothing else would end the connection to the daemon.
+    if (local.destroyed) return void remote.destroy();
+    await carried(local, remote);
     local.end();
   } catch (error) {
     local.destroy();

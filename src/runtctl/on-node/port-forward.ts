@@ -23,6 +23,7 @@ export async function forwardPorts(
   const { id } = await taskOf(session, name);
   const servers: Server[] = [];
   const connections = new Set<Socket>();
+  const pending = new AbortController();
   let leave = () => {};
   const left = new Promise<void>((resolve) => {
     leave = resolve;
@@ -34,9 +35,9 @@ export async function forwardPorts(
       const server = createServer({ allowHalfOpen: true }, (socket) => {
         connections.add(socket);
         socket.once("close", () => connections.delete(socket));
-        void forwardConnection(socket, () => upgraded(session.sockets, path)).catch((error) =>
-          printError(`port ${remote}: ${(error as Error).message}`),
-        );
+        void forwardConnection(socket, () => upgraded(session.sockets, path, pending.signal)).catch((error) => {
+          if (!pending.signal.aborted) printError(`port ${remote}: ${(error as Error).message}`);
+        });
       });
       servers.push(server);
       const at = await listening(server, local, address);
@@ -45,6 +46,7 @@ export async function forwardPorts(
     await left;
     return EXIT.done;
   } finally {
+    pending.abort();
     for (const server of servers) server.close();
     for (const socket of connections) socket.destroy();
     process.off("SIGINT", leave).off("SIGTERM", leave);

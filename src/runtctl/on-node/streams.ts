@@ -89,10 +89,11 @@ export class RemoteProgram {
   }
 }
 
-/** @throws ClientError: the daemon refuses or does not answer */
-export function upgraded([socketPath]: Sockets, path: string): Promise<Duplex> {
+/** @param signal ends a connection that is not yet upgraded. @throws ClientError: the daemon refuses or does not answer */
+export function upgraded([socketPath]: Sockets, path: string, signal?: AbortSignal): Promise<Duplex> {
   return new Promise((resolve, reject) => {
-    const call = request({ ...connectionOptions(socketPath, path), headers: { connection: "Upgrade", upgrade: STREAM_PROTOCOL } });
+    const headers = { connection: "Upgrade", upgrade: STREAM_PROTOCOL };
+    const call = request({ ...connectionOptions(socketPath, path), headers, ...(signal && { signal }) });
     call.once("upgrade", (_, socket, head) => {
       if (head.length > 0) socket.unshift(head);
       resolve(socket);
