@@ -110,6 +110,8 @@ const LONGEST_TOLD = 400;
 
 /** The last lines of a text, joined to one line. */
 export function lastLines(text: string): string {
-  const line = text.trim().replaceAll(/\s*\n\s*/g, "; ");
+  // No regular expression with two ends that are open: a program can print 1 MiB of blanks, for which that takes minutes.
+  const lines = text.split("\n").map((line) => line.trim());
+  const line = lines.filter((one) => one !== "").join("; ");
   return line.length > LONGEST_TOLD ? `...${line.slice(-LONGEST_TOLD)}` : line;
 }
