@@ -1,8 +1,23 @@
-/** Writes one line of JSON for each event to stderr, where journald reads it. */
+/** Writes one line of JSON for each event to stderr, where journald reads it. Who does not read costs the daemon neither time nor more memory than MOST_UNREAD. */
 
 export type LogLevel = "info" | "error";
 
+/** In characters. */
+const MOST_UNREAD = 1 << 20;
+let dropped = 0;
+
+/** A line that finds so many unread ones is dropped. The next one that does not says how many were. */
 export function log(level: LogLevel, event: string, facts: Readonly<Record<string, unknown>> = {}): void {
+  if (process.stderr.writableLength > MOST_UNREAD) {
+    dropped++;
+    return;
+  }
+  if (dropped > 0) write("error", "lines-dropped", { count: dropped });
+  dropped = 0;
+  write(level, event, facts);
+}
+
+function write(level: LogLevel, event: string, facts: Readonly<Record<string, unknown>>): void {
   process.stderr.write(`${JSON.stringify({ time: new Date().toISOString(), level, event, ...facts })}\n`);
 }
 

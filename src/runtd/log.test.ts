@@ -1,0 +1,32 @@
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+
+const LOG = fileURLToPath(new URL("log.ts", import.meta.url));
+/** 20 MB of lines while nobody reads, then one more line each millisecond, so that one comes after the reader has. */
+const PROGRAM = `
+  const { log } = await import(${JSON.stringify(LOG)});
+  for (let count = 0; count < 20_000; count++) log("info", "much", { text: "x".repeat(1000) });
+  process.send(process.stderr.writableLength);
+  setInterval(() => log("info", "later"), 1);
+`;
+
+test("a reader of the log that does not read: the program goes on, keeps 1 MiB of it, and says how many lines were dropped", async () => {
+  const child = spawn(process.execPath, ["--import", "tsx", "--input-type=module", "-e", PROGRAM], {
+    stdio: ["ignore", "ignore", "pipe", "ipc"],
+  });
+  const unread = await new Promise<number>((resolve) => child.once("message", (length) => resolve(Number(length))));
+  expect(unread).toBeLessThan(1.1 * 1024 * 1024);
+  let text = "";
+  const count = await new Promise<number>((resolve) => {
+    child.stderr!.on("data", (chunk) => {
+      text += chunk;
+      const found = /"event":"lines-dropped","count":(\d+)/.exec(text);
+      if (found) resolve(Number(found[1]));
+    });
+  });
+  child.kill("SIGKILL");
+  const kept = text.match(/"event":"much"/g)?.length ?? 0;
+  expect(kept + count).toBeGreaterThanOrEqual(20_000);
+  expect(kept).toBeGreaterThan(500);
+});
