@@ -7,7 +7,7 @@ import { type EngineSettings, TaskEngine } from "../engine/index.ts";
 import { type Configuration, socketsOf } from "./config.ts";
 import { EventLoop } from "./event-loop.ts";
 import { appOf } from "./http/app.ts";
-import { HTTP_LIMITS, MOST_CONNECTIONS, MOST_STREAMS, MOST_SUBSCRIBERS } from "./http/limits.ts";
+import { HTTP_LIMITS, MOST_CONNECTIONS, MOST_STREAMS, MOST_SUBSCRIBERS, SHARES_OF_SUBSCRIBERS } from "./http/limits.ts";
 import type { Services } from "./http/services.ts";
 import { Slots } from "./http/slots.ts";
 import { Timings } from "./http/timings.ts";
@@ -50,7 +50,7 @@ export async function serve(configuration: Configuration, { probe }: Pick<Engine
   for (const [name, file] of Object.entries(sockets)) {
     const services: Services = {
       ...{ engine, stateDir, peers, timings, files, eventLoop, isAdmin: name === "admin" },
-      subscribers: new Slots(MOST_SUBSCRIBERS),
+      subscribers: new Slots(MOST_SUBSCRIBERS, SHARES_OF_SUBSCRIBERS),
       streams: new Slots(MOST_STREAMS),
     };
     const server = createAdaptorServer({ fetch: appOf(ROUTES, services).fetch, serverOptions: HTTP_LIMITS }) as Server;

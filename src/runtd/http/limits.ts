@@ -6,6 +6,8 @@ export const MOST_CONNECTIONS = 1024;
 
 /** Open event and log streams on one socket. */
 export const MOST_SUBSCRIBERS = 256;
+/** One client has no more than the sum of these two, half of all. */
+export const SHARES_OF_SUBSCRIBERS = { free: 64, each: 64 };
 
 /** Upgraded connections on one socket. Each of them holds a process or a file open. */
 export const MOST_STREAMS = 128;

@@ -13,7 +13,7 @@ export interface ValidRequest<P, Q, B> extends Services {
   readonly params: P;
   readonly query: Q;
   readonly body: B;
-  /** Finds the credentials of the peer, by a process; undefined when they are unknown. Only what is recorded of a change needs them. */
+  /** Finds the credentials of the peer, by a process; undefined when they are unknown. What is recorded of a change needs them, and a socket with many readers. */
   readonly caller: () => Promise<Caller | undefined>;
   /** The raw request, for headers and the stream. */
   readonly context: Context;

@@ -14,7 +14,7 @@ export interface Services {
   readonly timings: Timings;
   readonly files: Files;
   readonly eventLoop: EventLoop;
-  /** Slots of event and log streams. */
+  /** Slots of event, log and pull streams. */
   readonly subscribers: Slots;
   /** Slots of upgraded connections. */
   readonly streams: Slots;

@@ -8,6 +8,7 @@ import { closeSocket, FrameStream } from "../streams/frame-stream.ts";
 import { type ErrorCode, errorOf, statusOf } from "./errors.ts";
 import type { AnyStreamRoute, Route } from "./route.ts";
 import type { Services } from "./services.ts";
+import { during } from "./slots.ts";
 import { validated } from "./validate.ts";
 
 type Refuse = (code: ErrorCode, message: string, details?: Readonly<Record<string, unknown>>) => void;
@@ -21,12 +22,13 @@ export function addUpgrades(server: Server, routes: readonly Route[], services: 
     if (begin === undefined) return;
     socket.write(`HTTP/1.1 101 ${STATUS_CODES[101]}\r\nConnection: Upgrade\r\nUpgrade: ${STREAM_PROTOCOL}\r\n\r\n`);
     if (head.length > 0) socket.unshift(head);
-    services.streams
-      .during(() => begin(new FrameStream(socket)))
-      .catch((error) => {
-        log("error", "stream-failed", factsOf(error));
-        socket.destroy();
-      });
+    during(
+      () => services.streams.take(),
+      () => begin(new FrameStream(socket)),
+    ).catch((error) => {
+      log("error", "stream-failed", factsOf(error));
+      socket.destroy();
+    });
   });
 
   /** undefined: it was refused. Whatever the request is, it is answered. */

@@ -5,6 +5,7 @@ import { z } from "zod";
 import type { Engine } from "../../engine/index.ts";
 import { refuse } from "../http/errors.ts";
 import { textRoute } from "../http/route.ts";
+import { during } from "../http/slots.ts";
 
 const PAGE = 256;
 
@@ -21,13 +22,14 @@ export const followEvents = textRoute({
   query: z.object({ after: sequence.optional().describe("The last sequence number that the reader has.") }),
   errors: ["too-many"],
   answer: { status: 200, description: "It does not end", type: "text/event-stream" },
-  respond({ engine, subscribers, context, query }) {
+  async respond({ engine, subscribers, caller, context, query }) {
     const last = context.req.header("last-event-id");
     const { success, data: header } = sequence.optional().safeParse(last);
     if (!success) return refuse(context, "invalid-argument", `Last-Event-ID: ${last} is no sequence number`);
     const after = query.after ?? header ?? engine.lastSequence;
-    if (subscribers.isFull) return refuse(context, "too-many", `${subscribers.most} readers follow the events`);
-    return streamSSE(context, (stream) => subscribers.during(() => follow(stream, engine, after)));
+    const place = await subscribers.placeFor(caller);
+    if (typeof place === "string") return refuse(context, "too-many", place);
+    return streamSSE(context, (stream) => during(place, () => follow(stream, engine, after)));
   },
 });
 

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { PULL_POLICIES } from "../../engine/index.ts";
 import { errorOf, refuse } from "../http/errors.ts";
 import { jsonRoute, textRoute } from "../http/route.ts";
+import { during } from "../http/slots.ts";
 import { imageInfo, imageReference } from "../schemas/image.ts";
 import { streamPull } from "../streams/pull.ts";
 
@@ -50,8 +51,9 @@ export const pullImage = textRoute({
   }),
   errors: ["too-many"],
   answer: { status: 200, description: "It ends with the pull", type: "text/event-stream" },
-  respond({ engine, subscribers, context, body }) {
-    if (subscribers.isFull) return refuse(context, "too-many", `${subscribers.most} readers follow something`);
-    return streamSSE(context, (stream) => subscribers.during(() => streamPull(stream, engine.images, body, errorOf)));
+  async respond({ engine, subscribers, caller, context, body }) {
+    const place = await subscribers.placeFor(caller);
+    if (typeof place === "string") return refuse(context, "too-many", place);
+    return streamSSE(context, (stream) => during(place, () => streamPull(stream, engine.images, body, errorOf)));
   },
 });

@@ -3,7 +3,6 @@ import { z } from "zod";
 import { type LogRecord, renderRecord, TextWriter } from "../../engine/index.ts";
 import { refuse } from "../http/errors.ts";
 import { textRoute } from "../http/route.ts";
-import type { Slots } from "../http/slots.ts";
 import { inGroup, taskParams } from "../schemas/names.ts";
 
 const flag = z
@@ -40,15 +39,16 @@ export const readLogs = textRoute({
   }),
   answer: { status: 200, description: "Bytes as they were printed", type: "application/octet-stream" },
   errors: ["unknown-task", "unknown-container", "no-log", "too-many"],
-  respond({ engine, subscribers, context, params, query: { group, since, timestamps, format, places, ...rest } }) {
+  async respond({ engine, subscribers, caller, context, params, query: { group, since, timestamps, format, places, ...rest } }) {
     const reader = new AbortController();
     const sinceMs = since === undefined ? undefined : Date.parse(since);
     const records = engine.logs(params.name, group, { ...rest, sinceMs, signal: reader.signal });
-    if (subscribers.isFull) return refuse(context, "too-many", `${subscribers.most} readers follow events or read logs`);
+    const place = await subscribers.placeFor(caller);
+    if (typeof place === "string") return refuse(context, "too-many", place);
     const text = new TextWriter({ hasTimes: timestamps });
     const record = places ? placedRecord : renderRecord;
     const render = format === "text" ? (one: LogRecord) => text.render(one) : record;
-    const body = streamOf(bytesOf(records, render, subscribers), () => reader.abort());
+    const body = streamOf(bytesOf(records, render, place), () => reader.abort());
     return new Response(body, { headers: { "content-type": "application/octet-stream" } });
   },
 });
@@ -61,9 +61,9 @@ function placedRecord(record: LogRecord): Buffer {
 async function* bytesOf(
   records: AsyncGenerator<readonly LogRecord[]>,
   render: (record: LogRecord) => Buffer,
-  subscribers: Slots,
+  place: () => () => void,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const free = subscribers.take();
+  const free = place();
   try {
     for await (const some of records) yield Buffer.concat(some.map(render));
   } finally {
