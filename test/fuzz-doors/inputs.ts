@@ -1,4 +1,4 @@
-/** What is sent: requests that are nearly right, with something wrong in them. No name of it is one of an image or a directory of this host. */
+/** What is sent: requests that are nearly right, with something wrong in them. It names no image and no directory of this host but those it is given. */
 import { requestOf } from "../engine/raw-http.ts";
 import type { Random } from "./random.ts";
 
@@ -17,7 +17,18 @@ const TARGETS = [
   "/v1/tasks/%ff/logs",
   "/v1/openapi.json",
 ]
-  .concat(["exec", "attach", "forward?port=1", "forward?port=1e999"].map((one) => `/v1/tasks/t/${one}`))
+  .concat(
+    [
+      "exec",
+      "attach",
+      "attach?stdin=true",
+      "logs",
+      "logs?follow=true",
+      "logs?from=9-9-9-9&follow=true",
+      "forward?port=1",
+      "forward?port=1e999",
+    ].map((one) => `/v1/tasks/t/${one}`),
+  )
   .concat(["/v1/events?after=1e999", "/v1/images", "/status", "/getLogs", "/v1/volumes", "/v1/usage?group=%"]);
 const METHODS = ["GET", "POST", "PUT", "DELETE", "OPTIONS", "CONNECT", "HEAD", "PATCH", "X"];
 const HEADS = [
@@ -77,7 +88,10 @@ const BODIES = [
 ];
 const FIELDS = ["text", "names", "all", "group", "reference", "name", "__proto__", "constructor", "pod", "container", "metadata", "uid"];
 
-export function inputOf(random: Random): { readonly door: Door; readonly bytes: Buffer } {
+/** @param layouts directories with layouts of images */
+export function inputOf(random: Random, layouts: readonly string[] = []): { readonly door: Door; readonly bytes: Buffer } {
+  if (layouts.length > 0 && random.below(12) === 0) return { door: "admin", bytes: pullOf(random, layouts) };
+  if (random.below(6) === 0) return { door: "admin", bytes: mutated(sessionOf(random), random) };
   const door = random.pick(["admin", "read", "interlink"] as const);
   const make = random.pick([headOf, headOf, framesOf, bodyOf, bodyOf, fileOf, fileOf, noiseOf]);
   return { door, bytes: mutated(make(random), random) };
@@ -101,6 +115,43 @@ function framesOf(random: Random): Buffer {
     return bytes;
   });
   return Buffer.concat([Buffer.from(head), ...frames]);
+}
+
+/** A program in a container that runs, or its own streams: frames of which each alone is right. */
+function sessionOf(random: Random): Buffer {
+  const way = random.pick(["exec", "exec", "attach", "attach?stdin=true"]);
+  const head = `GET /v1/tasks/t/${way} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: runtd-stream/1\r\n\r\n`;
+  const start = {
+    command: random.pick([["cat"], ["sh", "-c", "cat /dev/zero"], ["sh", "-c", "sleep 1"], ["/none"], [""], ["sh", "x\0y"]]),
+    ...(random.below(2) === 0 ? { stdin: true } : {}),
+    ...(random.below(3) === 0 ? { terminal: { rows: random.pick([0, 24, 65_536]), columns: 80 } } : {}),
+    ...(random.below(4) === 0
+      ? { user: random.pick(["0", "nobody", "1:2:3", "99999999999"]), cwd: random.pick(["/", "..", "/none"]) }
+      : {}),
+  };
+  const frames = Array.from({ length: random.below(12) }, () =>
+    random.pick([
+      () => frame(1, "x".repeat(random.below(70_000))),
+      () => frame(2, ""),
+      () => frame(3, JSON.stringify({ rows: random.below(70_000), columns: random.below(300) })),
+      () => frame(4, random.pick(["SIGTERM", "SIGKILL", "SIGX", ""])),
+    ])(),
+  );
+  return Buffer.concat([Buffer.from(head), ...(way === "exec" ? [frame(0, JSON.stringify(start))] : []), ...frames]);
+}
+
+function frame(kind: number, text: string): Buffer {
+  const payload = Buffer.from(text);
+  const head = Buffer.alloc(5);
+  head[0] = kind;
+  head.writeUInt32BE(payload.length, 1);
+  return Buffer.concat([head, payload]);
+}
+
+function pullOf(random: Random, layouts: readonly string[]): Buffer {
+  if (random.below(8) === 0) return Buffer.from(requestOf("POST", "/v1/images/prune", {}));
+  const reference = `oci:${random.pick(layouts)}${random.pick([":v1", ":v1", ":v1", "", ":x"])}`;
+  return Buffer.from(requestOf("POST", "/v1/images/pull", { reference, policy: "always" }));
 }
 
 function jsonValueOf(random: Random, level = 0): unknown {

@@ -8,10 +8,13 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { http } from "../engine/requests.ts";
+import { http, until } from "../engine/requests.ts";
+import { taskText } from "../engine/tasks.ts";
 import { CGROUP_PARENT } from "../support/leaks.ts";
-import { REPOSITORY } from "../support/programs.ts";
+import { copiedRootfs, REPOSITORY } from "../support/programs.ts";
+import { faultOfCompose } from "./compose.ts";
 import { type Door, inputOf } from "./inputs.ts";
+import { writeHostileLayout } from "./layouts.ts";
 import { randomOf } from "./random.ts";
 
 const [seconds = 10, seed = 1] = process.argv.slice(2).map(Number);
@@ -32,12 +35,13 @@ daemon.stderr!.on("data", (chunk) => {
   log = (log + chunk).slice(-100_000);
 });
 
-function fail(what: string): never {
+async function fail(what: string): Promise<never> {
   const kept = join(tmpdir(), `runt-fuzz-doors-${seed}.json`);
   writeFileSync(kept, JSON.stringify({ seed, what, last, log }));
   console.error(`seed ${seed}: ${what}; the last inputs are in ${kept}`);
+  // A container would go on without its daemon.
+  if (isAlive(daemon)) await Promise.race([removeTask().catch(() => {}), sleep(LONGEST_ANSWER)]);
   daemon.kill("SIGKILL");
-  rmSync(directory, { recursive: true, force: true });
   process.exit(1);
 }
 
@@ -62,35 +66,55 @@ const metric = async (name: string) =>
   Number(new RegExp(`^${name} (\\S+)$`, "m").exec((await http(socketOf("read"), "GET", "/v1/metrics")).text)?.[1]);
 
 for (let looks = 0; !existsSync(socketOf("interlink")); looks++) {
-  if (looks > 600 || !isAlive(daemon)) fail("the daemon has not begun");
+  if (looks > 600 || !isAlive(daemon)) await fail("the daemon has not begun");
   await sleep(100);
 }
-await http(socketOf("read"), "GET", "/v1/node");
+const layouts = Array.from({ length: 8 }, (_, at) => join(directory, `layout${at}`));
+const rootfs = copiedRootfs(directory);
+const task = taskText(rootfs, "t", [{ name: "a", script: "echo begun; exec cat", fields: { stdin: true } }]);
+async function removeTask(): Promise<void> {
+  await http(socketOf("admin"), "POST", "/v1/delete", { names: ["t"] });
+  await until(async () => (await http(socketOf("read"), "GET", "/v1/tasks/t")).status === 404);
+}
+
+/** A container that runs, for the inputs that are for one. An input may have ended it, or its input. */
+async function runTask(): Promise<void> {
+  await http(socketOf("admin"), "POST", "/v1/apply", { text: task });
+  await until(async () => /"known":"RUNNING"/.test((await http(socketOf("read"), "GET", "/v1/tasks/t")).text));
+}
+await runTask();
 const before = descriptors();
 const end = performance.now() + seconds * 1000;
 let count = 0;
 let slowest = 0;
 while (performance.now() < end) {
-  const batch = Array.from({ length: 8 }, () => inputOf(random));
+  writeHostileLayout(random.pick(layouts), random);
+  const fault = faultOfCompose(random);
+  if (fault !== undefined) await fail(fault);
+  const batch = Array.from({ length: 8 }, () => inputOf(random, layouts));
   last.push(...batch.map(({ door, bytes }) => `${door} ${bytes.subarray(0, 4096).toString("latin1")}`));
   last.splice(0, Math.max(0, last.length - 32));
   await Promise.all(batch.map(({ door, bytes }) => send(door, bytes, 100 + random.below(400))));
   count += batch.length;
   const begun = performance.now();
   const answer = await Promise.race([http(socketOf("read"), "GET", "/v1/node").catch(() => undefined), sleep(LONGEST_ANSWER)]);
-  if (!isAlive(daemon)) fail("the daemon has ended");
-  if (answer === undefined) fail(`a reader has had no answer within ${LONGEST_ANSWER} ms`);
+  if (!isAlive(daemon)) await fail("the daemon has ended");
+  if (answer === undefined) await fail(`a reader has had no answer within ${LONGEST_ANSWER} ms`);
   slowest = Math.max(slowest, performance.now() - begun);
-  if (resident() > MOST_RESIDENT) fail(`the daemon has ${resident() >> 20} MiB`);
-  if (count % 400 === 0 && (await metric("runtd_unexpected_errors_total")) !== 0) fail("an error had no handler");
+  if (resident() > MOST_RESIDENT) await fail(`the daemon has ${resident() >> 20} MiB`);
+  if (count % 400 !== 0) continue;
+  if ((await metric("runtd_unexpected_errors_total")) !== 0) await fail("an error had no handler");
+  await removeTask();
+  await runTask();
 }
-if ((await metric("runtd_unexpected_errors_total")) !== 0) fail("an error had no handler");
-if (/"event-failed"|"internal error"/.test(log)) fail("an event has failed");
+if ((await metric("runtd_unexpected_errors_total")) !== 0) await fail("an error had no handler");
+if (/"event-failed"|"internal error"/.test(log)) await fail("an event has failed");
 // Connections that were refused are cut off after 10 s, and the thread that parses ends after 10 s without a file.
 for (let looks = 0; descriptors() > before + 5; looks++) {
-  if (looks > 600) fail(`the daemon has ${descriptors()} descriptors, and had ${before}`);
+  if (looks > 600) await fail(`the daemon has ${descriptors()} descriptors, and had ${before}`);
   await sleep(100);
 }
+await removeTask();
 console.log(`seed ${seed}: ${count} inputs in ${seconds} s; a reader waited ${Math.round(slowest)} ms at most, ${resident() >> 20} MiB`);
 daemon.kill("SIGTERM");
 await new Promise((resolve) => daemon.once("exit", resolve));

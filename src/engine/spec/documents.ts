@@ -69,9 +69,14 @@ function read(document: Document, index: number, lines: LineCounter, extents: Ex
     extents.add(value);
     return { value, findings: [], place };
   } catch (error) {
-    if (!(error instanceof ReferenceError || error instanceof RangeError)) throw error;
-    return { value: undefined, findings: [syntax(error.message, at(lines, document.range[0]))], place };
+    if (error instanceof TooMuch) throw error;
+    return { value: undefined, findings: [syntax(whyNoValue(error as Error), at(lines, document.range[0]))], place };
   }
+}
+
+/** What the library says of a document that has no value, whatever is the matter: an alias without an anchor, too many of them, or a merge of something else than maps. */
+function whyNoValue({ message }: Error): string {
+  return message.startsWith("Merge sources") ? 'what the key "<<" merges is a map, or a list of maps' : message;
 }
 
 /** Duplicate keys are detected here, because the library compares each key with every other one. A key that is a map or a list is none of any file. */

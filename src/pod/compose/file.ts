@@ -49,7 +49,6 @@ export function failed(findings: readonly Finding[]): ComposeFile {
 }
 
 export function tasksOfCompose(document: ReadDocument, options: ComposeOptions): ComposeFile {
-  if (document.findings.length > 0) return failed(document.findings);
   const problems: Problem[] = [];
   const expansion = new Expansion();
   const prepare = (value: unknown) => filled(withoutNullFields(value), { environment: options.environment, expansion }, [], problems);

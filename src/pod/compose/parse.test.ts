@@ -170,6 +170,11 @@ test("what is said beside services is refused as well; other files are no Compos
   expect(parseCompose("name: t\ncontainers: []\n", { environment: {}, profiles: [], directory: "/", readFile })).toBeUndefined();
 });
 
+test.each(["1", "[1]", "[{ user: a }, null]", "*a"])("a merge of %s is a finding and no error", (merged) => {
+  const text = `x-a: &a [1]\nservices:\n  web:\n    image: nginx\n    <<: ${merged}\n`;
+  expect(told(text)).toEqual(['f:1:1: what the key "<<" merges is a map, or a list of maps']);
+});
+
 /** Compose specification, "image", "command", "entrypoint", "pull_policy". */
 test("an image says what the service does not; a command takes the place of its arguments, an entrypoint that of all", () => {
   const service = (fields: string) =>
