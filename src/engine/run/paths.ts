@@ -126,6 +126,11 @@ export class Paths {
     return join(this.stateDir, "filling", group, name);
   }
 
+  /** The same for a scratch directory of a task. No volume has such a name. */
+  fillingOf(taskId: string, name: string): string {
+    return join(this.volumes(taskId), `.filling-${name}`);
+  }
+
   get removedVolumes(): string {
     return join(this.stateDir, "removed-volumes");
   }

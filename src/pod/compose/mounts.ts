@@ -40,7 +40,7 @@ export function mountsOf(
     if (source === undefined) {
       const name = `anonymous-${index}`;
       volumes.push({ name });
-      return [{ volume: name, target, readOnly }];
+      return [{ volume: name, target, readOnly, noCopy }];
     }
     if (!/^[./~]/.test(source)) {
       if (project.volumes?.[source] === undefined) refuse(`the file has no volume ${source}`, path);

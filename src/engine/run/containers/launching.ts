@@ -187,14 +187,26 @@ export class Launching {
     await this.#fillVolumes(record, container, runtimeId, users?.first ?? 0, signal);
   }
 
-  /** New kept volumes get what the image has at their places. @throws Error: the copy has failed; the reason of `signal` */
-  async #fillVolumes({ group, spec }: TaskRecord, container: string, runtimeId: string, first: number, signal: AbortSignal): Promise<void> {
+  /** New kept volumes get what the image has at their places, and scratch directories that ask for it. @throws Error: the copy has failed; the reason of `signal` */
+  async #fillVolumes(
+    { id, group, spec }: TaskRecord,
+    container: string,
+    runtimeId: string,
+    first: number,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { paths, images } = this.#options;
     for (const { volume, target, noCopy } of spec.containers.find(({ name }) => name === container)?.mounts ?? []) {
-      const kept = spec.volumes.find(({ name }) => name === volume)?.kept;
-      const from = kept === undefined || noCopy ? undefined : images.directoryIn(runtimeId, target);
-      if (kept === undefined || from === undefined) continue;
-      await fillVolume({ volume: paths.kept(group, kept), beside: paths.filling(group, kept), from, first, signal });
+      const known = spec.volumes.find(({ name }) => name === volume);
+      if (known === undefined || !isFilled(known, noCopy)) continue;
+      const from = images.directoryIn(runtimeId, target);
+      if (from === undefined) continue;
+      const { name, kept } = known;
+      const places =
+        kept === undefined
+          ? { volume: paths.volume(id, name), beside: paths.fillingOf(id, name) }
+          : { volume: paths.kept(group, kept), beside: paths.filling(group, kept) };
+      await fillVolume({ ...places, from, first, signal });
     }
   }
 
@@ -216,6 +228,12 @@ export class Launching {
   #pauseRoot(): string {
     return makePauseRoot(this.#options.paths.pause, locatePause(this.#options.binary));
   }
+}
+
+/** Whether the volume gets what the image has, by what its mount says. */
+function isFilled({ kept, host, files, medium }: TaskSpec["volumes"][number], noCopy: boolean | undefined): boolean {
+  if (kept !== undefined) return noCopy !== true;
+  return noCopy === false && host === undefined && files === undefined && medium === undefined;
 }
 
 function secretFilesOf(task: TaskSpec, container: string): SecretFile[] {

@@ -78,6 +78,8 @@ export async function removeResource(
     if (host !== undefined) return unbind(path);
     if (kept !== undefined) return;
     await (medium === "image" ? unmountImage(path) : unmountMemory(path));
+    // A crash may have left it.
+    await forgetFilling(paths.fillingOf(id, volume));
     await removeScratch(path);
   } else if (isSlice(cgroup!)) await removeTaskSlice(binary, cgroup!);
   else await removeTaskCgroup(cgroup!);

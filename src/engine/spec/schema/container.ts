@@ -48,7 +48,9 @@ export const mount = z.strictObject({
   noCopy: z
     .boolean()
     .optional()
-    .describe("A new kept volume stays empty. Otherwise it gets what the image has at the target, with owner and mode."),
+    .describe(
+      "true: a new kept volume stays empty. Otherwise it gets what the image has at the target, with owner and mode. false: a new scratch directory on disk does, too.",
+    ),
 });
 
 /** In bytes. A smaller log could not hold two records of maximum length. */
