@@ -6,6 +6,7 @@ import { http, isRoot, LONGEST_MS, until, useEngine } from "./support.ts";
 import { taskText } from "./tasks.ts";
 
 const METADATA = "169.254.169.254";
+const METADATA_V6 = "fd00:ec2::254";
 const SERVE = (address: string) => [
   process.execPath,
   "-e",
@@ -81,6 +82,39 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("what is kept away on the s
       expect((await guards()).filter((line) => line.endsWith("-j RETURN"))).toEqual([]);
       await remove("blind");
       expect(await guards()).toEqual([]);
+    },
+    LONGEST_MS,
+  );
+
+  test(
+    "the host takes nothing of IPv6 from a bridge, whatever route a task has made for itself; that is restored",
+    async () => {
+      const daemon = await host.daemon();
+      await host.on(
+        "sh",
+        "-c",
+        `ip link add cloud type veth peer name cloud1; ip addr add ${METADATA_V6}/128 dev cloud nodad; ip link set cloud up`,
+      );
+      await host.serve(...SERVE(METADATA_V6));
+      await apply("blind", {});
+      const bridge = (await host.on("sh", "-c", "ip -o link show type bridge")).split(": ")[1]!;
+      const macIn = (text: string) => /link\/ether (\S+)/.exec(text)![1];
+      const mac = macIn(await host.on("ip", "link", "show", bridge));
+      const open = `ip -6 route del blackhole ${METADATA_V6}; ip -6 addr add fd00:99::2/64 dev eth0 nodad; ip -6 route add ${METADATA_V6} dev eth0;
+        ip -6 neigh add ${METADATA_V6} lladdr ${mac} dev eth0`;
+      await host.inside(namespaceOf("blind"), "sh", "-c", open);
+      expect(await answer("blind", METADATA_V6)).toBe("silence");
+      // It is this that keeps it away. A new daemon brings it back.
+      const mine = macIn(await host.inside(namespaceOf("blind"), "ip", "link", "show", "eth0"));
+      const takes = `echo 0 > /proc/sys/net/ipv6/conf/${bridge}/disable_ipv6; ip -6 route add fd00:99::/64 dev ${bridge};
+        ip -6 neigh add fd00:99::2 lladdr ${mine} dev ${bridge}`;
+      await host.on("sh", "-c", takes);
+      expect(await answer("blind", METADATA_V6)).toBe("secret");
+      await daemon.kill();
+      await host.daemon();
+      await until(async () => (await host.on("cat", `/proc/sys/net/ipv6/conf/${bridge}/disable_ipv6`)).trim() === "1");
+      expect(await answer("blind", METADATA_V6)).toBe("silence");
+      await remove("blind");
     },
     LONGEST_MS,
   );

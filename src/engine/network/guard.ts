@@ -1,7 +1,9 @@
 /**
  * Rules of the host for what comes from a bridge, whatever a task has changed in its own namespace. They are in the table raw, before the kernel routes and before it
- * rewrites addresses. Each bridge has a chain of its own, and every rule has a comment with the name of the network.
+ * rewrites addresses. Each bridge has a chain of its own, and every rule has a comment with the name of the network. These are rules of IPv4: a bridge has no other
+ * addresses, and the host takes nothing of IPv6 from it.
  */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import type { NetworkStep } from "../plan/index.ts";
 import type { Attachment, Attachments } from "./attachments.ts";
 import { output } from "./command.ts";
@@ -113,6 +115,8 @@ export class BridgeGuards {
   async check(steps: readonly NetworkStep[]): Promise<void> {
     const all = bridgesIn(steps);
     if (all.length === 0) return;
+    const open = all.find(({ bridge }) => takesIpv6(bridge));
+    if (open !== undefined) throw new NetworkError("program-failed", `the host takes packets of IPv6 from the bridge ${open.bridge}`);
     const saved = (await this.#saved()).split("\n");
     for (const one of all) {
       const expected = guardChain(this.#guarded(one)).length - 1;
@@ -123,6 +127,7 @@ export class BridgeGuards {
   }
 
   async #write(all: readonly Bridge[]): Promise<void> {
+    for (const { bridge } of all) if (takesIpv6(bridge)) writeFileSync(ipv6Switch(bridge), "1");
     // Tasks of one network name the same bridge.
     const each = [...new Map(all.map((one) => [one.bridge, one])).values()];
     const wanted = each.map((one) => ({ ...one, jump: jumpOf(one), text: guardChain(this.#guarded(one)).join("\n") }));
@@ -159,6 +164,14 @@ export class BridgeGuards {
     this.#last = done.catch(() => {});
     return done;
   }
+}
+
+const ipv6Switch = (bridge: string) => `/proc/sys/net/ipv6/conf/${bridge}/disable_ipv6`;
+
+/** The host would also route what a task sends there with an address that it has given to itself: fd00:ec2::254 is a service for metadata. */
+function takesIpv6(bridge: string): boolean {
+  // Absent: there is no bridge yet, or the kernel has no IPv6.
+  return existsSync(ipv6Switch(bridge)) && readFileSync(ipv6Switch(bridge), "utf8").trim() === "0";
 }
 
 type Bridge = Pick<GuardedBridge, "bridge" | "network">;

@@ -16,6 +16,16 @@ test("a limit of the whole task has the same floor", () => {
   expect(warningsOf([task({}, { memory: 1000 })])).toEqual([expect.stringMatching(/^t: memory: with 1000 bytes/)]);
 });
 
+test("interfaces of the task's own pass no firewall of the host", () => {
+  const own = { mode: "isolated", interfaces: [{ parent: "eth0", addresses: ["192.0.2.9/24"] }] };
+  const warned = (network: object) => warningsOf([task({}, { network })]);
+  expect(warned(own)).toEqual([
+    expect.stringMatching(/^t: network: mode isolated: no firewall rule of this host .* CAP_NET_ADMIN can reach/),
+  ]);
+  expect(warned({ ...own, metadata: true })).toEqual([expect.stringMatching(/what the task sends and gets$/)]);
+  expect(warned({})).toEqual([]);
+});
+
 test("what the kernel takes as it is has none", () => {
   expect(warningsOf([task({ memory: 256 * 1024, cpuShares: 2 }, { memory: "1Mi" })])).toEqual([]);
 });

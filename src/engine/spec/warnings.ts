@@ -8,8 +8,8 @@ const LEAST_MEMORY = 256 * 1024;
 
 /** One line for each, such as "web: container a: memory: ...". */
 export function warningsOf(tasks: readonly TaskSpec[]): string[] {
-  return tasks.flatMap(({ name, memory, containers }) => [
-    ...memoryWarnings(memory).map((text) => `${name}: ${text}`),
+  return tasks.flatMap(({ name, memory, containers, network }) => [
+    ...[...memoryWarnings(memory), ...networkWarnings(network)].map((text) => `${name}: ${text}`),
     ...containers.flatMap((one) => containerWarnings(one).map((text) => `${name}: container ${one.name}: ${text}`)),
   ]);
 }
@@ -20,6 +20,13 @@ function containerWarnings({ cpuShares, memory }: ContainerSpec): string[] {
     ...memoryWarnings(memory),
     ...(shares === cpuShares ? [] : [`cpuShares: the kernel does not take ${cpuShares}; the container gets ${shares}`]),
   ];
+}
+
+/** What leaves by an interface of the task's own is at no point in a chain of the host (macvlan, VLANs, a device that was given away). */
+function networkWarnings(network: TaskSpec["network"]): string[] {
+  if (network?.mode !== "isolated") return [];
+  const metadata = network.metadata ? "" : ", and a task with CAP_NET_ADMIN can reach the metadata of a cloud";
+  return [`network: mode isolated: no firewall rule of this host is applied to what the task sends and gets${metadata}`];
 }
 
 function memoryWarnings(memory: number | undefined): string[] {
