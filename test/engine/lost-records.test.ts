@@ -1,21 +1,11 @@
 /** Records of containers that are gone, damaged or another container's: what runs is found in its cgroup and ended, nothing is told as stopped before, and all of it goes. */
 import { execFileSync } from "node:child_process";
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  truncateSync,
-  writeFileSync,
-} from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { NodeView, TaskView } from "../../src/engine/index.ts";
 import { taskCgroups } from "./daemon-cgroups.ts";
+import { DAMAGES } from "./damage.ts";
 import { type Daemon, eventsOf, http, identityOf, isRoot, LONGEST_MS, until, useEngine } from "./support.ts";
 import { taskText } from "./tasks.ts";
 
@@ -49,24 +39,6 @@ describe.skipIf(!isRoot)("containers whose records are lost (needs root)", () =>
     expect(daemon.log()).not.toMatch(/"uncaught|"defect/);
   };
 
-  const damaged: Readonly<Record<string, (path: string) => void>> = {
-    gone: (path) => rmSync(path, { recursive: true }),
-    empty: (path) => truncateSync(path, 0),
-    "cut off": (path) => truncateSync(path, Math.floor(statSync(path).size / 2)),
-    garbage: (path) => writeFileSync(path, Buffer.from("\u0000\u00ff[1]")),
-    "a directory": (path) => {
-      rmSync(path);
-      mkdirSync(path);
-    },
-    "a FIFO": (path) => {
-      rmSync(path);
-      execFileSync("mkfifo", [path]);
-    },
-    "a link": (path) => {
-      rmSync(path);
-      symlinkSync("/etc/passwd", path);
-    },
-  };
   type Loss = (id: string, other: string) => void;
   const both: Loss = (id) => {
     rmSync(join(executors, id), { recursive: true });
@@ -77,9 +49,9 @@ describe.skipIf(!isRoot)("containers whose records are lost (needs root)", () =>
     ["those of the executor", (id) => rmSync(join(executors, id), { recursive: true })],
     ["those of the runtime", (id) => rmSync(join(executors, "@runtime", id), { recursive: true })],
     ...["executor.json", "record.json"].flatMap((name) =>
-      Object.entries(damaged).map(([how, damage]) => [`${name} ${how}`, (id: string) => damage(join(executors, id, name))] as const),
+      Object.entries(DAMAGES).map(([how, damage]) => [`${name} ${how}`, (id: string) => damage(join(executors, id, name))] as const),
     ),
-    ...Object.entries(damaged).map(
+    ...Object.entries(DAMAGES).map(
       ([how, damage]) => [`state.json ${how}`, (id: string) => damage(join(executors, "@runtime", id, "state.json"))] as const,
     ),
     [
@@ -168,8 +140,8 @@ describe.skipIf(!isRoot)("containers whose records are lost (needs root)", () =>
     const other = processOf("other");
     const [one, two, three, four] = names.map((name) => lost.get(name)!.id) as [string, string, string, string];
     both(one, "");
-    damaged["garbage"]!(join(executors, two, "record.json"));
-    damaged["a FIFO"]!(join(executors, three, "record.json"));
+    DAMAGES["garbage"]!(join(executors, two, "record.json"));
+    DAMAGES["a FIFO"]!(join(executors, three, "record.json"));
     rmSync(join(executors, "@runtime", four), { recursive: true });
     // The runtime's own records are looked at when they are needed, and now and then.
     expect(await scene.ctl("stop", "t3")).toMatchObject({ status: 0 });

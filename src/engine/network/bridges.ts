@@ -24,7 +24,7 @@ export class Bridges {
   }
 
   /** Removes those bridges of an attachment that nobody else uses: others that leave do not count. @throws NetworkError */
-  async leave({ containerId, steps }: Attachment): Promise<void> {
+  async leave({ containerId, steps }: Pick<Attachment, "containerId" | "steps">): Promise<void> {
     while (this.#removing !== undefined) await this.#removing.catch(() => {});
     this.#leaving.add(containerId);
     const unused = this.unused(bridgesOf({ steps }));

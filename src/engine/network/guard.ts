@@ -90,7 +90,8 @@ export class BridgeGuards {
   forget(bridge: string): Promise<void> {
     return this.#inTurn(async () => {
       const known = this.#written.get(bridge);
-      if (known === undefined) return;
+      // An earlier process may have written it for a task whose record was lost since.
+      if (known === undefined) return this.#sweep("", (one) => one === bridge);
       this.#written.delete(bridge);
       await restoreRaw([`-D ${known.jump}`, `-F ${CHAIN}${bridge}`, `-X ${CHAIN}${bridge}`], this.#timeoutMs).catch(async (error) => {
         // Somebody may have removed some of it.
@@ -100,12 +101,16 @@ export class BridgeGuards {
     });
   }
 
-  /** Removes those of bridges that no task uses, and writes those that are used. @param prefix of the names of this engine's networks. @throws NetworkError */
-  tidy(prefix: string): Promise<void> {
+  /**
+   * Removes those of bridges that no task uses, and writes those that are used.
+   * @param prefix of the names of this engine's networks
+   * @param unleased bridges by which no task has an address: those of tasks whose records are lost stay guarded. @throws NetworkError
+   */
+  tidy(prefix: string, unleased: readonly string[]): Promise<void> {
     return this.#inTurn(async () => {
       const used = this.#attachments.all().flatMap(({ steps }) => bridgesIn(steps));
       const names = new Set(used.map(({ bridge }) => bridge));
-      await this.#sweep(`${prefix}-`, (bridge) => !names.has(bridge));
+      await this.#sweep(`${prefix}-`, (bridge) => !names.has(bridge) && unleased.includes(bridge));
       this.#written.clear();
       await this.#write(used);
     });

@@ -15,6 +15,8 @@ export interface NetworksOptions {
   readonly timeoutMs: number;
 }
 
+const SUFFIX = ".json";
+
 export class Networks {
   readonly #options: NetworksOptions;
   readonly #known = new Map<string, Promise<BridgeNetwork>>();
@@ -46,22 +48,38 @@ export class Networks {
     const written = this.written();
     const id = `${this.prefix}-${name}`;
     const known = written.find((one) => one.name === id);
-    if (known !== undefined) return known;
+    if (known !== undefined && known.subnet !== "") return known;
     const routes = await output("ip", ["-4", "-o", "route", "show", "table", "all"], this.#options.timeoutMs);
     const subnet = freeSubnet(id, [...routes.split(/\s+/), ...written.map((one) => one.subnet)]);
     if (subnet === undefined)
       throw new NetworkError("no-subnet", "every address from 10.64.0.0 to 10.127.255.255 has a route on this host");
-    // Names of interfaces have at most 15 characters (IFNAMSIZ).
-    const network = { name: id, bridge: `rt-${createHash("sha256").update(id).digest("hex").slice(0, 10)}`, subnet };
-    writeDurably(join(this.#options.directory, `${name}.json`), JSON.stringify(network));
+    const network = { name: id, bridge: bridgeOf(id), subnet };
+    writeDurably(join(this.#options.directory, `${name}${SUFFIX}`), JSON.stringify(network));
     return network;
   }
 
-  /** All networks that were ever made. */
+  /** All networks that were ever made. `subnet` "": its file is damaged, and it is chosen anew when a task needs it. */
   written(): BridgeNetwork[] {
     const { directory } = this.#options;
     if (!existsSync(directory)) return [];
-    const files = readdirSync(directory).filter((name) => name.endsWith(".json"));
-    return files.map((name) => JSON.parse(readFileSync(join(directory, name), "utf8")) as BridgeNetwork);
+    const files = readdirSync(directory).filter((name) => name.endsWith(SUFFIX));
+    return files.map((file) => {
+      const name = `${this.prefix}-${file.slice(0, -SUFFIX.length)}`;
+      return readIn(join(directory, file)) ?? { name, bridge: bridgeOf(name), subnet: "" };
+    });
+  }
+}
+
+/** Names of interfaces have at most 15 characters (IFNAMSIZ). */
+function bridgeOf(network: string): string {
+  return `rt-${createHash("sha256").update(network).digest("hex").slice(0, 10)}`;
+}
+
+function readIn(path: string): BridgeNetwork | undefined {
+  try {
+    const found = JSON.parse(readFileSync(path, "utf8")) as BridgeNetwork;
+    return [found.name, found.bridge, found.subnet].every((text) => typeof text === "string") ? found : undefined;
+  } catch {
+    return undefined;
   }
 }

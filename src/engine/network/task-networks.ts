@@ -19,6 +19,7 @@ import { merged, NetworkError } from "./errors.ts";
 import { removeFiles, writeFiles, writeHosts } from "./files.ts";
 import { BridgeGuards } from "./guard.ts";
 import { checkInterface } from "./interface.ts";
+import { Lost } from "./lost.ts";
 import { addRouting, addRules, isPinned, pinNamespace, prepareNamespace, unmountNamespaces, unpinNamespace } from "./namespace.ts";
 import { addNat, checkNat, natRules, removeNat } from "./nat.ts";
 import { restoreNat } from "./nat-table.ts";
@@ -66,6 +67,8 @@ export class TaskNetworks {
   readonly #openings = new Openings();
   readonly #nat: Together;
   readonly #unmounting: Together;
+  readonly #tidying: TidyOptions;
+  readonly #lost: Lost;
 
   constructor(options: TaskNetworksOptions) {
     const { directory, key, cniPath = CNI_PATH, timeoutMs = TIMEOUT_MS } = options;
@@ -78,6 +81,9 @@ export class TaskNetworks {
     this.#bridges = new Bridges(this.#attachments, timeoutMs, (name) => this.#guards.forget(name));
     this.#nat = new Together((lines) => restoreNat(lines, timeoutMs));
     this.#unmounting = new Together((paths) => unmountNamespaces(paths, timeoutMs));
+    const { namespaces } = options;
+    this.#tidying = { namespaces, leases: this.#leases, prefix: this.#networks.prefix, unmounting: this.#unmounting, timeoutMs };
+    this.#lost = new Lost({ tidying: this.#tidying, networks: this.#networks, bridges: this.#bridges });
   }
 
   /** Where the containers of a task find its network. */
@@ -117,6 +123,12 @@ export class TaskNetworks {
 
   /** Removes the network. Succeeds if it does not exist. @throws NetworkError: something is left; the call may be repeated */
   async release(id: string): Promise<void> {
+    const isLost = !this.#attachments.read(id)?.namespace;
+    await this.#release(id);
+    if (isLost) await this.#lost.sweep(id);
+  }
+
+  async #release(id: string): Promise<void> {
     const { path, files } = this.placement(id);
     const attachment = this.#attachments.read(id);
     // Plugins do not need the bridge, which takes the kernel longer than an interface of it.
@@ -160,16 +172,10 @@ export class TaskNetworks {
    * @param isKnown whether the task with this id has a network, or may have one
    */
   async tidy(isKnown: (id: string) => boolean): Promise<readonly unknown[]> {
-    const { directory, namespaces } = this.#options;
     // The engine has never made a network.
-    if (!existsSync(directory)) return [];
-    const options: TidyOptions = {
-      namespaces,
-      leases: this.#leases,
-      prefix: this.#networks.prefix,
-      unmounting: this.#unmounting,
-      timeoutMs: this.#timeoutMs,
-    };
+    if (!existsSync(this.#options.directory)) return [];
+    const options = this.#tidying;
+    const unleased = () => this.#lost.unleased();
     const errors: unknown[] = [];
     for (const id of this.#attachments.ids().filter((one) => !isKnown(one))) await this.release(id).catch((error) => errors.push(error));
     // Names and leases are kept for tasks whose network could not be removed.
@@ -179,8 +185,8 @@ export class TaskNetworks {
       async () => tidyLeases(options, isKept),
       // Without a bridge there are no rules, so that iptables need not be installed.
       async () => (this.#networks.written().length > 0 ? tidyRules(options, isKept) : undefined),
-      async () => (this.#networks.written().length > 0 ? this.#guards.tidy(this.#networks.prefix) : undefined),
-      () => tidyBridges(this.#bridges.unused(this.#networks.written().map(({ bridge }) => bridge)), this.#timeoutMs),
+      async () => (this.#networks.written().length > 0 ? this.#guards.tidy(this.#networks.prefix, unleased()) : undefined),
+      async () => tidyBridges(this.#bridges.unused(unleased()), this.#timeoutMs),
     ];
     for (const step of steps) await step().catch((error) => errors.push(error));
     return errors;
@@ -214,7 +220,8 @@ export class TaskNetworks {
       }
     }
     if (attachment !== undefined && isOfThisBoot && keeps && isPinned(attachment.namespace)) await this.#detach(attachment);
-    else await this.release(id);
+    // There is no record before the first attempt.
+    else await (attachment === undefined ? this.#release(id) : this.release(id));
     return undefined;
   }
 

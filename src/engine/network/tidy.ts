@@ -17,6 +17,9 @@ export interface TidyOptions {
   readonly timeoutMs: number;
 }
 
+/** Name of the file of a lease. */
+const ADDRESS = /^[0-9a-f.:]+$/;
+
 /** Removes namespace files, whether or not a namespace is bound to them. @throws NetworkError, the errors of the system calls */
 export async function tidyNamespaces({ namespaces, unmounting }: TidyOptions, isKnown: (id: string) => boolean): Promise<void> {
   const files = existsSync(namespaces) ? readdirSync(namespaces).map((name) => join(namespaces, name)) : [];
@@ -28,11 +31,17 @@ export async function tidyNamespaces({ namespaces, unmounting }: TidyOptions, is
 export function tidyLeases({ leases, prefix }: TidyOptions, isKnown: (id: string) => boolean): void {
   const networks = existsSync(leases) ? readdirSync(leases).filter((name) => name.startsWith(prefix)) : [];
   for (const directory of networks.map((name) => join(leases, name))) {
-    for (const address of readdirSync(directory).filter((name) => /^[0-9a-f.:]+$/.test(name))) {
+    for (const address of readdirSync(directory).filter((name) => ADDRESS.test(name))) {
       const [id = ""] = readFileSync(join(directory, address), "utf8").split(/\r?\n/);
       if (!isKnown(id)) rmSync(join(directory, address), { force: true });
     }
   }
+}
+
+/** Whether a task has an address of this network, whatever else is known of it. @throws the errors of the system calls */
+export function isLeased(leases: string, network: string): boolean {
+  const directory = join(leases, network);
+  return existsSync(directory) && readdirSync(directory).some((name) => ADDRESS.test(name));
 }
 
 /** @throws NetworkError program-missing, program-failed */
