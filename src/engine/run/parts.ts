@@ -35,6 +35,7 @@ import { SpecCopies } from "./containers/spec-copies.ts";
 import { Strays } from "./containers/strays.ts";
 import { hostFactsIn, succeededIn, tasksIn } from "./desired/codec.ts";
 import { Edits } from "./desired/edits.ts";
+import { isUsable } from "./desired/usable.ts";
 import { Effects } from "./effects.ts";
 import { ImageCare, imagesOf } from "./image-care.ts";
 import type { EngineLog } from "./log.ts";
@@ -162,7 +163,7 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
   const effects = new Effects({ ...common, interfaces, runtime, launching, pulling, specCopies });
   const carryingOut = new CarryingOut({ turns: () => turns, effects, runtime, log, probe });
 
-  const { records, damaged } = store.load();
+  const { records, damaged } = store.load(isUsable);
   conditions.set("RecordsDamaged", damaged.map(({ kind, key }) => `${kind} ${key}`).join(", "));
   const capacity = capacityOf(settings.capacity);
   const turns: Turns = new Turns(

@@ -27,7 +27,7 @@ export interface Change {
 
 export interface Contents {
   readonly records: readonly StoredRecord[];
-  /** Rows with a wrong checksum. They were moved to the quarantine table; all other rows are kept. */
+  /** Rows with a wrong checksum, and those that the caller cannot use. They were moved to the quarantine table; all other rows are kept. */
   readonly damaged: readonly Pick<StoredRecord, "kind" | "key">[];
 }
 
@@ -59,13 +59,18 @@ export class Store {
     this.#reserve.keep();
   }
 
-  /** Reads all records. Damaged rows are moved to the quarantine table. @throws StoreError not-written, unreadable */
-  load(): Contents {
+  /**
+   * Reads all records. Damaged rows, and those of which `isUsable` says no, are moved to the quarantine table.
+   * @throws StoreError not-written, unreadable
+   */
+  load(isUsable: (record: StoredRecord) => boolean = () => true): Contents {
     const rows = this.#guarded(
       "unreadable",
       () => this.#database.prepare("SELECT kind, key, content, checksum FROM records ORDER BY kind, key").all() as unknown as Row[],
     );
-    const damaged = rows.filter((row) => !isSound(row));
+    const recordOf = ({ kind, key, content }: Row) => ({ kind: kind as RecordKind, key, content });
+    const isKept = (row: Row) => isSound(row) && isUsable(recordOf(row));
+    const [kept, damaged] = [rows.filter(isKept), rows.filter((row) => !isKept(row))];
     if (damaged.length > 0) {
       this.#transaction(() => {
         const keep = this.#database.prepare("INSERT INTO quarantine (kind, key, content, checksum) VALUES (?, ?, ?, ?)");
@@ -77,7 +82,7 @@ export class Store {
       });
     }
     return {
-      records: rows.filter(isSound).map(({ kind, key, content }) => ({ kind: kind as RecordKind, key, content })),
+      records: kept.map(recordOf),
       damaged: damaged.map(({ kind, key }) => ({ kind: kind as RecordKind, key })),
     };
   }
