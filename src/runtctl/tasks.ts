@@ -2,7 +2,6 @@
 import type { OrphanView, TaskView } from "../engine/index.ts";
 import { ClientError } from "./client.ts";
 import type { Session } from "./session.ts";
-import { untilEach } from "./until-each.ts";
 
 /** @param action the last part of the path */
 export function taskPath(name: string, group: string, action?: "stop" | "restart" | "rollback"): string {
@@ -31,22 +30,6 @@ export async function taskIfThere(session: Session, name: string): Promise<TaskV
     if (error instanceof ClientError && error.code === "unknown-task") return undefined;
     throw error;
   }
-}
-
-/** Waits until each task was removed completely. @throws ClientError */
-export function untilGone(session: Session, ids: readonly string[]): Promise<void> {
-  return untilEach(session, ids, {
-    tells: ({ type }) => type === "removed",
-    look: async (id) => ((await taskIfThere(session, id)) === undefined ? "done" : "open"),
-  });
-}
-
-/** Waits until each task has stopped, or is gone. @throws ClientError */
-export function untilStopped(session: Session, ids: readonly string[]): Promise<void> {
-  return untilEach(session, ids, {
-    tells: ({ type }) => type === "task" || type === "removed",
-    look: async (id) => (((await taskIfThere(session, id))?.known ?? "STOPPED") === "STOPPED" ? "done" : "open"),
-  });
 }
 
 /** Tasks of the session's group. @throws ClientError */

@@ -1,8 +1,9 @@
 /** Problems that concern the whole engine, not one task. `runtctl node` shows them. */
-import type { ContainerRecord, TaskRecord } from "../model/index.ts";
+import type { TaskRecord } from "../model/index.ts";
 import type { StoreError } from "../store/index.ts";
 import type { EngineLog } from "./log.ts";
 import type { NodeView } from "./settings.ts";
+import { type LeftView, notRemovedIn, notStoppedIn } from "./view.ts";
 
 type Condition = NodeView["conditions"][number];
 
@@ -34,18 +35,12 @@ export class Conditions {
 
 /** Conditions that follow from the records: capacity that is taken and that the host lacks, and what could not be stopped or removed yet. */
 export function derivedConditions(records: readonly TaskRecord[], overcommitted: string): NodeView["conditions"] {
-  const told = (id: string, of: string, { error }: { readonly error?: string }) =>
-    error === undefined ? [] : [`${of} of ${id}: ${error}`];
-  const running = ({ known, isUnsure }: ContainerRecord) => known !== "STOPPED" || isUnsure;
-  const notStopped = records.flatMap(({ id, containers }) => containers.filter(running).flatMap((one) => told(id, one.name, one.stop)));
-  const notRemoved = records.flatMap(({ id, resources, leftovers }) => [
-    ...leftovers.flatMap((one) => told(id, one.container, one)),
-    ...resources.flatMap((one) => told(id, one.name, one)),
-  ]);
+  const told = (inRecord: (record: TaskRecord) => readonly LeftView[]) =>
+    records.flatMap((record) => inRecord(record).map(({ of, message }) => `${of} of ${record.id}: ${message}`)).join("; ");
   const conditions = [
     { type: "Overcommitted", message: overcommitted },
-    { type: "NotStopped", message: notStopped.join("; ") },
-    { type: "NotRemoved", message: notRemoved.join("; ") },
+    { type: "NotStopped", message: told(notStoppedIn) },
+    { type: "NotRemoved", message: told(notRemovedIn) },
   ] as const;
   return conditions.filter(({ message }) => message !== "");
 }

@@ -19,4 +19,4 @@ export type { Forwarded } from "./network/port-forward.ts";
 export type { Probe, Stage } from "./probe.ts";
 export type { EngineSettings, ImageSettings, NodeView } from "./settings.ts";
 export { TaskEngine } from "./task-engine.ts";
-export type { ContainerView, LedgerView, TaskView } from "./view.ts";
+export type { ContainerView, LedgerView, LeftView, TaskView } from "./view.ts";

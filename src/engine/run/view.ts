@@ -48,6 +48,12 @@ export interface ContainerView {
   readonly log: string;
 }
 
+export interface LeftView {
+  readonly of: string;
+  /** Why the last attempt failed. */
+  readonly message: string;
+}
+
 export interface TaskView {
   readonly id: string;
   readonly group: string;
@@ -69,6 +75,8 @@ export interface TaskView {
   readonly replaces: string | null;
   /** Addresses in the task's networks, with prefix lengths; clients use the first one. Empty: the task has no network, or none at the moment. */
   readonly addresses: readonly string[];
+  /** What could not be stopped or removed yet: a container, or a resource of the task. It is tried again. */
+  readonly left: readonly LeftView[];
   readonly containers: readonly ContainerView[];
 }
 
@@ -111,6 +119,7 @@ export function viewOf(record: TaskRecord, paths: Paths): TaskView {
     pulls: record.pulls && { startedMs: record.pulls.startedAt.wallMs, stoppedMs: record.pulls.stoppedAt?.wallMs ?? null },
     replaces: record.replaces?.task ?? null,
     addresses: record.network?.addresses ?? [],
+    left: [...notStoppedIn(record), ...notRemovedIn(record)],
     containers: record.containers.map((container) => ({
       name: container.name,
       type: container.type,
@@ -130,6 +139,21 @@ export function viewOf(record: TaskRecord, paths: Paths): TaskView {
       log: paths.log(id, container.runtimeId),
     })),
   };
+}
+
+/** Containers of which processes may run that could not be ended yet. */
+export function notStoppedIn({ containers }: Pick<TaskRecord, "containers">): LeftView[] {
+  const running = ({ known, isUnsure }: ContainerRecord) => known !== "STOPPED" || isUnsure;
+  return containers.filter(running).flatMap(({ name, stop }) => leftBy(name, stop));
+}
+
+/** Ended containers, and resources, that could not be removed yet. */
+export function notRemovedIn({ leftovers, resources }: Pick<TaskRecord, "leftovers" | "resources">): LeftView[] {
+  return [...leftovers.flatMap((one) => leftBy(one.container, one)), ...resources.flatMap((one) => leftBy(one.name, one))];
+}
+
+function leftBy(of: string, { error }: { readonly error?: string }): LeftView[] {
+  return error === undefined ? [] : [{ of, message: error }];
 }
 
 /** When it ended, as its monitor has recorded it. The daemon learns of that later, if it was not running at that time. */

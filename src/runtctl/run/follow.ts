@@ -15,7 +15,7 @@ const SOON_MS = 1;
 const LOOK_MS = 20;
 /** docker(1) exits with this status if no program was run. */
 export const NOT_RUN = 125;
-const UNKNOWN = 255;
+export const UNKNOWN = 255;
 
 /** Waits until the task runs or has ended. @throws ClientError */
 export function untilStarted(session: Session, id: string): Promise<TaskView> {
@@ -61,10 +61,14 @@ export async function printOutput(session: Session, id: string): Promise<void> {
   }
 }
 
-/** SIGINT and SIGTERM stop the task. Returns a function that removes the handlers. */
-export function passSignals({ client, group }: Session, id: string): () => void {
-  const stop = () => void client.call("POST", taskPath(id, group, "stop")).catch(() => {});
-  return onEndingSignals(stop);
+/** SIGINT and SIGTERM stop the task; a further one calls `leave`. Returns a function that removes the handlers. */
+export function passSignals({ client, group }: Session, id: string, leave: () => void): () => void {
+  let isAsked = false;
+  return onEndingSignals(() => {
+    if (isAsked) return leave();
+    isAsked = true;
+    client.call("POST", taskPath(id, group, "stop")).catch(() => {});
+  });
 }
 
 /** Exit status of an ended task, and the reason if no program was run. */

@@ -1,10 +1,10 @@
-import { parseDuration } from "../../engine/client.ts";
 import type { Applied, AppliedChange } from "../../engine/index.ts";
 import { EXIT, UsageError } from "../errors.ts";
 import { printable } from "../output/style.ts";
 import { print, printError } from "../platform/index.ts";
 import { DEFAULT_GROUP, type Session } from "../session.ts";
 import { tasksOf } from "../tasks.ts";
+import { durationOf } from "../until-ended.ts";
 import { verb } from "../verb.ts";
 import { type ApplyOptions, addApplyOptions, applyOptionsOf } from "./apply-options.ts";
 import { addComposeOptions, fileToApply } from "./compose.ts";
@@ -78,9 +78,7 @@ async function tellOfEarlier({ client }: Session, applied: readonly Applied[]): 
 function limitOf({ wait, timeout }: WaitOptions): number | undefined {
   if (timeout === undefined) return undefined;
   if (!wait) throw new UsageError("--timeout without --wait: there is no wait that it could end");
-  const limitMs = parseDuration(timeout);
-  if (limitMs === undefined) throw new UsageError(`--timeout: ${timeout} is no duration like 10s or 2m`);
-  return limitMs;
+  return durationOf(timeout);
 }
 
 async function awaitAll(session: Session, applied: readonly Applied[], limitMs: number | undefined): Promise<number> {

@@ -7,10 +7,11 @@ import type { passInput as PassInput } from "../on-node/input.ts";
 import { printable } from "../output/style.ts";
 import { onNode, ownPid, print, printError } from "../platform/index.ts";
 import { pullWithBar } from "../pull-bar.ts";
-import { endOf, NOT_RUN, passSignals, printOutput, untilStarted, untilStopped, whyNotRun } from "../run/follow.ts";
+import { endOf, NOT_RUN, passSignals, printOutput, UNKNOWN, untilStarted, untilStopped, whyNotRun } from "../run/follow.ts";
 import { type RunOptions, taskText } from "../run/task-text.ts";
 import type { Session } from "../session.ts";
-import { taskIfThere, taskPath, untilGone } from "../tasks.ts";
+import { taskIfThere, taskOf, taskPath } from "../tasks.ts";
+import { DEFAULT_WAIT, durationOf, untilEnded } from "../until-ended.ts";
 import { verb } from "../verb.ts";
 import { orFindings } from "./findings.ts";
 
@@ -25,7 +26,7 @@ export const run = verb<Options>({
   name: "run",
   summary: "run a container of an image as a task of its own",
   description: [
-    "What it prints goes to the standard output and error, and runtctl ends with its exit status: 128 + N when signal N ended it, 255 when nobody knows, 125 when nothing was run. ^C stops it; with -it each key is the container's, and ^P ^Q leaves it running.",
+    "What it prints goes to the standard output and error, and runtctl ends with its exit status: 128 + N when signal N ended it, 255 when nobody knows, 125 when nothing was run. ^C stops it, and a second one no longer waits for that; with -it each key is the container's, and ^P ^Q leaves it running.",
     "The task stays to be looked at until the end of its retention, or goes with --rm. With -i the standard input of runtctl is that of the container, up to its end; with -it it is a terminal, whose end is ^D.",
   ],
   examples: [
@@ -106,12 +107,14 @@ async function inForeground(
   { interactive, tty, rm }: Options,
   passInput?: typeof PassInput,
 ): Promise<number> {
-  const ignoreSignals = passSignals(session, id);
   let giveBack = () => {};
   let leave = () => {};
-  const left = new Promise<"left">((resolve) => {
+  let giveUp = () => {};
+  const left = new Promise<"left" | "given up">((resolve) => {
     leave = () => resolve("left");
+    giveUp = () => resolve("given up");
   });
+  const ignoreSignals = passSignals(session, id, giveUp);
   const output = printOutput(session, id);
   output.catch(() => {});
   try {
@@ -119,7 +122,9 @@ async function inForeground(
       await untilStarted(session, id);
       if (interactive) giveBack = await passInput(session, id, tty === true, leave);
     }
-    if ((await Promise.race([left, output])) === "left") return EXIT.done;
+    const end = await Promise.race([left, output]);
+    if (end === "left") return EXIT.done;
+    if (end === "given up") return failed(`task ${(await taskOf(session, id)).name} has not stopped yet; the daemon goes on`, UNKNOWN);
   } finally {
     giveBack();
     ignoreSignals();
@@ -127,7 +132,8 @@ async function inForeground(
   const task = await untilStopped(session, id);
   if (rm) {
     await session.client.call("DELETE", taskPath(id, session.group));
-    await untilGone(session, [id]);
+    // What keeps it from going is said, and the exit status is the container's all the same.
+    await untilEnded(session, { tasks: [{ id, name: task.name }], to: "deleted", limitMs: durationOf(DEFAULT_WAIT) });
   }
   const { status, why } = endOf(task);
   return why === undefined ? status : failed(why, status);

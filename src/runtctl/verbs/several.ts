@@ -5,6 +5,7 @@ import { UsageError } from "../errors.ts";
 import { printable } from "../output/style.ts";
 import { print } from "../platform/index.ts";
 import type { Session } from "../session.ts";
+import { DEFAULT_WAIT } from "../until-ended.ts";
 import { addComposeOptions, fileToApply } from "./compose.ts";
 import type { ComposeFlags } from "./file.ts";
 import { orFindings } from "./findings.ts";
@@ -12,10 +13,6 @@ import { orFindings } from "./findings.ts";
 export interface SeveralOptions extends ComposeFlags {
   readonly file?: string;
   readonly all?: true;
-}
-
-export interface WaitedFor {
-  readonly wait: boolean;
 }
 
 export function addSeveral(command: Command): void {
@@ -26,8 +23,10 @@ export function addSeveral(command: Command): void {
   addComposeOptions(command);
 }
 
-export function addNoWait(command: Command): void {
-  command.option("--no-wait", "return as soon as the daemon has recorded the request");
+export function addWait(command: Command): void {
+  command
+    .option("--no-wait", "return as soon as the daemon has recorded the request")
+    .option("--timeout <duration>", `wait for at most this long; default: ${DEFAULT_WAIT}`);
 }
 
 /** Asks for it. Returns undefined if the file has errors, after they were printed. @throws UsageError, ClientError */
@@ -48,13 +47,15 @@ export async function askSeveral<Answer extends Selected = Selected>(
   return orFindings({ source, origin }, () => client.call<Answer>("POST", path, { ...body, ...more }));
 }
 
-/** One line for each task, and for what was not meant and may have been. */
+/** One line for each task, and for what was not meant and may have been. @param open ids of tasks of which it was said that it is not done */
 export function sayDone(
   { tasks, forgotten, missing, others, stopped = [] }: Selected & Partial<Restarted>,
   what: string,
   { file, all }: SeveralOptions,
+  open: ReadonlySet<string> = new Set(),
 ): void {
-  for (const name of new Set([...tasks.map((one) => one.name), ...forgotten])) print(`task ${name} ${what}`);
+  const done = tasks.filter(({ id }) => !open.has(id));
+  for (const name of new Set([...done.map((one) => one.name), ...forgotten])) print(`task ${name} ${what}`);
   for (const name of missing) print(`task ${printable(name)} is not there`);
   if (file !== undefined) for (const name of others) print(`- task ${name} is not in the file`);
   for (const name of stopped) print(`task ${name} has stopped`);

@@ -88,6 +88,9 @@ export const taskView = z
     addresses: z
       .array(z.string())
       .describe("Of its own network, with the length of the prefix; the first is the one to reach it at. Empty: it has none, or not now."),
+    left: z
+      .array(z.strictObject({ of: z.string().describe("A container, or a resource of the task."), message: z.string() }))
+      .describe("What could not be stopped or removed yet, and why. It is tried again, at least once a minute."),
     containers: z.array(containerView),
   })
   .meta({ id: "Task" }) satisfies z.ZodType<TaskView>;

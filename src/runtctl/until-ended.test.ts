@@ -3,9 +3,9 @@ import { createServer, type ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { clientOf } from "./client.ts";
-import { untilGone } from "./tasks.ts";
+import { limitOf, untilEnded } from "./until-ended.ts";
 
 /** In the place of the daemon: one task, which is there until `remove`. */
 async function daemonWith({ takesReaders }: { readonly takesReaders: boolean }) {
@@ -13,6 +13,7 @@ async function daemonWith({ takesReaders }: { readonly takesReaders: boolean }) 
   const socket = join(directory, "socket");
   let isThere = true;
   let looks = 0;
+  let left: object[] = [];
   let reader: ServerResponse | undefined;
   const server = createServer(({ url = "" }, response) => {
     if (url.startsWith("/v1/events")) {
@@ -22,7 +23,7 @@ async function daemonWith({ takesReaders }: { readonly takesReaders: boolean }) 
     }
     if (url.startsWith("/v1/node")) return void response.end('{"lastSequence":7}');
     looks++;
-    if (isThere) return void response.end('{"id":"g.t.1"}');
+    if (isThere) return void response.end(JSON.stringify({ id: "g.t.1", name: "t", known: "RUNNING", left }));
     response.writeHead(404).end('{"code":"unknown-task","message":"there is none"}');
   });
   await new Promise<void>((resolve) => server.listen(socket, resolve));
@@ -31,11 +32,15 @@ async function daemonWith({ takesReaders }: { readonly takesReaders: boolean }) 
     server.close();
     rmSync(directory, { recursive: true });
   });
-  const tell = (task: string) => reader?.write(`id: 8\nevent: removed\ndata: ${JSON.stringify({ type: "removed", task })}\n\n`);
+  const tell = (task: string, type = "removed") => reader?.write(`id: 8\nevent: ${type}\ndata: ${JSON.stringify({ type, task })}\n\n`);
   return {
     session: { client: clientOf([socket]), sockets: [socket], group: "g" } as const,
     looks: () => looks,
     tell,
+    cannotEnd(): void {
+      left = [{ of: "a", message: "processes are left\u001b[2J" }];
+      tell("g.t.1", "left");
+    },
     remove(): void {
       isThere = false;
       tell("g.t.1");
@@ -43,24 +48,53 @@ async function daemonWith({ takesReaders }: { readonly takesReaders: boolean }) 
   };
 }
 
+type Mock = Awaited<ReturnType<typeof daemonWith>>;
+const gone = ({ session }: Mock, limitMs = 60_000) => untilEnded(session, { tasks: [{ id: "g.t.1", name: "t" }], to: "deleted", limitMs });
+const printed = () => {
+  const spy = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+  onTestFinished(() => spy.mockRestore());
+  return () => spy.mock.calls.map(([text]) => String(text));
+};
+
 test("the end of a task that is removed is told, not looked for; that of another one is not it", async () => {
   const daemon = await daemonWith({ takesReaders: true });
-  const gone = untilGone(daemon.session, ["g.t.1"]);
+  const waiting = gone(daemon);
   await sleep(300);
   daemon.tell("g.other.1");
   await sleep(300);
   expect(daemon.looks()).toBe(1);
   daemon.remove();
-  await gone;
+  await waiting;
   expect(daemon.looks()).toBe(2);
 });
 
 test("a daemon that takes no more readers of events is asked now and then; what is gone already is not waited for", async () => {
   const daemon = await daemonWith({ takesReaders: false });
-  const gone = untilGone(daemon.session, ["g.t.1"]);
+  const waiting = gone(daemon);
   await sleep(300);
   daemon.remove();
-  await gone;
+  await waiting;
   expect(daemon.looks()).toBeGreaterThan(1);
-  await untilGone(daemon.session, ["g.t.1"]);
+  await gone(daemon);
+});
+
+test.each([true, false])("what cannot be removed is told at once and once, and the wait has an end (readers: %j)", async (takesReaders) => {
+  const lines = printed();
+  const daemon = await daemonWith({ takesReaders });
+  const waiting = gone(daemon, 1_000);
+  await sleep(300);
+  daemon.cannotEnd();
+  daemon.cannotEnd();
+  await sleep(300);
+  const why = "a: processes are left\\x1b[2J";
+  expect(lines()).toEqual([`runtctl: task t is not deleted yet: ${why}; the daemon tries again\n`]);
+  expect(await waiting).toEqual(new Set(["g.t.1"]));
+  expect(lines()[1]).toBe(`runtctl: task t is not deleted: ${why}; the wait is over, and the daemon goes on\n`);
+});
+
+test("a wait has ten minutes, or what is asked for", () => {
+  expect(limitOf({ wait: true })).toBe(600_000);
+  expect(limitOf({ wait: true, timeout: "2s" })).toBe(2_000);
+  expect(() => limitOf({ wait: true, timeout: "soon" })).toThrow("soon is no duration");
+  expect(() => limitOf({ wait: false, timeout: "2s" })).toThrow("there is no wait");
 });

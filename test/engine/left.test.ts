@@ -1,0 +1,127 @@
+/** What cannot be stopped or removed: it is told as event, condition and by the client that waits, holds up nothing else, and goes when it can. */
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import type { NodeView, TaskView } from "../../src/engine/index.ts";
+import { REPOSITORY } from "../support/programs.ts";
+import { taskCgroups } from "./daemon-cgroups.ts";
+import { eventsOf, http, isRoot, LONGEST_MS, until, useEngine } from "./support.ts";
+import { taskText } from "./tasks.ts";
+
+describe.skipIf(!isRoot || !existsSync("/dev/fuse"))("what cannot be ended (needs root and FUSE)", () => {
+  const scene = useEngine();
+  let holders: ChildProcess[] = [];
+  let mounted: string[] = [];
+  // Before the scene cleans up, which waits for processes.
+  afterEach(() => {
+    for (const child of holders) child.kill("SIGKILL");
+    holders = [];
+    for (const path of mounted) if (readFileSync("/proc/self/mounts", "utf8").includes(path)) execFileSync("umount", [path]);
+    mounted = [];
+  });
+  const executors = join(scene.stateDir, "executors");
+  const node = async (): Promise<NodeView> => JSON.parse((await http(scene.socket, "GET", "/v1/node")).text);
+  const get = async (name: string): Promise<TaskView> => JSON.parse((await http(scene.socket, "GET", `/v1/tasks/${name}`)).text);
+  const running = (name: string) => until(async () => (await get(name)).known === "RUNNING");
+  const told = async () => (await eventsOf(scene.socket, 0)).map(({ data }) => data).filter(({ type }) => type === "left");
+  const pidOf = (name: string) => scene.list().find(({ id }) => id.startsWith(`default.${name}.`))!.pid;
+
+  /** A process of the task waits in the kernel until this is called. */
+  async function hold(name: string): Promise<() => void> {
+    const root = `/proc/${pidOf(name)}/root/tmp`;
+    await until(() => existsSync(`${root}/deaf`));
+    const child = spawn(process.execPath, [join(REPOSITORY, "test/support/deaf-fuse.mjs"), String(pidOf(name)), "/tmp/deaf"], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    holders.push(child);
+    let printed = "";
+    child.stdout.on("data", (data) => {
+      printed += data;
+    });
+    await until(() => printed.includes("mounted"));
+    writeFileSync(`${root}/go`, "");
+    await until(() => printed.includes("kept"));
+    return () => void child.kill("SIGKILL");
+  }
+  const HELD =
+    "mkdir -p /tmp/deaf; rm -f /tmp/go; until [ -e /tmp/go ]; do sleep 0.05; done; cat /tmp/deaf/file & trap 'exit 0' TERM; wait";
+
+  test(
+    "E77 a process that SIGKILL does not end: the task is not told as stopped, who waits is told why and has an end, others are not held up, and it goes when it ends",
+    async () => {
+      const daemon = await scene.daemon();
+      const text = (name: string, script: string) => taskText(scene.rootfs(), name, [{ name: "a", script, fields: { stopTimeout: "1s" } }]);
+      await http(scene.socket, "POST", "/v1/apply", {
+        text: `${text("held", HELD)}\n---\n${text("other", "trap 'exit 0' TERM; sleep 1000 & wait")}`,
+      });
+      for (const name of ["held", "other"]) await running(name);
+      const release = await hold("held");
+      const pid = pidOf("held");
+      const stopped = scene.ctl("stop", "held", "--timeout", "20s");
+      expect(await scene.ctl("delete", "other")).toMatchObject({ status: 0 });
+      expect(await stopped).toEqual({
+        status: 1,
+        stdout: "",
+        stderr: expect.stringMatching(
+          /^runtctl: task held is not stopped yet: a: still there after SIGKILL: \d+; the daemon tries again\nruntctl: task held is not stopped: a: .*; the wait is over, and the daemon goes on\n$/,
+        ),
+      });
+      expect(existsSync(`/proc/${pid}`)).toBe(true);
+      expect(await get("held")).toMatchObject({ known: "RUNNING", left: [{ of: "a", message: expect.stringContaining("after SIGKILL") }] });
+      expect(await told()).toMatchObject([{ of: "a", task: "default.held.1", message: expect.stringContaining("after SIGKILL") }]);
+      expect((await node()).conditions).toMatchObject([{ type: "NotStopped", message: expect.stringContaining("a of default.held.1: ") }]);
+      // Nothing of it is given back before.
+      const deleted = scene.ctl("delete", "held", "--timeout", "1s");
+      expect(await deleted).toMatchObject({ status: 1, stderr: expect.stringContaining("task held is not deleted") });
+      release();
+      expect(await scene.ctl("delete", "held")).toMatchObject({ status: 0, stdout: "task held deleted\n" });
+      expect(await node()).toMatchObject({ tasks: 0, conditions: [] });
+      expect([scene.list(), taskCgroups()]).toEqual([[], []]);
+      expect(daemon.log()).not.toMatch(/"uncaught|"defect/);
+    },
+    LONGEST_MS,
+  );
+
+  test(
+    "E79 a container that cannot be removed does not keep the others; it is told as left, tried again, and the task is gone when it can be",
+    async () => {
+      await scene.daemon();
+      await http(scene.socket, "POST", "/v1/apply", { text: taskText(scene.rootfs(), "t", [{ name: "a" }, { name: "b" }]) });
+      await running("t");
+      const busy = join(executors, readdirSync(executors).find((id) => id.includes(".a-"))!, "busy");
+      mkdirSync(busy);
+      execFileSync("mount", ["-t", "tmpfs", "foreign", busy]);
+      mounted.push(busy);
+      writeFileSync(join(busy, "file"), "of somebody else");
+      const failed = await scene.ctl("delete", "t", "--timeout", "3s");
+      expect(failed).toMatchObject({ status: 1, stderr: expect.stringMatching(/^runtctl: task t is not deleted yet: a: /) });
+      expect(readdirSync(executors).filter((id) => !id.startsWith("@"))).toEqual([expect.stringContaining(".a-")]);
+      expect(readFileSync(join(busy, "file"), "utf8")).toBe("of somebody else");
+      expect(await told()).toMatchObject([{ of: "a", task: "default.t.1" }]);
+      expect((await node()).conditions).toMatchObject([{ type: "NotRemoved", message: expect.stringContaining("a of default.t.1: ") }]);
+      execFileSync("umount", [busy]);
+      expect(await scene.ctl("delete", "t")).toMatchObject({ status: 0 });
+      expect(await node()).toMatchObject({ tasks: 0, conditions: [] });
+      expect(readdirSync(executors).filter((id) => !id.startsWith("@"))).toEqual([]);
+    },
+    LONGEST_MS,
+  );
+
+  test("E77 without cgroups of their own nothing proves whose the processes of lost records are: they are left alone, and that is told", async () => {
+    const first = await scene.daemon({ args: ["--no-task-limits"] });
+    await http(scene.socket, "POST", "/v1/apply", { text: taskText(scene.rootfs(), "t", [{ name: "a" }]) });
+    await running("t");
+    const { id, pid } = scene.list()[0]!;
+    await first.kill();
+    for (const root of [executors, join(executors, "@runtime")]) execFileSync("rm", ["-r", join(root, id)]);
+    await scene.daemon({ args: ["--no-task-limits"] });
+    await until(async () => (await node()).conditions.some(({ type }) => type === "NotStopped"));
+    expect((await told()).map(({ of }) => of)).toEqual(["a"]);
+    expect((await scene.ctl("stop", "t", "--timeout", "1s")).stderr).toContain("nothing proves that they are of this container");
+    expect(existsSync(`/proc/${pid}`)).toBe(true);
+    process.kill(pid, "SIGKILL");
+    expect(await scene.ctl("delete", "t")).toMatchObject({ status: 0 });
+    expect((await node()).conditions).toEqual([]);
+  });
+});
