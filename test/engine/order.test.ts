@@ -90,13 +90,13 @@ describe.skipIf(!isRoot)("dependencies, stops and restarts (needs root)", () => 
       /other (has stopped|is being stopped) and is not started/,
     ],
     [
-      "E93: HEALTHY that does not come in time",
+      "HEALTHY that does not come in time",
       { name: "other", script: SLEEP, fields: { healthCheck: { command: ["false"], interval: "50ms" } } },
       on("other", "HEALTHY", "700ms"),
       /other was not healthy within 700 ms/,
     ],
   ])(
-    "E91: a container whose condition can never hold stops with the chain of reasons, and has no exit code (%s)",
+    "E91 E93: a container whose condition can never hold stops with the chain of reasons, and has no exit code (%s)",
     async (_, other, dependency, reason) => {
       await scene.daemon();
       await apply([other, { name: "waits", fields: { dependsOn: [dependency] } }]);

@@ -157,7 +157,7 @@ describe.skipIf(!isRoot)("the queue (needs root)", () => {
   );
 
   test(
-    `E13 E35 ${TASKS} short tasks through a ledger that fits a few: all run, none is lost, and never more at once`,
+    "E13 E35 many short tasks through a ledger that fits a few: all run, none is lost, and never more at once",
     async () => {
       const { directory, lines } = shared("many");
       const most = Math.min(20, TASKS / 4);

@@ -37,7 +37,7 @@ describe.skipIf(!isRoot)("limits of a task (needs root)", () => {
           pids: cgroupFile(pid, "pids", "pids.max", 1),
         };
 
-  test("T2: the cgroup of the task is made with its limits before anything else; T11: all containers are below it, in every hierarchy", async () => {
+  test("T2: the cgroup of the task is made with its limits before anything else; T11: all containers are below it, in every hierarchy; T4: it goes in each of them with the task, and so does the level above it", async () => {
     await scene.daemon();
     await run([{ name: "a" }, { name: "b" }], { cpus: 0.25, memory: "64Mi", pids: 30 });
     const { id } = await task();
@@ -49,7 +49,6 @@ describe.skipIf(!isRoot)("limits of a task (needs root)", () => {
     expect(order.indexOf("resource CREATED")).toBeGreaterThanOrEqual(0);
     expect(order.indexOf("resource CREATED")).toBeLessThan(order.indexOf("container PULLED"));
     expect((await scene.ctl("delete", "t")).status).toBe(0);
-    // T4: gone everywhere, and the level above it, too.
     expect(taskCgroups()).toEqual([]);
   });
 
