@@ -91,6 +91,50 @@ configs: { conf: { content: "who=\${WHO}" } }
     );
   });
 
+  const project = (name: string, text: string) => {
+    const directory = join(scene.directory, name);
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(join(directory, "compose.yaml"), text);
+    return join(directory, "compose.yaml");
+  };
+  const webOf = (top: string) =>
+    `${top}services:\n  web:\n    x-runt-rootfs: ${scene.rootfs()}\n    network_mode: none\n    command: [/bin/sh, -c, ${quoted(SLEEP)}]\n    stop_grace_period: 5s\n`;
+
+  test("stop, restart and delete -f of what another directory has made are refused, and say how they are meant: --take-over", async () => {
+    await scene.daemon();
+    const [own, other] = [project("p1", webOf("name: shop\n")), project("p2", webOf("name: shop\n"))];
+    expect((await scene.ctl("apply", "-f", own, "--wait")).stdout).toContain("task web created\n");
+    for (const verb of ["stop", "restart", "delete"])
+      expect(await scene.ctl(verb, "-f", other)).toMatchObject({ status: 1, stdout: "", stderr: expect.stringContaining("(--take-over)") });
+    expect((await scene.ctl("-g", "shop", "stop", "web", "--take-over")).status).toBe(2);
+    for (const [verb, what] of [
+      ["restart", "is being restarted"],
+      ["stop", "stopped"],
+      ["delete", "deleted"],
+    ] as const)
+      expect(await scene.ctl(verb, "-f", other, "--take-over")).toEqual({ status: 0, stdout: `task web ${what}\n`, stderr: "" });
+  });
+
+  test("what an earlier client has made of a file without a name stays in the group default, is not made twice there, and goes with -p default", async () => {
+    await scene.daemon();
+    const file = project("shop", webOf(""));
+    // It has not said from where the tasks are.
+    const web = { name: "web", rootfs: scene.rootfs(), command: "/bin/sh", args: ["-c", SLEEP], stopTimeout: "5s" };
+    const text = JSON.stringify({ name: "web", containers: [web] });
+    expect((await http(scene.socket, "POST", "/v1/apply", { text, group: "default" })).status).toBe(200);
+    expect(await scene.ctl("apply", "-f", file)).toMatchObject({ status: 0, stdout: "task web created\n" });
+    const groups = async () =>
+      JSON.parse((await http(scene.socket, "GET", "/v1/tasks")).text)
+        .tasks.map((one: { group: string }) => one.group)
+        .sort();
+    expect(await groups()).toEqual(["default", "shop"]);
+    expect(await scene.ctl("apply", "-f", file, "-p", "default")).toMatchObject({ status: 0, stdout: "task web unchanged\n" });
+    await until(async () => (await groups()).join() === "default,shop");
+    expect((await scene.ctl("delete", "-f", file, "-p", "default")).stdout).toBe("task web deleted\n");
+    expect((await scene.ctl("delete", "-f", file)).stdout).toBe("task web deleted\n");
+    expect(await groups()).toEqual([]);
+  });
+
   test("a named volume outlives the services that have it, and those of another project do not see it", async () => {
     await scene.daemon();
     const file = (script: string) =>

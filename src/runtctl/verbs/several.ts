@@ -13,13 +13,15 @@ import { orFindings } from "./findings.ts";
 export interface SeveralOptions extends ComposeFlags {
   readonly file?: string;
   readonly all?: true;
+  readonly takeOver?: true;
 }
 
 export function addSeveral(command: Command): void {
   command
     .argument("[name...]", "names of tasks")
     .option("-f, --file <file>", "the tasks of a file, as `apply` takes it, as far as they are there; - is the standard input")
-    .option("--all", "all tasks of the group");
+    .option("--all", "all tasks of the group")
+    .option("--take-over", "with -f: also what another project, or a file that is no project, has made");
   addComposeOptions(command);
 }
 
@@ -37,14 +39,15 @@ export async function askSeveral<Answer extends Selected = Selected>(
   options: SeveralOptions,
   more: Readonly<Record<string, unknown>> = {},
 ): Promise<Answer | undefined> {
-  const { file, all } = options;
+  const { file, all, takeOver } = options;
   if ([names.length > 0, file !== undefined, all === true].filter(Boolean).length !== 1)
     throw new UsageError("one of names, -f FILE and --all says which tasks are meant");
+  if (takeOver && file === undefined) throw new UsageError("--take-over is for -f FILE: names and --all mean whatever has them");
   if (file === undefined) return client.call<Answer>("POST", path, { group, ...(names.length > 0 ? { names } : { all: true }), ...more });
   const read = await fileToApply({ ...options, file }, givenGroup);
   if (read === undefined) return undefined;
   const { source, origin, ...body } = read;
-  return orFindings({ source, origin }, () => client.call<Answer>("POST", path, { ...body, ...more }));
+  return orFindings({ source, origin }, () => client.call<Answer>("POST", path, { ...body, takeOver: takeOver === true, ...more }));
 }
 
 /** One line for each task, and for what was not meant and may have been. @param open ids of tasks of which it was said that it is not done */

@@ -13,10 +13,11 @@ const fields = z.strictObject({
   names: z.array(z.string().min(1)).min(1).optional().describe("Names or ids. One that no task has is an error, and nothing is done."),
   text: z.string().optional().describe("A file as for apply: the tasks of these names, as far as they are there."),
   ...originOfFile,
+  takeOver: z.boolean().default(false).describe("Of a file: what another file or project has made is meant, too."),
   all: z.literal(true).optional().describe("All tasks of the group."),
 });
 
-type Named = Pick<z.output<typeof fields>, "names" | "text" | "all" | "from" | "isProject">;
+type Named = Pick<z.output<typeof fields>, "names" | "text" | "all" | "from" | "isProject" | "takeOver">;
 const isOne = ({ names, text, all }: Pick<Named, "names" | "text" | "all">) =>
   [names, text, all].filter((one) => one !== undefined).length === 1;
 const ONE = "use one of names, text and all";
@@ -40,8 +41,8 @@ const selected = z.strictObject({
 const recorded = { status: 202, description: "It is recorded, not done", schema: selected } as const;
 
 /** @throws EngineError invalid-spec */
-async function selectionOf({ names, text, from, isProject }: Named, { engine, files }: Services): Promise<Selection> {
-  if (text !== undefined) return selectionIn(await files.read(text, hostOf(engine)), { from, isProject });
+async function selectionOf({ names, text, ...origin }: Named, { engine, files }: Services): Promise<Selection> {
+  if (text !== undefined) return selectionIn(await files.read(text, hostOf(engine)), origin);
   return names === undefined ? "all" : { names };
 }
 

@@ -12,7 +12,7 @@ const isNamed =
 test("what a project has made is refused to a file, by name; what another file has made is not", () => {
   const ofProject = { ...owned, project: "/srv/shop", tasks: [...TASKS, task("cart", "/srv/shop")] };
   expect(() => checkOrigin({ from: "/x.yaml" }, ofProject, isNamed("web", "cart"))).toThrow(
-    "task cart of group g was made from /srv/shop, and not from /x.yaml: use another group (-g NAME; -p NAME for a Compose file), or take them over (apply --take-over)",
+    "task cart of group g was made from /srv/shop, and not from /x.yaml: use another group (-g NAME; -p NAME for a Compose file), or say that they are meant (--take-over)",
   );
   checkOrigin({ from: "/x.yaml", takeOver: true }, ofProject, isNamed("cart"));
   checkOrigin({}, ofProject, isNamed("cart"));

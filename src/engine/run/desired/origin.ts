@@ -10,7 +10,7 @@ export interface Origin {
   readonly from?: string | undefined;
   /** The group is a Compose project of this directory: its volumes and networks belong to it, too. */
   readonly isProject?: boolean;
-  /** Whatever others have made becomes this one's. */
+  /** What others have made is meant, too; what is applied to it becomes this one's. */
   readonly takeOver?: boolean;
 }
 
@@ -42,7 +42,7 @@ export function checkOrigin(
   if (from === undefined || takeOver) return;
   const others = tasks.filter((task) => task.group === group && !task.isDeleteAsked && task.from !== undefined && task.from !== from);
   const refuse = (what: string, owner: string, details: object): never => {
-    const ways = "use another group (-g NAME; -p NAME for a Compose file), or take them over (apply --take-over)";
+    const ways = "use another group (-g NAME; -p NAME for a Compose file), or say that they are meant (--take-over)";
     throw new EngineError("other-origin", `${what} from ${owner}, and not from ${from}: ${ways}`, { group, from, owner, ...details });
   };
   const meant = isProject ? others : others.filter((task) => task.from === project && isMeant(task.name));
