@@ -142,7 +142,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("networks of tasks (needs r
         "require('net').createServer().listen(18090, '127.0.0.1', () => console.log('up'))",
       );
       await apply("late", { ports: [{ container: 80, host: 18_090 }] });
-      expect(await stopped("late")).toContain("the port 18090/tcp of the host is taken by a program that is not of this engine");
+      expect(await stopped("late")).toContain("the port 18090/tcp of the host is taken by a program that is not of this engine: ");
       await remove("late");
       end();
       expect(await host.left()).toEqual([]);

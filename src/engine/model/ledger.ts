@@ -62,8 +62,8 @@ export function consume({ capacity, used }: Ledger, demand: Demand): Ledger {
   return { capacity, used: add(used, demand) };
 }
 
-/** Describes what is short; empty if the demand fits. */
-export function shortages({ capacity, used }: Ledger, demand: Demand): string[] {
+/** Describes what is short; empty if the demand fits. @param holders by port, the id of the task that has it */
+export function shortages({ capacity, used }: Ledger, demand: Demand, holders: ReadonlyMap<string, string> = new Map()): string[] {
   const short: string[] = [];
   const cpu = capacity.cpuMillis - used.cpuMillis;
   if (demand.cpuMillis > 0 && demand.cpuMillis > cpu) short.push(`cpu: needs ${demand.cpuMillis / 1000}, free ${Math.max(0, cpu) / 1000}`);
@@ -71,8 +71,12 @@ export function shortages({ capacity, used }: Ledger, demand: Demand): string[] 
   if (demand.memoryBytes > 0 && demand.memoryBytes > memory) {
     short.push(`memory: needs ${demand.memoryBytes} bytes, free ${Math.max(0, memory)}`);
   }
-  for (const port of demand.ports) if (used.ports.includes(port)) short.push(`port: ${port} is taken`);
+  for (const port of demand.ports) if (used.ports.includes(port)) short.push(`port: ${port} is taken${byHolder(holders.get(port))}`);
   return short;
+}
+
+function byHolder(holder: string | undefined): string {
+  return holder === undefined ? "" : ` by ${holder}`;
 }
 
 /** Describes what is taken beyond the capacity, which may have been configured to less while tasks ran. Empty: nothing. */

@@ -74,7 +74,7 @@ test("E14 backfill: 16 overtake the head at most, and none after 60 s", () => {
 test("E11 two tasks that want the same port of the host: the second waits until the first has ended", () => {
   const records = [task("a", { ports: [8080] }), task("b", { ports: [8080] })];
   pass(records, FIFO);
-  expect(waitsFor(records, "b")).toEqual(["port: 8080/tcp is taken"]);
+  expect(waitsFor(records, "b")).toEqual(["port: 8080/tcp is taken by g.a.1"]);
   end(records, "a");
   expect(pass(records, FIFO)).toEqual(["admitted b"]);
 });

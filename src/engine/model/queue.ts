@@ -80,7 +80,7 @@ class Line {
     const demand = demandOf(record.spec);
     const never = shortages({ ...this.#ledger, used: NOTHING }, demand).map((one) => `${one}: more than the host has`);
     const error = ledgerError(demand) ?? (this.#policy.tooLarge === "refuse" ? never[0] : undefined) ?? this.#portError(demand);
-    const missing = shortages(this.#ledger, demand);
+    const missing = shortages(this.#ledger, demand, this.#ports);
     if (error !== undefined) this.#push(record, { type: "refused", at: this.#now, message: error });
     else if (never.length > 0) this.wait(record, never);
     else if (missing.length > 0) this.#stayBehind(record, missing);
