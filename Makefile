@@ -288,8 +288,8 @@ test-library test-engine: test-%: setup-test library $(TEST_TOOLS)
 test-library-long: setup-test library $(TEST_TOOLS)
 	RUNT_TEST_ADOPTIONS=50 RUNT_TEST_ROUNDS=10 RUNT_TEST_EXECUTORS=100 $(B)/test/plain node_modules/.bin/vitest run --project library test/library/crash.test.ts
 
-# The daemon of tasks killed at each point of each action, each ten times, and 500 kills at random of daemon, pumps, monitors and runt: half an hour. RUNT_ENGINE_SEED=7 for
-# others.
+# The daemon of tasks killed at each point of each action, each ten times, and again with lost records of its container; and 500 kills at random of daemon, pumps,
+# monitors and runt, with records lost between them: an hour. RUNT_ENGINE_SEED=7 for others.
 .PHONY: test-engine-kills
 test-engine-kills: setup-test library $(TEST_TOOLS)
 	RUNT_ENGINE_AIMED_KILLS=10 RUNT_ENGINE_RANDOM_KILLS=500 $(B)/test/plain node_modules/.bin/vitest run --project engine \

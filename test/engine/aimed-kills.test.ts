@@ -5,9 +5,10 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import type { TaskView } from "../../src/engine/index.ts";
+import type { TaskDetail, TaskView } from "../../src/engine/index.ts";
 import { STAGES, type Stage } from "../../src/engine/run/probe.ts";
 import { taskCgroups } from "./daemon-cgroups.ts";
+import { DAMAGES } from "./damage.ts";
 import { cgroupFile } from "./kernel-files.ts";
 import { type Daemon, http, isRoot, LONGEST_MS, type Shared, scriptTask, sharedIn, until, useEngine } from "./support.ts";
 
@@ -127,10 +128,12 @@ describe.skipIf(!isRoot)("a daemon that is killed at a point (needs root)", () =
   }
 
   const counts = new Map<string, number>();
+  /** So often records were lost after a kill. */
+  let lost = 0;
   afterAll(() => {
     const all = [...counts.values()];
     console.log(
-      `killed at a point: ${all.length} points, ${all.reduce((a, b) => a + b, 0)} times, the least often hit ${Math.min(...all)} times`,
+      `killed at a point: ${all.length} points, ${all.reduce((a, b) => a + b, 0)} times, the least often hit ${Math.min(...all)} times; ${lost} times with lost records`,
     );
   });
 
@@ -159,4 +162,75 @@ describe.skipIf(!isRoot)("a daemon that is killed at a point (needs root)", () =
     },
     LONGEST_MS * Math.max(1, TIMES),
   );
+
+  /** What is lost of the one container between a kill and the next daemon; another way for each point, and for each time. */
+  const LOSSES: readonly ((id: string) => void)[] = [
+    (id) => [own(id), runtimes(id)].forEach(DAMAGES["gone"]!),
+    (id) => DAMAGES["gone"]!(own(id)),
+    (id) => DAMAGES["gone"]!(runtimes(id)),
+    ...Object.values(DAMAGES).flatMap((damage) => [
+      (id: string) => damage(join(own(id), "record.json")),
+      (id: string) => damage(join(own(id), "executor.json")),
+      (id: string) => damage(join(runtimes(id), "state.json")),
+    ]),
+  ];
+  const own = (id: string) => join(scene.stateDir, "executors", id);
+  const runtimes = (id: string) => join(scene.stateDir, "executors/@runtime", id);
+
+  test.each(TIMES === 0 ? POINTS.filter((_, index) => index % POINTS.length === DAY % POINTS.length) : POINTS)(
+    "%s of %s, and records of the container are lost before the next daemon",
+    async (stage: Stage, action: string) => {
+      for (let time = 0; time < Math.max(1, TIMES); time++) {
+        const shared = sharedIn(scene, "lost");
+        const first = await scene.daemon({ fault: `${stage} ${action} 1` });
+        const ended = new Promise<void>((resolve) => void first.ended.then(() => resolve()));
+        let isDead = false;
+        void ended.then(() => {
+          isDead = true;
+        });
+        const ask = (step: () => Promise<unknown>) => step().catch(() => {});
+        await ask(() => http(scene.socket, "POST", "/v1/apply", { text: text(shared, 100) }));
+        await until(async () => isDead || (await seen<TaskView>("/v1/tasks/web", ({ known }) => known)) === "RUNNING");
+        await until(
+          async () =>
+            isDead || (await seen<TaskDetail>("/v1/tasks/web/detail", (detail) => detail.containers[0]!.health!.status)) === "HEALTHY",
+        );
+        await ask(() => http(scene.socket, "POST", "/v1/apply", { text: text(shared, 200) }));
+        await ask(() => http(scene.socket, "DELETE", "/v1/tasks/web"));
+        await ended;
+        const [id] = left("executors");
+        const at = POINTS.findIndex(([one, other]) => one === stage && other === action) + time;
+        try {
+          if (id !== undefined) LOSSES[at % LOSSES.length]!(id);
+        } catch (error) {
+          // It was not written yet, or is removed already.
+          if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+        }
+        const daemon = await scene.daemon();
+        // It may never have been recorded, or be gone already.
+        await ask(() => http(scene.socket, "DELETE", "/v1/tasks/web"));
+        await until(async () => JSON.parse((await http(scene.socket, "GET", "/v1/tasks")).text).tasks.length === 0);
+        expect(JSON.parse((await http(scene.socket, "GET", "/v1/node")).text).conditions).toEqual([]);
+        expect(daemon.log()).not.toMatch(/"uncaught|"defect|"event-failed/);
+        await daemon.kill();
+        lost++;
+        expect([
+          scene.list(),
+          taskCgroups(),
+          left("executors"),
+          left("executors/@runtime"),
+          left("tasks"),
+          left("logs"),
+          left("volumes"),
+        ]).toEqual(Array(7).fill([]));
+      }
+    },
+    LONGEST_MS * Math.max(1, TIMES),
+  );
+
+  /** Of the answer; undefined: there is none, or no such task. */
+  const seen = async <T>(path: string, of: (answer: T) => string): Promise<string | undefined> => {
+    const answered = await http(scene.socket, "GET", path).catch(() => undefined);
+    return answered?.status === 200 ? of(JSON.parse(answered.text) as T) : undefined;
+  };
 });

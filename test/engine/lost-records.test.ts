@@ -1,13 +1,18 @@
 /** Records of containers that are gone, damaged or another container's: what runs is found in its cgroup and ended, nothing is told as stopped before, and all of it goes. */
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { NodeView, TaskView } from "../../src/engine/index.ts";
+import { hierarchies } from "../../src/executor/process/cgroups.ts";
 import { taskCgroups } from "./daemon-cgroups.ts";
 import { DAMAGES } from "./damage.ts";
 import { type Daemon, eventsOf, http, identityOf, isRoot, LONGEST_MS, until, useEngine } from "./support.ts";
 import { taskText } from "./tasks.ts";
+
+/** Where this host has the unified hierarchy. */
+const UNIFIED = hierarchies().find(({ version }) => version === 2)?.mountpoint;
+const ONLY_V2 = "umount -R /sys/fs/cgroup && mount -t cgroup2 cgroup2 /sys/fs/cgroup";
 
 describe.skipIf(!isRoot)("containers whose records are lost (needs root)", () => {
   const scene = useEngine();
@@ -150,4 +155,40 @@ describe.skipIf(!isRoot)("containers whose records are lost (needs root)", () =>
     expect(await scene.ctl("delete", ...names, "other")).toMatchObject({ status: 0 });
     await nothingIsLeft(daemon);
   });
+
+  test.skipIf(UNIFIED === undefined)(
+    "E21 E77 on cgroup v2 alone: also what is frozen is killed together with all that it has started, and every level of its cgroup goes",
+    async () => {
+      const first = await scene.daemon({ before: ONLY_V2 });
+      const names = ["t0", "t1", "t2", "frozen"];
+      const script = "trap '' TERM; (trap '' TERM; while :; do sleep 0.1 & sleep 0.05; done) & while :; do sleep 0.1; done";
+      const fields = { stopTimeout: "100ms" };
+      await apply(names.map((name) => taskText(scene.rootfs(), name, [{ name: "a", script, fields }])).join("\n---\n"));
+      await apply(taskText(scene.rootfs(), "other", [{ name: "a" }]));
+      await running(...names, "other");
+      const lost = new Map(names.map((name) => [name, processOf(name)]));
+      const other = processOf("other");
+      const directoryOf = ({ pid }: Process) => join(UNIFIED!, /^0::(.*)$/m.exec(readFileSync(`/proc/${pid}/cgroup`, "utf8"))![1]!);
+      const places = [...lost.values()].map(directoryOf);
+      expect(places.every((place) => existsSync(join(place, "cgroup.kill")))).toBe(true);
+      // A level that the container has made, with a process of its own.
+      mkdirSync(join(places[0]!, "own"));
+      writeFileSync(join(places[0]!, "own/cgroup.procs"), String(lost.get("t0")!.pid));
+      await first.kill();
+      const [zero, one, two, frozen] = names.map((name) => lost.get(name)!.id) as [string, string, string, string];
+      both(zero, "");
+      rmSync(join(executors, one), { recursive: true });
+      DAMAGES["garbage"]!(join(executors, two, "record.json"));
+      both(frozen, "");
+      writeFileSync(join(places[3]!, "cgroup.freeze"), "1");
+      const daemon = await scene.daemon({ before: ONLY_V2 });
+      await untilStopped(lost);
+      expect((await get("other")).known).toBe("RUNNING");
+      expect(runs(other)).toBe(true);
+      expect(await scene.ctl("delete", ...names, "other")).toMatchObject({ status: 0 });
+      expect(places.filter((place) => existsSync(place) || existsSync(join(place, "..")))).toEqual([]);
+      await nothingIsLeft(daemon);
+    },
+    LONGEST_MS,
+  );
 });

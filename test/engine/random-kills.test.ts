@@ -1,14 +1,17 @@
 /**
- * SIGKILL at random of the daemon, of log pumps, monitors and verbs of the runtime, during a mixed load. Then each task is where the model has it: what was not hit is
- * exact; the end of a container whose monitor was killed may be unknown; a launch whose runt or monitor was killed may have failed. Nothing is left.
+ * SIGKILL at random of the daemon, of log pumps, monitors and verbs of the runtime, during a mixed load; while no daemon is there records of containers, the executor's and
+ * the runtime's, are removed or damaged. Then each task is where the model has it: what was not hit is
+ * exact; the end of a container whose monitor was killed may be unknown; a launch whose runt or monitor was killed may have failed; a container whose records were lost has ended, and nobody saw how. Nothing is left.
  */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import type { TaskView } from "../../src/engine/index.ts";
+import type { ContainerExit } from "../../src/engine/model/index.ts";
 import { allPrinted } from "../support/log-file.ts";
 import { taskCgroups } from "./daemon-cgroups.ts";
+import { DAMAGES } from "./damage.ts";
 import { type Daemon, http, isRoot, LONGEST_MS, scriptTask, sharedIn, until, useEngine } from "./support.ts";
 import { type VictimKind, victimsOf } from "./victims.ts";
 
@@ -22,7 +25,7 @@ const ROUNDS = Math.ceil(KILLS / KILLS_A_ROUND);
 const LINES = 15;
 const SIGKILL = 9;
 
-type Kind = "daemon" | VictimKind;
+type Kind = "daemon" | "records" | VictimKind;
 const KINDS: readonly Kind[] = ["daemon", "pump", "monitor", "runt"];
 
 /** mulberry32 */
@@ -100,6 +103,7 @@ describe.skipIf(!isRoot)("whoever is killed (needs root)", () => {
       const victim = victims[Math.floor(next() * victims.length)];
       if (victim === undefined || wanted === "daemon") {
         await daemon.kill();
+        if (next() < 0.5) loseSome(next, hits, counts);
         daemon = scene.spawn();
         // The next kill may come while it starts.
         if (next() < 0.7) await until(() => /"ready"/.test(daemon.log()));
@@ -119,11 +123,33 @@ describe.skipIf(!isRoot)("whoever is killed (needs root)", () => {
     return scene.daemon();
   }
 
+  /** Of one container that is there. Verbs that the killed daemon has left may be at work on it. */
+  function loseSome(next: () => number, hits: Hits, counts: Record<Kind, number>): void {
+    const ids = left("executors");
+    const id = ids[Math.floor(next() * ids.length)];
+    if (id === undefined) return;
+    const [own, runtimes] = [join(executors, id), join(executors, "@runtime", id)];
+    const files = [own, runtimes, ...["record.json", "executor.json"].map((name) => join(own, name)), join(runtimes, "state.json")];
+    const path = files[Math.floor(next() * files.length)]!;
+    const ways = path === own || path === runtimes ? ["gone"] : Object.keys(DAMAGES);
+    try {
+      DAMAGES[ways[Math.floor(next() * ways.length)]!]!(path);
+    } catch {
+      return; // It has not been written yet, or is gone.
+    }
+    counts.records++;
+    const name = id.split(".")[1]!;
+    hits.set(name, (hits.get(name) ?? new Set()).add("records"));
+  }
+
   /** What is wrong with a task; undefined: it is as the model has it, but for what was killed. */
   function objection(task: TaskView | undefined, name: string, model: Model, hit: ReadonlySet<Kind>, begun: number): string | undefined {
     if (task === undefined) return "it is not there";
     const [container] = task.containers;
     const state = `${task.known} ${JSON.stringify(container!.exit)} restarts ${container!.restarts} started ${container!.startedMs} stopped ${container!.stoppedMs} begun ${begun} ${container!.reason ?? ""} hit by ${[...hit]}`;
+    // It was ended where it was found, and its policy decides; or it had ended, and that was known.
+    if (hit.has("records"))
+      return task.known === model.known || (task.known === "STOPPED" && isEndUnknown(container!.exit)) ? undefined : `${name}: ${state}`;
     // Whoever kills the monitor and the pump of a container takes its output away: it gets SIGPIPE.
     if (hit.has("monitor") && hit.has("pump")) return undefined;
     // A launch that has failed is undone, and what it had begun is killed. Its monitor is a part of it until it is over. With the daemon killed, too, nobody is
@@ -146,7 +172,7 @@ describe.skipIf(!isRoot)("whoever is killed (needs root)", () => {
     "every task is where the model has it, and nothing is left",
     async () => {
       const next = random(SEED);
-      const counts: Record<Kind, number> = { daemon: 0, pump: 0, monitor: 0, runt: 0 };
+      const counts: Record<Kind, number> = { daemon: 0, records: 0, pump: 0, monitor: 0, runt: 0 };
       let begunTwice = 0;
       for (let round = 0; round < ROUNDS; round++) {
         const shared = sharedIn(scene, "random");
@@ -173,11 +199,15 @@ describe.skipIf(!isRoot)("whoever is killed (needs root)", () => {
           () => `round ${round}, seed ${SEED}: ${objections.join("\n")}`,
         );
         // A launch that was ended half-way is begun again: its program may have run by then.
-        for (const [name, { restarts }] of models) if (begun(name) > restarts + 1 && !hits.get(name)?.has("monitor")) begunTwice++;
+        for (const [name, { restarts }] of models)
+          if (begun(name) > restarts + 1 && !hits.get(name)?.has("monitor") && !hits.get(name)?.has("records")) begunTwice++;
         for (const name of models.keys()) expect((await http(scene.socket, "DELETE", `/v1/tasks/${name}`)).status).toBe(202);
         await until(async () => (await tasks()).length === 0);
         await last.kill();
         expect([scene.list(), taskCgroups(), left("executors"), left("tasks"), left("logs"), left("volumes")]).toEqual(Array(6).fill([]));
+        expect(
+          existsSync(join(executors, "@runtime")) ? readdirSync(join(executors, "@runtime")).filter((one) => !one.startsWith("@")) : [],
+        ).toEqual([]);
       }
       console.log(
         `killed at random: ${Object.entries(counts)
@@ -188,6 +218,9 @@ describe.skipIf(!isRoot)("whoever is killed (needs root)", () => {
     LONGEST_MS * ROUNDS,
   );
 });
+
+/** Or it never ran, or its launch was ended. */
+const isEndUnknown = (exit: ContainerExit | null) => exit === null || exit.unknown || exit.signal === SIGKILL;
 
 async function untilSome<T>(look: () => readonly T[]): Promise<readonly T[]> {
   for (let tries = 0; tries < 40; tries++) {

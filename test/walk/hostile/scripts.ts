@@ -127,4 +127,29 @@ export const SCRIPTS: Readonly<Record<string, readonly Step[]>> = {
     call("state"),
     call("delete --force"),
   ]),
+  // link 3 is h1 of the first root, 4 of the second and 5 of the third.
+  "the name of a container is a link, and the root has a directory of somebody else": [3, 4, 5].flatMap((slot) => {
+    const at = { root: slot - 3, id: "h1" };
+    const all: readonly Verb[] = [
+      "create",
+      "run --detach",
+      "start",
+      "kill KILL",
+      "exec",
+      "pause",
+      "update",
+      "delete",
+      "ps",
+      "state",
+      "list",
+      "gc",
+    ];
+    return [
+      act("link", slot),
+      act("foreign", slot),
+      ...all.map((verb) => call(verb, at)),
+      call("delete --force", at),
+      call("run --detach", at),
+    ];
+  }),
 };

@@ -51,9 +51,10 @@ export interface VerbStep {
 export interface WorldStep {
   /**
    * enter, leave: somebody else's process in a cgroup that was there before. intrude: one in a cgroup that a container may have made.
-   * stop, wake: the oldest foreground `run` that is running, or stopped.
+   * stop, wake: the oldest foreground `run` that is running, or stopped. link: the name of a container in a state root is a link to a directory of somebody else.
+   * foreign: a state root has a directory that no runtime has made.
    */
-  readonly act: "enter" | "leave" | "intrude" | "stop" | "wake";
+  readonly act: "enter" | "leave" | "intrude" | "stop" | "wake" | "link" | "foreign";
   readonly slot: number;
 }
 
@@ -66,7 +67,7 @@ export const SIGNALS = { TERM: 15, KILL: 9, STOP: 19, CONT: 18, USR1: 10 } as co
 type Name = Verb | WorldStep["act"];
 type Weights = Readonly<Partial<Record<Name, number>>>;
 
-const EVERYWHERE: Weights = { list: 1, gc: 4, "gc --dry-run": 1, enter: 6, leave: 6, intrude: 4, stop: 4, wake: 2 };
+const EVERYWHERE: Weights = { list: 1, gc: 4, "gc --dry-run": 1, enter: 6, leave: 6, intrude: 4, stop: 4, wake: 2, link: 3, foreign: 1 };
 /** How often each is taken where there may be no container, and where there may be one. */
 const ABSENT: Weights = {
   ...EVERYWHERE,
@@ -102,7 +103,7 @@ const PRESENT: Weights = {
 };
 const bagOf = (weights: Weights) => Object.entries(weights).flatMap(([name, weight]) => Array<Name>(weight).fill(name as Name));
 const BAGS = { absent: bagOf(ABSENT), present: bagOf(PRESENT) };
-const ACTS: readonly string[] = ["enter", "leave", "intrude", "stop", "wake"] satisfies readonly WorldStep["act"][];
+const ACTS: readonly string[] = ["enter", "leave", "intrude", "stop", "wake", "link", "foreign"] satisfies readonly WorldStep["act"][];
 
 const KIND_BAG: readonly Kind[] = [
   "polite",
@@ -137,7 +138,7 @@ export function* randomSteps(seed: number, roots: number): Generator<Step> {
     if (name.startsWith("delete")) present.delete(`${root} ${id}`);
     if (ACTS.includes(name)) {
       const act = name as WorldStep["act"];
-      yield { act, slot: act === "intrude" ? slot : slot % KEPT_SLOTS };
+      yield { act, slot: act === "enter" || act === "leave" ? slot % KEPT_SLOTS : slot };
       continue;
     }
     yield {

@@ -9,6 +9,7 @@ import { BOUND_MS, type Call, Calls } from "./calls.ts";
 import { isExplained, mayWait } from "./judge.ts";
 import { makeRoots, type Root } from "./roots.ts";
 import { isVerb, KEPT_SLOTS, SIGNALS, type Step, stepText, type VerbStep, type WorldStep } from "./steps.ts";
+import { Treasures } from "./treasures.ts";
 import { type Observation, Witnesses } from "./witnesses.ts";
 
 /** For what may wait, before the walk goes on without it. */
@@ -27,6 +28,7 @@ export class World {
   private readonly witnesses: Witnesses;
   private readonly bystanders: Bystanders;
   private readonly calls: Calls;
+  private readonly treasures: Treasures;
   private readonly roots: Root[] = [];
   private background: Call[] = [];
 
@@ -43,6 +45,7 @@ export class World {
     mkdirSync(join(own, "by"));
     const place = (slot: number) => this.bystanders.place(slot);
     this.calls = new Calls({ directory: own, rootfs, witnesses: this.witnesses, roots: this.roots, place });
+    this.treasures = new Treasures(join(own, "treasure"));
     this.directory = own;
   }
 
@@ -82,7 +85,15 @@ export class World {
         return this.stop();
       case "wake":
         return this.wake();
+      case "link":
+        return this.treasures.link(this.rootOf(slot), `h${Math.floor(slot / this.roots.length)}`);
+      case "foreign":
+        return this.treasures.place(this.rootOf(slot), `foreign-${slot}`);
     }
+  }
+
+  private rootOf(slot: number): Root {
+    return this.roots[slot % this.roots.length]!;
   }
 
   private stop(): void {
@@ -170,7 +181,7 @@ export class World {
       const wrong = this.unexplained(observation);
       if (wrong !== undefined) return wrong;
     }
-    return harm;
+    return harm ?? this.treasures.harm();
   }
 
   private unexplained({ name, began, at, what }: Observation): string | undefined {
