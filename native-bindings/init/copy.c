@@ -2,6 +2,7 @@
  * followed, and only files, directories and links are taken. */
 #include "../testing/disabled_defences.h"
 #include "../shared/inroot.h"
+#include "mount.h"
 #include "run.h"
 #include "../shared/sys.h"
 
@@ -103,9 +104,9 @@ long op_directory_open(struct run *run, const struct op_directory_open *op) {
 }
 
 /* Whether one directory is mounted over the other, going by what is above both. */
-static bool covers(int mount, int covered) {
+static bool covers(struct run *run, int mount, int covered) {
   int above = sys_openat(mount, "..", O_PATH | O_DIRECTORY, 0), beside = sys_openat(covered, "..", O_PATH | O_DIRECTORY, 0);
-  bool same = above >= 0 && beside >= 0 && inroot_same(above, beside) && !inroot_same(mount, covered);
+  bool same = above >= 0 && beside >= 0 && mount_same(run, above, beside) && !mount_same(run, mount, covered);
   if (above >= 0) sys_close(above);
   if (beside >= 0) sys_close(beside);
   return same || DEFENCE_DISABLED(mount_by_path);
@@ -120,7 +121,7 @@ long op_directory_copy(struct run *run, const struct op_directory_copy *op) {
   int target = mount < 0 ? mount : sys_openat(mount, ".", O_RDONLY | O_DIRECTORY, 0);
   // Somebody may have moved another directory there since the tmpfs was mounted.
   long error = target < 0                                 ? target
-               : !covers(target, run->slots[op->slot].fd) ? -ESTALE
+               : !covers(run, target, run->slots[op->slot].fd) ? -ESTALE
                                                           : copy_tree(run, run->slots[op->slot].fd, target, 0);
   if (mount >= 0) sys_close(mount);
   if (target >= 0) sys_close(target);

@@ -33,7 +33,7 @@ long op_mount_detach(struct run *run, const struct op_mount_detach *op) {
   // A link that the container has put there could lead to a mask of its /proc.
   int fd = inroot_open(root, op->target.at, INROOT_NO_LINKS);
   if (fd < 0) return fail(run, fd, op->target.at, "open of the mount");
-  long error = inroot_same(fd, root) ? -EINVAL : detach(run, fd);
+  long error = mount_same(run, fd, root) ? -EINVAL : detach(run, fd);
   sys_close(fd);
   return error < 0 ? fail(run, error, op->target.at, error == -EINVAL ? "not a mount that can be removed" : "umount2") : 0;
 }

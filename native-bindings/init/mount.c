@@ -207,12 +207,12 @@ long mount_attach(struct run *run, int fd, int target, const char *path, const s
 int mount_clone(int fd, bool recursive) { return sys_open_tree(fd, "", OPEN_TREE_CLONE | AT_EMPTY_PATH | (recursive ? AT_RECURSIVE : 0)); }
 
 /* A link in a hostile root must not lead a mount onto the files of a procfs; a path that names them is the configuration's business. */
-static bool is_led_into_proc(int root, int target, const char *path, unsigned how) {
+static bool is_led_into_proc(struct run *run, int root, int target, const char *path, unsigned how) {
   struct statfs filesystem;
   if (DEFENCE_DISABLED(procfs_link) || sys_fstatfs(target, &filesystem) < 0 || filesystem.f_type != PROC_SUPER_MAGIC) return false;
   int direct = inroot_open(root, path, how | INROOT_NO_LINKS);
   // Somebody may change the links meanwhile: only the same file counts.
-  bool same = direct >= 0 && inroot_same(direct, target);
+  bool same = direct >= 0 && mount_same(run, direct, target);
   if (direct >= 0) sys_close(direct);
   return !same;
 }
@@ -231,10 +231,10 @@ int mount_target(struct run *run, const char *path, uint32_t create, bool direct
   if (origin == INROOT_NEW) return target;
   struct stat info;
   long error = 0;
-  if (inroot_same(target, root)) error = fail(run, -EINVAL, path, "mount target is the root itself");
+  if (mount_same(run, target, root)) error = fail(run, -EINVAL, path, "mount target is the root itself");
   else if ((how & INROOT_NO_LINKS) && directory && (sys_fstat(target, &info) < 0 || (info.st_mode & S_IFMT) != S_IFDIR))
     error = fail(run, -ENOTDIR, path, ordinary);
-  else if (is_led_into_proc(root, target, path, how)) error = fail(run, -ELOOP, path, "a symlink leads the mount target into a procfs");
+  else if (is_led_into_proc(run, root, target, path, how)) error = fail(run, -ELOOP, path, "a symlink leads the mount target into a procfs");
   if (error >= 0) return target;
   sys_close(target);
   return (int)error;

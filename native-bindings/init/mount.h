@@ -39,7 +39,9 @@ long mount_old_bind(struct run *run, int source, int target, bool recursive);
 /* Reads all mounts into run->mount_table (mount_table.c). */
 long mount_table_read(struct run *run);
 /* Whether the mount of a descriptor was there when the table was read; true where it is not known. */
-bool mount_table_has(const struct run *run, int fd);
+bool mount_table_has(struct run *run, int fd);
+/* True if both are the same file of the same mount. */
+bool mount_same(struct run *run, int a, int b);
 
 /* Opens what mount(2) has mounted at a path since mount_table_read: a mount of `source`. Somebody may have moved something else there
  * meanwhile, even an older mount of the same: -ESTALE. */

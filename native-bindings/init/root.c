@@ -26,24 +26,24 @@ static int open_root(const char *path) {
   return sys_openat(AT_FDCWD, path, O_PATH | O_DIRECTORY | (DEFENCE_DISABLED(root_link) ? 0 : O_NOFOLLOW), 0);
 }
 
-static int bind_old(const char *path, int old) {
+static int bind_old(struct run *run, const char *path, int old) {
   long error = sys_mount(path, path, NULL, MS_BIND | MS_REC, NULL);
   if (error < 0) return (int)error;
   int fd = open_root(path);
   // A mount on `old`, of `old`: both paths were looked up anew, and may have led elsewhere.
-  if (fd >= 0 && !DEFENCE_DISABLED(root_link) && (!is_same_file(fd, old) || inroot_same(fd, old))) {
+  if (fd >= 0 && !DEFENCE_DISABLED(root_link) && (!is_same_file(fd, old) || mount_same(run, fd, old))) {
     sys_close(fd);
     return -ESTALE;
   }
   return fd;
 }
 
-static int bind_onto_itself(const char *path, int old) {
+static int bind_onto_itself(struct run *run, const char *path, int old) {
   int fd = mount_clone(old, true);
   long error = fd < 0 ? fd : mount_move(fd, old);
   if (error >= 0) return fd;
   if (fd >= 0) sys_close(fd);
-  return is_refused(error) ? bind_old(path, old) : (int)error;
+  return is_refused(error) ? bind_old(run, path, old) : (int)error;
 }
 
 long op_root_open(struct run *run, const struct op_root_open *op) {
@@ -58,7 +58,7 @@ long op_root_open(struct run *run, const struct op_root_open *op) {
     sys_close(old);
     return fail(run, error, path, "making the mount below the root filesystem private");
   }
-  int fd = bind_onto_itself(path, old);
+  int fd = bind_onto_itself(run, path, old);
   sys_close(old);
   if (fd < 0) return fail(run, fd, path, "binding the root filesystem onto itself");
   return slot_put(run, SLOT_ROOT, fd);
@@ -70,11 +70,8 @@ static long verify_root(struct run *run) {
   if (error < 0) return fail(run, error, "/", "chdir");
   int fd = sys_openat(AT_FDCWD, "/", O_PATH | O_DIRECTORY, 0);
   if (fd < 0) return fail(run, fd, "/", "open");
-  struct statx looked;
-  error = sys(__NR_statx, fd, "", AT_EMPTY_PATH, STATX_INO, &looked);
-  bool same = inroot_same(fd, run->slots[SLOT_ROOT].fd);
+  bool same = mount_same(run, fd, run->slots[SLOT_ROOT].fd);
   sys_close(fd);
-  if (error < 0) return fail(run, error, "/", "statx");
   return same ? 0 : fail(run, -ESTALE, "/", "the root is not the root filesystem");
 }
 

@@ -97,13 +97,6 @@ int inroot_parent(int root, const char *path, unsigned how, const char **name) {
   return inroot_make(root, directory, how, INROOT_DIRECTORY, 0755, &origin);
 }
 
-bool inroot_same(int a, int b) {
-  struct statx x, y;
-  unsigned mask = STATX_INO | STATX_MNT_ID;
-  if (sys(__NR_statx, a, "", AT_EMPTY_PATH, mask, &x) < 0 || sys(__NR_statx, b, "", AT_EMPTY_PATH, mask, &y) < 0) return false;
-  return x.stx_ino == y.stx_ino && x.stx_dev_major == y.stx_dev_major && x.stx_dev_minor == y.stx_dev_minor && x.stx_mnt_id == y.stx_mnt_id;
-}
-
 static int beneath_walk(int directory, const char *path, unsigned flags) {
   struct statfs start, here;
   int current = directory;

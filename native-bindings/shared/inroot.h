@@ -26,8 +26,6 @@ int inroot_make(int root, const char *path, unsigned how, enum inroot_make make,
 void inroot_forget(void);
 /* The directory of the path (made if missing, 0755) and its last component, which is not looked at. -EINVAL if that is not a name. */
 int inroot_parent(int root, const char *path, unsigned how, const char **name);
-/* True if both are the same directory of the same mount. */
-bool inroot_same(int a, int b);
 
 /* Opens a path strictly below a directory: no links, no `..`, no other mount. For /proc/sys. */
 int beneath_open(int directory, const char *path, unsigned flags);
