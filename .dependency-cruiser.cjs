@@ -105,7 +105,8 @@ module.exports = {
     engineRoom("spec"),
     engineRoom("model", "spec"),
     engineRoom("plan", "spec", "model", "executor"),
-    engineRoom("store"),
+    // It makes its directory.
+    engineRoom("store", "executor"),
     engineRoom("cgroup", "executor"),
     engineRoom("logs"),
     // It makes what the plan says.

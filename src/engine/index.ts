@@ -4,6 +4,7 @@ export {
   ExecutorError,
   type ExecutorErrorCode,
   locateRuntime,
+  makeDirectories,
   ProgramError,
   RuntimeError,
   type SpawnRequest,

@@ -25,7 +25,7 @@ export type Look =
   | { readonly now: "exited"; readonly state: ProcessState };
 
 /** Errors of the runtime that say that its own state of the container is lost. */
-const LOST: readonly string[] = ["id-unknown", "state-unreadable"];
+const LOST: readonly string[] = ["id-unknown", "state-unreadable", "state-moved"];
 
 export class Container {
   /** `cgroup` undefined: its caller has not said where it is. */
@@ -74,7 +74,7 @@ export class Container {
 
   /**
    * The container that was launched, by this or another process, as soon as it is known; undefined: the launch never came to an end, and what it left was removed.
-   * @throws ExecutorError id-unknown, protocol, stuck
+   * @throws ExecutorError id-unknown, protocol, state-moved, stuck
    */
   async find(): Promise<ProcessState | undefined> {
     const watch = watchRecord(this.directory.record);

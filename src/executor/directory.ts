@@ -2,7 +2,7 @@
  * What an executor has on disk: STATEDIR/ID/{executor.json,config.json,record.json,started.json,stdin,stdout,stderr}; the runtime's state is in STATEDIR/@runtime. With a
  * directory in memory all of this is there, and STATEDIR/ID is a symbolic link to it.
  */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readlinkSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { type ExitRecord, type LogCounts, type ProcessId, START_FIFO } from "../shared/protocol/index.ts";
 import { exactJson } from "../shared/text/index.ts";
@@ -10,8 +10,9 @@ import { ExecutorError } from "./errors.ts";
 import { checkId } from "./launch/check.ts";
 import type { StreamName } from "./launch/stdio.ts";
 import { readLogCounts } from "./log-counts.ts";
+import { makeDirectories } from "./make-directory.ts";
 import { writeOwnFile } from "./own-file.ts";
-import { thisBoot } from "./process/boot.ts";
+import { isOfAnotherBoot, thisBoot } from "./process/boot.ts";
 import { isAlive, processStat } from "./process/procfs.ts";
 import { isProcess, parseState, readRecord } from "./record.ts";
 import { readStateFile } from "./state-file.ts";
@@ -28,6 +29,8 @@ export interface Description {
   readonly supervisor: ProcessId;
   /** Of the supervisor; absent before protocol 1.1. */
   readonly bootId?: string;
+  /** Which directory the state directory was, "DEVICE:INODE": in a copy of it the executor is another one's. Absent before protocol 1.2. */
+  readonly directory?: string;
 }
 
 /** No id begins like this. */
@@ -76,13 +79,21 @@ export class Directory {
    */
   async make(rootfs: string, pipes: readonly StreamName[], config: object, fill: (path: string) => Promise<void>): Promise<void> {
     for (const directory of new Set([this.stateDir, this.#home])) {
-      mkdirSync(directory, { recursive: true, mode: 0o700 });
+      makeDirectories(directory, 0o700);
       sweep(directory);
     }
     const supervisor = ownProcess();
     const making = mkdtempSync(join(this.#home, makingName()));
     try {
-      const description: Description = { protocol: PROTOCOL, id: this.id, rootfs, pipes, supervisor, bootId: thisBoot() };
+      const description: Description = {
+        protocol: PROTOCOL,
+        id: this.id,
+        rootfs,
+        pipes,
+        supervisor,
+        bootId: thisBoot(),
+        directory: identityOf(this.stateDir),
+      };
       writeFileSync(join(making, "config.json"), exactJson(config), { mode: 0o600 });
       writeFileSync(join(making, "executor.json"), JSON.stringify(description), { mode: 0o600 });
       await fill(making);
@@ -165,8 +176,29 @@ export class Directory {
     return existsSync(this.path);
   }
 
-  /** @throws ExecutorError id-unknown, protocol, state-unreadable */
+  /** @throws ExecutorError id-unknown, protocol, state-unreadable, state-moved */
   description(): Description {
+    const description = this.#described();
+    const here = identityOf(this.stateDir);
+    const { directory = here, bootId } = description;
+    // After another boot no process of it is there, and the file system may have another number.
+    if (directory !== here && !isOfAnotherBoot(bootId))
+      throw new ExecutorError("state-moved", `the executor ${this.id} was made in another directory than ${this.stateDir}`, {
+        ...{ stateDir: this.stateDir, directory, here },
+      });
+    return description;
+  }
+
+  /** @throws ExecutorError state-moved. What cannot be read says nothing of where it was made. */
+  refuseMoved(): void {
+    try {
+      this.description();
+    } catch (error) {
+      if (error instanceof ExecutorError && error.code === "state-moved") throw error;
+    }
+  }
+
+  #described(): Description {
     const path = join(this.path, "executor.json");
     const text = readStateFile(path);
     if (text === undefined) {
@@ -197,6 +229,12 @@ export class Directory {
     for (const path of new Set([join(this.#home, this.id), this.path]))
       rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
   }
+}
+
+/** "DEVICE:INODE" */
+function identityOf(path: string): string {
+  const { dev, ino } = statSync(path, { bigint: true });
+  return `${dev}:${ino}`;
 }
 
 /** undefined: it is no link, or leads nowhere. */

@@ -16,6 +16,8 @@ export type ExecutorErrorCode =
   | "protocol"
   /** executor.json or the exit record in the executor's directory is damaged or gone. */
   | "state-unreadable"
+  /** The state directory is a copy of the one in which the executor was made: its processes belong to that one. */
+  | "state-moved"
   /** There is no such user or group in the container's passwd and group files. */
   | "user-unknown"
   /** The runtime refused; `cause` is its RuntimeError. A program that cannot be executed is a ProgramError. */

@@ -42,6 +42,7 @@ const OPTIONS = {
   binary: KIND.text,
   onEvent: KIND.call,
   atScopeEnd: KIND.object,
+  moved: KIND.flag,
 } as const satisfies Readonly<Record<keyof ExecutorOptions, unknown>>;
 
 export class Executor {
@@ -115,7 +116,7 @@ export class Executor {
 
   /**
    * The executor of this id, launched by this or another process, which may be dead. State "failed": its launch never came to an end, and what it left
-   * has been removed. @throws ExecutorError id-unknown, protocol, state-unreadable
+   * has been removed. @throws ExecutorError id-unknown, protocol, state-unreadable, state-moved
    */
   static async adopt(options: ExecutorOptions): Promise<Executor> {
     const executor = new Executor(options);
@@ -126,10 +127,12 @@ export class Executor {
   /**
    * Remove an executor that cannot be adopted because what is on disk of it is lost or cannot be read (id-unknown, state-unreadable), as after a power cut: with whatever of it
    * may be there. With `cgroup` its processes get the signal of the plan, and after the grace SIGKILL; default: SIGKILL at once. Nobody will know how it ended.
-   * @throws ExecutorError invalid-argument, runtime-not-found, runtime-version, stuck; RuntimeError
+   * One of another state directory (state-moved) is left alone unless `moved` is set. @throws ExecutorError invalid-argument, state-moved, runtime-not-found, runtime-version, stuck; RuntimeError
    */
   static async discard(options: ExecutorOptions, plan: ShutdownPlan = { graceMs: 0 }): Promise<void> {
-    await new Executor(options).#supervision.container.discard(checkPlan(plan));
+    const { container } = new Executor(options).#supervision;
+    if (options.moved !== true) container.directory.refuseMoved();
+    await container.discard(checkPlan(plan));
   }
 
   /** Whether something of an executor is left that cannot be adopted: processes, or a cgroup or a state of the runtime only. Changes nothing. */

@@ -27,6 +27,7 @@ export { keepSpareFifos } from "./launch/spare-fifos.ts";
 export type { User } from "./launch/user.ts";
 export type { Adoption, ExecutorEntry } from "./list.ts";
 export type { LogUse } from "./log-counts.ts";
+export { makeDirectories } from "./make-directory.ts";
 export { cgroupVersion, type Hierarchy, hierarchies } from "./process/cgroups.ts";
 export { endCgroups, occupantsOf, type Place, placesOf } from "./process/end-cgroup.ts";
 export type { ProcessUse } from "./process/table.ts";

@@ -23,7 +23,7 @@ export type ExecutorEntry =
       readonly lost?: string;
       readonly error?: undefined;
     }
-  /** It cannot be understood; `error.code` is state-unreadable, or protocol. */
+  /** It cannot be understood; `error.code` is state-unreadable, state-moved, or protocol. */
   | { readonly id: string; readonly state: "unknown"; readonly process: null; readonly lost?: undefined; readonly error: ExecutorError };
 
 /** One of adoptAll: an executor, or why there is none. */

@@ -89,6 +89,11 @@ export interface ExecutorOptions {
   readonly id: string;
   /** Where its cgroup is: with this its processes are found and ended even if what is on disk of it is lost. Default: then what the runtime does not know is not ended. */
   readonly cgroup?: KnownCgroup;
+  /**
+   * The directory was moved to another file system, and the original is gone: discard also ends executors that were made there. Default: false, because with an original that
+   * is there they are its own.
+   */
+  readonly moved?: boolean;
   /** Program of the runtime; default: see Runtime. */
   readonly binary?: string;
   readonly onEvent?: (event: ExecutorEvent) => void;

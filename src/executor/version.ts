@@ -10,7 +10,7 @@ export interface Protocol {
   readonly minor: number;
 }
 
-export const PROTOCOL: Protocol = { major: 1, minor: 1 };
+export const PROTOCOL: Protocol = { major: 1, minor: 2 };
 
 /** @throws ExecutorError protocol, for a newer major number */
 export function checkProtocol({ major, minor }: Protocol, path: string): void {

@@ -30,7 +30,7 @@ export interface Configuration {
 export const USAGE = `Usage: runtd [--once -f FILE [-g GROUP]]
              [--state-dir DIR] [--run-dir DIR] [--cgroup-parent PATH] [--cgroup-manager WHO] [--runtime FILE]
              [--runtime-class NAME=FILE]... [--user-ids FIRST:COUNT] [--no-task-limits] [--launch-timeout DURATION] [--cpus N] [--memory SIZE] [--queue ORDER] [--too-large WHAT]
-             [--orphans WHAT]
+             [--orphans WHAT] [--moved]
              [--port-taken WHAT] [--cni-path DIRS] [--network-timeout DURATION] [--network-check DURATION]
              [--volume-check DURATION] [--journal-socket PATH]
              [--interlink [--interlink-host-path DIR ...] [--interlink-network WHAT]
@@ -62,6 +62,8 @@ export const USAGE = `Usage: runtd [--once -f FILE [-g GROUP]]
   --too-large WHAT      becomes of a task that is larger than the host: wait (default), or refuse
   --orphans WHAT        becomes of containers that the store does not know, as after a copy of it was put back: show (default), they run on and
                         runtctl get shows them; adopt, tasks that run are taken over; stop, they are stopped and removed with all of their task
+  --moved               the state directory was moved or copied: start once with this. A copy whose original is still there becomes one of its own, whose
+                        tasks are stopped: what runs is the original's
   --port-taken WHAT     becomes of a task that wants a port of the host which another task has: wait (default), or refuse
   --cni-path DIRS       directories of CNI plugins, with a colon between them; default /opt/cni/bin:/usr/lib/cni:/usr/libexec/cni
   --network-timeout DURATION
@@ -128,6 +130,7 @@ export function configurationOf(args: readonly string[]): Configuration | undefi
       queue: { type: "string" },
       "too-large": { type: "string" },
       orphans: { type: "string" },
+      moved: { type: "boolean", default: false },
       "port-taken": { type: "string" },
       "cni-path": { type: "string" },
       "network-timeout": { type: "string" },
@@ -162,6 +165,7 @@ export function configurationOf(args: readonly string[]): Configuration | undefi
     engine: {
       ...enginePaths,
       orphans: orphans ?? "show",
+      moved: values.moved,
       cgroupManager: oneOf("cgroup-manager", values["cgroup-manager"], ["cgroupfs", "systemd"]),
       runtimes: runtimesOf(values["runtime-class"]),
       userIds: userIdsOf(values["user-ids"]),

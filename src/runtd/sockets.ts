@@ -1,7 +1,8 @@
 /** The two sockets of the daemon. The mode and group of each decide who may connect. */
-import { chmodSync, chownSync, lstatSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, chownSync, lstatSync, readFileSync, rmSync } from "node:fs";
 import type { Server } from "node:http";
 import { connect } from "node:net";
+import { makeDirectories } from "../engine/index.ts";
 
 export interface SocketFile {
   readonly path: string;
@@ -38,7 +39,7 @@ export async function listenOn(server: Server, { path, mode, group }: SocketFile
 }
 
 export function makeSocketDirectory(directory: string): void {
-  mkdirSync(directory, { recursive: true });
+  makeDirectories(directory);
   chmodSync(directory, DIRECTORY_MODE);
 }
 

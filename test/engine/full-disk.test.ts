@@ -1,5 +1,5 @@
 /** A full disk, and a directory that cannot be written, below a daemon: what runs goes on, can be seen and stopped, and nothing begins that is not recorded. */
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -108,6 +108,65 @@ describe.skipIf(!isRoot)("a disk without room (needs root)", () => {
       } finally {
         for (const { id } of present()) inside("delete", "--force", id);
       }
+    },
+    LONGEST_MS,
+  );
+
+  /** One inode is left where `inodes` is given: that of the file that fills the disk. */
+  const withFullDisk = async (fillBefore: (daemon: Daemon) => void, ...args: readonly string[]) => {
+    const { directory, lines } = sharedIn(scene, `restart-${args.length}-${Math.random()}`);
+    mkdirSync(scene.stateDir, { mode: 0o700 });
+    const first = await scene.daemon({ before: besideExecutors });
+    const inside = (...words: readonly string[]) =>
+      execFileSync("nsenter", [`--mount=/proc/${holder.pid}/ns/mnt`, ...words], { encoding: "utf8" });
+    // The mounts outlive the daemon.
+    const holder = spawn("nsenter", [`--mount=/proc/${first.pid}/ns/mnt`, "sleep", "1000"], { stdio: "ignore" });
+    const root = join(scene.stateDir, "executors/@runtime");
+    try {
+      expect((await apply(server("a", directory))).status).toBe(200);
+      await until(async () => (await get("a")).known === "RUNNING" && lines().length === 1);
+      await until(() => existsSync(seenBy(first, "engine.db.reserve")));
+      fillBefore(first);
+      await first.kill();
+      const next = await scene.daemon({ in: `/proc/${holder.pid}/ns/mnt`, args });
+      expect((await get("a")).known).toBe("RUNNING");
+      expect((await http(scene.socket, "POST", "/v1/tasks/a/stop")).status).toBe(202);
+      await until(() => lines().includes("- a"));
+      expect(next.log()).not.toMatch(/"uncaught|"defect|"event-failed"/);
+      return { daemon: next, end: () => rmSync(seenBy(next, "filler")), lines };
+    } finally {
+      for (const { id } of JSON.parse(inside(RUNT, "--root", root, "list", "-f", "json")) ?? [])
+        inside(RUNT, "--root", root, "delete", "--force", id);
+      holder.kill();
+    }
+  };
+
+  test(
+    "the next daemon starts on a full disk, shows what runs and stops it; the reserve that this takes is made again",
+    async () => {
+      const { daemon, end } = await withFullDisk((first) => fill(seenBy(first, "filler")));
+      expect(existsSync(seenBy(daemon, "engine.db.reserve"))).toBe(false);
+      end();
+      await until(() => existsSync(seenBy(daemon, "engine.db.reserve")) && statSync(seenBy(daemon, "engine.db.reserve")).size === RESERVE);
+      await until(async () => (await get("a")).known === "STOPPED" && !(await isReadOnly()));
+    },
+    LONGEST_MS,
+  );
+
+  test(
+    "and without a reserve, or any room for a file: it is read-only, says so, and goes on when there is room",
+    async () => {
+      const { daemon, end } = await withFullDisk((first) => {
+        rmSync(seenBy(first, "engine.db.reserve"));
+        fill(seenBy(first, "filler"));
+      });
+      expect(await isReadOnly()).toBe(true);
+      expect((await apply({ name: "later", script: "exit 0" })).status).toBe(503);
+      end();
+      await until(async () => (await get("a")).known === "STOPPED" && !(await isReadOnly()));
+      await until(() => existsSync(seenBy(daemon, "engine.db.reserve")));
+      expect((await apply({ name: "later", script: "exit 0" })).status).toBe(200);
+      await until(async () => (await get("later")).known === "STOPPED");
     },
     LONGEST_MS,
   );

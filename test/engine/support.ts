@@ -54,6 +54,8 @@ export interface SpawnOptions {
   readonly fault?: string;
   /** What a shell does before, in a mount namespace of its own. */
   readonly before?: string;
+  /** File of the mount namespace that it is in; absent: that of this process, or one of its own. */
+  readonly in?: string;
   /** File of the network namespace that it is in; absent: that of this process. */
   readonly network?: string;
   /** In its environment, beside that of this process. */
@@ -159,9 +161,20 @@ export function useEngine(): Scene {
     socket,
     rootfs,
     list,
-    spawn({ stateDir: state = stateDir, runDir: run = runDir, bootId, args: further = [], fault, before, network, env: own } = {}) {
+    spawn({
+      stateDir: state = stateDir,
+      runDir: run = runDir,
+      bootId,
+      args: further = [],
+      fault,
+      before,
+      in: mounts,
+      network,
+      env: own,
+    } = {}) {
       const log = join(directory, `runtd-${++count}.log`);
-      const inside = network === undefined ? [] : ["nsenter", `--net=${network}`];
+      const namespaces = [...(network === undefined ? [] : [`--net=${network}`]), ...(mounts === undefined ? [] : [`--mount=${mounts}`])];
+      const inside = namespaces.length === 0 ? [] : ["nsenter", ...namespaces];
       const command = [
         ...inside,
         process.execPath,

@@ -42,7 +42,7 @@ describe.skipIf(!isRoot)("executor: another boot (needs root)", () => {
       const { pid, bootId } = await one[verb](script("exec sleep 1000"));
       expect(`${bootId}\n`).toBe(readFileSync("/proc/sys/kernel/random/boot_id", "utf8"));
       const description = JSON.parse(readFileSync(join(stateDir, one.id, "executor.json"), "utf8"));
-      expect(description).toMatchObject({ protocol: { major: 1, minor: 1 }, bootId });
+      expect(description).toMatchObject({ protocol: { major: 1, minor: 2 }, bootId });
       const states = copied(one.id);
       expect(waitInOtherBoot(states, one.id)).toMatchObject({ pid, exitCode: null, unknown: true, unknownCause: "host-rebooted" });
       expect(existsSync(join(states, "@runtime", one.id))).toBe(false);

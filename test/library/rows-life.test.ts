@@ -169,7 +169,7 @@ describe.skipIf(!isRoot)("executor: life (needs root)", () => {
   row("X18", "version has a protocol number; an executor of a newer major one is refused", async () => {
     const one = executor();
     expect(LIBRARY_VERSION).toBe(JSON.parse(readFileSync(join(REPOSITORY, "package.json"), "utf8")).version);
-    expect(one.version()).toEqual({ library: LIBRARY_VERSION, runtime: LIBRARY_VERSION, protocol: { major: 1, minor: 1 } });
+    expect(one.version()).toEqual({ library: LIBRARY_VERSION, runtime: LIBRARY_VERSION, protocol: { major: 1, minor: 2 } });
     await one.launch(script("exec sleep 1000"));
     const path = join(stateDir, one.id, "executor.json");
     const description = JSON.parse(readFileSync(path, "utf8"));

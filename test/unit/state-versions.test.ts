@@ -60,11 +60,12 @@ describe("records of older builds", () => {
 
   it("before exec: what exec needs is marked as unknown, never made up", () => {
     expect(read(fixture("1.0-without-exec.json")).exec.unknown).toBe(true);
-    for (const name of ["1.0-with-exec.json", "1.0.json", "1.1.json", "1.2.json"]) expect(read(fixture(name)).exec.unknown).toBeUndefined();
+    for (const name of ["1.0-with-exec.json", "1.0.json", "1.1.json", "1.2.json", "1.3.json"])
+      expect(read(fixture(name)).exec.unknown).toBeUndefined();
   });
 
   it("only what is missing is added", () => {
-    for (const name of ["1.0-without-exec.json", "1.0-with-exec.json", "1.0.json", "1.1.json", "1.2.json"]) {
+    for (const name of ["1.0-without-exec.json", "1.0-with-exec.json", "1.0.json", "1.1.json", "1.2.json", "1.3.json"]) {
       const { minor: _, ...older } = JSON.parse(fixture(name));
       expect(read(fixture(name))).toMatchObject(older);
     }

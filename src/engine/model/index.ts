@@ -5,6 +5,7 @@ export { agentsOf } from "./agents.ts";
 export type { Change } from "./changes.ts";
 export { changesBetween } from "./changes.ts";
 export { type CheckKind, isStarting } from "./checks.ts";
+export { copiedRecord } from "./copied-record.ts";
 export { nextDeadline } from "./deadlines.ts";
 export { dependenciesIn } from "./dependencies.ts";
 export type { ActionError, Observation, TaskEvent } from "./event.ts";

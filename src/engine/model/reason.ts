@@ -25,7 +25,8 @@ export type ReasonCode =
   | "Replaced"
   | "NotNeeded"
   | "ProxyFailed"
-  | "Orphan";
+  | "Orphan"
+  | "StateCopied";
 
 export interface Reason {
   readonly code: ReasonCode;

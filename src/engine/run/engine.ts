@@ -18,6 +18,7 @@ import { differenceOf, type TaskDifference } from "./desired/difference.ts";
 import type { Caller } from "./desired/journal.ts";
 import { projectsIn } from "./desired/origin.ts";
 import { specsIn, type TaskFile } from "./desired/specs.ts";
+import { isUsable } from "./desired/usable.ts";
 import { type DetailOptions, detailOf, type TaskDetail } from "./detail.ts";
 import { EngineError, unknownTask } from "./errors.ts";
 import type { ImageCare } from "./image-care.ts";
@@ -27,27 +28,31 @@ import { taskAt } from "./network/networks.ts";
 import { type Forwarded, forwardTo } from "./network/port-forward.ts";
 import { relayOf } from "./network/relays.ts";
 import { type EngineParts, partsOf } from "./parts.ts";
+import { takePlace } from "./place.ts";
 import { restore } from "./restore.ts";
 import { checkSettings, type EngineSettings, type NodeView } from "./settings.ts";
 import { ledgerView, type TaskView, viewOf } from "./view.ts";
 
 const BACKUP_MS = 10 * 60_000;
+const STORE_CHECK_MS = 5_000;
 
 export class Engine {
   readonly #parts: EngineParts;
-  #backups: NodeJS.Timeout | undefined;
+  readonly #timers: NodeJS.Timeout[] = [];
 
   /**
    * Opens the state directory, looks up what runs of its tasks, and continues to manage them.
-   * @throws EngineError invalid-argument; StoreError in-use, not-ours, newer-schema, unreadable; ExecutorError runtime-not-found, runtime-version
+   * @throws EngineError invalid-argument; StoreError in-use, moved, not-ours, newer-schema, unreadable; ExecutorError runtime-not-found, runtime-version
    */
   static async open(settings: EngineSettings): Promise<Engine> {
     checkSettings(settings);
     const store = new Store({ directory: settings.stateDir });
     try {
-      const engine = new Engine(partsOf(settings, store));
+      const contents = await takePlace(store, store.load(isUsable), settings);
+      const engine = new Engine(partsOf(settings, store, contents));
       await restore({ ...engine.#parts, overcommitted: () => engine.#overcommitted });
-      engine.#backups = setInterval(() => engine.#backUp(), BACKUP_MS).unref();
+      engine.#timers.push(setInterval(() => engine.#parts.turns.checkStore(), STORE_CHECK_MS).unref());
+      engine.#timers.push(setInterval(() => engine.#backUp(), BACKUP_MS).unref());
       engine.#parts.poll.start();
       engine.#parts.imageCare.start();
       return engine;
@@ -310,7 +315,7 @@ export class Engine {
 
   /** Stops managing tasks. Containers run on, and another engine may open the directory. */
   close(): void {
-    clearInterval(this.#backups);
+    for (const timer of this.#timers) clearInterval(timer);
     this.#parts.networkWatch.stop();
     this.#parts.interfaces.stop();
     this.#parts.volumeWatch.stop();

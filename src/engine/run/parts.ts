@@ -16,7 +16,7 @@ import type { TaskNetworks } from "../network/index.ts";
 import { locatePause, makePauseRoot } from "../pause/index.ts";
 import type { HostSupport } from "../plan/index.ts";
 import { SecretFiles } from "../secrets/index.ts";
-import type { Store } from "../store/index.ts";
+import type { Contents, Store } from "../store/index.ts";
 import { TaskUsers } from "../users/index.ts";
 import { capacityOf } from "./capacity.ts";
 import { CarryingOut } from "./carrying-out.ts";
@@ -35,7 +35,6 @@ import { SpecCopies } from "./containers/spec-copies.ts";
 import { Strays } from "./containers/strays.ts";
 import { hostFactsIn, succeededIn, tasksIn } from "./desired/codec.ts";
 import { Edits } from "./desired/edits.ts";
-import { isUsable } from "./desired/usable.ts";
 import { Effects } from "./effects.ts";
 import { ImageCare, imagesOf } from "./image-care.ts";
 import type { EngineLog } from "./log.ts";
@@ -92,8 +91,8 @@ export interface EngineParts {
   readonly log: EngineLog;
 }
 
-/** `store`: the open store of the settings' state directory. @throws ExecutorError runtime-not-found, runtime-version; StoreError unreadable */
-export function partsOf(settings: EngineSettings, store: Store): EngineParts {
+/** `store`: the open store of the settings' state directory, and what is in it. @throws ExecutorError runtime-not-found, runtime-version */
+export function partsOf(settings: EngineSettings, store: Store, { records, damaged }: Contents): EngineParts {
   const {
     stateDir,
     cgroupParent,
@@ -163,7 +162,6 @@ export function partsOf(settings: EngineSettings, store: Store): EngineParts {
   const effects = new Effects({ ...common, interfaces, runtime, launching, pulling, specCopies });
   const carryingOut = new CarryingOut({ turns: () => turns, effects, runtime, log, probe });
 
-  const { records, damaged } = store.load(isUsable);
   conditions.set("RecordsDamaged", damaged.map(({ kind, key }) => `${kind} ${key}`).join(", "));
   const capacity = capacityOf(settings.capacity);
   const turns: Turns = new Turns(

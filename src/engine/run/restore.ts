@@ -113,10 +113,14 @@ function tellFailures({ failures }: Recovered, { conditions, log }: RestoreOptio
 /** Records all observations in one transaction. The actions that follow from them start after it. */
 async function goOn({ happenings }: Recovered, adopted: readonly TaskRecord[], options: RestoreOptions): Promise<void> {
   const { turns, edits, orphanPolicy, log } = options;
-  const opened = turns.edit((draft) => {
-    addAdopted(draft, adopted);
-    return edits.facts;
-  });
+  // On a full disk this is recorded later, like a stop: what runs can be seen and stopped.
+  const opened = turns.edit(
+    (draft) => {
+      addAdopted(draft, adopted);
+      return edits.facts;
+    },
+    { isStop: true },
+  );
   for (const [task, happening] of happenings) turns.post(task, happening);
   if (orphanPolicy === "stop" && adopted.length > 0) {
     const stopped = turns.edit((draft) => {

@@ -64,6 +64,11 @@ export interface EngineSettings {
   readonly queue?: Partial<QueuePolicy>;
   /** What to do with containers that the store does not know. Default: show. */
   readonly orphans?: OrphanPolicy;
+  /**
+   * The state directory was moved or copied, and the store may take its new place. While the original is there the copy becomes a store of its own, in which nothing runs.
+   * Default: a store that is somewhere else than it was written is refused.
+   */
+  readonly moved?: boolean;
   readonly images?: ImageSettings;
   readonly log?: EngineLog;
   /** A hook for tests. */

@@ -23,7 +23,7 @@ export class TaskEngine {
 
   /**
    * Opens the engine (Engine.open). All callers get the same engine. If runt is missing or of another version, as while packages are upgraded, this waits until it
-   * is there; the first failure is logged. @throws StoreError in-use, not-ours, newer-schema, unreadable; the next call tries again
+   * is there; the first failure is logged. @throws StoreError in-use, moved, not-ours, newer-schema, unreadable; the next call tries again
    */
   init(): Promise<Engine> {
     if (this.#opening === undefined) {

@@ -116,6 +116,13 @@ export class Turns {
     return () => this.#listeners.delete(listener);
   }
 
+  /** Tries to write, if it is known that this fails: that shows as when somebody had asked for a change. Otherwise keeps what a full disk needs. */
+  checkStore(): void {
+    const { store } = this.#options;
+    if (store.loss !== undefined) this.#tryAgain();
+    else store.keepReserve();
+  }
+
   stop(): void {
     this.#isHeld = true;
     this.#deadlines.stop();

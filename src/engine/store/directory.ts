@@ -1,23 +1,36 @@
 /** The state directory. It is created if missing, and refused if another user could have written its contents. */
-import { lstatSync, mkdirSync, type Stats } from "node:fs";
+import { lstatSync, type Stats } from "node:fs";
 import { isAbsolute, join } from "node:path";
+import { makeDirectories } from "../../executor/index.ts";
 import { StoreError } from "./errors.ts";
 
 const OTHERS_MAY_WRITE = 0o022;
 
 /**
  * Path of the database in `directory` (absolute; created with mode 0700 if missing).
- * @throws StoreError not-ours: the directory or the database belongs to another user, is writable for others, or is of the wrong type
+ * @throws StoreError not-ours: the directory or the database belongs to another user, is writable for others, or is of the wrong type; not-written: it cannot be made
  */
 export function databaseIn(directory: string): string {
   if (!isAbsolute(directory)) throw new StoreError("not-ours", directory, "the state directory is not absolute");
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
   // Links are refused, because their target could change between this check and the next use.
-  mustBeOurs(directory, lstatSync(directory), (found) => found.isDirectory());
+  mustBeOurs(directory, made(directory), (found) => found.isDirectory());
   const path = join(directory, "engine.db");
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found !== undefined) mustBeOurs(path, found, (stats) => stats.isFile());
   return path;
+}
+
+function made(directory: string): Stats {
+  try {
+    const there = lstatSync(directory, { throwIfNoEntry: false });
+    if (there !== undefined) return there;
+    makeDirectories(directory, 0o700);
+    return lstatSync(directory);
+  } catch (error) {
+    const { code, path, message } = error as NodeJS.ErrnoException;
+    const where = path === undefined || path === directory ? "" : ` at ${path}`;
+    throw new StoreError("not-written", directory, `the state directory cannot be made: ${code ?? message}${where}`, error);
+  }
 }
 
 function mustBeOurs(path: string, found: Stats, isOfType: (found: Stats) => boolean): void {

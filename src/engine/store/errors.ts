@@ -3,6 +3,8 @@
 export type StoreErrorCode =
   /** Another daemon uses this state directory. */
   | "in-use"
+  /** The state directory is another one than the store was written in: it was copied or moved. */
+  | "moved"
   /** The directory or the database belongs to another user, or others may write to it. */
   | "not-ours"
   /** A newer version of this program has written the database. */
@@ -11,7 +13,7 @@ export type StoreErrorCode =
   | "unknown-schema"
   /** The file is not a database, or its structure is damaged. */
   | "unreadable"
-  /** The disk is full or read-only, or there was an I/O error. Nothing of the transaction is stored. */
+  /** The disk is full or read-only, the file was deleted, or there was an I/O error. Nothing of the transaction is stored. */
   | "not-written";
 
 export class StoreError extends Error {
@@ -30,10 +32,12 @@ export class StoreError extends Error {
 const SQLITE_BUSY = 5;
 const SQLITE_LOCKED = 6;
 const SQLITE_FULL = 13;
+const SQLITE_CANTOPEN = 14;
 
-/** Whether the error means that the disk is full. */
+/** Whether the error means that the disk is full: it has no room for data, or none for a file of SQLite's own beside the database. */
 export function isFull(error: unknown): boolean {
-  return (error as { errcode?: number }).errcode === SQLITE_FULL;
+  const { errcode } = error as { errcode?: number };
+  return errcode === SQLITE_FULL || errcode === SQLITE_CANTOPEN;
 }
 
 /** Whether the error means that another process holds the lock. */

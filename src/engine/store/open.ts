@@ -3,13 +3,16 @@ import { chmodSync, existsSync } from "node:fs";
 import { DatabaseSync, type DatabaseSyncInstance } from "@photostructure/sqlite";
 import { backUp } from "./backup.ts";
 import { databaseIn } from "./directory.ts";
-import { isLocked, StoreError } from "./errors.ts";
+import { isFull, isLocked, StoreError } from "./errors.ts";
+import { Reserve } from "./reserve.ts";
 import { faultsOf } from "./rows.ts";
 import { FIRST_VERSION, migrate, mustBeKnown, SCHEMA_VERSION, versionOf } from "./schema.ts";
 
 export interface OpenDatabase {
   readonly database: DatabaseSyncInstance;
   readonly path: string;
+  /** Makes room on a full disk. */
+  readonly reserve: Reserve;
 }
 
 export interface Migration {
@@ -59,14 +62,15 @@ export function migrateStore(directory: string, to: number): Migration {
 
 function openAs(directory: string): OpenDatabase {
   const path = databaseIn(directory);
+  const reserve = new Reserve(`${path}.reserve`);
   const database = fileAt(path);
   try {
     // Must be set before the first access. In this mode the write-ahead log needs no shared memory, and the lock is held until the process ends.
     database.exec("PRAGMA locking_mode = EXCLUSIVE");
-    database.exec("PRAGMA journal_mode = WAL");
     database.exec("PRAGMA synchronous = FULL");
     // The first write takes the lock.
     database.exec("BEGIN IMMEDIATE; COMMIT");
+    useLog({ database, reserve });
     mustBeKnown(versionOf(database), path);
     chmodSync(path, 0o600);
   } catch (error) {
@@ -75,7 +79,24 @@ function openAs(directory: string): OpenDatabase {
     if (isLocked(error)) throw new StoreError("in-use", path, "another daemon has this state directory", error);
     throw new StoreError("unreadable", path, (error as Error).message, error);
   }
-  return { database, path };
+  return { database, path, reserve };
+}
+
+/**
+ * Lets the database have a write-ahead log, which is written in the file itself. On a full disk without a reserve it stays without one: it can be read, and each commit
+ * shows whether there is room again. Returns false then.
+ */
+export function useLog({ database, reserve }: Pick<OpenDatabase, "database" | "reserve">): boolean {
+  const isDone = () => {
+    try {
+      database.exec("PRAGMA journal_mode = WAL");
+      return true;
+    } catch (error) {
+      if (!isFull(error)) throw error;
+      return false;
+    }
+  };
+  return isDone() || (reserve.release() && isDone());
 }
 
 function fileAt(path: string): DatabaseSyncInstance {
@@ -88,7 +109,7 @@ function fileAt(path: string): DatabaseSyncInstance {
 }
 
 /** The copy is verified, and may contain the damaged rows of the original: the daemon moves those to the quarantine after it has opened the store. */
-function moveTo({ database, path }: OpenDatabase, to: number): Migration {
+function moveTo({ database, path }: Pick<OpenDatabase, "database" | "path">, to: number): Migration {
   const from = versionOf(database);
   const copy = from === 0 || from === to ? undefined : `${path}.version-${from}`;
   if (copy !== undefined) backUp(database, copy, faultsOf(database));

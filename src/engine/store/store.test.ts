@@ -228,7 +228,7 @@ test.skipIf(process.geteuid?.() !== 0)(
     const full = join(directory, "full");
     mkdirSync(full);
     // The mount is in a mount namespace of another process, so that it disappears with it.
-    const program = join(directory, "full.ts");
+    const program = join(directory, "full.mts");
     writeFileSync(program, FULL_DISK.replace("STORE", new URL("./index.ts", import.meta.url).pathname));
     const tsx = new URL("../../../node_modules/.bin/tsx", import.meta.url).pathname;
     const script = 'mount -t tmpfs -o size=32m,mode=700 none "$1" && exec "$2" "$3" "$1"';

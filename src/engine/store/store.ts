@@ -1,11 +1,12 @@
 /** The store of one engine, which keeps records and the journal on disk. Contents are JSON of the caller. */
+import { lstatSync } from "node:fs";
 import type { DatabaseSyncInstance } from "@photostructure/sqlite";
 import { backUp } from "./backup.ts";
 import { checksumOf } from "./checksum.ts";
 import { isFull, StoreError } from "./errors.ts";
 import { Journal, type JournalPage } from "./journal.ts";
-import { closeDatabase, openDatabase } from "./open.ts";
-import { Reserve } from "./reserve.ts";
+import { closeDatabase, openDatabase, useLog } from "./open.ts";
+import type { Reserve } from "./reserve.ts";
 import { isSound, type Row } from "./rows.ts";
 
 /** task: a record of the model. host: facts about the daemon. succeeded: a one-shot that is not run again. */
@@ -48,20 +49,26 @@ export class Store {
   readonly #database: DatabaseSyncInstance;
   readonly #journal: Journal;
   readonly #reserve: Reserve;
+  /** Which file the database is; empty, for the log: it is not made yet. */
+  readonly #file: string;
+  #logFile = "";
+  #hasLog: boolean;
 
   /** Migrates a store of an older version, after copying it to `path`.version-N. @throws StoreError in-use, not-ours, newer-schema, unreadable, not-written */
   constructor({ directory, journalKept = JOURNAL_KEPT, journalAgeMs = JOURNAL_AGE_MS }: StoreOptions) {
-    const { database, path } = openDatabase(directory);
+    const { database, path, reserve } = openDatabase(directory);
     this.#database = database;
     this.path = path;
+    this.#file = fileIdentity(path);
+    this.#reserve = reserve;
+    this.#hasLog = useLog({ database, reserve });
     this.#journal = new Journal(database, { count: journalKept, ageMs: journalAgeMs });
-    this.#reserve = new Reserve(`${path}.reserve`);
     this.#reserve.keep();
   }
 
   /**
-   * Reads all records. Damaged rows, and those of which `isUsable` says no, are moved to the quarantine table.
-   * @throws StoreError not-written, unreadable
+   * Reads all records. Damaged rows, and those of which `isUsable` says no, are moved to the quarantine table, as soon as that can be written.
+   * @throws StoreError unreadable
    */
   load(isUsable: (record: StoredRecord) => boolean = () => true): Contents {
     const rows = this.#guarded(
@@ -72,7 +79,7 @@ export class Store {
     const isKept = (row: Row) => isSound(row) && isUsable(recordOf(row));
     const [kept, damaged] = [rows.filter(isKept), rows.filter((row) => !isKept(row))];
     if (damaged.length > 0) {
-      this.#transaction(() => {
+      this.#unlessFull(() => {
         const keep = this.#database.prepare("INSERT INTO quarantine (kind, key, content, checksum) VALUES (?, ?, ?, ?)");
         const drop = this.#database.prepare("DELETE FROM records WHERE kind = ? AND key = ?");
         for (const { kind, key, content, checksum } of damaged) {
@@ -101,9 +108,19 @@ export class Store {
     }
   }
 
-  /** Makes the reserve again. Returns false if the disk has no space for it. */
-  keepReserve(): boolean {
-    return this.#reserve.keep();
+  /** Makes the reserve again, as soon as the disk has space for it. Also gives the database its log, if there was none for that when it was opened. */
+  keepReserve(): void {
+    if (this.#reserve.keep() && !this.#hasLog) this.#hasLog = useLog({ database: this.#database, reserve: this.#reserve });
+  }
+
+  /** Why nothing can be stored any more; undefined: the files are where they were. */
+  get loss(): string | undefined {
+    const isThere = fileIdentity(this.path) === this.#file && (this.#logFile === "" || fileIdentity(this.#logPath) === this.#logFile);
+    return isThere ? undefined : "the store was deleted or replaced while this daemon uses it: only a new start helps";
+  }
+
+  get #logPath(): string {
+    return `${this.path}-wal`;
   }
 
   /**
@@ -111,7 +128,7 @@ export class Store {
    * @throws StoreError not-written
    */
   backUp(): void {
-    this.#reserve.keep();
+    this.keepReserve();
     this.#transaction(() => this.#journal.dropOld());
     backUp(this.#database, `${this.path}.backup`);
   }
@@ -142,15 +159,30 @@ export class Store {
 
   /** Closes the database, which then consists of one file. Another process may open it. */
   close(): void {
-    closeDatabase(this.#database);
+    // What has the names now is another store's.
+    if (this.loss === undefined) closeDatabase(this.#database);
+    else if (this.#database.isOpen) this.#database.close();
+  }
+
+  /** Leaves undone what finds no room. */
+  #unlessFull(action: () => void): void {
+    try {
+      this.#transaction(action);
+    } catch (error) {
+      if (!(error instanceof StoreError && isFull(error.cause))) throw error;
+    }
   }
 
   #transaction<T>(action: () => T): T {
     return this.#guarded("not-written", () => {
+      const { loss } = this;
+      // SQLite would go on with a file that has no name, and is gone with this process.
+      if (loss !== undefined) throw new Error(loss);
       this.#database.exec("BEGIN IMMEDIATE");
       try {
         const result = action();
         this.#database.exec("COMMIT");
+        if (this.#hasLog) this.#logFile ||= fileIdentity(this.#logPath);
         return result;
       } catch (error) {
         // After some errors, such as a full disk, SQLite has rolled back by itself.
@@ -166,5 +198,15 @@ export class Store {
     } catch (error) {
       throw new StoreError(code, this.path, (error as Error).message, error);
     }
+  }
+}
+
+/** "DEVICE:INODE"; empty: there is no such file. */
+function fileIdentity(path: string): string {
+  try {
+    const { dev, ino } = lstatSync(path, { bigint: true });
+    return `${dev}:${ino}`;
+  } catch {
+    return "";
   }
 }

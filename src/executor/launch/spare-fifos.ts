@@ -1,7 +1,8 @@
 /** FIFOs that are made before a launch needs them: mkfifo(1) is a process, for which each launch of a daemon would wait. */
-import { mkdirSync, renameSync, rmSync } from "node:fs";
+import { renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { makingName } from "../directory.ts";
+import { makeDirectories } from "../make-directory.ts";
 import { makeFifos } from "./fifos.ts";
 
 /** So many are kept; a launch takes two at most. */
@@ -60,7 +61,7 @@ class SpareFifos {
   async #fill(): Promise<void> {
     const paths = Array.from({ length: KEPT - this.#spare.length }, () => join(this.#directory, String(this.#made++)));
     try {
-      mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
+      makeDirectories(this.#directory, 0o700);
       await makeFifos(paths);
       this.#spare.push(...paths);
     } catch {

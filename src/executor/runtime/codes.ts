@@ -12,6 +12,7 @@ export type RuntimeErrorCode =
   | "id-unknown"
   | "state-unreadable"
   | "state-version"
+  | "state-moved"
   | "state-root"
   | "wrong-status"
   | "cgroup"

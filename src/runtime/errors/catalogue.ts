@@ -16,6 +16,7 @@ export const CATALOGUE = {
   "id-locked": { exit: 1, meaning: "another process works on the container and does not come to an end" },
   "state-unreadable": { exit: 1, meaning: "the state record of a container is damaged" },
   "state-version": { exit: 1, meaning: "the container was made by a version of runt whose state record does not do for this" },
+  "state-moved": { exit: 1, meaning: "the state directory is a copy of the one in which the container was made" },
   "state-foreign": { exit: 1, meaning: "what stands in the place of a container's state is not runt's" },
   "state-root": { exit: 1, meaning: "the state directory cannot be used" },
   "wrong-status": { exit: 1, meaning: "the container's status does not allow this" },

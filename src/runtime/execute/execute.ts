@@ -9,7 +9,7 @@ import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { operation } from "../host/index.ts";
 import type { Op, Plan } from "../plan/index.ts";
-import { keepConfig, reserve, type StateRecord, writeRecord } from "../state/index.ts";
+import { keepConfig, reserve, rootDirectory, type StateRecord, writeRecord } from "../state/index.ts";
 import { finishCgroups, makeCgroup, startUnit } from "./cgroup-operations.ts";
 import { commit } from "./commit.ts";
 import { endBySignal } from "./end-by-signal.ts";
@@ -103,6 +103,8 @@ function recordIntent(execution: Execution): void {
   const { root, blueprint } = execution;
   if (blueprint) execution.record = newRecord(root, blueprint);
   execution.lock = reserve(root, execution.record.id);
+  // The first container of a root makes it.
+  if (!execution.record.directory) execution.record = { ...execution.record, directory: rootDirectory(root)! };
   writeRecord(root, execution.record);
   if (blueprint) keepConfig(root, execution.record.id, blueprint.configText);
 }

@@ -1,7 +1,7 @@
 /** The record that a container begins with: it names everything that may have to be undone. */
 import { type CgroupBefore, levelsToMake } from "../cgroup/index.ts";
 import * as host from "../host/index.ts";
-import { refuseExisting, STATE_MINOR, STATE_SCHEMA, type StateRecord, timestamp } from "../state/index.ts";
+import { refuseExisting, rootDirectory, STATE_MINOR, STATE_SCHEMA, type StateRecord, timestamp } from "../state/index.ts";
 import type { Blueprint } from "./execution.ts";
 import { hooksRecord } from "./hooks.ts";
 import { existingCgroup } from "./on-demand.ts";
@@ -9,7 +9,7 @@ import { existingCgroup } from "./on-demand.ts";
 /** To be called just before it is written: it says which of the container's cgroups are there already. @throws RuntError cgroup, id-in-use */
 export function newRecord(root: string, blueprint: Blueprint): StateRecord {
   const { cgroup, id } = blueprint;
-  return intentRecord(blueprint, cgroup ? lookBefore(root, id, cgroup) : {});
+  return intentRecord(blueprint, cgroup ? lookBefore(root, id, cgroup) : {}, rootDirectory(root));
 }
 
 /** Another create of the same id may have been quicker: then that is the reason why the cgroup is in use. */
@@ -25,6 +25,7 @@ function lookBefore(root: string, id: string, cgroup: NonNullable<Blueprint["cgr
 export function intentRecord(
   { id, bundle, config, cgroup, resctrl, warnings, digest }: Omit<Blueprint, "keyring">,
   before: CgroupBefore,
+  directory?: string,
 ): StateRecord {
   return {
     schema: STATE_SCHEMA,
@@ -45,6 +46,7 @@ export function intentRecord(
     ...(resctrl ? { resctrl } : {}),
     startable: config.process !== undefined,
     privatePid: config.namespaces.some(({ type, path }) => type === "pid" && path === undefined),
+    ...(directory === undefined ? {} : { directory }),
     exec: NOT_YET,
     ...hooksRecord(config.hooks),
     ...(digest === undefined ? {} : { planDigest: digest }),

@@ -1,12 +1,16 @@
 /** By what the cgroup of a record is known to be the container's, whenever something is to be ended in it (src/runtime/cgroup/ownership.ts). */
 import type { Left, Owner } from "../cgroup/end/index.ts";
-import { initState, type StateSummary } from "../state/index.ts";
+import { initState, rootDirectory, type StateSummary } from "../state/index.ts";
 import { warn } from "./warn.ts";
 
 /** `root`: the state root, where it is known. */
 export function ownerOf(record: StateSummary, root?: string): Owner {
   const { id, pid } = record;
-  return { mark: { id, ...(root !== undefined && { root }) }, init: () => (pid > 0 && initState(record) !== undefined ? pid : 0) };
+  const directory = root === undefined ? undefined : rootDirectory(root);
+  return {
+    mark: { id, ...(root !== undefined && { root }), ...(directory !== undefined && { directory }) },
+    init: () => (pid > 0 && initState(record) !== undefined ? pid : 0),
+  };
 }
 
 /** A warning that names the processes in the container's cgroup that a verb has left alone; undefined: there are none. */

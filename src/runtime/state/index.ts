@@ -18,7 +18,7 @@ export {
   type StateRecord,
   type StateSummary,
 } from "./record.ts";
-export { isSharedRoot, lookAtRoot, rootDirectory } from "./root.ts";
+export { isOfAnotherRoot, isSharedRoot, lookAtRoot, rootDirectory } from "./root.ts";
 export { deriveLife, deriveStatus, initState, type Status } from "./status.ts";
 export {
   configPath,

@@ -5,7 +5,7 @@
 import type { AnyRecord } from "./record.ts";
 
 /** STEPS[n] makes 1.(n+1) of 1.n. */
-const STEPS: readonly ((record: AnyRecord) => AnyRecord)[] = [keepExec, unchanged];
+const STEPS: readonly ((record: AnyRecord) => AnyRecord)[] = [keepExec, unchanged, unchanged];
 
 /** `record`: of this schema, with a minor version smaller than this one or, as before there were any, none. */
 export function migrate(record: AnyRecord, minor: number): AnyRecord {
@@ -22,7 +22,7 @@ function keepExec(record: AnyRecord): AnyRecord {
   return record["exec"] === undefined ? { ...record, exec: { unknown: true, namespaces: [], chroot: false, keyring: false } } : record;
 }
 
-/** What 1.2 has beside 1.1 an older container does not have. */
+/** What 1.2 and 1.3 have beside the version before an older container does not have. */
 function unchanged(record: AnyRecord): AnyRecord {
   return record;
 }

@@ -8,7 +8,7 @@ import type { MovedDevice } from "../network/index.ts";
 /** Grows when a reader that does not know the change would do something wrong: it refuses. */
 export const STATE_SCHEMA = 1;
 /** Grows with every other change. A reader does not mind a larger one; a smaller one it brings up to its own (migrate.ts). */
-export const STATE_MINOR = 2;
+export const STATE_MINOR = 3;
 
 export interface CgroupRecord {
   readonly version: 1 | 2;
@@ -128,6 +128,8 @@ export interface StateRecord {
   readonly startable: boolean;
   /** True: the container has a PID namespace of its own, so the death of init ends everything in it. */
   readonly privatePid: boolean;
+  /** Which directory the state root is, "DEVICE:INODE": in a copy of it the container is another one's. undefined: made by an older build. */
+  readonly directory?: string;
   readonly exec: ExecRecord;
   /** Standard streams that the container was started with, as criu names them; undefined: a terminal, or a record of an older build. */
   readonly streams?: readonly string[];

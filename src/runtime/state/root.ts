@@ -4,6 +4,7 @@ import * as host from "../host/index.ts";
 import { defenceDisabled } from "../testing/index.ts";
 import { markIfEmpty, markRoot } from "./mark.ts";
 import { refuseOwner } from "./owner.ts";
+import type { StateRecord } from "./record.ts";
 
 /** Write permission for others than the owner. */
 const GROUP_AND_OTHERS = 0o022;
@@ -13,7 +14,7 @@ const OTHERS = 0o002;
 const LINKS_OF_NONE = 2;
 
 /** The root that has been looked at: a verb reads its record more than once. */
-let known: { readonly root: string; readonly shared: boolean; readonly found: host.Stat } | undefined;
+let known: { readonly root: string; readonly shared: boolean; readonly found: host.Stat; directory?: string } | undefined;
 
 /**
  * A record names processes and cgroups that verbs signal and remove, so it must be the caller's or root's: ROOT belongs to one of them, and others
@@ -37,7 +38,14 @@ export function isSharedRoot(root: string): boolean {
 /** Which directory ROOT is, "DEVICE:INODE": the same path is another one in another mount namespace. undefined: there is none. */
 export function rootDirectory(root: string): string | undefined {
   refuseForeignRoot(root);
-  return known?.root === root ? `${known.found.dev}:${known.found.ino}` : undefined;
+  if (known?.root !== root) return undefined;
+  known.directory ??= `${known.found.dev}:${known.found.ino}`;
+  return known.directory;
+}
+
+/** Whether the container was made in another directory than ROOT, of which ROOT is a copy: what the record names is the other one's. */
+export function isOfAnotherRoot(root: string, { directory }: Pick<StateRecord, "directory">): boolean {
+  return directory !== undefined && directory !== rootDirectory(root);
 }
 
 /** The directory that ROOT leads to. Who has made a link has chosen that directory, so a link is the caller's or root's, too. */
@@ -50,7 +58,7 @@ export function lookAtRoot(root: string): host.Stat | undefined {
 
 /** Make ROOT, with its mark, and what is missing above it. One that somebody has made for runt gets the mark as long as it is empty. */
 export function ensureRoot(root: string): void {
-  const found = lookAtRoot(root);
+  const found = known?.root === root ? known.found : lookAtRoot(root);
   if (!found) {
     ensureAbove(root);
     if (makeDirectory(root)) markRoot(root);

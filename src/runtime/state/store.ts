@@ -8,8 +8,17 @@ import { checkId, ID_CHARACTERS } from "./id.ts";
 import type * as migration from "./migrate.ts";
 import { writeNew } from "./own.ts";
 import { refuseOwner } from "./owner.ts";
-import { type AnyRecord, checkRecord, isCurrent, parseRecord, STATE_MINOR, type StateRecord, serializeRecord } from "./record.ts";
-import { ensureRoot, isSharedRoot, lookAtRoot, refuseForeignRoot } from "./root.ts";
+import {
+  type AnyRecord,
+  checkRecord,
+  isCurrent,
+  parseRecord,
+  STATE_MINOR,
+  type StateRecord,
+  type StateSummary,
+  serializeRecord,
+} from "./record.ts";
+import { ensureRoot, isOfAnotherRoot, isSharedRoot, lookAtRoot, refuseForeignRoot } from "./root.ts";
 
 const RECORD = "state.json";
 /** A directory without a record lasts for some system calls of a verb that holds the lock, or is about to; or for ever. */
@@ -175,10 +184,18 @@ const DAMAGE = ["EILSEQ", "EFBIG", "EINVAL", "EISDIR", "ELOOP", "ENXIO"];
 
 /**
  * Throws "id-unknown" when there is no such directory, "state-unreadable" when its record is damaged or missing, and "state-version" when it is
- * of a newer schema, "state-root" when it may be another user's. `locked`: by this verb itself, so nobody else is making or removing it.
+ * of a newer schema, "state-root" when it may be another user's, "state-moved" when it is a copy and the container lives. `locked`: by this verb itself, so nobody else is making or removing it.
  */
 export function readRecord(root: string, id: string, locked = false): StateRecord {
-  return readWith(recordAt, root, id, locked);
+  return refuseMoved(root, readWith(recordAt, root, id, locked));
+}
+
+/** What lives belongs to the root that has made it. @throws RuntError state-moved */
+export function refuseMoved<T extends StateSummary & Pick<StateRecord, "directory">>(root: string, record: T): T {
+  if (!isOfAnotherRoot(root, record) || !host.runningState(record.pid, record.startTime)) return record;
+  throw new RuntError("state-moved", `container ${record.id} was made in another state root, of which ${root} is a copy, and it runs`, {
+    hint: "use the root in which it was made; of the copy, you can remove the directory yourself",
+  });
 }
 
 /**

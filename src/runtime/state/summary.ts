@@ -2,19 +2,19 @@
 import { SUMMARY_MEMBERS } from "../../shared/protocol/index.ts";
 import * as host from "../host/index.ts";
 import { type AnyRecord, STATE_MINOR, STATE_SCHEMA, type StateRecord, type StateSummary } from "./record.ts";
-import { readWith, recordAt } from "./store.ts";
+import { readWith, recordAt, refuseMoved } from "./store.ts";
 
 /** As readRecord, where nothing but the summary is used. */
 export function readSummary(root: string, id: string): StateSummary {
   return readWith((path) => (peek(path) as AnyRecord | undefined) ?? recordAt(path), root, id, false);
 }
 
-const TARGET_MEMBERS = `${SUMMARY_MEMBERS} privatePid`;
+const TARGET_MEMBERS = `${SUMMARY_MEMBERS} privatePid directory`;
 
 /** The same with what decides whom a signal to the container is for. */
-export function readTarget(root: string, id: string): StateSummary & Pick<StateRecord, "privatePid"> {
+export function readTarget(root: string, id: string): StateSummary & Pick<StateRecord, "privatePid" | "directory"> {
   const read = (path: string) => (peek(path, undefined, undefined, TARGET_MEMBERS) as AnyRecord | undefined) ?? recordAt(path);
-  return readWith(read, root, id, false);
+  return refuseMoved(root, readWith(read, root, id, false));
 }
 
 /**

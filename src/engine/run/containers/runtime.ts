@@ -72,6 +72,8 @@ export interface Ends {
   onLost(id: string, error: unknown): void;
 }
 
+const WITHOUT_RECORDS: readonly string[] = ["id-unknown", "state-unreadable", "state-moved"];
+
 export class ContainerRuntime {
   /** Path of the runt executable. */
   readonly binary: string;
@@ -151,8 +153,8 @@ export class ContainerRuntime {
       try {
         executor = await Executor.adopt(this.#optionsOf(id));
       } catch (error) {
-        if (error instanceof ExecutorError && (error.code === "id-unknown" || error.code === "state-unreadable"))
-          return this.#withoutRecords(id, error.message);
+        // Those of a copy are not of this container, which is known by its cgroup.
+        if (error instanceof ExecutorError && WITHOUT_RECORDS.includes(error.code)) return this.#withoutRecords(id, error.message);
         throw error;
       }
       if (executor.state === "failed") return { state: "absent" };
@@ -295,7 +297,7 @@ export class ContainerRuntime {
   }
 
   #optionsOf(id: string) {
-    return { stateDir: this.#options.stateDir, binary: this.binary, id, cgroup: this.#options.cgroupOf(id) };
+    return { stateDir: this.#options.stateDir, binary: this.binary, id, cgroup: this.#options.cgroupOf(id), moved: true };
   }
 }
 

@@ -54,6 +54,36 @@ export function hostFactsIn(records: readonly StoredRecord[]): HostFacts | undef
   return row && (JSON.parse(row.content) as HostFacts);
 }
 
+/** A file or directory. */
+export interface Inode {
+  readonly device: string;
+  readonly inode: string;
+}
+
+/** Where a store is (place.ts). */
+export interface Place {
+  /** Of the store, at random. A copy that becomes a store of its own gets another one. */
+  readonly id: string;
+  readonly directory: Inode;
+  readonly database: Inode;
+  /** Of the directory, without links. */
+  readonly path: string;
+  /** In another boot a device may have another number. */
+  readonly bootId: string;
+}
+
+const PLACE_KEY = "place";
+
+export function placeRow(place: Place): StoredRecord {
+  return { kind: "host", key: PLACE_KEY, content: JSON.stringify(place) };
+}
+
+/** undefined: the store is new, or of a version that did not record it. */
+export function placeIn(records: readonly StoredRecord[]): Place | undefined {
+  const row = records.find(({ kind, key }) => kind === "host" && key === PLACE_KEY);
+  return row && (JSON.parse(row.content) as Place);
+}
+
 /** All tasks, in the order in which they were applied. @throws StoreError newer-schema: a newer program wrote one of the rows */
 export function tasksIn(records: readonly StoredRecord[], path: string): TaskRecord[] {
   return records

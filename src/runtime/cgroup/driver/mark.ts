@@ -22,6 +22,8 @@ export interface ContainerMark {
 export interface Marking {
   readonly root?: string;
   readonly id: string;
+  /** Which directory that is: the path of a root that was moved is another one now. */
+  readonly directory?: string;
 }
 
 /** Without the right to mark it (v1, rootless) the directory stays unmarked: its state record still names it. */
@@ -59,10 +61,15 @@ export function readMark(directory: string, attribute: string): ContainerMark | 
  * Whether this directory is marked as that container's. A mark of root's comes first. One of a user's counts, too: only who may make directories
  * there can write it, and what it gives away is their own.
  */
-export function markFor(directory: string, { root, id }: Marking): "own" | "other" | "none" {
+export function markFor(directory: string, wanted: Marking): "own" | "other" | "none" {
   const mark = markOf(directory);
   if (mark === undefined) return "none";
-  return mark.id === id && (root === undefined || isSameRoot(mark.root, root)) ? "own" : "other";
+  return mark.id === wanted.id && isOfRoot(mark, wanted) ? "own" : "other";
+}
+
+function isOfRoot(mark: ContainerMark, { root, directory }: Marking): boolean {
+  if (root === undefined || (directory !== undefined && mark.directory === directory)) return true;
+  return (directory === undefined || mark.directory === undefined) && isSameRoot(mark.root, root);
 }
 
 /** The mark of the directory, root's first; undefined: it has none. */
