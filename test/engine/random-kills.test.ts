@@ -26,7 +26,7 @@ const LINES = 15;
 const SIGKILL = 9;
 
 type Kind = "daemon" | "records" | VictimKind;
-const KINDS: readonly Kind[] = ["daemon", "pump", "monitor", "runt"];
+const KINDS: readonly Exclude<Kind, "records">[] = ["daemon", "pump", "monitor", "runt"];
 
 /** mulberry32 */
 function random(seed: number): () => number {
