@@ -67,7 +67,7 @@ export function faultOfCompose(random: Random): string | undefined {
   const text = composeOf(random);
   const before = process.cpuUsage();
   try {
-    parseCompose(text, { environment: { A: "x", B: "$A" }, profiles: [], directory: "/", readFile: () => text });
+    parseCompose(text, { environment: { A: "x", B: "$A" }, profiles: [], directory: "/", readFile: () => Buffer.from(text) });
   } catch (error) {
     return `Compose: ${(error as Error).stack}\n${text.slice(0, 4096)}`;
   }

@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { reExec } from "../conformance/sandbox.ts";
 import { REPOSITORY, reachableRootfs } from "../support/programs.ts";
+import { ENGINE_ATTACKS, engineTable, runEngineAttacks } from "./engine.ts";
 import { problem } from "./judge.ts";
 import { allAttacks, type Result, runAttack } from "./run.ts";
 import { SUBJECTS, type SubjectName } from "./subjects.ts";
@@ -67,5 +68,14 @@ async function inside(): Promise<number> {
   return problems.length === 0 ? 0 : 1;
 }
 
+/** The attacks on the engine, in the namespaces that its tests make for themselves. */
+function engine(): number {
+  const attacks = values.subjects.split(",").includes("runt") ? ENGINE_ATTACKS.filter(({ id }) => id.includes(values.only)) : [];
+  const results = runEngineAttacks(attacks);
+  for (const { id, title } of attacks) console.log(`engine: ${id}: ${title}\n  runt      ${results.get(id)!.replaceAll("*", "")}`);
+  if (values.write) writeFileSync(PAGE, withTable(readFileSync(PAGE, "utf8"), engineTable(results), "engine attacks"));
+  return [...results.values()].every((one) => one === "held") ? 0 : 1;
+}
+
 if (process.geteuid?.() !== 0) throw new Error("test-security needs root");
-process.exit(values.inside ? await inside() : await reExec("--inside"));
+process.exit(values.inside ? await inside() : Math.max(await reExec("--inside"), engine()));

@@ -5,9 +5,6 @@ import { SUBJECTS, type SubjectName } from "./subjects.ts";
 
 export type Results = ReadonlyMap<string, Partial<Record<SubjectName, Result>>>;
 
-const BEGIN = "<!-- attacks -->";
-const END = "<!-- /attacks -->";
-
 /** One word for a cell. */
 export function word(result: Result | undefined): string {
   if (result === undefined || "skipped" in result) return "—";
@@ -55,9 +52,11 @@ function emptyCells(attacks: readonly Attack[], results: Results): string[] {
 }
 
 /** The page with the table between its markers. */
-export function withTable(page: string, text: string): string {
-  const from = page.indexOf(BEGIN);
-  const to = page.indexOf(END);
-  if (from === -1 || to < from) throw new Error(`no ${BEGIN} ... ${END} in docs/security.md`);
-  return `${page.slice(0, from + BEGIN.length)}\n\n${text}\n${page.slice(to)}`;
+/** @param name of the marks around the table */
+export function withTable(page: string, text: string, name = "attacks"): string {
+  const [begin, end] = [`<!-- ${name} -->`, `<!-- /${name} -->`];
+  const from = page.indexOf(begin);
+  const to = page.indexOf(end);
+  if (from === -1 || to < from) throw new Error(`no ${begin} ... ${end} in docs/security.md`);
+  return `${page.slice(0, from + begin.length)}\n\n${text}\n${page.slice(to)}`;
 }

@@ -1,0 +1,145 @@
+/** Attacks on the engine: on `runtd`, its sockets, its images, its networks and its records. Each is a test of test/engine, which ends the attack as it says. */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { REPOSITORY } from "../support/programs.ts";
+
+export interface EngineAttack {
+  readonly id: string;
+  readonly title: string;
+  readonly mechanism: string;
+  /** Below test/engine, and the beginning of the title of the test there. */
+  readonly file: string;
+  readonly test: string;
+}
+
+export const ENGINE_ATTACKS: readonly EngineAttack[] = [
+  {
+    id: "targets of requests",
+    title: "a reader asks for `//[` and other targets that are no URL, with `Upgrade:`, to end the daemon",
+    mechanism: "each listener has a last handler, which answers, logs and goes on",
+    file: "doors.test.ts",
+    test: "no target of a request, ordinary or with Upgrade, ends the daemon",
+  },
+  {
+    id: "hostile input at every door",
+    title: "heads, upgrades, frames, bodies, files and images that are nearly right, from a seed",
+    mechanism: "bounds for time, memory and places; `make fuzz-doors` goes on for as long as it is told",
+    file: "fuzz-doors.test.ts",
+    test: "no head, frame, body, file or image ends the daemon",
+  },
+  {
+    id: "connections without a frame",
+    title: "128 upgraded connections send nothing, so that nobody else can `exec`",
+    mechanism: "the first frame has 10 s",
+    file: "doors.test.ts",
+    test: "connections that send no first frame give their places back",
+  },
+  {
+    id: "places of readers",
+    title: "one reader takes all places for events and logs",
+    mechanism: "one client has half of them: a user, or a process of root",
+    file: "clients.test.ts",
+    test: "E29 more subscribers than there is room for are refused",
+  },
+  {
+    id: "answers that nobody reads",
+    title: "a client asks for much and reads nothing, to fill the memory of the daemon",
+    mechanism: "it is cut off; nothing is made in advance for a stream",
+    file: "doors.test.ts",
+    test: "who asks for much and reads nothing of it is cut off",
+  },
+  {
+    id: "loopback and metadata of the host",
+    title: "a task with CAP_NET_ADMIN removes the routes of its namespace, and connects to 127.0.0.1 of the host and to 169.254.169.254",
+    mechanism: "a chain of the table raw on the host, for each bridge",
+    file: "network-guard.test.ts",
+    test: "without what blocks them in its own namespace a task reaches neither",
+  },
+  {
+    id: "metadata by IPv6",
+    title: "the same task gives itself an address, and sends to fd00:ec2::254 by the bridge",
+    mechanism: "the host takes nothing of IPv6 from a bridge",
+    file: "network-guard.test.ts",
+    test: "the host takes nothing of IPv6 from a bridge",
+  },
+  {
+    id: "layers that lead out",
+    title: "an image has links, names and whiteouts that lead out of its root, bombs, and sizes that lie",
+    mechanism: "archives are looked at before anything unpacks them",
+    file: "hostile-images.test.ts",
+    test: "layers that lead out, hide something, or are more than they seem",
+  },
+  {
+    id: "descriptions that lie",
+    title: "manifests, configurations and indexes of an image are not those of their digests, name themselves, or are endless",
+    mechanism: "every part is compared with its digest and size; levels and lengths are bounded",
+    file: "hostile-images.test.ts",
+    test: "descriptions that are not those of their content",
+  },
+  {
+    id: "a layout that is exchanged",
+    title: "a layout becomes another one while it is copied",
+    mechanism: "what was copied is checked, not what was there",
+    file: "hostile-sources.test.ts",
+    test: "a layout that is another one when it is copied",
+  },
+  {
+    id: "records that are lost",
+    title: "the records of a running task are removed or damaged, so that it runs on unseen",
+    mechanism: "the cgroup with its random name says what is the task's; what is in it is ended before STOPPED is told",
+    file: "lost-records.test.ts",
+    test: "E21 E77 however they are lost",
+  },
+];
+
+export type EngineResults = ReadonlyMap<string, "held" | "**succeeds**" | "—">;
+
+/** Runs them, file by file. What a test does not say by passing counts as a success of the attacker. */
+export function runEngineAttacks(attacks: readonly EngineAttack[]): EngineResults {
+  if (attacks.length === 0) return new Map();
+  const directory = mkdtempSync(join(tmpdir(), "runt-engine-attacks-"));
+  try {
+    const report = join(directory, "report.json");
+    const files = [...new Set(attacks.map(({ file }) => `test/engine/${file}`))];
+    const args = ["run", "--project", "engine", "--reporter", "json", "--outputFile", report, ...files];
+    spawnSync(join(REPOSITORY, "node_modules/.bin/vitest"), args, { cwd: REPOSITORY, stdio: ["ignore", "ignore", "inherit"] });
+    return resultsIn(JSON.parse(readFileSync(report, "utf8")), attacks);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+interface Report {
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly assertionResults: readonly { readonly title: string; readonly status: string }[];
+  }[];
+}
+
+/** Pure. */
+export function resultsIn({ testResults }: Report, attacks: readonly EngineAttack[]): EngineResults {
+  const statusOf = ({ file, test }: EngineAttack) =>
+    testResults
+      .filter(({ name }) => name.endsWith(`/${file}`))
+      .flatMap(({ assertionResults }) => assertionResults)
+      .find(({ title }) => title.startsWith(test))?.status;
+  const word = (status: string | undefined) =>
+    status === "passed" ? "held" : status === "skipped" || status === "pending" ? "—" : "**succeeds**";
+  return new Map(attacks.map((one) => [one.id, word(statusOf(one))]));
+}
+
+/** Markdown. They are attacks on what only this engine has in this form, so that none was tried with the others. */
+export function engineTable(results: EngineResults): string {
+  const rows = ENGINE_ATTACKS.map(
+    ({ id, title, mechanism, file }) =>
+      `| ${id} | ${title} | ${mechanism} (\`test/engine/${file}\`) | ${results.get(id) ?? "—"} | not tried | not tried |`,
+  );
+  return [
+    "| attack | the attacker tries | what stops it | runt | Podman | Docker |",
+    "| --- | --- | --- | --- | --- | --- |",
+    ...rows,
+    "",
+  ].join("\n");
+}
