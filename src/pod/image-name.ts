@@ -21,6 +21,11 @@ export function imageReference(name: string, prefix: string | undefined): string
   return prefix === undefined ? undefined : `${prefix.replace(/\/$/, "")}/${full}`;
 }
 
+/** Where Docker looks for a name without a registry. Source: docker, reference.ParseNormalizedNamed. */
+export function dockerHub(name: string): string {
+  return name.includes("/") ? "docker://docker.io" : "docker://docker.io/library";
+}
+
 /** End of the message for names without a registry if there is no prefix. */
 export const NO_PREFIX = "names no registry: write HOST/NAME, or say with RUNT_IMAGES where such names are looked for";
 

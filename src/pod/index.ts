@@ -3,7 +3,8 @@
 export { type ClusterPod, parseClusterPod } from "./cluster/pod.ts";
 export type { ClusterRules } from "./cluster/rules.ts";
 export { variablesIn } from "./compose/env-file.ts";
-export type { ComposeFile, ComposeOptions } from "./compose/file.ts";
+export type { ComposeFile } from "./compose/file.ts";
+export type { ComposeOptions } from "./compose/model.ts";
 export { parseCompose } from "./compose/parse.ts";
 export type { PodHost } from "./manifest/translation.ts";
 export { parseFile } from "./parse-file.ts";

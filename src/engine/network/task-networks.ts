@@ -107,7 +107,7 @@ export class TaskNetworks {
     const open = () => this.#openings.open(id);
     const results = found ?? (await this.#make(id, await this.#planOf(group, spec), users, isEarly ? open : () => {}));
     const addresses = addressesOf(results);
-    writeFiles(this.placement(id).files, spec, addresses.map(withoutPrefix));
+    writeFiles(this.placement(id).files, spec, addresses);
     return { addresses };
   }
 
@@ -149,7 +149,7 @@ export class TaskNetworks {
 
   /** Writes other tasks of the network to the task's hosts file, which running containers see at once. @throws the errors of the system calls */
   writePeers(id: string, spec: TaskSpec, addresses: readonly string[], peers: readonly Named[]): void {
-    writeHosts(this.placement(id).files, spec, addresses.map(withoutPrefix), peers);
+    writeHosts(this.placement(id).files, spec, addresses, peers);
   }
 
   /** Sets the routes through other tasks. `routing`: input of `ip -batch`. @throws NetworkError */
@@ -322,10 +322,6 @@ function networkName(group: string, name: string | undefined): string {
 
 function hasAddress({ ips = [] }: CniResult, address: string): boolean {
   return ips.some((one) => one.address === address);
-}
-
-export function withoutPrefix(address: string): string {
-  return address.split("/")[0]!;
 }
 
 /** The addresses of the task, without those of the loopback interface. */

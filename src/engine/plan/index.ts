@@ -34,7 +34,7 @@ export {
   portName,
   viaRoutes,
 } from "./network.ts";
-export { fileContents, hostsOf, type Named, NETWORK_FILES, type NetworkFile, type NetworkPlacement } from "./network-files.ts";
+export { fileContents, hostsOf, hostsSaid, type Named, NETWORK_FILES, type NetworkFile, type NetworkPlacement } from "./network-files.ts";
 export { type PausePlacement, pauseLaunch } from "./pause.ts";
 export { type HostSupport, isInMachine, type Runtimes, refusedByHost } from "./refused.ts";
 export { PROXY_SOCKET, type ProxyPlacement, proxyEnv } from "./shared-proxy.ts";

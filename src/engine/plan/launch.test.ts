@@ -19,3 +19,15 @@ test("E95: in a virtual machine a container says who has booted it, and has the 
   const plain = launched({});
   expect([plain.sandbox, plain.annotations, plain.mounts]).toEqual([undefined, {}, []]);
 });
+
+test("limits of processes, of /dev/shm and of CPUs reach the runtime", () => {
+  const fields = "rlimits: { nofile: { soft: 10, hard: unlimited } }, shmSize: 1Mi, oomScoreAdj: 500, cpuset: '0'";
+  const task = parseTasks(`{ name: t, containers: [{ name: c, rootfs: /r, command: x, ${fields} }] }`).tasks[0]!;
+  const places = { cgroupParent: "/t", log: "/log", annotations: {}, volume: () => "", architecture: "x64", sources: [] };
+  expect(launchOf(task, task.containers[0]!, places)).toMatchObject({
+    rlimits: [{ type: "RLIMIT_NOFILE", soft: 10, hard: 2n ** 64n - 1n }],
+    oomScoreAdj: 500,
+    resources: { cpuset: "0" },
+    mounts: [{ destination: "/dev/shm", type: "tmpfs", options: expect.arrayContaining(["size=1048576", "nosuid", "nodev", "noexec"]) }],
+  });
+});

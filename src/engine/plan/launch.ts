@@ -1,5 +1,6 @@
 /** Translates a container of a task into the launch command of the executor. Pure. */
 import {
+  type CommandLaunch,
   DEFAULT_CAPABILITIES,
   type LaunchCommand,
   type LogFile,
@@ -26,6 +27,8 @@ import { resolvMounts } from "./name-servers.ts";
 import { fileMounts, type NetworkPlacement } from "./network-files.ts";
 import { defaultSeccomp } from "./seccomp.ts";
 import { type ProxyPlacement, proxyMounts } from "./shared-proxy.ts";
+
+const SHARED_MEMORY = "/dev/shm";
 
 export interface Placement {
   /** Absolute path of the parent cgroup of the task's containers. */
@@ -123,6 +126,7 @@ export function launchOf(task: TaskSpec, container: ContainerSpec, placement: Pl
         ...proxyMounts(placement.proxy),
         ...relayMounts(relay),
         ...secretMounts(container, placement),
+        ...sharedMemory(container),
       ].map((mount) => mappedMount(mount, placement.users)),
     ],
     ...(placement.users === undefined ? {} : { userNamespace: placement.users.namespace }),
@@ -148,6 +152,8 @@ export function launchOf(task: TaskSpec, container: ContainerSpec, placement: Pl
     ...(container.groups === undefined ? {} : { additionalGids: container.groups }),
     ...hostnameOf(task, container, network),
     ...rights,
+    ...rlimitsOf(container),
+    ...(container.oomScoreAdj === undefined ? {} : { oomScoreAdj: container.oomScoreAdj }),
     ...(container.unmasked ? { unmasked: true } : {}),
     noNewPrivileges: container.noNewPrivileges,
     namespaces: { ...Object.fromEntries(NAMESPACES.map((name) => [name, modeOf(task, name)])), ...joined },
@@ -203,12 +209,13 @@ function capabilitiesOf({ capabilities: { add, drop } = { add: [], drop: [] } }:
 
 /** The limits that `update` changes. A container without a memory limit gets that of its task, so that a program that reads its own limit sees the effective one. */
 export function limitsOf(task: TaskSpec, container: ContainerSpec): Resources {
-  const { cpus, memoryReservation, pids } = container;
+  const { cpus, cpuset, memoryReservation, pids } = container;
   const memory = container.memory ?? task.memory;
   const shares = appliedShares(container);
   return {
     ...(cpus === undefined ? {} : { cpus }),
     ...(shares === undefined ? {} : { cpuShares: shares }),
+    ...(cpuset === undefined ? {} : { cpuset }),
     ...(memory === undefined ? {} : { memoryBytes: memory }),
     ...(memoryReservation === undefined ? {} : { memoryReservationBytes: memoryReservation }),
     ...(pids === undefined ? {} : { pids }),
@@ -256,6 +263,28 @@ function routerMounts({ logRouter }: Placement): Mount[] {
     { destination: ROUTER_CONFIG, source: logRouter.config, type: "bind", options: [...options, "ro"] },
     { destination: ROUTER_RUN, source: logRouter.run, type: "bind", options: [...options, "rw"] },
   ];
+}
+
+/** Takes the place of the usual one, which has 64 MiB. */
+function sharedMemory({ shmSize, mounts }: ContainerSpec): Mount[] {
+  if (shmSize === undefined || mounts.some(({ target }) => target === SHARED_MEMORY)) return [];
+  const options = ["nosuid", "noexec", "nodev", "mode=1777", `size=${shmSize}`];
+  return [{ destination: SHARED_MEMORY, type: "tmpfs", source: "shm", options }];
+}
+
+/** What "unlimited" is for setrlimit(2), RLIM_INFINITY. */
+const UNLIMITED = 2n ** 64n - 1n;
+
+function rlimitsOf({ rlimits }: ContainerSpec): Pick<CommandLaunch, "rlimits"> {
+  if (rlimits === undefined) return {};
+  const numberOf = (value: number | "unlimited") => (value === "unlimited" ? UNLIMITED : value);
+  return {
+    rlimits: Object.entries(rlimits).map(([name, { soft, hard }]) => ({
+      type: `RLIMIT_${name.toUpperCase()}`,
+      soft: numberOf(soft),
+      hard: numberOf(hard),
+    })),
+  };
 }
 
 function secretMounts({ secrets = [] }: ContainerSpec, { secrets: sources = [] }: Placement): Mount[] {

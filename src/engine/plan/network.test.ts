@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parseTasks, type TaskSpec, taskSchema } from "../spec/index.ts";
-import { fileContents, networkPlan, viaRoutes } from "./index.ts";
+import { fileContents, hostsSaid, networkPlan, viaRoutes } from "./index.ts";
 
 const PLACES = { bridged: { name: "runtd-k-default", bridge: "rt-1", subnet: "10.64.0.0/20" }, leases: "/leases" };
 const task = (network: object): TaskSpec =>
@@ -137,6 +137,23 @@ test("resolv.conf has no server on the loopback of the host; a task without an a
   const files = fileContents({ names: ["t"], addresses: [], dns: undefined, hostResolv });
   expect(files["resolv.conf"]).toBe("nameserver 192.0.2.9\nsearch example.org\n");
   expect(files.hosts).toBe("127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n127.0.0.1\tt\n");
+});
+
+test("lines of /etc/hosts that a task says; host-gateway is the first address of its network", () => {
+  const said = task({
+    hosts: [
+      { name: "db", address: "192.0.2.5" },
+      { name: "up", address: "host-gateway" },
+    ],
+  });
+  const hosts = hostsSaid(said, ["10.64.16.7/20"]);
+  expect(hosts).toEqual([
+    { address: "192.0.2.5", names: ["db"] },
+    { address: "10.64.16.1", names: ["up"] },
+  ]);
+  expect(hostsSaid(said, ["fd00::5/64"])).toEqual([{ address: "192.0.2.5", names: ["db"] }]);
+  const files = fileContents({ names: ["t"], addresses: ["10.64.16.7"], dns: undefined, hostResolv: "", hosts });
+  expect(files.hosts.split("\n").slice(-4, -1)).toEqual(["10.64.16.7\tt", "192.0.2.5\tdb", "10.64.16.1\tup"]);
 });
 
 test("T23: connections to some addresses go to a proxy as they were made; T23: who sends them there has no other way", () => {

@@ -1,40 +1,49 @@
 /** Parses YAML or JSON text into documents, or reports syntax errors with line and column. */
-import { isScalar, type LineCounter, visit } from "yaml";
+import { isPair, isScalar, type LineCounter, visit } from "yaml";
 import { duplicates } from "./check/names.ts";
 import { type Finding, type Problem, pointerOf } from "./finding.ts";
 import { offsetOf, type Position, positionOf } from "./position.ts";
-import { Extents, type Parsed, parsed, TooMuch } from "./syntax.ts";
+import { checkAliases, Extents, type Parsed, parsed, TooMuch } from "./syntax.ts";
 
 /** In bytes. A larger file is refused before it is parsed. */
 export const LARGEST_FILE = 256 * 1024;
 /** For one file. A file with more findings is probably not a task file. */
 export const MOST_FINDINGS = 1000;
-/** Limit for the expansion of YAML aliases (maxAliasCount of the library yaml): a few lines could expand to gigabytes. */
-const MOST_ALIASES = 100;
-
 export interface ReadDocument {
   readonly value: unknown;
   /** Syntax errors; if there are any, there is no value. */
   readonly findings: readonly Finding[];
+  /** Values with one of the tags that were asked for. */
+  readonly tagged: readonly Tagged[];
   /** Converts a problem of the value to a finding with its position in the text. */
   place(problem: Problem): Finding;
+}
+
+export interface Tagged {
+  readonly path: readonly string[];
+  /** Such as "!reset". */
+  readonly tag: string;
 }
 
 export interface ReadOptions {
   /** Whether the key "<<" merges another map, as in YAML 1.1. */
   readonly merge?: boolean;
+  /** Tags that values may have, which are told of beside the value (`tagged`). */
+  readonly tags?: readonly string[];
 }
 
 type Document = Parsed["documents"][number];
 
 /** Uses only `text`. A file that is too large or empty gives one document with that finding. @param what describes the expected content */
-export function readDocuments(text: string, what: string, { merge = false }: ReadOptions = {}): readonly ReadDocument[] {
+export function readDocuments(text: string, what: string, { merge = false, tags = [] }: ReadOptions = {}): readonly ReadDocument[] {
   if (Buffer.byteLength(text) > LARGEST_FILE) return refused(`the file is larger than ${LARGEST_FILE} bytes`);
   try {
     const { documents, lines } = parsed(text, merge);
     const present = documents.filter(({ contents, errors }) => contents !== null || errors.length > 0);
     const extents = new Extents();
-    return present.length === 0 ? refused(`the file has no ${what} in it`) : present.map((one, index) => read(one, index, lines, extents));
+    return present.length === 0
+      ? refused(`the file has no ${what} in it`)
+      : present.map((one, index) => read(one, { index, lines, extents, tags }));
   } catch (error) {
     if (error instanceof TooMuch) return refused(error.message);
     throw error;
@@ -43,10 +52,17 @@ export function readDocuments(text: string, what: string, { merge = false }: Rea
 
 function refused(message: string): readonly ReadDocument[] {
   const finding: Finding = { code: "syntax", message, pointer: "", document: 0, line: 1, column: 1 };
-  return [{ value: undefined, findings: [finding], place: () => finding }];
+  return [{ value: undefined, findings: [finding], tagged: [], place: () => finding }];
 }
 
-function read(document: Document, index: number, lines: LineCounter, extents: Extents): ReadDocument {
+interface Reading {
+  readonly index: number;
+  readonly lines: LineCounter;
+  readonly extents: Extents;
+  readonly tags: readonly string[];
+}
+
+function read(document: Document, { index, lines, extents, tags }: Reading): ReadDocument {
   const place = (problem: Problem) => placed(problem, document, index, lines);
   const syntax = (message: string, { line, column }: Position): Finding => ({
     code: "syntax",
@@ -57,26 +73,44 @@ function read(document: Document, index: number, lines: LineCounter, extents: Ex
     column,
   });
   // The library only warns about an unknown tag, but the value would silently have another type.
-  const bad = [...document.errors.slice(0, MOST_FINDINGS), ...document.warnings.slice(0, MOST_FINDINGS)].map(({ message, pos }) => ({
+  const warnings = document.warnings.filter(
+    ({ code, message }) => code !== "TAG_RESOLVE_FAILED" || !tags.some((tag) => message.endsWith(` ${tag}`)),
+  );
+  const bad = [...document.errors.slice(0, MOST_FINDINGS), ...warnings.slice(0, MOST_FINDINGS)].map(({ message, pos }) => ({
     message,
     offset: pos[0],
   }));
   const wrong = bad.length >= MOST_FINDINGS ? bad : [...bad, ...wrongKeys(document)].slice(0, MOST_FINDINGS);
   if (wrong.length > 0)
-    return { value: undefined, findings: wrong.map(({ message, offset }) => syntax(message, at(lines, offset))), place };
+    return { value: undefined, findings: wrong.map(({ message, offset }) => syntax(message, at(lines, offset))), tagged: [], place };
   try {
-    const value: unknown = document.toJS({ maxAliasCount: MOST_ALIASES });
+    checkAliases(document);
+    const value: unknown = document.toJS({ maxAliasCount: -1 });
     extents.add(value);
-    return { value, findings: [], place };
+    return { value, findings: [], tagged: taggedIn(document, tags), place };
   } catch (error) {
     if (error instanceof TooMuch) throw error;
-    return { value: undefined, findings: [syntax(whyNoValue(error as Error), at(lines, document.range[0]))], place };
+    return { value: undefined, findings: [syntax(whyNoValue(error as Error), at(lines, document.range[0]))], tagged: [], place };
   }
 }
 
 /** What the library says of a document that has no value, whatever is the matter: an alias without an anchor, too many of them, or a merge of something else than maps. */
 function whyNoValue({ message }: Error): string {
   return message.startsWith("Merge sources") ? 'what the key "<<" merges is a map, or a list of maps' : message;
+}
+
+function taggedIn(document: Document, tags: readonly string[]): Tagged[] {
+  const found: Tagged[] = [];
+  if (tags.length === 0) return found;
+  visit(document, {
+    Pair(_, { key, value }, parents) {
+      const { tag } = (value ?? {}) as { tag?: string };
+      if (tag === undefined || !tags.includes(tag)) return;
+      const keys = [...parents.filter((one) => isPair(one)).map((one) => one.key), key];
+      found.push({ path: keys.map((one) => (isScalar(one) ? String(one.value) : "")), tag });
+    },
+  });
+  return found;
 }
 
 /** Duplicate keys are detected here, because the library compares each key with every other one. A key that is a map or a list is none of any file. */
@@ -111,6 +145,6 @@ function placed({ code, message, path }: Problem, document: Document, index: num
     message,
     pointer: pointerOf(path),
     document: index,
-    ...positionOf(document.contents, path, (offset) => at(lines, offset)),
+    ...positionOf(document, path, (offset) => at(lines, offset)),
   };
 }

@@ -34,6 +34,8 @@ export interface Finding {
   /** Counted from 1. */
   readonly line: number;
   readonly column: number;
+  /** Path of the file, if it is another one than the caller's: it is included, or merged with that. */
+  readonly file?: string;
 }
 
 export function pointerOf(path: readonly (string | number)[]): string {
@@ -48,6 +50,6 @@ export function pathOf(pointer: string): readonly string[] {
 }
 
 /** Such as "web.yaml:3:5: /containers/0/memory: ...". */
-export function renderFinding({ line, column, pointer, message }: Finding, source: string): string {
-  return `${source}:${line}:${column}: ${pointer === "" ? "" : `${pointer}: `}${message}`;
+export function renderFinding({ line, column, pointer, message, file }: Finding, source: string): string {
+  return `${file ?? source}:${line}:${column}: ${pointer === "" ? "" : `${pointer}: `}${message}`;
 }

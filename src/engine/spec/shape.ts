@@ -20,9 +20,10 @@ function problemsOf(issue: Issue): Problem[] {
   }
   if (issue.code === "invalid_key") return [{ code: "shape", message: issue.issues[0]?.message ?? issue.message, path }];
   if (issue.code === "invalid_union") {
-    // The alternative of the right type has the most useful message.
-    const fitting = issue.errors.find(([first]) => first !== undefined && first.code !== "invalid_type");
-    return [{ code: "shape", message: fitting?.[0] === undefined ? "has the wrong type" : textOf(fitting[0]), path }];
+    // The alternative of the right type has the most useful messages.
+    const fitting = issue.errors.find(([first]) => first !== undefined && (first.code !== "invalid_type" || first.path.length > 0));
+    if (fitting === undefined) return [{ code: "shape", message: "has the wrong type", path }];
+    return fitting.flatMap((inner) => problemsOf({ ...inner, path: [...issue.path, ...inner.path] }));
   }
   return [{ code: "shape", message: textOf(issue), path }];
 }

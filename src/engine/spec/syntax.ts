@@ -2,7 +2,19 @@
  * Parses YAML in time and memory that are proportional to its length. The parser is recursive, and the engine of JavaScript ends the process when a regular
  * expression is compiled at the end of the stack: so the depth is bounded while the text is read, and not after.
  */
-import { Composer, type Document, Lexer, LineCounter, type ParsedNode, Parser, type ScalarTag } from "yaml";
+import {
+  Composer,
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  LineCounter,
+  type ParsedNode,
+  Parser,
+  type ScalarTag,
+} from "yaml";
 
 /** Levels of maps and lists. A pod has a dozen of them. */
 export const MOST_LEVELS = 100;
@@ -64,6 +76,25 @@ function* tokensOf(text: string, lines: LineCounter) {
 
 function tooDeep(): TooMuch {
   return new TooMuch(`the values are nested too deeply: ${MOST_LEVELS} levels are the most`);
+}
+
+/**
+ * Bounds what aliases and the key "<<" copy, before they do. An alias stands behind its anchor, so that what it is of has been counted.
+ * @throws TooMuch
+ */
+export function checkAliases(document: Document): void {
+  const counted = new Map<string, number>();
+  const count = (node: unknown): number => {
+    if (isAlias(node)) return counted.get(node.source) ?? 1;
+    let values = 1;
+    if (isMap(node)) for (const { key, value } of node.items) values += count(value) + (isScalar(key) ? 0 : 1);
+    else if (isSeq(node)) for (const one of node.items) values += count(one);
+    if (values > MOST_VALUES) throw new TooMuch(`the file has more than ${MOST_VALUES} values, those of aliases counted`);
+    const { anchor } = (node ?? {}) as { anchor?: string };
+    if (anchor !== undefined) counted.set(anchor, values);
+    return values;
+  };
+  count(document.contents);
 }
 
 /** What one value is with everything in it, where a value that is used twice counts twice. */

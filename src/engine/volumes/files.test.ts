@@ -12,8 +12,9 @@ test("files have their content and mode whatever the umask says, and are made ag
     makeFiles(path, { "a/b": { content: "old", encoding: "utf8", mode: 0o400 } });
     makeFiles(path, {
       "a/b": { content: "new", encoding: "utf8", mode: 0o440 },
-      c: { content: "AP8=", encoding: "base64", mode: 0o644 },
+      c: { content: "AP8=", encoding: "base64", mode: 0o644, uid: 1000, gid: 100 },
     });
+    expect([statSync(join(path, "c")).uid, statSync(join(path, "c")).gid]).toEqual([1000, 100]);
     expect(readFileSync(join(path, "a/b"), "utf8")).toBe("new");
     expect([...readFileSync(join(path, "c"))]).toEqual([0, 255]);
     expect(["", "a", "a/b", "c"].map((name) => (statSync(join(path, name)).mode & 0o777).toString(8))).toEqual([

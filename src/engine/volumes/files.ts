@@ -7,6 +7,8 @@ export interface VolumeFile {
   readonly encoding: "utf8" | "base64";
   /** Permission bits. */
   readonly mode: number;
+  readonly uid?: number | undefined;
+  readonly gid?: number | undefined;
 }
 
 /** Mode of directories: everyone may list them, and the modes of the files protect their contents. */
@@ -21,12 +23,12 @@ const GROUP_READS = 0o040;
  */
 export function makeFiles(path: string, files: Readonly<Record<string, VolumeFile>>, group?: number): void {
   makeDirectory(path);
-  for (const [name, { content, encoding, mode }] of Object.entries(files)) {
+  for (const [name, { content, encoding, mode, uid = 0, gid = group ?? 0 }] of Object.entries(files)) {
     const parts = name.split("/").slice(0, -1);
     for (const [index] of parts.entries()) makeDirectory(join(path, ...parts.slice(0, index + 1)));
     const file = join(path, name);
     writeFileSync(file, Buffer.from(content, encoding));
-    if (group !== undefined) chownSync(file, 0, group);
+    if (uid !== 0 || gid !== 0) chownSync(file, uid, gid);
     // chmod, because the umask of the process applies to new files.
     chmodSync(file, group === undefined ? mode : mode | GROUP_READS);
   }

@@ -102,8 +102,8 @@ export interface Resources {
 export interface Rlimit {
   /** "RLIMIT_NOFILE". */
   readonly type: string;
-  readonly soft: number;
-  readonly hard: number;
+  readonly soft: number | bigint;
+  readonly hard: number | bigint;
 }
 
 /** An object of an OCI configuration. Numbers that a double cannot hold are BigInt. */

@@ -1,9 +1,9 @@
 /** Translates secrets and configs of a service to files of volumes, and its env_file to variables. */
 import type { TaskInput } from "../../engine/spec/index.ts";
 import { Expansion } from "../expansion.ts";
-import { variablesIn } from "./env-file.ts";
-import type { ServicePlace } from "./mounts.ts";
+import { rawVariablesIn, variablesIn } from "./env-file.ts";
 import { absolute } from "./paths.ts";
+import type { ServicePlace } from "./place.ts";
 import type { ComposeInput, ServiceInput } from "./schema.ts";
 
 type Volume = NonNullable<TaskInput["volumes"]>[number];
@@ -29,12 +29,18 @@ export function contentsOf(service: ServiceInput, project: ComposeInput, place: 
 function filesOf(kind: Kind, wanted: NonNullable<ServiceInput[Kind]>, project: ComposeInput, place: ServicePlace): Contents {
   const files: NonNullable<Volume["files"]> = {};
   const mounts: Mount[] = [];
-  for (const [index, { source, target, mode = MODE }] of wanted.entries()) {
+  for (const [index, { source, target, uid, gid, mode = MODE }] of wanted.entries()) {
     const path = [kind, index];
     const content = contentOf(kind, source, project, place, path);
     if (content === undefined) continue;
     const name = `file-${index}`;
-    files[name] = { content: content.toString("base64"), encoding: "base64", mode };
+    files[name] = {
+      content: content.toString("base64"),
+      encoding: "base64",
+      mode,
+      ...(uid === undefined ? {} : { uid }),
+      ...(gid === undefined ? {} : { gid }),
+    };
     const given = target ?? source;
     mounts.push({
       volume: kind,
@@ -77,15 +83,32 @@ function contentOf(
 
 /** Later files take precedence. */
 export function envFilesOf({ env_file: given = [] }: ServiceInput, place: ServicePlace): Record<string, string> {
+  const list = (typeof given === "string" ? [given] : given).map((one) => (typeof one === "string" ? { path: one } : one));
+  return filesIn("env_file", list, typeof given === "string", place);
+}
+
+/** Labels from files, which have the form of env files. */
+export function labelFilesOf({ label_file: given = [] }: ServiceInput, place: ServicePlace): Record<string, string> {
+  const list = (typeof given === "string" ? [given] : given).map((path) => ({ path }));
+  return filesIn("label_file", list, typeof given === "string", place);
+}
+
+interface FileOfPairs {
+  readonly path: string;
+  readonly required?: boolean | undefined;
+  readonly format?: "raw" | undefined;
+}
+
+function filesIn(field: string, list: readonly FileOfPairs[], isOne: boolean, place: ServicePlace): Record<string, string> {
   const values: Record<string, string> = {};
   const expansion = new Expansion();
-  const list = typeof given === "string" ? [given] : given;
-  for (const [index, one] of list.entries()) {
-    const { path, required = true } = typeof one === "string" ? { path: one } : one;
-    const at = typeof given === "string" ? ["env_file"] : ["env_file", index];
+  for (const [index, { path, required = true, format }] of list.entries()) {
+    const at = isOne ? [field] : [field, index];
+    const unset = (name: string) => place.warn(`${path}: the variable ${name} is not set: it is empty`, at);
     try {
       const text = place.readFile(absolute(place.directory, path)).toString();
-      Object.assign(values, variablesIn(text, { ...place.environment, ...values }, expansion));
+      const known = { ...place.environment, ...values };
+      Object.assign(values, format === "raw" ? rawVariablesIn(text) : variablesIn(text, known, expansion, unset));
     } catch (error) {
       const isAbsent = (error as NodeJS.ErrnoException).code === "ENOENT";
       if (!isAbsent || required) place.refuse(`${path}: ${isAbsent ? "there is no such file" : (error as Error).message}`, at);

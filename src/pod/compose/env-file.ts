@@ -1,6 +1,6 @@
 /** Parses env files: env_file of a service, and .env. Source: Compose specification, "Env_file format". */
 import { Expansion } from "../expansion.ts";
-import { type Environment, interpolate } from "./interpolate.ts";
+import { type Environment, interpolate, type Unset } from "./interpolate.ts";
 
 const LINE = /^(?:export\s+)?([^\s=:#'"]+)\s*(?:[=:]\s*(.*))?$/s;
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", "\\": "\\", '"': '"', $: "$$" };
@@ -9,18 +9,33 @@ const ESCAPES: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", "
  * Variables in the order of the file. A name without "=" gets its value from `environment`, or is left out. Values may refer to earlier variables and to `environment`.
  * @throws Error: the message has the number of the line
  */
-export function variablesIn(text: string, environment: Environment, expansion: Expansion = new Expansion()): Record<string, string> {
+export function variablesIn(
+  text: string,
+  environment: Environment,
+  expansion: Expansion = new Expansion(),
+  unset: Unset = () => {},
+): Record<string, string> {
   const values: Record<string, string> = {};
   const all: Record<string, string | undefined> = { ...environment };
   for (const { line, content } of statements(text)) {
     const [, name, value] = LINE.exec(content) ?? [];
     if (name === undefined) throw new Error(`line ${line} is no NAME=VALUE`);
-    const known = value === undefined ? environment[name] : valueIn(value, all, { line, expansion });
+    const known = value === undefined ? environment[name] : valueIn(value, all, { line, expansion, unset });
     if (known === undefined) continue;
     values[name] = known;
     all[name] = known;
   }
   return values;
+}
+
+/** Variables of a file of the format "raw": everything behind the first "=" is the value. Source: Compose specification, "format". */
+export function rawVariablesIn(text: string): Record<string, string> {
+  const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/);
+  const pairs = lines.flatMap((line) => {
+    const at = line.indexOf("=");
+    return line.startsWith("#") || at < 1 ? [] : [[line.slice(0, at), line.slice(at + 1)] as const];
+  });
+  return Object.fromEntries(pairs);
 }
 
 interface Statement {
@@ -62,16 +77,17 @@ function isClosed(line: string, quote: string, from: number): boolean {
 interface Place {
   readonly line: number;
   readonly expansion: Expansion;
+  readonly unset: Unset;
 }
 
-function valueIn(given: string, environment: Environment, { line, expansion }: Place): string {
+function valueIn(given: string, environment: Environment, { line, expansion, unset }: Place): string {
   const single = /^'((?:[^'\\]|\\.)*)'\s*(?:#.*)?$/s.exec(given)?.[1];
   if (single !== undefined) return single.replaceAll("\\'", "'");
   const double = /^"((?:[^"\\]|\\.)*)"\s*(?:#.*)?$/s.exec(given)?.[1];
   if (double === undefined && /^['"]/.test(given)) throw new Error(`line ${line}: a quote is not closed`);
   const plain = double === undefined ? withoutComment(given).trim() : double.replace(/\\(.)/gs, (all, one: string) => ESCAPES[one] ?? all);
   try {
-    return interpolate(plain, environment, expansion);
+    return interpolate(plain, environment, expansion, unset);
   } catch (error) {
     throw new Error(`line ${line}: ${(error as Error).message}`);
   }

@@ -90,7 +90,7 @@ test("each service is in the network of its project, or in one that the file has
   expect(only(one("    network_mode: none\n"))).not.toHaveProperty("network");
   expect(told(one("    networks: [back]\n"))).toEqual(["f:5:5: /services/web/networks: the file has no network back"]);
   expect(only(`${one("    networks: [a, b]\n")}networks: { a: , b: }\n`).network).toMatchObject({ name: "a", further: [{ name: "b" }] });
-  expect(told(one("    networks: []\n"))).toEqual(["f:5:5: /services/web/networks: names none: write network_mode none"]);
+  expect(only(one("    networks: []\n")).network).toMatchObject({ name: "default" });
   expect(told(one("    network_mode: host\n    networks: [default]\n"))).toEqual([
     "f:6:5: /services/web/networks: with network_mode host there are no networks",
   ]);

@@ -1,7 +1,8 @@
 /** Merges services with the service that they extend, from the same file or another one. Source: Compose specification, "extends". */
 import { type Problem, readDocuments, renderFinding } from "../../engine/spec/index.ts";
 import { type Fields, fieldsOf } from "./fields.ts";
-import { merged } from "./merge.ts";
+import { merged, withoutPath, withPathsOf } from "./merge.ts";
+import type { Base, Layer } from "./model.ts";
 import { absolute, directoryOf } from "./paths.ts";
 
 export interface ExtendsOptions {
@@ -11,6 +12,10 @@ export interface ExtendsOptions {
   readonly readFile: (path: string) => Buffer;
   /** Called for each file before its services are merged, to replace variables. */
   readonly prepare: (value: unknown) => unknown;
+  /** The document with the services. */
+  readonly layer: Layer;
+  /** Called with each service that another one extends. */
+  readonly based: (service: string, base: Base) => void;
 }
 
 /** A file, and the directory to which its paths are relative. */
@@ -19,13 +24,14 @@ interface Project {
   readonly file: string;
   readonly directory: string;
   readonly services: Fields;
+  readonly layer: Layer;
 }
 
 /** Errors are added to `problems`, with the path of the extending service. */
 export function extended(value: unknown, options: ExtendsOptions, problems: Problem[]): unknown {
   const services = fieldsOf(fieldsOf(value)["services"]);
   if (Object.keys(services).length === 0) return value;
-  const project = { file: "", directory: options.directory, services };
+  const project = { file: "", directory: options.directory, services, layer: options.layer };
   const files = new Map<string, Project>();
   const resolved = Object.keys(services).map((name) => {
     try {
@@ -63,8 +69,15 @@ function resolve(project: Project, name: string, behind: readonly string[], opti
   if (chain.includes(called(from, target)))
     throw new Refusal(`services extend each other: ${[...chain, called(from, target)].join(" -> ")}`);
   if (chain.length > LONGEST_CHAIN) throw new Refusal(`more than ${LONGEST_CHAIN} services extend each other`);
+  options.based(behind[0] ?? name, { layer: from.layer, service: target });
   const below = resolve(from, target, chain, options);
-  return merged(from === project ? below : withPathsOf(from, below), own);
+  const kept = project.layer.document.tagged.reduce<unknown>(
+    (rest, { path: [, service, ...path] }) => {
+      return service === name && path.length > 0 ? withoutPath(rest, path) : rest;
+    },
+    from === project ? below : withPathsOf(from.directory, below),
+  );
+  return merged(fieldsOf(kept), own);
 }
 
 function called({ file }: Project, name: string): string {
@@ -78,11 +91,12 @@ function withoutBase({ extends: _, ...own }: Fields): Fields {
 function projectIn(file: string, { readFile, prepare, files }: Options): Project {
   const read = files.get(file);
   if (read !== undefined) return read;
-  const [document, second] = readDocuments(textOf(file, readFile), "service", { merge: true });
+  const [document, second] = readDocuments(textOf(file, readFile), "service", { merge: true, tags: ["!reset", "!override"] });
   const [finding] = document!.findings;
   if (finding !== undefined) throw new Refusal(renderFinding(finding, file));
   if (second !== undefined) throw new Refusal(`${file}: a Compose file is one document`);
-  const project = { file, directory: directoryOf(file), services: fieldsOf(fieldsOf(prepare(document!.value))["services"]) };
+  const services = fieldsOf(fieldsOf(prepare(document!.value))["services"]);
+  const project = { file, directory: directoryOf(file), services, layer: { document: document!, file } };
   files.set(file, project);
   return project;
 }
@@ -93,29 +107,4 @@ function textOf(file: string, readFile: ExtendsOptions["readFile"]): string {
   } catch (error) {
     throw new Refusal(`${file} cannot be read: ${(error as Error).message}`);
   }
-}
-
-/** Makes relative paths of a service absolute, because they are relative to the file that contains them. */
-function withPathsOf({ directory }: Project, service: Fields): Fields {
-  const { volumes, env_file: files } = service;
-  return {
-    ...service,
-    ...(Array.isArray(volumes) ? { volumes: volumes.map((one) => mountIn(directory, one)) } : {}),
-    ...(files === undefined
-      ? {}
-      : { env_file: Array.isArray(files) ? files.map((one) => fileIn(directory, one)) : fileIn(directory, files) }),
-  };
-}
-
-function mountIn(directory: string, mount: unknown): unknown {
-  if (typeof mount === "string")
-    return /^\.\.?(?:\/|:|$)/.test(mount) ? mount.replace(/^[^:]+/, (path) => absolute(directory, path)) : mount;
-  const { type, source } = fieldsOf(mount);
-  return type === "bind" && typeof source === "string" ? { ...fieldsOf(mount), source: absolute(directory, source) } : mount;
-}
-
-function fileIn(directory: string, file: unknown): unknown {
-  if (typeof file === "string") return absolute(directory, file);
-  const { path } = fieldsOf(file);
-  return typeof path === "string" ? { ...fieldsOf(file), path: absolute(directory, path) } : file;
 }

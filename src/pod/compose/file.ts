@@ -1,4 +1,4 @@
-/** Translates a Compose file into tasks, one for each service. */
+/** Translates a Compose file into tasks, one for each service and replica. */
 import {
   checkGroup,
   checkTask,
@@ -7,163 +7,178 @@ import {
   type Problem,
   parsedFile,
   pathOf,
-  type ReadDocument,
   shapeProblems,
   type TaskInput,
   type TaskSpec,
   taskSchema,
 } from "../../engine/spec/index.ts";
-import { Expansion } from "../expansion.ts";
-import { withoutNulls } from "../nulls.ts";
-import { extended } from "./extends.ts";
-import { fieldsOf, isMap } from "./fields.ts";
-import { type Environment, interpolate } from "./interpolate.ts";
+import { isMap } from "./fields.ts";
+import { ignoredIn } from "./ignored.ts";
+import type { ComposeOptions, Model } from "./model.ts";
+import { fieldOf } from "./origin.ts";
+import { engineName } from "./place.ts";
+import { withoutExtensions } from "./prepare.ts";
+import { withProposal } from "./proposal.ts";
 import { type ComposeInput, composeFile, type ServiceInput } from "./schema.ts";
 import { taskOf } from "./service.ts";
-
-export interface ComposeOptions {
-  /** Variables of the caller, for "${NAME}" in the file and for variables without a value. */
-  readonly environment: Environment;
-  /** Absolute directory to which paths in the file are relative. */
-  readonly directory: string;
-  /** Active profiles. */
-  readonly profiles: readonly string[];
-  /** Prefix for image names without a registry, such as "oci:/srv/images". */
-  readonly images?: string | undefined;
-  /** Reads a file named by env_file, secrets, configs or extends; the path is absolute. @throws the error of open(2) or read(2) */
-  readonly readFile: (path: string) => Buffer;
-}
+import { expanded } from "./shared.ts";
 
 export interface ComposeFile extends ParsedFile {
   /** The tasks in the format of a task file. Empty if there are findings. */
   readonly inputs: readonly TaskInput[];
   /** Name of the project; undefined if the file does not set it. */
   readonly name: string | undefined;
+  /** What is accepted and has no effect, or another one than its author may expect. */
+  readonly warnings: readonly Finding[];
+  /** Directories of the host that Compose makes if they are missing. */
+  readonly directories: readonly string[];
   /** Converts a finding about one of the inputs, each a document of its own, to one about this file. */
   origin(finding: Finding): Finding;
 }
 
 /** A file without tasks. */
-export function failed(findings: readonly Finding[]): ComposeFile {
-  return { ...parsedFile([], findings), inputs: [], name: undefined, origin: (finding) => finding };
+export function failed(findings: readonly Finding[], warnings: readonly Finding[] = []): ComposeFile {
+  return { ...parsedFile([], findings), inputs: [], name: undefined, warnings, directories: [], origin: (finding) => finding };
 }
 
-export function tasksOfCompose(document: ReadDocument, options: ComposeOptions): ComposeFile {
-  const problems: Problem[] = [];
-  const expansion = new Expansion();
-  const prepare = (value: unknown) => filled(withoutNullFields(value), { environment: options.environment, expansion }, [], problems);
-  const value = withoutExtensions(extended(prepare(document.value), { ...options, prepare }, problems));
-  const parsed = composeFile.safeParse(value);
-  if (!parsed.success || problems.length > 0) {
-    return failed([...problems, ...(parsed.success ? [] : shapeProblems(parsed.error))].map(document.place));
-  }
-  const active = Object.entries(parsed.data.services).filter(([, { profiles = [] }]) => isActive(profiles, options.profiles));
-  const tasks: TaskSpec[] = [];
-  const inputs = active.map(([name, service]) => inputOf(name, service, parsed.data, options, problems));
-  // After problems found here, the engine's checks are skipped, because they would report the same problems again.
-  if (problems.length > 0) return failed(problems.map(document.place));
-  for (const [index, input] of inputs.entries()) {
-    const name = active[index]![0];
-    const checked = taskSchema.safeParse(input);
-    const found = checked.success ? checkTask(checked.data) : shapeProblems(checked.error);
-    problems.push(...found.map((one) => ({ ...one, path: ["services", name, ...fieldOf(one.path)] })));
-    if (checked.success) tasks.push(checked.data);
-  }
-  if (problems.length === 0) {
-    for (const { task, ...problem } of checkGroup(tasks))
-      problems.push({ ...problem, path: ["services", tasks[task]!.name, "depends_on"] });
-  }
-  if (problems.length > 0) return failed(problems.map(document.place));
+/** A task, and the service that it is of. */
+interface Made {
+  readonly key: string;
+  readonly input: TaskInput;
+}
+
+export function tasksOfCompose({ value, problems, warnings, place }: Model, options: ComposeOptions): ComposeFile {
+  const told: Problem[] = [...problems];
+  const { data, wrong } = parsed(withoutExtensions(value));
+  for (const problem of wrong) add(told, withProposal(composeFile, problem));
+  const placed = (all: readonly Problem[]) => all.map(place);
+  if (data === undefined) return failed(placed(told), placed(warnings));
+  const directories = new Set<string>();
+  const found: Problem[] = [];
+  const said: Problem[] = [...warnings];
+  const made = madeOf(data, options, { problems: found, warnings: said, directories });
+  const checked = checkedTasks(made, found);
+  // A service whose base is missing lacks what that one has.
+  const incomplete = new Set(told.flatMap(({ path: [kind, name, field] }) => (kind === "services" && field === "extends" ? [name] : [])));
+  for (const problem of found) if (!incomplete.has(problem.path[1]!)) add(told, problem);
+  said.push(...ignoredIn(data, Object.fromEntries(made.map(({ key }) => [key, data.services[key]]))));
+  if (told.length > 0) return failed(placed(told), placed(said));
   const origin = ({ code, message, pointer, document: index }: Finding) =>
-    document.place({ code, message, path: ["services", inputs[index]!.name, ...fieldOf(pathOf(pointer))] });
-  return { ...parsedFile(tasks, []), inputs, name: parsed.data.name, origin };
-}
-
-function inputOf(name: string, service: ServiceInput, project: ComposeInput, options: ComposeOptions, problems: Problem[]): TaskInput {
-  const refuse = (message: string, path: readonly (string | number)[]) => {
-    problems.push({ code: "combination", message, path: ["services", name, ...path] });
+    place({ code, message, path: ["services", made[index]!.key, ...fieldOf(pathOf(pointer))] });
+  return {
+    ...parsedFile(checked, []),
+    inputs: made.map(({ input }) => input),
+    name: data.name,
+    warnings: placed(said),
+    directories: [...directories],
+    origin,
   };
-  const { environment, directory, images, readFile, profiles: wanted } = options;
-  const isOn = (other: string) => other in project.services && isActive(project.services[other]!.profiles ?? [], wanted);
-  return taskOf(name, service, project, { environment, directory, images, readFile, refuse, isActive: isOn });
 }
 
-function isActive(profiles: readonly string[], wanted: readonly string[]): boolean {
-  return profiles.length === 0 || profiles.some((one) => wanted.includes(one));
+/** Another problem of the same place, above or below it may only be a consequence. */
+function add(told: Problem[], problem: Problem): void {
+  const isTold = told.some(({ path }) => path.every((part, at) => at >= problem.path.length || String(part) === String(problem.path[at])));
+  if (!isTold || problem.path.length === 0) told.push(problem);
 }
 
-const FIELDS: Readonly<Record<string, string>> = {
-  rootfs: "x-runt-rootfs",
-  cwd: "working_dir",
-  capabilities: "cap_add",
-  healthCheck: "healthcheck",
-  stopSignal: "stop_signal",
-  mounts: "volumes",
-};
+/** How often what is wrong is left out, so that the rest can be looked at. */
+const MOST_TRIES = 5;
 
-/** Namespaces of a task. */
-const NAMESPACES: Readonly<Record<string, string>> = { network: "network_mode", pid: "pid", ipc: "ipc" };
-
-/** Converts a path in a service's task to a path of the service. */
-function fieldOf(path: Problem["path"]): Problem["path"] {
-  const [list, at, field, part] = path;
-  if (list === "network") return ["ports"];
-  if (list === "sysctls" || list === "runtime") return [list];
-  if (list === "namespaces") return NAMESPACES[String(at)] === undefined ? [] : [NAMESPACES[String(at)]!];
-  if (field === "capabilities" && part === "drop") return ["cap_drop"];
-  return typeof field === "string" ? [FIELDS[field] ?? field] : [];
-}
-
-interface Given {
-  readonly environment: Environment;
-  readonly expansion: Expansion;
-}
-
-/** Replaces variables in all values, but not in keys. */
-function filled(value: unknown, given: Given, path: readonly (string | number)[], problems: Problem[]): unknown {
-  if (typeof value === "string") {
-    try {
-      return interpolate(value, given.environment, given.expansion);
-    } catch (error) {
-      problems.push({ code: "syntax", message: (error as Error).message, path });
-      return value;
-    }
+/** What is wrong is left out of the data. */
+function parsed(value: unknown): { readonly data: ComposeInput | undefined; readonly wrong: readonly Problem[] } {
+  const wrong: Problem[] = [];
+  let rest = value;
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const result = composeFile.safeParse(rest);
+    if (result.success) return { data: result.data, wrong };
+    const problems = shapeProblems(result.error);
+    wrong.push(...problems);
+    if (problems.some(({ path }) => path.length === 0)) break;
+    for (const { path } of problems) rest = without(rest, path);
   }
-  if (Array.isArray(value)) return value.map((one, index) => filled(one, given, [...path, index], problems));
-  if (!isMap(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, filled(one, given, [...path, key], problems)]));
+  return { data: undefined, wrong };
 }
 
-/** Removes null fields, except in environments, where a variable without a value has a meaning. */
-function withoutNullFields(value: unknown): unknown {
-  const stripped = withoutNulls(value);
-  const given = fieldsOf(value);
-  const services = fieldsOf(given["services"]);
-  if (Object.keys(services).length === 0) return stripped;
-  const clean = fieldsOf(fieldsOf(stripped)["services"]);
-  // A service without any fields must still exist.
-  const restored = Object.keys(services).map((name) => {
-    const { environment, networks } = fieldsOf(services[name]);
-    const one = clean[name] ?? {};
-    const kept = { ...(isMap(environment) ? { environment } : {}), ...(isMap(networks) ? { networks: withNulls(networks) } : {}) };
-    return [name, isMap(one) ? { ...one, ...kept } : one];
+function without(value: unknown, [part, ...rest]: Problem["path"]): unknown {
+  if (Array.isArray(value))
+    return value.map((one, index) => (index === Number(part) ? without(one, rest) : one)).filter((one) => one !== undefined);
+  if (part === undefined || !isMap(value) || !Object.hasOwn(value, String(part))) return undefined;
+  const inner = rest.length === 0 ? undefined : without(value[String(part)], rest);
+  return Object.fromEntries(Object.entries({ ...value, [String(part)]: inner }).filter(([, one]) => one !== undefined));
+}
+
+interface Told {
+  readonly problems: Problem[];
+  readonly warnings: Problem[];
+  readonly directories: Set<string>;
+}
+
+function madeOf(project: ComposeInput, options: ComposeOptions, { problems, warnings, directories }: Told): Made[] {
+  const isOn = (key: string) => {
+    const { profiles = [] } = project.services[key] ?? {};
+    return Object.hasOwn(project.services, key) && (profiles.length === 0 || profiles.some((one) => options.profiles.includes(one)));
+  };
+  const tasksOf = (key: string) => namesOf(key, project.services[key]!);
+  const active = Object.keys(project.services).filter(isOn);
+  return active.flatMap((key) => {
+    const path = ["services", key];
+    const refuse = (message: string, at: Problem["path"]) => {
+      problems.push({ code: "combination", message, path: [...path, ...at] });
+    };
+    const warn = (message: string, at: Problem["path"]) => {
+      warnings.push({ code: "combination", message, path: [...path, ...at] });
+    };
+    const { environment, directory, images, readFile } = options;
+    const needs = (one: string) => directories.add(one);
+    const place = { environment, directory, images, readFile, refuse, warn, needs, isActive: isOn, tasksOf };
+    const service = expanded(key, project.services[key]!, project, place);
+    const tasks = tasksOf(key);
+    if (tasks.length > 1 && service.container_name !== undefined)
+      refuse("is of one container, and the service has several", ["container_name"]);
+    const names = [...(service.container_name === undefined ? [] : [service.container_name]), ...linkedAs(key, project)];
+    const inputs = tasks.map((task) => {
+      const others = [...(task === key ? [] : [key]), ...names];
+      return { key, input: taskOf(service, project, { ...place, task, names: [...new Set(others)] }) };
+    });
+    const fixed = tasks.length > 1 ? inputs[0]!.input.network?.ports?.find(({ host }) => host !== undefined)?.host : undefined;
+    if (fixed !== undefined)
+      refuse(`${fixed} can be the port of one container, and the service has ${tasks.length}: write a range`, ["ports"]);
+    return inputs;
   });
-  const named = ["networks", "volumes"].flatMap((field) => (isMap(given[field]) ? [[field, withNulls(given[field])]] : []));
-  return { ...fieldsOf(stripped), ...Object.fromEntries(named), services: Object.fromEntries(restored) };
 }
 
-/** Keeps null values of the fields themselves, but not below them. */
-function withNulls(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(fields).map(([key, one]) => [key, one === null ? null : withoutNulls(one)]));
+/** Names of the tasks of a service. The first one keeps its name when others are added. */
+function namesOf(key: string, { scale, deploy }: ServiceInput): string[] {
+  const name = engineName(key);
+  return Array.from({ length: scale ?? deploy?.replicas ?? 1 }, (_, at) => (at === 0 ? name : `${name}-${at + 1}`));
 }
 
-/** Removes fields that begin with "x-", which belong to the user, except those that this project defines. */
-function withoutExtensions(value: unknown): unknown {
-  const top = fieldsOf(value);
-  const kept = (fields: Readonly<Record<string, unknown>>, own?: string) =>
-    Object.fromEntries(Object.entries(fields).filter(([key]) => !key.startsWith("x-") || key === own));
-  const services = top["services"];
-  if (!isMap(services)) return isMap(value) ? kept(top) : value;
-  const clean = Object.entries(services).map(([name, one]) => [name, isMap(one) ? kept(one, "x-runt-rootfs") : one]);
-  return { ...kept(top), services: Object.fromEntries(clean) };
+/** Names that other services give it with links. */
+function linkedAs(key: string, { services }: ComposeInput): string[] {
+  return Object.values(services).flatMap(({ links = [] }) =>
+    links.flatMap((link) => {
+      const [service, alias = key] = link.split(":");
+      return service === key && alias !== key ? [alias] : [];
+    }),
+  );
+}
+
+function checkedTasks(made: readonly Made[], problems: Problem[]): TaskSpec[] {
+  const tasks: { readonly key: string; readonly spec: TaskSpec }[] = [];
+  const seen = new Set<string>();
+  const tell = (key: string, { path, ...problem }: Problem) => {
+    const one = { ...problem, path: ["services", key, ...fieldOf(path)] };
+    // Each replica has the same.
+    const text = JSON.stringify(one);
+    if (seen.size < seen.add(text).size) problems.push(one);
+  };
+  for (const { key, input } of made) {
+    const result = taskSchema.safeParse(input);
+    for (const problem of result.success ? checkTask(result.data) : shapeProblems(result.error)) tell(key, problem);
+    if (result.success) tasks.push({ key, spec: result.data });
+  }
+  const specs = tasks.map(({ spec }) => spec);
+  // With a task missing, dependencies on it would be told of.
+  if (tasks.length === made.length) for (const { task, ...problem } of checkGroup(specs)) tell(tasks[task]!.key, problem);
+  return specs;
 }

@@ -10,6 +10,8 @@ test.each([
   [`\${NAME}_1`, "web_1"],
   ["$NONE", ""],
   ["$$NAME", "$NAME"],
+  ["^a$", "^a$"],
+  ["5$ each, $5, $(id -g)", "5$ each, $5, $(id -g)"],
   [`\${NONE-d}\${EMPTY-d}`, "d"],
   [`\${NONE:-d}\${EMPTY:-d}`, "dd"],
   [`\${NAME:-d}`, "web"],
@@ -25,9 +27,16 @@ test.each([
   [`\${NONE:?say it}`, "the variable NONE is not set: say it"],
   [`\${EMPTY:?}`, "the variable EMPTY is not set"],
   [`\${NAME`, "is not closed"],
-  ["$ 5", "begins no variable"],
   [`\${NAME/a/b}`, "is no form of a variable"],
   [`\${1}`, "names no variable"],
 ])("%j is refused: %s", (text, message) => {
   expect(() => interpolate(text, ENVIRONMENT)).toThrow(message);
+});
+
+test("each variable without a value and a default is told of", () => {
+  const told: string[] = [];
+  interpolate(`$NONE \${NO} \${NONE:-d} \${NONE-d} \${EMPTY} \${NONE+x} $$ESC \${X:-$IN}`, ENVIRONMENT, undefined, (name) =>
+    told.push(name),
+  );
+  expect(told).toEqual(["NONE", "NO", "IN"]);
 });

@@ -8,23 +8,36 @@ const OPERATOR = /:?[-?+]/y;
 /** Of expressions within each other, as in "${A:-${B:-c}}". */
 const MOST_LEVELS = 20;
 
-/** @throws Error: the text is not valid, or a required variable is missing; then with the variable's own message. TooLong */
-export function interpolate(text: string, environment: Environment, expansion: Expansion = new Expansion()): string {
+/** Is told the name of a variable without a value that has no default: it becomes an empty text. */
+export type Unset = (name: string) => void;
+
+/**
+ * A "$" that begins no variable stays as it is.
+ * @throws Error: the text is not valid, or a required variable is missing; then with the variable's own message. TooLong
+ */
+export function interpolate(
+  text: string,
+  environment: Environment,
+  expansion: Expansion = new Expansion(),
+  unset: Unset = () => {},
+): string {
   if (!text.includes("$")) return text;
-  return new Interpolation(text, environment, expansion).valueOf(0, text.length, 0);
+  return new Interpolation(text, environment, expansion, unset).valueOf(0, text.length, 0);
 }
 
 class Interpolation {
   readonly #text: string;
   readonly #environment: Environment;
   readonly #expansion: Expansion;
+  readonly #unset: Unset;
   /** Where each brace is closed. */
   readonly #ends: ReadonlyMap<number, number>;
 
-  constructor(text: string, environment: Environment, expansion: Expansion) {
+  constructor(text: string, environment: Environment, expansion: Expansion, unset: Unset) {
     this.#text = text;
     this.#environment = environment;
     this.#expansion = expansion;
+    this.#unset = unset;
     this.#ends = bracesOf(text);
   }
 
@@ -46,18 +59,18 @@ class Interpolation {
         at = end + 1;
       } else {
         const name = matched(NAME, text, dollar + 1);
-        if (name === undefined) throw new Error('"$" begins no variable: write "$$" for the character');
-        parts.push(this.#known(name));
-        at = dollar + 1 + name.length;
+        parts.push(name === undefined ? "$" : this.#known(name));
+        at = dollar + 1 + (name?.length ?? 0);
       }
     }
     return parts.join("") + text.slice(at, to);
   }
 
   #known(name: string): string {
-    const value = this.#environment[name] ?? "";
-    this.#expansion.take(value.length);
-    return value;
+    const value = this.#environment[name];
+    if (value === undefined) this.#unset(name);
+    this.#expansion.take(value?.length ?? 0);
+    return value ?? "";
   }
 
   #expression(from: number, to: number, level: number): string {

@@ -14,7 +14,7 @@ test("lists are joined, the lower first; the same twice is once, where it is a s
       { cap_add: ["A", "B"], dns: ["1.1.1.1"], command: ["a"], healthcheck: { test: ["CMD", "a"], retries: 2 } },
       { cap_add: ["B", "C"], dns: ["1.1.1.1"], command: ["b"], healthcheck: { test: ["CMD", "b"] } },
     ),
-  ).toEqual({ cap_add: ["A", "B", "C"], dns: ["1.1.1.1", "1.1.1.1"], command: ["b"], healthcheck: { test: ["CMD", "b"], retries: 2 } });
+  ).toEqual({ cap_add: ["A", "B", "C"], dns: ["1.1.1.1"], command: ["b"], healthcheck: { test: ["CMD", "b"], retries: 2 } });
 });
 
 test("of two volumes at one path the upper is mounted", () => {

@@ -1,13 +1,29 @@
 /** Merges two definitions of one service. Source: Compose specification, "Merging service definitions". */
 import { canonicalJson } from "../../engine/spec/index.ts";
 import { type Fields, fieldsOf, isMap } from "./fields.ts";
+import { absolute } from "./paths.ts";
 
 /** Fields that are maps, but may be written as lists of NAME=VALUE. */
-const PAIRS: ReadonlySet<string> = new Set(["annotations", "environment", "labels", "sysctls"]);
+const PAIRS: ReadonlySet<string> = new Set(["annotations", "environment", "extra_hosts", "labels", "sysctls"]);
 /** Fields that are maps, but may be written as lists of names. */
 const NAMED: ReadonlySet<string> = new Set(["depends_on", "networks"]);
 /** Lists in which duplicates are removed. */
-const SETS: ReadonlySet<string> = new Set(["cap_add", "cap_drop", "configs", "expose", "ports", "secrets"]);
+const SETS: ReadonlySet<string> = new Set([
+  "cap_add",
+  "cap_drop",
+  "configs",
+  "dns",
+  "dns_opt",
+  "dns_search",
+  "env_file",
+  "expose",
+  "label_file",
+  "ports",
+  "profiles",
+  "secrets",
+  "security_opt",
+  "tmpfs",
+]);
 /** Lists that are replaced as a whole. */
 const WHOLE: ReadonlySet<string> = new Set(["command", "entrypoint", "test"]);
 
@@ -17,18 +33,52 @@ export function merged(below: Fields, above: Fields): Fields {
   return { ...below, ...above, ...Object.fromEntries(keys.map((key) => [key, joined(key, below[key], above[key])])) };
 }
 
+/** Maps of a file whose entries are merged one by one. */
+const KINDS = ["services", "networks", "volumes", "secrets", "configs"];
+
+/** Merges two files of a project; `above` takes precedence. */
+export function mergedFiles(below: unknown, above: unknown): unknown {
+  const [lower, upper] = [fieldsOf(below), fieldsOf(above)];
+  const kinds = KINDS.filter((kind) => isMap(lower[kind]) && isMap(upper[kind]));
+  const all = kinds.map((kind) => {
+    const [first, second] = [fieldsOf(lower[kind]), fieldsOf(upper[kind])];
+    const both = Object.keys(second).filter((name) => isMap(first[name]) && isMap(second[name]));
+    return [
+      kind,
+      { ...first, ...second, ...Object.fromEntries(both.map((name) => [name, merged(fieldsOf(first[name]), fieldsOf(second[name]))])) },
+    ];
+  });
+  return { ...lower, ...upper, ...Object.fromEntries(all) };
+}
+
+/** Leaves out what is at a path. */
+export function withoutPath(value: unknown, [part, ...rest]: readonly (string | number)[]): unknown {
+  if (part === undefined || !isMap(value) || !Object.hasOwn(value, String(part))) return value;
+  const { [String(part)]: inner, ...others } = value;
+  return rest.length === 0 ? others : { ...value, [String(part)]: withoutPath(inner, rest) };
+}
+
 function joined(key: string, below: unknown, above: unknown): unknown {
   if (WHOLE.has(key)) return above;
   if (key === "volumes" && Array.isArray(below) && Array.isArray(above)) {
     const targets = new Set(above.map(targetOf));
     return [...below.filter((one) => !targets.has(targetOf(one))), ...above];
   }
-  const [lower, upper] = [mapOf(key, below), mapOf(key, above)];
+  // Options of one driver say nothing to another one.
+  if (key === "logging" && fieldsOf(above)["driver"] !== undefined && fieldsOf(above)["driver"] !== fieldsOf(below)["driver"]) return above;
+  const [lower, upper] = [listOf(key, mapOf(key, below)), listOf(key, mapOf(key, above))];
   if (isMap(lower) && isMap(upper)) return merged(lower, upper);
   if (!Array.isArray(lower) || !Array.isArray(upper)) return upper;
   if (!SETS.has(key)) return [...lower, ...upper];
   const present = new Set(lower.map(canonicalJson));
   return [...lower, ...upper.filter((one) => !present.has(canonicalJson(one)))];
+}
+
+/** Fields that are lists, but may be written as one text. */
+const LISTS: ReadonlySet<string> = new Set(["dns", "dns_search", "env_file", "label_file", "tmpfs"]);
+
+function listOf(key: string, value: unknown): unknown {
+  return LISTS.has(key) && typeof value === "string" ? [value] : value;
 }
 
 /** Converts a list to the map that it stands for. Other values stay the same. */
@@ -47,4 +97,44 @@ function targetOf(mount: unknown): unknown {
   if (typeof mount !== "string") return fieldsOf(mount)["target"];
   const [first, second = first] = mount.split(":");
   return second;
+}
+
+/** Makes relative paths of a file absolute, because they are relative to the file that contains them. */
+export function withPathsIn(directory: string, value: unknown): unknown {
+  const all = fieldsOf(value);
+  const each = (kind: string, change: (one: Fields) => Fields) =>
+    isMap(all[kind])
+      ? { [kind]: Object.fromEntries(Object.entries(all[kind]).map(([name, one]) => [name, isMap(one) ? change(one) : one])) }
+      : {};
+  const ofFile = (one: Fields) => ({ ...one, ...(typeof one["file"] === "string" ? { file: absolute(directory, one["file"]) } : {}) });
+  return { ...all, ...each("services", (one) => withPathsOf(directory, one)), ...each("secrets", ofFile), ...each("configs", ofFile) };
+}
+
+/** The same for one service. */
+export function withPathsOf(directory: string, service: Fields): Fields {
+  const { volumes } = service;
+  const files = (["env_file", "label_file"] as const).flatMap((field) => {
+    const given = service[field];
+    const list = Array.isArray(given) ? given.map((one) => fileIn(directory, one)) : fileIn(directory, given);
+    return given === undefined ? [] : [[field, list]];
+  });
+  return {
+    ...service,
+    ...(Array.isArray(volumes) ? { volumes: volumes.map((one) => mountIn(directory, one)) } : {}),
+    ...Object.fromEntries(files),
+  };
+}
+
+function mountIn(directory: string, mount: unknown): unknown {
+  if (typeof mount === "string")
+    return /^\.\.?(?:\/|:|$)/.test(mount) ? mount.replace(/^[^:]+/, (path) => absolute(directory, path)) : mount;
+  const { type, source } = fieldsOf(mount);
+  const isRelative = type === "bind" && typeof source === "string" && !source.startsWith("~");
+  return isRelative ? { ...fieldsOf(mount), source: absolute(directory, source) } : mount;
+}
+
+function fileIn(directory: string, file: unknown): unknown {
+  if (typeof file === "string") return absolute(directory, file);
+  const { path } = fieldsOf(file);
+  return typeof path === "string" ? { ...fieldsOf(file), path: absolute(directory, path) } : file;
 }

@@ -1,6 +1,6 @@
 /** Translates the networks of a service: the default network of the project, or those that it names. Source: Compose specification, "networks". */
 import type { TaskInput } from "../../engine/spec/index.ts";
-import type { ServicePlace } from "./mounts.ts";
+import { engineName, type ServicePlace } from "./place.ts";
 import type { ComposeInput, ServiceInput } from "./schema.ts";
 
 type Network = NonNullable<TaskInput["network"]>;
@@ -8,34 +8,67 @@ type Network = NonNullable<TaskInput["network"]>;
 /** The network of services that name none. */
 const DEFAULT = "default";
 
+/** What a service is in its networks. */
+export interface Member {
+  /** Further names of it there: its container's, those of links, and its own where the task has another one. */
+  readonly names: readonly string[];
+  readonly ports: Network["ports"];
+}
+
 /** undefined: the service uses the host's network, or has none. */
-export function networkOf(service: ServiceInput, project: ComposeInput, ports: Network["ports"], place: ServicePlace): Network | undefined {
+export function networkOf(
+  service: ServiceInput,
+  project: ComposeInput,
+  { names, ports = [] }: Member,
+  place: ServicePlace,
+): Network | undefined {
   const { network_mode: mode, networks: given } = service;
-  if (mode !== undefined) {
-    if (given !== undefined) place.refuse(`with network_mode ${mode} there are no networks`, ["networks"]);
-    for (const field of ["dns", "dns_search", "dns_opt"] as const) {
-      if (service[field] !== undefined) place.refuse(`with network_mode ${mode} resolv.conf stays as it is`, [field]);
-    }
+  if (mode !== undefined && given !== undefined && Object.keys(given).length > 0)
+    place.refuse(`with network_mode ${mode} there are no networks`, ["networks"]);
+  const hosts = hostsOf(service, place);
+  if (mode === "host" || mode === "none") {
+    if (hosts.length > 0) place.refuse(`with network_mode ${mode} /etc/hosts stays as it is`, ["extra_hosts"]);
     return undefined;
   }
+  const dns = dnsOf(service);
+  const common = { mode: "bridge" as const, ports, ...(dns === undefined ? {} : { dns }), ...(hosts.length === 0 ? {} : { hosts }) };
+  if (mode === "bridge") return common;
   const all =
-    given === undefined
+    given === undefined || Object.keys(given).length === 0
       ? [[DEFAULT, null] as const]
       : Array.isArray(given)
         ? given.map((name) => [name, null] as const)
         : Object.entries(given);
-  if (all.length === 0) place.refuse("names none: write network_mode none", ["networks"]);
   for (const [name] of all) {
     if (name !== DEFAULT && project.networks?.[name] === undefined) place.refuse(`the file has no network ${name}`, ["networks"]);
   }
-  // A container_name can be used as a host name too.
-  const { container_name: own } = service;
   const [first = { name: DEFAULT }, ...further] = all.map(([name, said]) => {
-    const aliases = [...new Set([...(own === undefined ? [] : [own]), ...(said?.aliases ?? [])])];
-    return { name, ...(aliases.length === 0 ? {} : { aliases }) };
+    const aliases = [...new Set([...names, ...(said?.aliases ?? [])])];
+    return { name: engineName(name), ...(aliases.length === 0 ? {} : { aliases }) };
   });
+  return { ...common, ...first, ...(further.length === 0 ? {} : { further }) };
+}
+
+/** undefined: it says nothing of resolv.conf. */
+export function dnsOf({ dns: servers, dns_search: search, dns_opt: options = [] }: ServiceInput): Network["dns"] | undefined {
   const list = (value: string | string[] | undefined) => (typeof value === "string" ? [value] : (value ?? []));
-  const dns = { servers: list(service.dns), search: list(service.dns_search), options: service.dns_opt ?? [] };
-  const saysDns = Object.values(dns).some((one) => one.length > 0);
-  return { mode: "bridge", ...first, ...(further.length === 0 ? {} : { further }), ports: ports ?? [], ...(saysDns ? { dns } : {}) };
+  const dns = { servers: list(servers), search: list(search), options };
+  return Object.values(dns).some((one) => one.length > 0) ? dns : undefined;
+}
+
+/** "host-gateway" is the address of the host in the network of the task, which the engine knows. */
+function hostsOf({ extra_hosts: given = [] }: ServiceInput, { refuse }: ServicePlace): NonNullable<Network["hosts"]> {
+  if (!Array.isArray(given))
+    return Object.entries(given).flatMap(([name, all]) =>
+      (typeof all === "string" ? [all] : all).map((address) => ({ name, address: bare(address) })),
+    );
+  return given.flatMap((one, index) => {
+    const [, name, address] = /^([^:=]+)[:=](.+)$/.exec(one) ?? [];
+    if (name === undefined || address === undefined) refuse('write a name and its address like "db=192.0.2.5"', ["extra_hosts", index]);
+    return name === undefined || address === undefined ? [] : [{ name, address: bare(address) }];
+  });
+}
+
+function bare(address: string): string {
+  return address.replace(/^\[(.*)\]$/, "$1");
 }

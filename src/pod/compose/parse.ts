@@ -1,18 +1,22 @@
-/** Parses the text of a Compose file. */
-import { readDocuments } from "../../engine/spec/index.ts";
-import { type ComposeFile, type ComposeOptions, failed, tasksOfCompose } from "./file.ts";
+/** Parses the texts of a Compose project. */
+import { type ComposeFile, failed, tasksOfCompose } from "./file.ts";
+import { type ComposeText, Loading } from "./load.ts";
+import type { ComposeOptions } from "./model.ts";
 
-/** Of a text that cannot be read as YAML. */
-const LOOKS_SO = /^["']?services["']?:/m;
-
-/** undefined: the text is no Compose file, because it has no `services`. As in Compose, the key "<<" merges another map. */
-export function parseCompose(text: string, options: ComposeOptions): ComposeFile | undefined {
-  const documents = readDocuments(text, "service", { merge: true });
-  const [document] = documents;
-  const value = document?.value;
-  // What is wrong with the text of one is told as it is read here: without merges it could be another fault, or none.
-  if (document !== undefined && document.findings.length > 0 && LOOKS_SO.test(text)) return failed(document.findings);
-  if (document === undefined || typeof value !== "object" || value === null || !("services" in value)) return undefined;
-  if (documents.length === 1) return tasksOfCompose(document, options);
-  return failed([documents[1]!.place({ code: "shape", message: "a Compose file is one document", path: [] })]);
+/**
+ * undefined: the text is no Compose file, because it has neither `services` nor `include`. As in Compose, the key "<<" merges another map.
+ * @param others files that are merged with it, in their order
+ */
+export function parseCompose(text: string, options: ComposeOptions, others: readonly ComposeText[] = []): ComposeFile | undefined {
+  const loading = new Loading();
+  const value = loading.load([{ text }, ...others], options);
+  if (loading.syntax.length > 0) return others.length > 0 || MAY_BE.test(text) ? failed(loading.syntax) : undefined;
+  if (!loading.isCompose) return undefined;
+  return tasksOfCompose(
+    { value, problems: loading.problems, warnings: loading.warnings, place: (problem) => loading.place(problem) },
+    options,
+  );
 }
+
+/** Of a text that cannot be read: a key at its beginning says that it is a Compose file. */
+const MAY_BE = /^["']?(?:services|include)["']?\s*:/m;

@@ -1,9 +1,12 @@
 /** Parses sizes of Compose files. */
 
-const POWER: Readonly<Record<string, number>> = { "": 0, b: 0, k: 1, m: 2, g: 3 };
+/** Such as "64m", "1.5 GB" or "1KiB". Source: docker/go-units, RAMInBytes. */
+export const SIZE = /^(\d+(?:\.\d+)?) ?([kmgtp]?)i?b?$/i;
+
+const UNITS = ["", "k", "m", "g", "t", "p"];
 
 /** All units are powers of 1024. Source: Compose specification, "Specifying byte values". */
 export function bytesOf(value: string | number): number {
-  const [, count, unit = ""] = /^([\d.]+)(\w?)/.exec(String(value).toLowerCase())!;
-  return Math.round(Number(count) * 1024 ** POWER[unit]!);
+  const [, count, unit = ""] = SIZE.exec(String(value))!;
+  return Math.round(Number(count) * 1024 ** UNITS.indexOf(unit.toLowerCase()));
 }

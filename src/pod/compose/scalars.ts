@@ -1,13 +1,13 @@
 /** Values that a variable may give: then they are texts, which mean what they would mean without quotes. Source: compose-go, loader/interpolate.go. */
 import { z } from "zod";
 
-/** true, false, or one of them as text. */
+/** true, false, or one of them as text; also in the words of YAML 1.1. */
 export const flag = z.union([
   z.boolean(),
   z
     .string()
-    .regex(/^(?:true|false)$/i, "write true or false")
-    .transform((text) => text.toLowerCase() === "true"),
+    .regex(/^(?:true|false|yes|no|y|n|on|off)$/i, "write true or false")
+    .transform((text) => /^(?:true|y|yes|on)$/i.test(text)),
 ]);
 
 /** A whole number, also as text. */
@@ -17,7 +17,7 @@ export const count = (least: number, most = Number.MAX_SAFE_INTEGER) =>
       z.int(),
       z
         .string()
-        .regex(/^\d{1,16}$/, "is no whole number")
+        .regex(/^-?\d{1,16}$/, "is no whole number")
         .transform(Number),
     ])
     .pipe(z.int().min(least).max(most));

@@ -1,53 +1,78 @@
-/** The part of the Compose file format that the engine supports. */
+/** The Compose file format: what the engine does, what is refused by name, and what has no effect (`told`). */
 import { z } from "zod";
 import { RUNTIME_NAME } from "../../engine/spec/index.ts";
 import { refused, text } from "../schema/field.ts";
 import { count, flag } from "./scalars.ts";
+import {
+  attachment,
+  bytes,
+  cpus,
+  dependency,
+  deploy,
+  duration,
+  file,
+  healthcheck,
+  hook,
+  logging,
+  mount,
+  pairs,
+  pids,
+  port,
+  strings,
+  told,
+  ulimits,
+} from "./schema-parts.ts";
 
-const NAME = /^[a-zA-Z0-9](?:[a-zA-Z0-9_-]{0,61}[a-zA-Z0-9])?$/;
+/** Source: compose-spec.json, "services", "volumes", "networks". */
+const KEY = z.string().regex(/^[a-zA-Z0-9._-]+$/, "use A-Z a-z 0-9 . _ -");
 const command = z.union([z.string(), z.array(text)]).optional();
-const scalar = z.union([z.string(), z.number(), z.boolean()]);
-const environment = z.union([z.record(z.string().min(1), scalar.nullable()), z.array(z.string())]).optional();
-const duration = z.string().regex(/^(?:\d+(?:\.\d+)?(?:us|ms|s|m|h))+$/, 'write a duration like "1m30s"');
-const bytes = z.union([z.int().positive(), z.string().regex(/^\d+(?:\.\d+)?(?:[bkmg]|kb|mb|gb)?$/i, 'write a size like "64m"')]);
-const cpus = z.union([
-  z.number().positive(),
-  z
-    .string()
-    .regex(/^\d+(?:\.\d+)?$/, "is no number of CPUs")
-    .transform(Number),
-]);
+const driverOptions = z
+  .custom<Readonly<Record<string, never>>>((value) => typeof value === "object" && value !== null && Object.keys(value).length === 0, {
+    error: "is not supported: only without options",
+  })
+  .optional();
 
-const mode = z.union([
-  z.int().min(0).max(0o777),
-  z
-    .string()
-    .regex(/^0?[0-7]{3}$/, "is no mode like 0400")
-    .transform((text) => Number.parseInt(text, 8)),
-]);
-const ROOTS = "only root's files are made";
-const isRoots = z.literal(["0", 0], { error: ROOTS }).optional();
-/** A string is short for { source }. */
-const file = z.preprocess(
-  (given) => (typeof given === "string" ? { source: given } : given),
-  z.strictObject({ source: z.string(), target: z.string().optional(), uid: isRoots, gid: isRoots, mode: mode.optional() }),
-);
-const strings = z.union([z.string(), z.array(z.string())]).optional();
-
-const ELSEWHERE = "only bridges of this host are made";
 const network = z
   .strictObject({
-    driver: z.literal("bridge", { error: `only bridge is supported: ${ELSEWHERE}` }).optional(),
-    name: refused("a network has the name that services call it by"),
-    external: z.literal(false, { error: "only false is supported: networks of others are not joined" }).optional(),
+    driver: z.enum(["bridge", "default"], { error: "only bridge is supported: only bridges of this host are made" }).optional(),
+    driver_opts: driverOptions,
+    name: told,
+    external: flag
+      .pipe(z.literal(false, { error: "only false is supported: networks belong to their project; put the services into one project" }))
+      .optional(),
+    internal: flag
+      .pipe(z.literal(false, { error: "only false is supported: each network has a way out; network_mode none has none" }))
+      .optional(),
+    attachable: told,
+    enable_ipv4: flag.pipe(z.literal(true, { error: "only true is supported: networks have IPv4" })).optional(),
+    enable_ipv6: flag.pipe(z.literal(false, { error: "only false is supported: networks have IPv4" })).optional(),
+    ipam: z
+      .strictObject({
+        driver: z.literal("default", { error: "only default is supported" }).optional(),
+        config: z
+          .array(z.unknown())
+          .max(0, { error: "is not supported: runt chooses subnets and addresses; services find each other by their names" })
+          .optional(),
+        options: driverOptions,
+      })
+      .optional(),
+    labels: told,
   })
   .nullable();
 const volume = z
   .strictObject({
-    driver: z.literal("local", { error: "only local is supported: a volume is a directory of this host" }).optional(),
-    external: z.literal(false, { error: "only false is supported: volumes of others are not found" }).optional(),
-    name: refused("a volume has the name that services call it by"),
-    labels: z.unknown().optional(),
+    driver: z.enum(["local", "default"], { error: "only local is supported: a volume is a directory of this host" }).optional(),
+    driver_opts: driverOptions,
+    external: flag
+      .pipe(
+        z.literal(false, {
+          error:
+            "only false is supported: volumes belong to their project; leave it out for a volume of its own, or name a directory of the host",
+        }),
+      )
+      .optional(),
+    name: z.string().optional(),
+    labels: told,
   })
   .nullable();
 /** Exactly one of them must be given. */
@@ -56,142 +81,164 @@ const content = z
     file: z.string().optional(),
     environment: z.string().optional(),
     content: z.string().optional(),
-    external: refused("there is no store of others that it could come from"),
-    name: refused("it has the name that services call it by"),
+    external: refused("there is no store of others that it could come from: name a file"),
+    driver: refused("there is no store of others that it could come from: name a file"),
+    driver_opts: refused("there is no store of others that it could come from: name a file"),
+    template_driver: refused("templates are of a cluster"),
+    name: told,
+    labels: told,
   })
   .refine(
     (one) => [one.file, one.environment, one.content].filter((given) => given !== undefined).length === 1,
     "needs one of file, environment and content",
   );
-const LIMITS = { cpus: cpus.optional(), memory: bytes.optional() };
 
-const dependency = z.strictObject({
-  condition: z.enum(["service_started", "service_healthy", "service_completed_successfully"]).default("service_started"),
-  restart: flag.default(false),
-  required: flag.default(true),
-});
-
-const healthcheck = z.strictObject({
-  test: z.union([z.string(), z.array(text).min(1)]).optional(),
-  interval: duration.optional(),
-  timeout: duration.optional(),
-  retries: count(1, 100).optional(),
-  start_period: duration.optional(),
-  start_interval: refused("checks have one interval"),
-  disable: flag.optional(),
-});
-
-const mount = z.union([
-  z.string(),
-  z.strictObject({
-    type: z.enum(["bind", "volume", "tmpfs"], { error: "only bind, tmpfs and volume are supported" }),
-    source: z.string().optional(),
-    target: z.string(),
-    read_only: flag.optional(),
-    tmpfs: z.strictObject({ size: bytes.optional() }).optional(),
-    volume: z.strictObject({ nocopy: flag.optional() }).optional(),
-  }),
-]);
-
-const port = z.union([
-  z.string(),
-  z.int(),
-  z.strictObject({
-    target: count(1, 65_535),
-    published: z.union([z.string(), z.int()]).optional(),
-    protocol: z.enum(["tcp", "udp"]).optional(),
-    host_ip: z.string().optional(),
-    mode: z.enum(["host", "ingress"]).optional(),
-    name: z.string().optional(),
-  }),
-]);
+const WINDOWS = "it is of Windows";
+const DEVICES = "devices of the host are not given to services: use privileged, which has all";
+const KERNEL_TIME = "real-time scheduling is not given to services";
 
 export const service = z.strictObject({
   "x-runt-rootfs": z.string().optional(),
   image: z.string().optional(),
+  build: told,
   pull_policy: z
-    .enum(["always", "missing", "if_not_present", "never"], { error: "only always, missing, if_not_present and never are supported" })
+    .enum(["always", "missing", "if_not_present", "never", "build"], {
+      error: "only always, missing, if_not_present and never are supported",
+    })
     .optional(),
+  platform: z.string().optional(),
   command,
   entrypoint: command,
-  environment,
+  environment: pairs,
+  env_file: z
+    .union([
+      z.string(),
+      z.array(
+        z.union([
+          z.string(),
+          z.strictObject({
+            path: z.string(),
+            required: flag.optional(),
+            format: z.literal("raw", { error: "only raw is supported" }).optional(),
+          }),
+        ]),
+      ),
+    ])
+    .optional(),
   working_dir: z.string().optional(),
   user: z.union([z.string(), z.int()]).optional(),
+  group_add: z.array(z.union([z.int(), z.string().regex(/^\d+$/, "only numbers of groups are supported")])).optional(),
   hostname: z.string().optional(),
+  domainname: refused("write the whole name as hostname"),
+  container_name: z
+    .string()
+    .regex(/^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/, "use A-Z a-z 0-9 _ . -, with a letter or digit first")
+    .optional(),
   cap_add: z.array(z.string()).optional(),
   cap_drop: z.array(z.string()).optional(),
+  privileged: flag.optional(),
+  security_opt: z.array(z.string()).optional(),
   read_only: flag.optional(),
+  init: flag.optional(),
   restart: z
     .string()
     .regex(/^(?:no|always|unless-stopped|on-failure(?::\d+)?)$/, "is no, always, unless-stopped or on-failure[:N]")
     .optional(),
   depends_on: z.union([z.array(z.string()), z.record(z.string(), dependency)]).optional(),
+  links: z.array(z.string()).optional(),
+  external_links: refused("containers of others are not found: put the services into one project"),
   healthcheck: healthcheck.optional(),
+  post_start: z.array(hook).max(1, { error: "only one hook is supported: run several commands with a shell" }).optional(),
+  pre_stop: z.array(hook).max(1, { error: "only one hook is supported: run several commands with a shell" }).optional(),
   stop_signal: z.string().optional(),
   stop_grace_period: duration.optional(),
   volumes: z.array(mount).optional(),
-  ports: z.array(port).optional(),
-  network_mode: z.enum(["none", "host"], { error: "only none and host are supported" }).optional(),
-  pid: z.literal("host", { error: "only host is supported" }).optional(),
-  ipc: z.enum(["host", "private"], { error: "only host and private are supported" }).optional(),
-  profiles: z.array(z.string()).optional(),
-  labels: environment,
-  deploy: z
-    .strictObject({
-      replicas: count(0)
-        .pipe(z.literal(1, { error: "only 1 is supported: a service is one task" }))
-        .optional(),
-      resources: z
-        .strictObject({
-          limits: z.strictObject({ ...LIMITS, pids: count(1).optional() }).optional(),
-          reservations: z.strictObject(LIMITS).optional(),
-        })
-        .optional(),
-    })
-    .optional(),
-  mem_limit: bytes.optional(),
-  mem_reservation: bytes.optional(),
-  cpus: cpus.optional(),
-  pids_limit: count(1).optional(),
-  env_file: z
-    .union([z.string(), z.array(z.union([z.string(), z.strictObject({ path: z.string(), required: flag.optional() })]))])
-    .optional(),
-  networks: z
-    .union([z.array(z.string()), z.record(z.string(), z.strictObject({ aliases: z.array(z.string()).min(1).optional() }).nullable())])
-    .optional(),
+  volumes_from: z.array(z.string()).optional(),
+  tmpfs: strings,
+  shm_size: bytes.optional(),
   secrets: z.array(file).optional(),
   configs: z.array(file).optional(),
-  tmpfs: strings,
+  ports: z.array(port).optional(),
+  // `expose` only documents ports: services of a network can reach all ports of each other.
+  expose: z.array(z.union([z.string(), z.int()])).optional(),
+  network_mode: z
+    .enum(["none", "host", "bridge"], { error: "only none, host and bridge are supported: services do not share the network of another" })
+    .optional(),
+  networks: z.union([z.array(z.string()), z.record(z.string(), attachment)]).optional(),
+  mac_address: refused("addresses are chosen by runt"),
   dns: strings,
   dns_search: strings,
   dns_opt: z.array(z.string()).optional(),
+  extra_hosts: z.union([z.array(z.string()), z.record(z.string(), z.union([z.string(), z.array(z.string())]))]).optional(),
+  pid: z.literal("host", { error: "only host is supported: services do not share the processes of another" }).optional(),
+  ipc: z
+    .enum(["host", "private", "shareable"], { error: "only host, private and shareable are supported: services do not share it" })
+    .optional(),
+  uts: z.literal("host", { error: "only host is supported" }).optional(),
+  userns_mode: z.literal("host", { error: "only host is supported: services have the users of the host" }).optional(),
+  cgroup: z.literal("private", { error: "only private is supported: services do not see the cgroups of the host" }).optional(),
+  cgroup_parent: refused("the engine has a cgroup for each service"),
+  runtime: z.string().regex(RUNTIME_NAME, "is no name of a runtime").optional(),
+  sysctls: pairs,
+  ulimits: ulimits.optional(),
+  profiles: z.array(z.string()).optional(),
+  labels: pairs,
+  label_file: strings,
+  annotations: pairs,
+  attach: told,
+  develop: told,
+  logging: logging.optional(),
+  deploy: deploy.optional(),
+  scale: count(0).optional(),
+  cpus: cpus.optional(),
+  cpu_shares: count(0).optional(),
+  cpu_quota: count(0).optional(),
+  cpu_period: count(0).optional(),
+  cpuset: z
+    .string()
+    .regex(/^\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*$/, 'write CPUs like "0-3,7"')
+    .optional(),
+  cpu_rt_period: refused(KERNEL_TIME),
+  cpu_rt_runtime: refused(KERNEL_TIME),
+  cpu_count: refused(WINDOWS),
+  cpu_percent: refused(WINDOWS),
+  mem_limit: bytes.optional(),
+  mem_reservation: bytes.optional(),
+  memswap_limit: z.union([bytes, z.literal([-1, "-1"])]).optional(),
+  mem_swappiness: refused("a service with a limit of memory does not swap"),
+  oom_kill_disable: flag
+    .pipe(z.literal(false, { error: "only false is supported: the kernel has to end something when memory is used up" }))
+    .optional(),
+  oom_score_adj: count(-1000, 1000).optional(),
+  pids_limit: pids.optional(),
+  blkio_config: refused("block devices are not shared by weight"),
+  credential_spec: refused(WINDOWS),
+  isolation: z.literal("default", { error: `only default is supported: ${WINDOWS}` }).optional(),
+  device_cgroup_rules: refused(DEVICES),
+  devices: z
+    .array(z.unknown())
+    .max(0, { error: `is not supported: ${DEVICES}` })
+    .optional(),
+  gpus: refused(DEVICES),
+  storage_opt: refused("the size of a root file system is not limited"),
+  use_api_socket: refused("there is no socket of Docker"),
+  provider: refused("programs of others do not run services: name an image"),
+  models: refused("models are not served: name an image that serves one"),
   stdin_open: flag.optional(),
   tty: flag.optional(),
-  group_add: z.array(z.union([z.int(), z.string().regex(/^\d+$/, "only numbers of groups are supported")])).optional(),
-  annotations: environment,
-  // `expose` only documents ports: services of a network can reach all ports of each other.
-  expose: z.array(z.union([z.string(), z.int()])).optional(),
-  scale: count(0)
-    .pipe(z.literal(1, { error: "only 1 is supported: a service is one task" }))
-    .optional(),
-  container_name: z.string().regex(NAME, "use 1 to 63 of A-Z a-z 0-9 _ -, with a letter or digit at both ends").optional(),
-  sysctls: environment,
-  links: refused("services of a network find each other by their names"),
-  init: flag.pipe(z.literal(false, { error: "only false is supported: the program of the image is the first process" })).optional(),
-  build: refused("images are not built"),
-  privileged: flag.optional(),
-  runtime: z.string().regex(RUNTIME_NAME, "is no name of a runtime").optional(),
 });
 
 export const composeFile = z.strictObject({
-  name: z.string().regex(NAME, "use 1 to 63 of A-Z a-z 0-9 _ -").optional(),
-  version: z.unknown().optional(),
-  services: z.record(z.string().regex(NAME, "use 1 to 63 of A-Z a-z 0-9 _ -, with a letter or digit at both ends"), service),
-  networks: z.record(z.string().regex(NAME, "use 1 to 63 of A-Z a-z 0-9 _ -"), network).optional(),
-  volumes: z.record(z.string().regex(NAME, "use 1 to 63 of A-Z a-z 0-9 _ -, with a letter or digit at both ends"), volume).optional(),
-  secrets: z.record(z.string(), content).optional(),
-  configs: z.record(z.string(), content).optional(),
-  include: refused("write one file"),
+  name: z.string().optional(),
+  version: told,
+  services: z.record(KEY, service).default({}),
+  networks: z.record(KEY, network).optional(),
+  volumes: z.record(KEY, volume).optional(),
+  secrets: z.record(KEY, content).optional(),
+  configs: z.record(KEY, content).optional(),
+  models: refused("models are not served: name an image that serves one"),
+  // It has been read (include.ts).
+  include: told,
 });
 
 export type ComposeInput = z.output<typeof composeFile>;

@@ -1,11 +1,16 @@
 /** Translates one service of a Compose file into a task with one container. */
 import type { TaskInput } from "../../engine/spec/index.ts";
-import { imageReference, NO_PREFIX, pullPolicyOf } from "../image-name.ts";
-import { contentsOf, envFilesOf } from "./contents.ts";
-import { mountsOf, portsOf, type ServicePlace } from "./mounts.ts";
-import { networkOf } from "./networks.ts";
-import { bytesOf } from "./quantity.ts";
+import { addedCapabilities, capabilityName } from "../capability.ts";
+import { dockerHub, imageReference, pullPolicyOf } from "../image-name.ts";
+import { contentsOf, envFilesOf, labelFilesOf } from "./contents.ts";
+import { limitsOf } from "./limits.ts";
+import { logOf } from "./log.ts";
+import { mountsOf } from "./mounts.ts";
+import { dnsOf, networkOf } from "./networks.ts";
+import type { ServicePlace } from "./place.ts";
+import { portsOf } from "./ports.ts";
 import type { ComposeInput, ServiceInput } from "./schema.ts";
+import { securityOf } from "./security.ts";
 import { wordsOf } from "./words.ts";
 
 type Container = TaskInput["containers"][number];
@@ -13,22 +18,27 @@ type Container = TaskInput["containers"][number];
 /** Source: Compose specification, "stop_grace_period". */
 const GRACE = "10s";
 
-export function taskOf(name: string, service: ServiceInput, project: ComposeInput, place: ServicePlace): TaskInput {
-  const { limits = {}, reservations = {} } = service.deploy?.resources ?? {};
-  const cpus = limits.cpus ?? service.cpus;
-  const memory = limits.memory ?? service.mem_limit;
-  const reserved = reservations.memory ?? service.mem_reservation;
-  const pids = limits.pids ?? service.pids_limit;
+/** @param task its name @param names further names in its networks */
+export function taskOf(
+  service: ServiceInput,
+  project: ComposeInput,
+  { task, names, ...place }: ServicePlace & { readonly task: string; readonly names: readonly string[] },
+): TaskInput {
   const { volumes, mounts } = mountsOf(service, project, place);
   const contents = contentsOf(service, project, place);
-  const network = networkOf(service, project, portsOf(service, place), place);
+  const { network_mode: mode } = service;
+  const member = { names, ports: portsOf(service, place) };
+  const network = networkOf(service, project, member, place);
+  const dns = network === undefined ? dnsOf(service) : undefined;
   const check = checkOf(service.healthcheck);
-  const restart = restartOf(service.restart);
+  const restart = restartOf(service);
+  const log = logOf(service, place);
+  checkPlatform(service, place);
   return {
-    name,
+    name: task,
     containers: [
       {
-        name: containerName(name, service),
+        name: service.container_name ?? task,
         ...sourceOf(service, place),
         ...programOf(service, place),
         env: { ...envFilesOf(service, place), ...pairsOf(service.environment, place.environment) },
@@ -37,19 +47,19 @@ export function taskOf(name: string, service: ServiceInput, project: ComposeInpu
         ...(service.hostname === undefined ? {} : { hostname: service.hostname }),
         ...(service.cap_add === undefined && service.cap_drop === undefined
           ? {}
-          : { capabilities: { add: (service.cap_add ?? []).map(capability), drop: (service.cap_drop ?? []).map(capability) } }),
+          : { capabilities: { add: addedCapabilities(service.cap_add ?? []), drop: (service.cap_drop ?? []).map(capabilityName) } }),
         ...(service.privileged ? { privileged: true } : {}),
+        ...securityOf(service, place),
         readonlyRootfs: service.read_only ?? false,
         dependsOn: dependenciesOf(service, project, place),
         ...(restart === undefined ? {} : { restart }),
+        ...hooksOf(service, place),
         ...(service.stop_signal === undefined ? {} : { stopSignal: service.stop_signal }),
         stopTimeout: service.stop_grace_period ?? GRACE,
         ...(check === undefined ? {} : { healthCheck: check }),
-        ...(cpus === undefined ? {} : { cpus }),
-        ...(memory === undefined ? {} : { memory: bytesOf(memory) }),
-        ...(reserved === undefined ? {} : { memoryReservation: bytesOf(reserved) }),
-        ...(pids === undefined ? {} : { pids }),
-        annotations: { ...pairsOf(service.labels, {}), ...pairsOf(service.annotations, {}) },
+        ...limitsOf(service, place),
+        ...(log === undefined ? {} : { log }),
+        annotations: { ...labelFilesOf(service, place), ...pairsOf(service.labels, {}), ...pairsOf(service.annotations, {}) },
         ...(service.stdin_open ? { stdin: true } : {}),
         ...(service.tty ? { tty: true } : {}),
         ...(service.group_add === undefined ? {} : { groups: service.group_add.map(Number) }),
@@ -57,46 +67,74 @@ export function taskOf(name: string, service: ServiceInput, project: ComposeInpu
       },
     ],
     namespaces: {
-      pid: service.pid ?? "private",
+      // The process that holds a shared one is process 1 there, and reaps what others leave.
+      pid: service.pid ?? (service.init ? "shared" : "private"),
       // Sysctls are set in the namespace that the pause container holds, which must be a shared one.
       ipc: service.ipc === "host" ? "host" : service.sysctls === undefined ? "private" : "shared",
-      network: service.network_mode === "host" ? "host" : network === undefined && service.sysctls !== undefined ? "shared" : "private",
-      uts: service.network_mode === "host" && service.hostname === undefined ? "host" : "private",
+      network: mode === "host" ? "host" : network === undefined && service.sysctls !== undefined ? "shared" : "private",
+      uts: service.uts === "host" || (mode === "host" && service.hostname === undefined) ? "host" : "private",
     },
     ...(network === undefined ? {} : { network }),
+    ...(dns === undefined ? {} : { dns }),
     volumes: [...volumes, ...contents.volumes],
     ...(service.sysctls === undefined ? {} : { sysctls: pairsOf(service.sysctls, {}) }),
     ...(service.runtime === undefined ? {} : { runtime: service.runtime }),
+    ...(service.deploy?.update_config?.order === "start-first" ? { replace: "startFirst" as const } : {}),
     start: service.restart === "always" || service.restart === "unless-stopped" ? "always" : "once",
   };
 }
 
+/** A hook of Compose is a command of the service, whose failure ends it. */
+function hooksOf(
+  { post_start: after = [], pre_stop: before = [] }: ServiceInput,
+  place: ServicePlace,
+): Pick<Container, "postStart" | "preStop"> {
+  const command = (given: string | string[], field: string) => wordsIn(given, [field, 0, "command"], place);
+  return {
+    ...Object.assign({}, ...after.map((one) => ({ postStart: { command: command(one.command, "post_start") } }))),
+    ...Object.assign({}, ...before.map((one) => ({ preStop: { command: command(one.command, "pre_stop") } }))),
+  };
+}
+
+/** Names of architectures in images. Source: OCI image specification, "platform". */
+const ARCHITECTURES: Readonly<Record<string, readonly string[]>> = {
+  x64: ["amd64", "x86_64", "x86-64"],
+  arm64: ["arm64", "arm64/v8", "aarch64"],
+};
+
+function checkPlatform({ platform }: ServiceInput, { refuse }: ServicePlace): void {
+  if (platform === undefined) return;
+  const own = ARCHITECTURES[process.arch] ?? [process.arch];
+  const isOwn = ["linux", ...own, ...own.map((one) => `linux/${one}`)].includes(platform.toLowerCase());
+  if (!isOwn) refuse(`only linux/${own[0]} is supported: it is this machine's`, ["platform"]);
+}
+
 /** undefined: the engine's default, which asks the registry for the tag `latest` each time, also with `missing`. Source: Compose specification, "pull_policy". */
-const PULLS = { always: "Always", never: "Never", missing: undefined, if_not_present: undefined } as const;
+const PULLS = { always: "Always", never: "Never", missing: undefined, if_not_present: undefined, build: undefined } as const;
 
 /** `x-runt-rootfs` replaces the image, so that a service can be tried without one. */
-function sourceOf(service: ServiceInput, { images, refuse }: ServicePlace): Pick<Container, "rootfs" | "image" | "pullPolicy"> {
-  const { image, pull_policy: policy, "x-runt-rootfs": rootfs } = service;
+function sourceOf(service: ServiceInput, { images, refuse, warn }: ServicePlace): Pick<Container, "rootfs" | "image" | "pullPolicy"> {
+  const { image, build, pull_policy: policy, "x-runt-rootfs": rootfs } = service;
   if (rootfs !== undefined) return { rootfs };
+  const isBuilt = build !== undefined && (image === undefined || policy === "build");
+  if (isBuilt) {
+    refuse("is not supported: build the image and push it to a registry, and name it as image", ["build"]);
+    return {};
+  }
+  // Compose, too, takes what the registry has first.
+  if (build !== undefined) warn(`has no effect: images are not built; ${image} is pulled`, ["build"]);
   if (image === undefined) refuse("needs an image, or its root file system as x-runt-rootfs", ["image"]);
-  const reference = image === undefined ? undefined : imageReference(image, images);
-  if (image !== undefined && reference === undefined) refuse(NO_PREFIX, ["image"]);
+  const reference = image === undefined ? undefined : imageReference(image, images ?? dockerHub(image));
   return reference === undefined ? {} : { image: reference, pullPolicy: pullPolicyOf(PULLS[policy ?? "missing"], image!) };
 }
 
 /** An entrypoint replaces entrypoint and arguments of the image; a command alone replaces only the arguments. Source: Compose specification, "entrypoint". */
 function programOf(
   { entrypoint, command, "x-runt-rootfs": rootfs }: ServiceInput,
-  { refuse }: ServicePlace,
+  place: ServicePlace,
 ): Pick<Container, "command" | "args"> {
-  const split = (value: string | string[] | undefined, field: string) => {
-    try {
-      return typeof value === "string" ? wordsOf(value) : (value ?? []);
-    } catch (error) {
-      refuse((error as Error).message, [field]);
-      return [];
-    }
-  };
+  const { refuse } = place;
+  const split = (value: string | string[] | undefined, field: string) => wordsIn(value ?? [], [field], place);
   const own = split(command, "command");
   if (entrypoint === undefined) {
     if (command !== undefined && own.length === 0) refuse("is empty: leave it out, or name an entrypoint", ["command"]);
@@ -105,6 +143,15 @@ function programOf(
   const [program, ...args] = [...split(entrypoint, "entrypoint"), ...own];
   if (entrypoint !== undefined && program === undefined) refuse("names no program, and takes the place of the image's", ["entrypoint"]);
   return { ...(program === undefined ? {} : { command: program }), args };
+}
+
+function wordsIn(value: string | string[], path: readonly (string | number)[], { refuse }: ServicePlace): string[] {
+  try {
+    return typeof value === "string" ? wordsOf(value) : value;
+  } catch (error) {
+    refuse((error as Error).message, path);
+    return [];
+  }
 }
 
 /** "NAME" without "=" gets its value from the caller's environment, and is left out if it is not set there. */
@@ -123,35 +170,48 @@ export function pairsOf(given: ServiceInput["environment"], outside: Readonly<Re
   );
 }
 
-function capability(name: string): string {
-  return name === "ALL" || name.startsWith("CAP_") ? name : `CAP_${name}`;
-}
-
 const CONDITIONS = { service_started: "START", service_healthy: "HEALTHY", service_completed_successfully: "SUCCESS" } as const;
 
-/** Optional dependencies on services that are not enabled are left out. */
+/** Optional dependencies on services that are not enabled are left out. A link is a dependency, too. */
 function dependenciesOf(
-  { depends_on: given = {} }: ServiceInput,
+  { depends_on: given = {}, links = [] }: ServiceInput,
   { services }: ComposeInput,
-  { isActive }: ServicePlace,
+  { isActive, tasksOf, refuse }: ServicePlace,
 ): NonNullable<Container["dependsOn"]> {
-  const target = (name: string) => `${name}/${Object.hasOwn(services, name) ? containerName(name, services[name]!) : name}`;
-  if (Array.isArray(given)) return given.map((name) => ({ container: target(name), condition: "START" }));
-  return Object.entries(given).flatMap(([name, { condition, required, restart }]) =>
-    required || isActive(name) ? [{ container: target(name), condition: CONDITIONS[condition], ...(restart ? { restart } : {}) }] : [],
-  );
+  const usual = { condition: "service_started", required: true, restart: false } as const;
+  const said = Array.isArray(given)
+    ? given.map((name, index) => [name, usual, ["depends_on", index]] as const)
+    : Object.entries(given).map(([name, one]) => [name, one, ["depends_on", name]] as const);
+  const linked = links.map((link, index) => [link.split(":")[0]!, { ...usual, restart: true }, ["links", index]] as const);
+  const all = [...said, ...linked.filter(([name]) => !said.some(([other]) => other === name))];
+  return all.flatMap(([name, { condition, required, restart }, path]) => {
+    const isThere = Object.hasOwn(services, name);
+    if (required && !isThere) refuse(`there is no service ${name}`, path);
+    else if (required && !isActive(name)) refuse(`the service ${name} is not switched on: name one of its profiles`, path);
+    if (!isThere || !isActive(name)) return [];
+    const target = (task: string) => `${task}/${services[name]!.container_name ?? task}`;
+    return tasksOf(name).map((task) => ({ container: target(task), condition: CONDITIONS[condition], ...(restart ? { restart } : {}) }));
+  });
 }
 
-function containerName(service: string, { container_name: own }: ServiceInput): string {
-  return own ?? service;
-}
-
-function restartOf(policy: ServiceInput["restart"]): Container["restart"] {
+/** Of `deploy`, it takes precedence. Source: compose, pkg/compose/create.go, getRestartPolicy. */
+function restartOf({ restart: policy, deploy }: ServiceInput): Container["restart"] {
+  const { condition = "any", max_attempts: most, delay } = deploy?.restart_policy ?? {};
+  const backoff = {
+    initial: "100ms",
+    maximum: "1m",
+    resetAfter: "10s",
+    ...(delay === undefined ? {} : { initial: delay, maximum: delay }),
+  };
+  const limit = (count: number | undefined) => (count === undefined || count === 0 ? {} : { maximumCount: count });
+  if (deploy?.restart_policy !== undefined) {
+    if (condition === "none") return undefined;
+    return { backoff, ...(condition === "any" ? {} : { ignoredExitCodes: [0] }), ...limit(most) };
+  }
   if (policy === undefined || policy === "no") return undefined;
-  const backoff = { initial: "100ms", maximum: "1m", resetAfter: "10s" };
   if (!policy.startsWith("on-failure")) return { backoff };
-  const [, most] = policy.split(":");
-  return { backoff, ignoredExitCodes: [0], ...(most === undefined ? {} : { maximumCount: Number(most) }) };
+  const [, count] = policy.split(":");
+  return { backoff, ignoredExitCodes: [0], ...limit(count === undefined ? undefined : Number(count)) };
 }
 
 function checkOf(given: ServiceInput["healthcheck"]): Container["healthCheck"] {
@@ -163,7 +223,7 @@ function checkOf(given: ServiceInput["healthcheck"]): Container["healthCheck"] {
     command,
     interval: given.interval ?? "30s",
     timeout: given.timeout ?? "30s",
-    retries: given.retries ?? 3,
+    retries: given.retries || 3,
     startPeriod: given.start_period ?? 0,
   };
 }

@@ -77,6 +77,7 @@ function objectsOf(document: ReadDocument): readonly ReadDocument[] {
   return items.map((value, index) => ({
     value,
     findings: index === 0 ? problems : [],
+    tagged: [],
     place: (problem) => document.place({ ...problem, path: ["items", index, ...problem.path] }),
   }));
 }

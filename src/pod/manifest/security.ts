@@ -1,5 +1,6 @@
 /** Translates privileges of a container. Its own security context takes precedence over that of the pod. */
 import type { TaskInput } from "../../engine/spec/index.ts";
+import { capabilityName } from "../capability.ts";
 import type { ContainerInput } from "../schema/container.ts";
 import type { ContainerSecurity } from "../schema/security.ts";
 import type { Path, Translation } from "./translation.ts";
@@ -30,7 +31,7 @@ export function rightsOf(at: Translation, { securityContext: own }: ContainerInp
     ...(groups.length === 0 ? {} : { groups }),
     ...(own?.privileged ? { privileged: true } : {}),
     ...(isUnmasked ? { unmasked: true as const } : {}),
-    ...(own?.capabilities === undefined ? {} : { capabilities: { add: add.map(kernelName), drop: drop.map(dropName) } }),
+    ...(own?.capabilities === undefined ? {} : { capabilities: { add: add.map(capabilityName), drop: drop.map(capabilityName) } }),
     // Kubernetes allows privilege escalation by default.
     noNewPrivileges: own?.allowPrivilegeEscalation === false,
     readonlyRootfs: own?.readOnlyRootFilesystem ?? false,
@@ -46,12 +47,4 @@ function checkEscalation(at: Translation, own: ContainerSecurity | undefined, pa
   const here: Path = [...path, "allowPrivilegeEscalation"];
   if (own.privileged) at.refuse("a privileged container can gain privileges: false and privileged exclude each other", here);
   if (own.capabilities?.add.includes("CAP_SYS_ADMIN")) at.refuse("false and the capability CAP_SYS_ADMIN exclude each other", here);
-}
-
-function kernelName(name: string): string {
-  return name.startsWith("CAP_") ? name : `CAP_${name}`;
-}
-
-function dropName(name: string): string {
-  return name === "ALL" ? name : kernelName(name);
 }

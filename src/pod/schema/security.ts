@@ -32,14 +32,14 @@ export const podSecurityContext = z.strictObject({
   sysctls: z.array(z.strictObject({ name: z.string(), value: z.string() } satisfies Fields<Sysctl>)).default([]),
 } satisfies Fields<PodSecurityContext>);
 
-const capability = z.string().regex(/^(?:CAP_)?[A-Z0-9_]+$/, "write a capability like NET_BIND_SERVICE");
+const capability = z.string().regex(/^[A-Z0-9_]+$/i, "write a capability like NET_BIND_SERVICE");
 
 export const securityContext = z.strictObject({
   ...common,
   allowPrivilegeEscalation: z.boolean().optional(),
   capabilities: z
     .strictObject({
-      add: z.array(capability.refine((name) => name !== "ALL", "ALL is not supported: name those that it needs")).default([]),
+      add: z.array(capability.refine((name) => name.toUpperCase() !== "ALL", "ALL is not supported: name those that it needs")).default([]),
       drop: z.array(capability).default([]),
     } satisfies Fields<Capabilities>)
     .optional(),

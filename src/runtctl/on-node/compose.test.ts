@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, expect, test } from "vitest";
@@ -42,4 +42,25 @@ test("the name of a project: -p, the variable, the file's, --group, the director
   expect(await sent("My Shop", named, { project: "asked" })).toEqual(["asked", "asked", of("My Shop")]);
   delete process.env["COMPOSE_PROJECT_NAME"];
   await expect(sent("...", SERVICES)).rejects.toThrow("gives the project no name: use -p NAME");
+});
+
+test("several files, variables of --env-file, missing directories, and services that are all off", async () => {
+  const at = (name: string) => join(top, "several", name);
+  mkdirSync(at(""), { recursive: true });
+  writeFileSync(
+    at("a.yaml"),
+    'services: { web: { x-runt-rootfs: /r, entrypoint: [x], volumes: ["./made:/m"], environment: { A: $A } } }\n',
+  );
+  writeFileSync(at("b.yaml"), "services: { web: { user: '5' } }\n");
+  writeFileSync(at("own.env"), "A=own\n");
+  const file = (await fileToApply({ file: [at("a.yaml"), at("b.yaml")], profile: [], envFile: [at("own.env")] }, undefined))!;
+  expect(JSON.parse(file.text).containers[0]).toMatchObject({ user: "5", env: { A: "own" } });
+  expect(existsSync(at("made"))).toBe(false);
+  file.prepare!();
+  expect(existsSync(at("made"))).toBe(true);
+  writeFileSync(at("off.yaml"), "services: { web: { image: a.b/c, profiles: [x] } }\n");
+  await expect(fileToApply({ file: at("off.yaml"), profile: [] }, undefined)).rejects.toThrow("no service is switched on");
+  expect(await fileToApply({ file: at("off.yaml"), profile: [] }, undefined, { mayBeEmpty: true })).toMatchObject({ text: "" });
+  writeFileSync(at("task.yaml"), "name: t\ncontainers: []\n");
+  await expect(fileToApply({ file: [at("task.yaml"), at("task.yaml")], profile: [] }, undefined)).rejects.toThrow("is no Compose file");
 });

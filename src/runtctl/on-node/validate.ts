@@ -5,7 +5,11 @@ import type { FileToApply } from "../verbs/file.ts";
 import { podHost } from "./pod-host.ts";
 
 /** Prints what is wrong. Returns the exit status. */
-export async function validated({ source, text, origin = (one) => one }: FileToApply): Promise<number> {
+export async function validated({ source, text, isProject, origin = (one) => one }: FileToApply): Promise<number> {
+  if (isProject && text === "") {
+    print(`${source}: no services: no errors`);
+    return EXIT.done;
+  }
   const { parseFile, renderFinding, warningsOf } = await (await import("./parsers.ts")).files();
   const { tasks, findings } = parseFile(text, podHost());
   for (const finding of findings) printError(renderFinding(origin(finding), source));

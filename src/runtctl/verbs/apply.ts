@@ -51,6 +51,7 @@ export const apply = verb<Options>({
     const file = await fileToApply(options, givenGroup);
     if (file === undefined) return EXIT.failed;
     const { source, origin, ...body } = file;
+    file.prepare?.();
     const answer = await orFindings({ source, origin }, () =>
       client.call<{ applied: Applied[]; warnings?: string[] }>("POST", "/v1/apply", { ...body, ...applyOptionsOf(options) }),
     );

@@ -5,12 +5,15 @@ import { fileError, UsageError } from "../errors.ts";
 import { readFile, readInput, realPath } from "../platform/index.ts";
 
 export interface FileOption {
-  readonly file: string;
+  /** Several files of a Compose project are merged. */
+  readonly file: string | readonly string[];
 }
 
 export interface ComposeFlags {
   readonly project?: string;
   readonly profile: readonly string[];
+  /** Files with variables, instead of .env. */
+  readonly envFile?: readonly string[];
 }
 
 export interface FileToApply {
@@ -24,17 +27,36 @@ export interface FileToApply {
   readonly isProject?: boolean;
   /** For a file that was translated: converts a finding about `text` to one about the file. */
   readonly origin?: ((finding: Finding) => Finding) | undefined;
+  /** Makes what its tasks need on the host, and says so. @throws UsageError */
+  readonly prepare?: (() => void) | undefined;
+}
+
+export interface Manner {
+  /** Whether a file in which no service is switched on is no error. */
+  readonly mayBeEmpty?: boolean;
+  /** Whether nothing is said of fields without an effect. */
+  readonly isQuiet?: boolean;
 }
 
 /** As the daemon takes it (src/runtd/http/app.ts). */
 const LARGEST = 4 * 1024 * 1024;
 
 export function addFileOption(command: Command): void {
-  command.requiredOption("-f, --file <file>", "tasks, pods or Compose services, as YAML or JSON; - is the standard input");
+  command.requiredOption(
+    "-f, --file <file>",
+    "tasks, pods or Compose services, as YAML or JSON; - is the standard input; repeated: Compose files that are merged",
+    andFile,
+  );
+}
+
+/** Keeps one file as it is, and several in their order. */
+export function andFile(file: string, before: FileOption["file"] | undefined): FileOption["file"] {
+  if (before === undefined) return file;
+  return [...(typeof before === "string" ? [before] : before), file];
 }
 
 /** @throws UsageError: it is too large; Error: it cannot be read */
-export function textOf({ file }: FileOption): Pick<FileToApply, "source" | "text" | "from"> {
+export function textOf(file: string): Pick<FileToApply, "source" | "text" | "from"> {
   const source = file === "-" ? "stdin" : file;
   const bytes = bytesOf(file, source);
   if (bytes.length > LARGEST) throw new UsageError(`${source}: it has more than ${LARGEST} bytes, which is the most that the daemon takes`);

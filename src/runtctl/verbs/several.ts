@@ -7,11 +7,11 @@ import { print } from "../platform/index.ts";
 import type { Session } from "../session.ts";
 import { DEFAULT_WAIT } from "../until-ended.ts";
 import { addComposeOptions, fileToApply } from "./compose.ts";
-import type { ComposeFlags } from "./file.ts";
+import { andFile, type ComposeFlags, type FileOption } from "./file.ts";
 import { orFindings } from "./findings.ts";
 
 export interface SeveralOptions extends ComposeFlags {
-  readonly file?: string;
+  readonly file?: FileOption["file"];
   readonly all?: true;
   readonly takeOver?: true;
 }
@@ -19,7 +19,7 @@ export interface SeveralOptions extends ComposeFlags {
 export function addSeveral(command: Command): void {
   command
     .argument("[name...]", "names of tasks")
-    .option("-f, --file <file>", "the tasks of a file, as `apply` takes it, as far as they are there; - is the standard input")
+    .option("-f, --file <file>", "the tasks of a file, as `apply` takes it, as far as they are there; - is the standard input", andFile)
     .option("--all", "all tasks of the group")
     .option("--take-over", "with -f: also what another project, or a file that is no project, has made");
   addComposeOptions(command);
@@ -44,7 +44,7 @@ export async function askSeveral<Answer extends Selected = Selected>(
     throw new UsageError("one of names, -f FILE and --all says which tasks are meant");
   if (takeOver && file === undefined) throw new UsageError("--take-over is for -f FILE: names and --all mean whatever has them");
   if (file === undefined) return client.call<Answer>("POST", path, { group, ...(names.length > 0 ? { names } : { all: true }), ...more });
-  const read = await fileToApply({ ...options, file }, givenGroup);
+  const read = await fileToApply({ ...options, file }, givenGroup, { isQuiet: true });
   if (read === undefined) return undefined;
   const { source, origin, ...body } = read;
   return orFindings({ source, origin }, () => client.call<Answer>("POST", path, { ...body, takeOver: takeOver === true, ...more }));

@@ -13,7 +13,7 @@ export const validate = verb<FileOption & ComposeFlags>({
   },
   async run(_, __, options) {
     const { validated } = await onNode(() => import("../on-node/validate.ts"));
-    const file = await fileToApply(options, undefined);
+    const file = await fileToApply(options, undefined, { mayBeEmpty: true });
     return file === undefined ? EXIT.failed : validated(file);
   },
 });

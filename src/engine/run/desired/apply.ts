@@ -18,6 +18,7 @@ import { dependencyTarget, specDigest, type TaskSpec } from "../../spec/index.ts
 import { EngineError } from "../errors.ts";
 import type { Succeeded } from "./codec.ts";
 import { checkOrigin, type Origin } from "./origin.ts";
+import { withPorts } from "./ports.ts";
 
 /**
  * unchanged: the task runs as the file says. updated: its limits are changed in place. replaced: it is stopped, and a new task
@@ -72,11 +73,12 @@ export interface Present {
 
 /** Plans either all tasks of the file or none. @throws EngineError no-room, other-origin */
 export function planApply(
-  specs: readonly TaskSpec[],
+  written: readonly TaskSpec[],
   group: string,
   present: Present,
   { prune = false, rerun = false, ...origin }: ApplyOptions = {},
 ): ApplyPlan {
+  const specs = withPorts(written, group, present.tasks);
   const names = new Set(specs.map(({ name }) => name));
   const { from } = origin;
   checkOrigin(origin, { group, tasks: present.tasks, project: present.projectOf(group) }, (name) => prune || names.has(name));

@@ -1,6 +1,7 @@
 /** What applying a file would change. Pure. */
 import type { TaskSpec } from "../../spec/index.ts";
 import { type AppliedChange, type ApplyOptions, currentOf, type Present, planApply } from "./apply.ts";
+import { withPorts } from "./ports.ts";
 
 export interface TaskDifference {
   readonly name: string;
@@ -16,7 +17,8 @@ export interface FieldDifference {
 }
 
 /** The tasks of the file in its order, followed by those that only exist on the host. @throws EngineError no-room */
-export function differenceOf(specs: readonly TaskSpec[], group: string, present: Present, options: ApplyOptions): TaskDifference[] {
+export function differenceOf(written: readonly TaskSpec[], group: string, present: Present, options: ApplyOptions): TaskDifference[] {
+  const specs = withPorts(written, group, present.tasks);
   return planApply(specs, group, present, options).applied.map(({ name, change }) => {
     const before = currentOf(present.tasks, group, name)?.spec;
     const now = specs.find((spec) => spec.name === name);

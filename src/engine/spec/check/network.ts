@@ -46,8 +46,11 @@ export function checkNetwork({ network, namespaces, ports, dns }: TaskSpec): Pro
     if ((association === "vlan") !== (vlan !== undefined))
       problems.push(wrong("association vlan and the tag of a vlan belong together", "network", "interfaces", at, "vlan"));
   });
-  for (const at of duplicates(network.ports.map(hostPortOf))) {
-    problems.push({ code: "duplicate-name", message: `${hostPortOf(network.ports[at]!)} is there twice`, path: ["network", "ports", at] });
+  // The engine chooses different ports for mappings with a range.
+  const fixed = network.ports.flatMap((port, index) => (port.host === undefined && port.hostRange !== undefined ? [] : [{ port, index }]));
+  for (const at of duplicates(fixed.map(({ port }) => hostPortOf(port)))) {
+    const { port, index } = fixed[at]!;
+    problems.push({ code: "duplicate-name", message: `${hostPortOf(port)} is there twice`, path: ["network", "ports", index] });
   }
   return problems;
 }

@@ -131,6 +131,14 @@ const imageReference = z
     "oci:DIR[:tag], oci-archive:FILE, docker-archive:FILE or docker://HOST/NAME[:tag|@digest]. Its configuration is the default for fields that are not set here.",
   );
 
+/** Without "RLIMIT_", in small letters. */
+export const RLIMITS = [
+  ...["as", "core", "cpu", "data", "fsize", "locks", "memlock", "msgqueue", "nice"],
+  ...["nofile", "nproc", "rss", "rtprio", "rttime", "sigpending", "stack"],
+] as const;
+const rlimitValue = z.union([z.int().min(0), z.literal("unlimited")]);
+const rlimit = z.strictObject({ soft: rlimitValue, hard: rlimitValue });
+
 const capabilityName = z.string().regex(/^CAP_[A-Z0-9_]+$/, "write a capability like CAP_NET_BIND_SERVICE");
 
 export const endMessage = z.strictObject({
@@ -221,9 +229,20 @@ const fields = z.strictObject({
     .min(0)
     .optional()
     .describe("CPU weight relative to other containers: 2 to 262144. Other values are moved to the nearest."),
+  cpuset: z
+    .string()
+    .regex(/^\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*$/, 'write CPUs like "0-3,7"')
+    .optional()
+    .describe("Numbers of the CPUs that it may use."),
   memory: size.optional(),
   memoryReservation: size.optional(),
   pids: z.int().min(1).optional(),
+  rlimits: z
+    .partialRecord(z.enum(RLIMITS), rlimit)
+    .optional()
+    .describe("Limits of each process, as setrlimit(2) has them, by names such as nofile. Absent: those of the daemon."),
+  oomScoreAdj: z.int().min(-1000).max(1000).optional().describe("How readily the kernel ends it when memory is used up. Absent: 0."),
+  shmSize: size.optional().describe("Size of /dev/shm. Absent: 64 MiB."),
   capabilities: z
     .strictObject({ add: z.array(capabilityName).default([]), drop: z.array(z.union([capabilityName, z.literal("ALL")])).default([]) })
     .optional(),

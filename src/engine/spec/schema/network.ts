@@ -10,7 +10,12 @@ const domain = z.string().regex(/^[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,251}[A-Za-z0-9
 
 const portMapping = z.strictObject({
   container: port.describe("Port on which the task listens."),
-  host: port.optional().describe("Port of the host. Absent: the same number."),
+  host: port.optional().describe("Port of the host. Absent: the same number, or one of hostRange."),
+  hostRange: z
+    .tuple([port, port])
+    .refine(([from, to]) => from <= to, "the first port is the larger one")
+    .optional()
+    .describe("First and last port of the host of which the engine chooses one that is free, and keeps it."),
   protocol: z.enum(["tcp", "udp"]).default("tcp"),
   address: ip.optional().describe("Address of the host. Absent: all addresses."),
 });
@@ -100,6 +105,11 @@ const via = z.strictObject({
 
 const aliases = z.array(domain).min(1).max(64).optional().describe("Further host names of the task for other tasks of the network.");
 
+const hostName = z.strictObject({
+  name: domain,
+  address: z.union([z.literal("host-gateway"), ip], { error: "is no IP address, and not host-gateway" }),
+});
+
 export const network = z.strictObject({
   mode: z
     .enum(NETWORK_MODES)
@@ -119,6 +129,11 @@ export const network = z.strictObject({
     .describe("Further networks of the group, each with a bridge of its own. The default route uses the network `name`."),
   ports: z.array(portMapping).max(1000).default([]).describe("Ports of the host that are forwarded to the task; for mode bridge."),
   interfaces: z.array(networkInterface).max(16).default([]).describe("Interfaces; for mode isolated."),
+  hosts: z
+    .array(hostName)
+    .max(256)
+    .optional()
+    .describe("Further lines of /etc/hosts. host-gateway: the address of the host in the network of the task."),
   dns: dns.optional().describe("Content of resolv.conf. Absent: that of the host, without servers on loopback."),
   proxy: proxy.optional().describe("Redirects TCP connections (IPv4) of the other containers to one container of the task."),
   via: z

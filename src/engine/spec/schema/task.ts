@@ -10,10 +10,17 @@ export const NAMESPACES = ["pid", "ipc", "network", "uts"] as const;
 /** private: each container has its own namespace. shared: the containers of the task share one. host: they use that of the host. */
 const namespaceMode = z.enum(["private", "shared", "host"]).default("private");
 
+const owner = z
+  .int()
+  .min(0)
+  .max(2 ** 31 - 1);
+
 export const volumeFile = z.strictObject({
   content: z.string(),
   encoding: z.enum(["utf8", "base64"]).default("utf8"),
   mode: z.int().min(0).max(0o777).default(0o644),
+  uid: owner.optional().describe("Owner. Absent: root."),
+  gid: owner.optional().describe("Owner group. Absent: root's, or that of the volume."),
 });
 
 export const volume = z.strictObject({

@@ -1,0 +1,191 @@
+/** Fields that Compose takes. What `docker compose config` 2.40.3 prints of the same inputs is beside each. */
+import { expect, test } from "vitest";
+import { container, one, only, read, told } from "../../../test/support/engine/compose-file.ts";
+
+const warned = (text: string, options = {}) => read(text, options).warnings.map(({ pointer, message }) => `${pointer}: ${message}`);
+const portsOf = (ports: string) => only(one(`    ports: ${ports}\n`)).network!.ports;
+
+/** target 3000, no published; 9000 to 9002 each; host_ip 127.0.0.1 and target 8000; published 8000-8010; host_ip ::1; udp. */
+test("ports: of the host's choice, ranges on both sides, a range for one port, addresses, udp and the long form", () => {
+  const any = [49_152, 65_535];
+  expect(portsOf('["3000"]')).toEqual([{ container: 3000, hostRange: any, protocol: "tcp" }]);
+  expect(portsOf("[3000-3001]").map((port) => [port.container, port.hostRange])).toEqual([
+    [3000, any],
+    [3001, any],
+  ]);
+  expect(portsOf('["9000-9002:9000-9002"]').map(({ container: inner, host }) => [host, inner])).toEqual([
+    [9000, 9000],
+    [9001, 9001],
+    [9002, 9002],
+  ]);
+  expect(portsOf('["127.0.0.1::8000"]')).toEqual([{ container: 8000, hostRange: any, protocol: "tcp", address: "127.0.0.1" }]);
+  expect(portsOf('["8000-8010:80"]')).toEqual([{ container: 80, hostRange: [8000, 8010], protocol: "tcp" }]);
+  expect(portsOf('["[::1]:80:80", "53:53/udp"]')).toEqual([
+    { container: 80, host: 80, protocol: "tcp", address: "::1" },
+    { container: 53, host: 53, protocol: "udp" },
+  ]);
+  expect(portsOf('["80:80", "80:80/tcp"]')).toHaveLength(1);
+  const long = one("    ports: [{ target: 80, published: 8080-8090, app_protocol: http, name: web, mode: host }]\n");
+  expect(only(long).network!.ports).toEqual([{ container: 80, hostRange: [8080, 8090], protocol: "tcp" }]);
+  expect(warned(long)).toEqual(["/services/web/ports/0/app_protocol: has no effect: bytes are passed on as they are"]);
+});
+
+test("capabilities in any case, with and without CAP_, and all of them", () => {
+  expect(container("    cap_add: [net_admin, Cap_Sys_Time]\n    cap_drop: [all]\n").capabilities).toEqual({
+    add: ["CAP_NET_ADMIN", "CAP_SYS_TIME"],
+    drop: ["ALL"],
+  });
+  expect(container("    cap_add: [ALL]\n").capabilities!.add.length).toBeGreaterThan(30);
+});
+
+test("limits of processes, of /dev/shm, of CPUs; 0 is none", () => {
+  const fields = `    ulimits: { nofile: 100, nproc: { soft: 1, hard: -1 } }
+    shm_size: 1gb
+    cpuset: 0,1
+    cpu_shares: 512
+    cpu_quota: 50000
+    oom_score_adj: -500
+    mem_limit: 1.5GiB
+    memswap_limit: 1536m
+    oom_kill_disable: false
+`;
+  expect(container(fields)).toMatchObject({
+    rlimits: { nofile: { soft: 100, hard: 100 }, nproc: { soft: 1, hard: "unlimited" } },
+    shmSize: 2 ** 30,
+    cpuset: "0,1",
+    cpuShares: 512,
+    cpus: 0.5,
+    oomScoreAdj: -500,
+    memory: 1_610_612_736,
+  });
+});
+
+test("security_opt in both forms", () => {
+  expect(container("    security_opt: [no-new-privileges, 'seccomp:unconfined', 'label:disable', apparmor=unconfined]\n")).toMatchObject({
+    noNewPrivileges: true,
+    seccomp: "unconfined",
+  });
+  expect(container("    security_opt: ['no-new-privileges:false']\n").noNewPrivileges).toBe(false);
+});
+
+/** init: the program is not process 1. ipc shareable and uts host. */
+test("namespaces: an init, ipc, uts", () => {
+  expect(only(one("    init: true\n    ipc: shareable\n    uts: host\n")).namespaces).toMatchObject({
+    pid: "shared",
+    ipc: "private",
+    uts: "host",
+  });
+});
+
+test("logging: the size of the files; other drivers' options are told of", () => {
+  const text = one("    logging: { driver: json-file, options: { max-size: 10m, max-file: '5', tag: x } }\n");
+  expect(only(text).containers[0]!.log).toEqual({ maxSize: 10 * 2 ** 20, maxFiles: 5 });
+  expect(warned(text)).toEqual(["/services/web/logging/options/tag: has no effect: of a log only max-size and max-file are used"]);
+  expect(container("    logging: { driver: journald }\n").log).toEqual({ driver: "journald" });
+  expect(container("    logging: { driver: none }\n").log).toEqual({ driver: "none" });
+});
+
+/** a=1.2.3.4, b=host-gateway, c=::1 */
+test("extra_hosts in all forms", () => {
+  expect(only(one('    extra_hosts: ["a:1.2.3.4", "b=host-gateway", "c:[::1]"]\n')).network!.hosts).toEqual([
+    { name: "a", address: "1.2.3.4" },
+    { name: "b", address: "host-gateway" },
+    { name: "c", address: "::1" },
+  ]);
+  expect(only(one("    extra_hosts: { g: [1.1.1.1, '::1'] }\n")).network!.hosts).toHaveLength(2);
+});
+
+/** depends_on gets b with service_started and restart: true. */
+test("links are dependencies, and names of the other service", () => {
+  const { tasks, findings } = read(`${one("    links: ['db:store', db]\n")}  db: { x-runt-rootfs: /r, command: x }\n`);
+  expect(findings).toEqual([]);
+  expect(tasks[0]!.containers[0]!.dependsOn).toEqual([
+    { container: "db/db", condition: "START", restart: true },
+    { container: "db/db", condition: "START", restart: true },
+  ]);
+  expect(tasks[1]!.network).toMatchObject({ name: "default", aliases: ["store"] });
+});
+
+test("replicas are tasks with one name in the network; 0 is none", () => {
+  const { tasks } = read(
+    `${one("    deploy: { replicas: 2 }\n    ports: ['80']\n")}  user: { x-runt-rootfs: /r, command: x, depends_on: [web] }\n`,
+  );
+  expect(tasks.map(({ name, network }) => [name, network?.aliases])).toEqual([
+    ["web", undefined],
+    ["web-2", ["web"]],
+    ["user", undefined],
+  ]);
+  expect(tasks[2]!.containers[0]!.dependsOn.map(({ container: name }) => name)).toEqual(["web/web", "web-2/web-2"]);
+  expect(read(one("    scale: 0\n"))).toMatchObject({ tasks: [], findings: [] });
+});
+
+test("deploy: restart_policy and the order of an update", () => {
+  const fields =
+    "    deploy: { restart_policy: { condition: on-failure, max_attempts: 3, delay: 5s }, update_config: { order: start-first } }\n";
+  expect(only(one(fields))).toMatchObject({
+    replace: "startFirst",
+    containers: [{ restart: { ignoredExitCodes: [0], maximumCount: 3, backoff: { initial: 5000 } } }],
+  });
+  expect(container("    deploy: { restart_policy: { condition: none } }\n    restart: always\n").restart).toBeUndefined();
+});
+
+test("hooks, volumes of another service, and dots in names", () => {
+  const { tasks, findings } = read(`services:
+  my.app:
+    x-runt-rootfs: /r
+    command: x
+    container_name: my.app.1
+    post_start: [{ command: echo hi }]
+    volumes_from: ["db:ro"]
+    volumes: ["own.data:/own"]
+  db: { x-runt-rootfs: /r, command: x, volumes: ["data:/d", "./e:/e"] }
+volumes: { data: { name: shared }, own.data: }
+`);
+  expect(findings).toEqual([]);
+  expect(tasks[0]).toMatchObject({
+    name: "my-app",
+    volumes: [
+      { name: "data", kept: "shared" },
+      { name: "own-data", kept: "own-data" },
+    ],
+    network: { aliases: ["my.app", "my.app.1"] },
+    containers: [{ name: "my.app.1", postStart: { command: ["echo", "hi"] } }],
+  });
+  expect(tasks[0]!.containers[0]!.mounts.map(({ target, readOnly }) => [target, readOnly])).toEqual([
+    ["/d", true],
+    ["/e", true],
+    ["/own", false],
+  ]);
+});
+
+test("files of secrets have owner and mode", () => {
+  const text = `${one("    secrets: [{ source: t, uid: '1000', gid: '100', mode: 0400 }]\n")}secrets: { t: { file: ./token } }\n`;
+  expect(only(text).volumes[0]!.files!["file-0"]).toMatchObject({ uid: 1000, gid: 100, mode: 0o400 });
+});
+
+test("~ is the home of the caller; directories that Compose makes are named", () => {
+  const text = one("    volumes: ['~/x:/y', './z:/z:ro,z', { type: bind, source: ./kept, target: /k }]\n");
+  const { tasks, directories } = read(text, { environment: { HOME: "/home/me" } });
+  expect(tasks[0]!.containers[0]!.mounts.map(({ source }) => source)).toEqual(["/home/me/x", "/srv/app/z", "/srv/app/kept"]);
+  expect(directories).toEqual(["/home/me/x", "/srv/app/z"]);
+});
+
+test("what has no effect is told of by name, and an unset variable once", () => {
+  const text = `version: "3"\n${one("    develop: { watch: [] }\n    environment: { A: $NONE, B: $NONE }\n    deploy: { placement: {} }\n")}`;
+  expect(warned(text).map((line) => line.split(":")[0])).toEqual([
+    "/services/web/environment/A",
+    "/version",
+    "/services/web/develop",
+    "/services/web/deploy/placement",
+  ]);
+  const built = "services: { web: { image: registry.example/w:1, build: . } }\n";
+  expect(warned(built)).toEqual(["/services/web/build: has no effect: images are not built; registry.example/w:1 is pulled"]);
+  expect(told("services: { web: { build: . } }\n")).toEqual([
+    expect.stringContaining("/services/web/build: is not supported: build the image and push it to a registry"),
+  ]);
+});
+
+test("no services, and none that is switched on, are no fault", () => {
+  expect(read("services: {}\n")).toMatchObject({ findings: [], inputs: [] });
+  expect(read("services: { web: { image: a.b/c, profiles: [x] } }\n")).toMatchObject({ findings: [], inputs: [] });
+});

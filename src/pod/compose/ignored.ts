@@ -1,0 +1,59 @@
+/** Fields that are accepted and have no effect: each is told of by name, with the reason. */
+import type { Problem } from "../../engine/spec/index.ts";
+import { fieldsOf } from "./fields.ts";
+
+type Path = readonly (string | number)[];
+
+const CLUSTER = "is of a cluster, and has no effect on one host";
+const MOUNT = "has no effect here, as with Docker on this system";
+
+/** Paths within a service; "*" is each entry of a list or map. */
+const OF_SERVICE: readonly (readonly [path: string, why: string])[] = [
+  ["attach", "has no effect: `runtctl logs -f` shows the output of services"],
+  ["develop", "has no effect: files are not watched"],
+  ["deploy/labels", "has no effect: they are of the service in a cluster, and not of its containers"],
+  ["deploy/placement", CLUSTER],
+  ["deploy/endpoint_mode", CLUSTER],
+  ["deploy/rollback_config", "has no effect: `runtctl rollback` goes back at once"],
+  ["deploy/update_config/parallelism", "has no effect: tasks are replaced one by one"],
+  ["deploy/update_config/delay", "has no effect: the next one is replaced at once"],
+  ["deploy/update_config/failure_action", "has no effect: `runtctl rollback` goes back"],
+  ["deploy/update_config/monitor", "has no effect: `runtctl apply --wait` waits for the checks"],
+  ["deploy/update_config/max_failure_ratio", "has no effect: `runtctl apply --wait` tells of each failure"],
+  ["deploy/restart_policy/window", "has no effect, as with Compose"],
+  ["networks/*/priority", "has no effect, as with Compose"],
+  ["ports/*/app_protocol", "has no effect: bytes are passed on as they are"],
+  ["volumes/*/consistency", MOUNT],
+  ["volumes/*/bind/selinux", "has no effect: there are no labels of SELinux here"],
+  ["volumes/*/tmpfs/mode", "has no effect: everybody may write to a directory in memory"],
+  ["volumes/*/volume/labels", "has no effect: volumes have no labels"],
+];
+
+const OF_FILE: readonly (readonly [path: string, why: string])[] = [
+  ["version", "has no effect, as with Compose: leave it out"],
+  ["networks/*/name", "has no effect: a network belongs to its project, and has the name that services call it by"],
+  ["networks/*/attachable", CLUSTER],
+  ["networks/*/labels", "has no effect: networks have no labels"],
+  ["volumes/*/labels", "has no effect: volumes have no labels"],
+  ["secrets/*/name", "has no effect: it has the name that services call it by"],
+  ["secrets/*/labels", "has no effect: secrets have no labels"],
+  ["configs/*/name", "has no effect: it has the name that services call it by"],
+  ["configs/*/labels", "has no effect: configs have no labels"],
+];
+
+/** @param services those that are switched on */
+export function ignoredIn(file: unknown, services: Readonly<Record<string, unknown>>): Problem[] {
+  return [
+    ...OF_FILE.flatMap(([path, why]) => foundAt(file, path.split("/"), [], why)),
+    ...Object.entries(services).flatMap(([name, service]) =>
+      OF_SERVICE.flatMap(([path, why]) => foundAt(service, path.split("/"), ["services", name], why)),
+    ),
+  ];
+}
+
+function foundAt(value: unknown, [part, ...rest]: readonly string[], path: Path, why: string): Problem[] {
+  if (part === undefined) return value === undefined ? [] : [{ code: "shape", message: why, path }];
+  if (part !== "*") return foundAt(fieldsOf(value)[part], rest, [...path, part], why);
+  if (Array.isArray(value)) return value.flatMap((one, index) => foundAt(one, rest, [...path, index], why));
+  return Object.entries(fieldsOf(value)).flatMap(([key, one]) => foundAt(one, rest, [...path, key], why));
+}

@@ -1,0 +1,57 @@
+/** Translates the limits of a service. Source: Compose specification, "cpus", "mem_limit", "ulimits"; Compose Deploy specification, "resources". */
+import type { TaskInput } from "../../engine/spec/index.ts";
+import type { ServicePlace } from "./place.ts";
+import { bytesOf } from "./quantity.ts";
+import type { ServiceInput } from "./schema.ts";
+
+type Limits = Pick<
+  TaskInput["containers"][number],
+  "cpus" | "cpuShares" | "cpuset" | "memory" | "memoryReservation" | "pids" | "rlimits" | "shmSize" | "oomScoreAdj"
+>;
+
+/** In microseconds: that of cpu_quota without another one. */
+const PERIOD = 100_000;
+
+/** In all of them 0 means that there is no limit. */
+export function limitsOf(service: ServiceInput, place: ServicePlace): Limits {
+  const { limits = {}, reservations = {} } = service.deploy?.resources ?? {};
+  const quota = service.cpu_quota === undefined ? undefined : service.cpu_quota / (service.cpu_period || PERIOD);
+  if (service.cpu_period !== undefined && service.cpu_quota === undefined) place.warn("has no effect without cpu_quota", ["cpu_period"]);
+  const cpus = limits.cpus ?? service.cpus ?? quota;
+  const size = (given: string | number | undefined) => (given === undefined ? 0 : bytesOf(given));
+  const memory = size(limits.memory ?? service.mem_limit);
+  checkSwap(service, memory, place);
+  const given = {
+    cpus,
+    cpuShares: service.cpu_shares,
+    memory,
+    memoryReservation: size(reservations.memory ?? service.mem_reservation),
+    pids: Math.max(0, limits.pids ?? service.pids_limit ?? 0),
+    shmSize: size(service.shm_size),
+  };
+  return {
+    ...(Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value > 0)) as Limits),
+    ...(service.cpuset === undefined ? {} : { cpuset: service.cpuset }),
+    ...(service.oom_score_adj === undefined ? {} : { oomScoreAdj: service.oom_score_adj }),
+    ...(service.ulimits === undefined ? {} : { rlimits: rlimitsOf(service.ulimits) }),
+  };
+}
+
+/** A service with a limit of memory has no swap, which is what memswap_limit says with the same value. */
+function checkSwap({ memswap_limit: given }: ServiceInput, memory: number, { refuse }: ServicePlace): void {
+  if (given === undefined) return;
+  const swap = Number(given) === -1 ? -1 : bytesOf(given);
+  if (swap !== 0 && swap !== memory)
+    refuse("only the value of mem_limit is supported: a service with a limit of memory does not swap", ["memswap_limit"]);
+}
+
+/** -1 means that there is no limit. */
+function rlimitsOf(given: NonNullable<ServiceInput["ulimits"]>): NonNullable<Limits["rlimits"]> {
+  return Object.fromEntries(
+    Object.entries(given).map(([name, value]) => {
+      const { soft, hard } = typeof value === "number" ? { soft: value, hard: value } : value;
+      const limit = (one: number) => (one < 0 ? ("unlimited" as const) : one);
+      return [name.toLowerCase(), { soft: limit(soft), hard: limit(hard) }];
+    }),
+  );
+}

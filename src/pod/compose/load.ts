@@ -1,0 +1,198 @@
+/** Reads the files of a project and merges them: those that are given, those that they include, and what their services extend. */
+import { type Finding, type Problem, type ReadDocument, readDocuments } from "../../engine/spec/index.ts";
+import { Expansion } from "../expansion.ts";
+import { variablesIn } from "./env-file.ts";
+import { extended } from "./extends.ts";
+import { type Fields, fieldsOf, isMap } from "./fields.ts";
+import { mergedFiles, withoutPath, withPathsIn } from "./merge.ts";
+import type { Base, ComposeOptions, Layer } from "./model.ts";
+import { absolute, directoryOf } from "./paths.ts";
+import { type Preparation, prepared } from "./prepare.ts";
+
+export interface ComposeText {
+  readonly text: string;
+  /** Its path, for findings; undefined: the file that the caller names itself. */
+  readonly file?: string | undefined;
+}
+
+/** Files that include each other, one in the other. */
+const MOST_INCLUDED = 20;
+
+export class Loading {
+  readonly #layers: Layer[] = [];
+  readonly #bases = new Map<string, Base[]>();
+  readonly #expansion = new Expansion();
+  readonly #unset = new Set<string>();
+  /** Whether one of the files is a Compose file. */
+  isCompose = false;
+  readonly problems: Problem[] = [];
+  readonly warnings: Problem[] = [];
+  /** Errors of the texts themselves. */
+  readonly syntax: Finding[] = [];
+
+  load(files: readonly ComposeText[], options: ComposeOptions, chain: readonly string[] = []): unknown {
+    let all: unknown;
+    for (const { text, file } of files) {
+      for (const document of readDocuments(text, "service", { merge: true, tags: ["!reset", "!override"] })) {
+        if (document.findings.length > 0) {
+          this.syntax.push(...document.findings.map((one) => inFile(one, file)));
+          continue;
+        }
+        const value = this.#layer({ document, file }, options, chain);
+        all = all === undefined ? value : mergedFiles(withoutTagged(all, document), value);
+      }
+    }
+    return all;
+  }
+
+  #layer(layer: Layer, options: ComposeOptions, chain: readonly string[]): unknown {
+    this.#layers.push(layer);
+    const { document } = layer;
+    const fields = fieldsOf(document.value);
+    if ("services" in fields || "include" in fields) this.isCompose = true;
+    const preparation = this.#preparation(options);
+    const prepare = (value: unknown) => prepared(value, preparation);
+    const reset = document.tagged.filter(({ tag }) => tag === "!reset");
+    const value = reset.reduce<unknown>((rest, { path }) => withoutPath(rest, path), prepare(document.value));
+    const whole = extended(value, { ...options, layer, prepare, based: (service, base) => this.#based(service, base) }, this.problems);
+    const { include } = fieldsOf(whole);
+    return include === undefined ? whole : this.#included(whole, include, options, chain);
+  }
+
+  #preparation({ environment }: ComposeOptions): Preparation {
+    return { environment, expansion: this.#expansion, unset: this.#unset, problems: this.problems, warnings: this.warnings };
+  }
+
+  #based(service: string, base: Base): void {
+    const known = this.#bases.get(service);
+    if (known === undefined) this.#bases.set(service, [base]);
+    else known.push(base);
+  }
+
+  /** What is included is as if it were in a file of its own: a name that both files have is refused, unless both say the same. */
+  #included(value: unknown, include: unknown, options: ComposeOptions, chain: readonly string[]): unknown {
+    const list = Array.isArray(include) ? include : [include];
+    let all: unknown = withoutPath(value, ["include"]);
+    for (const [index, one] of list.entries()) {
+      const path = ["include", index];
+      const tell = (message: string) => this.problems.push({ code: "unknown-reference", message, path });
+      const { files, directory, envFiles } = includeOf(one, options.directory);
+      const [wrong] = files.length === 0 ? ["names no file"] : files.filter((file) => chain.includes(file));
+      if (wrong !== undefined) tell(files.length === 0 ? wrong : `${wrong} includes itself`);
+      if (chain.length >= MOST_INCLUDED) tell(`more than ${MOST_INCLUDED} files include each other`);
+      if (wrong !== undefined || chain.length >= MOST_INCLUDED) continue;
+      try {
+        const texts = files.map((file) => ({ file, text: readIn(file, options) }));
+        const environment = this.#environmentOf(envFiles, directory, options);
+        const inner = withPathsIn(directory, this.load(texts, { ...options, directory, environment }, [...chain, ...files]));
+        for (const name of conflicts(inner, all)) tell(`${name} is in the file and in what it includes`);
+        all = mergedFiles(inner, all);
+      } catch (error) {
+        if (!(error instanceof Unreadable)) throw error;
+        tell(error.message);
+      }
+    }
+    return all;
+  }
+
+  /** Variables of the files that an include names, else of .env in its directory; those that are known take precedence. */
+  #environmentOf(files: readonly string[] | undefined, directory: string, options: ComposeOptions): ComposeOptions["environment"] {
+    const known = { ...options.environment };
+    for (const file of files ?? [`${directory}/.env`]) {
+      let text: string;
+      try {
+        text = readIn(file, options);
+      } catch (error) {
+        if (files === undefined) continue;
+        throw error;
+      }
+      try {
+        Object.assign(known, { ...variablesIn(text, known, this.#expansion), ...options.environment });
+      } catch (error) {
+        throw new Unreadable(`${file}: ${(error as Error).message}`);
+      }
+    }
+    return known;
+  }
+
+  place(problem: Problem): Finding {
+    const [list, service, ...rest] = problem.path;
+    const { layer, depth } = this.#deepest(problem.path);
+    if (list === "services" && typeof service === "string" && depth <= 2 && rest.length > 0) {
+      for (const base of this.#bases.get(service) ?? []) {
+        const path = ["services", base.service, ...rest];
+        if (depthIn(base.layer, path) <= 2) continue;
+        const found = inFile(base.layer.document.place({ ...problem, path }), base.layer.file);
+        return { ...found, pointer: layer.document.place(problem).pointer };
+      }
+    }
+    return inFile(layer.document.place(problem), layer.file);
+  }
+
+  /** Of several files that have a field, the last one counts. */
+  #deepest(path: Problem["path"]): { readonly layer: Layer; readonly depth: number } {
+    let found = { layer: this.#layers[0]!, depth: -1 };
+    for (const layer of this.#layers) {
+      const depth = depthIn(layer, path);
+      if (depth >= found.depth) found = { layer, depth };
+    }
+    return found;
+  }
+}
+
+/** How many parts of the path a document has. */
+function depthIn({ document }: Layer, path: Problem["path"]): number {
+  let value = document.value;
+  for (const [index, part] of path.entries()) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, String(part))) return index;
+    value = (value as Fields)[String(part)];
+  }
+  return path.length;
+}
+
+function inFile(finding: Finding, file: string | undefined): Finding {
+  return file === undefined ? finding : { ...finding, file };
+}
+
+/** What a later file resets or overrides is removed from the earlier ones. */
+function withoutTagged(value: unknown, { tagged }: ReadDocument): unknown {
+  return tagged.reduce<unknown>((rest, { path }) => withoutPath(rest, path), value);
+}
+
+class Unreadable extends Error {}
+
+/** @throws Unreadable */
+function readIn(file: string, { readFile }: ComposeOptions): string {
+  try {
+    return readFile(file).toString();
+  } catch (error) {
+    throw new Unreadable(`${file} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+interface Include {
+  readonly files: readonly string[];
+  readonly directory: string;
+  /** undefined: it names none. */
+  readonly envFiles: readonly string[] | undefined;
+}
+
+/** Source: Compose specification, "include". */
+function includeOf(one: unknown, directory: string): Include {
+  const list = (value: unknown) => (Array.isArray(value) ? value : [value]).filter((path): path is string => typeof path === "string");
+  const { path, project_directory: own, env_file: env } = typeof one === "string" ? fieldsOf({ path: one }) : fieldsOf(one);
+  const files = list(path).map((file) => absolute(directory, file));
+  const at = typeof own === "string" ? absolute(directory, own) : directoryOf(files[0] ?? directory);
+  return { files, directory: at, envFiles: env === undefined ? undefined : list(env).map((file) => absolute(directory, file)) };
+}
+
+/** Names that both files have, with different contents. */
+function conflicts(a: unknown, b: unknown): string[] {
+  return ["services", "networks", "volumes", "secrets", "configs"].flatMap((kind) => {
+    const [one, other] = [fieldsOf(fieldsOf(a)[kind]), fieldsOf(fieldsOf(b)[kind])];
+    const same = (name: string) => JSON.stringify(one[name] ?? {}) === JSON.stringify(other[name] ?? {});
+    return Object.keys(one)
+      .filter((name) => isMap(other) && Object.hasOwn(other, name) && !same(name))
+      .map((name) => `${kind}.${name}`);
+  });
+}

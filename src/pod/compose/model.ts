@@ -1,0 +1,37 @@
+/** What reading a project takes and gives. */
+import type { Finding, Problem, ReadDocument } from "../../engine/spec/index.ts";
+import type { Environment } from "./interpolate.ts";
+
+export interface ComposeOptions {
+  /** Variables of the caller, for "${NAME}" in the file and for variables without a value. */
+  readonly environment: Environment;
+  /** Absolute directory to which paths in the file are relative. */
+  readonly directory: string;
+  /** Active profiles. */
+  readonly profiles: readonly string[];
+  /** Prefix for image names without a registry, such as "oci:/srv/images". Absent: docker.io. */
+  readonly images?: string | undefined;
+  /** Reads a file named by env_file, secrets, configs, include or extends; the path is absolute. @throws the error of open(2) or read(2) */
+  readonly readFile: (path: string) => Buffer;
+}
+
+/** The files of a project as one. */
+export interface Model {
+  readonly value: unknown;
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+  /** Finds where a problem of `value` stands in one of the files. */
+  place(problem: Problem): Finding;
+}
+
+/** One document of a file, in the order in which they are merged. */
+export interface Layer {
+  readonly document: ReadDocument;
+  readonly file: string | undefined;
+}
+
+/** Where a service has fields from that it does not have itself. */
+export interface Base {
+  readonly layer: Layer;
+  readonly service: string;
+}

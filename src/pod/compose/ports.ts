@@ -1,0 +1,75 @@
+/** Translates the ports of a service. Source: Compose specification, "ports". */
+import type { TaskInput } from "../../engine/spec/index.ts";
+import type { ServicePlace } from "./place.ts";
+import type { ServiceInput } from "./schema.ts";
+
+type Mapping = NonNullable<NonNullable<TaskInput["network"]>["ports"]>[number];
+
+/** [ADDRESS:][HOST[-HOST]:]CONTAINER[-CONTAINER][/PROTOCOL]; the host may be empty behind an address. */
+const PORT =
+  /^(?:(?:(\d+\.\d+\.\d+\.\d+|\[[0-9a-f:.]+\]|[0-9a-f]*:[0-9a-f:]*:[0-9a-f.]*):)?(\d+(?:-\d+)?)?:)?(\d+(?:-\d+)?)(?:\/(tcp|udp))?$/i;
+const RANGE = /^(\d+)(?:-(\d+))?$/;
+const MOST_PORT = 65_535;
+/** From which the host chooses. Source: the range that IANA has for it, RFC 6335. */
+const ANY: readonly [number, number] = [49_152, MOST_PORT];
+
+interface Written {
+  readonly address?: string | undefined;
+  /** Empty: the host chooses. */
+  readonly host: string;
+  readonly container: string;
+  readonly protocol: "tcp" | "udp";
+}
+
+export function portsOf({ ports = [], network_mode: mode }: ServiceInput, { refuse, warn }: ServicePlace): Mapping[] {
+  const isWithout = mode === "host" || mode === "none";
+  if (ports.length > 0 && mode === "none") refuse("with network_mode none there is nothing to publish", ["ports"]);
+  if (ports.length > 0 && mode === "host") warn("has no effect with network_mode host: its ports are those of the host", ["ports"]);
+  const seen = new Set<string>();
+  return ports.flatMap((one, index): Mapping[] => {
+    const written = typeof one === "object" ? fromLong(one) : fromShort(String(one));
+    const found = written === undefined ? WRONG : mappingsOf(written);
+    if (typeof found === "string") refuse(found, ["ports", index]);
+    if (typeof found === "string" || isWithout) return [];
+    // The same port may be written twice, as in "80:80" and "80:80/tcp".
+    return found.filter((mapping) => {
+      const text = JSON.stringify(mapping);
+      return seen.size < seen.add(text).size;
+    });
+  });
+}
+
+const WRONG = 'write a port like "8080:80", "8000-8010:80-90" or "127.0.0.1:53:53/udp"';
+
+function fromShort(text: string): Written | undefined {
+  const [, address, host = "", container, protocol = "tcp"] = PORT.exec(text) ?? [];
+  if (container === undefined) return undefined;
+  return { address: address?.replace(/[[\]]/g, ""), host, container, protocol: protocol.toLowerCase() === "udp" ? "udp" : "tcp" };
+}
+
+function fromLong(one: Exclude<NonNullable<ServiceInput["ports"]>[number], string | number>): Written {
+  const { target, published = "", protocol = "tcp", host_ip: address } = one;
+  return { address: address === "" ? undefined : address, host: String(published), container: String(target), protocol };
+}
+
+/** A text says what is wrong. */
+function mappingsOf({ address, host, container, protocol }: Written): Mapping[] | string {
+  const inside = rangeOf(container);
+  const outside = host === "" ? ANY : rangeOf(host);
+  if (inside === undefined || outside === undefined) return WRONG;
+  const count = inside[1] - inside[0] + 1;
+  const common = { protocol, ...(address === undefined ? {} : { address }) };
+  const all = Array.from({ length: count }, (_, at) => inside[0] + at);
+  if (host !== "" && outside[1] - outside[0] + 1 === count)
+    return all.map((port, at) => ({ container: port, host: outside[0] + at, ...common }));
+  // A range for one port: the host chooses one of it.
+  if (host !== "" && count > 1) return `${host} are not as many ports as ${container}`;
+  return all.map((port) => ({ container: port, hostRange: [...outside] as [number, number], ...common }));
+}
+
+/** undefined: it is none of ports. */
+function rangeOf(text: string): readonly [number, number] | undefined {
+  const [, first, last = first] = RANGE.exec(text) ?? [];
+  const [from, to] = [Number(first), Number(last)];
+  return first !== undefined && from >= 1 && from <= to && to <= MOST_PORT ? [from, to] : undefined;
+}

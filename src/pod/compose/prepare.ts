@@ -1,0 +1,87 @@
+/** Prepares the value of a Compose file for its schema: variables are replaced, null fields and extensions removed. */
+import type { Problem } from "../../engine/spec/index.ts";
+import type { Expansion } from "../expansion.ts";
+import { withoutNulls } from "../nulls.ts";
+import { fieldsOf, isMap } from "./fields.ts";
+import { type Environment, interpolate } from "./interpolate.ts";
+
+type Path = readonly (string | number)[];
+
+export interface Preparation {
+  readonly environment: Environment;
+  /** One for all files of a project. */
+  readonly expansion: Expansion;
+  /** Variables without a value that were told of already. */
+  readonly unset: Set<string>;
+  readonly problems: Problem[];
+  readonly warnings: Problem[];
+}
+
+export function prepared(value: unknown, preparation: Preparation): unknown {
+  return filled(withoutNullFields(value), preparation, []);
+}
+
+/** Replaces variables in all values, but not in keys. */
+function filled(value: unknown, given: Preparation, path: Path): unknown {
+  if (typeof value === "string") {
+    const unset = (name: string) => {
+      if (given.unset.has(name)) return;
+      given.unset.add(name);
+      given.warnings.push({ code: "unknown-reference", message: `the variable ${name} is not set: it is empty`, path });
+    };
+    try {
+      return interpolate(value, given.environment, given.expansion, unset);
+    } catch (error) {
+      given.problems.push({ code: "syntax", message: (error as Error).message, path });
+      return value;
+    }
+  }
+  if (Array.isArray(value)) return value.map((one, index) => filled(one, given, [...path, index]));
+  if (!isMap(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, filled(one, given, [...path, key])]));
+}
+
+/** Removes null fields, except in environments, where a variable without a value has a meaning. */
+function withoutNullFields(value: unknown): unknown {
+  const stripped = withoutNulls(value);
+  const given = fieldsOf(value);
+  const services = fieldsOf(given["services"]);
+  if (Object.keys(services).length === 0) return stripped;
+  const clean = fieldsOf(fieldsOf(stripped)["services"]);
+  // A service without any fields must still exist.
+  const restored = Object.keys(services).map((name) => {
+    const { environment, networks } = fieldsOf(services[name]);
+    const one = clean[name] ?? {};
+    const kept = { ...(isMap(environment) ? { environment } : {}), ...(isMap(networks) ? { networks: withNulls(networks) } : {}) };
+    return [name, isMap(one) ? { ...one, ...kept } : one];
+  });
+  const named = ["networks", "volumes"].flatMap((field) => (isMap(given[field]) ? [[field, withNulls(given[field])]] : []));
+  return { ...fieldsOf(stripped), ...Object.fromEntries(named), services: Object.fromEntries(restored) };
+}
+
+/** Keeps null values of the fields themselves, but not below them. */
+function withNulls(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(fields).map(([key, one]) => [key, one === null ? null : withoutNulls(one)]));
+}
+
+/** Keys of users' own in these are no extensions. Source: compose-spec.json, "patternProperties". */
+const NAMES: ReadonlySet<string> = new Set([
+  "services",
+  "networks",
+  "volumes",
+  "secrets",
+  "configs",
+  "environment",
+  "labels",
+  "annotations",
+  "sysctls",
+  "options",
+]);
+
+/** Removes fields that begin with "x-", which belong to the user, except the one that this project defines. */
+export function withoutExtensions(value: unknown, isOfNames = false): unknown {
+  if (Array.isArray(value)) return value.map((one) => withoutExtensions(one));
+  if (!isMap(value)) return value;
+  const kept = Object.entries(value).filter(([key]) => isOfNames || !key.startsWith("x-") || key === "x-runt-rootfs");
+  return Object.fromEntries(kept.map(([key, one]) => [key, withoutExtensions(one, !isOfNames && NAMES.has(key))]));
+}

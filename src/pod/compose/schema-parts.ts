@@ -1,0 +1,174 @@
+/** Parts of a service in the Compose file format. */
+import { z } from "zod";
+import { refused, text } from "../schema/field.ts";
+import { SIZE } from "./quantity.ts";
+import { count, flag } from "./scalars.ts";
+
+const scalar = z.union([z.string(), z.number(), z.boolean()]);
+export const pairs = z.union([z.record(z.string().min(1), scalar.nullable()), z.array(z.string())]).optional();
+export const duration = z.string().regex(/^(?:\d+(?:\.\d+)?(?:us|ms|s|m|h))+$/, 'write a duration like "1m30s"');
+export const bytes = z.union([z.int().min(0), z.string().regex(SIZE, 'write a size like "64m"')]);
+export const strings = z.union([z.string(), z.array(z.string())]).optional();
+/** A field that is accepted, and told of as one without an effect (ignored.ts). */
+export const told = z.unknown().optional();
+
+export const cpus = z.union([
+  z.number().min(0),
+  z
+    .string()
+    .regex(/^\d*\.?\d+$/, "is no number of CPUs")
+    .transform(Number),
+]);
+/** 0 and -1: no limit. */
+export const pids = count(-1);
+
+const mode = z.union([
+  z.int().min(0).max(0o777),
+  z
+    .string()
+    .regex(/^0?[0-7]{3}$/, "is no mode like 0400")
+    .transform((digits) => Number.parseInt(digits, 8)),
+]);
+const id = z.union([
+  z
+    .int()
+    .min(0)
+    .max(2 ** 31 - 1),
+  z
+    .string()
+    .regex(/^\d{1,9}$/, "is no number of a user or group")
+    .transform(Number),
+]);
+/** A string is short for { source }. */
+export const file = z.preprocess(
+  (given) => (typeof given === "string" ? { source: given } : given),
+  z.strictObject({ source: z.string(), target: z.string().optional(), uid: id.optional(), gid: id.optional(), mode: mode.optional() }),
+);
+
+export const dependency = z.strictObject({
+  condition: z.enum(["service_started", "service_healthy", "service_completed_successfully"]).default("service_started"),
+  restart: flag.default(false),
+  required: flag.default(true),
+});
+
+export const healthcheck = z.strictObject({
+  test: z.union([z.string(), z.array(text).min(1)]).optional(),
+  interval: duration.optional(),
+  timeout: duration.optional(),
+  retries: count(0, 100_000).optional(),
+  start_period: duration.optional(),
+  start_interval: refused("checks have one interval: write a shorter interval"),
+  disable: flag.optional(),
+});
+
+export const mount = z.union([
+  z.string(),
+  z.strictObject({
+    type: z.enum(["bind", "volume", "tmpfs"], { error: "only bind, tmpfs and volume are supported" }),
+    source: z.string().optional(),
+    target: z.string(),
+    read_only: flag.optional(),
+    consistency: told,
+    bind: z
+      .strictObject({
+        create_host_path: flag.optional(),
+        propagation: z.literal("rprivate", { error: "only rprivate is supported: mounts are not passed on" }).optional(),
+        recursive: z.literal("enabled", { error: "only enabled is supported: mounts below the source are there, too" }).optional(),
+        selinux: told,
+      })
+      .optional(),
+    tmpfs: z.strictObject({ size: bytes.optional(), mode: told }).optional(),
+    volume: z.strictObject({ nocopy: flag.optional(), subpath: refused("a volume is mounted as a whole"), labels: told }).optional(),
+  }),
+]);
+
+export const port = z.union([
+  z.string(),
+  z.int(),
+  z.strictObject({
+    target: count(1, 65_535),
+    published: z.union([z.string(), z.int()]).optional(),
+    protocol: z.enum(["tcp", "udp"], { error: "only tcp and udp are supported" }).optional(),
+    app_protocol: told,
+    host_ip: z.string().optional(),
+    mode: z.enum(["host", "ingress"]).optional(),
+    name: z.string().optional(),
+  }),
+]);
+
+const LIMITS = { cpus: cpus.optional(), memory: bytes.optional() };
+const order = z.enum(["start-first", "stop-first"]).optional();
+
+export const deploy = z.strictObject({
+  mode: z.enum(["replicated", "global"], { error: "only replicated and global are supported: jobs are of a cluster" }).optional(),
+  replicas: count(0).optional(),
+  labels: told,
+  placement: told,
+  endpoint_mode: told,
+  rollback_config: told,
+  update_config: z
+    .strictObject({
+      order,
+      parallelism: told,
+      delay: told,
+      failure_action: told,
+      monitor: told,
+      max_failure_ratio: told,
+    })
+    .optional(),
+  restart_policy: z
+    .strictObject({
+      condition: z.enum(["none", "on-failure", "any"]).optional(),
+      delay: duration.optional(),
+      max_attempts: count(0).optional(),
+      window: told,
+    })
+    .optional(),
+  resources: z
+    .strictObject({
+      limits: z.strictObject({ ...LIMITS, pids: pids.optional() }).optional(),
+      reservations: z
+        .strictObject({
+          ...LIMITS,
+          devices: refused("devices of the host are not given to services: use privileged"),
+          generic_resources: refused("they are counted by a cluster"),
+        })
+        .optional(),
+    })
+    .optional(),
+});
+
+/** Options of a log with an effect here; all others of the driver are told of. */
+export const logging = z.strictObject({
+  driver: z
+    .enum(["json-file", "local", "journald", "none"], {
+      error: "only json-file, local, journald and none are supported: send elsewhere what journald or `runtctl logs` has",
+    })
+    .optional(),
+  options: z.record(z.string(), scalar).optional(),
+});
+
+const limit = count(-1);
+export const ulimits = z.record(z.string(), z.union([limit, z.strictObject({ soft: limit, hard: limit })]));
+
+export const hook = z.strictObject({
+  command: z.union([z.string(), z.array(text).min(1)]),
+  user: refused("a hook runs as the user of the service"),
+  privileged: z.literal(false, { error: "only false is supported: a hook has the rights of the service" }).optional(),
+  working_dir: refused("a hook runs in the directory of the service"),
+  environment: refused("a hook has the variables of the service"),
+});
+
+export const attachment = z
+  .strictObject({
+    aliases: z.array(z.string()).optional(),
+    ipv4_address: refused("addresses are chosen by runt: services find each other by their names"),
+    ipv6_address: refused("addresses are chosen by runt: services find each other by their names"),
+    link_local_ips: refused("addresses are chosen by runt"),
+    mac_address: refused("addresses are chosen by runt"),
+    interface_name: refused("interfaces are eth0, eth1 and so on, in the order of the networks"),
+    driver_opts: refused("only bridges without options are made"),
+    gw_priority: refused("the way out is by the first network: write that one first"),
+    priority: told,
+  })
+  .nullable();
