@@ -142,7 +142,7 @@ export const HELPER_CALLS: Allowed = {
     'umount2(".")': FIXED,
     'pivot_root(".", ".")': FIXED,
   },
-  "native-bindings/init/mount_table.c": { 'openat(proc, "self/mountinfo")': PROC },
+  "native-bindings/init/mount_table.c": { 'openat(proc, "self/mountinfo")': PROC, "openat(proc, text)": PROC },
   "native-bindings/init/root_move.c": {
     "umount2(point)": "mount points of this mount namespace, as the kernel lists them, none of them below the root file system",
     'mount("tmpfs", point)': "mount points of this mount namespace, as the kernel lists them, none of them below the root file system",
