@@ -240,8 +240,8 @@ export const LIMITS: Entries = {
     "createContainer and startContainer hooks are started by init, which is one process itself.",
     "raise it",
     {
-      broken: { [`${R}/pids/limit`]: 1, "/hooks": { createContainer: [{ path: "/bin/true" }] } },
-      fixed: { [`${R}/pids/limit`]: 100, "/hooks": { createContainer: [{ path: "/bin/true" }] } },
+      broken: { [`${R}/pids/limit`]: 1, "/hooks": { createContainer: [{ path: "/usr/bin/hook", timeout: 5 }] } },
+      fixed: { [`${R}/pids/limit`]: 100, "/hooks": { createContainer: [{ path: "/usr/bin/hook", timeout: 5 }] } },
       at: `${R}/pids/limit`,
     },
   ),
