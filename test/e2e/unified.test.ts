@@ -64,6 +64,28 @@ describe.skipIf(!isRoot || !isRunt || UNIFIED === undefined)("cgroup v2 (needs r
     expect(stdout).toMatch(/ \/ \/sys\/fs\/cgroup ro,nosuid,relatime - cgroup2 the-hosts rw/);
   });
 
+  test("an option that the kernel does not know is an error of create and validate, and on v1 a warning", async () => {
+    const withOption = (option: string) =>
+      bundle((config) => {
+        shell(config, "echo ran");
+        config.mounts.push({ destination: "/sys/fs/cgroup", type: "cgroup", source: "cgroup", options: ["ro", option] });
+      });
+    for (const word of ["memory", "foo=bar", "none,name=x"]) {
+      const path = withOption(word);
+      const said = `cgroup v2 has no option "${word}"`;
+      expect(await unified(`$RUNT run -b ${path} ${id()}`)).toMatchObject({ status: 1, stdout: "", stderr: expect.stringContaining(said) });
+      const { status, stdout } = await unified(`${RUNTIME} validate --host live -b ${path}`);
+      expect({ status, stdout }).toEqual({ status: 1, stdout: expect.stringContaining(said) });
+      if (isUnified) continue;
+      expect(await call(directory, [RUNTIME, "--root", root, "run", "-b", path, id()])).toMatchObject({ status: 0, stdout: "ran\n" });
+      const warned = await call(directory, [RUNTIME, "validate", "--host", "live", "-b", path]);
+      expect(warned).toMatchObject({ status: 0, stdout: expect.stringContaining(`"${word}" has no effect on a cgroup mount`) });
+    }
+    const known = withOption("nsdelegate");
+    expect(await unified(`$RUNT run -b ${known} ${id()}`)).toMatchObject({ status: 0, stdout: "ran\n" });
+    expect(left()).toEqual([]);
+  });
+
   test("device rules hold: what is not allowed cannot be opened, the defaults can", async () => {
     const path = bundle((config) => {
       shell(config, "head -c 1 /dev/zero | wc -c; mknod /tmp/kmsg c 1 11 && head -c 1 /tmp/kmsg; echo status $?");

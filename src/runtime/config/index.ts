@@ -1,4 +1,5 @@
 export { deriveCapabilities, NO_CAPABILITIES } from "./capabilities.ts";
+export { CGROUP2_OPTIONS, cgroup2OptionProblem, withoutEffect } from "./cgroup2-options.ts";
 export { findAll, roleOf } from "./cri/identity.ts";
 export { type Sandbox, type Size, sandboxOf } from "./cri/sandbox.ts";
 export { OWN } from "./cri/size.ts";

@@ -144,7 +144,9 @@ describe("deriveMount", () => {
       kind: "cgroup",
       attrSet: RDONLY | NOSUID,
     });
-    expect(derive({ destination: "/sys/fs/cgroup", type, options: ["nsdelegate"] }).codes).toEqual(["mount-data-ignored"]);
+    const { config, codes } = derive({ destination: "/sys/fs/cgroup", type, options: ["nsdelegate", "memory"] });
+    expect(config).toMatchObject({ data: ["nsdelegate", "memory"] });
+    expect(codes).toEqual(["mount-data-ignored"]);
   });
 
   it("remounts the superblock only when it is meant", () => {

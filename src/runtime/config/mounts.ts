@@ -1,7 +1,9 @@
 /** `mounts` -> MountConfig: options to flags, sources and targets to absolute paths. */
+
 import { RuntError } from "../errors/index.ts";
 import type { SpecMount } from "../spec/index.ts";
 import { bindAttributes } from "./bind-attributes.ts";
+import { CGROUP2_OPTIONS, withoutEffect } from "./cgroup2-options.ts";
 import { type ContainerIds, deriveMountIdMap } from "./mount-idmap.ts";
 import { type ParsedOptions, parseMountOptions } from "./mount-option-list.ts";
 import type { MountConfig } from "./types.ts";
@@ -68,10 +70,9 @@ export function deriveMount(mount: SpecMount, index: number, { bundle, ids }: Mo
   if (mount.type === "cgroup" || mount.type === "cgroup2") {
     if (idmap !== undefined) throw refusal(mount, from, "mount-idmap", "a cgroup mount cannot be id-mapped");
     if (parsed.copyUp) throw refusal(mount, from, "mount-copy-up", "tmpcopyup is for tmpfs only");
-    if (data.length > 0) {
-      warn("mount-data-ignored", `${from}/options`, `mount of "${mount.destination}": "${data.join(",")}" has no effect on a cgroup mount`);
-    }
-    return { kind: "cgroup", from, target, ...attributes };
+    const known = data.filter((word) => CGROUP2_OPTIONS.includes(word));
+    if (known.length > 0) warn("mount-data-ignored", `${from}/options`, withoutEffect(mount.destination, known));
+    return { kind: "cgroup", from, target, ...attributes, ...(data.length > 0 && { data }) };
   }
   if (!mount.type) throw refusal(mount, from, "mount-type-missing", "needs a type, or the option bind", from);
   const { copyUp } = parsed;

@@ -1,6 +1,6 @@
 /** Bundle + options + host facts -> Plan: the same for create, run, plan and --dry-run. Reads, never writes. */
 import { belowParent, type CgroupHierarchies, type CgroupRef, cgroupDirectories, cgroupSources } from "../cgroup/index.ts";
-import type { ContainerConfig } from "../config/index.ts";
+import { type ContainerConfig, cgroup2OptionProblem, withoutEffect } from "../config/index.ts";
 import * as host from "../host/index.ts";
 import { countListenFds, phase, reached } from "../host/index.ts";
 import { type CompileHost, type CompileInput, compile, type Plan } from "../plan/index.ts";
@@ -81,11 +81,21 @@ export function compileBundle(options: RuntimeOptions, create: CreateOptions, pr
     demanded: config.warnings.length === 0 ? [] : config.warnings.filter(isDemanded).map(({ message }) => message),
     warnings: [
       ...config.warnings.map(({ message }) => message),
+      ...(facts.version === 1 ? cgroupWords(config) : []),
       ...(steps?.warnings ?? []),
       ...(notifySocket !== undefined && !mayNotify ? ["NOTIFY_SOCKET has no effect without a mount namespace of the container's own"] : []),
       ...(options.withoutCgroup && asksForLimits(config) ? ["linux.resources has no effect without a cgroup"] : []),
     ],
   };
+}
+
+/** v1: options of cgroup mounts that v2 would refuse. */
+function cgroupWords({ mounts }: ContainerConfig): string[] {
+  return mounts.flatMap((mount) => {
+    const unknown =
+      mount.kind === "cgroup" ? mount.data?.filter((word) => cgroup2OptionProblem(mount.target, word) !== undefined) : undefined;
+    return unknown === undefined || unknown.length === 0 ? [] : [withoutEffect(mount.target, unknown)];
+  });
 }
 
 /** As the state record names it. */

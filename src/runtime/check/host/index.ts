@@ -9,7 +9,7 @@ import { hiddenPathLinks, readonlyPathsBindable } from "../mounts/host-hidden-pa
 import { mountPlaces } from "../mounts/host-places.ts";
 import { remountTargets } from "../mounts/host-remounts.ts";
 import { mountSources } from "../mounts/host-sources.ts";
-import { filesystemTypes } from "../mounts/host-types.ts";
+import { cgroupMountOptions, filesystemTypes } from "../mounts/host-types.ts";
 import { overlayDirectories } from "../mounts/overlays.ts";
 import { rootOwner, subordinateIds } from "../namespaces/host-ids.ts";
 import { hostNamespaces, namespaceFiles } from "../namespaces/host-namespaces.ts";
@@ -51,6 +51,7 @@ const HOST_CHECKS: readonly HostCheck[] = [
   subordinateIds,
   rootOwner,
   filesystemTypes,
+  cgroupMountOptions,
   mountSources,
   overlayDirectories,
   mountPlaces,

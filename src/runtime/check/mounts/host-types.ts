@@ -1,3 +1,4 @@
+import { CGROUP2_OPTIONS, cgroup2OptionProblem, isUserspaceOption, MOUNT_OPTIONS, withoutEffect } from "../../config/index.ts";
 import { closeNames } from "../../spec/similar/index.ts";
 import type { HostCheck } from "../host/host-check.ts";
 import type { BundleView } from "../host/view.ts";
@@ -21,6 +22,26 @@ export const filesystemTypes: HostCheck = ({ mounts }, report, { view }) => {
     const pointer = `/mounts/${index}/type`;
     if (modules === undefined) report.warning("mount-type-unknown", pointer, `the kernel has no filesystem "${type}" loaded${meant}`);
     else report.error("filesystem-missing", pointer, `the kernel has no filesystem "${type}", nor a module for it${meant}`);
+  });
+};
+
+/** Unknown options of a cgroup mount: on v1 they have no effect (mount-data-ignored). */
+export const cgroupMountOptions: HostCheck = ({ mounts }, report, { view }) => {
+  const isUnified = view.facts.cgroup?.version === 2;
+  mounts?.forEach(({ type, destination, options }, index) => {
+    if (type !== "cgroup" && type !== "cgroup2") return;
+    options?.forEach((word, at) => {
+      if (word === "" || MOUNT_OPTIONS.has(word) || isUserspaceOption(word)) return;
+      const problem = cgroup2OptionProblem(destination, word);
+      if (problem === undefined) return;
+      if (!isUnified) {
+        report.warning("mount-data-ignored", `/mounts/${index}/options/${at}`, withoutEffect(destination, [word]));
+        return;
+      }
+      const close = closeNames(word, CGROUP2_OPTIONS);
+      const meant = close.length > 0 ? `; did you mean ${close.join(" or ")}?` : "";
+      report.error("mount-cgroup-option", `/mounts/${index}/options/${at}`, problem + meant);
+    });
   });
 };
 

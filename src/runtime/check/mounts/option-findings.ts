@@ -79,8 +79,19 @@ export const MOUNT_WORDS: Entries = {
     "The runtime shows the container's own cgroup, with the options that the host's has.",
     "leave them out",
     {
-      broken: { [NEW]: { destination: "/sys/fs/cgroup", type: "cgroup", source: "cgroup", options: ["memory"] } },
+      broken: { [NEW]: { destination: "/sys/fs/cgroup", type: "cgroup", source: "cgroup", options: ["nsdelegate"] } },
       at: `${AT}/options`,
+    },
+  ),
+  "mount-cgroup-option": entry(
+    "error",
+    "An option that cgroup v2 does not have",
+    "config-linux.md#control-groups",
+    "The kernel knows few options of such a mount. On v1 they have no effect.",
+    "leave it out",
+    {
+      broken: { [NEW]: { destination: "/sys/fs/cgroup", type: "cgroup", source: "cgroup", options: ["memory"] } },
+      at: `${AT}/options/0`,
     },
   ),
   "mount-copy-up": entry(

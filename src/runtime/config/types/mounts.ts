@@ -60,6 +60,8 @@ export interface FilesystemMount extends MountBase {
 /** A mount of type cgroup or cgroup2: expanded by compile for the host's cgroup version. */
 export interface CgroupMount extends MountBase {
   readonly kind: "cgroup";
+  /** Words that are no mount options. v1 has no use for them; v2 knows some (CGROUP2_OPTIONS). */
+  readonly data?: readonly string[];
 }
 
 export interface RemountMount extends MountBase {

@@ -7,7 +7,8 @@
 
 import { MOUNT_ATTR, MS } from "../../../shared/linux/index.ts";
 import { CREATE, NO_SLOT } from "../../../shared/protocol/index.ts";
-import type { CgroupMount } from "../../config/index.ts";
+import { type CgroupMount, cgroup2OptionProblem } from "../../config/index.ts";
+import { RuntError } from "../../errors/index.ts";
 import type { CgroupMountSource } from "../input.ts";
 import { attributes, NO_ATTRIBUTES } from "./attributes.ts";
 import { contextData } from "./mount-label.ts";
@@ -16,8 +17,19 @@ import type { Scope } from "./scope.ts";
 const SAFE = MOUNT_ATTR.NOSUID | MOUNT_ATTR.NODEV | MOUNT_ATTR.NOEXEC;
 
 export function addCgroupMount(scope: Scope, mount: CgroupMount): void {
-  if (scope.host.cgroupVersion === 2) addUnified(scope, mount);
-  else addHierarchies(scope, mount);
+  if (scope.host.cgroupVersion === 2) {
+    if (mount.data) refuseUnknown(mount, mount.data);
+    addUnified(scope, mount);
+  } else addHierarchies(scope, mount);
+}
+
+/** As the kernel would: runc hands it the words. They have no effect on the container's mount, so what is known is left out. */
+function refuseUnknown({ target, from }: CgroupMount, data: readonly string[]): void {
+  for (const word of data) {
+    const problem = cgroup2OptionProblem(target, word);
+    if (problem !== undefined)
+      throw new RuntError("config-invalid", problem, { pointer: `${from}/options`, finding: "mount-cgroup-option" });
+  }
 }
 
 /**
