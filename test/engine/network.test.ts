@@ -150,7 +150,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("networks of tasks (needs r
       await apply("first", { ports: [{ container: 80, host: 18_091 }] });
       await running("first");
       await apply("second", { ports: [{ container: 8000, host: 18_091 }] });
-      await until(async () => (await taskOf(scene, "second")).waiting?.[0] === "port: 18091/tcp is taken");
+      await until(async () => (await taskOf(scene, "second")).waiting?.[0]?.startsWith("port: 18091/tcp is taken by default.first"));
       await remove("first");
       await running("second");
       await waiting.kill();

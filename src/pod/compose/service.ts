@@ -115,7 +115,10 @@ const PULLS = { always: "Always", never: "Never", missing: undefined, if_not_pre
 /** `x-runt-rootfs` replaces the image, so that a service can be tried without one. */
 function sourceOf(service: ServiceInput, { images, refuse, warn }: ServicePlace): Pick<Container, "rootfs" | "image" | "pullPolicy"> {
   const { image, build, pull_policy: policy, "x-runt-rootfs": rootfs } = service;
-  if (rootfs !== undefined) return { rootfs };
+  if (rootfs !== undefined) {
+    if (build !== undefined) warn("has no effect beside x-runt-rootfs", ["build"]);
+    return { rootfs };
+  }
   const isBuilt = build !== undefined && (image === undefined || policy === "build");
   if (isBuilt) {
     refuse("is not supported: build the image and push it to a registry, and name it as image", ["build"]);
