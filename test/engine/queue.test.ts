@@ -132,7 +132,7 @@ describe.skipIf(!isRoot)("the queue (needs root)", () => {
       const listener = (name: string) => sleeper(name, "", "namespaces: { network: host }\nports: [{ port: 8080 }]");
       await apply(listener("one"), listener("two"));
       await until(() => running().length === 1);
-      expect((await get("two")).waiting).toEqual(["port: 8080/tcp is taken"]);
+      expect((await get("two")).waiting).toEqual(["port: 8080/tcp is taken by default.one.1"]);
       await remove("one");
       await until(() => running().join() === "two");
     },
