@@ -94,7 +94,7 @@ test("what reads files is beside the client with all that it takes, and other ve
   ] as const)
     expect(client("validate", "-f", file)).toEqual([0, `${file}: ${name}: no errors\n`, ""]);
   const [status, , stderr] = client("delete", "-f", "wrong.yaml");
-  expect([status, stderr]).toEqual([1, expect.stringMatching(/^wrong\.yaml:1:\d+: .*only host and bridge are supported/)]);
+  expect([status, stderr]).toEqual([1, expect.stringMatching(/^wrong\.yaml:1:\d+: .*only none, host and bridge are supported/)]);
   expect(JSON.parse(client("schema")[1])).toHaveProperty("properties.containers");
   const unreachable = [3, "", "runtctl: /dev/null/none: connect ENOTDIR /dev/null/none\n"];
   expect(client("-s", "/dev/null/none", "get", "web", "-o", "yaml")).toEqual([
