@@ -17,7 +17,21 @@ export function log(level: LogLevel, event: string, facts: Readonly<Record<strin
   write(level, event, facts);
 }
 
+interface Blockable {
+  readonly _handle?: { readonly setBlocking?: (isBlocking: boolean) => number } | null;
+}
+
+/**
+ * Node writes to a pipe or a socket without blocking. But whether it blocks is shared with all who have it: a child, or the shell that started the
+ * daemon, may have changed it, and then a full one would stop the daemon.
+ */
+function keepFromBlocking(): void {
+  const { _handle } = process.stderr as Blockable;
+  if (!process.stderr.isTTY) _handle?.setBlocking?.(false);
+}
+
 function write(level: LogLevel, event: string, facts: Readonly<Record<string, unknown>>): void {
+  keepFromBlocking();
   process.stderr.write(`${JSON.stringify({ time: new Date().toISOString(), level, event, ...facts })}\n`);
 }
 
