@@ -88,7 +88,7 @@ describe.skipIf(!isRoot)("containers whose records are lost (needs root)", () =>
   };
 
   test(
-    "E21 E77 however they are lost: what runs is ended before it is told as stopped, other tasks run on, and nothing is left",
+    "E21 E77 a task whose records are lost is ended before it is told as stopped; other tasks run on, and nothing is left",
     async () => {
       const first = await scene.daemon();
       const names = LOSSES.map((_, index) => `t${index}`);

@@ -90,7 +90,7 @@ export const ENGINE_ATTACKS: readonly EngineAttack[] = [
     title: "the records of a running task are removed or damaged, so that it runs on unseen",
     mechanism: "the cgroup with its random name says what is the task's; what is in it is ended before STOPPED is told",
     file: "lost-records.test.ts",
-    test: "E21 E77 however they are lost",
+    test: "E21 E77 a task whose records are lost",
   },
 ];
 
