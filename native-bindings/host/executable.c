@@ -12,6 +12,7 @@
 
 #include "files.h"
 #include "function.h"
+#include "memory_file.h"
 
 #include "../shared/raw.h"
 #include "../testing/disabled_defences.h"
@@ -93,26 +94,14 @@ static int detached_tmpfs(void) {
     return fd;
 }
 
-static int unnamed_file_in(const char *directory) {
-    int written = open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0500);
-    if (written < 0) return -1;
+/* Written and opened again for reading only. A noexec mount takes the file but not its execution. */
+static int executable_copy(int written) {
     if (write_helper(written) < 0) return host_discard(written);
     char path[64];
     snprintf(path, sizeof(path), "/proc/self/fd/%d", written);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    return host_discard(written), fd;
-}
-
-static int unnamed_file(void) {
-    const char *directories[] = { getenv("XDG_RUNTIME_DIR"), "/run", "/dev/shm", "/tmp", "/var/tmp" };
-    int fd = -1;
-    errno = ENOENT;
-    for (size_t i = 0; i < ARRAY_LENGTH(directories) && fd < 0; i++) {
-        if (!directories[i]) continue;
-        fd = unnamed_file_in(directories[i]);
-        /* A noexec mount accepts the file but not its execution. */
-        if (fd >= 0 && syscall(SYS_faccessat2, fd, "", X_OK, AT_EMPTY_PATH | AT_EACCESS) < 0 && errno == EACCES) fd = host_discard(fd);
-    }
+    host_discard(written);
+    if (fd >= 0 && syscall(SYS_faccessat2, fd, "", X_OK, AT_EMPTY_PATH | AT_EACCESS) < 0 && errno == EACCES) fd = host_discard(fd);
     return fd;
 }
 
@@ -131,6 +120,6 @@ int helper_open(enum helper_source source) {
     switch (source) {
     case HELPER_SEALED_MEMFD: return sealed_memfd();
     case HELPER_DETACHED_TMPFS: return detached_tmpfs();
-    default: return unnamed_file();
+    default: return unnamed_file(O_WRONLY, 0500, executable_copy);
     }
 }

@@ -6,6 +6,7 @@
 #include "error.h"
 #include "files.h"
 #include "function.h"
+#include "memory_file.h"
 #include "sockets.h"
 #include "wait.h"
 #include "protocol/messages.h"
@@ -23,12 +24,11 @@
 #endif
 
 HOST_CALL(host_memfd, "sb") {
-    const unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
-    int fd = memfd_create(a[0].text, flags | MFD_NOEXEC_SEAL);
-    if (fd < 0 && errno == EINVAL) fd = memfd_create(a[0].text, flags);
+    int fd = memory_file(a[0].text, MFD_NOEXEC_SEAL);
+    if (fd < 0 && errno == EINVAL) fd = memory_file(a[0].text, 0);
     if (fd < 0) return host_throw(ctx, errno, "memfd_create", NULL);
     if (host_write_all(fd, a[1].bytes.data, a[1].bytes.length) < 0) return host_done(ctx, host_discard(fd), "write", NULL);
-    if (fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0) fd = host_discard(fd);
+    if (memory_file_seal(fd, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) < 0) fd = host_discard(fd);
     return host_number(ctx, fd, "fcntl", NULL);
 }
 

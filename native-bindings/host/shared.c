@@ -3,6 +3,7 @@
 #include "error.h"
 #include "files.h"
 #include "function.h"
+#include "memory_file.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -10,11 +11,11 @@
 
 #define PAGE 4096
 
-/* The size is sealed: a store into the page must never fault. */
+/* The size is sealed where it can be: a store into the page must never fault. */
 static int make_pages(const char *name, size_t size) {
-    int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    int fd = memory_file(name, 0);
     if (fd < 0) return -1;
-    if (ftruncate(fd, (off_t)size) == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW) == 0) return fd;
+    if (ftruncate(fd, (off_t)size) == 0 && memory_file_seal(fd, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW) == 0) return fd;
     return host_discard(fd);
 }
 

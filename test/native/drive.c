@@ -1,5 +1,5 @@
 // Plays the runtime for a helper under test: drive [OPTION]... -- HELPER PLANFILE
-// Starts HELPER with the plan in a sealed memfd, answers its messages, and writes what happened to descriptor 3, one JSON
+// Starts HELPER with the plan in a sealed memfd (DRIVE_UNSEALED: one that it truncates when init exists), answers its messages, and writes what happened to descriptor 3, one JSON
 // object a line. The program's own output goes where drive's goes.
 //   --go --commit   answer `pid` with go, `ready` with commit
 //   --die-at TYPE   end at once, without an answer, when a message of this type arrives
@@ -202,7 +202,6 @@ int main(int count, char **arguments) {
     die(command[0]);
   }
   close(pair[1]);
-  close(plan);
 
   bool is_ready = false;
   for (;;) {
@@ -230,6 +229,7 @@ int main(int count, char **arguments) {
     if (message.type == MESSAGE_ERROR) shutdown(pair[0], SHUT_RDWR);
     if (message.type == MESSAGE_PID) {
       init = message.value;
+      if (getenv("DRIVE_UNSEALED") != NULL && ftruncate(plan, 0) < 0) die("truncate");
       if (map) {
         put_file(init, "gid_map", "0 100000 65536\n");
         put_file(init, "uid_map", "0 100000 65536\n");

@@ -1,6 +1,6 @@
 /** The tables of native-bindings/program/embedded.h in assembly: the assembler includes the files as they are. */
 import { mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { EMBEDDED_ROW, IMAGE_PLACE } from "../../src/shared/protocol/index.ts";
 import type { Chunk } from "./chunks.ts";
 
@@ -28,10 +28,10 @@ export function writeEmbed(output: string, by: string, { chunks, places, bytecod
     // The contents lie behind the constants, of which every start touches some.
     '.section .embedded, "a", %progbits',
     ...chunks.flatMap(({ name }, index) => blob(`module_${index}`, join(bytecode, `${name}.bin`))),
-    ...resources.flatMap(([, file], index) => blob(`resource_${index}`, resolve(file))),
+    ...resources.flatMap(([, file], index) => blob(`resource_${index}`, file)),
     ...(helper === undefined
       ? []
-      : [".balign 4096", ".global helper_start, helper_end", "helper_start:", `.incbin "${resolve(helper)}"`, "helper_end:"]),
+      : [".balign 4096", ".global helper_start, helper_end", "helper_start:", incbin(helper), "helper_end:"]),
     ".section .data.rel.ro",
     ...table("embedded_modules", "module", places),
     ...table(
@@ -46,7 +46,12 @@ export function writeEmbed(output: string, by: string, { chunks, places, bytecod
 }
 
 function blob(label: string, file: string): string[] {
-  return [".balign 16", `${label}_start:`, `.incbin "${file}"`, `${label}_end:`];
+  return [".balign 16", `${label}_start:`, incbin(file), `${label}_end:`];
+}
+
+/** Relative to the directory of make, so that a copy of the tree does not include the files of the original. */
+function incbin(file: string): string {
+  return `.incbin "${relative(process.cwd(), resolve(file))}"`;
 }
 
 function table(symbol: string, label: string, places: readonly number[]): string[] {
