@@ -29,9 +29,7 @@ export function writeEmbed(output: string, by: string, { chunks, places, bytecod
     '.section .embedded, "a", %progbits',
     ...chunks.flatMap(({ name }, index) => blob(`module_${index}`, join(bytecode, `${name}.bin`))),
     ...resources.flatMap(([, file], index) => blob(`resource_${index}`, file)),
-    ...(helper === undefined
-      ? []
-      : [".balign 4096", ".global helper_start, helper_end", "helper_start:", incbin(helper), "helper_end:"]),
+    ...(helper === undefined ? [] : [".balign 4096", ".global helper_start, helper_end", "helper_start:", incbin(helper), "helper_end:"]),
     ".section .data.rel.ro",
     ...table("embedded_modules", "module", places),
     ...table(
