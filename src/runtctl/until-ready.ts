@@ -16,18 +16,21 @@ export async function untilReady(
   limitMs: number | undefined,
 ): Promise<ReadonlyMap<string, Readiness>> {
   const open = new Map<string, Readiness>();
-  await untilEach(session, ids, {
-    limitMs,
-    tells: () => true,
-    async look(id) {
-      const now = await readinessOf(session, id);
-      if (now.state === "ready") open.delete(id);
-      else open.set(id, now);
-      // A task without checks is ready as soon as it runs, and may fail while others are waited for.
-      return now.state === "ready" ? "done for now" : now.state === "failed" ? "end" : "open";
-    },
-  });
+  const look = async (id: string) => {
+    const now = await readinessOf(session, id);
+    if (now.state === "ready") open.delete(id);
+    else open.set(id, now);
+    // A task without checks is ready as soon as it runs, and may fail while others are waited for.
+    return now.state === "ready" ? "done for now" : now.state === "failed" ? "end" : "open";
+  };
+  await untilEach(session, ids, { limitMs, tells: () => true, look });
+  // The first that failed ended the wait: the others were looked at earlier, or not at all.
+  if ([...open.values()].some(isFailed)) for (const id of ids.filter((one) => !isFailed(open.get(one)))) await look(id);
   return open;
+}
+
+function isFailed(readiness: Readiness | undefined): boolean {
+  return readiness?.state === "failed";
 }
 
 async function readinessOf(session: Session, id: string): Promise<Readiness> {
