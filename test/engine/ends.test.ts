@@ -95,7 +95,7 @@ describe.skipIf(!isRoot)("from start to end (needs root)", () => {
     LONGEST_MS,
   );
 
-  test("E30 E34 E83 a hundred stops are one: one signal, one end that is told, the share of the host given back, and nothing takes it back", async () => {
+  test("E30 E34 E83 a hundred calls of stop send one signal and report one end; the task's share of the host is free again, once", async () => {
     const shared = mkdtempSync(join(scene.directory, "shared-"));
     const fields = { memory: "16Mi", mounts: [{ source: shared, target: "/shared" }] };
     const script = "trap 'echo - >> /shared/lines; sleep 0.5; exit 0' TERM; while :; do sleep 0.05; done";

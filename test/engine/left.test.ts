@@ -48,7 +48,7 @@ describe.skipIf(!isRoot || !existsSync("/dev/fuse"))("what cannot be ended (need
     "mkdir -p /tmp/deaf; rm -f /tmp/go; until [ -e /tmp/go ]; do sleep 0.05; done; cat /tmp/deaf/file & trap 'exit 0' TERM; wait";
 
   test(
-    "E77 a process that SIGKILL does not end: the task is not told as stopped, who waits is told why and has an end, others are not held up, and it goes when it ends",
+    "E77 a process that SIGKILL does not end: the task is not reported as stopped, a waiting client gets the reason within its time, other tasks go on, and the task is removed when the process has ended",
     async () => {
       const daemon = await scene.daemon();
       const text = (name: string, script: string) => taskText(scene.rootfs(), name, [{ name: "a", script, fields: { stopTimeout: "1s" } }]);
@@ -84,7 +84,7 @@ describe.skipIf(!isRoot || !existsSync("/dev/fuse"))("what cannot be ended (need
   );
 
   test(
-    "E79 a container that cannot be removed does not keep the others; it is told as left, tried again, and the task is gone when it can be",
+    "E79 a container that cannot be removed: the other containers are removed, the task lists this one as left, tries again, and is removed when that succeeds",
     async () => {
       await scene.daemon();
       await http(scene.socket, "POST", "/v1/apply", { text: taskText(scene.rootfs(), "t", [{ name: "a" }, { name: "b" }]) });
