@@ -1,9 +1,11 @@
 /** Attacks on the engine: on `runtd`, its sockets, its images, its networks and its records. Each is a test of test/engine, which ends the attack as it says. */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { REPOSITORY } from "../support/programs.ts";
+import { PEERS } from "./peers/names.ts";
+import { cellOf, type PeerRecords } from "./peers/record.ts";
 
 export interface EngineAttack {
   readonly id: string;
@@ -130,16 +132,30 @@ export function resultsIn({ testResults }: Report, attacks: readonly EngineAttac
   return new Map(attacks.map((one) => [one.id, word(statusOf(one))]));
 }
 
-/** Markdown. They are attacks on what only this engine has in this form, so that none was tried with the others. */
-export function engineTable(results: EngineResults): string {
-  const rows = ENGINE_ATTACKS.map(
-    ({ id, title, mechanism, file }) =>
-      `| ${id} | ${title} | ${mechanism} (\`test/engine/${file}\`) | ${results.get(id) ?? "—"} | not tried | not tried |`,
-  );
+/** Markdown. @param peers what is recorded of Podman and Docker: attacks of test/security/peers, where these are installed */
+export function engineTable(results: EngineResults, peers: PeerRecords): string {
+  const rows = ENGINE_ATTACKS.map(({ id, title, mechanism, file }) => {
+    const cells = PEERS.map((name) => cellOf(peers[name], id));
+    return `| ${id} | ${title} | ${mechanism} (\`test/engine/${file}\`) | ${results.get(id) ?? "—"} | ${cells.join(" | ")} |`;
+  });
+  const heads = PEERS.map((name) => `${name} ${peers[name]?.version ?? ""}`.trimEnd());
   return [
-    "| attack | the attacker tries | what stops it | runt | Podman | Docker |",
+    `| attack | the attacker tries | what stops it | runt | ${heads.join(" | ")} |`,
     "| --- | --- | --- | --- | --- | --- |",
     ...rows,
     "",
   ].join("\n");
+}
+
+/** The same attacks on Podman and Docker, each in namespaces of its own. What is not installed is not tried. */
+export function runPeerAttacks(only: string): PeerRecords {
+  const directory = mkdtempSync(join(tmpdir(), "runt-peer-attacks-"));
+  try {
+    const file = join(directory, "found.json");
+    const args = [join(import.meta.dirname, "peers/main.ts"), "--only", only, "--json", file];
+    spawnSync(process.execPath, [...process.execArgv, ...args], { stdio: ["ignore", "inherit", "inherit"] });
+    return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {};
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
 }

@@ -1,5 +1,6 @@
 /**
- * `make test-security`: every attack against runt, runt without the defence that stops it, crun and runc. Needs root.
+ * `make test-security`: every attack against runt, runt without the defence that stops it, crun and runc; those on the
+ * engine against runtd, Podman and Docker. Needs root.
  *   --subjects a,b  some of runt,undefended,crun,runc
  *   --only TEXT     attacks whose id contains it
  *   --write         put the table into docs/security.md
@@ -12,8 +13,9 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { reExec } from "../conformance/sandbox.ts";
 import { REPOSITORY, reachableRootfs } from "../support/programs.ts";
-import { ENGINE_ATTACKS, engineTable, runEngineAttacks } from "./engine.ts";
+import { ENGINE_ATTACKS, engineTable, runEngineAttacks, runPeerAttacks } from "./engine.ts";
 import { problem } from "./judge.ts";
+import { merged, RECORD, recorded } from "./peers/record.ts";
 import { allAttacks, type Result, runAttack } from "./run.ts";
 import { SUBJECTS, type SubjectName } from "./subjects.ts";
 import { table, withTable, word } from "./table.ts";
@@ -68,12 +70,16 @@ async function inside(): Promise<number> {
   return problems.length === 0 ? 0 : 1;
 }
 
-/** The attacks on the engine, in the namespaces that its tests make for themselves. */
+/** The attacks on the engine, in the namespaces that its tests make for themselves. What becomes of the peers is only shown. */
 function engine(): number {
   const attacks = values.subjects.split(",").includes("runt") ? ENGINE_ATTACKS.filter(({ id }) => id.includes(values.only)) : [];
+  const peers = merged(recorded(), attacks.length === 0 ? {} : runPeerAttacks(values.only));
   const results = runEngineAttacks(attacks);
   for (const { id, title } of attacks) console.log(`engine: ${id}: ${title}\n  runt      ${results.get(id)!.replaceAll("*", "")}`);
-  if (values.write) writeFileSync(PAGE, withTable(readFileSync(PAGE, "utf8"), engineTable(results), "engine attacks"));
+  if (values.write) {
+    writeFileSync(RECORD, `${JSON.stringify(peers, undefined, 2)}\n`);
+    writeFileSync(PAGE, withTable(readFileSync(PAGE, "utf8"), engineTable(results, peers), "engine attacks"));
+  }
   return [...results.values()].every((one) => one === "held") ? 0 : 1;
 }
 
