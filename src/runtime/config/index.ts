@@ -1,3 +1,4 @@
+export { bindAttributes } from "./bind-attributes.ts";
 export { deriveCapabilities, NO_CAPABILITIES } from "./capabilities.ts";
 export { CGROUP2_OPTIONS, cgroup2OptionProblem, withoutEffect } from "./cgroup2-options.ts";
 export { findAll, roleOf } from "./cri/identity.ts";
@@ -13,7 +14,7 @@ export { deriveEnv, envName } from "./env.ts";
 export { destinationsInRoot, type InRoot } from "./host-destinations/index.ts";
 export { deriveIntelRdt } from "./intel-rdt.ts";
 export { keptGroups } from "./kept-groups.ts";
-export { parseIdentity } from "./mount-option-list.ts";
+export { parseIdentity, parseMountOptions } from "./mount-option-list.ts";
 export { isUserspaceOption, MOUNT_OPTIONS, type MountOption, supportedMountOptions } from "./mount-options.ts";
 export { deriveMount } from "./mounts.ts";
 export { deriveIdMappings, deriveNamespaces } from "./namespaces.ts";

@@ -1,4 +1,5 @@
 /** Edits of the hello bundle on which validate and create have disagreed, one of each kind, and neighbours that are taken. */
+import { existsSync } from "node:fs";
 import type { Edits } from "../../../src/runtime/check/catalogue/index.ts";
 
 const bind = (destination: string, source: string, ...options: string[]): Edits => ({
@@ -21,6 +22,29 @@ const R = "/linux/resources";
 const RT_IO: Edits = { "/process/ioPriority": { class: "IOPRIO_CLASS_RT", priority: 4 } };
 const HOOK = (kind: string): Edits => ({ "/hooks": { [kind]: [{ path: "/bin/true" }] } });
 const groups = (count: number): Edits => ({ "/process/user/additionalGids": Array.from({ length: count }, (_, id) => id) });
+
+const remount = (destination: string, ...options: string[]) => ({
+  destination,
+  type: "none",
+  source: "none",
+  options: ["remount", ...options],
+});
+/** The mount of one edit, and a remount of it. */
+const again = (edits: Edits, ...options: string[]): Edits => ({ ...edits, "/mounts/7": remount(destinationOf(edits), ...options) });
+const destinationOf = (edits: Edits): string => (edits["/mounts/-"] as { destination: string }).destination;
+/** A mount in one that was remounted. */
+const below = (type: string, word: string, ...options: string[]): Edits => ({
+  ...again(mount("/mnt", type, ...options), "bind", word),
+  "/mounts/8": { destination: "/mnt/x", type: "tmpfs", source: "tmpfs" },
+});
+const fifo = (path: string): Edits => ({ "/linux/devices": [{ path, type: "p" }] });
+const owned = (path: string, owner: object): Edits => ({ "/linux/devices": [{ path, type: "c", major: 1, minor: 3, ...owner }] });
+const CGROUPS = (...options: string[]): Edits => mount("/sys/fs/cgroup", "cgroup", ...options);
+const FIFO: Edits = { ...CGROUPS(), ...fifo("/sys/fs/cgroup/x") };
+/** Of v2 there is nothing beside the hierarchy. */
+const BESIDE: readonly [title: string, edits: Edits, code?: string] = existsSync("/sys/fs/cgroup/cgroup.controllers")
+  ? ["a FIFO in the hierarchy of cgroups", FIFO, "device-place"]
+  : ["a FIFO beside the hierarchies of cgroups", FIFO];
 
 const WORDS_OF_BINDS = [
   ...["mode=755", "size=65536k", "uid=0", "gid=5", "newinstance", "ptmxmode=0666", "context=x", "nr_inodes=1k", "data=ordered"],
@@ -104,6 +128,37 @@ export const NAMED: readonly (readonly [title: string, edits: Edits, code?: stri
   ["more numbers than a sysctl has", sysctl("net.core.somaxconn", "128 x")],
   ["a sysctl that only the first network namespace has", sysctl("net.ipv4.tcp_mem", "1 2 3"), "sysctl-absent"],
   ["a sysctl of an interface that is not there", sysctl("net.ipv4.conf.eth7.rp_filter", "1"), "sysctl-interface"],
-  ["a text where a sysctl has numbers", sysctl("net.ipv4.tcp_rmem", "4k"), "sysctl-form"],
+  ["a text where a sysctl has numbers", sysctl("net.ipv4.tcp_notsent_lowat", "4k"), "sysctl-form"],
+  ["a buffer of no bytes", sysctl("net.ipv4.tcp_rmem", "0"), "sysctl-value"],
+  ["a buffer of one byte", sysctl("net.ipv4.tcp_rmem", "1")],
   ["ports for anybody behind the local ports", sysctl("net.ipv4.ip_unprivileged_port_start", "40000"), "sysctl-ports"],
+  ["other access times in a user namespace", { ...user(100_000), ...bind("/opt", "data", "strictatime") }, "mount-flags-locked"],
+  ["the same access times", { ...user(100_000), ...bind("/opt", "data", "relatime") }],
+  ["other access times without one", bind("/opt", "data", "strictatime")],
+  ["other access times of a remount", { ...user(100_000), ...again(bind("/opt", "data"), "bind", "noatime") }, "mount-flags-locked"],
+  ["other access times of a new filesystem", { ...user(100_000), ...again(mount("/opt", "tmpfs"), "bind", "noatime") }],
+  ["a sysfs with other access times in a user namespace", { ...user(100_000), "/mounts/5/options": ["noatime"] }, "mount-too-revealing"],
+  ["such a sysfs without one", { "/mounts/5/options": ["noatime"] }],
+  ["a procfs without access times of directories", { ...user(100_000), "/mounts/0/options": ["nodiratime"] }, "mount-too-revealing"],
+  ["a sysfs that is remounted so", { ...user(100_000), "/mounts/-": remount("/sys", "bind", "noatime") }, "mount-flags-locked"],
+  ["a remount of a type that the kernel does not have", { "/mounts/-": remount("/sys", "ro") }],
+  ["a program under a procfs", mount("/bin", "proc"), "program-missing"],
+  ["a program in a procfs", { "/process/args": ["/proc/version"] }, "program-not-executable"],
+  ["a program that is a directory of one", { "/process/args": ["/proc/sys"] }, "program-kind"],
+  ["a program through PATH with a procfs in it", { ...mount("/usr", "proc"), "/process/args": ["true"] }],
+  BESIDE,
+  ["one beside read-only ones", { ...CGROUPS("ro"), ...fifo("/sys/fs/cgroup/x") }, "device-place"],
+  ["a /dev that is remounted read-only", { "/mounts/-": remount("/dev", "bind", "ro") }, "device-place"],
+  ["a read-only /dev", { "/mounts/1/options": ["ro", "nosuid"] }],
+  ["a mount in a tmpfs that is remounted read-only", below("tmpfs", "ro"), "mount-point-read-only"],
+  ["one in a tmpfs that is remounted writable", below("tmpfs", "rw")],
+  ["one in a read-only ramfs of which the mount is remounted writable", below("ramfs", "rw", "ro"), "mount-point-read-only"],
+  [
+    "one in a read-only ramfs",
+    { ...mount("/mnt", "ramfs", "ro"), "/mounts/7": mount("/mnt/x", "tmpfs")["/mounts/-"] },
+    "mount-point-read-only",
+  ],
+  ["a device of a user who is not mapped", { ...user(100_000), ...owned("/dev/x", { uid: 70_000 }) }, "device-owner-not-mapped"],
+  ["one of a group that is not mapped", { ...user(100_000), ...owned("/dev/x", { gid: 70_000 }) }, "device-owner-not-mapped"],
+  ["a device of a user without a user namespace", owned("/dev/x", { uid: 70_000 })],
 ];

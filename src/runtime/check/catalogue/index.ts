@@ -4,6 +4,7 @@ import { TEXT } from "../document/findings.ts";
 import { HOOKS_OF_ALL_KINDS } from "../hooks/findings.ts";
 import { MOUNTS } from "../mounts/findings.ts";
 import { MOUNT_WORDS } from "../mounts/option-findings.ts";
+import { MOUNTS_OF_USER } from "../mounts/user-findings.ts";
 import { NAMESPACES } from "../namespaces/findings.ts";
 import { IDS } from "../namespaces/id-findings.ts";
 import { PODS } from "../namespaces/pod-findings.ts";
@@ -24,6 +25,7 @@ export const CHAPTERS: readonly (readonly [title: string, entries: Entries])[] =
   ["The root filesystem and the program", PROGRAM],
   ["Settings of the process", PROCESS],
   ["Mounts and paths", MOUNTS],
+  ["Mounts in a user namespace", MOUNTS_OF_USER],
   ["Mount options, and ids of a mount", MOUNT_WORDS],
   ["Namespaces, names and clocks", NAMESPACES],
   ["Id mappings", IDS],

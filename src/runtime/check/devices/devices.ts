@@ -50,7 +50,7 @@ function isHostDev({ mounts }: Spec): boolean {
 }
 
 /** Podman writes 0 to 0 alone for a joined user namespace, whatever its maps are. */
-function hasIdMaps({ linux }: Spec): boolean {
+export function hasIdMaps({ linux }: Spec): boolean {
   const known = (mappings: readonly SpecIdMapping[]) => mappings.some(({ hostID, size }) => hostID !== 0 || size !== 1);
   const [uids, gids] = [linux?.uidMappings ?? [], linux?.gidMappings ?? []];
   return uids.length > 0 && gids.length > 0 && (known(uids) || known(gids));

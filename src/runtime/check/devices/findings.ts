@@ -2,6 +2,8 @@
 import { type Entries, entry } from "../catalogue/entry.ts";
 
 const NODE = { path: "/dev/fuse", type: "c", major: 10, minor: 229 };
+const MAP = [{ containerID: 0, hostID: 100000, size: 65536 }];
+const USER = { "/linux/namespaces/-": { type: "user" }, "/linux/uidMappings": MAP, "/linux/gidMappings": MAP };
 const DEVICES = "config-linux.md#devices";
 const RULES = "config-linux.md#allowed-device-list";
 
@@ -101,6 +103,18 @@ export const DEVICES_AND_RULES: Entries = {
       fixed: { "/linux/devices": [NODE] },
       at: "/linux/devices/0",
       rootless: true,
+    },
+  ),
+  "device-owner-not-mapped": entry(
+    "error",
+    "An owner of a device that is not mapped",
+    "user_namespaces(7)",
+    "It does not exist in the container's user namespace.",
+    "map the id, or use another one",
+    {
+      broken: { ...USER, "/linux/devices": [{ ...NODE, uid: 70000 }] },
+      fixed: { ...USER, "/linux/devices": [{ ...NODE, uid: 1000 }] },
+      at: "/linux/devices/0/uid",
     },
   ),
   "device-denied": entry(

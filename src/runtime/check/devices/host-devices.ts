@@ -2,15 +2,18 @@ import { DEFAULT_DEVICES, mountedInDev } from "../../config/index.ts";
 import { cleanPath, type Spec } from "../../spec/index.ts";
 import type { ContainerFiles, Found, NotFound } from "../host/container-files.ts";
 import type { HostCheck } from "../host/host-check.ts";
-import { kernelFile } from "../host/kernel-files.ts";
-import { whyNotMade } from "../host/making.ts";
+import { isBesideHierarchies, kernelFile } from "../host/kernel-files.ts";
+import { isEmptyAtFirst, whyNotMade } from "../host/making.ts";
 import { hasHostDev, OWN_LINKS } from "../host/own-links.ts";
 import type { BundleView, FileFacts } from "../host/view.ts";
 import { isBind } from "../mounts/words.ts";
+import { isMapped } from "../namespaces/id-mappings.ts";
 import { namespaceOf } from "../namespaces/namespaces.ts";
+import { hasIdMaps } from "./devices.ts";
 
 /** Filesystems in which mknod(2) makes nothing. */
 const WITHOUT_NODES = ["devpts", "proc", "sysfs", "cgroup", "cgroup2", "mqueue"];
+const isCgroupMount = (type: string | null | undefined): boolean => type === "cgroup" || type === "cgroup2";
 
 /** config-linux, devices: numbers that the host has another device for, or no driver. */
 export const deviceFiles: HostCheck = ({ linux }, report, { view }) => {
@@ -26,6 +29,23 @@ export const deviceFiles: HostCheck = ({ linux }, report, { view }) => {
         report.warning("device-differs", pointer, `"${path}" is ${own.major}:${own.minor} on this host, here ${major}:${minor}`);
       else if (drivers !== undefined && !hasDriver(drivers, kind, major))
         report.warning("device-driver", pointer, `"${path}": no driver of this host has the ${kind} number ${major}`);
+    }
+  });
+};
+
+/** user_namespaces(7): a node that is made for a user namespace is of somebody who has an id in it. */
+export const deviceOwners: HostCheck = (spec, report, { view: { facts } }) => {
+  const isBoundOnly = facts.caller?.uid !== 0 || facts.caller.inUserNamespace || !hasIdMaps(spec);
+  if (namespaceOf(spec, "user") === undefined || isBoundOnly || hasHostDev(spec)) return;
+  const devices = spec.linux?.devices ?? [];
+  const last = new Map(devices.map(({ path }, index) => [cleanPath(path), index]));
+  devices.forEach(({ path, type, ...owner }, index) => {
+    if (type === "p" || last.get(cleanPath(path)) !== index) return;
+    for (const field of ["uid", "gid"] as const) {
+      const id = owner[field] ?? 0;
+      if (isMapped(spec.linux?.[`${field}Mappings`] ?? [], id)) continue;
+      const message = `linux.devices: "${path}" is of ${field} ${id}, which is not mapped in linux.${field}Mappings`;
+      report.error("device-owner-not-mapped", `/linux/devices/${index}/${field}`, message);
     }
   });
 };
@@ -114,15 +134,15 @@ function placeProblem(node: Wanted, spec: Spec, files: ContainerFiles, view: Bun
   if (place.status === "not-a-directory")
     return { code: "device-in-the-way", message: `"${place.parent}", on the way to "${path}", is not a directory`, layer };
   if (place.status === "opaque") {
-    if (around === undefined || !WITHOUT_NODES.includes(around.type ?? "")) return undefined;
+    if (around === undefined) return undefined;
+    if (isEmptyAtFirst(around) || (isCgroupMount(around.type) && isBesideHierarchies(place, view)))
+      return refusalAt(place, spec, files, view, path);
+    if (!WITHOUT_NODES.includes(around.type ?? "")) return undefined;
     if (canBeThere(node, place, spec, view)) return undefined;
     const message = `no node can be made at "${path}": ${around.destination} is a filesystem of type ${around.type}`;
     return { code: "device-place", message, layer };
   }
-  if (place.status === "missing") {
-    const refusal = whyNotMade(place, spec, files, view);
-    return refusal && { code: "device-place", message: `no node can be made at "${path}": ${refusal.reason}`, layer };
-  }
+  if (place.status === "missing") return refusalAt(place, spec, files, view, path);
   if (place.status !== "found") return undefined;
   // Before it is mounted, nobody knows what a bind mount is.
   if (around !== undefined && isBind(around) && place.layer.files === undefined) return undefined;
@@ -130,6 +150,11 @@ function placeProblem(node: Wanted, spec: Spec, files: ContainerFiles, view: Bun
   const where =
     layer === -1 ? "the root filesystem has" : place.path === place.layer.at ? "a mount puts" : `the mount of ${place.layer.at} has`;
   return { code: "device-in-the-way", message: `${where} ${describe(place)} at "${path}", where ${describeWanted(node)} is made`, layer };
+}
+
+function refusalAt(place: NotFound, spec: Spec, files: ContainerFiles, view: BundleView, path: string): Problem | undefined {
+  const refusal = whyNotMade(place, spec, files, view);
+  return refusal && { code: "device-place", message: `no node can be made at "${path}": ${refusal.reason}`, layer: place.layer.index };
 }
 
 /** A node that is bound needs something to be bound on: a file, which can be made in mqueue alone. The node that devpts has may be asked for. */

@@ -2,6 +2,7 @@
  * The files as the container would see them: its root filesystem with every mount on it, links followed inside. Nothing is mounted:
  * paths are walked name by name, and each name is looked up where it really lies.
  */
+import { MOUNT_OPTIONS } from "../../config/index.ts";
 import { cleanPath, type Spec, type SpecMount } from "../../spec/index.ts";
 import { isBind } from "../mounts/words.ts";
 import { PathTree } from "../path-tree.ts";
@@ -16,6 +17,8 @@ interface Layer {
   /** Where its files are; undefined: its content is unknown before it is mounted. */
   readonly files: { readonly tree: Tree; readonly path: string } | undefined;
   readonly options: readonly string[];
+  /** What remounts of it have said after that. */
+  readonly remounts?: readonly string[];
 }
 
 export interface Found {
@@ -59,17 +62,27 @@ export function openContainerFiles(spec: Spec, view: BundleView): ContainerFiles
   if (!path || (view.bundle === undefined && !path.startsWith("/"))) return undefined;
   const root = view.tree(absolute(view.bundle ?? "/", path));
   if (root === undefined) return undefined;
-  const layers = newLayers({ at: "/", index: -1, files: { tree: root, path: "/" }, options: [] });
+  const layers = newLayers(root);
   const destinations: (Found | NotFound)[] = [];
   (spec.mounts ?? []).forEach((mount, index) => {
     const place = walkBeside(layers, mount.destination);
     destinations[index] = place;
-    if (mount.options?.includes("remount")) return;
+    if (mount.options?.includes("remount")) {
+      remountLayer(layers, place, mount.options, spec);
+      return;
+    }
     const at = placeOf(place);
     if (at.length <= PATH_MAX) addLayer(layers, { at, index, options: mount.options ?? [], files: filesOf(mount, view) });
   });
   const find = (wanted: string) => walk(layers, namesOf(wanted));
   return { find, entry: (wanted) => entryAt(layers, wanted), destination: (index) => destinations[index], root };
+}
+
+/** A path of this host without its links. undefined: it is not there. */
+export function onHost(view: BundleView, path: string): Found | undefined {
+  const root = view.live ? view.tree("/") : undefined;
+  const place = root && walk(newLayers(root), namesOf(path));
+  return place?.status === "found" ? place : undefined;
 }
 
 export function absolute(base: string, path: string): string {
@@ -103,10 +116,10 @@ interface Layers {
   walked?: { readonly directory: string; readonly place: Found | NotFound /** How what is in it begins. */; readonly below: string };
 }
 
-function newLayers(root: Layer): Layers {
+function newLayers(tree: Tree): Layers {
   const last = new PathTree<number>();
   last.replace("/", 0);
-  return { list: [root], last };
+  return { list: [{ at: "/", index: -1, files: { tree, path: "/" }, options: [] }], last };
 }
 
 /** It hides those at its path and below it. */
@@ -117,13 +130,30 @@ function addLayer(layers: Layers, layer: Layer): void {
   if (!isBelow) delete layers.walked;
 }
 
+/** From here on it has what the options say. */
+function remountLayer(layers: Layers, place: Found | NotFound, options: readonly string[], { mounts }: Spec): void {
+  const { layer } = place;
+  if (place.status !== "found" || place.path !== layer.at || layer.index < 0) return;
+  // A filesystem that was made read-only is so itself, which a remount of the mount alone leaves as it is.
+  const isMountAlone = options.includes("bind") && mounts?.[layer.index]?.type === "ramfs";
+  const words = options.filter((word) => MOUNT_OPTIONS.has(word) && !(isMountAlone && word === "rw"));
+  // Of each word the last counts, and no list grows with the number of remounts.
+  const after = (before: readonly string[]) => [...before.filter((word) => !words.includes(word)), ...words];
+  layers.list[placeInList(layers, layer.at)] = { ...layer, options: after(layer.options), remounts: after(layer.remounts ?? []) };
+  delete layers.walked;
+}
+
 /** The innermost of the mounts on the way. */
-function layerOf({ list, last }: Layers, path: string): Layer {
+function layerOf(layers: Layers, path: string): Layer {
+  return layers.list[placeInList(layers, path)]!;
+}
+
+function placeInList({ last }: Layers, path: string): number {
   let top = 0;
   last.along(path, (index) => {
     top = index;
   });
-  return list[top]!;
+  return top;
 }
 
 function namesOf(path: string): readonly string[] {

@@ -1,11 +1,12 @@
 /** Checks that look at the host and at the files of the bundle. In report order. */
 import type { Spec } from "../../spec/index.ts";
-import { deviceFiles, devicePlaces } from "../devices/host-devices.ts";
+import { deviceFiles, deviceOwners, devicePlaces } from "../devices/host-devices.ts";
 import { rootFilesystem } from "../document/host-rootfs.ts";
 import { runChecks } from "../examine.ts";
 import { type Finding, reportInto } from "../finding.ts";
 import { hookPrograms } from "../hooks/host-hooks.ts";
 import { hiddenPathLinks, readonlyPathsBindable } from "../mounts/host-hidden-paths.ts";
+import { lockedMounts } from "../mounts/host-locked.ts";
 import { mountPlaces } from "../mounts/host-places.ts";
 import { remountTargets } from "../mounts/host-remounts.ts";
 import { mountSources } from "../mounts/host-sources.ts";
@@ -56,12 +57,14 @@ const HOST_CHECKS: readonly HostCheck[] = [
   overlayDirectories,
   mountPlaces,
   remountTargets,
+  lockedMounts,
   readonlyPathsBindable,
   hiddenPathLinks,
   program,
   workingDirectory,
   deviceFiles,
   devicePlaces,
+  deviceOwners,
   affinityCpus,
   memoryNodes,
   quotaAboveHost,

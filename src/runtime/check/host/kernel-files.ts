@@ -2,10 +2,12 @@
  * What a filesystem that the kernel itself fills has at a path: it does not exist yet, and this host's own shows what it will have.
  * Of a recorded host only what every kernel has is known.
  */
-import { decodeMountPath, type Spec, type SpecMount } from "../../spec/index.ts";
+import type { Spec, SpecMount } from "../../spec/index.ts";
+import type { HostFacts } from "../host-facts.ts";
 import { BELOW_PROC } from "../mounts/mounts.ts";
 import { namespaceOf } from "../namespaces/namespaces.ts";
 import type { NotFound } from "./container-files.ts";
+import { mountTable } from "./mount-table.ts";
 import type { BundleView } from "./view.ts";
 
 /** magic: a link of the kernel's to something open, which create does not follow. unknown: this host's filesystem cannot tell. */
@@ -18,11 +20,7 @@ export const OF_THE_KERNEL: readonly string[] = ["proc", "sysfs", "devpts", "mqu
 export function kernelFile(spec: Spec, place: NotFound, view: BundleView): KernelFile {
   const mount = spec.mounts?.[place.layer.index];
   if (mount === undefined || place.status !== "opaque") return "unknown";
-  const whole = [place.parent === "/" ? "" : place.parent, place.name, ...place.rest].join("/");
-  const names = whole
-    .slice(place.layer.at.length)
-    .split("/")
-    .filter((name) => name !== "" && name !== ".");
+  const names = namesIn(place);
   if (names.includes("..")) return "unknown";
   switch (mount.type) {
     case "devpts":
@@ -30,7 +28,8 @@ export function kernelFile(spec: Spec, place: NotFound, view: BundleView): Kerne
     case "mqueue":
       return isNew(spec, "ipc") ? "missing" : "unknown";
     case "cgroup":
-      return cgroupFile(mount, names, view);
+    case "cgroup2":
+      return cgroupFile(place, names, view);
     case "sysfs":
       return view.live ? sysfsFile(names, view) : "unknown";
     case "proc":
@@ -41,17 +40,35 @@ export function kernelFile(spec: Spec, place: NotFound, view: BundleView): Kerne
   }
 }
 
+/** The names on the way from the mount to the place. */
+function namesIn(place: NotFound): readonly string[] {
+  const whole = [place.parent === "/" ? "" : place.parent, place.name, ...place.rest].join("/");
+  return whole
+    .slice(place.layer.at.length)
+    .split("/")
+    .filter((name) => name !== "" && name !== ".");
+}
+
 function isNew(spec: Spec, type: string): boolean {
   const namespace = namespaceOf(spec, type);
   return namespace !== undefined && !namespace.path;
 }
 
 /** Of cgroup v1 a directory for each hierarchy, and links by the names of controllers; a read-only one takes nothing else. */
-function cgroupFile({ options }: SpecMount, names: readonly string[], { facts: { cgroup } }: BundleView): KernelFile {
-  if (cgroup?.version !== 1 || names.length !== 1) return "unknown";
-  const known = cgroup.hierarchies.flatMap(({ mountpoint, controllers }) => [mountpoint.split("/").at(-1) ?? "", ...controllers]);
-  if (known.includes(names[0] ?? "")) return "directory";
-  return isReadOnly(options ?? []) ? "missing" : "unknown";
+function cgroupFile({ layer }: NotFound, names: readonly string[], { facts: { cgroup } }: BundleView): KernelFile {
+  if (cgroup?.version !== 1) return "unknown";
+  if (isHierarchy(cgroup, names[0] ?? "")) return names.length === 1 ? "directory" : "unknown";
+  return isReadOnly(layer.options) ? "missing" : "unknown";
+}
+
+function isHierarchy({ hierarchies }: HostFacts["cgroup"], name: string): boolean {
+  return hierarchies.some(({ mountpoint, controllers }) => mountpoint.split("/").at(-1) === name || controllers.includes(name));
+}
+
+/** In a mount of type cgroup the hierarchies of v1 lie in a tmpfs. */
+export function isBesideHierarchies(place: NotFound, { facts: { cgroup } }: BundleView): boolean {
+  const [first = ".."] = namesIn(place);
+  return cgroup?.version === 1 && first !== ".." && !isHierarchy(cgroup, first);
 }
 
 /** Whether the last word on it says so. */
@@ -62,7 +79,7 @@ export function isReadOnly(options: readonly string[]): boolean {
 /** A new sysfs has none of the mounts that this host has below its own. */
 function sysfsFile(names: readonly string[], view: BundleView): KernelFile {
   const path = `/sys/${names.join("/")}`;
-  if (mountPoints(view).some((point) => point.startsWith("/sys/") && path.startsWith(`${point}/`))) return "missing";
+  if (mountTable(view)?.list.some(({ point }) => point.startsWith("/sys/") && path.startsWith(`${point}/`))) return "missing";
   const kind = kindAt(view, path);
   // Interfaces are those of a network namespace.
   return kind === "missing" && names.includes("net") ? "unknown" : kind;
@@ -97,22 +114,7 @@ function kindAt(view: BundleView, path: string): KernelFile {
   return facts.kind === "directory" ? "directory" : "file";
 }
 
-/** proc_pid_mountinfo(5) of the caller. */
-function mountPoints(view: BundleView): readonly string[] {
-  const lines = view.text("/proc/self/mountinfo")?.split("\n") ?? [];
-  return lines.map((line) => decodeMountPath(line.split(" ", 5)[4] ?? ""));
-}
-
 /** The type of the filesystem that a path of this host is on; undefined: not known. */
 export function hostFilesystem(view: BundleView, path: string): string | undefined {
-  const lines = (view.live ? view.text("/proc/self/mountinfo") : undefined)?.split("\n") ?? [];
-  let [longest, type]: [number, string | undefined] = [-1, undefined];
-  for (const line of lines) {
-    const [before = "", behind = ""] = line.split(" - ", 2);
-    const point = decodeMountPath(before.split(" ", 5)[4] ?? "");
-    const isAbove = point === "/" || path === point || path.startsWith(`${point}/`);
-    // Of two at one place the later covers the earlier.
-    if (point !== "" && isAbove && point.length >= longest) [longest, type] = [point.length, behind.split(" ", 1)[0]];
-  }
-  return type;
+  return mountTable(view)?.at(path)?.type;
 }

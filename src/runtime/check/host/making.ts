@@ -1,5 +1,6 @@
 /** Whether something that is missing can be made where it is missing. */
-import { cleanPath, type Spec } from "../../spec/index.ts";
+import { cleanPath, type Spec, type SpecMount } from "../../spec/index.ts";
+import { isBind } from "../mounts/words.ts";
 import { mayMakeIn, userNamespaceRoot } from "./access.ts";
 import { absolute, type ContainerFiles, type NotFound } from "./container-files.ts";
 import { hostFilesystem, isReadOnly, OF_THE_KERNEL } from "./kernel-files.ts";
@@ -10,6 +11,11 @@ export interface Refusal {
   readonly kind: "rights" | "read-only" | "kernel";
   /** "PARENT is in the read-only mount of PLACE" */
   readonly reason: string;
+}
+
+/** A new filesystem of the configuration's with nothing in it. */
+export function isEmptyAtFirst(mount: SpecMount): boolean {
+  return (mount.type === "tmpfs" || mount.type === "ramfs") && !isBind(mount) && !mount.options?.includes("tmpcopyup");
 }
 
 /** undefined: it can, or nothing is known against it. */
@@ -23,7 +29,9 @@ export function whyNotMade(place: NotFound, spec: Spec, files: ContainerFiles, v
   if (facts !== undefined && maker !== undefined && !mayMakeIn(maker, facts))
     return { kind: "rights", reason: `the container's root, uid ${maker.uid} on the host, may not make it in ${parent}` };
   const parentText = `${parent} is in the read-only mount of ${layer.at}`;
-  if (isReadOnly(layer.options)) return { kind: "read-only", reason: parentText };
+  // A tmpfs is made read-only at the end, unless it is by a remount.
+  const words = mount?.type === "tmpfs" && !isBind(mount) ? (layer.remounts ?? []) : layer.options;
+  if (isReadOnly(words)) return { kind: "read-only", reason: parentText };
   if (layer.index === -1)
     return files.root.isWritable("/") ? undefined : { kind: "read-only", reason: "the root filesystem lies on a read-only one" };
   if (layer.files === undefined || facts === undefined || !mount?.source) return undefined;

@@ -3,8 +3,6 @@ import { type Entries, entry } from "../catalogue/entry.ts";
 
 const TMPFS = { destination: "/cache", type: "tmpfs", source: "tmpfs" };
 const BIND = { destination: "/data", type: "bind", source: "/srv/data" };
-const MAP = [{ containerID: 0, hostID: 100000, size: 65536 }];
-const USER = { "/linux/namespaces/-": { type: "user" }, "/linux/uidMappings": MAP, "/linux/gidMappings": MAP };
 const NEW = "/mounts/-";
 const AT = "/mounts/4";
 
@@ -180,18 +178,6 @@ export const MOUNTS: Entries = {
       at: `${AT}/destination`,
     },
   ),
-  "mount-point-denied": entry(
-    "error",
-    "A mount point that the container's root may not make",
-    "user_namespaces(7)",
-    "In a user namespace the mount points are made by its root, who is an ordinary user for files whose owner is not mapped.",
-    "make it in the image, or give the root filesystem the owner that the mappings say",
-    {
-      broken: { [NEW]: TMPFS, ...USER },
-      fixed: { [NEW]: { ...TMPFS, destination: "/dev/shm" }, ...USER },
-      at: `${AT}/destination`,
-    },
-  ),
   "remount-not-mounted": entry(
     "error",
     "A remount of what is no mount",
@@ -245,14 +231,6 @@ export const MOUNTS: Entries = {
     "It is taken as a bind mount; mount(2) itself looks at the option alone.",
     'add the option "bind" or "rbind"',
     { broken: { [NEW]: BIND }, fixed: { [NEW]: { ...BIND, options: ["bind"] } }, at: `${AT}/type` },
-  ),
-  "mount-host-namespace": entry(
-    "error",
-    "A filesystem of a namespace that is the host's",
-    "user_namespaces(7)",
-    "In a user namespace sysfs takes a network namespace of the container's own, proc a pid namespace and mqueue an ipc namespace.",
-    "add the namespace, or bind the host's",
-    { broken: { ...USER, "/linux/namespaces/1": null }, fixed: USER, at: "/mounts/3/type" },
   ),
   "hidden-path-empty": entry(
     "error",

@@ -3,7 +3,7 @@ import type { Report } from "../finding.ts";
 import { absolute } from "../host/container-files.ts";
 import type { HostCheck } from "../host/host-check.ts";
 import { type KernelFile, kernelFile } from "../host/kernel-files.ts";
-import { whyNotMade } from "../host/making.ts";
+import { isEmptyAtFirst, type Refusal, whyNotMade } from "../host/making.ts";
 import type { BundleView, FileFacts } from "../host/view.ts";
 import { isBind } from "./words.ts";
 
@@ -26,7 +26,9 @@ export const mountPlaces: HostCheck = (spec, report, { view, files }) => {
     const pointer = `/mounts/${index}/destination`;
     const source = kindOfSource(mount, view);
     if (place.status === "opaque") {
-      reportInKernel(mount, kernelFile(spec, place, view), source, mounts[place.layer.index]?.type ?? "", pointer, report);
+      const around = mounts[place.layer.index];
+      reportInKernel(mount, kernelFile(spec, place, view), source, around?.type ?? "", pointer, report);
+      if (around && isEmptyAtFirst(around)) reportNotMade(mount, whyNotMade(place, spec, files, view), pointer, report);
       return;
     }
     if (place.status === "loop") {
@@ -37,18 +39,22 @@ export const mountPlaces: HostCheck = (spec, report, { view, files }) => {
       if (source === "unknown" || (source === "directory") === (place.facts.kind === "directory")) return;
       const [what, there] = source === "directory" ? ["a directory", `a ${nameOf(place.facts)}`] : ["a file", "a directory"];
       report.error("mount-kind", pointer, `${what} cannot be mounted on "${mount.destination}", which is ${there}`);
-    } else if (place.status === "missing") {
-      const refusal = whyNotMade(place, spec, files, view);
-      if (refusal?.kind === "rights")
-        report.error("mount-point-denied", pointer, `"${mount.destination}" is not there, and ${refusal.reason}`);
-      else if (refusal?.kind === "read-only")
-        report.error("mount-point-read-only", pointer, `"${mount.destination}" is not there and cannot be made: ${refusal.reason}`);
-      else if (refusal)
-        report.error("mount-point-kernel", pointer, `"${mount.destination}" is not there and cannot be made: ${refusal.reason}`);
-    } else if (place.status === "not-a-directory")
+    } else if (place.status === "missing") reportNotMade(mount, whyNotMade(place, spec, files, view), pointer, report);
+    else if (place.status === "not-a-directory")
       report.error("mount-kind", pointer, `"${place.parent}", on the way to "${mount.destination}", is not a directory`);
   });
 };
+
+function reportNotMade({ destination }: SpecMount, refusal: Refusal | undefined, pointer: string, report: Report): void {
+  if (refusal === undefined) return;
+  if (refusal.kind === "rights") report.error("mount-point-denied", pointer, `"${destination}" is not there, and ${refusal.reason}`);
+  else
+    report.error(
+      refusal.kind === "read-only" ? "mount-point-read-only" : "mount-point-kernel",
+      pointer,
+      `"${destination}" is not there and cannot be made: ${refusal.reason}`,
+    );
+}
 
 /** In a filesystem of the kernel there is what the kernel has, and files of message queues. */
 function reportInKernel(

@@ -13,7 +13,15 @@ export const filesystemTypes: HostCheck = ({ mounts }, report, { view }) => {
   if (!known || known.length === 0) return;
   mounts?.forEach((mount, index) => {
     const { type } = mount;
-    if (!type || isBind(mount) || OWN.includes(type) || type.startsWith("fuse.") || known.includes(type)) return;
+    if (
+      !type ||
+      isBind(mount) ||
+      mount.options?.includes("remount") ||
+      OWN.includes(type) ||
+      type.startsWith("fuse.") ||
+      known.includes(type)
+    )
+      return;
     const close = closeNames(type, known);
     const meant = close.length > 0 ? `; did you mean ${close.join(" or ")}?` : "";
     // A word of fstab(5) for mounts that have no filesystem of their own; no module will ever bring it.

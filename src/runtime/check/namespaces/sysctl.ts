@@ -47,6 +47,10 @@ const KEYS: Readonly<Record<string, Numbers>> = {
   "net/ipv4/tcp_keepalive_probes": ANY,
   "net/ipv4/tcp_fin_timeout": SECONDS,
   "net/ipv4/tcp_max_syn_backlog": ANY,
+  "net/ipv4/tcp_rmem": numbers(3, 1n),
+  "net/ipv4/tcp_wmem": numbers(3, 1n),
+  "net/ipv4/udp_rmem_min": numbers(1, 1n),
+  "net/ipv4/udp_wmem_min": numbers(1, 1n),
   "net/unix/max_dgram_qlen": ANY,
 };
 

@@ -163,9 +163,9 @@ export const NETWORK: Entries = {
     "What stands in the file below /proc/sys are numbers, and the kernel takes nothing else.",
     "write numbers",
     {
-      broken: { "/linux/sysctl": { "net.ipv4.tcp_rmem": "4k 128k 6m" } },
-      fixed: { "/linux/sysctl": { "net.ipv4.tcp_rmem": "4096 131072 6291456" } },
-      at: "/linux/sysctl/net.ipv4.tcp_rmem",
+      broken: { "/linux/sysctl": { "net.ipv4.conf.default.rp_filter": "loose" } },
+      fixed: { "/linux/sysctl": { "net.ipv4.conf.default.rp_filter": "2" } },
+      at: "/linux/sysctl/net.ipv4.conf.default.rp_filter",
     },
   ),
   "sysctl-ports": entry(

@@ -1,9 +1,11 @@
 import { DEFAULT_DEVICES } from "../../config/index.ts";
-import { cleanPath, type Spec } from "../../spec/index.ts";
+import { cleanPath, type Spec, type SpecMount } from "../../spec/index.ts";
 import type { Report } from "../finding.ts";
 import { mayExecute, modeText, type User, userOf } from "../host/access.ts";
 import { type ContainerFiles, type Found, type NotFound, placeOf } from "../host/container-files.ts";
 import type { HostCheck } from "../host/host-check.ts";
+import { type KernelFile, kernelFile } from "../host/kernel-files.ts";
+import type { BundleView } from "../host/view.ts";
 import { isBind } from "../mounts/words.ts";
 import { closeTo } from "../namespaces/host-names.ts";
 import { explainFormat } from "./host-executable.ts";
@@ -20,18 +22,24 @@ export const program: HostCheck = (spec, report, { view, files }) => {
   const name = spec.process?.args?.[0];
   if (files === undefined || !name || !spec.process) return;
   const user = userOf(spec);
-  const found = name.includes("/") ? files.find(inDirectory(spec, files, spec.process.cwd, name)) : search(spec, files, name, user, report);
+  const found = name.includes("/")
+    ? files.find(inDirectory(spec, files, spec.process.cwd, name))
+    : search(spec, files, name, user, view, report);
   if (found?.status === "opaque" && DEFAULT_DEVICES.some(({ path }) => path === placeOf(found))) {
     report.error("program-kind", POINTER, `"${name}" is a device, not a program`);
     return;
   }
-  if (found === undefined || (found.status === "opaque" && !isInEmpty(spec, found))) return;
+  if (found === undefined) return;
   if (found.status !== "found") {
-    reportMissing(name, files, found, report);
+    const there = found.status === "opaque" ? inNewMount(spec, found, view) : "missing";
+    if (there === "missing") reportMissing(name, spec, files, found, report);
+    else if (there === "directory") report.error("program-kind", POINTER, `"${name}" is a directory, not a program`);
+    else if (there === "file")
+      report.error("program-not-executable", POINTER, `"${name}" is a file of the kernel's, which has no execute permission`);
     return;
   }
   if (!isExecutable(found, user, name, report)) return;
-  const problem = explainFormat(files, found, view);
+  const problem = explainFormat(withNewMounts(spec, files, view), found, view);
   if (problem !== undefined) report.error(problem.code, POINTER, problem.message);
 };
 
@@ -40,11 +48,34 @@ const EMPTY = ["tmpfs", "ramfs", "mqueue", "devpts", "sysfs", "cgroup", "cgroup2
 /** Hooks that run before the program is looked for, and may put it there. */
 const EARLY_HOOKS = ["prestart", "createRuntime", "createContainer"] as const;
 
-function isInEmpty({ mounts, hooks }: Spec, { layer }: NotFound): boolean {
-  const mount = mounts?.[layer.index];
+function isInEmpty(spec: Spec, { layer }: NotFound): boolean {
+  const mount = unfilledMount(spec, layer.index);
   // A mount on the root is a finding of its own.
-  if (mount === undefined || layer.at === "/" || isBind(mount) || mount.options?.includes("tmpcopyup")) return false;
-  return EMPTY.includes(mount.type ?? "") && !EARLY_HOOKS.some((kind) => hooks?.[kind]?.length);
+  return layer.at !== "/" && EMPTY.includes(mount?.type ?? "");
+}
+
+/** A filesystem of the configuration's that is as the kernel makes it when the program is looked for. */
+function unfilledMount({ mounts, hooks }: Spec, index: number): SpecMount | undefined {
+  const mount = mounts?.[index];
+  if (mount === undefined || isBind(mount) || mount.options?.includes("tmpcopyup")) return undefined;
+  return EARLY_HOOKS.some((kind) => hooks?.[kind]?.length) ? undefined : mount;
+}
+
+/** What a mount that is not made yet will have there. */
+function inNewMount(spec: Spec, place: NotFound, view: BundleView): KernelFile {
+  if (isInEmpty(spec, place)) return "missing";
+  return unfilledMount(spec, place.layer.index)?.type === "proc" && place.layer.at !== "/" ? kernelFile(spec, place, view) : "unknown";
+}
+
+/** The files with what is known to be missing in such mounts. */
+function withNewMounts(spec: Spec, files: ContainerFiles, view: BundleView): Pick<ContainerFiles, "find"> {
+  return {
+    find(path) {
+      const place = files.find(path);
+      const isMissing = place.status === "opaque" && inNewMount(spec, place, view) === "missing";
+      return isMissing ? { ...place, status: "missing" } : place;
+    },
+  };
 }
 
 function inDirectory(spec: Spec, files: ContainerFiles, cwd: string, name: string): string {
@@ -58,13 +89,20 @@ function inDirectory(spec: Spec, files: ContainerFiles, cwd: string, name: strin
 }
 
 /** The program that PATH leads to. undefined: reported already, or unknown before everything is mounted. */
-function search(spec: Spec, files: ContainerFiles, name: string, user: User | undefined, report: Report): Found | undefined {
+function search(
+  spec: Spec,
+  files: ContainerFiles,
+  name: string,
+  user: User | undefined,
+  view: BundleView,
+  report: Report,
+): Found | undefined {
   const directories = pathOf(spec).filter((directory) => directory.startsWith("/"));
   if (directories.length === 0) return undefined;
   let refused: Found | undefined;
   for (const directory of directories) {
     const found = files.find(`${directory}/${name}`);
-    if (found.status === "opaque" && !isInEmpty(spec, found)) return undefined;
+    if (found.status === "opaque" && isUnknown(inNewMount(spec, found, view))) return undefined;
     if (found.status !== "found") continue;
     const usable = found.facts.kind === "file" && (user === undefined ? (found.facts.mode & 0o111) !== 0 : mayExecute(user, found.facts));
     if (usable) return found;
@@ -81,12 +119,21 @@ function search(spec: Spec, files: ContainerFiles, name: string, user: User | un
   return undefined;
 }
 
-function reportMissing(name: string, files: ContainerFiles, { status, parent, name: missing, layer }: NotFound, report: Report): void {
+const isUnknown = (file: KernelFile): boolean => file === "unknown" || file === "magic";
+
+function reportMissing(
+  name: string,
+  { mounts }: Spec,
+  files: ContainerFiles,
+  { status, parent, name: missing, layer }: NotFound,
+  report: Report,
+): void {
   if (status === "not-a-directory") report.error("program-missing", POINTER, `"${name}": ${parent} is not a directory`);
   else if (status === "loop") report.error("program-missing", POINTER, `"${name}": too many links at ${parent}/${missing}`);
-  else if (status === "opaque")
-    report.error("program-missing", POINTER, `"${name}" does not exist: the mount of ${layer.at} covers it with an empty filesystem`);
-  else {
+  else if (status === "opaque") {
+    const what = mounts?.[layer.index]?.type === "proc" ? "a procfs" : "an empty filesystem";
+    report.error("program-missing", POINTER, `"${name}" does not exist: the mount of ${layer.at} covers it with ${what}`);
+  } else {
     const place = files.find(parent);
     const close = place.status === "found" ? closeTo(missing, place.tree.names(place.inTree)) : [];
     const base = parent === "/" ? "" : parent;

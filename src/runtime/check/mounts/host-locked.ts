@@ -1,0 +1,95 @@
+import { bindAttributes, type MountAttributes, parseMountOptions } from "../../config/index.ts";
+import type { Spec, SpecMount } from "../../spec/index.ts";
+import type { Report } from "../finding.ts";
+import { absolute, type ContainerFiles, onHost } from "../host/container-files.ts";
+import type { HostCheck } from "../host/host-check.ts";
+import { type HostMount, isAt, type MountTable, mountTable } from "../host/mount-table.ts";
+import type { BundleView } from "../host/view.ts";
+import { namespaceOf } from "../namespaces/namespaces.ts";
+import { changeTop, changeTree, type Flags, lockedFlags } from "./attributes.ts";
+import { whyHidden } from "./host-visible.ts";
+import { isBind } from "./words.ts";
+
+/** Filesystems that belong to the user namespace in which they are mounted lock nothing. */
+const UNLOCKED: Flags = { set: 0n, locked: 0n, locksTimes: false, isReadOnly: false };
+
+/** mount_namespaces(7): what was set on a mount of the host, a user namespace cannot take away, nor change its access times. */
+export const lockedMounts: HostCheck = (spec, report, { view, files }) => {
+  const table = locksMounts(spec) ? mountTable(view) : undefined;
+  if (table === undefined || files === undefined) return;
+  const made: (Flags | undefined)[] = [];
+  const rootfs = view.bundle && spec.root?.path ? onHost(view, absolute(view.bundle, spec.root.path))?.path : undefined;
+  spec.mounts?.forEach((mount, index) => {
+    if (mount.options?.includes("remount")) remount(mount, index, made, files, report);
+    else if (isBind(mount)) made[index] = bound(mount, index, sourceOf(mount, view, rootfs), table, report);
+    else made[index] = newMount(mount, index, table, report);
+  });
+};
+
+/** The container's mounts are copies of the host's in a namespace that a new user namespace owns. In a mount namespace that is joined nothing is known. */
+function locksMounts(spec: Spec): boolean {
+  const namespace = namespaceOf(spec, "mount");
+  return namespaceOf(spec, "user") !== undefined && namespace !== undefined && !namespace.path;
+}
+
+const optionsOf = ({ options }: SpecMount) => parseMountOptions(options ?? [], "", () => {});
+
+function bound(mount: SpecMount, index: number, place: string | undefined, table: MountTable, report: Report): Flags | undefined {
+  const parsed = optionsOf(mount);
+  const source = place === undefined ? undefined : table.at(place);
+  if (place === undefined || source === undefined) return undefined;
+  const isTree = parsed.bind === "tree";
+  const below = mountsBelow(table, source, place);
+  // Such a part of a tree the helper takes in the host's namespace.
+  if (!isTree && below.length > 0) return undefined;
+  const { attrDrop, ...attributes } = bindAttributes(parsed);
+  const after = change(lockedFlags(source), attributes, attrDrop);
+  const others = isTree ? below.map((other) => [other, changeTree(lockedFlags(other), attributes)] as const) : [];
+  const refused = [[source, after] as const, ...others].find(([, result]) => typeof result === "string");
+  if (refused === undefined) return typeof after === "string" ? undefined : after;
+  const what = `mount of "${mount.destination}": the host's mount of ${refused[0].point}`;
+  report.error("mount-flags-locked", `/mounts/${index}/options`, `${what} ${refused[1]}, which a user namespace cannot change`);
+  return undefined;
+}
+
+function change(flags: Flags, attributes: MountAttributes, attrDrop: bigint): Flags | string {
+  const top = changeTop(flags, attributes, attrDrop);
+  return typeof top === "string" ? top : changeTree(top, attributes);
+}
+
+/** Without links. undefined: it is not known, or it may be below a mount of the container's own. */
+function sourceOf({ source, options }: SpecMount, view: BundleView, rootfs: string | undefined): string | undefined {
+  if (!source || rootfs === undefined || options?.some((word) => /^(?:copy-symlink$|src-nofollow)/.test(word))) return undefined;
+  const place = onHost(view, absolute(view.bundle ?? "/", source))?.path;
+  return place === undefined || isAt(place, rootfs) ? undefined : place;
+}
+
+/** What a recursive bind takes with a directory. */
+function mountsBelow(table: MountTable, mount: HostMount, place: string): readonly HostMount[] {
+  const inside = table.childrenOf(mount).filter(({ point }) => isAt(point, place));
+  return inside.flatMap((child) => [child, ...mountsBelow(table, child, child.point)]);
+}
+
+function newMount(mount: SpecMount, index: number, table: MountTable, report: Report): Flags | undefined {
+  const { attributes } = optionsOf(mount);
+  const flags: Flags = { ...UNLOCKED, set: attributes.attrSet | attributes.recursiveSet };
+  if (mount.type !== "proc" && mount.type !== "sysfs") return flags;
+  const problem = whyHidden(table, mount, flags.set);
+  if (problem === undefined) return { ...flags, locksTimes: true };
+  report.error("mount-too-revealing", `/mounts/${index}`, `mount of "${mount.destination}": ${problem}`);
+  return undefined;
+}
+
+function remount(mount: SpecMount, index: number, made: (Flags | undefined)[], files: ContainerFiles, report: Report): void {
+  const place = files.destination(index);
+  const target = place?.status === "found" && place.path === place.layer.at ? place.layer.index : -1;
+  const flags = made[target];
+  if (flags === undefined) return;
+  const after = change(flags, optionsOf(mount).attributes, 0n);
+  if (typeof after !== "string") {
+    made[target] = after;
+    return;
+  }
+  const what = `remount of "${mount.destination}": the mount`;
+  report.error("mount-flags-locked", `/mounts/${index}/options`, `${what} ${after}, which a user namespace cannot change`);
+}

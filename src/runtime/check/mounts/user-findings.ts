@@ -1,0 +1,62 @@
+/** Findings about mounts in a user namespace. */
+import { type Entries, entry } from "../catalogue/entry.ts";
+
+const TMPFS = { destination: "/cache", type: "tmpfs", source: "tmpfs" };
+const BIND = { destination: "/data", type: "bind", source: "/srv/data" };
+const MAP = [{ containerID: 0, hostID: 100000, size: 65536 }];
+const USER = { "/linux/namespaces/-": { type: "user" }, "/linux/uidMappings": MAP, "/linux/gidMappings": MAP };
+const HOST_MOUNTS = `20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw
+21 20 0:21 / /proc rw,nosuid,nodev,noexec,relatime - proc proc rw
+22 20 0:22 / /sys rw,nosuid,nodev,noexec,relatime - sysfs sysfs rw
+`;
+const NEW = "/mounts/-";
+const AT = "/mounts/4";
+
+export const MOUNTS_OF_USER: Entries = {
+  "mount-point-denied": entry(
+    "error",
+    "A mount point that the container's root may not make",
+    "user_namespaces(7)",
+    "In a user namespace the mount points are made by its root, who is an ordinary user for files whose owner is not mapped.",
+    "make it in the image, or give the root filesystem the owner that the mappings say",
+    {
+      broken: { [NEW]: TMPFS, ...USER },
+      fixed: { [NEW]: { ...TMPFS, destination: "/dev/shm" }, ...USER },
+      at: `${AT}/destination`,
+    },
+  ),
+  "mount-host-namespace": entry(
+    "error",
+    "A filesystem of a namespace that is the host's",
+    "user_namespaces(7)",
+    "In a user namespace sysfs takes a network namespace of the container's own, proc a pid namespace and mqueue an ipc namespace.",
+    "add the namespace, or bind the host's",
+    { broken: { ...USER, "/linux/namespaces/1": null }, fixed: USER, at: "/mounts/3/type" },
+  ),
+  "mount-flags-locked": entry(
+    "error",
+    "A flag of the host's mount that is to be taken away in a user namespace",
+    "mount_namespaces(7)",
+    "What makes a mount of the host safer, and its access times, a user namespace cannot change.",
+    "leave the option out, or mount the source on the host as it is wanted",
+    {
+      broken: { ...USER, [NEW]: { ...BIND, options: ["rbind", "strictatime"] } },
+      fixed: { ...USER, [NEW]: { ...BIND, options: ["rbind", "relatime"] } },
+      at: `${AT}/options`,
+      files: { "/proc/self/mountinfo": { kind: "file", text: HOST_MOUNTS } },
+    },
+  ),
+  "mount-too-revealing": entry(
+    "error",
+    "A procfs or sysfs that shows more than the host's",
+    "mount_namespaces(7)",
+    "A user namespace may mount one where the host has one as a whole: nothing of it covered, as writable, and with the same access times.",
+    "leave the option out, or bind the host's",
+    {
+      broken: { ...USER, "/mounts/3/options": ["nosuid", "noexec", "nodev", "ro", "noatime"] },
+      fixed: { ...USER, "/mounts/3/options": ["nosuid", "noexec", "nodev", "ro"] },
+      at: "/mounts/3",
+      files: { "/proc/self/mountinfo": { kind: "file", text: HOST_MOUNTS } },
+    },
+  ),
+};
