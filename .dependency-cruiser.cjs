@@ -28,7 +28,7 @@ const wing = (name, ...allowed) => ({
   to: { path: "^src/", pathNot: [name, ...allowed].map((one) => `^src/${one}/`) },
 });
 
-/** A room of the engine may reach the named rooms of it, and the executor if that is named. */
+/** A room of the engine may reach the named rooms of it, the one that acts on what is the engine's own, and the executor if that is named. */
 const engineRoom = (name, ...allowed) => ({
   name: `engine-${name}-imports`,
   severity: "error",
@@ -36,7 +36,7 @@ const engineRoom = (name, ...allowed) => ({
   from: { path: `^src/engine/${name}/`, pathNot: TESTS },
   to: {
     path: "^src/(engine|executor)/",
-    pathNot: [name, ...allowed].map((one) => (one === "executor" ? "^src/executor/" : `^src/engine/${one}/`)),
+    pathNot: [name, "own", ...allowed].map((one) => (one === "executor" ? "^src/executor/" : `^src/engine/${one}/`)),
   },
 });
 
@@ -102,6 +102,8 @@ module.exports = {
     wing("executor", "shared"),
     // It reaches the runtime by the executor's types and classes.
     wing("engine", "executor", "shared"),
+    // Files, directories and mounts of an executor are made and removed in the same way.
+    engineRoom("own", "executor"),
     engineRoom("spec"),
     engineRoom("model", "spec"),
     engineRoom("plan", "spec", "model", "executor"),

@@ -26,6 +26,7 @@ export {
   type UserRange,
 } from "./model/index.ts";
 export { NetworkError, type NetworkErrorCode } from "./network/index.ts";
+export { removeOwnTree } from "./own/index.ts";
 export * from "./run/index.ts";
 export type { SecretSource } from "./secrets/index.ts";
 export {

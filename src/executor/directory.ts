@@ -11,7 +11,8 @@ import { checkId } from "./launch/check.ts";
 import type { StreamName } from "./launch/stdio.ts";
 import { readLogCounts } from "./log-counts.ts";
 import { makeDirectories } from "./make-directory.ts";
-import { writeOwnFile } from "./own-file.ts";
+import { writeOwnFile } from "./own/file.ts";
+import { removeOwnTree } from "./own/tree.ts";
 import { isOfAnotherBoot, thisBoot } from "./process/boot.ts";
 import { isAlive, processStat } from "./process/procfs.ts";
 import { isProcess, parseState, readRecord } from "./record.ts";
@@ -169,7 +170,7 @@ export class Directory {
 
   /** What the runtime has on disk of a container that has no process any more: its mounts and cgroups are gone, and others may have their numbers and names. */
   forgetRuntime(): void {
-    rmSync(join(this.runtimeRoot, this.id), { recursive: true, force: true });
+    removeOwnTree(join(this.runtimeRoot, this.id));
   }
 
   exists(): boolean {
@@ -226,8 +227,7 @@ export class Directory {
   }
 
   remove(): void {
-    for (const path of new Set([join(this.#home, this.id), this.path]))
-      rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
+    for (const path of new Set([join(this.#home, this.id), this.path])) removeOwnTree(path);
   }
 }
 
@@ -254,7 +254,17 @@ function sweep(directory: string): void {
     const path = join(directory, entry.name);
     const [, pid, startTicks, bootId] = MAKING_NAME.exec(entry.name) ?? [];
     const isLeft = pid !== undefined && startTicks !== undefined && !isAlive({ pid: Number(pid), startTicks, bootId });
-    if (isLeft || (entry.isSymbolicLink() && !existsSync(path))) rmSync(path, { recursive: true, force: true });
+    if (isLeft) removeUnlessMounted(path);
+    else if (entry.isSymbolicLink() && !existsSync(path)) rmSync(path, { force: true });
+  }
+}
+
+/** What somebody has mounted in it keeps no executor from being made. */
+function removeUnlessMounted(path: string): void {
+  try {
+    removeOwnTree(path);
+  } catch (error) {
+    if (!(error instanceof ExecutorError && error.code === "stuck")) throw error;
   }
 }
 

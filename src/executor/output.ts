@@ -2,7 +2,7 @@
 import { closeSync, constants, existsSync, readSync } from "node:fs";
 import { Socket } from "node:net";
 import { Readable } from "node:stream";
-import { openOwnFifo, readOwnFile } from "./own-file.ts";
+import { openOwnFifo, readOwnFile } from "./own/file.ts";
 
 const { O_NONBLOCK, O_RDONLY } = constants;
 const CHUNK = 65_536;

@@ -2,7 +2,7 @@
 import { linkSync, unlinkSync } from "node:fs";
 import { EXIT_PHASE, EXIT_RECORD_SCHEMA, type ExitRecord, type ProcessId } from "../shared/protocol/index.ts";
 import { ExecutorError } from "./errors.ts";
-import { writeOwnFile } from "./own-file.ts";
+import { writeOwnFile } from "./own/file.ts";
 import { thisBoot } from "./process/boot.ts";
 import { isAlive, type ProcessIdentity } from "./process/procfs.ts";
 import { readStateFile } from "./state-file.ts";

@@ -1,6 +1,6 @@
 /** Reads a file of an executor's state, which may be gone, or have something else in its place. */
 import { ExecutorError } from "./errors.ts";
-import { readOwnFile } from "./own-file.ts";
+import { readOwnFile } from "./own/file.ts";
 
 /** Errors that say what is at the path. Others, such as EMFILE, say nothing about the file, which must not count as lost. */
 const DAMAGE = ["ENODEV", "ENOTDIR", "ENXIO"];

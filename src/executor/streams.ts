@@ -8,7 +8,7 @@ import type { TerminalSize } from "./launch/command.ts";
 import { checkSize, writeSize } from "./launch/size.ts";
 import { pipePath, type StreamName, sizePath } from "./launch/stdio.ts";
 import { type Life, readOutput } from "./output.ts";
-import { openOwnFifo } from "./own-file.ts";
+import { openOwnFifo } from "./own/file.ts";
 
 function writerOf(fd: number): Socket {
   const stdin = new Socket({ fd, readable: false, writable: true });

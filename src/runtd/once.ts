@@ -1,8 +1,8 @@
 /** `runtd --once -f FILE`: runs the tasks of a file to their end, without a daemon. */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Engine, EngineError, type Finding, renderFinding, type TaskView } from "../engine/index.ts";
+import { Engine, EngineError, type Finding, removeOwnTree, renderFinding, type TaskView } from "../engine/index.ts";
 import type { Configuration, OnceOptions } from "./config.ts";
 import { onlyErrors } from "./log.ts";
 import { OutputCopy } from "./output-copy.ts";
@@ -31,7 +31,8 @@ export async function runOnce(configuration: Configuration, { file, group }: Onc
       engine.close();
     }
   } finally {
-    if (!isStateDirGiven) rmSync(stateDir, { recursive: true, force: true });
+    // A directory of the host may still be mounted in it, if its task could not be removed.
+    if (!isStateDirGiven) removeOwnTree(stateDir);
   }
 }
 

@@ -1,7 +1,6 @@
 /** The daemon: an engine that serves two sockets. Containers are not children of this process, so that they outlive it. */
-import { rmSync } from "node:fs";
 import type { Server } from "node:http";
-import { isAbsolute, join } from "node:path";
+import { join } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
 import { type EngineSettings, TaskEngine } from "../engine/index.ts";
 import { type Configuration, socketsOf } from "./config.ts";
@@ -22,7 +21,7 @@ import { managerMessage } from "./notify.ts";
 import { Files } from "./parsing/files.ts";
 import { Peers } from "./peers.ts";
 import { ROUTES } from "./routes/index.ts";
-import { listenOn, makeSocketDirectory } from "./sockets.ts";
+import { listenOn, makeSocketDirectory, type RemoveSocket } from "./sockets.ts";
 
 /** Waits until runt is installed. `probe` is for tests. @throws StoreError, ExecutorError, SocketInUseError */
 export async function serve(configuration: Configuration, { probe }: Pick<EngineSettings, "probe"> = {}): Promise<void> {
@@ -47,6 +46,7 @@ export async function serve(configuration: Configuration, { probe }: Pick<Engine
   makeSocketDirectory(runDir);
   const sockets = socketsOf(configuration);
   const servers: Server[] = [];
+  const removals: RemoveSocket[] = [];
   for (const [name, file] of Object.entries(sockets)) {
     const services: Services = {
       ...{ engine, stateDir, peers, timings, files, eventLoop, isAdmin: name === "admin" },
@@ -56,19 +56,21 @@ export async function serve(configuration: Configuration, { probe }: Pick<Engine
     const server = createAdaptorServer({ fetch: appOf(ROUTES, services).fetch, serverOptions: HTTP_LIMITS }) as Server;
     server.maxConnections = MOST_CONNECTIONS;
     addUpgrades(server, ROUTES, services);
-    await listenOn(server, file);
+    removals.push(await listenOn(server, file));
     servers.push(server);
   }
   const places = Object.values(sockets).map(({ path }) => path);
   if (interlink !== undefined) {
     const server = interlinkServer({ calls: new Calls(engine, files, interlink.rules), guard: interlink.listen });
-    places.push(await listenForInterlink(server, interlink, runDir));
+    const { place, remove } = await listenForInterlink(server, interlink, runDir);
+    places.push(place);
+    removals.push(remove);
     servers.push(server);
   }
   const end = (signal: NodeJS.Signals) => {
     log("info", "ending", { signal });
     for (const server of servers) server.close();
-    for (const place of places.filter(isAbsolute)) rmSync(place, { force: true });
+    for (const remove of removals) remove();
     engine.close();
     // Actions in progress continue without this process, and the next daemon finds their results.
     process.exit(0);

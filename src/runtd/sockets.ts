@@ -1,5 +1,5 @@
 /** The two sockets of the daemon. The mode and group of each decide who may connect. */
-import { chmodSync, chownSync, lstatSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, chownSync, lstatSync, readFileSync, renameSync, rmSync } from "node:fs";
 import type { Server } from "node:http";
 import { connect } from "node:net";
 import { makeDirectories } from "../engine/index.ts";
@@ -13,29 +13,43 @@ export interface SocketFile {
 
 /** Everyone may enter the directory, because each socket has a mode of its own. */
 const DIRECTORY_MODE = 0o755;
+/** Ends the name of a socket that is being made. Short, because the path of a socket has 107 bytes at most. */
+const MAKING = "~";
 
 export class SocketInUseError extends Error {
   override readonly name = "SocketInUseError";
   readonly code = "socket-in-use";
 }
 
+/** Takes the socket away, unless another one has its name by now: a daemon that has come later. */
+export type RemoveSocket = () => void;
+
 /**
- * Listens on a unix socket. Replaces the socket of a daemon that was killed, but not one that accepts connections.
+ * Listens on a unix socket. Replaces the socket of a daemon that was killed, but not one at which a process listens.
  * @throws SocketInUseError; Error: the path is a file of another type
  */
-export async function listenOn(server: Server, { path, mode, group }: SocketFile): Promise<void> {
+export async function listenOn(server: Server, { path, mode, group }: SocketFile): Promise<RemoveSocket> {
   await removeLeftOver(path);
+  // Node removes, by its name, the socket that it has made, and does not ask whose it is by then: that name is nobody's.
+  const making = `${path}${MAKING}`;
+  rmSync(making, { force: true });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     // The umask of the daemon is 077, so that no other user can connect before the mode is set.
-    server.listen(path, () => {
+    server.listen(making, () => {
       server.off("error", reject);
       resolve();
     });
   });
   const gid = group === undefined ? undefined : groupId(group);
-  if (gid !== undefined) chownSync(path, -1, gid);
-  chmodSync(path, mode);
+  if (gid !== undefined) chownSync(making, -1, gid);
+  chmodSync(making, mode);
+  const { dev, ino } = lstatSync(making);
+  renameSync(making, path);
+  return () => {
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found?.dev === dev && found.ino === ino) rmSync(path);
+  };
 }
 
 export function makeSocketDirectory(directory: string): void {
@@ -47,18 +61,18 @@ async function removeLeftOver(path: string): Promise<void> {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return;
   if (!found.isSocket()) throw new Error(`${path} is no socket: it is left alone`);
-  if (await answers(path)) throw new SocketInUseError(`${path}: another daemon answers there`);
-  rmSync(path);
+  if (await isListenedTo(path)) throw new SocketInUseError(`${path}: another daemon answers there`);
 }
 
-function answers(path: string): Promise<boolean> {
+/** A daemon that is stopped, and so does not take connections, still has its socket: when its queue is full, the error is another one. */
+function isListenedTo(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);
     socket.once("connect", () => {
       socket.destroy();
       resolve(true);
     });
-    socket.once("error", () => resolve(false));
+    socket.once("error", ({ code }: NodeJS.ErrnoException) => resolve(code !== "ECONNREFUSED" && code !== "ENOENT"));
   });
 }
 

@@ -73,7 +73,7 @@ describe.skipIf(!isRoot)("metadata of a container (needs root)", () => {
     const bundle = mkdtempSync(join(scene.directory, "bundle-"));
     execFileSync(RUNT, ["spec", "--bundle", bundle]);
     const config = JSON.parse(readFileSync(join(bundle, "config.json"), "utf8"));
-    const block = `for place in ${scene.stateDir}/metadata/*/*; do mkdir "$place/.metadata.json.next"; done`;
+    const block = `for place in ${scene.stateDir}/metadata/*/*; do mkdir "$place/metadata.json.new"; done`;
     Object.assign(config.process, { terminal: false, args: ["/bin/sh", "-c", `${POLL}${SLEEP}`] });
     config.root.path = scene.rootfs();
     config.hooks = { createRuntime: [{ path: "/bin/sh", args: ["sh", "-c", block] }] };
@@ -84,7 +84,7 @@ describe.skipIf(!isRoot)("metadata of a container (needs root)", () => {
     await until(hasSeen(shared, "INITIAL"));
     expect(seenIn(shared).container.startedAt).toBe(null);
     const blocks = () =>
-      execFileSync("find", [join(scene.stateDir, "metadata"), "-name", ".metadata.json.next", "-type", "d"], { encoding: "utf8" });
+      execFileSync("find", [join(scene.stateDir, "metadata"), "-name", "metadata.json.new", "-type", "d"], { encoding: "utf8" });
     await first.kill();
     const second = await scene.daemon();
     await until(() => /"metadata-not-written"/.test(second.log()));

@@ -42,6 +42,8 @@ describe.skipIf(!isRoot)("executor: launch (needs root)", () => {
   row("X8", "stdout to a FIFO whose reader comes late does not deadlock and loses nothing", async () => {
     const fifo = join(directory, "fifo");
     execFileSync("mkfifo", [fifo]);
+    for (const stdio of [{ stdin: { file: fifo } }, { stdout: { file: fifo } }])
+      await expect(executor().launch(script("true", { stdio }))).rejects.toMatchObject({ code: "invalid-argument" });
     const one = executor();
     await one.launch(
       script("i=0; while [ $i -lt 20000 ]; do echo 1234567890; i=$((i+1)); done; echo end", { stdio: { stdout: { fifo } } }),

@@ -1,8 +1,8 @@
 /** Small parts of images, read whole. */
 import { createHash } from "node:crypto";
-import { readFileSync, statSync } from "node:fs";
 import { open, rename } from "node:fs/promises";
 import { join } from "node:path";
+import { readOwnFile } from "../own/index.ts";
 import { ImageError } from "./errors.ts";
 import type { Places } from "./places.ts";
 
@@ -13,17 +13,16 @@ export function digestOf(bytes: Buffer): string {
   return `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
 }
 
-/** @param what names it in the error. @throws ImageError image-invalid: it is not there, or too large */
+/** @param what names it in the error. @throws ImageError image-invalid: it is not there, too large, or no regular file */
 export function readSmall(path: string, what: string): Buffer {
   try {
-    if (statSync(path).size > LARGEST_JSON) throw new Error(`it is larger than ${LARGEST_JSON} bytes`);
-    return readFileSync(path);
+    return readOwnFile(path, LARGEST_JSON);
   } catch (error) {
     throw new ImageError("image-invalid", `${what}: ${(error as Error).message}`, { cause: error });
   }
 }
 
-/** @throws ImageError image-invalid: it is not there, too large, or not what its name says */
+/** @throws ImageError image-invalid: it is not there, too large, no regular file, or not what its name says */
 export function readBlob(path: string, digest: string): Buffer {
   const bytes = readSmall(path, digest);
   if (digestOf(bytes) !== digest) throw new ImageError("image-invalid", `${digest}: its content has another digest`);

@@ -1,7 +1,8 @@
 /** Removes unused images from the store: first their names, then the blobs and layers that no name and no container needs. The caller holds the store's lock. */
-import { rmSync, statSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { removeOwnFile } from "../own/index.ts";
 import { removeLayer } from "./layers.ts";
 import type { Entry, Layout } from "./layout.ts";
 import type { ImageId, Loaded } from "./load.ts";
@@ -78,8 +79,11 @@ export async function sweepBlobs({ places, layout, used }: CollectOptions): Prom
   const blobs = join(places.blobs, "sha256");
   for (const name of await readdir(blobs)) {
     if (needed.blobs.has(`sha256:${name}`)) continue;
-    bytes += statSync(join(blobs, name)).size;
-    rmSync(join(blobs, name), { recursive: true });
+    const found = lstatSync(join(blobs, name));
+    // Not of this store.
+    if (found.isDirectory()) continue;
+    removeOwnFile(join(blobs, name));
+    bytes += found.size;
   }
   return bytes;
 }

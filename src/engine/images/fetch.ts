@@ -1,8 +1,7 @@
 /** skopeo: what a source has under a name, and the copy of it into the store. */
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ImageReference, pinned, renderReference } from "../spec/index.ts";
-import { digestOf, LARGEST_JSON, putBlob } from "./blob.ts";
+import { digestOf, LARGEST_JSON, putBlob, readSmall } from "./blob.ts";
 import { ImageError } from "./errors.ts";
 import { listedIn } from "./listed.ts";
 import { DIGEST, jsonOf } from "./manifest.ts";
@@ -96,7 +95,9 @@ export async function copySource(
     // Otherwise layers that are not packed would be, and the image be another one.
     const preserve = copies === undefined ? [] : ["--preserve-digests"];
     await runProgram("skopeo", ["copy", "--quiet", ...preserve, ...credentials, source, ...target], { signal, descriptors });
-    const { manifests } = jsonOf(readFileSync(join(directory, "index.json")), source) as { manifests: { digest: string; size: number }[] };
+    const { manifests } = jsonOf(readSmall(join(directory, "index.json"), source), source) as {
+      manifests: { digest: string; size: number }[];
+    };
     const [manifest] = manifests;
     if (manifest === undefined || !DIGEST.test(manifest.digest))
       throw new ImageError("image-invalid", `${source}: no manifest has come of it`);

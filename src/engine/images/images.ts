@@ -1,10 +1,8 @@
 /** The store of images: pulls, unpacked layers, and root file systems made of them. One engine has it. */
 import { statfsSync, statSync, utimesSync } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { type ImageConfig, type ImageReference, parseReference } from "../spec/index.ts";
-import { removeScratch } from "../volumes/index.ts";
 import { copyArchive } from "./archive.ts";
 import { type Collected, type CollectPolicy, collect, sweepBlobs } from "./collect.ts";
 import { type Credentials, withCredentials } from "./credentials.ts";
@@ -22,7 +20,7 @@ import type { Images, Pin, PullRequest, Root, RootUsers, StoredImage } from "./p
 import { Roots } from "./roots.ts";
 import { DEFAULT_LIMITS, type ImageLimits } from "./scan.ts";
 import { Slots } from "./slots.ts";
-import { assertSmall } from "./staging.ts";
+import { assertSmall, clearStaging } from "./staging.ts";
 import { type UnpackOptions, unpackFlat, unpackLayers } from "./unpack.ts";
 import { Unsynced } from "./unsynced.ts";
 import { assertSizes, isThere, packedSize } from "./whole.ts";
@@ -77,7 +75,7 @@ export class ImageStore implements Images {
 
   async sweep(roots: ReadonlySet<string>): Promise<readonly string[]> {
     // Pulls and unpackings that a daemon before this one has begun: it and its programs are dead.
-    for (const name of await readdir(this.#places.staging)) await removeScratch(join(this.#places.staging, name));
+    await clearStaging(this.#places);
     await this.#unsynced.sweep();
     const strays = (await readdir(this.#places.roots)).filter((id) => !roots.has(id));
     for (const id of strays) await this.#roots.release(id);

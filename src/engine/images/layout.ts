@@ -1,7 +1,8 @@
 /** The index of the layout: which names stand for which images. */
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { lstatSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { readOwnFile, replaceOwnFile } from "../own/index.ts";
 import { ImageError } from "./errors.ts";
 import { descriptor, jsonOf, MANIFEST_TYPE } from "./manifest.ts";
 
@@ -36,16 +37,16 @@ export class Layout {
 
   constructor(directory: string) {
     this.#path = join(directory, "index.json");
-    this.#entries = existsSync(this.#path) ? this.#read() : [];
-    writeFileSync(join(directory, "oci-layout"), '{"imageLayoutVersion":"1.0.0"}');
+    this.#entries = lstatSync(this.#path, { throwIfNoEntry: false }) === undefined ? [] : this.#read();
+    replaceOwnFile(join(directory, "oci-layout"), '{"imageLayoutVersion":"1.0.0"}');
   }
 
-  /** The index only names a cache. A damaged one is put aside and images are pulled again; running containers know their manifests from their tasks. */
+  /** The index only names a cache. A damaged one, or what else has its name, is put aside and images are pulled again; running containers know their manifests from their tasks. */
   #read(): Entry[] {
     try {
-      return entriesIn(readFileSync(this.#path), this.#path);
+      return entriesIn(readOwnFile(this.#path), this.#path);
     } catch (error) {
-      if (!(error instanceof ImageError)) throw error;
+      if (!(error instanceof ImageError) && (error as { code?: string }).code !== "state-unreadable") throw error;
       renameSync(this.#path, `${this.#path}.damaged`);
       return [];
     }
@@ -80,15 +81,7 @@ export class Layout {
         [PULLED]: new Date(pulledMs).toISOString(),
       },
     }));
-    const fresh = `${this.#path}.new`;
-    const fd = openSync(fresh, "w", 0o600);
-    try {
-      writeFileSync(fd, JSON.stringify({ schemaVersion: 2, manifests }));
-      fsyncSync(fd);
-    } finally {
-      closeSync(fd);
-    }
-    renameSync(fresh, this.#path);
+    replaceOwnFile(this.#path, JSON.stringify({ schemaVersion: 2, manifests }), { isSynced: true });
     this.#entries = entries;
   }
 }

@@ -1,6 +1,6 @@
 /** Overlays of root file systems are mounted and unmounted by programs. One process serves all who ask at the same time, or while the one before is busy: starting it costs this daemon more than its work. */
-import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
+import { isMounted } from "../own/index.ts";
 import { asMemoryFile } from "../secrets/index.ts";
 import { runProgram } from "./program.ts";
 
@@ -92,19 +92,4 @@ function escaped(field: string): string {
 function mountOne(options: string, path: string, cwd: string, signal?: AbortSignal): Promise<unknown> {
   const args = ["-t", "overlay", "overlay", "-o", options, path];
   return runProgram("mount", args, { cwd, env: OLD_INTERFACE, ...(signal === undefined ? {} : { signal }) });
-}
-
-/** A directory may be mounted at its own place: then it is of the same file system as the one above it. */
-function isMounted(path: string): boolean {
-  if (!existsSync(path)) return false;
-  const real = realpathSync(path);
-  return readFileSync("/proc/self/mountinfo", "utf8")
-    .split("\n")
-    .some((line) => pointOf(line) === real);
-}
-
-/** proc_pid_mountinfo(5) writes white space and backslashes as octal numbers. */
-function pointOf(line: string): string {
-  const [, , , , point = ""] = line.split(" ");
-  return point.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 }

@@ -1,6 +1,7 @@
 /** Where the images are, below the state directory. Only root can enter it, so that no user can run setuid programs or open devices of images. */
 import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { makeOwnDirectory } from "../own/index.ts";
 
 export class Places {
   readonly #directory: string;
@@ -47,9 +48,10 @@ export class Places {
   }
 
   make(): void {
-    for (const path of [this.#directory, this.layers, this.unsynced, this.staging, this.roots, join(this.blobs, "sha256")])
-      mkdirSync(path, { recursive: true, mode: 0o700 });
+    mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
     // The directory may have existed before, for instance as the mount point of a disk.
     chmodSync(this.#directory, 0o700);
+    for (const path of [this.layers, this.unsynced, this.staging, this.roots, this.layout, this.blobs, join(this.blobs, "sha256")])
+      makeOwnDirectory(path, { mode: 0o700 });
   }
 }

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { accessSync, constants, statSync } from "node:fs";
 import { join } from "node:path";
+import { killGroup, PROGRAM_MS } from "../own/index.ts";
 import { ImageError } from "./errors.ts";
 
 const PACKAGES: Readonly<Record<string, string>> = {
@@ -20,6 +21,8 @@ export interface ProgramOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** It and its children are killed. */
   readonly signal?: AbortSignal;
+  /** They are killed after so many milliseconds, and are not waited for any longer. Default: two minutes where there is no signal, and none where there is one. */
+  readonly timeoutMs?: number;
   /** Most bytes of stdout; more is an error. Default: 4 MiB. */
   readonly mostOutput?: number;
   /** Descriptors that it has as 3 and so on. */
@@ -35,19 +38,30 @@ const LONGEST_REASON = 1000;
 /** Returns stdout. @throws ImageError program-missing, pull-failed; the reason of `signal` */
 export async function runProgram(program: string, args: readonly string[], options: ProgramOptions = {}): Promise<Buffer> {
   const { cwd, env, signal, mostOutput = MOST_OUTPUT, descriptors = [] } = options;
+  const { timeoutMs = signal === undefined ? PROGRAM_MS : undefined } = options;
   signal?.throwIfAborted();
   const child = spawn(program, [...args], {
     ...{ cwd, detached: true, env: { ...process.env, ...env } },
     stdio: ["ignore", "pipe", "pipe", ...descriptors],
   });
-  const kill = () => killGroup(child);
+  const kill = () => endGroup(child);
   signal?.addEventListener("abort", kill);
+  let timer: NodeJS.Timeout | undefined;
+  const isLate = new Promise<never>((_, reject) => {
+    const late = () => {
+      kill();
+      child.unref();
+      reject(new ImageError("pull-failed", `${program} has not ended within ${timeoutMs! / 1000} s`));
+    };
+    if (timeoutMs !== undefined) timer = setTimeout(late, timeoutMs);
+  });
   try {
-    const { stdout, stderr, how } = await ended(child, program, mostOutput);
+    const { stdout, stderr, how } = await Promise.race([ended(child, program, mostOutput), isLate]);
     signal?.throwIfAborted();
     if (how !== undefined) throw new ImageError("pull-failed", `${program} ${how}${stderr === "" ? "" : `: ${stderr}`}`);
     return stdout;
   } finally {
+    clearTimeout(timer);
     signal?.removeEventListener("abort", kill);
   }
 }
@@ -81,7 +95,7 @@ function ended(child: ChildProcess, program: string, mostOutput: number): Promis
     let errors = "";
     child.stdout!.on("data", (chunk: Buffer) => {
       size += chunk.length;
-      if (size > mostOutput) killGroup(child);
+      if (size > mostOutput) endGroup(child);
       else chunks.push(chunk);
     });
     child.stderr!.on("data", (chunk: Buffer) => {
@@ -106,15 +120,10 @@ function missingError(program: string): ImageError {
 }
 
 /** A process that left the group may hold the pipes open. Nothing more is read from them, so nobody waits for it. */
-function killGroup({ pid, stdout, stderr }: ChildProcess): void {
-  stdout?.destroy();
-  stderr?.destroy();
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, "SIGKILL");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
-  }
+function endGroup(child: ChildProcess): void {
+  child.stdout?.destroy();
+  child.stderr?.destroy();
+  killGroup(child);
 }
 
 /** skopeo and umoci log lines of key=value; the last one that is fatal says it. Control characters could be commands for a terminal. */

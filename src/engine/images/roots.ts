@@ -2,9 +2,10 @@
  * The root file system of one incarnation: an overlay over the layers of its image, or a copy of them. It is mounted where the daemon is, so that the
  * daemon finds it again; what the container writes goes with it.
  */
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { lstatSync, readdirSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { resolveInRoot } from "../../executor/index.ts";
+import { giveOwnDirectory, makeOwnDirectory, readOwnFile, replaceOwnFile, unmountBelow } from "../own/index.ts";
 import { removeScratch } from "../volumes/index.ts";
 import { copyAttributes } from "./attributes.ts";
 import type { ImageId } from "./load.ts";
@@ -16,6 +17,8 @@ import { runProgram } from "./program.ts";
 
 /** In the directory of a root file system: what it is made of. */
 const IMAGE = "image.json";
+/** Where it cannot be read: no digest is like it. */
+const UNKNOWN = "sha256:unknown";
 /** Devices of an image open nothing: a container has those of its own /dev. */
 const FLAGS = "nodev";
 
@@ -68,8 +71,12 @@ export class Roots {
   /** What is gone is released. @throws ImageError: it is in use */
   async release(id: string): Promise<void> {
     const directory = this.#places.root(id);
-    if (!existsSync(directory)) return;
-    await this.#mounts.unmount(this.path(id));
+    const found = lstatSync(directory, { throwIfNoEntry: false });
+    if (found === undefined) return;
+    if (found.isDirectory()) {
+      await this.#mounts.unmount(this.path(id));
+      unmountBelow(directory);
+    }
     await removeScratch(directory);
   }
 
@@ -94,11 +101,15 @@ export class Roots {
     }
   }
 
-  /** Images of all root file systems, also of containers that the engine does not know. */
+  /** Images of all root file systems, also of containers that the engine does not know. One that is damaged is of an image that is in no store. */
   images(): ImageId[] {
     return readdirSync(this.#places.roots).flatMap((id) => {
-      const path = join(this.#places.root(id), IMAGE);
-      return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as ImageId) : [];
+      try {
+        const { manifest, config } = JSON.parse(readOwnFile(join(this.#places.root(id), IMAGE)).toString()) as Partial<ImageId>;
+        return { manifest: String(manifest), config: config ?? null };
+      } catch (error) {
+        return (error as NodeJS.ErrnoException).code === "ENOENT" ? [] : { manifest: UNKNOWN, config: null };
+      }
     });
   }
 
@@ -107,19 +118,17 @@ export class Roots {
     for (const name of ["upper", "work", "merged", "empty"]) makeDirectory(join(this.#places.root(id), name));
     const path = join(this.#places.root(id), IMAGE);
     // A name stands for all of it, also after a crash.
-    writeFileSync(`${path}.new`, JSON.stringify({ manifest, config } satisfies ImageId));
-    renameSync(`${path}.new`, path);
+    replaceOwnFile(path, JSON.stringify({ manifest, config } satisfies ImageId), { mode: 0o644 });
     return this.path(id);
   }
 }
 
 /** For everybody, whatever the umask of this process. */
 function makeDirectory(path: string): void {
-  mkdirSync(path, { recursive: true });
-  chmodSync(path, 0o755);
+  makeOwnDirectory(path, { mode: 0o755 });
 }
 
 /** To their root; without users of its own it is that of the host already. */
 function giveTo(users: RootUsers | undefined, path: string): void {
-  if (users !== undefined) chownSync(path, users.first, users.first);
+  if (users !== undefined) giveOwnDirectory(path, { mode: 0o755, owner: { uid: users.first, gid: users.first } });
 }

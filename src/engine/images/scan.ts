@@ -3,6 +3,7 @@ import { createReadStream } from "node:fs";
 import { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
+import { openOwnFile } from "../own/index.ts";
 import { Directories } from "./directories.ts";
 import { ImageError } from "./errors.ts";
 import type { Descriptor } from "./manifest.ts";
@@ -55,7 +56,8 @@ export async function scanLayer(path: string, { mediaType, digest }: Descriptor,
     },
   });
   try {
-    const source = createReadStream(path);
+    // What is no regular file could block for ever, or never end.
+    const source = createReadStream("", { fd: openOwnFile(path) });
     if (mediaType.endsWith("+gzip")) await pipeline(source, createGunzip(), counted, { signal });
     else await pipeline(source, counted, { signal });
   } catch (error) {

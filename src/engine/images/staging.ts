@@ -1,7 +1,8 @@
 /** A directory in which a copy arrives. It is removed with the end of the copy, and what arrives is bounded: a source may send more bytes than it has announced. */
-import { mkdtempSync } from "node:fs";
+import { lstatSync, mkdtempSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { removeOwnFile } from "../own/index.ts";
 import { removeScratch } from "../volumes/index.ts";
 import { ImageError } from "./errors.ts";
 import type { Places } from "./places.ts";
@@ -42,6 +43,15 @@ export async function inStaging<T>(options: StagingOptions, copy: (directory: st
 /** @param source names it in the error. @throws ImageError image-refused */
 export function assertSmall(source: string, bytes: number, maxBytes: number): void {
   if (bytes > maxBytes) throw new ImageError("image-refused", `${source}: packed it has ${bytes} bytes, and this host allows ${maxBytes}`);
+}
+
+/** Removes what a killed daemon was pulling and unpacking: directories, and blobs that were being written (blob.ts). */
+export async function clearStaging({ staging }: Places): Promise<void> {
+  for (const name of await readdir(staging)) {
+    const path = join(staging, name);
+    if (lstatSync(path).isDirectory()) await removeScratch(path);
+    else removeOwnFile(path);
+  }
 }
 
 async function look(directory: string, { onProgress, maxBytes }: StagingOptions, bound: AbortController): Promise<void> {

@@ -3,12 +3,14 @@
  * records which files of theirs it removes.
  */
 import { createHash } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statfsSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, statfsSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
+import { removeOwnFile } from "../own/index.ts";
 import { removeScratch } from "../volumes/index.ts";
 import { copyAttributes } from "./attributes.ts";
 import { ImageError } from "./errors.ts";
 import type { Flights } from "./flights.ts";
+import { hasLayer, placeLayer } from "./layers.ts";
 import type { Loaded } from "./load.ts";
 import type { Descriptor } from "./manifest.ts";
 import { flagsOf, type Overlays } from "./overlays.ts";
@@ -36,7 +38,7 @@ const ALONE = 'umask 022 && exec umoci --log=error raw unpack --image "$1" "$2"'
 /** Unpacks the layers that are not there yet. @throws ImageError; the reason of `signal` */
 export async function unpackLayers({ manifest, config, layers }: Loaded, options: UnpackOptions): Promise<void> {
   const { places } = options;
-  const missing = layers.map((name) => !existsSync(join(places.layers, name)));
+  const missing = layers.map((name) => !hasLayer(places, name));
   // Layers that are there count against the limits, too: pulling an image in parts must not get around them.
   const sizes = missing.includes(true) ? await scanLayers(manifest.layers, options) : [];
   for (const [at, layer] of manifest.layers.entries()) {
@@ -53,7 +55,7 @@ export function flatName(layers: readonly string[]): string {
 export async function unpackFlat({ manifest, config, layers }: Loaded, options: UnpackOptions): Promise<string> {
   const { places } = options;
   const name = flatName(layers);
-  if (existsSync(join(places.layers, name))) return name;
+  if (hasLayer(places, name)) return name;
   const sizes = await scanLayers(manifest.layers, options);
   await once(
     name,
@@ -74,7 +76,7 @@ async function scanLayers(layers: readonly Descriptor[], { places, limits, signa
       await scanLayer(places.blob(layer.digest), layer, budget, signal);
     } catch (error) {
       // skopeo trusts a file with the name of a blob. A damaged one would never be fetched again.
-      if (error instanceof ImageError && error.code === "image-invalid") rmSync(places.blob(layer.digest), { force: true });
+      if (error instanceof ImageError && error.code === "image-invalid") removeOwnFile(places.blob(layer.digest));
       throw error;
     }
     sizes.push(budget.bytes - before);
@@ -94,14 +96,13 @@ interface Part {
 
 async function once(name: string, below: readonly string[], parts: readonly Part[], options: UnpackOptions): Promise<void> {
   const { flights, places, unsynced } = options;
-  const path = join(places.layers, name);
   await flights.join(name, options.signal, async (signal) => {
-    if (existsSync(path)) return;
+    if (hasLayer(places, name)) return;
     const directory = mkdtempSync(join(places.staging, "unpack-"));
     try {
       await unsynced.during(name, async () => {
         const content = await unpackIn(directory, below, parts, { ...options, signal });
-        return () => renameSync(content, path);
+        return () => placeLayer(places, name, content);
       });
     } finally {
       await removeScratch(directory);
@@ -157,7 +158,7 @@ function fullError(error: unknown, parts: readonly Part[]): unknown {
 /** What could not be unpacked is not kept: the next pull gets it anew. */
 function unpackError(error: unknown, parts: readonly Part[], places: Places): unknown {
   if (!(error instanceof ImageError) || error.code !== "pull-failed") return error;
-  for (const { layer } of parts) rmSync(places.blob(layer.digest), { force: true });
+  for (const { layer } of parts) removeOwnFile(places.blob(layer.digest));
   return new ImageError(
     "image-invalid",
     `layer ${parts.map(({ layer }) => layer.digest).join(", ")} could not be unpacked: ${error.message}`,

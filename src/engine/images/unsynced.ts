@@ -2,9 +2,9 @@
  * Layers are used as soon as they are unpacked: the page cache has all of them, and a daemon that is killed loses nothing of it. The disk gets them meanwhile. Until it has a layer, there is
  * a mark with the id of the boot, which the disk has before the layer gets its name. A layer with the mark of an earlier boot may have lost something: it is unpacked anew.
  */
-import { readFileSync, rmSync } from "node:fs";
 import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { readOwnFile, removeOwnFile } from "../own/index.ts";
 import { removeLayer } from "./layers.ts";
 import type { Places } from "./places.ts";
 import { runProgram } from "./program.ts";
@@ -15,6 +15,9 @@ export interface UnsyncedOptions {
   /** The disk could not be given what it has to have. It is tried again with the next layer, and when a daemon starts. */
   readonly onError: (error: unknown) => void;
 }
+
+/** All that anybody has written to the disk. Marks stay, and it is tried again. */
+const SYNC_MS = 600_000;
 
 interface Mark {
   /** The layer has its name. */
@@ -43,7 +46,7 @@ export class Unsynced {
       place();
     } catch (error) {
       this.#marks.delete(name);
-      rmSync(this.#path(name), { force: true });
+      removeOwnFile(this.#path(name));
       throw error;
     }
     mark.isPlaced = true;
@@ -54,12 +57,16 @@ export class Unsynced {
   async sweep(): Promise<void> {
     const { places, bootId } = this.#options;
     for (const name of await readdir(places.unsynced)) {
-      if (readFileSync(this.#path(name), "utf8") === bootId) {
+      if (this.#bootOf(name) === bootId) {
         this.#marks.set(name, { isPlaced: true });
         continue;
       }
       await removeLayer(places, name);
-      rmSync(this.#path(name));
+      try {
+        removeOwnFile(this.#path(name));
+      } catch (error) {
+        this.#options.onError(error);
+      }
     }
     void this.#sync();
   }
@@ -68,8 +75,19 @@ export class Unsynced {
     return join(this.#options.places.unsynced, name);
   }
 
+  /** undefined: what is there is no mark of this engine's. */
+  #bootOf(name: string): string | undefined {
+    try {
+      return readOwnFile(this.#path(name)).toString();
+    } catch (error) {
+      if ((error as { readonly code?: string }).code === "state-unreadable") return undefined;
+      throw error;
+    }
+  }
+
   async #write(name: string): Promise<void> {
-    const file = await open(this.#path(name), "w", 0o600);
+    removeOwnFile(this.#path(name));
+    const file = await open(this.#path(name), "wx", 0o600);
     try {
       await file.writeFile(this.#options.bootId);
       await file.sync();
@@ -92,10 +110,10 @@ export class Unsynced {
       for (;;) {
         const due = [...this.#marks].filter(([, { isPlaced }]) => isPlaced);
         if (due.length === 0) return;
-        await runProgram("sync", ["--file-system", this.#options.places.layers]);
+        await runProgram("sync", ["--file-system", this.#options.places.layers], { timeoutMs: SYNC_MS });
         // A layer may have been removed and unpacked anew since then.
         for (const [name] of due.filter(([name, mark]) => this.#marks.get(name) === mark)) {
-          rmSync(this.#path(name), { force: true });
+          removeOwnFile(this.#path(name));
           this.#marks.delete(name);
         }
       }

@@ -1,7 +1,7 @@
 /** Whether all of an image is in the store. */
-import { existsSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, lstatSync } from "node:fs";
 import { ImageError } from "./errors.ts";
+import { hasLayer } from "./layers.ts";
 import type { Entry } from "./layout.ts";
 import { type ImageId, type Loaded, loadImage } from "./load.ts";
 import type { Places } from "./places.ts";
@@ -20,9 +20,7 @@ export function isThere(places: Places, id: ImageId): boolean {
   if (![manifest, ...(config === null ? [] : [config])].every((digest) => existsSync(places.blob(digest)))) return false;
   const loaded = loadedOr(places, id);
   if (loaded === undefined) return false;
-  return loaded.manifest.layers.every(
-    ({ digest, size }, at) => existsSync(join(places.layers, loaded.layers[at]!)) || sizeOf(places, digest) === size,
-  );
+  return loaded.manifest.layers.every(({ digest, size }, at) => hasLayer(places, loaded.layers[at]!) || sizeOf(places, digest) === size);
 }
 
 /** Bytes of all its blobs; null when the image is damaged. */
@@ -43,5 +41,5 @@ export function loadedOr(places: Places, id: ImageId): Loaded | undefined {
 }
 
 function sizeOf(places: Places, digest: string): number | undefined {
-  return statSync(places.blob(digest), { throwIfNoEntry: false })?.size;
+  return lstatSync(places.blob(digest), { throwIfNoEntry: false })?.size;
 }

@@ -1,6 +1,7 @@
 /** The logs of a container's incarnations, BASE.GENERATION.log each. The current one and the one before it are kept. */
-import { existsSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { removeOwnFile } from "../own/index.ts";
 
 const LOG = /^(.*)\.(\d+)\.log$/;
 const FILE = /^(.*)\.(\d+)\.log(?:\.\d+)?$/;
@@ -18,6 +19,6 @@ export function pruneLogs(path: string): void {
   const [, base, generation] = LOG.exec(basename(path)) ?? [];
   for (const name of readdirSync(dirname(path))) {
     const [, ofBase, ofGeneration] = FILE.exec(name) ?? [];
-    if (base !== undefined && ofBase === base && Number(ofGeneration) < Number(generation) - 1) rmSync(join(dirname(path), name));
+    if (base !== undefined && ofBase === base && Number(ofGeneration) < Number(generation) - 1) removeOwnFile(join(dirname(path), name));
   }
 }

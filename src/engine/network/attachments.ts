@@ -2,19 +2,9 @@
  * Stores which networks each task is attached to, one file a task. The file is written before anything is made, and again with the results. DEL and CHECK use the
  * stored configuration, so that a new configuration or a new version of this program undoes exactly what was done.
  */
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { readOwnFile, removeOwnFile, replaceOwnFile } from "../own/index.ts";
 import type { NetworkStep } from "../plan/index.ts";
 import type { CniResult } from "./answer.ts";
 
@@ -56,7 +46,7 @@ export class Attachments {
   remove(containerId: string): void {
     const path = this.#path(containerId);
     // A kill may have left what was being written.
-    for (const one of [path, makingOf(path)]) rmSync(one, { force: true });
+    for (const one of [path, `${path}.new`]) removeOwnFile(one);
     this.#all().delete(containerId);
   }
 
@@ -88,11 +78,11 @@ export class Attachments {
         namespace,
         nat = [],
         reachesMetadata,
-      } = JSON.parse(readFileSync(this.#path(containerId), "utf8")) as Attachment;
+      } = JSON.parse(readOwnFile(this.#path(containerId)).toString()) as Attachment;
       if (Array.isArray(steps) && typeof namespace === "string")
         return { containerId, bootId, namespace, steps, results, nat, ...(reachesMetadata === undefined ? {} : { reachesMetadata }) };
     } catch {
-      // Invalid JSON is handled like a file of another format.
+      // Invalid JSON, and what is no file of this engine's, is handled like a file of another format.
     }
     return { containerId, bootId: "", namespace: "", steps: [], results: null };
   }
@@ -102,28 +92,10 @@ export class Attachments {
   }
 }
 
-function makingOf(path: string): string {
-  return `${path}.making`;
-}
-
 /** Replaces the file atomically: readers see the old or the new text, also after a power failure. A failure leaves the old one, and nothing else. */
 export function writeDurably(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const making = makingOf(path);
-  try {
-    const fd = openSync(making, "w", 0o600);
-    try {
-      // What a full disk takes only a part of is an error.
-      writeFileSync(fd, text);
-      fsyncSync(fd);
-    } finally {
-      closeSync(fd);
-    }
-    renameSync(making, path);
-  } catch (error) {
-    rmSync(making, { force: true });
-    throw error;
-  }
+  replaceOwnFile(path, text, { isSynced: true });
   const directory = openSync(dirname(path), "r");
   try {
     fsyncSync(directory);

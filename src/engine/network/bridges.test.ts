@@ -5,12 +5,15 @@ import { expect, onTestFinished, test } from "vitest";
 import type { Attachment, Attachments } from "./attachments.ts";
 import { Bridges } from "./bridges.ts";
 
-/** In the place of ip(8): it notes what it was asked for, and takes a moment. */
+/** In the place of ip(8): it notes what it was asked to remove, and takes a moment. There are bridges, and an interface of another kind that has the name of one. */
 function noting(): () => string[] {
   const directory = mkdtempSync(join(tmpdir(), "runt-bridges-"));
   const log = join(directory, "log");
   writeFileSync(log, "");
-  writeFileSync(join(directory, "ip"), `#!/bin/sh\nsleep 0.1\necho "$@" >> ${log}\n`);
+  writeFileSync(
+    join(directory, "ip"),
+    `#!/bin/sh\nsleep 0.1\ncase "$*" in *show*) printf "3: rt-one: <UP>\\n4: rt-two: <UP>\\n" ;; *) echo "$@" >> ${log} ;; esac\n`,
+  );
   chmodSync(join(directory, "ip"), 0o755);
   const before = process.env["PATH"];
   process.env["PATH"] = `${directory}:${before}`;
@@ -39,4 +42,13 @@ test("E71: of two tasks that leave a bridge at once the second one removes it, o
   }
   await bridges.leave(stays);
   expect(asked()).toEqual(["link delete rt-one", "link delete rt-two"]);
+});
+
+test("an interface that is no bridge is somebody else's, whatever its name is: it stays, and what the bridge had goes", async () => {
+  const asked = noting();
+  const removed: string[] = [];
+  const own = attachment("a", "rt-other");
+  const bridges = new Bridges({ all: () => [own] } as unknown as Attachments, 10_000, async (name) => void removed.push(name));
+  await bridges.leave(own);
+  expect([asked(), removed]).toEqual([[""], ["rt-other"]]);
 });

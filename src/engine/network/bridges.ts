@@ -49,18 +49,20 @@ export class Bridges {
     return bridges.filter((name) => !used.has(name));
   }
 
+  /** An interface of another kind with its name is somebody else's, and stays. */
   async #remove(name: string): Promise<void> {
-    await output("ip", ["link", "delete", name], this.#timeoutMs).catch(async (error) => {
-      if ((await this.#present()).includes(name)) throw error;
-    });
+    if (await isBridge(name, this.#timeoutMs))
+      await output("ip", ["link", "delete", name], this.#timeoutMs).catch(async (error) => {
+        if (await isBridge(name, this.#timeoutMs)) throw error;
+      });
     await this.#onRemoved(name);
   }
+}
 
-  /** Parses lines such as "3: rt-0123456789: <BROADCAST,...". sysfs is not used, because it shows the network namespace in which it was mounted. */
-  async #present(): Promise<string[]> {
-    const text = await output("ip", ["-o", "link", "show", "type", "bridge"], this.#timeoutMs);
-    return text.split("\n").flatMap((line) => /^\d+: ([^:@]+)/.exec(line)?.[1] ?? []);
-  }
+/** Whether a bridge has this name. Parses lines such as "3: rt-0123456789: <BROADCAST,...". sysfs shows the network namespace in which it was mounted. */
+export async function isBridge(name: string, timeoutMs: number): Promise<boolean> {
+  const text = await output("ip", ["-o", "link", "show", "type", "bridge"], timeoutMs);
+  return text.split("\n").some((line) => /^\d+: ([^:@]+)/.exec(line)?.[1] === name);
 }
 
 function bridgesOf({ steps }: Pick<Attachment, "steps">): string[] {

@@ -1,5 +1,6 @@
 /** Runs programs of the host, each with a limit in time and output. */
 import { spawn } from "node:child_process";
+import { killGroup } from "../own/index.ts";
 import { NetworkError } from "./errors.ts";
 
 export interface CommandRequest {
@@ -37,7 +38,7 @@ export function runCommand({ program, args = [], env, input = "", timeoutMs }: C
     let isTimedOut = false;
     const timer = setTimeout(() => {
       isTimedOut = true;
-      killGroup(child.pid);
+      killGroup(child);
       // A process that has left the group may still hold the pipes open.
       for (const stream of [child.stdout, child.stderr]) stream.destroy();
     }, timeoutMs);
@@ -54,15 +55,6 @@ export function runCommand({ program, args = [], env, input = "", timeoutMs }: C
     child.stdin.on("error", () => {});
     child.stdin.end(input);
   });
-}
-
-function killGroup(pid: number | undefined): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, "SIGKILL");
-  } catch {
-    // The whole group has already exited.
-  }
 }
 
 function collect(stream: NodeJS.ReadableStream): () => string {

@@ -1,15 +1,19 @@
 /** Writes hosts, hostname and resolv.conf of each task. The files are bind-mounted into containers, so that they must be written in place, not replaced. */
-import { chmodSync, closeSync, ftruncateSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import { lstatSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { makeOwnDirectory, overwriteOwnFile, removeOwnTree } from "../own/index.ts";
 import { fileContents, hostsOf, hostsSaid, type Named, NETWORK_FILES } from "../plan/index.ts";
 import type { TaskSpec } from "../spec/index.ts";
 
 const HOST_RESOLV = "/etc/resolv.conf";
+/** Every user of a container must be able to read them, whatever the umask of this process. */
+const MODE = 0o644;
+const MODE_OF_DIRECTORY = 0o755;
 
 /** `addresses` have prefix lengths. @throws the errors of the system calls */
 export function writeFiles(directory: string, spec: TaskSpec, addresses: readonly string[]): void {
   const { name, network } = spec;
-  mkdirSync(directory, { recursive: true, mode: 0o755 });
+  makeOwnDirectory(directory, { mode: MODE_OF_DIRECTORY, parents: MODE_OF_DIRECTORY });
   const contents = fileContents({
     names: [name, ...(network?.aliases ?? [])],
     addresses: addresses.map(withoutPrefix),
@@ -18,9 +22,7 @@ export function writeFiles(directory: string, spec: TaskSpec, addresses: readonl
     hostResolv: textOf(HOST_RESOLV),
   });
   for (const file of NETWORK_FILES) {
-    writeFileSync(join(directory, file), contents[file]);
-    // Every user of a container must be able to read them, whatever the umask of this process.
-    chmodSync(join(directory, file), 0o644);
+    overwriteOwnFile(join(directory, file), contents[file], MODE);
   }
 }
 
@@ -28,15 +30,10 @@ export function writeFiles(directory: string, spec: TaskSpec, addresses: readonl
 export function writeHosts(directory: string, spec: TaskSpec, addresses: readonly string[], peers: readonly Named[]): void {
   const { name, network } = spec;
   const further = [...hostsSaid(spec, addresses), ...peers];
-  const text = Buffer.from(hostsOf([name, ...(network?.aliases ?? [])], addresses.map(withoutPrefix), further));
-  // Opened without O_TRUNC, because a container that reads the file at this moment must not find it empty.
-  const fd = openSync(join(directory, "hosts"), "r+");
-  try {
-    writeSync(fd, text, 0, text.length, 0);
-    ftruncateSync(fd, text.length);
-  } finally {
-    closeSync(fd);
-  }
+  const path = join(directory, "hosts");
+  // The network is gone with its files.
+  lstatSync(path);
+  overwriteOwnFile(path, hostsOf([name, ...(network?.aliases ?? [])], addresses.map(withoutPrefix), further), MODE);
 }
 
 export function withoutPrefix(address: string): string {
@@ -44,7 +41,7 @@ export function withoutPrefix(address: string): string {
 }
 
 export function removeFiles(directory: string): void {
-  rmSync(directory, { recursive: true, force: true });
+  removeOwnTree(directory);
 }
 
 function textOf(path: string): string {

@@ -1,6 +1,7 @@
 /** Network namespaces that are bound to a file, so that they exist independently of any process. */
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync } from "node:fs";
-import { dirname } from "node:path";
+import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { isMounted, mountsBelow, removeOwnFile } from "../own/index.ts";
 import { output } from "./command.ts";
 import { whileHeld } from "./holder.ts";
 import type { Together } from "./together.ts";
@@ -62,7 +63,7 @@ export async function unpinNamespace(path: string, unmounting: Together): Promis
       // Where one of several cannot be unmounted, the others are, and are then asked for once more.
       if (isPinned(path)) throw error;
     });
-  rmSync(path, { force: true });
+  removeOwnFile(path);
 }
 
 /** @throws NetworkError: one of them could not be unmounted */
@@ -70,17 +71,11 @@ export async function unmountNamespaces(paths: readonly string[], timeoutMs: num
   await output("umount", ["--lazy", ...paths], timeoutMs);
 }
 
-/** Reads /proc/self/mountinfo, where the fifth field is the mount point and blanks are octal escapes. Source: proc(5). */
 export function isPinned(path: string): boolean {
-  return existsSync(path) && pinnedBelow(dirname(path)).includes(path);
+  return isMounted(path);
 }
 
-/** The files below a directory to which namespaces are bound. */
+/** The files in a directory to which namespaces are bound. */
 export function pinnedBelow(directory: string): string[] {
-  const points = readFileSync("/proc/self/mountinfo", "utf8").split("\n");
-  return [...new Set(points.map((line) => unescaped(line.split(" ")[4] ?? "")))].filter((point) => point.startsWith(`${directory}/`));
-}
-
-function unescaped(text: string): string {
-  return text.replaceAll(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
+  return [...new Set(mountsBelow(directory))].map((point) => join(directory, basename(point)));
 }

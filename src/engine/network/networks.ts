@@ -1,7 +1,8 @@
 /** Networks of this engine. Each is a bridge on the host with a subnet. Name and subnet are stored before the bridge is made. */
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { readOwnFile } from "../own/index.ts";
 import type { BridgeNetwork } from "../plan/index.ts";
 import { writeDurably } from "./attachments.ts";
 import { output } from "./command.ts";
@@ -77,7 +78,7 @@ function bridgeOf(network: string): string {
 
 function readIn(path: string): BridgeNetwork | undefined {
   try {
-    const found = JSON.parse(readFileSync(path, "utf8")) as BridgeNetwork;
+    const found = JSON.parse(readOwnFile(path).toString()) as BridgeNetwork;
     return [found.name, found.bridge, found.subnet].every((text) => typeof text === "string") ? found : undefined;
   } catch {
     return undefined;

@@ -1,6 +1,8 @@
 /** Removes network resources on the host that belong to no known task, as after a crash, with a damaged record, or with a restored state directory. */
-import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
+import { readOwnFile, removeOwnFile } from "../own/index.ts";
+import { isBridge } from "./bridges.ts";
 import { output } from "./command.ts";
 import { pinnedBelow, unpinNamespace } from "./namespace.ts";
 import { type RuleOwner, sweepRules } from "./rules.ts";
@@ -29,12 +31,28 @@ export async function tidyNamespaces({ namespaces, unmounting }: TidyOptions, is
 
 /** host-local keeps a file for each address. Its first line is the id of the container. @throws the errors of the system calls */
 export function tidyLeases({ leases, prefix }: TidyOptions, isKnown: (id: string) => boolean): void {
-  const networks = existsSync(leases) ? readdirSync(leases).filter((name) => name.startsWith(prefix)) : [];
+  const networks = existsSync(leases)
+    ? readdirSync(leases).filter((name) => name.startsWith(prefix) && isDirectory(join(leases, name)))
+    : [];
   for (const directory of networks.map((name) => join(leases, name))) {
     for (const address of readdirSync(directory).filter((name) => ADDRESS.test(name))) {
-      const [id = ""] = readFileSync(join(directory, address), "utf8").split(/\r?\n/);
-      if (!isKnown(id)) rmSync(join(directory, address), { force: true });
+      const id = leaseOf(join(directory, address));
+      if (id === undefined || !isKnown(id)) removeOwnFile(join(directory, address));
     }
+  }
+}
+
+function isDirectory(path: string): boolean {
+  return lstatSync(path).isDirectory();
+}
+
+/** undefined: it is no file of host-local's. */
+function leaseOf(path: string): string | undefined {
+  try {
+    return readOwnFile(path).toString().split(/\r?\n/)[0];
+  } catch (error) {
+    if ((error as { readonly code?: string }).code === "state-unreadable") return undefined;
+    throw error;
   }
 }
 
@@ -49,14 +67,12 @@ export async function tidyRules({ prefix, timeoutMs }: TidyOptions, isKnown: (id
   await sweepRules(({ network, id }: RuleOwner) => network.startsWith(`${prefix}-`) && !isKnown(id), timeoutMs);
 }
 
-/** Removes bridges that no task uses, and the interfaces attached to them. @throws NetworkError program-missing, program-failed */
+/** Removes bridges that no task uses, and the interfaces that a plugin has attached to them. What others have attached stays, and so does what is no bridge. @throws NetworkError program-missing, program-failed */
 export async function tidyBridges(unused: readonly string[], timeoutMs: number): Promise<void> {
   for (const bridge of unused) {
-    const links = await output("ip", ["-o", "link", "show"], timeoutMs);
-    if (!new RegExp(`^\\d+: ${bridge}:`, "m").test(links)) continue;
-    for (const [, name] of links.matchAll(new RegExp(`^\\d+: ([^:@]+)[@:].* master ${bridge} `, "gm"))) {
-      await output("ip", ["link", "delete", name!], timeoutMs);
-    }
+    if (!(await isBridge(bridge, timeoutMs))) continue;
+    const links = await output("ip", ["-o", "link", "show", "master", bridge, "type", "veth"], timeoutMs);
+    for (const [, name] of links.matchAll(/^\d+: (veth[0-9a-f]{8})@/gm)) await output("ip", ["link", "delete", name!], timeoutMs);
     await output("ip", ["link", "delete", bridge], timeoutMs);
   }
 }

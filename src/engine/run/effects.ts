@@ -1,5 +1,5 @@
 /** Performs actions. An action can be repeated after a crash, because the name of what it makes was recorded before. Its result is an event. */
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { isSlice, removeEmptyLevels } from "../cgroup/index.ts";
 import type { Images } from "../images/index.ts";
@@ -17,11 +17,11 @@ import {
   USERS_OF_A_TASK,
 } from "../model/index.ts";
 import type { TaskNetworks } from "../network/index.ts";
+import { removeOwnTree, unmountBelow } from "../own/index.ts";
 import { isInMachine, limitsOf, type Runtimes } from "../plan/index.ts";
 import type { SecretFiles } from "../secrets/index.ts";
 import { isJoinedEarly } from "../spec/index.ts";
 import type { TaskUsers } from "../users/index.ts";
-import { unmountBelow } from "../volumes/index.ts";
 import { Checking } from "./checking.ts";
 
 import type { KeptVolumes } from "./containers/kept-volumes.ts";
@@ -185,12 +185,13 @@ export class Effects {
   forget({ id, cgroup }: Pick<TaskRecord, "id" | "cgroup">): void {
     const { paths, cgroupParent } = this.#options;
     if (cgroup === null && !isSlice(cgroupParent)) removeEmptyLevels(cgroupParent);
-    // A directory of the host may be bind-mounted below. It is unmounted first, so that its content is not removed.
-    unmountBelow(paths.volumes(id));
     this.#options.users.remove(id);
     const { logs, volumes, metadataOf, endMessages, logRouters, etc } = paths;
-    for (const path of [logs, volumes, metadataOf, endMessages, logRouters, etc].map((of) => of.call(paths, id)))
-      rmSync(path, { recursive: true, force: true });
+    for (const path of [logs, volumes, metadataOf, endMessages, logRouters, etc].map((of) => of.call(paths, id))) {
+      // A directory of the host may be bind-mounted below. It is unmounted first, so that its content is not removed.
+      unmountBelow(path);
+      removeOwnTree(path);
+    }
     this.#options.specCopies.remove(id);
   }
 

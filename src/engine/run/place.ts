@@ -3,10 +3,11 @@
  * must not end, remove or take over anything of it.
  */
 import { randomUUID } from "node:crypto";
-import { readFileSync, realpathSync, rmSync, statSync } from "node:fs";
+import { readFileSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { Executor } from "../../executor/index.ts";
 import { copiedRecord } from "../model/index.ts";
+import { removeOwnTree } from "../own/index.ts";
 import { type Contents, type Store, type StoredRecord, StoreError } from "../store/index.ts";
 import { bootId, systemClock } from "./clock.ts";
 import { hostFactsIn, hostRow, type Inode, type Place, placeIn, placeRow, taskRow, tasksIn } from "./desired/codec.ts";
@@ -65,7 +66,7 @@ function becomeOwn(
   here: Omit<Place, "id">,
   { stateDir, log }: { readonly stateDir: string; readonly log: EngineLog },
 ): Contents {
-  for (const name of OF_RUNNING) rmSync(join(stateDir, name), { recursive: true, force: true });
+  for (const name of OF_RUNNING) removeOwnTree(join(stateDir, name));
   const facts = hostFactsIn(records);
   const put: StoredRecord[] = [
     ...tasksIn(records, store.path).map((record) => taskRow(copiedRecord(record, systemClock.now(), randomUUID()))),

@@ -57,7 +57,7 @@ export async function restore(options: RestoreOptions): Promise<void> {
   told("orphans", { adopted: adopted.length, left: options.orphans.ids.length });
   const present = new Set([...stored, ...adopted].flatMap(idsOf).concat(unknown));
   const strays = await options.images.sweep(present);
-  await options.secrets.sweep(present);
+  for (const error of await options.secrets.sweep(present)) log("error", "secrets-left", { message: String(error) });
   if (strays.length > 0) log("info", "roots-removed", { ids: strays.join(", ") });
   const left = await tidyNetworks(options.networks, stored, unknown);
   for (const error of left) log("error", "network-left", { message: String(error) });

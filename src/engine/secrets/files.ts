@@ -1,6 +1,7 @@
 /** Writes the secrets of one incarnation to files in a tmpfs of its own, which is removed with it. */
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, lchownSync, lstatSync, readdirSync, readFileSync, rmdirSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
+import { giveOwnDirectory, makeOwnDirectory, openOwnFile, writeOwnFile } from "../own/index.ts";
 import { mountMemory, unmountMemory } from "../volumes/index.ts";
 import { readSecret } from "./read.ts";
 import { SecretError, type SecretSource } from "./source.ts";
@@ -36,12 +37,12 @@ export class SecretFiles {
   async make(id: string, files: readonly SecretFile[], signal: AbortSignal): Promise<void> {
     await this.release(id);
     if (files.length === 0) return;
-    mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
+    makeOwnDirectory(this.#directory, { mode: 0o700 });
     const directory = join(this.#directory, id);
     try {
-      mkdirSync(directory, { mode: 0o700 });
+      makeOwnDirectory(directory, { mode: 0o700 });
       await mountMemory(directory, MOST);
-      chmodSync(directory, 0o700);
+      giveOwnDirectory(directory, { mode: 0o700 });
       const paths = this.paths(id, files.length);
       for (const [at, file] of files.entries()) await writeSecret(paths[at]!, file, signal);
     } catch (error) {
@@ -50,29 +51,42 @@ export class SecretFiles {
     }
   }
 
-  /** Removes the files. Succeeds if there are none. @throws Error: they are in use */
+  /** Removes the files. Succeeds if there are none. @throws Error: they are in use, or somebody else has files there */
   async release(id: string): Promise<void> {
     const directory = join(this.#directory, id);
-    if (!existsSync(directory)) return;
     await unmountMemory(directory);
-    rmdirSync(directory);
+    const found = lstatSync(directory, { throwIfNoEntry: false });
+    if (found?.isDirectory()) rmdirSync(directory);
+    else if (found !== undefined) unlinkSync(directory);
   }
 
-  /** Removes the files of all incarnations except these. Called at the start. */
-  async sweep(ids: ReadonlySet<string>): Promise<void> {
-    if (!existsSync(this.#directory)) return;
-    for (const id of readdirSync(this.#directory)) if (!ids.has(id)) await this.release(id);
+  /** Removes the files of all incarnations except these. Called at the start. Returns what could not be removed. */
+  async sweep(ids: ReadonlySet<string>): Promise<readonly unknown[]> {
+    if (!existsSync(this.#directory)) return [];
+    const left: unknown[] = [];
+    for (const id of readdirSync(this.#directory)) if (!ids.has(id)) await this.release(id).catch((error) => left.push(error));
+    return left;
   }
 }
 
 /** The content of a file as value of an environment variable. @throws SecretError: it is no text */
 export function readVariable(path: string, name: string): string {
-  const bytes = readFileSync(path);
+  const bytes = readSecretIn(path);
   const text = bytes.toString();
   const isText = !text.includes("\0") && Buffer.from(text).equals(bytes);
   bytes.fill(0);
   if (!isText) throw new SecretError(`secret ${name}: it is no text, and cannot be a variable`);
   return text;
+}
+
+/** It is of the user of the container, in a directory of which only root makes entries. */
+function readSecretIn(path: string): Buffer {
+  const fd = openOwnFile(path, MOST, { isOfAnybody: true });
+  try {
+    return readFileSync(fd);
+  } finally {
+    closeSync(fd);
+  }
 }
 
 async function writeSecret(path: string, { name, source, mode, uid }: SecretFile, signal: AbortSignal): Promise<void> {
@@ -84,9 +98,8 @@ async function writeSecret(path: string, { name, source, mode, uid }: SecretFile
     throw new SecretError(`secret ${name}: ${error.message}`, { cause: error });
   }
   try {
-    writeFileSync(path, bytes, { mode: 0o600, flag: "wx" });
-    chownSync(path, uid, uid);
-    chmodSync(path, mode);
+    writeOwnFile(path, bytes, mode);
+    lchownSync(path, uid, uid);
   } finally {
     bytes.fill(0);
   }

@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
+import { killGroup } from "../own/index.ts";
 import { SecretError, type SecretSource } from "./source.ts";
 
 /** In bytes; larger secrets are refused. */
@@ -45,7 +46,7 @@ function programOutput([program, ...args]: readonly [string, ...string[]], signa
     const kill = (reason: string) => {
       why ??= reason;
       child.stdout.destroy();
-      if (child.pid !== undefined) killGroup(child.pid);
+      killGroup(child);
     };
     const leave = () => kill("nobody wants it any more");
     signal.addEventListener("abort", leave);
@@ -73,12 +74,4 @@ function programOutput([program, ...args]: readonly [string, ...string[]], signa
       reject(new SecretError(`${program} ${why ?? (ended === null ? `has failed (${code})` : `was ended by ${ended}`)}`));
     });
   });
-}
-
-function killGroup(pid: number): void {
-  try {
-    process.kill(-pid, "SIGKILL");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
-  }
 }

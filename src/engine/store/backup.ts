@@ -1,7 +1,8 @@
 /** Copies the database, and verifies the copy by reading it. */
-import { chmodSync, closeSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, closeSync, fsyncSync, openSync, renameSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type DatabaseSyncInstance } from "@photostructure/sqlite";
+import { removeOwnFile } from "../own/index.ts";
 import { StoreError } from "./errors.ts";
 import { faultsOf } from "./rows.ts";
 
@@ -13,7 +14,7 @@ import { faultsOf } from "./rows.ts";
 export function backUp(database: DatabaseSyncInstance, target: string, known: readonly string[] = []): void {
   const temporary = `${target}.new`;
   try {
-    rmSync(temporary, { force: true });
+    removeOwnFile(temporary);
     database.prepare("VACUUM INTO ?").run(temporary);
     chmodSync(temporary, 0o600);
     verify(temporary, known);
@@ -29,7 +30,7 @@ export function backUp(database: DatabaseSyncInstance, target: string, known: re
 /** An error is not reported here: its cause also makes the next copy fail, which is reported. */
 function removed(path: string): void {
   try {
-    rmSync(path, { force: true });
+    removeOwnFile(path);
   } catch {}
 }
 

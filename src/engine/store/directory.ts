@@ -17,6 +17,11 @@ export function databaseIn(directory: string): string {
   const path = join(directory, "engine.db");
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found !== undefined) mustBeOurs(path, found, (stats) => stats.isFile());
+  // SQLite follows links, and writes into what they lead to.
+  for (const log of [`${path}-wal`, `${path}-journal`, `${path}-shm`]) {
+    const there = lstatSync(log, { throwIfNoEntry: false });
+    if (there !== undefined) mustBeOurs(log, there, (stats) => stats.isFile());
+  }
   return path;
 }
 

@@ -1,6 +1,7 @@
 /** Reserves space on the disk in a file. If the disk is full, the file is removed, so that the store can still record what happens. */
-import { closeSync, existsSync, fsyncSync, lstatSync, openSync, renameSync, rmSync, statfsSync, writeSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, lstatSync, openSync, renameSync, statfsSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
+import { removeOwnFile } from "../own/index.ts";
 
 const SIZE = 4 * 1024 * 1024;
 const CHUNK = 256 * 1024;
@@ -17,11 +18,12 @@ export class Reserve {
   /** Makes the file if it is missing. Returns false if the disk has no space for it. */
   keep(): boolean {
     // One of another size is what a killed process was making, or of somebody else.
-    if (lstatSync(this.#path, { throwIfNoEntry: false })?.size === SIZE) return true;
+    const found = lstatSync(this.#path, { throwIfNoEntry: false });
+    if (found?.isFile() && found.size === SIZE) return true;
     const making = `${this.#path}.new`;
     let fd: number | undefined;
     try {
-      for (const path of [making, this.#path]) rmSync(path, { force: true });
+      for (const path of [making, this.#path]) removeOwnFile(path);
       // Nothing is written in vain while the disk is full.
       const { bavail, bsize } = statfsSync(dirname(this.#path));
       if (bavail * bsize < SIZE + BESIDE) return false;
@@ -47,7 +49,7 @@ export class Reserve {
 
 function removed(path: string): boolean {
   try {
-    rmSync(path, { force: true });
+    removeOwnFile(path);
     return true;
   } catch {
     // A file system that has become read-only.

@@ -312,6 +312,23 @@ describe("what is refused", () => {
     expect(codeOf(() => new Store({ directory }))).toBe("not-ours");
   });
 
+  test.each(["-wal", "-journal", "-shm"])(
+    "a link or a FIFO for the file %s of SQLite: it would be written into what the link leads to",
+    (end) => {
+      store.close();
+      const path = join(directory, `engine.db${end}`);
+      for (const [program, ...args] of [
+        ["ln", "-s", join(directory, "other"), path],
+        ["mkfifo", path],
+      ] as const) {
+        execFileSync(program, args);
+        expect(codeOf(() => new Store({ directory }))).toBe("not-ours");
+        rmSync(path);
+      }
+      expect(existsSync(join(directory, "other"))).toBe(false);
+    },
+  );
+
   test.skipIf(process.geteuid?.() !== 0)("a directory of another user (needs root)", () => {
     store.close();
     chownSync(directory, 12_345, 12_345);

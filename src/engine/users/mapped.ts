@@ -2,16 +2,12 @@
  * Makes an id-mapped mount of a directory: files of the ids from 0 on seem to belong to those from `first` on. mount(8) can do that from util-linux 2.39 on only, and the
  * runtime can do it for containers. So a container that runs nothing gets the mount below a directory that it shares with the host, and it propagates to there.
  */
-import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { type OciObject, Runtime } from "../../executor/index.ts";
+import { isMounted, makeOwnDirectory, removeOwnTree, runBounded, writeOwnFile } from "../own/index.ts";
 import { PAUSE_PROGRAM } from "../pause/index.ts";
-import { isMounted } from "../volumes/index.ts";
 import type { UserMap } from "./namespace.ts";
-
-const run = promisify(execFile);
 
 export interface MappedMount extends UserMap {
   /** Absolute path of a directory of this mount's own. */
@@ -40,22 +36,22 @@ const SHARED = "/shared";
 export async function mountMapped(mount: MappedMount, { binary, pauseRoot }: Maker): Promise<void> {
   const { directory } = mount;
   const [shared, bundle, root] = ["shared", "bundle", "root"].map((name) => join(directory, name)) as [string, string, string];
-  for (const path of [shared, mappedPath(directory), bundle, root]) mkdirSync(path, { recursive: true, mode: 0o700 });
-  await run("mount", ["--bind", shared, shared]);
+  for (const path of [shared, mappedPath(directory), bundle, root]) makeOwnDirectory(path, { mode: 0o700 });
+  await runBounded("mount", ["--bind", shared, shared]);
   // It is first cut off from whatever it was a copy of.
-  for (const type of ["--make-private", "--make-shared"]) await run("mount", [type, shared]);
-  writeFileSync(join(bundle, "config.json"), JSON.stringify(configOf(mount, { root, shared, pauseRoot })));
+  for (const type of ["--make-private", "--make-shared"]) await runBounded("mount", [type, shared]);
+  writeOwnFile(join(bundle, "config.json"), JSON.stringify(configOf(mount, { root, shared, pauseRoot })));
   const runtime = new Runtime({ root: join(directory, "runtime"), binary, cgroupManager: "disabled" });
   try {
     await runtime.create(ID, { bundle });
   } finally {
     // A failed create leaves nothing.
     if (existsSync(join(directory, "runtime", ID))) await runtime.delete(ID, { force: true });
-    for (const path of [bundle, root, join(directory, "runtime")]) rmSync(path, { recursive: true, force: true });
+    for (const path of [bundle, root, join(directory, "runtime")]) removeOwnTree(path);
   }
   if (!isMounted(mappedPath(directory))) throw new Error(`the id-mapped mount of ${mount.source} did not come to ${directory}`);
   // What is mounted or unmounted in it from now on is nobody else's.
-  await run("mount", ["--make-rprivate", shared]);
+  await runBounded("mount", ["--make-rprivate", shared]);
 }
 
 function configOf({ source, first, count }: MappedMount, places: { root: string; shared: string; pauseRoot: string }): OciObject {

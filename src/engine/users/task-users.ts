@@ -1,13 +1,9 @@
 /** Makes, finds and removes what tasks with users of their own need of the host. Every operation can be repeated after a crash at any point. */
-import { execFile } from "node:child_process";
-import { chmodSync, chownSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, rmdirSync, rmSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, rmdirSync, unlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { promisify } from "node:util";
-import { isMounted, unmountBelow } from "../volumes/index.ts";
+import { isMounted, makeOwnDirectory, removeOwnTree, runBounded, unmount, unmountBelow, writeOwnFile } from "../own/index.ts";
 import { type Maker, mappedPath, mountMapped } from "./mapped.ts";
 import { pinUsers, type UserMap } from "./namespace.ts";
-
-const run = promisify(execFile);
 
 export interface TaskUsersOptions {
   /** Directory for what belongs to tasks, by their ids. Everybody can enter it and all above it: a process of a user namespace opens the root file system that it gets. */
@@ -56,24 +52,26 @@ export class TaskUsers {
   /** Binds a root file system to where the task's users can reach it. May be repeated. @throws Error: the message of mount(8) */
   async show(id: string, runtimeId: string, rootfs: string): Promise<void> {
     const path = this.root(id, runtimeId);
-    while (isMounted(path)) await run("umount", [path]);
-    for (const directory of [dirname(path), path]) makeDirectory(directory, 0o711);
-    await run("mount", ["--bind", rootfs, path]);
+    await unmount(path);
+    for (const directory of [dirname(path), path]) makeOwnDirectory(directory, { mode: 0o711 });
+    await runBounded("mount", ["--bind", rootfs, path]);
   }
 
   /** Undoes `show`. Succeeds if there is nothing. @throws Error: it is in use */
   async hide(id: string, runtimeId: string): Promise<void> {
     const path = this.root(id, runtimeId);
-    while (isMounted(path)) await run("umount", [path]);
-    if (existsSync(path)) rmdirSync(path);
+    await unmount(path);
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found?.isDirectory()) rmdirSync(path);
+    else if (found !== undefined) unlinkSync(path);
   }
 
   /** Succeeds if there is nothing. @throws Error: something is still mounted */
   remove(id: string): void {
     const directory = this.#of(id);
-    if (!existsSync(directory)) return;
+    if (lstatSync(directory, { throwIfNoEntry: false }) === undefined) return;
     unmountBelow(directory);
-    rmSync(directory, { recursive: true, force: true });
+    removeOwnTree(directory);
     if (readdirSync(this.#options.directory).length === 0) rmdirSync(this.#options.directory);
   }
 
@@ -96,18 +94,17 @@ export class TaskUsers {
     if ([namespace, layers, pause].every(isMounted)) return;
     this.remove(id);
     const directory = this.#of(id);
-    makeDirectory(this.#options.directory, 0o711);
+    makeOwnDirectory(this.#options.directory, { mode: 0o711, parents: 0o711 });
     // Of all users it is those of the task, and root, who can enter it.
-    makeDirectory(directory, 0o710);
-    chownSync(directory, 0, map.first);
-    makeDirectory(pause, 0o711);
-    closeSync(openSync(namespace, "wx", 0o600));
+    makeOwnDirectory(directory, { mode: 0o710, owner: { uid: 0, gid: map.first } });
+    makeOwnDirectory(pause, { mode: 0o711 });
+    writeOwnFile(namespace, "");
     try {
       const maker = this.#options.maker();
       await pinUsers(namespace, map);
       await mountMapped({ ...map, directory, source: this.#options.layers }, maker);
-      makeDirectory(join(maker.pauseRoot, "dev"), 0o755);
-      await run("mount", ["--bind", maker.pauseRoot, pause]);
+      makeOwnDirectory(join(maker.pauseRoot, "dev"), { mode: 0o755 });
+      await runBounded("mount", ["--bind", maker.pauseRoot, pause]);
     } catch (error) {
       this.remove(id);
       throw new Error(`no users of its own can be made for the task: ${(error as Error).message}`, { cause: error });
@@ -117,10 +114,4 @@ export class TaskUsers {
   #of(id: string): string {
     return join(this.#options.directory, id);
   }
-}
-
-/** Whatever the umask of this process. */
-function makeDirectory(path: string, mode: number): void {
-  mkdirSync(path, { recursive: true, mode });
-  chmodSync(path, mode);
 }

@@ -1,6 +1,7 @@
 /** Volumes whose files are given in the task file. */
-import { chmodSync, chownSync, mkdirSync, writeFileSync } from "node:fs";
+import { lchownSync } from "node:fs";
 import { join } from "node:path";
+import { makeOwnDirectory, writeOwnFile } from "../own/index.ts";
 
 export interface VolumeFile {
   readonly content: string;
@@ -27,14 +28,11 @@ export function makeFiles(path: string, files: Readonly<Record<string, VolumeFil
     const parts = name.split("/").slice(0, -1);
     for (const [index] of parts.entries()) makeDirectory(join(path, ...parts.slice(0, index + 1)));
     const file = join(path, name);
-    writeFileSync(file, Buffer.from(content, encoding));
-    if (uid !== 0 || gid !== 0) chownSync(file, uid, gid);
-    // chmod, because the umask of the process applies to new files.
-    chmodSync(file, group === undefined ? mode : mode | GROUP_READS);
+    writeOwnFile(file, Buffer.from(content, encoding), group === undefined ? mode : mode | GROUP_READS);
+    if (uid !== 0 || gid !== 0) lchownSync(file, uid, gid);
   }
 }
 
 function makeDirectory(path: string): void {
-  mkdirSync(path, { recursive: true });
-  chmodSync(path, DIRECTORY_MODE);
+  makeOwnDirectory(path, { mode: DIRECTORY_MODE });
 }

@@ -3,20 +3,9 @@
  * volume that is empty, or one that the next call completes. Whoever has the volume already sees the files come.
  */
 import { spawn } from "node:child_process";
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  lchownSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  rmdirSync,
-  statSync,
-  unlinkSync,
-} from "node:fs";
+import { chmodSync, existsSync, lchownSync, lstatSync, mkdirSync, readdirSync, renameSync, rmdirSync, statSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
+import { giveOwnDirectory } from "../own/index.ts";
 import { isNewScratch, removeScratch } from "./scratch.ts";
 
 export interface Filling {
@@ -73,10 +62,10 @@ export async function forgetFilling(beside: string): Promise<void> {
 
 /** May be repeated after a crash. */
 function move(complete: string, volume: string): void {
+  if (!lstatSync(volume).isDirectory()) throw new Error(`${volume} is no directory`);
   for (const name of readdirSync(complete, { encoding: "buffer" })) renameSync(below(complete, name), below(volume, name));
   const { uid, gid, mode } = statSync(complete);
-  chownSync(volume, uid, gid);
-  chmodSync(volume, mode & 0o7777);
+  giveOwnDirectory(volume, { mode: mode & 0o7777, owner: { uid, gid } });
   rmdirSync(complete);
 }
 

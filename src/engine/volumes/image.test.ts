@@ -1,10 +1,11 @@
 /** Needs root and a loop device, to mount a file system from a file. */
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { isMounted } from "../own/index.ts";
 import { mountImage, unmountImage } from "./index.ts";
-import { isMounted } from "./mounted.ts";
 
 const MIB = 1 << 20;
 const canMount =
@@ -32,6 +33,11 @@ describe.skipIf(!canMount)("scratch volumes with a size (needs root, loop device
     await unmountImage(path);
     await unmountImage(path);
     expect([isMounted(path), readdirSync(join(path, ".."))]).toEqual([false, ["volume"]]);
+  });
+
+  test("what somebody else has mounted in its place is not taken for it", async () => {
+    execFileSync("mount", ["-t", "tmpfs", "theirs", path]);
+    await expect(mountImage(path, 2 * MIB)).rejects.toThrow("and not this volume");
   });
 
   test("what a crash has left in its place is made anew", async () => {

@@ -1,19 +1,20 @@
 /** Scratch volumes on disk with a fixed size. Each is a file system in a file of its own, so that only programs that exceed its size get ENOSPC. */
-import { execFile } from "node:child_process";
-import { rmdirSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { promisify } from "node:util";
-import { isMounted } from "./mounted.ts";
+import { existsSync, readFileSync, realpathSync, rmdirSync, rmSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { isMounted, mountOf, PROGRAM_MS, runBounded } from "../own/index.ts";
 
-const run = promisify(execFile);
+/** A large file that the file system cannot allocate at once is written. */
+const MAKE_MS = 5 * PROGRAM_MS;
 
 /**
  * Makes and mounts the file system. The file is beside the mount point, and its space is allocated at once, so that all of it can be used. May be repeated: what a
  * crash has left is made again. @throws Error: the messages of the programs, or the package of a missing one
  */
 export async function mountImage(path: string, bytes: number): Promise<void> {
-  if (isMounted(path)) return;
   const file = imageOf(path);
+  const there = mountOf(path);
+  if (there !== undefined && isOf(there.source, file)) return;
+  if (there !== undefined) throw new Error(`a file system of ${there.source} is mounted at ${path}, and not this volume`);
   rmSync(file, { force: true });
   try {
     await program("fallocate", "util-linux", "--length", String(bytes), file);
@@ -33,6 +34,12 @@ export async function unmountImage(path: string): Promise<void> {
   rmSync(imageOf(path), { force: true });
 }
 
+/** Whether it is the loop device of this file: by the path that the kernel keeps of it. */
+function isOf(device: string, file: string): boolean {
+  const backing = `/sys/block/${device.replace(/^\/dev\//, "")}/loop/backing_file`;
+  return existsSync(backing) && readFileSync(backing, "utf8").trim() === join(realpathSync(dirname(file)), basename(file));
+}
+
 /** Path of the file; no volume can have this name. */
 function imageOf(path: string): string {
   return join(dirname(path), `.${path.slice(path.lastIndexOf("/") + 1)}.image`);
@@ -40,10 +47,10 @@ function imageOf(path: string): string {
 
 async function program(name: string, from: string, ...args: readonly string[]): Promise<void> {
   try {
-    await run(name, args, { env: { ...process.env, PATH: `${process.env["PATH"] ?? ""}:/usr/sbin:/sbin`, LC_ALL: "C" } });
+    const env = { ...process.env, PATH: `${process.env["PATH"] ?? ""}:/usr/sbin:/sbin`, LC_ALL: "C" };
+    await runBounded(name, args, { env, timeoutMs: name === "umount" ? PROGRAM_MS : MAKE_MS });
   } catch (error) {
-    const { code, stderr, message } = error as NodeJS.ErrnoException & { readonly stderr?: string };
-    if (code === "ENOENT") throw new Error(`the program ${name} is not installed: it is in the package ${from}`, { cause: error });
-    throw new Error(`${name} has failed: ${stderr?.trim() || message}`, { cause: error });
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    throw new Error(`the program ${name} is not installed: it is in the package ${from}`, { cause: error });
   }
 }

@@ -4,7 +4,6 @@ export { makeFiles } from "./files.ts";
 export { fillVolume, forgetFilling } from "./fill.ts";
 export { mountImage, unmountImage } from "./image.ts";
 export { mountMemory, unmountMemory } from "./memory.ts";
-export { isMounted, unmountBelow } from "./mounted.ts";
 export { giveScratch, makeScratch, removeEmpty, removeScratch } from "./scratch.ts";
 export { sizeOnDisk } from "./size.ts";
 export { checkSource, O_PATH, openBelow, openSource } from "./source.ts";

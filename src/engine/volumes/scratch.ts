@@ -1,6 +1,7 @@
 /** Scratch volumes: directories to which the containers of a task may write. */
-import { chmodSync, chownSync, constants, lstatSync, mkdirSync, readdirSync, rmdirSync } from "node:fs";
+import { constants, lstatSync, readdirSync, rmdirSync } from "node:fs";
 import { open, opendir, rename, rmdir, unlink } from "node:fs/promises";
+import { giveOwnDirectory, makeOwnDirectory, refuseMounts } from "../own/index.ts";
 
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
 /** Every user of every container of the task may write. Other users of the host cannot reach the directory, because its parents are closed to them. */
@@ -11,8 +12,7 @@ const SETGID = 0o2000;
 
 /** May be repeated. @param group owner group of the directory; undefined: root's. @throws the errors of the system calls */
 export function makeScratch(path: string, group?: number): void {
-  mkdirSync(path, { recursive: true });
-  giveScratch(path, group);
+  makeOwnDirectory(path, rightsOf(group));
 }
 
 /** Whether it is empty, and as makeScratch has made it for no group. */
@@ -23,17 +23,21 @@ export function isNewScratch(path: string): boolean {
 
 /** Sets owner group and mode of the directory, or of the root of what is mounted on it. */
 export function giveScratch(path: string, group: number | undefined): void {
-  if (group !== undefined) chownSync(path, 0, group);
-  // chmod, because the umask applies to mkdir, and after chown(2), which may clear setgid.
-  chmodSync(path, group === undefined ? MODE : MODE | SETGID);
+  giveOwnDirectory(path, rightsOf(group));
+}
+
+function rightsOf(group: number | undefined) {
+  return group === undefined ? { mode: MODE } : { mode: MODE | SETGID, owner: { uid: 0, gid: group } };
 }
 
 /**
  * Removes the directory with its contents. Containers have chosen the names: they may be invalid UTF-8, exceed PATH_MAX by their depth, and be links to anywhere. So
  * each directory is opened relative to its parent's descriptor, and its contents are moved to the top before it is removed.
- * Succeeds if it does not exist. @throws the errors of the system calls
+ * Succeeds if it does not exist. A link is removed itself. @throws ExecutorError stuck: something is mounted there; the errors of the system calls
  */
 export async function removeScratch(path: string): Promise<void> {
+  refuseMounts(path);
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return unlink(path);
   const top = await openDirectory(path);
   if (top === undefined) return;
   try {

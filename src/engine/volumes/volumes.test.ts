@@ -39,11 +39,12 @@ test("it goes with names that are no text, with directories deeper than a path c
   await removeScratch(path);
 });
 
-test("a link in the place of a volume is not followed", async () => {
+test("a link in the place of a volume is removed itself, and a file is an error", async () => {
   const path = join(directory, "planted");
   symlinkSync(join(directory, "other"), path);
-  await expect(removeScratch(path)).rejects.toThrow(/ENOTDIR|ELOOP/);
-  expect(existsSync(join(directory, "other"))).toBe(true);
+  await removeScratch(path);
+  expect([existsSync(path), readdirSync(join(directory, "other"))]).toEqual([false, ["file"]]);
+  await expect(removeScratch(join(directory, "other/file"))).rejects.toThrow("ENOTDIR");
 });
 
 test("a source with a link anywhere on its way is refused, with the path to write instead; one that is missing is named", () => {

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, s
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { isMounted, unmountBelow } from "./mounted.ts";
+import { isMounted, unmountBelow } from "../own/index.ts";
 import { bindWithin, unbind } from "./within.ts";
 
 describe.skipIf(process.geteuid?.() !== 0)("sources of others (needs root)", () => {
@@ -111,14 +111,30 @@ describe.skipIf(process.geteuid?.() !== 0)("sources of others (needs root)", () 
   });
 
   test("a mount is found and taken away also by a path with a link in it: what is bound there is not emptied", async () => {
-    symlinkSync(at("targets"), at("through"));
-    await bindWithin({ path: at("given/a"), type: undefined, allowed: [at("given")], own: [] }, at("through/t"));
-    expect(isMounted(at("through/t"))).toBe(true);
+    symlinkSync(directory, at("through"));
+    await bindWithin({ path: at("given/a"), type: undefined, allowed: [at("given")], own: [] }, at("through/targets/t"));
+    expect(isMounted(at("through/targets/t"))).toBe(true);
     expect(isMounted(at("targets/t"))).toBe(true);
-    unmountBelow(at("through"));
+    unmountBelow(at("through/targets"));
     expect(isMounted(at("targets/t"))).toBe(false);
     rmSync(at("through"), { recursive: true });
     expect(readFileSync(at("given/a/file"), "utf8")).toBe("given");
+  });
+
+  test("a mount of somebody else's at the target is not taken for the source, and a link there is not followed", async () => {
+    mkdirSync(at("targets/t"));
+    execFileSync("mount", ["--bind", at("secret"), at("targets/t")]);
+    await bind(at("given/a"));
+    expect([existsSync(at("targets/t/file")), existsSync(at("targets/t/key"))]).toEqual([true, false]);
+    await unbind(at("targets/t"));
+    execFileSync("mount", ["--bind", at("secret"), at("secret")]);
+    symlinkSync(at("secret"), at("targets/t"));
+    await bind(at("given/a"));
+    expect(existsSync(at("secret/file"))).toBe(false);
+    await unbind(at("targets/t"));
+    symlinkSync(at("secret"), at("targets/t"));
+    await unbind(at("targets/t"));
+    expect([existsSync(at("targets/t")), isMounted(at("secret")), readFileSync(at("secret/key"), "utf8")]).toEqual([false, true, "secret"]);
   });
 
   test("a file of another kind is refused, and what is not bound is not taken away", async () => {

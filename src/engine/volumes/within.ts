@@ -1,11 +1,7 @@
 /** Mounts a path of the host that an untrusted user has chosen. The path is opened component by component, checked, and bind-mounted from the open descriptor. */
-import { execFile } from "node:child_process";
-import { closeSync, fstatSync, mkdirSync, rmdirSync, statSync, unlinkSync, writeFileSync } from "node:fs";
-import { promisify } from "node:util";
-import { isMounted } from "./mounted.ts";
+import { closeSync, fstatSync, lstatSync, mkdirSync, rmdirSync, statSync, unlinkSync } from "node:fs";
+import { isMounted, runBounded, unmount, writeOwnFile } from "../own/index.ts";
 import { openSource, type SourceType } from "./source.ts";
-
-const run = promisify(execFile);
 
 export interface Confined {
   readonly path: string;
@@ -16,9 +12,8 @@ export interface Confined {
   readonly own: readonly string[];
 }
 
-/** May be repeated. @param target mount point, on which nothing is mounted yet. @throws Error that names the path and what is wrong with it */
+/** May be repeated: another mount at the target is taken away. @param target mount point. @throws Error that names the path and what is wrong with it */
 export async function bindWithin({ path, type, allowed, own }: Confined, target: string): Promise<void> {
-  if (isMounted(target)) return;
   const way: string[] = [];
   const isBelow = (directory: string) => way.includes(identityAt(directory));
   const mayMake = () => allowed.some(isBelow) && !own.some(isBelow);
@@ -29,10 +24,16 @@ export async function bindWithin({ path, type, allowed, own }: Confined, target:
     for (const directory of own) {
       if (isBelow(directory) || waysTo(directory).includes(here)) throw new Error(`${path} is the engine's own`);
     }
+    if (isMounted(target)) {
+      const found = statSync(target, { bigint: true });
+      if (`${found.dev}:${found.ino}` === here) return;
+      await unmount(target);
+    }
+    removeLink(target);
     if (fstatSync(fd).isDirectory()) mkdirSync(target, { recursive: true });
-    else writeFileSync(target, "", { mode: 0o600 });
+    else if (lstatSync(target, { throwIfNoEntry: false }) === undefined) writeOwnFile(target, "");
     // The descriptor is mounted, so that replacing the path in the meantime has no effect.
-    await run("mount", ["--no-canonicalize", "--bind", `/proc/${process.pid}/fd/${fd}`, target]);
+    await runBounded("mount", ["--no-canonicalize", "--bind", `/proc/${process.pid}/fd/${fd}`, target]);
   } finally {
     closeSync(fd);
   }
@@ -40,11 +41,16 @@ export async function bindWithin({ path, type, allowed, own }: Confined, target:
 
 /** Unmounts the path; its source stays as it is. May be repeated. @throws Error: the message of umount(8), or that the target has content of its own */
 export async function unbind(target: string): Promise<void> {
-  while (isMounted(target)) await run("umount", [target]);
-  const found = statSync(target, { throwIfNoEntry: false });
+  await unmount(target);
+  const found = lstatSync(target, { throwIfNoEntry: false });
   if (found === undefined) return;
   if (found.isDirectory()) rmdirSync(target);
   else unlinkSync(target);
+}
+
+/** What it leads to is somebody else's. */
+function removeLink(path: string): void {
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) unlinkSync(path);
 }
 
 function identity(fd: number): string {

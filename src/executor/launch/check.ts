@@ -82,7 +82,10 @@ function checkStdio(name: string, stdio: Stdio, refuse: (field: string, reason: 
   if (typeof stdio !== "object") refuse(`stdio.${name}`, `${JSON.stringify(stdio)}: use "null", "pipe", { file } or { fifo }`);
   const path = "fifo" in stdio ? stdio.fifo : stdio.file;
   if (!isAbsolute(path)) refuse(`stdio.${name}`, `${path} is not absolute`);
-  if ("fifo" in stdio && !statSync(path, { throwIfNoEntry: false })?.isFIFO()) refuse(`stdio.${name}`, `${path} is no FIFO`);
+  const isFifo = statSync(path, { throwIfNoEntry: false })?.isFIFO() === true;
+  if ("fifo" in stdio && !isFifo) refuse(`stdio.${name}`, `${path} is no FIFO`);
+  // This process would wait until another one opens the other end.
+  if ("file" in stdio && isFifo) refuse(`stdio.${name}`, `${path} is a FIFO, not a file`);
 }
 
 function checkLog({ log, stdout, stderr }: StdioSet, refuse: (field: string, reason: string) => never): void {

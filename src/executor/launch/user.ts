@@ -1,7 +1,8 @@
 /** A user by name or number, as the container's own passwd and group files have it (no NSS). */
-import { readFileSync, statSync } from "node:fs";
+import { closeSync, readFileSync } from "node:fs";
 import { parseAccounts } from "../../shared/text/index.ts";
 import { ExecutorError } from "../errors.ts";
+import { openOwnFile } from "../own/file.ts";
 import { resolveInRoot } from "./in-root.ts";
 
 export interface User {
@@ -41,9 +42,21 @@ const LARGEST = 1 << 20;
 
 function lines(rootfs: string, path: string): string[][] {
   const file = resolveInRoot(rootfs, path);
-  // What is no regular file could block, or never end.
-  if (file === undefined || !statSync(file).isFile() || statSync(file).size > LARGEST) return [];
-  return parseAccounts(readFileSync(file, "utf8"));
+  if (file === undefined) return [];
+  let fd: number;
+  try {
+    // What is no regular file could block, or never end, and a container that has the same directory may make one at any time.
+    fd = openOwnFile(file, LARGEST, { isOfAnybody: true });
+  } catch (error) {
+    const { code } = error as { readonly code?: string };
+    if (code === "state-unreadable" || code === "ENOENT" || code === "ENXIO") return [];
+    throw error;
+  }
+  try {
+    return parseAccounts(readFileSync(fd, "utf8"));
+  } finally {
+    closeSync(fd);
+  }
 }
 
 function unknown(kind: "user" | "group", name: string, rootfs: string): ExecutorError {

@@ -29,7 +29,7 @@ export const NETWORK_MUTANTS: readonly Mutant[] = [
     id: "E69",
     fault: "a plugin is not ended when its time is over",
     file: "src/engine/network/command.ts",
-    from: "      killGroup(child.pid);\n",
+    from: "      killGroup(child);\n",
     to: "",
     test: HOST,
   },

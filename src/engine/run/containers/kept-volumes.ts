@@ -3,8 +3,9 @@ import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, renameSync } from "node:fs";
 import { dirname } from "node:path";
 import type { TaskRecord } from "../../model/index.ts";
+import { isMounted, mountsBelow, unmountBelow } from "../../own/index.ts";
 import type { TaskSpec } from "../../spec/index.ts";
-import { isMounted, removeEmpty, removeScratch, sizeOnDisk } from "../../volumes/index.ts";
+import { removeEmpty, removeScratch, sizeOnDisk } from "../../volumes/index.ts";
 import type { Deleted } from "../desired/commands.ts";
 import { keptVolumes } from "../desired/kept.ts";
 import { EngineError } from "../errors.ts";
@@ -83,6 +84,8 @@ export class KeptVolumes {
       if (directory === undefined) throw new EngineError("unknown-volume", `group ${group} has no volume ${name}`, { name, group });
       const tasks = this.#users(group, name, orphans);
       if (tasks.length > 0) throw new EngineError("volume-in-use", `the volume ${name} is named by ${tasks.join(", ")}`, { name, tasks });
+      const [mount] = mountsBelow(directory.path);
+      if (mount !== undefined) throw new EngineError("volume-in-use", `something is mounted at ${mount}`, { name, mount });
       return [name, directory] as const;
     });
     return this.#removeAll(found);
@@ -94,7 +97,7 @@ export class KeptVolumes {
     const wanted = names ?? directoriesIn(this.#options.paths.keptOf(group));
     const found = [...new Set(wanted)].flatMap((name) => {
       const directory = this.#users(group, name, orphans).length > 0 ? undefined : this.#find(group, name);
-      return directory === undefined ? [] : [[name, directory] as const];
+      return directory === undefined || mountsBelow(directory.path).length > 0 ? [] : [[name, directory] as const];
     });
     return this.#removeAll(found);
   }
@@ -129,6 +132,8 @@ export class KeptVolumes {
   }
 
   async #clear(removed: string): Promise<void> {
+    // A container whose mounts come to the host may have left some.
+    unmountBelow(removed);
     await removeScratch(removed);
     for (const parent of [dirname(removed), dirname(dirname(removed))]) removeEmpty(parent);
   }

@@ -2,20 +2,9 @@
  * Mounts a tmpfs for the files of containers that have secrets in their environment, so that
  * the secrets are never on disk. It is mounted only while such containers exist.
  */
-import {
-  closeSync,
-  constants,
-  existsSync,
-  fchmodSync,
-  fstatSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  rmdirSync,
-  unlinkSync,
-} from "node:fs";
+import { closeSync, constants, existsSync, fchmodSync, fstatSync, lstatSync, openSync, readdirSync, rmdirSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
+import { makeOwnDirectory } from "../../own/index.ts";
 import { mountMemory, removeScratch, unmountMemory } from "../../volumes/index.ts";
 
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
@@ -67,7 +56,7 @@ export class LaunchMemory {
   }
 
   async #mount(): Promise<void> {
-    mkdirSync(this.directory, { recursive: true, mode: 0o700 });
+    makeOwnDirectory(this.directory, { mode: 0o700 });
     await mountMemory(this.directory, MOST);
     await this.#closeToOthers();
   }

@@ -1,7 +1,8 @@
 /** Writes the files that tell containers about themselves. Each incarnation gets its file before it is created, and an update after it was started. */
-import { chmodSync, existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { retryDelayMs, type TaskRecord } from "../../model/index.ts";
+import { makeOwnDirectory, replaceOwnFile } from "../../own/index.ts";
 import { type Incarnation, metadataOf, wantsMetadata } from "../../plan/index.ts";
 import type { EngineLog } from "../log.ts";
 import type { Paths } from "../paths.ts";
@@ -67,14 +68,10 @@ export class MetadataFiles {
  * of the host cannot reach it, because the parent directories are closed to them.
  */
 function makeReadable(directory: string): void {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  chmodSync(directory, 0o755);
+  makeOwnDirectory(directory, { mode: 0o755 });
 }
 
 /** Replaces the file atomically, so that a reader never sees a part of it. */
 function write(directory: string, metadata: object): void {
-  const next = join(directory, `.${FILE}.next`);
-  writeFileSync(next, `${JSON.stringify(metadata, null, 2)}\n`);
-  chmodSync(next, 0o644);
-  renameSync(next, join(directory, FILE));
+  replaceOwnFile(join(directory, FILE), `${JSON.stringify(metadata, null, 2)}\n`, { mode: 0o644 });
 }

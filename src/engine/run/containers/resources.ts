@@ -4,6 +4,7 @@ import { dirname } from "node:path";
 import { cgroupVersion } from "../../../executor/index.ts";
 import { isSlice, makeTaskCgroup, makeTaskSlice, removeTaskCgroup, removeTaskSlice } from "../../cgroup/index.ts";
 import type { TaskRecord } from "../../model/index.ts";
+import { unmountBelow } from "../../own/index.ts";
 import { isInMachine, limitWrites, type Runtimes, sliceProperties, taskResources } from "../../plan/index.ts";
 import {
   bindWithin,
@@ -80,6 +81,8 @@ export async function removeResource(
     await (medium === "image" ? unmountImage(path) : unmountMemory(path));
     // A crash may have left it.
     await forgetFilling(paths.fillingOf(id, volume));
+    // A container whose mounts come to the host may have left some.
+    unmountBelow(path);
     await removeScratch(path);
   } else if (isSlice(cgroup!)) await removeTaskSlice(binary, cgroup!);
   else await removeTaskCgroup(cgroup!);

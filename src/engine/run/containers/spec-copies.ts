@@ -2,9 +2,10 @@
  * Keeps a copy of each task's spec in a file beside the store. A store that was restored from a backup may not know tasks that
  * run; the engine adopts them with this file. If the store has a record of the task, the record takes precedence.
  */
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { isTaskId, revisionOf, type SpecCopy, type TaskRecord } from "../../model/index.ts";
+import { readOwnFile, removeOwnFile, replaceOwnFile } from "../../own/index.ts";
 import { specDigest } from "../../spec/index.ts";
 import type { Paths } from "../paths.ts";
 
@@ -22,20 +23,19 @@ export class SpecCopies {
     this.#paths = paths;
   }
 
-  /** Called before the first container of the task is made, and whenever its spec changes. @throws what writeFileSync throws */
+  /** Called before the first container of the task is made, and whenever its spec changes. @throws as replaceOwnFile */
   write({ id, group, spec, cgroup, users, createdAt, digest }: TaskRecord): void {
     const path = this.#paths.specCopy(id);
     const specCopy: Written = { id, group, spec, cgroup, ...(users === undefined ? {} : { users }), createdAt, digest };
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    writeFileSync(`${path}.new`, JSON.stringify(specCopy), { mode: 0o600 });
-    renameSync(`${path}.new`, path);
+    replaceOwnFile(path, JSON.stringify(specCopy));
   }
 
   /** undefined: there is no file, or it cannot be trusted. */
   read(id: string): SpecCopy | undefined {
     if (!isTaskId(id)) return undefined;
     try {
-      const { digest, ...specCopy } = JSON.parse(readFileSync(this.#paths.specCopy(id), "utf8")) as Written;
+      const { digest, ...specCopy } = JSON.parse(readOwnFile(this.#paths.specCopy(id)).toString()) as Written;
       return specCopy.id === id && specDigest(specCopy.spec) === digest ? specCopy : undefined;
     } catch {
       return undefined;
@@ -44,7 +44,7 @@ export class SpecCopies {
 
   remove(id: string): void {
     // A daemon that was killed while it wrote has left the second file.
-    for (const path of [this.#paths.specCopy(id), `${this.#paths.specCopy(id)}.new`]) rmSync(path, { force: true });
+    for (const path of [this.#paths.specCopy(id), `${this.#paths.specCopy(id)}.new`]) removeOwnFile(path);
   }
 
   /** The highest revision among all files. Task ids contain it: an id must not be given twice, even if the store has lost the task. */

@@ -1,8 +1,9 @@
 /** End messages of containers. Each incarnation has a file of its own, which the container writes and the engine reads when it has ended. */
-import { chmodSync, closeSync, constants, existsSync, fstatSync, mkdirSync, openSync, readSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, mkdirSync, openSync, readSync } from "node:fs";
 import { dirname } from "node:path";
 import { endOfLog } from "../../logs/index.ts";
 import { type ContainerRecord, runtimeId, specOf, type TaskRecord } from "../../model/index.ts";
+import { removeOwnFile, writeOwnFile } from "../../own/index.ts";
 import type { Incarnation } from "../../plan/index.ts";
 import type { EngineLog } from "../log.ts";
 import type { Paths } from "../paths.ts";
@@ -30,11 +31,10 @@ export class EndMessages {
     const path = this.#paths.endMessage(id, own);
     try {
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-      rmSync(this.#paths.endMessage(id, runtimeId(id, container, generation - 2)), { force: true });
-      rmSync(path, { force: true });
-      writeFileSync(path, "", { flag: "wx" });
+      removeOwnFile(this.#paths.endMessage(id, runtimeId(id, container, generation - 2)));
+      removeOwnFile(path);
       // Any user of the container may write it, whatever the umask of this process is. The directory is the engine's, so that no other user reaches it.
-      chmodSync(path, 0o666);
+      writeOwnFile(path, "", 0o666);
     } catch (error) {
       this.#log("error", "end-message-not-made", { task: id, container, message: String(error) });
     }

@@ -2,7 +2,7 @@
  * Forwards logs to a socket (`log.forward` of a container) or to systemd's journal (`log.driver: journald`). The log file is the buffer: output
  * stays there while no receiver listens. The position of what was sent is kept beside it, so that the next daemon continues there.
  */
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import {
   ForwardSocket,
@@ -14,6 +14,7 @@ import {
   type SocketPath,
 } from "../../logs/index.ts";
 import { specOf, type TaskRecord } from "../../model/index.ts";
+import { readOwnFile, replaceOwnFile } from "../../own/index.ts";
 import { tagOf } from "../../plan/index.ts";
 import type { EngineLog } from "../log.ts";
 import type { Paths } from "../paths.ts";
@@ -124,7 +125,7 @@ export class Forwarding {
 
 function savedPlace(path: string): string | undefined {
   try {
-    return readFileSync(path, "utf8");
+    return readOwnFile(path).toString();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
@@ -134,6 +135,5 @@ function savedPlace(path: string): string | undefined {
 /** The position is not synced to disk: after a crash of the host a few lines are sent twice. */
 function save(path: string, place: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  writeFileSync(`${path}.new`, place, { mode: 0o600 });
-  renameSync(`${path}.new`, path);
+  replaceOwnFile(path, place);
 }

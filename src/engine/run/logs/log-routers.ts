@@ -1,8 +1,9 @@
 /** Gives log routers their configuration, and the containers that send to them their address. */
-import { chmodSync, closeSync, constants, fstatSync, mkdirSync, openSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { closeSync, constants, fstatSync, openSync } from "node:fs";
+import { join } from "node:path";
 import type { SocketPath } from "../../logs/index.ts";
 import { ROUTER_VOLUME, specOf, type TaskRecord } from "../../model/index.ts";
+import { makeOwnDirectory, removeOwnFile, writeOwnFile } from "../../own/index.ts";
 import {
   type Incarnation,
   type LogRouterPlacement,
@@ -40,7 +41,7 @@ export class LogRouters {
     for (const { target } of (withRouterSecrets(record.spec, spec).secrets ?? []).slice(own))
       makeReadable(join(directory, "secrets"), target!.slice(target!.lastIndexOf("/") + 1), "");
     // The program could not listen on the socket that an earlier incarnation has left.
-    rmSync(join(paths.volume(record.id, ROUTER_VOLUME), ROUTER_SOCKET), { force: true });
+    removeOwnFile(join(paths.volume(record.id, ROUTER_VOLUME), ROUTER_SOCKET));
   }
 
   /** Directories for a log router; undefined: the container is none. */
@@ -86,9 +87,6 @@ function addressOf(router: string, task: TaskRecord | undefined): string {
 
 /** Readable for every user in the container, whatever the umask of this process. */
 function makeReadable(directory: string, name: string, text: string): void {
-  mkdirSync(dirname(directory), { recursive: true, mode: 0o700 });
-  mkdirSync(directory, { recursive: true });
-  chmodSync(directory, 0o755);
-  writeFileSync(join(directory, name), text);
-  chmodSync(join(directory, name), 0o644);
+  makeOwnDirectory(directory, { mode: 0o755 });
+  writeOwnFile(join(directory, name), text, 0o644);
 }

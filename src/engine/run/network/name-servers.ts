@@ -1,7 +1,8 @@
 /** resolv.conf of tasks that say which name servers they use, and for which the engine makes no network. */
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { TaskRecord } from "../../model/index.ts";
+import { makeOwnDirectory, overwriteOwnFile } from "../../own/index.ts";
 import { resolvText } from "../../plan/index.ts";
 import { namespacesOf } from "../../spec/index.ts";
 import type { Paths } from "../paths.ts";
@@ -13,8 +14,7 @@ export function writeResolv({ id, spec }: TaskRecord, paths: Paths): void {
   if (spec.dns === undefined) return;
   const path = paths.resolv(id);
   const ofHost = existsSync(HOST_RESOLV) ? readFileSync(HOST_RESOLV, "utf8") : "";
-  mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
-  writeFileSync(path, resolvText(spec.dns, ofHost, namespacesOf(spec).network === "host"));
+  makeOwnDirectory(dirname(path), { mode: 0o755, parents: 0o755 });
   // Every user of a container must be able to read it, whatever the umask of this process.
-  chmodSync(path, 0o644);
+  overwriteOwnFile(path, resolvText(spec.dns, ofHost, namespacesOf(spec).network === "host"), 0o644);
 }

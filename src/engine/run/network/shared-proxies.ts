@@ -1,7 +1,8 @@
 /** The directories in which shared proxies make their admin sockets. A directory belongs to the name of the proxy, so that it stays when the proxy is replaced. */
-import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { TaskRecord } from "../../model/index.ts";
+import { removeOwnFile, unmountBelow } from "../../own/index.ts";
 import { PROXY_SOCKET, type ProxyPlacement } from "../../plan/index.ts";
 import { makeScratch, removeEmpty, removeScratch } from "../../volumes/index.ts";
 import type { Paths } from "../paths.ts";
@@ -29,7 +30,7 @@ export class SharedProxies {
     mkdirSync(dirname(place.directory), { recursive: true, mode: 0o700 });
     makeScratch(place.directory);
     // The program could not listen on the socket that an earlier incarnation has left.
-    if (record.containers.every(({ known }) => known !== "RUNNING")) rmSync(join(place.directory, PROXY_SOCKET), { force: true });
+    if (record.containers.every(({ known }) => known !== "RUNNING")) removeOwnFile(join(place.directory, PROXY_SOCKET));
   }
 
   /** The directory for the containers of a proxy, and of a task that uses one; undefined: the task is neither. */
@@ -52,6 +53,7 @@ export class SharedProxies {
       mkdirSync(dirname(removed), { recursive: true, mode: 0o700 });
       renameSync(directory, removed);
     }
+    unmountBelow(removed);
     await removeScratch(removed);
     for (const parent of [dirname(removed), dirname(directory), dirname(dirname(directory))]) removeEmpty(parent);
   }

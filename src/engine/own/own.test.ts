@@ -1,0 +1,102 @@
+/** Something of somebody else's in the place of what is the engine's. Mounts need root. */
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { processStat } from "../../executor/process/procfs.ts";
+import { makeScratch, mountMemory, removeScratch, unmountMemory } from "../volumes/index.ts";
+import { isMounted, killGroup, mountsBelow, removeOwnTree, runBounded, unmount, unmountBelow } from "./index.ts";
+
+let directory = "";
+const at = (name: string) => join(directory, name);
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "runt-own-"));
+  for (const name of ["own/deep", "theirs"]) mkdirSync(at(name), { recursive: true });
+  writeFileSync(at("theirs/precious"), "precious");
+});
+afterEach(() => {
+  for (const path of mountsBelow(directory).reverse()) execFileSync("umount", [path]);
+  rmSync(directory, { recursive: true });
+});
+
+const theirs = () => [readdirSync(at("theirs")), readFileSync(at("theirs/precious"), "utf8")];
+const WHOLE = [["precious"], "precious"];
+
+describe.skipIf(process.geteuid?.() !== 0)("mounts (needs root)", () => {
+  const bind = (from: string, to: string) => execFileSync("mount", ["--bind", at(from), at(to)]);
+
+  test.each(["own", "own/deep"])("nothing is removed of what is mounted at %s, by either way of removing", async (place) => {
+    bind("theirs", place);
+    expect(() => removeOwnTree(at("own"))).toThrow("something is mounted");
+    await expect(removeScratch(at("own"))).rejects.toThrow("something is mounted");
+    expect(theirs()).toEqual(WHOLE);
+    unmountBelow(directory);
+    removeOwnTree(at("own"));
+    expect([existsSync(at("own")), theirs()]).toEqual([false, WHOLE]);
+  });
+
+  test("a link in the place of a mount point does not lead to a mount of somebody else's", async () => {
+    bind("theirs", "theirs");
+    symlinkSync(at("theirs"), at("own/link"));
+    expect(isMounted(at("own/link"))).toBe(false);
+    await unmount(at("own/link"));
+    await unmountMemory(at("own/link"));
+    mkdirSync(at("theirs/below"));
+    bind("own/deep", "theirs/below");
+    unmountBelow(at("own/link"));
+    expect(mountsBelow(directory)).toEqual([at("theirs"), at("theirs/below")]);
+    removeOwnTree(at("own"));
+    expect(readFileSync(at("theirs/precious"), "utf8")).toBe("precious");
+  });
+
+  test("what is no tmpfs is not taken for memory: secrets would be on a disk", async () => {
+    bind("theirs", "own/deep");
+    await expect(mountMemory(at("own/deep"), 4096)).rejects.toThrow("and not this volume");
+    execFileSync("umount", [at("own/deep")]);
+    for (let time = 0; time < 2; time++) await mountMemory(at("own/deep"), 4096);
+    expect(mountsBelow(directory)).toEqual([at("own/deep")]);
+  });
+});
+
+test("a link in the place of a volume gives nobody else's directory another mode", () => {
+  symlinkSync(at("theirs"), at("own/volume"));
+  const before = execFileSync("stat", ["-c", "%a %u", at("theirs")], { encoding: "utf8" });
+  expect(() => makeScratch(at("own/volume"))).toThrow("is no directory");
+  expect(execFileSync("stat", ["-c", "%a %u", at("theirs")], { encoding: "utf8" })).toBe(before);
+});
+
+test("a program that does not end is not waited for", async () => {
+  const begun = performance.now();
+  await expect(runBounded("sleep", ["3600"], { timeoutMs: 200 })).rejects.toThrow("has not ended within 0.2 s");
+  expect(performance.now() - begun).toBeLessThan(60_000);
+});
+
+describe("the process group of a program", () => {
+  const group = (script: string) => spawn("sh", ["-c", script], { detached: true, stdio: ["ignore", "pipe", "ignore"] });
+  const isGone = async (pid: number) => {
+    while (![undefined, "Z"].includes(processStat(pid)?.state)) await new Promise((resolve) => setTimeout(resolve, 10));
+  };
+
+  test("goes with its children, also after the program has ended", async () => {
+    for (const script of ["sleep 3600 & echo $!; wait", "sleep 3600 & echo $!"]) {
+      const child = group(script);
+      const [said] = (await once(child.stdout, "data")) as [Buffer];
+      if (!script.endsWith("wait")) await once(child, "exit");
+      killGroup(child);
+      await isGone(Number(said));
+    }
+  });
+
+  test("is left alone when another program has its number by now", async () => {
+    const other = group("echo; exec sleep 3600");
+    await once(other.stdout, "data");
+    // The program of this engine had the same pid, and was waited for.
+    killGroup({ pid: other.pid!, exitCode: 0, signalCode: null });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(processStat(other.pid!)?.state).toMatch(/[SR]/);
+    killGroup(other);
+    await once(other, "exit");
+  });
+});
