@@ -34,6 +34,7 @@ check layers node_modules/.bin/depcruise --config .dependency-cruiser.cjs src
 check tree node_modules/.bin/tsx tools/lint-tree.ts
 check docs node_modules/.bin/tsx tools/lint-docs.ts
 check in-root node_modules/.bin/tsx tools/lint-in-root.ts
+check own node_modules/.bin/tsx tools/lint-own.ts
 check includes node_modules/.bin/tsx tools/lint-includes.ts
 check man node_modules/.bin/tsx tools/gen-man.ts --check
 check reference node_modules/.bin/typedoc --emit none --logLevel Warn

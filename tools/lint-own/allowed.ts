@@ -1,0 +1,326 @@
+/** Calls of the upper half that act on what a name or a number leads to, each with the reason why it harms nothing of anybody else's. File -> call -> reason. */
+import type { Allowed } from "../lint-in-root/allowed.ts";
+
+export const LIST = "tools/lint-own/allowed.ts";
+
+const KERNEL = "a file of procfs, sysfs or a cgroup: none of them is a link or a FIFO";
+const HELD = "of what is held by descriptor, whose kind was looked at";
+const CHECKED = "opened without following a link and without waiting; what it is, is looked at before anything is read";
+const MADE = "in a directory that this process has just made under a name that nobody else knows";
+const NAME =
+  "one name is renamed or removed, without following a link; what is there is replaced, and never a directory with something in it";
+const CALLERS = "a path of the caller's or of the configuration";
+const HOST = "a file of the host that only root writes";
+const CALLERS_CHECKED = "a path of the caller's, opened without waiting; what it is, is looked at before anything is read";
+const NAME_MOVED = "one name is renamed, without following a link; what was moved away is removed by removeScratch";
+const KERNEL_CHILD = "a file of procfs of a child that has not been waited for";
+const RANDOM = "a name with a random part that this library has given, in the directory of its executor";
+const CALLERS_FIFO = "a path of the caller's, or a FIFO that was just made, opened for both ends first";
+
+export const OWN_CALLS: Allowed = {
+  "src/engine/cgroup/levels.ts": {
+    "chmodSync(directory)": "a cgroup that was just made: mkdir(2) has succeeded",
+  },
+  "src/engine/cgroup/slice.ts": {
+    'readFileSync(join(directory, "cgroup.events"))': KERNEL,
+  },
+  "src/engine/cgroup/task-cgroup.ts": {
+    "readFileSync(file)": KERNEL,
+  },
+  "src/engine/cgroup/write.ts": {
+    "openSync(directory)": KERNEL,
+    "openSync(`/proc/self/fd/${directory}/${file}`)": KERNEL,
+  },
+  "src/engine/images/archive.ts": {
+    "renameSync(from, to)": NAME,
+  },
+  "src/engine/images/blob.ts": {
+    "open(fresh)": "made with O_EXCL",
+    "rename(fresh, places.blob(digest))": NAME,
+  },
+  "src/engine/images/images.ts": {
+    "utimesSync(this.#places.blob(pin.manifest))": "the time of a blob that was just read with its digest",
+  },
+  "src/engine/images/layers.ts": {
+    "renameSync(content, join(places.layers, name))": NAME,
+    "renameSync(join(places.layers, name), trash)": NAME,
+  },
+  "src/engine/images/layout.ts": {
+    "renameSync(this.#path, `${this.#path}.damaged`)": NAME,
+  },
+  "src/engine/images/listed.ts": {
+    "openSync(path)": CALLERS_CHECKED,
+    "readFileSync(fd)": HELD,
+  },
+  "src/engine/images/places.ts": {
+    "chmodSync(this.#directory)": CALLERS,
+  },
+  "src/engine/images/scan.ts": {
+    'createReadStream("")': HELD,
+  },
+  "src/engine/images/unpack.ts": {
+    "chmodSync(content)": MADE,
+    "writeFileSync(join(blobs, hex))": MADE,
+    'writeFileSync(join(directory, "index.json"))': MADE,
+    'writeFileSync(join(directory, "oci-layout"))': MADE,
+  },
+  "src/engine/images/unsynced.ts": {
+    "open(this.#path(name))": "made with O_EXCL",
+    "open(this.#options.places.unsynced)": "a directory that the store has made and looked at; it is only synced",
+  },
+  "src/engine/logs/segments.ts": {
+    "openSync(path)": CHECKED,
+  },
+  "src/engine/network/attachments.ts": {
+    "openSync(dirname(path))": "a directory, which is only synced",
+  },
+  "src/engine/network/files.ts": {
+    "readFileSync(path)": HOST,
+  },
+  "src/engine/network/guard.ts": {
+    "writeFileSync(ipv6Switch(bridge))": KERNEL,
+    "readFileSync(ipv6Switch(bridge))": KERNEL,
+  },
+  "src/engine/network/namespace.ts": {
+    "openSync(path)": "made with O_EXCL",
+  },
+  "src/engine/network/nat.ts": {
+    "writeFileSync(`/proc/sys/net/ipv4/conf/${bridge}/route_localnet`)": KERNEL,
+  },
+  "src/engine/network/port-holder.ts": {
+    "readFile(`/proc/net/${port.protocol}${six}`)": KERNEL,
+    "readFile(`/proc/${pid}/comm`)": KERNEL,
+  },
+  "src/engine/own/mounts.ts": {
+    'readFileSync("/proc/self/mountinfo")': KERNEL,
+    "openSync(path)": "O_PATH, without following a link: only its mount is asked for",
+    "readFileSync(`/proc/self/fdinfo/${fd}`)": KERNEL,
+  },
+  "src/engine/pause/root.ts": {
+    "readFileSync(program)": "the program that was installed with this one",
+    'renameSync(join(making, "root"), root)': NAME,
+  },
+  "src/engine/run/clock.ts": {
+    'readFileSync("/proc/uptime")': KERNEL,
+    'readFileSync("/proc/sys/kernel/random/boot_id")': KERNEL,
+  },
+  "src/engine/run/containers/files.ts": {
+    "openSync(path)": CALLERS_CHECKED,
+    "readFileSync(fd)": HELD,
+  },
+  "src/engine/run/containers/holder.ts": {
+    "readFileSync(`/proc/${pid}/stat`)": KERNEL,
+  },
+  "src/engine/run/containers/kept-volumes.ts": {
+    "renameSync(path, removed)": NAME_MOVED,
+  },
+  "src/engine/run/containers/launch-memory.ts": {
+    "openSync(this.directory)": CHECKED,
+    "unlinkSync(path)":
+      "what another user has put into the directory in memory, which is closed to others by then; a link is removed itself",
+  },
+  "src/engine/run/containers/own-directory.ts": {
+    "openSync(path)": CHECKED,
+    "renameSync(path, to)": NAME_MOVED,
+    "renameSync(to, path)": NAME_MOVED,
+  },
+  "src/engine/run/containers/runtime.ts": {
+    "chmodSync(path)": "a pipe of a process that its container has not started yet: by its descriptor in procfs",
+  },
+  "src/engine/run/logs/end-messages.ts": {
+    "openSync(path)": CHECKED,
+  },
+  "src/engine/run/logs/log-routers.ts": {
+    "openSync(join(this.#options.paths.volume(task.id, ROUTER_VOLUME), ROUTER_SOCKET))":
+      "O_PATH, without following a link; what it is, is looked at",
+  },
+  "src/engine/run/network/name-servers.ts": {
+    "readFileSync(HOST_RESOLV)": HOST,
+  },
+  "src/engine/run/network/shared-proxies.ts": {
+    "renameSync(directory, removed)": NAME_MOVED,
+  },
+  "src/engine/run/place.ts": {
+    'readFileSync("/proc/locks")': KERNEL,
+  },
+  "src/engine/secrets/files.ts": {
+    "unlinkSync(directory)": NAME,
+    "readFileSync(fd)": HELD,
+    "lchownSync(path)": "a file that was just made in a tmpfs that only root reaches; a link is not followed",
+  },
+  "src/engine/secrets/memory-file.ts": {
+    "openSync(place)": "a file without a name",
+    "openSync(path)": MADE,
+    "unlinkSync(path)": MADE,
+  },
+  "src/engine/secrets/read.ts": {
+    "open(path)": CALLERS_CHECKED,
+  },
+  "src/engine/store/backup.ts": {
+    "chmodSync(temporary)": "a copy that SQLite has just made: it refuses a file that is there",
+    "renameSync(temporary, target)": NAME,
+    "openSync(path)": "a copy that was just made, or its directory; it is only synced",
+  },
+  "src/engine/store/open.ts": {
+    "chmodSync(path)": "the database, whose kind, owner and mode were looked at (directory.ts), and which is locked",
+  },
+  "src/engine/store/reserve.ts": {
+    "openSync(making)": "made with O_EXCL",
+    "renameSync(making, this.#path)": NAME,
+  },
+  "src/engine/users/namespace.ts": {
+    "writeFileSync(`/proc/${pid}/${name}`)": KERNEL_CHILD,
+  },
+  "src/engine/users/task-users.ts": {
+    "unlinkSync(path)": NAME,
+  },
+  "src/engine/volumes/files.ts": {
+    "lchownSync(file)": "a file that was just made; a link is not followed",
+  },
+  "src/engine/volumes/fill.ts": {
+    "renameSync(part, complete)": NAME,
+    "renameSync(below(complete, name), below(volume, name))": "out of a copy that only root reaches, into a directory that was looked at",
+    "unlinkSync(path)": "in a copy that only root reaches and in which nothing runs yet; links are not followed",
+    "lchownSync(path)": "in a copy that only root reaches and in which nothing runs yet; links are not followed",
+    "chmodSync(path)": "in a copy that only root reaches and in which nothing runs yet; links are not followed",
+  },
+  "src/engine/volumes/image.ts": {
+    "rmSync(file)": NAME,
+    "rmSync(imageOf(path))": NAME,
+    "readFileSync(backing)": KERNEL,
+  },
+  "src/engine/volumes/scratch.ts": {
+    "unlink(path)": "one name in a directory that is held by descriptor, never followed; nothing is mounted there",
+    "rename(entry, below(top, moved.next()))":
+      "one name in a directory that is held by descriptor, never followed; nothing is mounted there",
+    "open(path)": "one name in a directory that is held by descriptor, never followed; nothing is mounted there",
+  },
+  "src/engine/volumes/source.ts": {
+    'openSync("/")': "O_PATH or made with O_EXCL, one part of a path after the other, without following a link",
+    "openSync(path)": "O_PATH or made with O_EXCL, one part of a path after the other, without following a link",
+  },
+  "src/engine/volumes/within.ts": {
+    "unlinkSync(target)": NAME,
+    "unlinkSync(path)": NAME,
+  },
+  "src/executor/directory.ts": {
+    'writeFileSync(join(making, "config.json"))': MADE,
+    'writeFileSync(join(making, "executor.json"))': MADE,
+    "rmSync(making)": MADE,
+    "renameSync(making, place)": NAME,
+    "renameSync(temporary, this.#started)": NAME,
+    "rmSync(path)": "a link that leads nowhere is removed itself",
+  },
+  "src/executor/exec/handle.ts": {
+    "openSync(fifo)": RANDOM,
+    "rmSync(fifo)": RANDOM,
+    "process.kill(this.#child.pid!)": "a child that has not been waited for",
+    "rmSync(path)": RANDOM,
+  },
+  "src/executor/exec/leftovers.ts": {
+    "rmSync(join(directory, file))": RANDOM,
+  },
+  "src/executor/exec/stdio.ts": {
+    "openSync(path)": CALLERS,
+  },
+  "src/executor/fence/fence.ts": {
+    'writeFileSync(join(directory, "cgroup.procs"))': KERNEL,
+    'writeFileSync(join(before, "cgroup.procs"))': KERNEL,
+    'writeFile(join(this.#monitors, "cgroup.procs"))': KERNEL,
+    'writeFileSync(join(this.#monitors, "cgroup.procs"))': KERNEL,
+    "chmodSync(level)": KERNEL,
+    "process.kill(pid)": "a process that is in the fence's cgroup, which is frozen",
+  },
+  "src/executor/fence/freeze.ts": {
+    "writeFileSync(join(directory, file))": KERNEL,
+  },
+  "src/executor/launch/join.ts": {
+    "openSync(`/proc/${pid}/ns/${FILES[type]}`)": KERNEL,
+  },
+  "src/executor/launch/privileged.ts": {
+    'readFileSync("/proc/self/status")': KERNEL,
+  },
+  "src/executor/launch/spare-fifos.ts": {
+    "renameSync(spare, path)": "a directory of this process: its name has pid and start time, and it is moved away before it is removed",
+    "renameSync(this.#directory, ended)":
+      "a directory of this process: its name has pid and start time, and it is moved away before it is removed",
+    "rmSync(ended)": "a directory of this process: its name has pid and start time, and it is moved away before it is removed",
+  },
+  "src/executor/launch/stdio.ts": {
+    "openSync(path)": CALLERS_FIFO,
+  },
+  "src/executor/launch/user.ts": {
+    "readFileSync(fd)": HELD,
+  },
+  "src/executor/own/file.ts": {
+    "readFileSync(fd)": "this is the checked way",
+    "renameSync(making, path)": "this is the checked way",
+    "rmSync(making)": "this is the checked way",
+    "rmSync(path)": "this is the checked way",
+    "writeFileSync(fd)": "this is the checked way",
+    "openSync(path)": "this is the checked way",
+  },
+  "src/executor/own/group.ts": {
+    "process.kill(-pid)": "this is the checked way",
+  },
+  "src/executor/own/mounted.ts": {
+    'readFileSync("/proc/self/mountinfo")': KERNEL,
+  },
+  "src/executor/own/tree.ts": {
+    "rmSync(path)": "this is the checked way",
+  },
+  "src/executor/process/boot.ts": {
+    'readFileSync("/proc/sys/kernel/random/boot_id")': KERNEL,
+  },
+  "src/executor/process/cgroups.ts": {
+    'readFileSync("/proc/self/mountinfo")': KERNEL,
+    "readFileSync(path)": KERNEL,
+  },
+  "src/executor/process/descendants.ts": {
+    "process.kill(one.pid)": "its start time was compared right before (isAlive)",
+  },
+  "src/executor/process/end-cgroup.ts": {
+    "process.kill(pid)": "it is in the cgroup by procfs, right before",
+    "writeFileSync(path)": KERNEL,
+  },
+  "src/executor/process/procfs.ts": {
+    "readFileSync(`/proc/${pid}/${name}`)": KERNEL,
+  },
+  "src/executor/profile.ts": {
+    "readFileSync(path)": KERNEL,
+  },
+  "src/executor/record.ts": {
+    "unlinkSync(temporary)": NAME,
+  },
+  "src/executor/runtime/call.ts": {
+    "openSync(tmpdir())": "a file without a name",
+    'openSync(join(directory, "log"))': MADE,
+    "rmSync(directory)": MADE,
+  },
+  "src/runtd/host-facts.ts": {
+    'readFileSync("/proc/meminfo")': KERNEL,
+    'readFileSync("/proc/sys/kernel/pid_max")': KERNEL,
+    'readFileSync("/proc/loadavg")': KERNEL,
+  },
+  "src/runtd/interlink/guard.ts": {
+    "readFileSync(path)": CALLERS,
+  },
+  "src/runtd/once.ts": {
+    'readFileSync(file === "-" ? STDIN : file)': CALLERS,
+  },
+  "src/runtd/read-file.ts": {
+    "readFileSync(path)": CALLERS,
+  },
+  "src/runtd/sockets.ts": {
+    "rmSync(making)": "a socket that this process has just made under a name of its own",
+    "chownSync(making)": "a socket that this process has just made under a name of its own",
+    "chmodSync(making)": "a socket that this process has just made under a name of its own",
+    "renameSync(making, path)": "what has the name was looked at: a socket at which nobody listens",
+    "rmSync(path)": "the socket that this process has made: device and inode are compared",
+    "chmodSync(directory)": CALLERS,
+    'readFileSync("/etc/group")': HOST,
+  },
+  "src/runtd/version.ts": {
+    'readFileSync(new URL("../../package.json", import.meta.url))': "a file that was installed with this one",
+  },
+};
