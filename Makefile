@@ -288,12 +288,13 @@ test-library test-engine: test-%: setup-test library $(TEST_TOOLS)
 test-library-long: setup-test library $(TEST_TOOLS)
 	RUNT_TEST_ADOPTIONS=50 RUNT_TEST_ROUNDS=10 RUNT_TEST_EXECUTORS=100 $(B)/test/plain node_modules/.bin/vitest run --project library test/library/crash.test.ts
 
-# The daemon of tasks killed at each point of each action, each ten times, and again with lost records of its container; and 500 kills at random of daemon, pumps,
+# The daemon of tasks killed at each point of each action, each ten times, again with lost records of its container, and again with something of somebody else's in the
+# place of what the task has on disk; and 500 kills at random of daemon, pumps,
 # monitors and runt, with records lost between them: an hour. RUNT_ENGINE_SEED=7 for others.
 .PHONY: test-engine-kills
 test-engine-kills: setup-test library $(TEST_TOOLS)
 	RUNT_ENGINE_AIMED_KILLS=10 RUNT_ENGINE_RANDOM_KILLS=500 $(B)/test/plain node_modules/.bin/vitest run --project engine \
-		test/engine/aimed-kills.test.ts test/engine/random-kills.test.ts
+		test/engine/aimed-kills.test.ts test/engine/aimed-losses.test.ts test/engine/random-kills.test.ts
 
 # 50 bridge tasks under aimed kills, 1,000 tasks through room for 20, an image of 100,000 files, and a container that prints 1 MB/s while no daemon is there for a
 # minute: some minutes.

@@ -60,6 +60,22 @@ HOST_CALL(host_end_waits_by_signal, "o") {
 
 HOST_FUNCTION(host_ending_signal) { return JS_NewInt32(ctx, signals.ended_by); }
 
+bool host_has_blocked_signals(void) { return signals.blocked; }
+
+static bool is_ignored(int number) {
+    struct sigaction action;
+    return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+bool host_is_asked_to_end(void) {
+    sigset_t pending;
+    if (signals.ended_by != 0) return true;
+    if (sigpending(&pending) < 0) return false;
+    for (size_t i = 0; i < ARRAY_LENGTH(ENDING); i++)
+        if (sigismember(&pending, ENDING[i]) == 1 && !is_ignored(ENDING[i])) return true;
+    return false;
+}
+
 static int open_signals(void) {
     sigset_t ending;
     sigemptyset(&ending);
@@ -70,9 +86,8 @@ static int open_signals(void) {
 /* What the caller of this program ignores (nohup(1), jobs in the background) stays pending while it is blocked, and is ignored here. */
 static bool take_signal(void) {
     struct signalfd_siginfo info;
-    struct sigaction action;
     if (read(signals.fd, &info, sizeof(info)) != sizeof(info)) return false;
-    if (sigaction((int)info.ssi_signo, NULL, &action) == 0 && action.sa_handler == SIG_IGN) return false;
+    if (is_ignored((int)info.ssi_signo)) return false;
     signals.ended_by = (int)info.ssi_signo;
     /* A wait that is over is not ended by a signal. */
     signals.ends_waits = false;

@@ -6,32 +6,12 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import type { TaskDetail, TaskView } from "../../src/engine/index.ts";
-import { STAGES, type Stage } from "../../src/engine/run/probe.ts";
+import type { Stage } from "../../src/engine/run/probe.ts";
 import { taskCgroups } from "./daemon-cgroups.ts";
 import { DAMAGES } from "./damage.ts";
 import { cgroupFile } from "./kernel-files.ts";
+import { DAY, POINTS, TIMES } from "./points.ts";
 import { type Daemon, http, isRoot, LONGEST_MS, type Shared, scriptTask, sharedIn, until, useEngine } from "./support.ts";
-
-/** How often each point is hit; 0: of each action one point, another one each day. */
-const TIMES = Number(process.env["RUNT_ENGINE_AIMED_KILLS"] ?? 0);
-/** All that the engine does without a network or images. */
-const ACTIONS = [
-  "createResource",
-  "pull",
-  "create",
-  "start",
-  "checkHealth",
-  "update",
-  "preStop",
-  "stop",
-  "remove",
-  "removeResource",
-  "forget",
-];
-const DAY = Math.floor(Date.now() / 86_400_000);
-const POINTS = ACTIONS.flatMap((action, index) =>
-  (TIMES === 0 ? [STAGES[(index + DAY) % STAGES.length]!] : STAGES).map((stage) => [stage, action] as const),
-);
 
 describe.skipIf(!isRoot)("a daemon that is killed at a point (needs root)", () => {
   const scene = useEngine();

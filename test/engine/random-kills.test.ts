@@ -149,7 +149,9 @@ describe.skipIf(!isRoot)("whoever is killed (needs root)", () => {
     const state = `${task.known} ${JSON.stringify(container!.exit)} restarts ${container!.restarts} started ${container!.startedMs} stopped ${container!.stoppedMs} begun ${begun} ${container!.reason ?? ""} hit by ${[...hit]}`;
     // It was ended where it was found, and its policy decides; or it had ended, and that was known.
     if (hit.has("records"))
-      return task.known === model.known || (task.known === "STOPPED" && isEndUnknown(container!.exit)) ? undefined : `${name}: ${state}`;
+      return task.known === model.known || (task.known === "STOPPED" && (isEndUnknown(container!.exit) || isLossTold(container!.reason)))
+        ? undefined
+        : `${name}: ${state}`;
     // Whoever kills the monitor and the pump of a container takes its output away: it gets SIGPIPE.
     if (hit.has("monitor") && hit.has("pump")) return undefined;
     // A launch that has failed is undone, and what it had begun is killed. Its monitor is a part of it until it is over. With the daemon killed, too, nobody is
@@ -221,6 +223,9 @@ describe.skipIf(!isRoot)("whoever is killed (needs root)", () => {
 
 /** Or it never ran, or its launch was ended. */
 const isEndUnknown = (exit: ContainerExit | null) => exit === null || exit.unknown || exit.signal === SIGKILL;
+
+/** What is left is told to end first, and may: then it is known how it has ended, and why. */
+const isLossTold = (reason: string | null): boolean => /^the records of container .* were lost/.test(reason ?? "");
 
 async function untilSome<T>(look: () => readonly T[]): Promise<readonly T[]> {
   for (let tries = 0; tries < 40; tries++) {

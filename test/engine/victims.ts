@@ -1,5 +1,5 @@
 /** Processes around the containers of a state directory, for tests that kill them: found by what they have written of themselves, and by their command line. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { constants, existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 export type VictimKind = "pump" | "monitor" | "runt";
@@ -18,9 +18,10 @@ const textOf = (path: string): string => {
   }
 };
 
+/** A test may have put a FIFO into its place, which is not waited for. */
 const jsonOf = <T>(path: string): T | undefined => {
   try {
-    return JSON.parse(readFileSync(path, "utf8")) as T;
+    return JSON.parse(readFileSync(path, { encoding: "utf8", flag: constants.O_RDONLY | constants.O_NONBLOCK })) as T;
   } catch {
     return undefined;
   }

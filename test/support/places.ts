@@ -106,7 +106,16 @@ function killIn(directory: string): void {
     // 0 is a process that cannot be seen from here.
     if (Number(pid) > 0) kill(Number(pid));
   }
+  thaw(directory);
+}
+
+function thaw(directory: string): void {
   for (const [file, thawed] of THAW) if (existsSync(join(directory, file))) writeFileSync(join(directory, file), thawed);
+}
+
+/** What is frozen in this cgroup or below goes on. */
+export function thawPlace(path: string): void {
+  for (const mountpoint of HIERARCHIES) for (const directory of treeOf(mountpoint + path)) thaw(directory);
 }
 
 function kill(pid: number): void {

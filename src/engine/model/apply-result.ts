@@ -4,7 +4,7 @@ import { checkOf, delayChecks, UNKNOWN_HEALTH } from "./checks.ts";
 import { endContainer } from "./ending.ts";
 import type { TaskEvent } from "./event.ts";
 import { retryDelayMs } from "./host.ts";
-import { type Reason, type ReasonCode, reason } from "./reason.ts";
+import { type ReasonCode, reason } from "./reason.ts";
 import type { ContainerRecord, ImageRecord, TaskRecord } from "./record.ts";
 import { type ContainerStatus, isFurther } from "./status.ts";
 import { after, type Instant } from "./time.ts";
@@ -26,15 +26,9 @@ export function applyResult(record: TaskRecord, event: Result): TaskRecord {
   const changed = changeContainer(record, container.name, settled);
   if (event.error !== undefined)
     return event.target === "STOPPED" ? stopFailed(changed, settled, event) : stepFailed(changed, settled, event);
-  if (event.target === "STOPPED") return endContainer(changed, settled, event.exit, event.at, lossOf(settled));
+  if (event.target === "STOPPED") return endContainer(changed, settled, event.exit, event.at);
   if (event.image !== undefined) return pulled(changed, settled, event.image, event.at);
   return advance(changed, settled, event.target, event.at);
-}
-
-/** Why a container ended whose records were lost; undefined: they were not. */
-function lossOf({ name, lost }: ContainerRecord): Reason | undefined {
-  if (lost === undefined || lost === null) return undefined;
-  return reason("RecordsLost", `the records of container ${name} were lost, and what was left of it was stopped: ${lost}`);
 }
 
 /** Records the image. From now on the health check of the image applies, if the task sets none. */

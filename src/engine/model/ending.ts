@@ -53,8 +53,15 @@ export function endContainer(
     desired: "STOPPED",
     known: "STOPPED",
     isRestartAsked: false,
-    reason: container.reason ?? why ?? exitReason(container.name, found, hasRun),
+    // Its end may be seen before the stop that brought it about has a result.
+    reason: container.reason ?? lossOf(container) ?? why ?? exitReason(container.name, found, hasRun),
   });
+}
+
+/** Why a container ended whose records were lost; undefined: they were not. */
+function lossOf({ name, lost }: ContainerRecord): Reason | undefined {
+  if (lost === undefined || lost === null) return undefined;
+  return reason("RecordsLost", `the records of container ${name} were lost, and what was left of it was stopped: ${lost}`);
 }
 
 /** An observed exit status only replaces an unknown one. */

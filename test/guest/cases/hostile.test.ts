@@ -12,7 +12,6 @@ import { walkHost } from "../../walk/hostile/walk.ts";
 
 const STEPS = Number(process.env["RUNT_HOSTILE_STEPS"] ?? 2_000);
 const SEED = Number(process.env["RUNT_HOSTILE_SEED"] ?? 1);
-const ROOTS = 3;
 const TOLD_EVERY = 100;
 /** Milliseconds for a step, in an emulated machine. */
 const STEP_MS = 3_000;
@@ -45,7 +44,7 @@ describe("a machine with a hostile host's containers", () => {
     let told = 0;
     const { done, summary, wrong } = await walkHost(
       { directory: harness.directory, rootfs: harness.rootfs(), name: "m" },
-      randomSteps(SEED, ROOTS),
+      randomSteps(SEED),
       (steps) => {
         if (steps >= told) console.log(`${steps} steps`);
         while (told <= steps) told += TOLD_EVERY;

@@ -27,12 +27,14 @@ export interface BundleRequest {
   readonly name: string;
   readonly kind: Kind;
   readonly cgroupsPath: string;
+  readonly terminal?: boolean;
 }
 
 /** Returns the bundle's directory, made by this. */
-export function writeBundle({ directory, rootfs, share, name, kind, cgroupsPath }: BundleRequest): string {
+export function writeBundle({ directory, rootfs, share, name, kind, cgroupsPath, terminal = false }: BundleRequest): string {
   const config = sampleConfig("hello");
   config.root.path = rootfs;
+  config.process["terminal"] = terminal;
   config.process.args = [PROGRAM, ...OPTIONS[kind], SOCKET, name];
   config.mounts.push({ destination: SHARE, type: "bind", source: share, options: ["rbind"] });
   config.linux.cgroupsPath = cgroupsPath;

@@ -5,7 +5,7 @@ import { call } from "../../support/call.ts";
 import { CGROUPS, isUnified } from "../../support/cgroups.ts";
 import { peerCommand } from "../../support/crun.ts";
 import { PATIENCE_MS } from "../../support/patience.ts";
-import { enterPlace, HIERARCHIES, identities, makePlace, removePlace } from "../../support/places.ts";
+import { enterPlace, HIERARCHIES, identities, makePlace, removePlace, thawPlace } from "../../support/places.ts";
 import { fileTree } from "../../support/snapshot.ts";
 import { systemdRuns } from "../../support/systemd.ts";
 import { writeBundle } from "./bundles.ts";
@@ -65,7 +65,7 @@ export class Bystanders {
     mkdirSync(notes);
     for (const name of ["state.json", "exec.fifo", "pid"]) writeFileSync(join(notes, name), "somebody else's\n");
     this.cgroups = this.foreignCgroups();
-    this.files = fileTree(notes);
+    this.files = this.foreignFiles();
   }
 
   private async start(name: string, place: string): Promise<void> {
@@ -92,7 +92,20 @@ export class Bystanders {
   }
 
   private peer(peer: string, args: readonly string[]) {
-    return call(this.directory, peerCommand(peer, ["--root", join(this.directory, `state-${peer.slice(-4)}`), ...args]));
+    return call(this.directory, peerCommand(peer, ["--root", this.stateOf(peer), ...args]));
+  }
+
+  private stateOf(peer: string): string {
+    return join(this.directory, `state-${peer.slice(-4)}`);
+  }
+
+  /** State directories of other runtimes, and the name of the container in each. */
+  neighbours(): readonly (readonly [directory: string, name: string])[] {
+    return PEERS.map((peer) => [this.stateOf(peer), `neighbour-${peer.slice(-4)}`]);
+  }
+
+  private foreignFiles(): readonly string[] {
+    return [join(this.directory, "notes"), ...this.neighbours().map(([directory, name]) => join(directory, name))].flatMap(fileTree);
   }
 
   private foreignCgroups(): readonly string[] {
@@ -130,6 +143,11 @@ export class Bystanders {
     if (slot < KEPT_SLOTS || enterPlace(this.place(slot), pid) === 0) this.witnesses.get(`intruder-${this.intruders}`)!.end();
   }
 
+  /** What is frozen there goes on. */
+  thaw(slot: number): void {
+    thawPlace(this.place(slot));
+  }
+
   dismissIntruders(): void {
     for (const one of this.witnesses.all()) if (one.name.startsWith("intruder-")) one.end();
   }
@@ -148,8 +166,10 @@ export class Bystanders {
     const cgroups = this.foreignCgroups();
     const changed = cgroups.flatMap((line, index) => (line === this.cgroups[index] ? [] : [`${this.cgroups[index]} is now ${line}`]));
     if (changed.length > 0) return `${changed.length} of ${cgroups.length} cgroups have changed: ${changed.slice(0, SHOWN).join(", ")}`;
-    const files = fileTree(join(this.directory, "notes"));
-    return files.join() === this.files.join() ? undefined : `files have changed: ${files.join(", ")}`;
+    const files = this.foreignFiles();
+    return files.join() === this.files.join()
+      ? undefined
+      : `files have changed: ${files.filter((line) => !this.files.includes(line)).join(", ")}`;
   }
 
   async dismissNeighbours(): Promise<void> {

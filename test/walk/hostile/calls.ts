@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { writeBundle } from "./bundles.ts";
 import type { CallFacts } from "./judge.ts";
+import type { Readers } from "./readers.ts";
 import type { Root } from "./roots.ts";
 import { type Fate, SIGNALS, type VerbStep } from "./steps.ts";
 import type { Witness, Witnesses } from "./witnesses.ts";
@@ -19,6 +20,7 @@ const USUAL_MS = 20;
 export interface Call extends CallFacts {
   ended: number | undefined;
   succeeded: boolean;
+  refused: boolean;
   readonly step: VerbStep;
   readonly witness: Witness;
   /** Batches since it began. */
@@ -30,6 +32,7 @@ interface Setting {
   readonly directory: string;
   readonly rootfs: string;
   readonly witnesses: Witnesses;
+  readonly readers: Readers;
   readonly roots: readonly Root[];
   /** Cgroup of a slot. */
   place(slot: number): string;
@@ -45,25 +48,29 @@ export class Calls {
   }
 
   async begin(step: VerbStep): Promise<Call> {
-    const { directory, witnesses, roots } = this.setting;
+    const { directory, witnesses, roots, readers } = this.setting;
     const number = this.all.length;
     const root = roots[step.root % roots.length]!;
-    const output = this.outputOf(number);
-    const stdio = openSync(output, "w");
-    const facts = { number, verb: step.verb, root: step.root, id: step.id, kind: step.kind, began: Date.now() };
+    const stdio = openSync(this.outputOf(number), "w");
+    const facts = { number, verb: step.verb, root: step.root, id: step.id, kind: step.kind, reader: step.reader, began: Date.now() };
     // Its number is taken before anything is waited for.
-    const placeholder = { ...facts, step, ended: undefined, succeeded: false, age: 0, isStopped: false };
+    const placeholder = { ...facts, step, ended: undefined, succeeded: false, refused: false, age: 0, isStopped: false };
     const at = this.all.push(placeholder as unknown as Call) - 1;
+    const reading = readers.of(step.reader, step.verb, number);
+    const { global, own, terminal } = reading;
+    const output = reading.output ?? stdio;
     try {
+      const words = this.words(step, number, root, join(directory, `b${number}`), terminal);
       const witness = await witnesses.start(`call-${number}`, {
         words: root.prefix,
         options: this.stretched(step.fate).flatMap(([microseconds, signal]) => ["--fate", String(microseconds), String(signal)]),
-        command: [...root.command, ...this.words(step, number, root, join(directory, `b${number}`))],
-        stdio: ["ignore", stdio, stdio],
+        command: [...root.command, ...global, ...words.slice(0, 1), ...own, ...words.slice(1)],
+        stdio: ["ignore", output, output],
       });
       return Object.assign(this.all[at]!, { witness });
     } finally {
       closeSync(stdio);
+      if (output !== stdio) closeSync(output);
     }
   }
 
@@ -81,14 +88,16 @@ export class Calls {
     return fate.map(([microseconds, signal]) => [microseconds + later, signal]);
   }
 
-  private words({ verb, id, slot, kind }: VerbStep, number: number, root: Root, directory: string): readonly string[] {
+  private words(step: VerbStep, number: number, root: Root, directory: string, terminal: boolean): readonly string[] {
     const { rootfs, witnesses, place } = this.setting;
+    const { verb, slot, kind } = step;
+    const id = root.nameOf?.(step.id) ?? step.id;
     switch (verb) {
       case "create":
       case "run":
       case "run --detach": {
         const cgroupsPath = root.cgroupsPath(place(slot));
-        writeBundle({ directory, rootfs, share: witnesses.directory, name: `c-${number}`, kind, cgroupsPath });
+        writeBundle({ directory, rootfs, share: witnesses.directory, name: `c-${number}`, kind, cgroupsPath, terminal });
         return [...verb.split(" "), "-b", directory, id];
       }
       case "kill TERM":
@@ -120,6 +129,7 @@ export class Calls {
       if (status !== undefined || !alive) {
         call.ended ??= Date.now();
         call.succeeded = status === 0;
+        call.refused = status !== 0 && /ID already exists/.test(this.output(call));
         call.witness.end();
         return true;
       }

@@ -13,6 +13,8 @@ export interface Root {
   readonly command: readonly string[];
   /** linux.cgroupsPath of this cgroup. */
   cgroupsPath(place: string): string;
+  /** What is called so there; without it the id itself. */
+  nameOf?(id: string): string;
 }
 
 const plain = (place: string): string => place;
@@ -38,19 +40,30 @@ function firstOf(socket: string, name: string): string {
   return found;
 }
 
-/** The second shares everything with the first but its state; with systemd its cgroups are units. The third one sees its own processes only. */
-export async function makeRoots(directory: string, witnesses: Witnesses): Promise<readonly Root[]> {
+export interface Foreign {
+  /** State directories of other runtimes, and the name of the container in each. */
+  readonly neighbours: readonly (readonly [directory: string, name: string])[];
+  /** A directory of somebody else, with names of containers in it. */
+  readonly directory: string;
+}
+
+/**
+ * The second shares everything with the first but its state; with systemd its cgroups are units. The third one sees its own processes only. The fourth gets copies
+ * of what the first three have. The others are no state roots of runt's.
+ */
+export async function makeRoots(directory: string, witnesses: Witnesses, foreign: Foreign): Promise<readonly Root[]> {
   const path = (name: string) => {
     const made = join(directory, name);
     mkdirSync(made, { recursive: true, mode: 0o700 });
     return made;
   };
   const [first, second, third] = [path("r0"), path("r1"), path("r2")];
+  const usual = (root: string): Root => ({ path: root, prefix: [], command: [RUNTIME, "--root", root], cgroupsPath: plain });
   const inside = ["unshare", "--pid", "--mount-proc", "--fork", "--kill-child"];
   await witnesses.start("inside", { words: inside });
   const entry = ["nsenter", "--pid", "--mount", "--target", firstOf(witnesses.socket, "inside")];
   return [
-    { path: first, prefix: [], command: [RUNTIME, "--root", first], cgroupsPath: plain },
+    usual(first),
     systemdRuns
       ? {
           path: second,
@@ -61,7 +74,11 @@ export async function makeRoots(directory: string, witnesses: Witnesses): Promis
             return `system.slice:${prefix}:${name}`;
           },
         }
-      : { path: second, prefix: [], command: [RUNTIME, "--root", second], cgroupsPath: plain },
+      : usual(second),
     { path: third, prefix: entry, command: [RUNTIME, "--root", third], cgroupsPath: plain },
+    // Made by the first copy, with whatever mark the original has.
+    usual(join(directory, "r3")),
+    ...foreign.neighbours.map(([path, name]) => ({ ...usual(path), nameOf: (id: string) => (id === "h0" ? name : id) })),
+    usual(foreign.directory),
   ];
 }

@@ -1,5 +1,18 @@
 /** One short story for each actor: what a random walk would come to in the end. Pure. */
-import { type Fate, type Kind, SIGNALS, type Step, type Verb, type WorldStep } from "./steps.ts";
+import {
+  COPY_ROOT,
+  ENTRIES,
+  type Fate,
+  type Kind,
+  OWN_ROOTS,
+  READERS,
+  type Reader,
+  SIGNALS,
+  type Step,
+  type Verb,
+  WAYS,
+  type WorldStep,
+} from "./steps.ts";
 
 interface Where {
   readonly root?: number;
@@ -8,9 +21,14 @@ interface Where {
   readonly kind?: Kind;
   readonly fate?: Fate;
   readonly together?: boolean;
+  readonly reader?: Reader;
 }
 
-const call = (verb: Verb, { root = 0, id = "h0", slot = 2, kind = "polite", fate = [], together = false }: Where = {}): Step => ({
+const call = (
+  verb: Verb,
+  { root = 0, id = "h0", slot = 2, kind = "polite", fate = [], together = false, ...reader }: Where = {},
+): Step => ({
+  ...reader,
   verb,
   root,
   id,
@@ -19,11 +37,43 @@ const call = (verb: Verb, { root = 0, id = "h0", slot = 2, kind = "polite", fate
   fate,
   together,
 });
+/** Of h0 of the first root. */
+const damage = (entry: number, way: number): Step => ({ act: "damage", slot: 0, how: entry + ENTRIES.length * way });
 const act = (name: WorldStep["act"], slot = 0): Step => ({ act: name, slot });
 
 /** A create or run ends somewhere between these, in microseconds. */
 const MOMENTS = Array.from({ length: 12 }, (_, index) => 1_000 * (index + 1));
 const killedAt = (moment: number): Fate => [[moment, SIGNALS.KILL]];
+
+/** What could be done to a container, the gentle verbs first. */
+const ALL: readonly Verb[] = [
+  "state",
+  "ps",
+  "list",
+  "inspect",
+  "pause",
+  "resume",
+  "update",
+  "exec",
+  "start",
+  "kill USR1",
+  "kill --all USR1",
+  "kill KILL",
+  "kill --all KILL",
+  "delete",
+  "gc",
+  "delete --force",
+];
+const COPIES: readonly Step[] = Array.from({ length: OWN_ROOTS }, (_, root) => ({ root, id: `h${root}` })).flatMap((at) => [
+  call("run --detach", { ...at, kind: "deaf", slot: 3 + at.root }),
+  call("create", { ...at, id: `h${(at.root + 1) % OWN_ROOTS}`, slot: 6 + at.root }),
+  act("copy", at.root),
+  ...ALL.flatMap((verb) => ["h0", "h1", "h2"].map((id) => call(verb, { root: COPY_ROOT, id }))),
+  act("copy", at.root),
+  call("delete --force", at),
+  call("delete --force", { ...at, id: `h${(at.root + 1) % OWN_ROOTS}` }),
+  ...ALL.flatMap((verb) => ["h0", "h1", "h2"].map((id) => call(verb, { root: COPY_ROOT, id }))),
+]);
 
 /** State root whose cgroups are systemd's where there is one: whoever comes then takes the name of the unit. */
 const UNITS = 1;
@@ -152,4 +202,37 @@ export const SCRIPTS: Readonly<Record<string, readonly Step[]>> = {
       call("run --detach", at),
     ];
   }),
+  "records are damaged in every way, and nobody but their container is acted on": (
+    ["state.json", "config.json", "exec.fifo"] as const
+  ).flatMap((name) =>
+    WAYS.flatMap((_, way) => [
+      call("create"),
+      call("run --detach", { root: 1, id: "h1", slot: 3 }),
+      damage(ENTRIES.indexOf(name), way),
+      ...ALL.map((verb) => call(verb)),
+    ]),
+  ),
+  "the records of a container are lost, and others take its id and its cgroup": [
+    call("run --detach", { kind: "shared" }),
+    { act: "lose", slot: 0 },
+    ...ALL.map((verb) => call(verb)),
+    call("run --detach", { root: 1, kind: "deaf" }),
+    call("run --detach", { kind: "deaf", slot: 3 }),
+    ...ALL.map((verb) => call(verb)),
+    call("run", { kind: "deaf" }),
+    { act: "lose", slot: 0 },
+    call("run --detach", { kind: "deaf", slot: 4 }),
+    ...ALL.map((verb) => call(verb)),
+  ],
+  "a copy of every state root": COPIES,
+  "state roots of others": [4, 5, 6].flatMap((root) => ["h0", "h1", "h2"].flatMap((id) => ALL.map((verb) => call(verb, { root, id })))),
+  "nobody reads what a verb writes": READERS.flatMap((reader) => [
+    call("create", { reader }),
+    call("delete --force"),
+    call("run --detach", { kind: "deaf", reader }),
+    call("delete --force"),
+    call("run --detach", { kind: "deaf" }),
+    ...ALL.map((verb) => call(verb, { reader, together: true })),
+    call("delete --force"),
+  ]),
 };

@@ -7,12 +7,21 @@ const CONTENT = "of somebody else\n";
 const FILES = ["state.json", "file", "below/file"];
 
 export class Treasures {
-  private readonly directory: string;
+  readonly directory: string;
+  /** A directory that is no state root, with what could be taken for containers. */
+  readonly root: string;
   private readonly foreign: string[] = [];
 
   constructor(directory: string) {
-    this.directory = directory;
-    fill(directory);
+    this.directory = join(directory, "behind-links");
+    this.root = join(directory, "root");
+    fill(this.directory);
+    for (const name of ["h0", "notes"]) {
+      fill(join(this.root, name));
+      this.foreign.push(join(this.root, name));
+    }
+    mkdirSync(join(this.root, "h1"));
+    writeFileSync(join(this.root, "file"), CONTENT);
   }
 
   /** Where no container has that name now. */
@@ -30,6 +39,7 @@ export class Treasures {
 
   /** undefined: all is as it was. */
   harm(): string | undefined {
+    if (!["h1", "file"].every((name) => isThere(join(this.root, name)))) return `something in ${this.root} has changed`;
     const changed = [this.directory, ...this.foreign].find((place) => !isWhole(place));
     return changed === undefined ? undefined : `${changed} is somebody else's, and has changed`;
   }

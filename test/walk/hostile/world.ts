@@ -6,9 +6,22 @@ import { CGROUP_PARENT } from "../../support/leaks.ts";
 import { DELEGATED } from "../../support/places.ts";
 import { Bystanders } from "./bystanders.ts";
 import { BOUND_MS, type Call, Calls } from "./calls.ts";
-import { isExplained, mayWait } from "./judge.ts";
+import { actedOnCopy, isExplained, mayWait, waitsForReader } from "./judge.ts";
+import { Readers } from "./readers.ts";
+import { containersOf, copy, damage, lose } from "./records.ts";
 import { makeRoots, type Root } from "./roots.ts";
-import { isVerb, KEPT_SLOTS, SIGNALS, type Step, stepText, type VerbStep, type WorldStep } from "./steps.ts";
+import {
+  COPY_ROOT,
+  damageOf,
+  isVerb,
+  KEPT_SLOTS,
+  OWN_ROOTS,
+  SIGNALS,
+  type Step,
+  stepText,
+  type VerbStep,
+  type WorldStep,
+} from "./steps.ts";
 import { Treasures } from "./treasures.ts";
 import { type Observation, Witnesses } from "./witnesses.ts";
 
@@ -20,6 +33,8 @@ const SLACK_MS = 10_000 * SLOW;
 const WAITING_BATCHES = 3;
 const STOPPED_BATCHES = 5;
 const FOREGROUND_BATCHES = 8;
+/** Until the walk ends what nobody knows of: it keeps its cgroup from others. */
+const LOST_BATCHES = 6;
 const WAKE_MS = 500 * SLOW;
 const TERM_MS = 1_000 * SLOW;
 const DEATH_MS = 3_000 * SLOW;
@@ -29,6 +44,9 @@ export class World {
   private readonly bystanders: Bystanders;
   private readonly calls: Calls;
   private readonly treasures: Treasures;
+  private readonly readers: Readers;
+  /** Numbers of the calls whose containers have lost their record, so that nobody knows of them any more; and for how many batches yet they are left alone. */
+  private readonly lost = new Map<number, number>();
   private readonly roots: Root[] = [];
   private background: Call[] = [];
 
@@ -44,8 +62,9 @@ export class World {
     });
     mkdirSync(join(own, "by"));
     const place = (slot: number) => this.bystanders.place(slot);
-    this.calls = new Calls({ directory: own, rootfs, witnesses: this.witnesses, roots: this.roots, place });
     this.treasures = new Treasures(join(own, "treasure"));
+    this.readers = new Readers(join(own, "readers"), join(this.treasures.directory, "file"));
+    this.calls = new Calls({ directory: own, rootfs, witnesses: this.witnesses, readers: this.readers, roots: this.roots, place });
     this.directory = own;
   }
 
@@ -53,7 +72,9 @@ export class World {
 
   async begin(): Promise<void> {
     await this.witnesses.listen();
-    this.roots.push(...(await makeRoots(this.directory, this.witnesses)));
+    await this.readers.begin();
+    const foreign = { neighbours: this.bystanders.neighbours(), directory: this.treasures.root };
+    this.roots.push(...(await makeRoots(this.directory, this.witnesses, foreign)));
     await this.bystanders.gather();
     const undisturbed = { root: 0, id: "first", slot: KEPT_SLOTS, kind: "polite", fate: [], together: false } as const;
     await this.calls.measure({ ...undisturbed, verb: "create" });
@@ -73,7 +94,8 @@ export class World {
     return (await this.await(begun)) ?? (await this.age()) ?? (await this.judge());
   }
 
-  private async act({ act, slot }: WorldStep): Promise<void> {
+  private async act(step: WorldStep): Promise<void> {
+    const { act, slot } = step;
     switch (act) {
       case "enter":
         return this.bystanders.enter(slot);
@@ -86,14 +108,37 @@ export class World {
       case "wake":
         return this.wake();
       case "link":
-        return this.treasures.link(this.rootOf(slot), `h${Math.floor(slot / this.roots.length)}`);
+        return this.treasures.link(this.rootOf(slot), `h${Math.floor(slot / OWN_ROOTS)}`);
       case "foreign":
         return this.treasures.place(this.rootOf(slot), `foreign-${slot}`);
+      case "copy":
+        return copy(this.rootOf(slot), this.roots[COPY_ROOT]!);
+      case "lose":
+      case "damage":
+        return this.harmRecord(step);
     }
   }
 
   private rootOf(slot: number): Root {
-    return this.roots[slot % this.roots.length]!;
+    return this.roots[slot % OWN_ROOTS]!;
+  }
+
+  /** Also in the copy. */
+  private harmRecord(step: WorldStep): void {
+    const root = step.slot % (OWN_ROOTS + 1);
+    const id = `h${Math.floor(step.slot / (OWN_ROOTS + 1))}`;
+    const [entry, way] = damageOf(step);
+    const others = this.roots.slice(0, COPY_ROOT);
+    const setting = { treasure: this.treasures.directory, others };
+    const isLost =
+      step.act === "lose" ? lose(this.roots[root]!, id) : damage(this.roots[root]!, id, [entry, way], setting) && entry === "state.json";
+    if (isLost) for (const call of this.calls.all) if (call.root === root && call.id === id) this.lost.set(call.number, LOST_BATCHES);
+  }
+
+  /** Of a container of which nobody knows: the walk ends it. */
+  private release(call: Call): void {
+    this.bystanders.thaw(call.step.slot);
+    for (const { name, end } of this.witnesses.all()) if (name === `c-${call.number}` || name === `c-${call.number}.child`) end();
   }
 
   private stop(): void {
@@ -137,12 +182,18 @@ export class World {
       this.calls.forget(call);
       const crash = this.calls.crash(call);
       if (crash !== undefined) return `${stepText(call.step)}: ${crash}`;
+      if (call.root === COPY_ROOT && actedOnCopy(call, this.calls.all))
+        return `${stepText(call.step)}: says success for a container of another root`;
     }
     return undefined;
   }
 
   /** What has waited for long enough is told to end, and has to. */
   private async age(): Promise<string | undefined> {
+    for (const [number, left] of this.lost) {
+      this.lost.set(number, left - 1);
+      if (left === 0) this.release(this.calls.all[number]!);
+    }
     for (const call of [...this.background]) {
       call.age++;
       if (call.isStopped && call.age % STOPPED_BATCHES === 0) this.calls.signal(call, SIGNALS.CONT);
@@ -157,8 +208,9 @@ export class World {
   /** A foreground run ends with its container, an exec with it at the latest, a detached one by itself, everything else by TERM. */
   private async end(call: Call): Promise<string | undefined> {
     if (call.isStopped) this.calls.signal(call, SIGNALS.CONT);
+    if (this.lost.has(call.number)) this.release(call);
     // It waits for no program, only for what the container may stop: for that it has a bound of its own.
-    if (call.verb === "exec --detach") return this.returns(call);
+    if (call.verb === "exec --detach" && !waitsForReader(call)) return this.returns(call);
     if (call.verb !== "run") {
       this.calls.signal(call, SIGNALS.TERM);
       if ((await this.calls.settle(call, TERM_MS)) || call.verb !== "exec") return this.returns(call);
@@ -188,6 +240,8 @@ export class World {
     if (this.bystanders.isOne(name) || name.startsWith("call-")) return `${name} has seen ${what}`;
     const number = /^c-(\d+)/.exec(name)?.[1];
     if (number === undefined) return undefined;
+    // The kernel tells it of the end of its terminal.
+    if (this.calls.all[Number(number)]?.step.reader?.startsWith("console") && /^signal (1|18) from process 0$/.test(what)) return undefined;
     if (isExplained({ container: Number(number), began, at }, this.calls.all, SLACK_MS)) return undefined;
     const own = this.calls.all[Number(number)]!;
     return `the container of "${stepText(own.step)}" (${name}) has seen ${what}, and nobody meant it`;
@@ -198,7 +252,8 @@ export class World {
     this.bystanders.dismissIntruders();
     for (const call of this.background) if (call.isStopped) this.calls.signal(call, SIGNALS.CONT);
     const made = new Map(this.calls.all.map(({ root, id }): [string, readonly [number, string]] => [`${root} ${id}`, [root, id]]));
-    for (const [root, id] of made.values()) {
+    // The copies come last: a container of which there is a copy runs until then.
+    for (const [root, id] of [...made.values()].sort(([one], [other]) => one - other)) {
       const wrong = await this.remove(root, id);
       if (wrong !== undefined) return wrong;
     }
@@ -207,12 +262,29 @@ export class World {
       if (wrong !== undefined) return wrong;
     }
     this.background = [];
-    return (await this.judge()) ?? (await this.bystanders.harm(true)) ?? this.survivors();
+    return (await this.judge()) ?? (await this.bystanders.harm(true)) ?? this.survivors() ?? (await this.left());
+  }
+
+  /** What is left below the roots is what runt says that it does not remove. */
+  private async left(): Promise<string | undefined> {
+    for (const [index, root] of this.roots.slice(0, COPY_ROOT + 1).entries()) {
+      for (const id of containersOf(root)) {
+        const step: VerbStep = { verb: "delete --force", root: index, id, slot: 0, kind: "polite", fate: [], together: false };
+        const call = await this.calls.begin(step);
+        const wrong = await this.returns(call);
+        if (wrong !== undefined) return wrong;
+        const isThere = containersOf(root).includes(id);
+        const said = this.calls.output(call);
+        if (isThere && !/nothing was removed|of which .* is a copy/.test(said))
+          return `${root.path}/${id} is left, and delete --force says ${said || "success"}`;
+      }
+    }
+    return undefined;
   }
 
   /** In a cgroup that others share, only the first process of a container can be told from them. */
   private survivors(): string | undefined {
-    const left = this.witnesses.all().filter(({ name, alive }) => alive && /^c-\d+$/.test(name));
+    const left = this.witnesses.all().filter(({ name, alive }) => alive && /^c-\d+$/.test(name) && !this.lost.has(Number(name.slice(2))));
     return left.length === 0 ? undefined : `after delete --force there still are ${left.map(({ name }) => name).join(", ")}`;
   }
 
@@ -220,6 +292,7 @@ export class World {
   async close(): Promise<void> {
     for (const call of this.background) call.witness.kill(SIGNALS.KILL);
     await this.bystanders.dismissNeighbours();
+    this.readers.close();
     await this.witnesses.close();
     await this.bystanders.removeTraces();
   }
