@@ -1,5 +1,5 @@
 /** Processes around the containers of a state directory, for tests that kill them: found by what they have written of themselves, and by their command line. */
-import { constants, existsSync, readdirSync, readFileSync } from "node:fs";
+import { closeSync, constants, existsSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 export type VictimKind = "pump" | "monitor" | "runt";
@@ -20,10 +20,14 @@ const textOf = (path: string): string => {
 
 /** A test may have put a FIFO into its place, which is not waited for. */
 const jsonOf = <T>(path: string): T | undefined => {
+  let fd: number | undefined;
   try {
-    return JSON.parse(readFileSync(path, { encoding: "utf8", flag: constants.O_RDONLY | constants.O_NONBLOCK })) as T;
+    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    return JSON.parse(readFileSync(fd, "utf8")) as T;
   } catch {
     return undefined;
+  } finally {
+    if (fd !== undefined) closeSync(fd);
   }
 };
 

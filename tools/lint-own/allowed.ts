@@ -190,6 +190,7 @@ export const OWN_CALLS: Allowed = {
     "readFileSync(backing)": KERNEL,
   },
   "src/engine/volumes/scratch.ts": {
+    "unlinkSync(path)": NAME,
     "unlink(path)": "one name in a directory that is held by descriptor, never followed; nothing is mounted there",
     "rename(entry, below(top, moved.next()))":
       "one name in a directory that is held by descriptor, never followed; nothing is mounted there",

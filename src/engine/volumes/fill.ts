@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { chmodSync, existsSync, lchownSync, lstatSync, mkdirSync, readdirSync, renameSync, rmdirSync, statSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { giveOwnDirectory } from "../own/index.ts";
-import { isNewScratch, removeScratch } from "./scratch.ts";
+import { isNewScratch, removeOther, removeScratch } from "./scratch.ts";
 
 export interface Filling {
   /** The directory of the volume. */
@@ -56,6 +56,7 @@ async function fill({ volume, beside, from, first, signal }: Filling): Promise<v
 
 /** Forgets a copy that a crash has left of an earlier volume of this name. */
 export async function forgetFilling(beside: string): Promise<void> {
+  removeOther(beside);
   for (const name of ["part", "complete"]) await removeScratch(join(beside, name));
   if (existsSync(beside)) rmdirSync(beside);
 }

@@ -1,5 +1,5 @@
 /** Scratch volumes: directories to which the containers of a task may write. */
-import { constants, lstatSync, readdirSync, rmdirSync } from "node:fs";
+import { constants, lstatSync, readdirSync, rmdirSync, unlinkSync } from "node:fs";
 import { open, opendir, rename, rmdir, unlink } from "node:fs/promises";
 import { giveOwnDirectory, makeOwnDirectory, refuseMounts } from "../own/index.ts";
 
@@ -13,6 +13,12 @@ const SETGID = 0o2000;
 /** May be repeated. @param group owner group of the directory; undefined: root's. @throws the errors of the system calls */
 export function makeScratch(path: string, group?: number): void {
   makeOwnDirectory(path, rightsOf(group));
+}
+
+/** Something else than a directory has the name of a directory of ours: it is removed itself. What a link leads to is somebody else's. */
+export function removeOther(path: string): void {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found !== undefined && !found.isDirectory()) unlinkSync(path);
 }
 
 /** Whether it is empty, and as makeScratch has made it for no group. */
@@ -33,11 +39,11 @@ function rightsOf(group: number | undefined) {
 /**
  * Removes the directory with its contents. Containers have chosen the names: they may be invalid UTF-8, exceed PATH_MAX by their depth, and be links to anywhere. So
  * each directory is opened relative to its parent's descriptor, and its contents are moved to the top before it is removed.
- * Succeeds if it does not exist. A link is removed itself. @throws ExecutorError stuck: something is mounted there; the errors of the system calls
+ * Succeeds if it does not exist. What is no directory is removed itself. @throws ExecutorError stuck: something is mounted there; the errors of the system calls
  */
 export async function removeScratch(path: string): Promise<void> {
   refuseMounts(path);
-  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return unlink(path);
+  removeOther(path);
   const top = await openDirectory(path);
   if (top === undefined) return;
   try {

@@ -14,6 +14,7 @@ import {
   makeScratch,
   mountImage,
   mountMemory,
+  removeOther,
   removeScratch,
   unbind,
   unmountImage,
@@ -43,6 +44,7 @@ export async function createResource(record: TaskRecord, name: string, { paths, 
 async function makeVolume({ id, group: owner, spec }: TaskRecord, name: string, paths: Paths): Promise<void> {
   const { files, group, medium, size, host, hostType: type, kept } = spec.volumes.find((one) => one.name === name) ?? {};
   const path = paths.volume(id, name);
+  removeOther(paths.volumes(id));
   if (host !== undefined) {
     mkdirSync(dirname(path), { recursive: true });
     return bindWithin({ path: host, type, allowed: spec.hostPaths ?? [], own: paths.own }, path);
@@ -74,6 +76,7 @@ export async function removeResource(
   if (name.startsWith(VOLUME)) {
     const volume = name.slice(VOLUME.length);
     const path = paths.volume(id, volume);
+    removeOther(paths.volumes(id));
     const { host, kept, medium } = spec.volumes.find((one) => one.name === volume) ?? {};
     // The volume is a bind mount of a host directory: only the mount is removed, not its content.
     if (host !== undefined) return unbind(path);

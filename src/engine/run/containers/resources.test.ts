@@ -1,0 +1,52 @@
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import type { TaskRecord } from "../../model/index.ts";
+import { Paths } from "../paths.ts";
+import { createResource, removeResource } from "./resources.ts";
+
+const directory = mkdtempSync(join(tmpdir(), "runt-resources-"));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+let count = 0;
+
+/** A directory of somebody else that has what a volume's place is called. */
+function madeVictim(): string {
+  const victim = join(directory, `victim-${++count}`);
+  mkdirSync(join(victim, "v/below"), { recursive: true });
+  writeFileSync(join(victim, "v/precious"), "");
+  return victim;
+}
+
+const PLANTS: Readonly<Record<string, (path: string, victim: string) => void>> = {
+  "a link": (path, victim) => symlinkSync(victim, path),
+  "a file": (path) => writeFileSync(path, ""),
+};
+
+test.each(Object.keys(PLANTS).flatMap((how) => [true, false].map((isVolume) => [how, isVolume] as const)))(
+  "%s has the place of the directory of a task's volumes (of a volume: %s): it is removed itself",
+  async (how, isVolume) => {
+    const victim = madeVictim();
+    const places = { paths: new Paths(join(directory, `state-${count}`)), binary: "", runtimes: new Map() as never };
+    const spec = { volumes: [{ name: "v" }] };
+    const record = { id: "g.t.1", group: "g", spec, cgroup: "/c" } as unknown as TaskRecord;
+    const place = isVolume ? places.paths.volume(record.id, "v") : places.paths.volumes(record.id);
+    const plant = () => {
+      mkdirSync(dirname(place), { recursive: true });
+      rmSync(place, { recursive: true, force: true });
+      PLANTS[how]!(place, victim);
+    };
+    plant();
+    const making = createResource(record, "volume:v", places);
+    if (isVolume) await expect(making).rejects.toThrow(/is no directory|EEXIST/);
+    else {
+      await making;
+      expect(lstatSync(places.paths.volume(record.id, "v")).isDirectory()).toBe(true);
+    }
+    plant();
+    await removeResource(record, "volume:v", places);
+    expect(existsSync(places.paths.volume(record.id, "v"))).toBe(false);
+    expect(readdirSync(victim, { recursive: true }).sort()).toEqual(["v", "v/below", "v/precious"]);
+    expect(statSync(join(victim, "v")).mode & 0o777).not.toBe(0o777);
+  },
+);
