@@ -97,7 +97,6 @@ describe.skipIf(!isRoot)("a daemon that is killed at a point, before something i
         const entry = found[at % Math.max(1, found.length)];
         const way = Object.keys(WAYS)[at % Object.keys(WAYS).length]!;
         const what = `${stage} ${action}: ${entry} is ${way}`;
-        if (process.env["DEBUG_LOSS"]) console.log(what);
         if (entry !== undefined) {
           rmSync(join(scene.stateDir, entry), { recursive: true, force: true });
           WAYS[way]!(join(scene.stateDir, entry), victim);
