@@ -65,9 +65,9 @@ const byName = new Map(all.map((chunk) => [chunk.name, chunk]));
 const names = all.reduce((order, { name }) => reach(byName, name, order), reach(byName, MAIN, new Set<string>()));
 const chunks = [...names].map((name) => byName.get(name)!);
 replaceDynamicImports(bundle, chunks);
-compile({ bundle, bytecode }, chunks, options.debug);
+compile({ bundle, bytecode }, [...names], options.debug);
 writeEmbed(join(output, "gen/embed.S"), "tools/bundle-native-client.ts", {
-  chunks,
+  names: [...names],
   places: chunks.map(({ name, source }) => (source === undefined || name === MAIN ? IMAGE_PLACE.read : IMAGE_PLACE.evaluated)),
   bytecode,
 });

@@ -50,7 +50,7 @@ const CHANGES: readonly Change[] = [
 /** Those of the program. */
 const PROGRAM_CHANGES: readonly Change[] = [
   ["a member of the state's summary", { STATE_SUMMARY: renamed(protocol.STATE_SUMMARY, "owner") }, "twins/containers.c", "SUMMARY_OWNER"],
-  ["a place in the image", { IMAGE_PLACE: renamed(protocol.IMAGE_PLACE, "leftOut") }, "program/modules.c", "IMAGE_LEFT_OUT"],
+  ["a place in the image", { IMAGE_PLACE: renamed(protocol.IMAGE_PLACE, "evaluated") }, "program/modules.c", "IMAGE_EVALUATED"],
   ["a word of an embedded row", { EMBEDDED_ROW: renamed(protocol.EMBEDDED_ROW, "place") }, "program/modules.c", "place"],
   ["a message's head, for the runtime", { MESSAGE_HEAD: renamed(protocol.MESSAGE_HEAD, "textLength") }, "host/rendezvous.c", "text_length"],
 ];

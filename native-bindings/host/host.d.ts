@@ -23,8 +23,6 @@ declare module "runt:host" {
   export const architecture: "amd64" | "arm64";
   /** End the process at once (no JS teardown). */
   export function exit(status: number): never;
-  /** Load and evaluate the module of this name from the embedded bytecode; returns its namespace synchronously. */
-  export function loadModule(name: string): Record<string, unknown>;
   /** The embedded data blob of this name (for instance the JSON schema text), or undefined. */
   export function resource(name: string): string | undefined;
 

@@ -28,7 +28,6 @@ static const JSCFunctionListEntry build_fields[] = {
     F("argv", 0, host_js_argv) \
     F("getenv", 1, host_getenv) \
     F("exit", 1, host_exit) \
-    F("loadModule", 1, host_js_load_module) \
     F("resource", 1, host_resource) \
     F("utf8Encode", 1, host_utf8_encode) \
     F("utf8Decode", 1, host_utf8_decode) \

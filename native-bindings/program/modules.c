@@ -93,7 +93,6 @@ static JSValue load_module(JSContext *ctx, const char *name) {
 
 bool host_preload_modules(JSContext *ctx) {
     for (const struct embedded *module = embedded_modules; module->name; module++) {
-        if (module->place == IMAGE_LEFT_OUT) continue;
         if (!read_module(ctx, module->name)) return false;
         if (module->place != IMAGE_EVALUATED) continue;
         JSValue namespace = load_module(ctx, module->name);

@@ -12,7 +12,7 @@
 /* No system call, or one that says something of this process and cannot fail: no point. close(2) never fails for what is closed here,
    and a wait is no more than the time that it takes. */
 static const char *const WITHOUT[] = {
-    "argv", "getenv", "loadModule", "resource", "utf8Encode", "utf8Decode", "sha256", "needsExactParser", "findNext", "close", "cwd", "isatty",
+    "argv", "getenv", "resource", "utf8Encode", "utf8Decode", "sha256", "needsExactParser", "findNext", "close", "cwd", "isatty",
     "fdIsOpen", "windowSize", "getpid", "getppid", "geteuid", "getegid", "now", "monotonic", "sleep", "strerror", "errnoName",
     "effectiveCapabilities", "kernelRelease", "seccompCompile", "addRow", "poll", "umask", "clock", "usage", "replaceExports",
 };

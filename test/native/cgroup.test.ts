@@ -1,8 +1,7 @@
 /** The cgroup layer on the host's real hierarchies. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import * as explain from "../../src/runtime/cgroup/driver/explain.ts";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { deleteCgroup, killCgroup } from "../../src/runtime/cgroup/end/index.ts";
 import {
   type CgroupRef,
@@ -18,9 +17,6 @@ import {
   thaw,
   writeCgroupFile,
 } from "../../src/runtime/cgroup/index.ts";
-
-// Node loads no module at once.
-vi.mock("../../src/runtime/host/lazy.ts", () => ({ loadSync: () => explain }));
 
 const facts = readHierarchies();
 const possible = process.geteuid?.() === 0 && facts.hierarchies.length > 0;

@@ -2,15 +2,8 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { writeCgroupFile } from "../../src/runtime/cgroup/driver/write.ts";
-
-// bin/runt loads at once what an import() names; Node cannot.
-let explain: unknown;
-vi.mock("../../src/runtime/host/lazy.ts", () => ({ loadSync: () => explain }));
-beforeAll(async () => {
-  explain = await import("../../src/runtime/cgroup/driver/explain.ts");
-});
 
 let cgroup: string;
 

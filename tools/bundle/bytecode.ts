@@ -1,8 +1,7 @@
-/** Chunks to QuickJS bytecode, by build/bytecode-compiler. */
+/** Modules to QuickJS bytecode, by build/bytecode-compiler. */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Chunk } from "./chunks.ts";
 
 export interface Directories {
   /** Of the JavaScript. */
@@ -11,12 +10,12 @@ export interface Directories {
   readonly bytecode: string;
 }
 
-export function compile({ bundle, bytecode }: Directories, chunks: readonly Chunk[], isDebug: boolean): void {
+export function compile({ bundle, bytecode }: Directories, names: readonly string[], isDebug: boolean): void {
   rmSync(bytecode, { recursive: true, force: true });
   mkdirSync(bytecode, { recursive: true });
   const compiler = resolve("build/bytecode-compiler");
   const flags = isDebug ? ["-g"] : [];
-  const { status, stderr } = spawnSync(compiler, [...flags, bytecode, bundle, ...chunks.map((chunk) => chunk.name)], { encoding: "utf8" });
+  const { status, stderr } = spawnSync(compiler, [...flags, bytecode, bundle, ...names], { encoding: "utf8" });
   if (status !== 0) throw new Error(`${compiler}: ${stderr}`);
-  if (readdirSync(bytecode).length !== chunks.length) throw new Error("some chunks were not compiled");
+  if (readdirSync(bytecode).length !== names.length) throw new Error("some modules were not compiled");
 }

@@ -27,7 +27,7 @@ function nameOf(file: string): string {
   return file.replace(/^.*\//, "").replace(/\.js$/, "");
 }
 
-/** `import("./x.js")` becomes a promise that is already fulfilled. Its member `loaded` is the module itself (src/runtime/host/lazy.ts). */
+/** `import("./x.js")` becomes a promise that is already fulfilled. Its member `loaded` is the module itself. */
 export function replaceDynamicImports(directory: string, chunks: readonly Chunk[]): void {
   for (const { name } of chunks) {
     const file = join(directory, `${name}.js`);

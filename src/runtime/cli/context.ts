@@ -3,11 +3,11 @@
 import { RuntError } from "../errors/index.ts";
 import type { HeadStart } from "../execute/head-start/index.ts";
 import * as host from "../host/index.ts";
-import { loadSync } from "../host/index.ts";
 import type { RuntimeOptions } from "../prepare/index.ts";
 import type { CommandLine, FlagValues } from "./parse.ts";
 import type { Reporter } from "./report.ts";
 import type { Warned } from "./warnings.ts";
+import { tellWarnings } from "./warnings.ts";
 
 export interface VerbContext {
   readonly options: RuntimeOptions;
@@ -53,7 +53,7 @@ export function createContext({ global, flags, positionals }: CommandLine, repor
     rootlessGiven: global["rootless"] === "true" || global["rootless"] === "false",
     globalWords: ["--root", root],
     warned: (of) => {
-      if (of.warnings.length > 0) loadSync(import("./warnings.ts")).tellWarnings(global, reporter, of);
+      if (of.warnings.length > 0) tellWarnings(global, reporter, of);
     },
   };
 }

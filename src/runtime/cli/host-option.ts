@@ -1,6 +1,6 @@
 /** `--host live|none|FILE`: on which host a bundle is looked at, and the options as its caller would have them there. */
 
-import { type HostProbe, LIVE, type RuntimeOptions, recordedHosts } from "../prepare/index.ts";
+import { chosenHostFacts, type HostProbe, LIVE, type RuntimeOptions, recordedProbe } from "../prepare/index.ts";
 import { text, type VerbContext } from "./context.ts";
 
 export interface ChosenHost {
@@ -14,7 +14,6 @@ export interface ChosenHost {
 export function chosenHost({ flags, options, rootGiven, rootlessGiven }: VerbContext): ChosenHost {
   const value = text(flags["host"]);
   if (value === undefined || value === "live") return { probe: LIVE, options, name: "live host" };
-  const { chosenHostFacts, recordedProbe } = recordedHosts();
   const facts = chosenHostFacts(value);
   const { uid, inUserNamespace, stateRoot } = facts.caller;
   return {

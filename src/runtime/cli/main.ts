@@ -1,8 +1,7 @@
 /**
- * Entry of `bin/runt`. What is imported here is evaluated at every start; what is loaded by import() stands in the engine
- * image as it is after its evaluation (docs/decisions/0007-engine-image.md).
+ * Entry of `bin/runt`. This module is evaluated at every start; program.ts and all that it imports stand in the engine image as they are after
+ * their evaluation (docs/decisions/0007-engine-image.md). It names nothing else: each name that it imports costs every start.
  */
-import { argv, exit } from "../host/index.ts";
+import { runt } from "./program.ts";
 
-// What main itself could not report (no memory for it) still ends with a status that says so.
-void import("./program.ts").then(({ main }) => main(argv().slice(1))).then(exit, () => exit(1));
+runt();

@@ -4,8 +4,9 @@ import { sandboxOf } from "../config/index.ts";
 import { RuntError } from "../errors/index.ts";
 import { printable } from "../errors/printable/index.ts";
 import * as host from "../host/index.ts";
-import { loadSync } from "../host/index.ts";
 import { type Plan, planJson, printPlan, printSandbox } from "../plan/index.ts";
+import { printMermaid } from "../plan/mermaid/index.ts";
+import { systemCallsOf } from "../plan/system-calls/index.ts";
 import { type CreateOptions, compileDigested, type DigestedPlan } from "../prepare/index.ts";
 import { text, type VerbContext } from "./context.ts";
 import { chosenHost } from "./host-option.ts";
@@ -21,14 +22,13 @@ const FORMS: Readonly<Record<string, Form>> = {
       `# ${digest}, ${plan.ops.length} operations`,
       ...(explain ? Object.entries(parts).map(([name, part]) => `# ${name.padEnd(7)} ${part}`) : []),
     ];
-    const printed = (part: Plan): string =>
-      printPlan(part, explain ? { explain: loadSync(import("../plan/system-calls/index.ts")).systemCallsOf } : {});
+    const printed = (part: Plan): string => printPlan(part, explain ? { explain: systemCallsOf } : {});
     const inside = guest ? `# in the machine: ${guest.ops.length} operations\n${printed(guest)}` : "";
     return `${lines.join("\n")}\n${printed(plan)}${inside}${sandbox ? printSandbox(sandbox) : ""}${warnings.map((warning) => `warning: ${printable(warning)}\n`).join("")}`;
   },
   json: ({ config, guest, plan, digest, parts, answers, sources, warnings }) =>
     `${planJson({ ...plan, digest, parts, host: answers, sources, warnings, ...(guest && { guest }), sandbox: sandboxOf(config) } as typeof plan)}\n`,
-  mermaid: ({ plan }) => loadSync(import("../plan/mermaid/index.ts")).printMermaid(plan),
+  mermaid: ({ plan }) => printMermaid(plan),
 };
 
 export function printDryRun(context: VerbContext, request: CreateOptions): number {

@@ -1,13 +1,47 @@
-/** `runt`: parse, load the one verb that was asked for, run it, report. */
+/** `runt`: parse, run the verb that was asked for, report. */
 
 import { RuntError } from "../errors/index.ts";
+
 import type { HeadStart } from "../execute/head-start/index.ts";
-import { clock, phase } from "../host/index.ts";
+import { argv, clock, exit, phase } from "../host/index.ts";
+import { traceTo } from "../trace/index.ts";
+import { suggestion } from "./commander.ts";
+import * as check from "./commands/check.ts";
+import * as checkpoint from "./commands/checkpoint.ts";
+import * as completion from "./commands/completion.ts";
+import * as create from "./commands/create.ts";
+import * as delete_ from "./commands/delete.ts";
+import * as diff from "./commands/diff.ts";
+import * as events from "./commands/events.ts";
+import * as exec from "./commands/exec.ts";
+import * as explain from "./commands/explain.ts";
+import * as features from "./commands/features.ts";
+import * as gc from "./commands/gc.ts";
+import * as inspect from "./commands/inspect.ts";
+import * as kill from "./commands/kill.ts";
+import * as list from "./commands/list.ts";
+import * as mounts from "./commands/mounts.ts";
+import * as pause from "./commands/pause.ts";
+import * as plan from "./commands/plan.ts";
+import * as ps from "./commands/ps.ts";
+import * as restore from "./commands/restore.ts";
+import * as resume from "./commands/resume.ts";
+import * as run from "./commands/run.ts";
+import * as schema from "./commands/schema.ts";
+import * as service from "./commands/service.ts";
+import * as spec from "./commands/spec.ts";
+import * as start from "./commands/start.ts";
+import * as state from "./commands/state.ts";
+import * as update from "./commands/update.ts";
+import * as validate from "./commands/validate.ts";
 import { absolutePath, createContext, type Verb } from "./context.ts";
+import { debugTo, wantsSteps } from "./debug.ts";
+import { helpText } from "./help.ts";
 import { print } from "./output.ts";
 import { type CommandLine, parseCommandLine } from "./parse.ts";
 import { createReporter, type Reporter } from "./report.ts";
 import type { VerbName } from "./table/index.ts";
+import { calledName, inCalledName, printVersion } from "./version.ts";
 
 interface VerbModule {
   readonly verb: Verb;
@@ -16,38 +50,43 @@ interface VerbModule {
   readonly cancelEarly?: (headStart: HeadStart) => void;
 }
 
-const LOADERS: Readonly<Record<VerbName, () => Promise<VerbModule>>> = {
-  create: () => import("./commands/create.ts"),
-  start: () => import("./commands/start.ts"),
-  state: () => import("./commands/state.ts"),
-  gc: () => import("./commands/gc.ts"),
-  kill: () => import("./commands/kill.ts"),
-  delete: () => import("./commands/delete.ts"),
-  run: () => import("./commands/run.ts"),
-  exec: () => import("./commands/exec.ts"),
-  ps: () => import("./commands/ps.ts"),
-  pause: () => import("./commands/pause.ts"),
-  resume: () => import("./commands/resume.ts"),
-  update: () => import("./commands/update.ts"),
-  checkpoint: () => import("./commands/checkpoint.ts"),
-  restore: () => import("./commands/restore.ts"),
-  events: () => import("./commands/events.ts"),
-  mounts: () => import("./commands/mounts.ts"),
-  list: () => import("./commands/list.ts"),
-  spec: () => import("./commands/spec.ts"),
-  features: () => import("./commands/features.ts"),
-  plan: () => import("./commands/plan.ts"),
-  completion: () => import("./commands/completion.ts"),
-  validate: () => import("./commands/validate.ts"),
-  check: () => import("./commands/check.ts"),
-  inspect: () => import("./commands/inspect.ts"),
-  diff: () => import("./commands/diff.ts"),
-  schema: () => import("./commands/schema.ts"),
-  explain: () => import("./commands/explain.ts"),
-  service: () => import("./commands/service.ts"),
+const MODULES: Readonly<Record<VerbName, VerbModule>> = {
+  create,
+  start,
+  state,
+  gc,
+  kill,
+  delete: delete_,
+  run,
+  exec,
+  ps,
+  pause,
+  resume,
+  update,
+  checkpoint,
+  restore,
+  events,
+  mounts,
+  list,
+  spec,
+  features,
+  plan,
+  completion,
+  validate,
+  check,
+  inspect,
+  diff,
+  schema,
+  explain,
+  service,
 };
 
-export async function main(words: readonly string[]): Promise<number> {
+/** The whole life of a `runt` process. */
+export function runt(): never {
+  return exit(main(argv().slice(1)));
+}
+
+function main(words: readonly string[]): number {
   let reporter: Reporter = createReporter({});
   let failureStatus: number | undefined;
   let module: VerbModule | undefined;
@@ -60,32 +99,27 @@ export async function main(words: readonly string[]): Promise<number> {
     reporter = createReporter(line.global);
     if (line.global["trace"] !== undefined && !phase) {
       const begun = clock();
-      const { traceTo } = await import("../trace/index.ts");
       const finish = traceTo(absolutePath(line.global["trace"] as string), line.verb?.name ?? "runt", begun);
       // Once more, under the eyes of the trace.
-      return finish(await main(words));
+      return finish(main(words));
     }
     if (line.global["help"] || line.flags["help"]) {
-      const { helpText } = await import("./help.ts");
-      const { calledName } = await import("./version.ts");
       print(helpText(line.verb, calledName()));
       return 0;
     }
     if (line.global["version"] || !line.verb) {
-      const { printVersion } = await import("./version.ts");
       return printVersion();
     }
     if (line.global["debug"] || line.global["log-level"] === "debug") {
-      const { debugTo, wantsSteps } = await import("./debug.ts");
       if (wantsSteps(line)) debugTo(reporter, line.verb.name);
     }
-    module = await LOADERS[line.verb.name]();
+    module = MODULES[line.verb.name];
     headStart = module.beginEarly?.(line);
     return module.verb(createContext(line, reporter), headStart);
   } catch (error) {
     if (headStart) module?.cancelEarly?.(headStart);
-    const told = error instanceof RuntError && name ? (await import("./version.ts")).inCalledName(error, name) : error;
-    reporter.error(told, isUsage(error) ? (await import("./commander.ts")).suggestion(words) : undefined);
+    const told = error instanceof RuntError && name ? inCalledName(error, name) : error;
+    reporter.error(told, isUsage(error) ? suggestion(words) : undefined);
     if (!(error instanceof RuntError)) return failureStatus ?? 1;
     return error.details.exitStatus ?? failureStatus ?? error.exitStatus;
   }

@@ -4,9 +4,11 @@
  * what it warns of.
  */
 import { RuntError } from "../errors/index.ts";
+import { messageLine, printableLines } from "../errors/printable/index.ts";
 import * as host from "../host/index.ts";
-import { loadSync } from "../host/index.ts";
+import { writeToJournal } from "./journal.ts";
 import type { FlagValues } from "./parse.ts";
+import { styleOf } from "./style.ts";
 
 const LOG_FLAGS = host.O.WRONLY | host.O.CREAT | host.O.APPEND;
 const LOG_MODE = 0o644;
@@ -25,28 +27,24 @@ export function createReporter(global: FlagValues): Reporter {
   if (file !== undefined) checkLog(file);
   return {
     error(error, hint = details(error)) {
-      const { messageLine, printableLines } = loadSync(import("../errors/printable/index.ts"));
       const said = describeError(error);
       const message = messageLine(said);
       // JSON has its own escapes, and programs want the text as it was; what it leaves of the unsafe is not ASCII.
       const line = format === "json" ? printableLines(jsonLine(said, error)) : textLine(message);
       if (file !== undefined) record(`the log ${file}`, () => host.writeFile(file, line, LOG_FLAGS, LOG_MODE));
       if (journal !== undefined) {
-        record(`to the journal as ${journal}`, () =>
-          loadSync(import("./journal.ts")).writeToJournal(journal, format === "json" ? line : message),
-        );
+        record(`to the journal as ${journal}`, () => writeToJournal(journal, format === "json" ? line : message));
       }
       if (file === undefined && format === "json") writeError(line);
       else writeError(`${errorLabel()} ${message}${hint === undefined ? "" : ` (${messageLine(hint)})`}\n`);
     },
     note(level, message, otherwise) {
-      const { messageLine, printableLines } = loadSync(import("../errors/printable/index.ts"));
       const said = messageLine(message);
       const line = format === "json" ? printableLines(`${JSON.stringify({ level, msg: message, time: now() })}\n`) : textLine(said, level);
       if (file !== undefined) record(`the log ${file}`, () => host.writeFile(file, line, LOG_FLAGS, LOG_MODE));
       else if (journal !== undefined) {
         const priority = level === "warning" ? 4 : 7;
-        record(`to the journal as ${journal}`, () => loadSync(import("./journal.ts")).writeToJournal(journal, said, priority));
+        record(`to the journal as ${journal}`, () => writeToJournal(journal, said, priority));
       } else if (otherwise) record("to stderr", otherwise);
       else writeError(line);
     },
@@ -125,7 +123,7 @@ function record(where: string, write: () => void): void {
 }
 
 function errorLabel(): string {
-  return loadSync(import("./style.ts")).styleOf(2).error("runt:");
+  return styleOf(2).error("runt:");
 }
 
 /** One write, so that a reader of the pipe gets it whole; a stderr that cannot be written changes nothing. */

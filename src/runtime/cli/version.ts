@@ -1,8 +1,8 @@
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { loadSync } from "../host/index.ts";
 import { OCI_VERSION_MAX } from "../spec/index.ts";
 import { print } from "./output.ts";
+import { versionFeatures } from "./version-features.ts";
 
 /** Called as `runc` the program says so: clients of that name look for it. */
 export function calledName(): "runc" | "runt" {
@@ -36,7 +36,7 @@ const PLACES: Readonly<Record<string, string>> = {
 export function printVersion(): number {
   const name = calledName();
   const really = name === "runt" ? "" : "program: runt\n";
-  const features = loadSync(import("./version-features.ts")).versionFeatures();
+  const features = versionFeatures();
   print(`${name} version ${host.build.version}\ncommit: ${host.build.commit}\nspec: ${OCI_VERSION_MAX}\n${features}${really}`);
   return 0;
 }

@@ -1,9 +1,9 @@
 /** Warnings of a call that has succeeded. What fails says why it failed and nothing else: Podman reads the log as one JSON value then. */
 import { printable } from "../errors/printable/index.ts";
 import * as host from "../host/index.ts";
-import { loadSync } from "../host/index.ts";
 import type { FlagValues } from "./parse.ts";
 import type { Reporter } from "./report.ts";
+import { styleOf } from "./style.ts";
 
 export interface Warned {
   readonly warnings: readonly string[];
@@ -20,6 +20,6 @@ export function tellWarnings(global: FlagValues, reporter: Reporter, { warnings,
   const isSilent = level === "error" || (level === undefined && global["log"] !== undefined && global["log-format"] === "json");
   const told = level === undefined ? demanded : warnings;
   if (isSilent || told.length === 0) return;
-  const label = loadSync(import("./style.ts")).styleOf(2).warning("warning:");
+  const label = styleOf(2).warning("warning:");
   for (const warning of new Set(told)) reporter.note("warning", warning, () => host.write(2, `${label} ${printable(warning)}\n`));
 }

@@ -2,9 +2,9 @@
 
 import type { OpArgs } from "../../shared/protocol/index.ts";
 import { createCgroup, finishCgroup, markContainer } from "../cgroup/index.ts";
+import { startUnit as start, UnitExists } from "../cgroup/systemd/index.ts";
 import { rootDirectory, writeRecord } from "../state/index.ts";
 import type { Execution } from "./execution.ts";
-import { systemd } from "./on-demand.ts";
 
 /**
  * The first directory that is the container's own says whose it is: `runt gc` finds it when the record is lost, and nobody is killed in one that does
@@ -30,7 +30,6 @@ export function makeCgroup(execution: Execution, { path }: OpArgs<"cgroup.create
 }
 
 export function startUnit(execution: Execution, { properties, withInit, ...unit }: OpArgs<"systemd.startUnit">): void {
-  const { startUnit: start, UnitExists } = systemd();
   try {
     start(unit, properties, withInit ? execution.pid : undefined);
   } catch (error) {

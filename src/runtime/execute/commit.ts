@@ -3,7 +3,7 @@ import * as host from "../host/index.ts";
 import { publishRecord, type StateRecord, stageRecord, writeRecord } from "../state/index.ts";
 import { execRecord } from "./exec-record.ts";
 import type { Execution, Staged } from "./execution.ts";
-import { helperError } from "./on-failure.ts";
+import { helperError } from "./helper-error.ts";
 import { callerStreams } from "./streams.ts";
 
 /** While init still works: the record is written beside the one in force, so that `commit` only has to rename it. */
@@ -18,7 +18,7 @@ export function stage(execution: Execution): void {
 }
 
 export function commit(execution: Execution): void {
-  if (execution.record.startTime === "0") throw helperError().died(execution);
+  if (execution.record.startTime === "0") throw helperError.died(execution);
   const { record, staged, warnings } = execution;
   const { record: whole } = staged?.from === record && staged.warnings === warnings.length ? staged : write(execution);
   execution.record = whole;

@@ -9,10 +9,11 @@ import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { phase } from "../host/index.ts";
 import { initState, removeDirectory, type StateRecord, type StateSummary } from "../state/index.ts";
-import { machineEnd } from "./machine-end.ts";
-import { resctrl, rootMount } from "./on-demand.ts";
 import { ownerOf, warnLeft } from "./owner.ts";
 import { awaitEnd, closePidfd, pidfdOf, signalProcess } from "./pidfd.ts";
+import { releaseGroups } from "./resctrl.ts";
+import { detachRoot } from "./root-mount.ts";
+import { thawJoined } from "./thaw-joined.ts";
 
 /** How long the death of a killed init may take. */
 const DEATH_TIMEOUT_MS = 10_000;
@@ -31,8 +32,8 @@ export function destroy(root: string, record: StateRecord, tell: (left: Left) =>
     // With init its whole PID namespace has ended.
     if (deleteCgroup(cgroup, owner, record.privatePid && record.phase !== "creating")) tell(remaining(lookAround(cgroup, owner)));
   }
-  if (record.rootMount) rootMount().detachRoot(record);
-  if (record.resctrl) resctrl().releaseGroups(record.resctrl, record.phase === "creating");
+  if (record.rootMount) detachRoot(record);
+  if (record.resctrl) releaseGroups(record.resctrl, record.phase === "creating");
   removeDirectory(root, record.id);
 }
 
@@ -56,7 +57,7 @@ export function killInit(record: StateRecord, root?: string): void {
     if (cgroup && isFrozen(cgroup)) thawForKill(cgroup, owner);
     const alive = () => initState(record);
     if (awaitEnd(pidfd, alive, SOON_MS)) return;
-    if (root !== undefined && record.annotations["io.runt.isolation"] === "vm") machineEnd().thawJoined(root, record);
+    if (root !== undefined && record.annotations["io.runt.isolation"] === "vm") thawJoined(root, record);
     // It may wait for processes that the container has frozen.
     const isStuck = cgroup && !thawForKill(cgroup, owner) && cgroup.version === 1 && isFrozen(cgroup);
     if (isStuck || !awaitEnd(pidfd, alive, DEATH_TIMEOUT_MS)) throw stillRunning(record.id, isStuck);

@@ -5,6 +5,7 @@
 
 import { OPS, type OpArgs, type OpName } from "../../shared/protocol/index.ts";
 import { attachDeviceProgram, delegateCgroup, writeCgroupFile } from "../cgroup/index.ts";
+import { attachToUnit } from "../cgroup/systemd/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { operation } from "../host/index.ts";
@@ -18,9 +19,12 @@ import { runPlannedHook } from "./hooks.ts";
 import { verifyIdMaps } from "./id-map-verify.ts";
 import { writeIdMaps, writeProc } from "./id-map-write.ts";
 import { newRecord } from "./intent-record.ts";
-import { netDevices, notification, resctrl, rootMount, systemd } from "./on-demand.ts";
-import { interrupted } from "./on-failure.ts";
+import { interruption } from "./interrupted.ts";
+import { moveNetDevice } from "./net-devices.ts";
+import { prepareNotification } from "./notification.ts";
 import { awaitExecve, send, waitFor } from "./rendezvous.ts";
+import { addMonitor, joinGroup, prepareGroups } from "./resctrl.ts";
+import { bindRoot } from "./root-mount.ts";
 import { notify, prepareFilter, sendFilter } from "./seccomp-operations.ts";
 import { spawn } from "./spawn.ts";
 import { sendPidfd, writePidFile } from "./tell-pid.ts";
@@ -45,7 +49,7 @@ const HANDLERS: Handlers = {
     if (warning !== undefined) warnings.push(warning);
   },
   "systemd.startUnit": startUnit,
-  "systemd.attach": ({ pid }, { path, ...unit }) => systemd().attachToUnit(unit, path, pid),
+  "systemd.attach": ({ pid }, { path, ...unit }) => attachToUnit(unit, path, pid),
   "cgroup.attach": ({ pid }, { files }) => {
     for (const file of files) writeCgroupFile(file, String(pid));
   },
@@ -56,7 +60,7 @@ const HANDLERS: Handlers = {
   "state.commit": commit,
   "pidfile.write": ({ pid }, { path }) => writePidFile(path, pid),
   "pidfd.send": ({ pid }, { path, text }) => sendPidfd(pid, path, text),
-  "notify.prepare": (execution, args) => notification().prepareNotification(execution, args),
+  "notify.prepare": (execution, args) => prepareNotification(execution, args),
   "sync.send": (execution, { message }) => send(execution, message),
   "sync.wait": waitFor,
   "sync.end": awaitExecve,
@@ -64,12 +68,12 @@ const HANDLERS: Handlers = {
   "seccomp.prepare": prepareFilter,
   "seccomp.send": sendFilter,
   "seccomp.notify": notify,
-  "netdevice.move": (...call) => netDevices().moveNetDevice(...call),
+  "netdevice.move": (...call) => moveNetDevice(...call),
   "idmap.verify": ({ pid }, maps) => verifyIdMaps(pid, maps),
-  "root.bind": (...call) => rootMount().bindRoot(...call),
-  "resctrl.prepare": (...call) => resctrl().prepareGroups(...call),
-  "resctrl.monitor": (...call) => resctrl().addMonitor(...call),
-  "resctrl.join": ({ pid }, group, pointer) => resctrl().joinGroup(group, pid, pointer),
+  "root.bind": (...call) => bindRoot(...call),
+  "resctrl.prepare": (...call) => prepareGroups(...call),
+  "resctrl.monitor": (...call) => addMonitor(...call),
+  "resctrl.join": ({ pid }, group, pointer) => joinGroup(group, pid, pointer),
 };
 
 /** Skip freeing at exit: to free the execution object by object would be the last thing that a verb does. */
@@ -137,7 +141,7 @@ function runHandler(execution: Execution, op: Op): void {
     handler(execution, op.args, op.from);
   } catch (error) {
     if (error instanceof RuntError || !(error instanceof Error) || !("errno" in error)) throw error;
-    if (host.endingSignal() !== 0) throw interrupted().interruption(error) ?? error;
+    if (host.endingSignal() !== 0) throw interruption(error) ?? error;
     const { path } = error as host.HostError;
     const doing = op.op === "seccomp.notify" ? "seccomp.notify: failed to connect with seccomp agent" : op.op;
     throw new RuntError("operation", `${doing}${path ? ` ${path}` : ""}: ${host.reason(error)}`, { pointer: op.from, cause: error });

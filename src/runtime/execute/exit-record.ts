@@ -11,10 +11,10 @@ import { bootId } from "./boot.ts";
 import type { Execution } from "./execution.ts";
 import { type FreshFile, isAt, writeBeside } from "./fresh-file.ts";
 import type { MonitorRecord } from "./monitor.ts";
-import { terminalSizes } from "./on-demand.ts";
-import { onFailure } from "./on-failure.ts";
 import { checkOutputLog, type OutputLog } from "./output-log.ts";
 import { openOutputReaders } from "./output-readers.ts";
+import { rollbackError } from "./rollback.ts";
+import { openSizes } from "./terminal-sizes.ts";
 
 /** What create or run is asked for, as far as the record needs it. */
 interface RecordedRequest {
@@ -48,7 +48,7 @@ interface RecordFiles {
 type Fields = Omit<ExitRecord, "phase">;
 
 /** Does not return: the caller's process ends when the program runs or, of create, init waits; this one becomes the monitor. @throws RuntError */
-export function record<Request extends RecordedRequest>(
+export function recordExit<Request extends RecordedRequest>(
   root: string,
   request: Request,
   { path, outputLog }: RecordFiles,
@@ -61,7 +61,7 @@ export function record<Request extends RecordedRequest>(
   steps.separateDescriptors(request.preserveFds);
   const ready = host.detach();
   host.setChildSubreaper(true);
-  const sizes = request.resizeFifo === undefined ? undefined : terminalSizes().openSizes(request.resizeFifo);
+  const sizes = request.resizeFifo === undefined ? undefined : openSizes(request.resizeFifo);
   const readers = openOutputReaders();
   const begun: Fields = { schema: EXIT_RECORD_SCHEMA, id: request.id, root, bootId: bootId(), monitor: self() };
   const first = claim(path, { ...begun, phase: EXIT_PHASE.creating });
@@ -129,7 +129,7 @@ function replaceOrUndo(path: string, before: number, fields: ExitRecord, executi
     if (isAt(path, before)) host.unlink(path);
     // It is closed already.
     execution.socket = -1;
-    throw onFailure().rollbackError(execution, execution.record.id, error);
+    throw rollbackError(execution, execution.record.id, error);
   }
 }
 

@@ -3,13 +3,13 @@
 import { RLIMIT } from "../../shared/linux/index.ts";
 import { MESSAGES, type OpName, PAGE_WORD } from "../../shared/protocol/index.ts";
 import { memoryPressure } from "../cgroup/index.ts";
+import { diagnose, diagnoseExecve } from "../diagnostics/post-mortem/index.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import type { Op, Plan } from "../plan/index.ts";
 import type { StateRecord } from "../state/index.ts";
 import type { Execution } from "./execution.ts";
 import { kernelHint } from "./kernel-hints.ts";
-import { diagnosis } from "./on-demand.ts";
 import { pidFromMessages } from "./reap.ts";
 import type { StartFailure } from "./start-failure.ts";
 
@@ -26,13 +26,13 @@ export const helperError = {
     if (op.actor === "init" && execution.pid <= 0) execution.pid = lateInit(execution);
     // It is a child of this process that has not been waited for.
     const init = { pid: execution.pid, startTime: undefined };
-    const reason = diagnosis().diagnose(init, execution.record.rootfs, { op, plan: execution.plan, code, path, text });
+    const reason = diagnose(init, execution.record.rootfs, { op, plan: execution.plan, code, path, text });
     return reason === undefined ? error : new RuntError(error.code, `${error.message}: ${reason}`, error.details);
   },
 
   /** init could not become the program after `start`; it stays for a moment, so that it can be looked at. */
   execve({ pid, startTime, rootfs }: StateRecord, { errno, path, text }: StartFailure): RuntError {
-    const reason = path === "" ? undefined : diagnosis().diagnoseExecve({ pid, startTime }, rootfs, path);
+    const reason = path === "" ? undefined : diagnoseExecve({ pid, startTime }, rootfs, path);
     const message = `${PREFIX}${text} ${path}: ${host.strerror(errno)}${reason === undefined ? "" : `: ${reason}`}`;
     return new RuntError("operation", message, hintFor("process.exec", errno));
   },

@@ -1,10 +1,11 @@
 /** The record that a container begins with: it names everything that may have to be undone. */
+
+import { refuseUsed } from "../cgroup/end/index.ts";
 import { type CgroupBefore, levelsToMake } from "../cgroup/index.ts";
 import * as host from "../host/index.ts";
 import { refuseExisting, rootDirectory, STATE_MINOR, STATE_SCHEMA, type StateRecord, timestamp } from "../state/index.ts";
 import type { Blueprint } from "./execution.ts";
 import { hooksRecord } from "./hooks.ts";
-import { existingCgroup } from "./on-demand.ts";
 
 /** To be called just before it is written: it says which of the container's cgroups are there already. @throws RuntError cgroup, id-in-use */
 export function newRecord(root: string, blueprint: Blueprint): StateRecord {
@@ -15,7 +16,7 @@ export function newRecord(root: string, blueprint: Blueprint): StateRecord {
 /** Another create of the same id may have been quicker: then that is the reason why the cgroup is in use. */
 function lookBefore(root: string, id: string, cgroup: NonNullable<Blueprint["cgroup"]>): CgroupBefore {
   try {
-    return levelsToMake(cgroup) ?? existingCgroup().refuseUsed(cgroup);
+    return levelsToMake(cgroup) ?? refuseUsed(cgroup);
   } catch (error) {
     refuseExisting(root, id);
     throw error;

@@ -3,8 +3,8 @@ import { phase } from "../host/index.ts";
 import { execute, newExecution } from "./execute.ts";
 import type { Blueprint, Execution } from "./execution.ts";
 import { cancel, type HeadStart } from "./head-start/index.ts";
-import { onFailure } from "./on-failure.ts";
 import { showProgress } from "./progress.ts";
+import { rollbackError } from "./rollback.ts";
 
 /**
  * @param headStart is adopted or ended
@@ -29,7 +29,7 @@ export function newContainer(
   } catch (error) {
     phase?.("undo", "execute");
     cancel(headStart);
-    throw onFailure().rollbackError(execution, blueprint.id, error);
+    throw rollbackError(execution, blueprint.id, error);
   }
   return execution;
 }

@@ -5,9 +5,10 @@ import * as host from "../host/index.ts";
 import { lifeOf } from "./begun.ts";
 import { recordLate, stage } from "./commit.ts";
 import type { Execution } from "./execution.ts";
+import { helperError } from "./helper-error.ts";
+import { addHelperWarning } from "./helper-warning.ts";
 import { prepareMonitor } from "./monitor-preparation.ts";
-import { helperWarning } from "./on-demand.ts";
-import { helperError, slow } from "./on-failure.ts";
+import { lookAtSlow } from "./slow.ts";
 
 export function send(execution: Execution, message: number, descriptor?: number): void {
   try {
@@ -43,10 +44,10 @@ function take(execution: Execution, type: number): host.Message {
   if (index !== -1) return execution.early.splice(index, 1)[0]!;
   for (;;) {
     const received = receive(execution, execution.progress?.page);
-    if (received === undefined) throw helperError().died(execution);
-    if (received.type === MESSAGES.error) throw helperError().reported(execution, received);
+    if (received === undefined) throw helperError.died(execution);
+    if (received.type === MESSAGES.error) throw helperError.reported(execution, received);
     if (received.type === type) return received;
-    if (received.type === MESSAGES.warning) helperWarning()(execution, received);
+    if (received.type === MESSAGES.warning) addHelperWarning(execution, received);
     else execution.early.push(received);
   }
 }
@@ -66,7 +67,7 @@ function receive(execution: Execution, page: ArrayBuffer | undefined): host.Mess
       if (execution.helper === -1) return undefined;
       // Its last message may have come in the meantime.
       if (execution.helper > 0 && host.waitpid(execution.helper, host.WAIT.NOHANG)) execution.helper = -1;
-      else slow().look(execution);
+      else lookAtSlow(execution);
     }
   }
 }
@@ -79,11 +80,11 @@ export function awaitExecve(execution: Execution): void {
     // The word of the page does not count an end of file.
     const received = receive(execution, undefined);
     if (received === undefined) {
-      if (lifeOf(execution.pid)?.executed !== true) throw helperError().died(execution);
+      if (lifeOf(execution.pid)?.executed !== true) throw helperError.died(execution);
       recordLate(execution);
       return;
     }
-    if (received.type !== MESSAGES.warning) throw helperError().reported(execution, received);
-    helperWarning()(execution, received);
+    if (received.type !== MESSAGES.warning) throw helperError.reported(execution, received);
+    addHelperWarning(execution, received);
   }
 }

@@ -5,7 +5,7 @@ import { containerDirectory, lockAgain } from "../state/index.ts";
 import { destroy } from "./destroy.ts";
 import type { Execution } from "./execution.ts";
 import { runPoststop } from "./hooks.ts";
-import { netDevices } from "./on-demand.ts";
+import { returnNetDevices } from "./net-devices.ts";
 import { endChildren } from "./reap.ts";
 
 /** The error that create ends with: what went wrong first, and that something may be left. */
@@ -26,7 +26,7 @@ export function undo(execution: Execution): void {
   host.endWaitsBySignal(false);
   endChildren(execution);
   if (execution.lock === -1) return;
-  if (execution.netDevices) netDevices().returnNetDevices(execution.netDevices);
+  if (execution.netDevices) returnNetDevices(execution.netDevices);
   // Let go for a poststart hook, which may have removed the container.
   if (!lockAgain(execution.lock, containerDirectory(execution.root, execution.record.id))) return;
   destroy(execution.root, execution.record);

@@ -40,7 +40,7 @@ interface Watch {
 const watches = new WeakMap<Execution, Watch>();
 
 /** To be called as long as the wait lasts. @throws RuntError timeout, or wrong-status when the container is gone */
-export function look(execution: Execution): void {
+export function lookAtSlow(execution: Execution): void {
   const { deadline, asked, movesOn, lock } = execution.patience ?? {};
   const now = host.monotonic();
   const pid = execution.pid > 0 ? execution.pid : execution.helper;

@@ -2,7 +2,7 @@
 import { isOfAnotherRoot, removeDirectory, type StateRecord } from "../state/index.ts";
 import { destroy, killInit } from "./destroy.ts";
 import { runPoststop } from "./hooks.ts";
-import { netDevices } from "./on-demand.ts";
+import { recoverNetDevices } from "./net-devices.ts";
 
 /** Undoes everything that a record names, in whatever state it is; under the lock. In a copy of its root that is the directory alone. `tell` as for destroy. */
 export function undoRecorded(root: string, record: StateRecord, tell?: Parameters<typeof destroy>[2]): void {
@@ -11,7 +11,7 @@ export function undoRecorded(root: string, record: StateRecord, tell?: Parameter
     return;
   }
   killInit(record, root);
-  if (record.netDevices) netDevices().recoverNetDevices(record.netDevices);
+  if (record.netDevices) recoverNetDevices(record.netDevices);
   destroy(root, record, tell);
   runPoststop(record);
 }

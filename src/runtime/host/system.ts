@@ -53,7 +53,6 @@ export {
   kill,
   leaveOwnMounts,
   link,
-  loadModule,
   lstat,
   type Message,
   makeRootReadonly,

@@ -1,4 +1,4 @@
-/** The calls of the host module that only the processes of a machine make: no verb's chunk names them. */
+/** The calls of the host module that only the processes of a machine make. */
 export {
   accept,
   chroot,

@@ -1,13 +1,15 @@
 /** From a bundle directory to a ContainerConfig: load, check, derive. Nothing is changed on the host. */
 import { type CheckFacts, checkSpec } from "../check/index.ts";
+import { destinationsInRoot } from "../config/host-destinations/index.ts";
 import { type ContainerConfig, deriveConfig, type InRoot } from "../config/index.ts";
 import * as host from "../host/index.ts";
-import { loadSync, phase, reached } from "../host/index.ts";
+import { phase, reached } from "../host/index.ts";
 import { absolutePath, parseConfig, type Spec, validateSpec } from "../spec/index.ts";
 import { defenceDisabled } from "../testing/index.ts";
 import { type HostProbe, LIVE } from "./host-probe.ts";
-import { machines } from "./on-demand.ts";
+import { deriveInMachine } from "./machine.ts";
 import type { CreateOptions } from "./options.ts";
+import { unreadableConfig } from "./unreadable-config.ts";
 
 export interface LoadedBundle {
   readonly config: ContainerConfig;
@@ -30,7 +32,7 @@ export function loadBundle(bundle: string, probe: HostProbe, file?: string, crea
   phase?.("derive", "config");
   const config =
     create && (create.isolation ?? spec.annotations?.["io.runt.isolation"])
-      ? machines().deriveInMachine(spec, create, { deriveConfig, absolutePath })
+      ? deriveInMachine(spec, create)
       : deriveConfig(spec, { bundle });
   phase?.("facts", "prepare");
   probe.refuse(config);
@@ -42,7 +44,7 @@ export function loadBundle(bundle: string, probe: HostProbe, file?: string, crea
 function withHostPaths(spec: Spec, bundle: string): InRoot | undefined {
   const rootfs = absolutePath(bundle, spec.root?.path ?? "");
   if (!spec.mounts?.some(({ destination }) => destination.startsWith(rootfs))) return undefined;
-  return loadSync(import("../config/host-destinations/index.ts")).destinationsInRoot(spec, bundle);
+  return destinationsInRoot(spec, bundle);
 }
 
 /** The only way for a NUL byte into a string: JSON takes no control character as it is. */
@@ -67,6 +69,6 @@ export function readConfig(path: string, anyType = false): string {
   try {
     return host.readFile(path, undefined, anyType);
   } catch (error) {
-    throw loadSync(import("./unreadable-config.ts")).unreadableConfig(path, error);
+    throw unreadableConfig(path, error);
   }
 }

@@ -1,9 +1,9 @@
 /** A bundle is compiled for a container that is to be made now. */
-import { loadSync } from "../host/index.ts";
 import { refuseExisting } from "../state/index.ts";
 import { type Compiled, compileBundle } from "./compile.ts";
-import { terminalRules } from "./on-demand.ts";
+import { compileExpected } from "./expect-plan.ts";
 import type { CreateOptions, RuntimeOptions } from "./options.ts";
+import { requireOwnTerminal } from "./require-terminal.ts";
 import { checkTerminal } from "./terminal.ts";
 
 /** A compiled bundle with what the caller has said of the container (Blueprint of src/runtime/execute). */
@@ -21,13 +21,8 @@ export function compileFor(options: RuntimeOptions, request: CreateOptions): Com
     request.expectPlan === undefined ? compileBundle(options, request) : compileExpected(options, request, request.expectPlan);
   checkTerminal(compiled.config, request);
   if (compiled.config.process?.terminal && request.consoleSocket === undefined && !request.unattended) {
-    terminalRules().requireOwnTerminal("process.terminal", { pointer: "/process/terminal" });
+    requireOwnTerminal("process.terminal", { pointer: "/process/terminal" });
   }
   refuseExisting(options.root, request.id);
   return { ...compiled, id: request.id, bundle: request.bundle, keyring: !request.noNewKeyring };
-}
-
-/** Few ask for it: loaded for them only. */
-function compileExpected(options: RuntimeOptions, request: CreateOptions, expected: string): Compiled & { readonly digest: string } {
-  return loadSync(import("./expect-plan.ts")).compileExpected(options, request, expected);
 }

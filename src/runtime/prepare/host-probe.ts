@@ -1,14 +1,16 @@
 /** The questions about the host that making a container asks. The host itself answers them (LIVE), or the record of another host (--host FILE). */
 import { type CgroupHierarchies, readHierarchies } from "../cgroup/index.ts";
 import type { SystemdFacts } from "../cgroup/systemd/index.ts";
+import { readSystemd } from "../cgroup/systemd/index.ts";
 import type { ContainerConfig } from "../config/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
+import { refuseMissingDevices } from "../network/missing/index.ts";
 import type { ResctrlRef } from "../resctrl/index.ts";
+import { locateGroups } from "../resctrl/index.ts";
 import { defenceDisabled } from "../testing/index.ts";
 import { findIdProgram } from "./id-programs.ts";
 import { apparmorEnabled, selinuxEnabled } from "./lsm.ts";
-import { netDevices, resctrl, systemd } from "./on-demand.ts";
 import { refuseHostNamespaces } from "./own-namespaces.ts";
 
 export interface IdPrograms {
@@ -42,14 +44,14 @@ export const LIVE: HostProbe = {
   },
   cgroups: readHierarchies,
   mayMakeCgroups: () => readHierarchies().hierarchies.every(({ mountpoint }) => host.access(mountpoint, host.ACCESS.WRITE)),
-  systemd: (rootless) => systemd().readSystemd(rootless && hasUserManager()),
+  systemd: (rootless) => readSystemd(rootless && hasUserManager()),
   apparmor: apparmorEnabled,
   selinux: selinuxEnabled,
-  resctrl: (...call) => resctrl().locateGroups(...call),
+  resctrl: (...call) => locateGroups(...call),
   refuse(config) {
     refuseRootfs(config.rootfs);
     refuseHostNamespaces(config);
-    if (config.netDevices.length > 0) netDevices().refuseMissingDevices(config.netDevices);
+    if (config.netDevices.length > 0) refuseMissingDevices(config.netDevices);
   },
 };
 

@@ -1,9 +1,9 @@
-/** A container in a machine: what is compiled and executed here is the host's side of it. Loaded only for one. */
-import type { ContainerConfig } from "../config/index.ts";
+/** A container in a machine: what is compiled and executed here is the host's side of it. */
+import { type ContainerConfig, deriveConfig } from "../config/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { DEFAULT_SETTINGS, GUEST, ISOLATION, KNOWN, type MachineSettings, parseSettings, splitSpec } from "../machine/sides/index.ts";
-import type { Spec } from "../spec/index.ts";
+import { absolutePath, type Spec } from "../spec/index.ts";
 import type { CreateOptions } from "./options.ts";
 import { refuseHostNamespaces, sandboxMachine } from "./sandbox-machine.ts";
 
@@ -11,18 +11,8 @@ import { refuseHostNamespaces, sandboxMachine } from "./sandbox-machine.ts";
 const SETTINGS_FILE = "/etc/runt/vm.json";
 const SETTINGS_VARIABLE = "RUNT_VM_CONFIG";
 
-/** Given by the caller, who has them: with imports of them this module would share a chunk with every verb that has a plan. */
-export interface Conversions {
-  readonly deriveConfig: (spec: Spec, context: { readonly bundle: string }) => ContainerConfig;
-  readonly absolutePath: (base: string, path: string) => string;
-}
-
 /** @throws RuntError also for what a machine cannot do */
-export function deriveInMachine(
-  spec: Spec,
-  { bundle, id, isolation, root = "" }: CreateOptions,
-  { deriveConfig, absolutePath }: Conversions,
-): ContainerConfig {
+export function deriveInMachine(spec: Spec, { bundle, id, isolation, root = "" }: CreateOptions): ContainerConfig {
   const asked = isolation ?? spec.annotations?.[ISOLATION] ?? "vm";
   // The verbs that come later look at the annotation.
   if (asked === "host") return deriveConfig({ ...spec, annotations: { ...spec.annotations, [ISOLATION]: "host" } }, { bundle });

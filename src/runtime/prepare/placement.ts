@@ -2,11 +2,11 @@
 
 import { type CgroupHierarchies, type CgroupSteps, compileCgroup, resolveCgroup } from "../cgroup/index.ts";
 import type { UnitSteps } from "../cgroup/systemd/index.ts";
+import { compileUnit } from "../cgroup/systemd/index.ts";
 import type { ContainerConfig } from "../config/index.ts";
 import type { CgroupRecord } from "../state/index.ts";
 import { defenceDisabled } from "../testing/index.ts";
 import type { HostProbe } from "./host-probe.ts";
-import { systemd } from "./on-demand.ts";
 import type { RuntimeOptions } from "./options.ts";
 
 export interface Placement {
@@ -27,7 +27,7 @@ export function placeContainer(
   const { cgroupsPath, resources, annotations } = config;
   const { rootless } = options;
   if (options.systemd) {
-    const { path, steps } = systemd().compileUnit(facts, probe.systemd(rootless), {
+    const { path, steps } = compileUnit(facts, probe.systemd(rootless), {
       id,
       cgroupsPath,
       resources,

@@ -1,8 +1,8 @@
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { loadSync } from "../host/index.ts";
 import { SECCOMP_ARCHITECTURES } from "../spec/index.ts";
 import { cachedPath, type Filter, lookup, store } from "./cache.ts";
+import { compactFilter } from "./compact.ts";
 import { enosysStub } from "./stub.ts";
 
 /** Changes when the same profile gives another program for reasons that are not in the key. */
@@ -38,7 +38,6 @@ export function cacheKey({ profile, enosysForNewer }: FilterRequest): string {
 
 function compile({ profile, enosysForNewer }: FilterRequest): Filter {
   const { program, unknown, highest } = callLibrary(profile);
-  const { compactFilter } = loadSync(import("./compact.ts"));
   return { program: compactFilter(enosysForNewer ? join(enosysStub(highest), program) : program), unknown };
 }
 

@@ -3,7 +3,6 @@ export { holdersOf, locked, lockHolders } from "./holders.ts";
 export { checkId, isId } from "./id.ts";
 export { lockAgain } from "./lock-again.ts";
 export { markedAt, removeRoot } from "./mark.ts";
-export { remains } from "./on-demand.ts";
 export { openFifo, openFile, writeNew } from "./own.ts";
 export {
   type CgroupRecord,
@@ -18,6 +17,7 @@ export {
   type StateRecord,
   type StateSummary,
 } from "./record.ts";
+export { halfWrittenFilters, notOurs, removeRemains } from "./remains.ts";
 export { isOfAnotherRoot, isSharedRoot, lookAtRoot, rootDirectory } from "./root.ts";
 export { deriveLife, deriveStatus, initState, type Status } from "./status.ts";
 export {

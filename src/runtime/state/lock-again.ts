@@ -1,5 +1,6 @@
 import * as host from "../host/index.ts";
-import { holders, isDirectoryOf, LOCK_MS } from "./store.ts";
+import { locked } from "./holders.ts";
+import { isDirectoryOf, LOCK_MS } from "./store.ts";
 
 /**
  * Takes the lock again that `fd` has released. False: the container was removed meanwhile, and the id may belong to another one.
@@ -8,6 +9,6 @@ import { holders, isDirectoryOf, LOCK_MS } from "./store.ts";
 export function lockAgain(fd: number, directory: string): boolean {
   const taken = host.flock(fd, host.LOCK.EX, LOCK_MS);
   if (!isDirectoryOf(fd, directory)) return false;
-  if (!taken) throw holders().locked(directory, LOCK_MS);
+  if (!taken) throw locked(directory, LOCK_MS);
   return true;
 }

@@ -1,11 +1,10 @@
 /** The state directory: ROOT/ID/{state.json,config.json,exec.fifo}. ROOT is 0700, ROOT/ID 0711, state.json 0600. */
 import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { loadSync } from "../host/index.ts";
 import { defenceDisabled } from "../testing/index.ts";
-import type * as holding from "./holders.ts";
+import { locked } from "./holders.ts";
 import { checkId, ID_CHARACTERS } from "./id.ts";
-import type * as migration from "./migrate.ts";
+import { migrate } from "./migrate.ts";
 import { writeNew } from "./own.ts";
 import { refuseOwner } from "./owner.ts";
 import {
@@ -19,6 +18,7 @@ import {
   serializeRecord,
 } from "./record.ts";
 import { ensureRoot, isOfAnotherRoot, isSharedRoot, lookAtRoot, refuseForeignRoot } from "./root.ts";
+import { removeTree } from "./tree.ts";
 
 const RECORD = "state.json";
 /** A directory without a record lasts for some system calls of a verb that holds the lock, or is about to; or for ever. */
@@ -98,7 +98,7 @@ export const LOCK_MS = 10_000;
  */
 export function lock(directory: string): number {
   const fd = lockWithin(directory, LOCK_MS);
-  if (fd === undefined) throw holders().locked(directory, LOCK_MS);
+  if (fd === undefined) throw locked(directory, LOCK_MS);
   return fd;
 }
 
@@ -126,11 +126,6 @@ export function isDirectoryOf(fd: number, directory: string): boolean {
 function isBehind(directory: string, held: host.Stat): boolean {
   const named = defenceDisabled("state-entry") ? host.stat(directory) : host.lstat(directory);
   return named?.ino === held.ino && named.dev === held.dev;
-}
-
-/** For a lock that another process holds for long. */
-export function holders(): typeof holding {
-  return loadSync(import("./holders.ts"));
 }
 
 function openDirectory(directory: string): number {
@@ -235,7 +230,7 @@ export function readWith(read: (path: string) => AnyRecord, root: string, id: st
     if (again === LOCKED_ATTEMPTS) throw new RuntError("state-unreadable", `${path}: ${host.reason(error)}`, { cause: error });
     return readWith(read, root, id, locked, again + 1);
   }
-  const sound = checkRecord(isCurrent(record) ? record : migrations().migrate(record, STATE_MINOR), path);
+  const sound = checkRecord(isCurrent(record) ? record : migrate(record, STATE_MINOR), path);
   // A copy under another name: what it names is another container's.
   if (sound.id !== id) throw new RuntError("state-unreadable", `${path}: it is the record of another container (${sound.id})`);
   return sound;
@@ -249,11 +244,6 @@ function awaitRecord(path: string, directory: string, locked: boolean): void {
     }
     host.sleep(PAUSE_MS);
   }
-}
-
-/** For a container that an older build has made. */
-function migrations(): typeof migration {
-  return loadSync(import("./migrate.ts"));
 }
 
 /** Ids found below ROOT, sorted; none when ROOT is absent. @throws RuntError state-root. What is no id (`@cache`) is no container. */
@@ -273,7 +263,7 @@ export function removeDirectory(root: string, id: string): void {
     const names = host.readdir(directory);
     for (const name of [...names.filter((each) => each !== RECORD), ...names.filter((each) => each === RECORD)]) {
       const path = `${directory}/${name}`;
-      if ((host.lstat(path)?.mode ?? 0) >> 12 === 4) loadSync(import("./tree.ts")).removeTree(path);
+      if ((host.lstat(path)?.mode ?? 0) >> 12 === 4) removeTree(path);
       else ifThere(() => host.unlink(path));
     }
     host.rmdir(directory);

@@ -5,7 +5,7 @@ declare const RUNT_DISABLED: string | undefined;
 
 /**
  * Whether this defence is switched off: only ever in the test build. In the product the bundler puts `false` in the place of every
- * `defenceDisabled("NAME")` (tools/see-through.ts), so that neither this function nor what it guards is there. Names: native-bindings/testing/defences.h.
+ * `defenceDisabled("NAME")` (tools/bundle/sources.ts), so that neither this function nor what it guards is there. Names: native-bindings/testing/defences.h.
  */
 export function defenceDisabled(name: string): boolean {
   return typeof RUNT_DISABLED_DEFENCES === "string" && RUNT_DISABLED_DEFENCES.split(",").includes(name);

@@ -1,6 +1,6 @@
 /** delete: remove what is left of a stopped container; forced, of any container. */
 import { RuntError } from "../errors/index.ts";
-import { forced, isExiting, undoRecorded } from "../execute/index.ts";
+import { isExiting, takeLock, undoRecorded } from "../execute/index.ts";
 import * as host from "../host/index.ts";
 import type { RuntimeOptions } from "../prepare/index.ts";
 import {
@@ -11,7 +11,7 @@ import {
   readAgain,
   readRecord,
   readSummary,
-  remains,
+  removeRemains,
   type StateRecord,
 } from "../state/index.ts";
 
@@ -41,7 +41,7 @@ function lockedRecord({ root }: RuntimeOptions, id: string, force: boolean, stat
     return force ? readRecord(root, id, true) : readAgain(root, id);
   } catch (error) {
     if (!force) throw error;
-    if (error instanceof RuntError && UNRECORDED.has(error.code)) remains().removeRemains(root, id, state !== undefined);
+    if (error instanceof RuntError && UNRECORDED.has(error.code)) removeRemains(root, id, state !== undefined);
     else if (!(error instanceof RuntError && error.code === "id-unknown") && !host.isErrno(error, "ENOENT")) throw error;
     return undefined;
   }
@@ -50,7 +50,7 @@ function lockedRecord({ root }: RuntimeOptions, id: string, force: boolean, stat
 function take(root: string, id: string, force: boolean): void {
   const directory = containerDirectory(root, id);
   if (!force) lock(directory);
-  else if (lockWithin(directory, 0) === undefined) forced().takeLock(root, id);
+  else if (lockWithin(directory, 0) === undefined) takeLock(root, id);
 }
 
 /** The lock belongs to the open file, so a process that has inherited the descriptor holds it, too. A process that does not hold it does nothing here. */

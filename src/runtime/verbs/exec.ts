@@ -8,13 +8,14 @@ import {
   type Execution,
   endBySignal,
   endChildren,
+  endOrphans,
   execute,
   FROZEN_DEATH_MS,
   newExecution,
-  orphans,
+  openSizes,
+  parseSize,
+  pathOf,
   pidfdOf,
-  resctrl,
-  terminalSizes,
 } from "../execute/index.ts";
 import * as host from "../host/index.ts";
 import { countListenFds, phase, separateDescriptors } from "../host/index.ts";
@@ -24,11 +25,11 @@ import {
   defaultProcess,
   type ExecRequest,
   isDemanded,
-  machineJoin,
+  joiningProcess,
   namespaceTypes,
   type RuntimeOptions,
   requestedProcess,
-  terminalRules,
+  requireOwnTerminal,
 } from "../prepare/index.ts";
 import { type CgroupRecord, containerDirectory, deriveLife, readRecord, type StateRecord } from "../state/index.ts";
 
@@ -60,11 +61,11 @@ function begin(options: RuntimeOptions, request: ExecRequest): Execution {
   const defaults = (): ProcessConfig => defaultProcess(record.exec);
   const process =
     record.annotations["io.runt.isolation"] === "vm"
-      ? machineJoin().joiningProcess(request, defaults(), record.pid)
+      ? joiningProcess(request, defaults(), record.pid)
       : requestedProcess(request, defaults, findings);
   checkTerminal(process, request);
   const execution = newExecution(options.root, planOf(options, record, process, request), record);
-  if (request.resizeFifo !== undefined) execution.sizes = terminalSizes().openSizes(request.resizeFifo);
+  if (request.resizeFifo !== undefined) execution.sizes = openSizes(request.resizeFifo);
   if (findings.length > 0) addFindings(execution, findings);
   const { timeout } = request;
   execution.patience = { movesOn: !request.ignorePaused, ...(timeout && { deadline: began + timeout.milliseconds, asked: timeout.text }) };
@@ -76,7 +77,7 @@ function begin(options: RuntimeOptions, request: ExecRequest): Execution {
     host.endWaitsBySignal(false);
     // Nothing of the container is touched: only what this call has started ends.
     endChildren(execution, staysFrozen(record) ? FROZEN_DEATH_MS : undefined);
-    if (execution.helper !== 0 && execution.pid === 0) orphans().endOrphans(record.pid);
+    if (execution.helper !== 0 && execution.pid === 0) endOrphans(record.pid);
     throw error;
   }
   return execution;
@@ -111,14 +112,14 @@ function checkTerminal({ terminal }: ProcessConfig, { detach, consoleSocket, con
   if (resizeFifo !== undefined) {
     // Its caller is the screen.
     if (!terminal || detach) throw new RuntError("usage", WORDS.resizeUnused);
-  } else if (terminal && !detach) terminalRules().requireOwnTerminal("--tty");
+  } else if (terminal && !detach) requireOwnTerminal("--tty");
 }
 
 function planOf(options: RuntimeOptions, record: StateRecord, process: ProcessConfig, request: ExecRequest): Plan {
   const { consoleSocket, pidFile, pidfdSocket, preserveFds } = request;
   const { consoleSize } = request;
   const ownSize = process.terminal && consoleSocket === undefined ? host.windowSize(0) : undefined;
-  const terminalSize = consoleSize === undefined ? ownSize : terminalSizes().parseSize(consoleSize);
+  const terminalSize = consoleSize === undefined ? ownSize : parseSize(consoleSize);
   return compileExec({
     process,
     target: { pid: record.pid, startTime: BigInt(record.startTime) },
@@ -151,7 +152,7 @@ function planOf(options: RuntimeOptions, record: StateRecord, process: ProcessCo
 
 /** Whoever has removed the group has put the container's processes into the default one. */
 function presentGroups({ resctrl: groups }: StateRecord): Pick<ExecInput, "resctrl"> {
-  return groups && host.stat(resctrl().pathOf(groups)) ? { resctrl: groups } : {};
+  return groups && host.stat(pathOf(groups)) ? { resctrl: groups } : {};
 }
 
 function joinOf(cgroup: CgroupRecord, init: number, wanted: readonly string[]): NonNullable<ExecInput["join"]> {

@@ -1,3 +1,4 @@
+export { startSlice, stopSlice } from "../cgroup/systemd/index.ts";
 export { create } from "./create.ts";
 export { remove } from "./delete.ts";
 export { type ContainerEvent, stats, statsJson, streamEvents } from "./events.ts";
@@ -8,6 +9,5 @@ export { changeMounts } from "./mounts.ts";
 export { pause, resume } from "./pause.ts";
 export { processes } from "./ps.ts";
 export { run } from "./run.ts";
-export { startSlice, stopSlice } from "./slice.ts";
 export { start } from "./start.ts";
 export { update } from "./update.ts";

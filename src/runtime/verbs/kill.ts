@@ -1,7 +1,7 @@
 /** kill: a signal to init, or to everything in the container's cgroup. */
 import { isFrozen, killCgroup, signalCgroup, thawForKill } from "../cgroup/index.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
-import { inMachine, machineEnd, openPidfd, ownerOf, requireEnded, signalProcess, warnLeft } from "../execute/index.ts";
+import { openPidfd, ownerOf, requireEnded, signalAllInMachine, signalProcess, thawJoined, warnLeft } from "../execute/index.ts";
 import * as host from "../host/index.ts";
 import type { RuntimeOptions } from "../prepare/index.ts";
 import { readRecord, readTarget, type StateSummary } from "../state/index.ts";
@@ -13,7 +13,7 @@ export function kill({ root }: RuntimeOptions, id: string, signal: number, all: 
   const everyone = all || (isKill && !target.privatePid);
   if (everyone && target.cgroup) {
     const record = readRecord(root, id);
-    if (!isKill && record.annotations["io.runt.isolation"] === "vm" && inMachine().signalAllInMachine(record, signal)) return;
+    if (!isKill && record.annotations["io.runt.isolation"] === "vm" && signalAllInMachine(record, signal)) return;
     const { cgroup = target.cgroup } = record;
     const owner = ownerOf(record, root);
     const left = isKill ? killCgroup(cgroup, owner) : signalCgroup(cgroup, owner, signal);
@@ -42,7 +42,7 @@ export function kill({ root }: RuntimeOptions, id: string, signal: number, all: 
 
 /** With the first container of a machine all others end that have joined it. */
 function endMachine(root: string, container: StateSummary): void {
-  if (container.annotations["io.runt.isolation"] === "vm") machineEnd().thawJoined(root, container);
+  if (container.annotations["io.runt.isolation"] === "vm") thawJoined(root, container);
 }
 
 /** For a pattern: that a container which matches has stopped is no error. */

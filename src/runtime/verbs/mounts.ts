@@ -2,7 +2,7 @@
 import { checkPart } from "../check/index.ts";
 import { type BindMount, deriveMount, type MountConfig } from "../config/index.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
-import { type Execution, endChildren, execute, inMachine, newExecution } from "../execute/index.ts";
+import { type Execution, endChildren, execute, newExecution, refuseInMachine } from "../execute/index.ts";
 import * as host from "../host/index.ts";
 import { compileMounts, type MountsInput } from "../plan/index.ts";
 import { checkFacts, type RuntimeOptions } from "../prepare/index.ts";
@@ -19,7 +19,7 @@ export function changeMounts({ root }: RuntimeOptions, id: string, action: Mount
   const directory = containerDirectory(root, id);
   const held = lock(directory);
   const record = readAgain(root, id);
-  if (record.annotations["io.runt.isolation"] === "vm") inMachine().refuseInMachine("mounts that come and go");
+  if (record.annotations["io.runt.isolation"] === "vm") refuseInMachine("mounts that come and go");
   checkContainer(root, record, action);
   const warnings: string[] = [];
   const mounts = deriveAll(spec, record, path, warnings);

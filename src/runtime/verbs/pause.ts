@@ -1,7 +1,7 @@
 /** pause and resume: the freezer of the container's cgroup. */
 import { freeze, thaw } from "../cgroup/index.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
-import { type GuestFreezer, inMachine } from "../execute/index.ts";
+import { freezerOf, type GuestFreezer } from "../execute/index.ts";
 import type { RuntimeOptions } from "../prepare/index.ts";
 import { type CgroupRecord, containerDirectory, deriveStatus, lock, readAgain, readRecord } from "../state/index.ts";
 
@@ -43,7 +43,7 @@ function locked({ root }: RuntimeOptions, id: string) {
   readRecord(root, id);
   lock(containerDirectory(root, id));
   const record = readAgain(root, id);
-  const guest = record.annotations["io.runt.isolation"] === "vm" ? inMachine().freezerOf(record) : undefined;
+  const guest = record.annotations["io.runt.isolation"] === "vm" ? freezerOf(record) : undefined;
   return { cgroup: record.cgroup ?? NO_CGROUP, guest, status: deriveStatus(root, record, true) };
 }
 

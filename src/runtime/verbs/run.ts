@@ -1,6 +1,6 @@
 /** run: create and start in one; in the foreground this process becomes the helper's monitor. */
 import { type HeadStart, hint } from "../execute/head-start/index.ts";
-import { becomeMonitor, type Execution, type MonitorOptions, newContainer, notification } from "../execute/index.ts";
+import { becomeMonitor, type Execution, type MonitorOptions, newContainer, waitUntilReady } from "../execute/index.ts";
 import * as host from "../host/index.ts";
 import { phase } from "../host/index.ts";
 import { type CreateOptions, compileFor, type RuntimeOptions } from "../prepare/index.ts";
@@ -23,6 +23,6 @@ export function run(options: RuntimeOptions, request: CreateOptions, runOptions:
   const { notification: sockets, pid } = execution;
   if (sockets) {
     host.unblockSignals();
-    notification().waitUntilReady(sockets, pid, host.pidfdOpen(pid));
+    waitUntilReady(sockets, pid, host.pidfdOpen(pid));
   }
 }

@@ -2,18 +2,19 @@
 import { RuntError, WORDS } from "../errors/index.ts";
 import {
   awaitEnd,
+  awaitProgram,
   destroy,
   GO,
   helperError,
   killInit,
-  notification,
+  listenAgain,
+  neverBegan,
   openPidfd,
   readStartFailure,
   runPoststart,
   runPoststop,
   type StartFailure,
-  slowStart,
-  underFilter,
+  waitUntilReady,
 } from "../execute/index.ts";
 import * as host from "../host/index.ts";
 import { phase } from "../host/index.ts";
@@ -47,11 +48,11 @@ export function start({ root }: RuntimeOptions, id: string, warnings: string[] =
   if (status !== "created") throw new RuntError("wrong-status", WORDS.alreadyRunning);
   if (!record.startable)
     throw new RuntError("wrong-status", "cannot start a container whose config.json has no process", { pointer: "/process" });
-  const sockets = host.getenv("NOTIFY_SOCKET") ? notification().listenAgain(root, id, warnings) : undefined;
+  const sockets = host.getenv("NOTIFY_SOCKET") ? listenAgain(root, id, warnings) : undefined;
   const pidfd = sockets && host.pidfdOpen(record.pid);
   phase?.("release", "execute");
-  const failure = release(fifoPath(directory), (fd) => slowStart().awaitProgram(record, { fd, held, directory }));
-  const refused = !failure && record.exec.seccomp !== undefined && underFilter().neverBegan(record, directory);
+  const failure = release(fifoPath(directory), (fd) => awaitProgram(record, { fd, held, directory }));
+  const refused = !failure && record.exec.seccomp !== undefined && neverBegan(record, directory);
   try {
     if (record.hooks?.startContainer) checkHooks(directory);
     if (record.hooks && !failure && !refused) afterStart(record, held);
@@ -64,16 +65,16 @@ export function start({ root }: RuntimeOptions, id: string, warnings: string[] =
   }
   // The container is left stopped, as by a program that ends at once.
   if (failure) throw explained(record, failure);
-  if (refused) throw helperError().refused();
+  if (refused) throw helperError.refused();
   if (sockets && pidfd !== undefined) {
     host.unblockSignals();
-    notification().waitUntilReady(sockets, record.pid, pidfd);
+    waitUntilReady(sockets, record.pid, pidfd);
   }
 }
 
 /** What init could not do, once it is gone. */
 function explained(record: StateRecord, failure: StartFailure): RuntError {
-  const error = helperError().execve(record, failure);
+  const error = helperError.execve(record, failure);
   const pidfd = openPidfd(record);
   if (pidfd !== undefined) awaitEnd(pidfd, () => initState(record), DEATH_TIMEOUT_MS);
   return error;

@@ -3,7 +3,7 @@ import { driverOf } from "../cgroup/drivers/index.ts";
 import { updateCgroup } from "../cgroup/index.ts";
 import { deriveResources } from "../config/index.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
-import { inMachine, stageKeptConfig } from "../execute/index.ts";
+import { refuseInMachine, stageKeptConfig, updateInMachine } from "../execute/index.ts";
 import * as host from "../host/index.ts";
 import type { RuntimeOptions } from "../prepare/index.ts";
 import { changeSchemata, type GroupRef } from "../resctrl/index.ts";
@@ -33,8 +33,8 @@ export function update({ root }: RuntimeOptions, id: string, { resources, schema
   const status = deriveStatus(root, record, true);
   if (status === "stopped" || status === "creating") throw new RuntError("wrong-status", WORDS.notRunning);
   if (record.annotations["io.runt.isolation"] === "vm") {
-    if (schemata.length > 0) inMachine().refuseInMachine("resource control");
-    inMachine().updateInMachine(record, resources);
+    if (schemata.length > 0) refuseInMachine("resource control");
+    updateInMachine(record, resources);
     stage(root, record, resources, [])();
     return;
   }

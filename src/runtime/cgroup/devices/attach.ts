@@ -1,7 +1,6 @@
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
-import { loadSync } from "../../host/index.ts";
-import type * as programs from "./program-of.ts";
+import { programOf } from "./program-of.ts";
 
 const BPF_F_ALLOW_MULTI = 2;
 const BPF_F_REPLACE = 4;
@@ -13,7 +12,7 @@ const NOTHING = -1;
  * The new program is attached before an old one goes, so that the policy is never open in between.
  */
 export function attachDeviceProgram(directory: string, rules: readonly string[]): void {
-  const program = devicePrograms().programOf(rules);
+  const program = programOf(rules);
   const cgroup = host.open(directory, host.O.RDONLY | host.O.DIRECTORY);
   const old: number[] = [];
   try {
@@ -40,9 +39,4 @@ function attach(cgroup: number, instructions: ArrayBuffer, replaced: number): vo
     // The cgroup holds its own reference.
     host.close(program);
   }
-}
-
-/** For cgroup v2. */
-function devicePrograms(): typeof programs {
-  return loadSync(import("./program-of.ts"));
 }

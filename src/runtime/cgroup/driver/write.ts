@@ -1,7 +1,7 @@
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
-import { loadSync } from "../../host/index.ts";
 import { ioWeight } from "../compile/io-weight.ts";
+import { explainRefusal } from "./explain.ts";
 
 interface Turned {
   readonly file: string;
@@ -49,7 +49,7 @@ export function writeCgroupFile(path: string, value: string, pointer?: string): 
       writeCgroupFile(path.slice(0, slash) + outcome.file, outcome.value, pointer);
       return;
     }
-    const explained = loadSync(import("./explain.ts")).explainRefusal(path, value, error);
+    const explained = explainRefusal(path, value, error);
     throw new RuntError("cgroup", explained ?? `cannot write "${value}" to ${path}: ${host.reason(error)}`, {
       ...(pointer && { pointer }),
       cause: error,

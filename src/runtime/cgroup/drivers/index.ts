@@ -1,5 +1,6 @@
 /** The two drivers of a container's cgroup: runt alone (cgroupfs), or systemd with a transient unit. */
-import { loadSync } from "../../host/index.ts";
+
+import { unitDriver } from "../systemd/index.ts";
 import type { CgroupDriver, HeldCgroup } from "./types.ts";
 
 export type { Attach, CgroupDriver, HeldCgroup, Told, UnitRef } from "./types.ts";
@@ -14,5 +15,5 @@ const CGROUPFS: CgroupDriver = {
 
 /** The driver of a cgroup that a state record names. That of systemd is loaded when a container has a unit. */
 export function driverOf({ systemd: unit }: HeldCgroup): CgroupDriver {
-  return unit ? loadSync(import("../systemd/index.ts")).unitDriver(unit) : CGROUPFS;
+  return unit ? unitDriver(unit) : CGROUPFS;
 }

@@ -1,6 +1,6 @@
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
-import { loadSync } from "../../host/index.ts";
+import { checkpoint } from "../../verbs/checkpoint/index.ts";
 import { text, type Verb } from "../context.ts";
 import { criuFlags } from "../criu-flags.ts";
 
@@ -9,7 +9,7 @@ export const verb: Verb = (context) => {
   const parentPath = text(flags["parent-path"]);
   const pageServer = text(flags["page-server"]);
   const statusFd = flags["status-fd"];
-  loadSync(import("../../verbs/checkpoint/index.ts")).checkpoint(options, positionals[0]!, {
+  checkpoint(options, positionals[0]!, {
     ...criuFlags(context),
     leaveRunning: flags["leave-running"] === true,
     preDump: flags["pre-dump"] === true,

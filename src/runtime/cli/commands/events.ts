@@ -1,10 +1,10 @@
 import { RuntError } from "../../errors/index.ts";
-import { inMachine } from "../../execute/index.ts";
-import { loadSync } from "../../host/index.ts";
+import { passOn } from "../../execute/index.ts";
 import { readRecord } from "../../state/index.ts";
 import { type ContainerEvent, stats, statsJson, streamEvents } from "../../verbs/index.ts";
 import { text, type Verb } from "../context.ts";
 import { parseDuration } from "../duration.ts";
+import { EVENTS_HEADING, eventLine } from "../events-table.ts";
 import { print } from "../output.ts";
 import type { FlagValues } from "../parse.ts";
 
@@ -17,7 +17,7 @@ export const verb: Verb = ({ options, positionals, flags }) => {
   const interval = intervalOf(text(flags["interval"]) ?? DEFAULT_INTERVAL);
   const report = reporter(id, text(flags["format"]) ?? "json");
   const record = readRecord(options.root, id);
-  if (record.annotations["io.runt.isolation"] === "vm") return inMachine().passOn(record, wordsOf(id, flags));
+  if (record.annotations["io.runt.isolation"] === "vm") return passOn(record, wordsOf(id, flags));
   if (flags["stats"]) report({ type: "stats", stats: stats(options, id) });
   else streamEvents(options, id, interval, report);
   return 0;
@@ -33,7 +33,6 @@ function wordsOf(id: string, flags: FlagValues): string[] {
 function reporter(id: string, format: string): (event: ContainerEvent) => void {
   if (format === "json") return (event) => print(`${eventJson(id, event)}\n`);
   if (format !== "table") throw new RuntError("usage", `invalid format option: ${format} (use table or json)`);
-  const { EVENTS_HEADING, eventLine } = loadSync(import("../events-table.ts"));
   let heading = EVENTS_HEADING;
   return (event) => {
     print(heading + eventLine(event));

@@ -1,7 +1,7 @@
 import { RuntError } from "../../errors/index.ts";
-import { cgroupsBelow } from "../../execute/index.ts";
+import { killBelow } from "../../execute/index.ts";
 import * as host from "../../host/index.ts";
-import { loadSync } from "../../host/index.ts";
+import { closeNames } from "../../spec/similar/index.ts";
 import { kill, killRunning } from "../../verbs/index.ts";
 import type { Verb } from "../context.ts";
 import { forEachMatch } from "../select.ts";
@@ -10,7 +10,7 @@ export const verb: Verb = ({ options, positionals, flags }) => {
   const [id, word = "TERM"] = positionals as [string, string?];
   const signal = parseSignal(word);
   const all = flags["all"] === true;
-  if (flags["cgroup"] !== undefined) cgroupsBelow().killBelow(options.root, id, signal, flags);
+  if (flags["cgroup"] !== undefined) killBelow(options.root, id, signal, flags);
   else if (flags["regex"]) forEachMatch(options, id, (match) => killRunning(options, match, signal, all));
   else kill(options, id, signal, all);
   return 0;
@@ -26,7 +26,6 @@ function parseSignal(word: string): number {
 }
 
 function unknownSignal(word: string): RuntError {
-  const { closeNames } = loadSync(import("../../spec/similar/index.ts"));
   const close = closeNames(word.toUpperCase().replace(/^SIG/, ""), Object.keys(host.SIGNALS));
   return new RuntError("usage", `unknown signal ${JSON.stringify(word)}`, {
     hint: close.length > 0 ? `did you mean ${close.join(" or ")}?` : `use 0 to ${MAXIMUM_SIGNAL}, or a name such as TERM, KILL, HUP`,

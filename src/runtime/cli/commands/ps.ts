@@ -1,12 +1,12 @@
 import { RuntError } from "../../errors/index.ts";
 import { printable } from "../../errors/printable/index.ts";
-import { inMachine } from "../../execute/index.ts";
+import { passOn } from "../../execute/index.ts";
 import * as host from "../../host/index.ts";
-import { loadSync } from "../../host/index.ts";
 import { readRecord } from "../../state/index.ts";
 import { processes } from "../../verbs/index.ts";
 import { text, type Verb } from "../context.ts";
 import { print } from "../output.ts";
+import { processList } from "../process-list.ts";
 
 export const verb: Verb = ({ options, positionals, flags }) => {
   const [id, ...args] = positionals as [string, ...string[]];
@@ -18,7 +18,7 @@ export const verb: Verb = ({ options, positionals, flags }) => {
     return 0;
   }
   const record = readRecord(options.root, id);
-  if (record.annotations["io.runt.isolation"] === "vm") return inMachine().passOn(record, ["ps", id, ...args]);
+  if (record.annotations["io.runt.isolation"] === "vm") return passOn(record, ["ps", id, ...args]);
   print(table(processes(options, id), args));
   return 0;
 };
@@ -27,7 +27,7 @@ function table(pids: readonly number[], args: readonly string[]): string {
   const program = findPs();
   if (program !== undefined) return rowsOf(runPs(program, args.length === 0 ? ["-ef"] : args), new Set(pids.map(String)));
   if (args.length > 0 && args.join() !== "-ef") throw new RuntError("operation", 'exec: "ps": executable file not found in $PATH');
-  return loadSync(import("../process-list.ts")).processList(pids);
+  return processList(pids);
 }
 
 const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";

@@ -1,5 +1,5 @@
 import * as host from "../../host/index.ts";
-import { loadSync } from "../../host/index.ts";
+import { restore } from "../../verbs/restore/index.ts";
 import { text, type Verb } from "../context.ts";
 import { createOptions } from "../create-options.ts";
 import { criuFlags } from "../criu-flags.ts";
@@ -8,7 +8,7 @@ export const verb: Verb = (context) => {
   const { flags, options, positionals, globalWords } = context;
   const id = positionals[0]!;
   const [lsmProfile, lsmMountContext] = [text(flags["lsm-profile"]), text(flags["lsm-mount-context"])];
-  loadSync(import("../../verbs/restore/index.ts")).restore(
+  restore(
     options,
     createOptions(context, id, "run"),
     { ...criuFlags(context), ...(lsmProfile ? { lsmProfile } : {}), ...(lsmMountContext ? { lsmMountContext } : {}) },

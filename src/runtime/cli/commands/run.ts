@@ -3,13 +3,14 @@ import * as host from "../../host/index.ts";
 import { run } from "../../verbs/index.ts";
 import { text, type Verb } from "../context.ts";
 import { createOptions } from "../create-options.ts";
-import { dryRun, recorded } from "../on-request.ts";
+import { printDryRun } from "../print-plan.ts";
+import { makeRecorded } from "../recorded.ts";
 
 export { beginEarly, cancelEarly } from "../create-options.ts";
 
 export const verb: Verb = (context, headStart) => {
   const request = createOptions(context, context.positionals[0]!, "run");
-  if (context.flags["dry-run"]) return dryRun().printDryRun(context, request);
+  if (context.flags["dry-run"]) return printDryRun(context, request);
   const exitRecord = text(context.flags["exit-record"]);
   if (exitRecord === undefined) {
     const options = {
@@ -19,6 +20,6 @@ export const verb: Verb = (context, headStart) => {
       made: ({ record, demanded }: Execution) => context.warned({ warnings: record.warnings, demanded }),
     };
     run(context.options, request, options, headStart!);
-  } else recorded().makeRecorded(context, request, exitRecord);
+  } else makeRecorded(context, request, exitRecord);
   return 0;
 };

@@ -1,19 +1,16 @@
-import type * as catalogue from "../../check/catalogue/index.ts";
+import { entryOf, sectionText } from "../../check/catalogue/index.ts";
 import type { BundleView, Located, Severity } from "../../check/index.ts";
 import { countFindings, liveView, ordinaryView, recordedView, validate } from "../../diagnostics/validate/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
-import { loadSync } from "../../host/index.ts";
-import { chosenHostFacts, unreadableFile } from "../../prepare/index.ts";
+import { chosenHostFacts, encodingText, unreadableConfig } from "../../prepare/index.ts";
 import { absolutePath, text, type Verb, type VerbContext } from "../context.ts";
-import type * as json from "../findings-json.ts";
-import type * as sarif from "../findings-sarif.ts";
+import { findingsDocument, jsonText } from "../findings-json.ts";
+import { findingsSarif } from "../findings-sarif.ts";
 import { summaryText } from "../findings-summary.ts";
-import type * as forPeople from "../findings-text.ts";
+import { type FindingsHeader, findingsText } from "../findings-text.ts";
 import { print } from "../output.ts";
-
-type FindingsHeader = forPeople.FindingsHeader;
-type Texts = forPeople.Texts;
+import { styleOf } from "../style.ts";
 
 /**
  * So many findings of one code are looked at for people; of more the number counts. Where checks do not go through the file from its beginning, those
@@ -22,6 +19,7 @@ type Texts = forPeople.Texts;
 const MOST_OF_ONE_CODE = 1000;
 const LEVELS: readonly Severity[] = ["advice", "warning", "error"];
 const FORMATS = ["text", "json", "sarif"];
+const TEXTS = { entryOf, sectionText };
 
 export const verb: Verb = (context) => {
   const { flags, positionals } = context;
@@ -111,7 +109,6 @@ function examineFile(file: string, view: BundleView, rootless: boolean, { option
   try {
     content = file === "-" ? host.readFd(0) : host.readFile(file);
   } catch (error) {
-    const { encodingText, unreadableConfig } = unreadableFile();
     if (host.isErrno(error, "EILSEQ")) {
       const message = file === "-" ? "it has bytes that are not UTF-8" : encodingText(file);
       return { findings: [{ code: "config-encoding", severity: "error", pointer: "", message, line: 1, column: 1 }], others: [] };
@@ -125,19 +122,15 @@ function examineFile(file: string, view: BundleView, rootless: boolean, { option
 
 /** `named`: how many files were asked for; with several the JSON is a list. */
 function render(format: string, examined: readonly Examined[], named: number): string {
-  // Texts for people are a quarter of this verb: a clean configuration does without them.
-  const isClean = examined.every(({ located }) => located.findings.length === 0);
-  const texts: Texts = isClean ? NO_TEXTS : loadSync<typeof catalogue>(import("../../check/catalogue/index.ts"));
   if (format === "json") {
-    const { findingsDocument, jsonText } = loadSync<typeof json>(import("../findings-json.ts"));
-    const documents = examined.map(({ located, header, counts }) => findingsDocument(located.findings, header, counts, texts));
+    const documents = examined.map(({ located, header, counts }) => findingsDocument(located.findings, header, counts, TEXTS));
     return jsonText(named === 1 ? documents[0] : documents);
   }
   if (format === "sarif") {
-    return loadSync<typeof sarif>(import("../findings-sarif.ts")).findingsSarif(
+    return findingsSarif(
       examined.map(({ located: { findings }, header: { file } }) => ({ file, findings })),
       host.build.version,
-      texts,
+      TEXTS,
     );
   }
   const [first] = examined;
@@ -150,13 +143,10 @@ function render(format: string, examined: readonly Examined[], named: number): s
     }),
     { error: 0, warning: 0, advice: 0 },
   );
-  return (isClean ? "" : textOf(examined, texts)) + summaryText(total, first.header, examined.length);
+  return textOf(examined) + summaryText(total, first.header, examined.length);
 }
 
-function textOf(examined: readonly Examined[], texts: Texts): string {
-  const style = loadSync(import("../style.ts")).styleOf(1);
-  const { findingsText } = loadSync<typeof forPeople>(import("../findings-text.ts"));
-  return examined.map(({ located, header }) => findingsText(located, header, texts, style)).join("");
+function textOf(examined: readonly Examined[]): string {
+  const style = styleOf(1);
+  return examined.map(({ located, header }) => findingsText(located, header, TEXTS, style)).join("");
 }
-
-const NO_TEXTS: Texts = { entryOf: () => undefined, sectionText: (section) => section };

@@ -1,11 +1,12 @@
 /** `runt gc`: remove what runt has made and no container has any more (docs/decisions/0027-gc.md). */
 import { deleteCgroup, deleteEmptyLevel } from "../../cgroup/end/index.ts";
 import { cgroupCensus } from "../../cgroup/index.ts";
+import { stopUnit } from "../../cgroup/systemd/index.ts";
 import { RuntError } from "../../errors/index.ts";
-import { systemd, undoRecorded } from "../../execute/index.ts";
+import { undoRecorded } from "../../execute/index.ts";
 import * as host from "../../host/index.ts";
 import { LIVE, type RuntimeOptions } from "../../prepare/index.ts";
-import { containerDirectory, lookAtRoot, readRecord, remains, removeDirectory, removeRoot, reserve } from "../../state/index.ts";
+import { containerDirectory, lookAtRoot, notOurs, readRecord, removeDirectory, removeRoot, reserve } from "../../state/index.ts";
 import { tryLock } from "./lock.ts";
 import { look } from "./look.ts";
 import type { Kept, Remains } from "./remains.ts";
@@ -88,7 +89,7 @@ function removeState(root: string, { id, inode, created }: RemainsOf<"state">): 
   try {
     if (host.fstat(lock).ino !== inode) return false;
     if (created === undefined) {
-      if (host.lstat(`${containerDirectory(root, id)}/state.json`) || remains().notOurs(root, id) !== undefined) return false;
+      if (host.lstat(`${containerDirectory(root, id)}/state.json`) || notOurs(root, id) !== undefined) return false;
       removeDirectory(root, id);
       return true;
     }
@@ -116,7 +117,7 @@ function removeCgroup({ root, rootless }: RuntimeOptions, { id, paths, kept, uni
     const cgroup = { version: LIVE.cgroups().version, paths, kept };
     const { pids, unseen } = cgroupCensus(cgroup);
     if (pids.size + unseen > 0) return false;
-    if (unit !== undefined) stopUnit(unit, rootless);
+    if (unit !== undefined) stopEmptyUnit(unit, rootless);
     deleteCgroup(cgroup, { mark: { id }, init: () => 0 });
     return true;
   } finally {
@@ -127,9 +128,9 @@ function removeCgroup({ root, rootless }: RuntimeOptions, { id, paths, kept, uni
 }
 
 /** A unit without processes: systemd may have forgotten it, or may be gone. What counts is whether its cgroup can be removed. */
-function stopUnit(unit: string, rootless: boolean): void {
+function stopEmptyUnit(unit: string, rootless: boolean): void {
   try {
-    systemd().stopUnit({ unit, ...LIVE.systemd(rootless) });
+    stopUnit({ unit, ...LIVE.systemd(rootless) });
   } catch (error) {
     if (!(error instanceof RuntError)) throw error;
   }

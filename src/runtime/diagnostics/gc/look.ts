@@ -5,7 +5,7 @@ import { RuntError } from "../../errors/index.ts";
 import { ownerOf } from "../../execute/index.ts";
 import * as host from "../../host/index.ts";
 import type { RuntimeOptions } from "../../prepare/index.ts";
-import { containerDirectory, isId, listIds, readRecord, remains, type StateRecord } from "../../state/index.ts";
+import { containerDirectory, halfWrittenFilters, isId, listIds, notOurs, readRecord, type StateRecord } from "../../state/index.ts";
 import { tryLock } from "./lock.ts";
 import { cgroupAt } from "./place.ts";
 import type { Kept, Look, Remains } from "./remains.ts";
@@ -39,7 +39,7 @@ function stateOf(root: string, id: string): Found | undefined {
     const { ino: inode } = host.fstat(lock);
     const here = { key: `state ${id} ${inode}`, kind: "state", id, inode, paths } as const;
     if (!host.lstat(`${paths[0]}/state.json`)) {
-      const foreign = remains().notOurs(root, id);
+      const foreign = notOurs(root, id);
       if (foreign !== undefined) return { kind: "state", id, paths, reason: `not taken for remains: ${foreign}` };
       return { ...here, reason: "its create ended before it had a record" };
     }
@@ -86,7 +86,5 @@ function cgroupOf(root: string, { mark, path }: MarkedCgroup): Found | undefined
 
 /** What a killed process was about to put into the cache of filters. */
 function cacheFiles(root: string): Found[] {
-  return remains()
-    .halfWrittenFilters(root)
-    .map((path) => ({ key: `cache ${path}`, kind: "cache", paths: [path], reason: "half-written" }));
+  return halfWrittenFilters(root).map((path) => ({ key: `cache ${path}`, kind: "cache", paths: [path], reason: "half-written" }));
 }

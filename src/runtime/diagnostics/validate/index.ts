@@ -1,5 +1,6 @@
 /** Everything that can be said about a configuration before anything is done with it: the findings of `runt validate`. */
 import { cgroupProblems, resolveCgroup } from "../../cgroup/index.ts";
+import { annotationProperties, parseUnit } from "../../cgroup/systemd/index.ts";
 import { examineHost } from "../../check/host/index.ts";
 import {
   type BundleView,
@@ -15,7 +16,6 @@ import {
 } from "../../check/index.ts";
 import type { ResourceConfig } from "../../config/index.ts";
 import { RuntError } from "../../errors/index.ts";
-import { systemd } from "../../execute/index.ts";
 import type { Spec } from "../../spec/index.ts";
 
 export interface ValidateOptions {
@@ -81,7 +81,6 @@ function placementFindings({ linux, annotations }: Spec, bySystemd: boolean): re
     attempt("cgroups-path", () => resolveCgroup(path, "id"));
     return findings;
   }
-  const { parseUnit, annotationProperties } = systemd();
   attempt("cgroups-path", () => parseUnit(path, "id", "system.slice"));
   for (const [key, text] of Object.entries(annotations ?? {}))
     attempt("annotation-systemd-property", () => annotationProperties({ [key]: text }));

@@ -1,7 +1,7 @@
 /** create and run --detach with --exit-record: a monitor that no process waits for stays with the container. */
 import { memoryPressure } from "../../cgroup/index.ts";
 import { begin, cancel, hint } from "../../execute/head-start/index.ts";
-import { becomeMonitor, type Execution, exitRecord, type MonitorOptions, newContainer } from "../../execute/index.ts";
+import { becomeMonitor, type Execution, type MonitorOptions, newContainer, recordExit } from "../../execute/index.ts";
 import { phase, separateDescriptors } from "../../host/index.ts";
 import { type CreateOptions, compileFor, type OutputLog, type RuntimeOptions } from "../../prepare/index.ts";
 
@@ -20,7 +20,7 @@ export interface RecordFiles {
 /** Returns in the caller's process only. */
 export function makeRecorded(options: RuntimeOptions, request: CreateOptions, recordedOptions: RecordedOptions, files: RecordFiles): void {
   phase?.("verb", "verbs");
-  exitRecord().record(options.root, request, files, {
+  recordExit(options.root, request, files, {
     separateDescriptors,
     make(unattended) {
       const headStart = begin(request.preserveFds, request.expectPlan === undefined);
