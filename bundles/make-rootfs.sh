@@ -1,6 +1,8 @@
 #!/bin/sh
 # Build a small root file system from Debian's busybox-static. Usage: bundles/make-rootfs.sh DIRECTORY
 set -eu
+# Users other than root enter it, too.
+umask 022
 
 target=${1:?usage: make-rootfs.sh DIRECTORY}
 busybox=${BUSYBOX:-/bin/busybox}

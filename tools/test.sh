@@ -7,6 +7,8 @@
 # host's controllers are those of v1, it has none, and tests of limits are skipped.
 set -u
 cd "$(dirname "$0")/.."
+# Tests make files that containers of other users read.
+umask 022
 failures=build/test/failures.txt
 # Lanes run in processes of their own: it is there once one has failed.
 failed=build/test/failed
