@@ -59,7 +59,7 @@ const SOURCE = /\.(?:ts|c|h)$/;
 const LONG_TABLES: ReadonlySet<string> = new Set([
   "native-bindings/host/host.d.ts",
   "src/runtime/check/process/findings.ts",
-  "src/runtime/plan/system-calls/system-calls.ts",
+  "src/runtime/plan/system-calls.ts",
   "test/mutants/engine/model.ts",
 ]);
 

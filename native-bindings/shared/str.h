@@ -31,7 +31,7 @@ struct buffer {
   { (array), sizeof(array), 0, false }
 void put_bytes(struct buffer *out, const char *bytes, size_t length);
 void put_text(struct buffer *out, const char *text);
-/* For people: control characters, line separators, changes of direction and what is no UTF-8 as escapes, as src/runtime/errors/printable/printable.ts has them. */
+/* For people: control characters, line separators, changes of direction and what is no UTF-8 as escapes, as src/runtime/errors/printable.ts has them. */
 void put_printable(struct buffer *out, const char *text, size_t length);
 void put_u64(struct buffer *out, uint64_t value);
 void put_i64(struct buffer *out, int64_t value);

@@ -6,8 +6,17 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { delegateCgroup } from "../../src/runtime/cgroup/driver/delegate.ts";
 import { waitForEvent } from "../../src/runtime/cgroup/driver/wait.ts";
-import { deleteCgroup, killCgroup } from "../../src/runtime/cgroup/end/index.ts";
-import { type CgroupRef, cgroupProcesses, freeze, isFrozen, markContainer, refuseUsed, thaw } from "../../src/runtime/cgroup/index.ts";
+import {
+  type CgroupRef,
+  cgroupProcesses,
+  deleteCgroup,
+  freeze,
+  isFrozen,
+  killCgroup,
+  markContainer,
+  refuseUsed,
+  thaw,
+} from "../../src/runtime/cgroup/index.ts";
 
 const TREE = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"].find((path) => existsSync(`${path}/cgroup.subtree_control`));
 const possible = process.geteuid?.() === 0 && TREE !== undefined;

@@ -2,14 +2,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { deleteCgroup, killCgroup } from "../../src/runtime/cgroup/end/index.ts";
 import {
   type CgroupRef,
   cgroupDirectories,
   cgroupProcesses,
   createCgroup,
+  deleteCgroup,
   freeze,
   isFrozen,
+  killCgroup,
   markContainer,
   markedParents,
   readHierarchies,

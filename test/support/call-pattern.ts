@@ -1,6 +1,6 @@
-/** The system calls that an operation declares (src/runtime/plan/system-calls/system-calls.ts), compared with those of a trace. */
+/** The system calls that an operation declares (src/runtime/plan/system-calls.ts), compared with those of a trace. */
 
-import { declaredSystemCalls } from "../../src/runtime/plan/system-calls/system-calls.ts";
+import { declaredSystemCalls } from "../../src/runtime/plan/index.ts";
 import type { OpName } from "../../src/shared/protocol/index.ts";
 import { namesOf, numberOf, splitList, stringOf, type TracedCall } from "./strace.ts";
 

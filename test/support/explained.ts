@@ -1,6 +1,5 @@
 /** A plan as golden files have it: everything that `runt plan --explain` shows. */
-import { type Plan, printPlan } from "../../src/runtime/plan/index.ts";
-import { systemCallsOf } from "../../src/runtime/plan/system-calls/index.ts";
+import { type Plan, printPlan, systemCallsOf } from "../../src/runtime/plan/index.ts";
 
 export function explained(plan: Plan): string {
   return printPlan(plan, { explain: systemCallsOf });

@@ -1,6 +1,6 @@
 /**
  * A trace of `run` against its plan, in both directions: every call that changes something belongs to an operation, in the order of the
- * plan, and every call that an operation declares has been made. What is optional (`?` in src/runtime/plan/system-calls/system-calls.ts) is counted: these are
+ * plan, and every call that an operation declares has been made. What is optional (`?` in src/runtime/plan/system-calls.ts) is counted: these are
  * the branches of the tables of outcomes.
  */
 import { type CallPattern, matches, type PlannedOp, parsePattern, patternsOf } from "./call-pattern.ts";
@@ -55,7 +55,7 @@ export function branchesPage(branches: Branches, bundles: number): string {
 <!-- Written by \`make plan-branches\`. -->
 
 Over ${bundles} random bundles (test/support/random-bundles.ts) on cgroup v1, every call that \`strace -f\` saw of \`runt run\` and that changes
-something was one that an operation of the plan declares (src/runtime/plan/system-calls/system-calls.ts), in the order of the plan and with its arguments; and every
+something was one that an operation of the plan declares (src/runtime/plan/system-calls.ts), in the order of the plan and with its arguments; and every
 declared call was made, but for those below, which some outcomes of an operation or values of its fields leave out.
 
 What never was: outcomes of older kernels (\`mount\` instead of \`move_mount\`; test/native refuses the newer calls), of cgroup v2, of terminals.

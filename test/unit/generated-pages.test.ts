@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { declaredSystemCalls } from "../../src/runtime/plan/system-calls/system-calls.ts";
+import { declaredSystemCalls } from "../../src/runtime/plan/index.ts";
 import { OPS, type OpName } from "../../src/shared/protocol/index.ts";
 import { GROUPS } from "../conformance/groups.ts";
 import { REPOSITORY } from "../support/programs.ts";

@@ -6,31 +6,21 @@ export { attachDeviceProgram } from "./devices/attach.ts";
 export { signalBelow } from "./driver/below.ts";
 export { createCgroup, finishCgroup, type UnfinishedCgroup } from "./driver/create.ts";
 export { delegateCgroup } from "./driver/delegate.ts";
+export { deleteCgroup, deleteEmptyLevel } from "./driver/delete.ts";
 export { execJoin } from "./driver/exec-join.ts";
 export { freeze, freezeFile, isFrozen, thaw } from "./driver/freeze.ts";
 export { awakeStates, isFrozenToShow } from "./driver/frozen-state.ts";
+export { killCgroup, type Left, lookAround, signalCgroup, thawForKill } from "./driver/kill.ts";
 export { levelsToMake, markedParents } from "./driver/levels.ts";
-export { markContainer } from "./driver/mark.ts";
+export { type ContainerMark, isSameRoot, markContainer, markFor } from "./driver/mark.ts";
+export { findMarked, type Marked, type MarkedCgroup } from "./driver/marks.ts";
 export { type MemoryPressure, memoryPressure } from "./driver/oom.ts";
 export { type OomWatch, watchOom } from "./driver/oom-watch.ts";
 export { type Census, cgroupCensus, cgroupProcesses } from "./driver/processes.ts";
+export type { Owner } from "./driver/survey.ts";
 export { updateCgroup } from "./driver/update.ts";
 export { refuseUsed } from "./driver/used.ts";
 export { writeCgroupFile } from "./driver/write.ts";
-export {
-  deleteCgroup,
-  deleteEmptyLevel,
-  findMarked,
-  isSameRoot,
-  killCgroup,
-  type Left,
-  lookAround,
-  type MarkedCgroup,
-  markFor,
-  type Owner,
-  signalCgroup,
-  thawForKill,
-} from "./end/index.ts";
 export { isUnified, readHierarchies } from "./hierarchies.ts";
 export {
   allDirectories,

@@ -11,6 +11,7 @@ import {
 } from "../../shared/linux/index.ts";
 import { MOUNT_OPTIONS } from "../config/index.ts";
 import {
+  closeNames,
   type JsonValue,
   NAMESPACE_TYPES,
   RLIMIT_TYPES,
@@ -19,7 +20,6 @@ import {
   SECCOMP_FLAGS,
   SECCOMP_OPERATORS,
 } from "../spec/index.ts";
-import { closeNames } from "../spec/similar/index.ts";
 import type { Finding } from "./finding.ts";
 
 const SYSCTLS = [

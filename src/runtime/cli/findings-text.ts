@@ -2,7 +2,7 @@
 
 import type { Entry } from "../check/catalogue/index.ts";
 import type { Located, LocatedFinding } from "../check/index.ts";
-import { printable } from "../errors/printable/index.ts";
+import { printable } from "../errors/index.ts";
 import type { Style } from "./style.ts";
 
 /** What is printed beside the findings. */

@@ -1,4 +1,4 @@
-import { printable } from "../errors/printable/index.ts";
+import { printable } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 
 export function print(text: string): void {

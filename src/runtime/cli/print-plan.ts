@@ -1,12 +1,9 @@
 /** The dry run: the very plan that create would execute. */
 
 import { sandboxOf } from "../config/index.ts";
-import { RuntError } from "../errors/index.ts";
-import { printable } from "../errors/printable/index.ts";
+import { printable, RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { type Plan, planJson, printPlan, printSandbox } from "../plan/index.ts";
-import { printMermaid } from "../plan/mermaid/index.ts";
-import { systemCallsOf } from "../plan/system-calls/index.ts";
+import { type Plan, planJson, printMermaid, printPlan, printSandbox, systemCallsOf } from "../plan/index.ts";
 import { type CreateOptions, compileDigested, type DigestedPlan } from "../prepare/index.ts";
 import { text, type VerbContext } from "./context.ts";
 import { chosenHost } from "./host-option.ts";

@@ -1,5 +1,5 @@
 /** The processes of a container where there is no ps(1): a machine has none, and neither has a small host. */
-import { printable } from "../errors/printable/index.ts";
+import { printable } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { type Clock, PROCESS_HEADING, type ProcessFiles, processLine } from "./process-table.ts";
 import { userName } from "./users.ts";

@@ -3,7 +3,7 @@ import { RuntError, WORDS } from "../errors/index.ts";
 import type { Execution } from "../execute/index.ts";
 import * as host from "../host/index.ts";
 import type { CreateOptions, OutputLog } from "../prepare/index.ts";
-import { makeRecorded as make } from "../verbs/recorded/index.ts";
+import { makeRecorded as make } from "../verbs/index.ts";
 import { absolutePath, text, type VerbContext } from "./context.ts";
 import type { FlagValues } from "./parse.ts";
 

@@ -3,8 +3,7 @@
  * JSON value, containerd takes its last error line). What images and programs have put into it is escaped here, once. A success writes at most
  * what it warns of.
  */
-import { RuntError } from "../errors/index.ts";
-import { messageLine, printableLines } from "../errors/printable/index.ts";
+import { messageLine, printableLines, RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { writeToJournal } from "./journal.ts";
 import type { FlagValues } from "./parse.ts";

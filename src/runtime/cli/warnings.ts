@@ -1,5 +1,5 @@
 /** Warnings of a call that has succeeded. What fails says why it failed and nothing else: Podman reads the log as one JSON value then. */
-import { printable } from "../errors/printable/index.ts";
+import { printable } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import type { FlagValues } from "./parse.ts";
 import type { Reporter } from "./report.ts";

@@ -11,7 +11,7 @@ export { DEFAULT_DEVICES, mountedInDev } from "./devices.ts";
 export { type Difference, differences } from "./diff.ts";
 export { type Effective, effectiveSettings } from "./effective.ts";
 export { deriveEnv, envName } from "./env.ts";
-export { destinationsInRoot, type InRoot } from "./host-destinations/index.ts";
+export { destinationsInRoot, type InRoot } from "./host-destinations.ts";
 export { deriveIntelRdt } from "./intel-rdt.ts";
 export { keptGroups } from "./kept-groups.ts";
 export { parseIdentity, parseMountOptions } from "./mount-option-list.ts";

@@ -3,8 +3,7 @@
  * its own stays, and is no error.
  */
 import { driverOf } from "../cgroup/drivers/index.ts";
-import { deleteCgroup, killCgroup, type Left, lookAround, thawForKill } from "../cgroup/end/index.ts";
-import { isFrozen } from "../cgroup/index.ts";
+import { deleteCgroup, isFrozen, killCgroup, type Left, lookAround, thawForKill } from "../cgroup/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { phase } from "../host/index.ts";

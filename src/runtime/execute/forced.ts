@@ -3,8 +3,7 @@
  * ends what waits for the container. A runtime that goes on is asked to end (it undoes what it has begun), then killed: only one that is proven to
  * be at work on this very container.
  */
-import { thawForKill } from "../cgroup/end/index.ts";
-import { isFrozen } from "../cgroup/index.ts";
+import { isFrozen, thawForKill } from "../cgroup/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { containerDirectory, holdersOf, locked, lockWithin, readRecord, type StateRecord } from "../state/index.ts";

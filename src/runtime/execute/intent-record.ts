@@ -1,7 +1,6 @@
 /** The record that a container begins with: it names everything that may have to be undone. */
 
-import { refuseUsed } from "../cgroup/end/index.ts";
-import { type CgroupBefore, levelsToMake } from "../cgroup/index.ts";
+import { type CgroupBefore, levelsToMake, refuseUsed } from "../cgroup/index.ts";
 import * as host from "../host/index.ts";
 import { refuseExisting, rootDirectory, STATE_MINOR, STATE_SCHEMA, type StateRecord, timestamp } from "../state/index.ts";
 import type { Blueprint } from "./execution.ts";

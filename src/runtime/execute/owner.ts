@@ -1,5 +1,5 @@
 /** By what the cgroup of a record is known to be the container's, whenever something is to be ended in it (src/runtime/cgroup/ownership.ts). */
-import type { Left, Owner } from "../cgroup/end/index.ts";
+import type { Left, Owner } from "../cgroup/index.ts";
 import { initState, rootDirectory, type StateSummary } from "../state/index.ts";
 import { warn } from "./warn.ts";
 

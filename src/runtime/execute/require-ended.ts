@@ -1,5 +1,5 @@
 /** That SIGKILL has ended the processes it was sent to. */
-import type { Left } from "../cgroup/end/index.ts";
+import type { Left } from "../cgroup/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 

@@ -1,6 +1,5 @@
 /** The end of a machine on cgroup v1, where containers of its pod are paused. Loaded only for a container in a machine. */
-import { thawForKill } from "../cgroup/end/index.ts";
-import { isFrozen } from "../cgroup/index.ts";
+import { isFrozen, thawForKill } from "../cgroup/index.ts";
 import { RuntError } from "../errors/index.ts";
 import { type EndRequest, fromEntries } from "../machine/sides/index.ts";
 import { listIds, readRecord, type StateRecord, type StateSummary } from "../state/index.ts";

@@ -1,4 +1,4 @@
-import { messageLine } from "../errors/printable/index.ts";
+import { messageLine } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 
 /** A line on stderr, for a problem that does not make the verb fail. A stderr that is closed is no error. */

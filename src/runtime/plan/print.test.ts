@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { CREATE, type FieldType, MESSAGES, NO_SLOT, OPS, type OpDefinition, type OpName } from "../../shared/protocol/index.ts";
 import { describeOperation } from "./describe.ts";
-import { printMermaid } from "./mermaid/mermaid.ts";
+import { printMermaid } from "./mermaid.ts";
 import type { Op, Plan } from "./plan.ts";
 import { printPlan } from "./print.ts";
-import { declaredSystemCalls, systemCallsOf } from "./system-calls/system-calls.ts";
+import { declaredSystemCalls, systemCallsOf } from "./system-calls.ts";
 
 const VALUES: Readonly<Record<FieldType, unknown>> = {
   u32: 1,

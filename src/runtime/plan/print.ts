@@ -1,5 +1,5 @@
 /** A plan as a person reads it: operations in order, grouped by phase, each with the place in config.json it comes from. Pure. */
-import { printable } from "../errors/printable/index.ts";
+import { printable } from "../errors/index.ts";
 import { describeOperation } from "./describe.ts";
 import type { Op, Phase, Plan } from "./plan.ts";
 

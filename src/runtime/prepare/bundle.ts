@@ -1,7 +1,6 @@
 /** From a bundle directory to a ContainerConfig: load, check, derive. Nothing is changed on the host. */
 import { type CheckFacts, checkSpec } from "../check/index.ts";
-import { destinationsInRoot } from "../config/host-destinations/index.ts";
-import { type ContainerConfig, deriveConfig, type InRoot } from "../config/index.ts";
+import { type ContainerConfig, deriveConfig, destinationsInRoot, type InRoot } from "../config/index.ts";
 import * as host from "../host/index.ts";
 import { phase, reached } from "../host/index.ts";
 import { absolutePath, parseConfig, type Spec, validateSpec } from "../spec/index.ts";

@@ -5,7 +5,7 @@ import { readSystemd } from "../cgroup/systemd/index.ts";
 import type { ContainerConfig } from "../config/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { refuseMissingDevices } from "../network/missing/index.ts";
+import { refuseMissingDevices } from "../network/index.ts";
 import type { ResctrlRef } from "../resctrl/index.ts";
 import { locateGroups } from "../resctrl/index.ts";
 import { defenceDisabled } from "../testing/index.ts";

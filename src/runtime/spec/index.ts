@@ -19,6 +19,7 @@ export {
   SECCOMP_OPERATORS,
   surelyAllowed,
 } from "./seccomp.ts";
+export { closeNames } from "./similar.ts";
 export { findStructure, type StrangeName, type Structure, type Violation } from "./structure.ts";
 export { systemCalls } from "./syscalls.ts";
 export type {

@@ -5,7 +5,7 @@
 import shape, { type Shape } from "../../../build/gen/shape.js";
 import { describe, INTEGERS } from "./explain.ts";
 import { type JsonValue, pointerToken } from "./json.ts";
-import { closeNames } from "./similar/index.ts";
+import { closeNames } from "./similar.ts";
 
 export interface Violation {
   /** A value of another type, no value where one is required, an integer out of range or with a fraction. */

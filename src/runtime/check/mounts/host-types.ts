@@ -1,5 +1,5 @@
 import { CGROUP2_OPTIONS, cgroup2OptionProblem, isUserspaceOption, MOUNT_OPTIONS, withoutEffect } from "../../config/index.ts";
-import { closeNames } from "../../spec/similar/index.ts";
+import { closeNames } from "../../spec/index.ts";
 import type { HostCheck } from "../host/host-check.ts";
 import type { BundleView } from "../host/view.ts";
 import { isBind } from "./words.ts";

@@ -1,7 +1,7 @@
 import { MOUNT_ATTR, MS } from "../../../shared/linux/index.ts";
 import { isUserspaceOption, MOUNT_OPTIONS, type MountOption, parseIdentity } from "../../config/index.ts";
 import type { SpecMount } from "../../spec/index.ts";
-import { closeNames } from "../../spec/similar/index.ts";
+import { closeNames } from "../../spec/index.ts";
 import type { Check } from "../finding.ts";
 import { optionsOf, TOLERANT, valueProblem } from "./filesystems.ts";
 

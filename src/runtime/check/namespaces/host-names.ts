@@ -1,4 +1,4 @@
-import { closeNames } from "../../spec/similar/index.ts";
+import { closeNames } from "../../spec/index.ts";
 import type { Tree } from "../host/view.ts";
 
 /** Directories with more names than this are not searched for a close one. */

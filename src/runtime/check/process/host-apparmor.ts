@@ -1,4 +1,4 @@
-import { closeNames } from "../../spec/similar/index.ts";
+import { closeNames } from "../../spec/index.ts";
 import type { HostCheck } from "../host/host-check.ts";
 
 const PROFILES = "/sys/kernel/security/apparmor/profiles";

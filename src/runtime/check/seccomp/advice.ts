@@ -1,5 +1,4 @@
-import { SECCOMP_ACTIONS, SECCOMP_ERRNO_LIMIT, type SpecSeccomp, surelyAllowed, systemCalls } from "../../spec/index.ts";
-import { closeNames } from "../../spec/similar/index.ts";
+import { closeNames, SECCOMP_ACTIONS, SECCOMP_ERRNO_LIMIT, type SpecSeccomp, surelyAllowed, systemCalls } from "../../spec/index.ts";
 import type { Check } from "../finding.ts";
 
 const BASE = "/linux/seccomp/syscalls";

@@ -1,7 +1,6 @@
 import type { HostFacts } from "../../check/index.ts";
 import { measureCgroupMoves } from "../../diagnostics/index.ts";
-import { RuntError } from "../../errors/index.ts";
-import { printable } from "../../errors/printable/index.ts";
+import { printable, RuntError } from "../../errors/index.ts";
 
 import * as host from "../../host/index.ts";
 import { type FeatureRow, featureRows, recordHostFacts } from "../../prepare/index.ts";

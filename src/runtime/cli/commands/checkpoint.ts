@@ -1,6 +1,6 @@
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
-import { checkpoint } from "../../verbs/checkpoint/index.ts";
+import { checkpoint } from "../../verbs/index.ts";
 import { text, type Verb } from "../context.ts";
 import { criuFlags } from "../criu-flags.ts";
 

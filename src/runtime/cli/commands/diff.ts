@@ -1,6 +1,5 @@
 import { compare, type Difference } from "../../diagnostics/index.ts";
-import { RuntError } from "../../errors/index.ts";
-import { printable } from "../../errors/printable/index.ts";
+import { printable, RuntError } from "../../errors/index.ts";
 import { text, type Verb } from "../context.ts";
 import { print } from "../output.ts";
 

@@ -2,7 +2,7 @@
 import { CHAPTERS, type Entry, entryOf, exampleText, sectionText } from "../../check/catalogue/index.ts";
 import { CATALOGUE, type ErrorCode, RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
-import { closeNames } from "../../spec/similar/index.ts";
+import { closeNames } from "../../spec/index.ts";
 import type { Verb } from "../context.ts";
 import { print } from "../output.ts";
 import { troubleRows } from "../trouble-rows.ts";

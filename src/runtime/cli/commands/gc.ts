@@ -1,6 +1,5 @@
 import { type Collected, type Collection, collect } from "../../diagnostics/gc/index.ts";
-import { RuntError } from "../../errors/index.ts";
-import { printable } from "../../errors/printable/index.ts";
+import { printable, RuntError } from "../../errors/index.ts";
 import { defaultRoot, text, type Verb } from "../context.ts";
 import { print, table } from "../output.ts";
 

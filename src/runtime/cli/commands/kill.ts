@@ -1,7 +1,7 @@
 import { RuntError } from "../../errors/index.ts";
 import { killBelow } from "../../execute/index.ts";
 import * as host from "../../host/index.ts";
-import { closeNames } from "../../spec/similar/index.ts";
+import { closeNames } from "../../spec/index.ts";
 import { kill, killRunning } from "../../verbs/index.ts";
 import type { Verb } from "../context.ts";
 import { forEachMatch } from "../select.ts";

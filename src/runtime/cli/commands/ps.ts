@@ -1,5 +1,4 @@
-import { RuntError } from "../../errors/index.ts";
-import { printable } from "../../errors/printable/index.ts";
+import { printable, RuntError } from "../../errors/index.ts";
 import { passOn } from "../../execute/index.ts";
 import * as host from "../../host/index.ts";
 import { readRecord } from "../../state/index.ts";

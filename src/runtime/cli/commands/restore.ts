@@ -1,5 +1,5 @@
 import * as host from "../../host/index.ts";
-import { restore } from "../../verbs/restore/index.ts";
+import { restore } from "../../verbs/index.ts";
 import { text, type Verb } from "../context.ts";
 import { createOptions } from "../create-options.ts";
 import { criuFlags } from "../criu-flags.ts";

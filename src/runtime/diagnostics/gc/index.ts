@@ -1,6 +1,5 @@
 /** `runt gc`: remove what runt has made and no container has any more (docs/decisions/0027-gc.md). */
-import { deleteCgroup, deleteEmptyLevel } from "../../cgroup/end/index.ts";
-import { cgroupCensus } from "../../cgroup/index.ts";
+import { cgroupCensus, deleteCgroup, deleteEmptyLevel } from "../../cgroup/index.ts";
 import { stopUnit } from "../../cgroup/systemd/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import { undoRecorded } from "../../execute/index.ts";

@@ -1,6 +1,5 @@
 /** One look at everything that runt may have left behind. Nothing is changed. */
-import { findMarked, type Left, lookAround, type MarkedCgroup } from "../../cgroup/end/index.ts";
-import { cgroupCensus } from "../../cgroup/index.ts";
+import { cgroupCensus, findMarked, type Left, lookAround, type MarkedCgroup } from "../../cgroup/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import { ownerOf } from "../../execute/index.ts";
 import * as host from "../../host/index.ts";

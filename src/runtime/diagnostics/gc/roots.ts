@@ -1,5 +1,5 @@
 /** Whether a cgroup belongs to a container of this state root: by which directory that is, since a path is another one in another mount namespace. */
-import { type ContainerMark, isSameRoot } from "../../cgroup/end/index.ts";
+import { type ContainerMark, isSameRoot } from "../../cgroup/index.ts";
 import * as host from "../../host/index.ts";
 import { markedAt, rootDirectory } from "../../state/index.ts";
 

@@ -2,7 +2,7 @@
 
 import { describeOther, findLoader, machineName, NATIVE_MACHINES, parseElf, parseFirstLine } from "../../check/index.ts";
 import * as host from "../../host/index.ts";
-import { closeNames } from "../../spec/similar/index.ts";
+import { closeNames } from "../../spec/index.ts";
 import {
   type ContainerRoot,
   type Found,

@@ -9,9 +9,9 @@
  * test/e2e/plan-calls.test.ts holds it against what strace(1) sees.
  */
 
-import { NO_SLOT, type OpArgs, type OpName } from "../../../shared/protocol/index.ts";
-import { messageName, namespaceNames } from "../names.ts";
-import type { Op } from "../plan.ts";
+import { NO_SLOT, type OpArgs, type OpName } from "../../shared/protocol/index.ts";
+import { messageName, namespaceNames } from "./names.ts";
+import type { Op } from "./plan.ts";
 
 const FIND = "+openat2(_, $path, _)";
 const TARGET = "+openat2(_, $target, _)";

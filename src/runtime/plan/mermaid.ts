@@ -1,9 +1,9 @@
 /** A plan as a Mermaid flowchart: one lane an actor, its phases in order, and the messages between them. Pure. */
 
-import type { Actor } from "../../../shared/protocol/index.ts";
-import { describeOperation } from "../describe.ts";
-import { messageName } from "../names.ts";
-import type { Op, Plan } from "../plan.ts";
+import type { Actor } from "../../shared/protocol/index.ts";
+import { describeOperation } from "./describe.ts";
+import { messageName } from "./names.ts";
+import type { Op, Plan } from "./plan.ts";
 
 const ACTORS: readonly Actor[] = ["runtime", "intermediate", "init"];
 const TITLES: Readonly<Record<Actor, string>> = {

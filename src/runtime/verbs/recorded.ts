@@ -1,9 +1,9 @@
 /** create and run --detach with --exit-record: a monitor that no process waits for stays with the container. */
-import { memoryPressure } from "../../cgroup/index.ts";
-import { begin, cancel, hint } from "../../execute/head-start/index.ts";
-import { becomeMonitor, type Execution, type MonitorOptions, newContainer, recordExit } from "../../execute/index.ts";
-import { phase, separateDescriptors } from "../../host/index.ts";
-import { type CreateOptions, compileFor, type OutputLog, type RuntimeOptions } from "../../prepare/index.ts";
+import { memoryPressure } from "../cgroup/index.ts";
+import { begin, cancel, hint } from "../execute/head-start/index.ts";
+import { becomeMonitor, type Execution, type MonitorOptions, newContainer, recordExit } from "../execute/index.ts";
+import { phase, separateDescriptors } from "../host/index.ts";
+import { type CreateOptions, compileFor, type OutputLog, type RuntimeOptions } from "../prepare/index.ts";
 
 export interface RecordedOptions extends MonitorOptions {
   /** Called when the container is made. */

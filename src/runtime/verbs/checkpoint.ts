@@ -1,20 +1,11 @@
 /** checkpoint: a container's processes as files, by criu (docs/decisions/0021-checkpoint.md). */
-import { requireCriu, requireFeatures } from "../../criu/index.ts";
-import { RuntError } from "../../errors/index.ts";
-import { type AskedPaths, type CheckpointFlags, destroy, dump, killInit, refuseInMachine, runPoststop } from "../../execute/index.ts";
-import * as host from "../../host/index.ts";
-import { LIVE, loadBundle, type RuntimeOptions } from "../../prepare/index.ts";
-import { cleanPath } from "../../spec/index.ts";
-import {
-  configPath,
-  containerDirectory,
-  deriveStatus,
-  lock,
-  openFile,
-  readAgain,
-  readRecord,
-  type StateRecord,
-} from "../../state/index.ts";
+import { requireCriu, requireFeatures } from "../criu/index.ts";
+import { RuntError } from "../errors/index.ts";
+import { type AskedPaths, type CheckpointFlags, destroy, dump, killInit, refuseInMachine, runPoststop } from "../execute/index.ts";
+import * as host from "../host/index.ts";
+import { LIVE, loadBundle, type RuntimeOptions } from "../prepare/index.ts";
+import { cleanPath } from "../spec/index.ts";
+import { configPath, containerDirectory, deriveStatus, lock, openFile, readAgain, readRecord, type StateRecord } from "../state/index.ts";
 
 /** @throws RuntError; then the container goes on as before */
 export function checkpoint({ root }: RuntimeOptions, id: string, flags: CheckpointFlags): void {

@@ -2,8 +2,8 @@
  * Destinations of mounts that are paths of the host. runc takes what lies below the root for the container's, and some who write
  * configurations count on it.
  */
-import { absolutePath, cleanPath, type Spec } from "../../spec/index.ts";
-import type { Warning } from "../warnings.ts";
+import { absolutePath, cleanPath, type Spec } from "../spec/index.ts";
+import type { Warning } from "./warnings.ts";
 
 export interface InRoot {
   readonly spec: Spec;

@@ -1,7 +1,7 @@
 /** Network devices that a configuration names and the host does not have. */
-import { RuntError } from "../../errors/index.ts";
-import * as host from "../../host/index.ts";
-import { findLink } from "../route.ts";
+import { RuntError } from "../errors/index.ts";
+import * as host from "../host/index.ts";
+import { findLink } from "./route.ts";
 
 /** @throws RuntError "config-invalid" */
 export function refuseMissingDevices(netDevices: readonly { readonly device: string; readonly from: string }[]): void {

@@ -1,8 +1,8 @@
 /** restore: a container from the files of a checkpoint, by criu (docs/decisions/0021-checkpoint.md). */
-import { refuseUsed } from "../../cgroup/index.ts";
-import type { ContainerConfig } from "../../config/index.ts";
-import { requireCriu, requireFeatures } from "../../criu/index.ts";
-import { RuntError } from "../../errors/index.ts";
+import { refuseUsed } from "../cgroup/index.ts";
+import type { ContainerConfig } from "../config/index.ts";
+import { requireCriu, requireFeatures } from "../criu/index.ts";
+import { RuntError } from "../errors/index.ts";
 import {
   becomeMonitor,
   type Execution,
@@ -16,11 +16,11 @@ import {
   refuseJoined,
   revive,
   undo,
-} from "../../execute/index.ts";
-import * as host from "../../host/index.ts";
-import { separateDescriptors } from "../../host/index.ts";
-import { type CreateOptions, checkTerminal, compileBundle, type RuntimeOptions } from "../../prepare/index.ts";
-import { refuseExisting } from "../../state/index.ts";
+} from "../execute/index.ts";
+import * as host from "../host/index.ts";
+import { separateDescriptors } from "../host/index.ts";
+import { type CreateOptions, checkTerminal, compileBundle, type RuntimeOptions } from "../prepare/index.ts";
+import { refuseExisting } from "../state/index.ts";
 
 /** The first with --lsm-profile and --lsm-mount-context. */
 const WITH_LABELS = [3, 16, 0] as const;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Spec } from "../../spec/index.ts";
+import type { Spec } from "../spec/index.ts";
 import { destinationsInRoot } from "./host-destinations.ts";
 
 const ROOTFS = "/b/rootfs";

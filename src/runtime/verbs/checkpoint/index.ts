@@ -1,2 +1,0 @@
-/** Loaded when it is called. */
-export { checkpoint } from "./checkpoint.ts";

@@ -1,1 +1,0 @@
-export { makeRecorded } from "./recorded.ts";
