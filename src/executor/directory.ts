@@ -227,6 +227,8 @@ export class Directory {
   }
 
   remove(): void {
+    // The monitor has removed the runtime's, unless something else had its place.
+    this.forgetRuntime();
     for (const path of new Set([join(this.#home, this.id), this.path])) removeOwnTree(path);
   }
 }
