@@ -94,6 +94,8 @@ $(GEN)/build.h: FORCE
 FORCE:
 
 # ---- the program
+# Users other than the builder run the programs, and so do containers, whatever the umask of the build.
+FOR_EVERYBODY := chmod 0755
 BUNDLE_TOOLS := $(wildcard tools/*.ts tools/bundle/*.ts)
 BYTECODE_COMPILER := $(B)/bytecode-compiler
 HOST_CFLAGS := $(CFLAGS) $(CPPFLAGS)
@@ -169,6 +171,7 @@ bin/runt: $(B)/runt-image-writer $(if $(DEBUG),,$(B)/engine.image)
 	@mkdir -p bin
 	@echo "  link $@"
 	$(Q)$(if $(DEBUG),cp $< $@,objcopy -S --update-section .image=$(B)/engine.image $< $@)
+	$(Q)$(FOR_EVERYBODY) $@
 
 include native-bindings/testing/build.mk
 include tools/newer-toolchain.mk
@@ -181,6 +184,7 @@ bin/runt-pause: native-bindings/pause/pause.c native-bindings/pause/connect.c na
 	@mkdir -p bin
 	@echo "  cc $<"
 	$(Q)$(CC) -std=gnu17 -Os $(WARNINGS) $(HARDENING) -static -no-pie -s $(filter %.c,$^) -o $@
+	$(Q)$(FOR_EVERYBODY) $@
 
 # ---- the npm package: dist/ (docs/library)
 dist/executor/index.js: $(LIBRARY_SOURCES) tools/bundle-client.ts $(wildcard tools/bundle-client/*) tools/see-through.ts src/library.tsconfig.json src/executor/tsconfig.json tsconfig.json package.json | $(SETUP)

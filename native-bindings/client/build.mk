@@ -37,3 +37,4 @@ bin/runtctl: $(CLIENT)/runt-image-writer $(if $(DEBUG),,$(CLIENT)/engine.image)
 	@echo "  link $@"
 	@rm -f $@
 	$(Q)$(if $(DEBUG),cp $< $@,objcopy -S --update-section .image=$(CLIENT)/engine.image $< $@)
+	$(Q)$(FOR_EVERYBODY) $@

@@ -54,3 +54,4 @@ $(T)/embed.o: $(T)/gen/embed.S $(T)/runt-init
 $(T)/runt: $(TESTING_PROGRAM_OBJECTS) $(T)/embed.o native-bindings/program/image.ld $(GEN)/text.ld
 	@echo "  link $@"
 	$(Q)$(CC) $(LDFLAGS) $(TESTING_PROGRAM_OBJECTS) $(T)/embed.o $(B)/quickjs/lib/libquickjs.a $(B)/libseccomp/lib/libseccomp.a -lm -o $@
+	$(Q)$(FOR_EVERYBODY) $@

@@ -2,6 +2,7 @@
 import { CommanderError } from "commander";
 import { ClientError } from "./client.ts";
 import { EXIT, UsageError } from "./errors.ts";
+import { callFor } from "./other-words.ts";
 import { exit, stderr } from "./platform/index.ts";
 import { programOf } from "./program.ts";
 import { verbsAsked } from "./verbs-asked.ts";
@@ -25,7 +26,7 @@ function told(error: Error): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return EXIT.done;
     // Without a verb, Commander has printed the help.
-    if (error.code !== "commander.help") say(error.message.replace(/^error: /, "").replaceAll("\n", " "), "See runtctl --help.");
+    if (error.code !== "commander.help") say(error.message.replace(/^error: /, "").replaceAll("\n", " "), hintFor(error));
     return EXIT.usage;
   }
   if (error instanceof UsageError) {
@@ -39,6 +40,13 @@ function told(error: Error): number {
   // An error with a code comes from the system, and its message names the file. Any other error is a defect of this program.
   say((error as Partial<ClientError>).code === undefined ? `${error}\n${error.stack}` : error.message, undefined);
   return EXIT.failed;
+}
+
+/** Of an unknown command that other programs have: the call that does it here. */
+function hintFor({ code, message }: CommanderError): string {
+  const [, word = ""] = /^error: unknown command '([^']*)'/.exec(message) ?? [];
+  const call = code === "commander.unknownCommand" ? callFor(word) : undefined;
+  return call === undefined ? "See runtctl --help." : `Use ${call}. See runtctl --help.`;
 }
 
 function say(message: string, hint: string | undefined): void {
