@@ -5,7 +5,6 @@ const CALLS: Readonly<Record<string, string>> = {
   compose: "runtctl apply -f compose.yaml, runtctl get, runtctl logs, runtctl delete -f compose.yaml",
   play: "runtctl apply -f FILE",
   create: "runtctl apply -f FILE, or runtctl run -d IMAGE",
-  start: "runtctl apply -f FILE: it starts what has stopped",
   ps: "runtctl get",
   ls: "runtctl get",
   list: "runtctl get",

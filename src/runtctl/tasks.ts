@@ -4,7 +4,7 @@ import { ClientError } from "./client.ts";
 import type { Session } from "./session.ts";
 
 /** @param action the last part of the path */
-export function taskPath(name: string, group: string, action?: "stop" | "restart" | "rollback"): string {
+export function taskPath(name: string, group: string, action?: "stop" | "start" | "restart" | "rollback"): string {
   const below = action === undefined ? "" : `/${action}`;
   return `/v1/tasks/${encodeURIComponent(name)}${below}?group=${encodeURIComponent(group)}`;
 }

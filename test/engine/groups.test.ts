@@ -183,6 +183,32 @@ describe.skipIf(!isRoot)("groups (needs root)", () => {
   );
 
   test(
+    "start runs what has stopped as it was, leaves what runs, and a rollback still goes to what ran before",
+    async () => {
+      const { directory, lines } = shared("start");
+      await scene.daemon();
+      await apply([server("web", "v1", directory)]);
+      await until(() => lines().length === 1);
+      await apply([server("web", "v2", directory)]);
+      await until(() => lines().length === 3);
+      await until(async () => (await get("web")).known === "RUNNING");
+      const { id } = await get("web");
+      expect(await scene.ctl("start", "web")).toEqual({ status: 0, stdout: "task web is being started\n", stderr: "" });
+      expect((await get("web")).id).toBe(id);
+      expect(await scene.ctl("start", "web", "nobody")).toMatchObject({ status: 1, stdout: "" });
+      await scene.ctl("stop", "web");
+      expect(running()).toEqual([]);
+      await scene.ctl("start", "web");
+      await until(() => lines().length === 5);
+      expect(lines().at(-1)).toBe("+ v2");
+      await until(async () => (await get("web")).known === "RUNNING");
+      await scene.ctl("rollback", "web");
+      await until(() => lines().at(-1) === "+ v1");
+    },
+    LONGEST_MS,
+  );
+
+  test(
     "stop leaves the task to be looked at, and apply starts it again",
     async () => {
       const { directory, lines } = shared("stop");

@@ -44,7 +44,7 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
     expect(await refused("GET", "/v1/tasks/web")).toBe("404 unknown-task");
     expect(await refused("DELETE", "/v1/tasks/web")).toBe("404 unknown-task");
     expect(await refused("GET", "/v1/tasks/web/detail")).toBe("404 unknown-task");
-    for (const [action, body] of [["stop"], ["restart", {}], ["rollback"]] as const) {
+    for (const [action, body] of [["stop"], ["start"], ["restart", {}], ["rollback"]] as const) {
       expect(await refused("POST", `/v1/tasks/web/${action}`, body)).toBe("404 unknown-task");
       expect(await refused("POST", `/v1/tasks/web/${action}?group=..`, body)).toBe("400 invalid-argument");
       expect(await refused("POST", `/v1/tasks/web/${action}`, body, read)).toBe("403 read-only");
@@ -122,6 +122,7 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
     expect(usage.map((one: { container: string }) => one.container)).toEqual(["db", "app"]);
     // At least the shell that runs in each.
     for (const { processes, memoryBytes } of usage) expect([processes >= 1, memoryBytes > 10_000]).toEqual([true, true]);
+    expect((await ask("POST", "/v1/tasks/web/start")).status).toBe(202);
     expect((await ask("POST", "/v1/tasks/web/restart", { containers: ["app"] })).status).toBe(202);
     expect(await refused("POST", "/v1/tasks/web/restart", { containers: ["none"] })).toBe("404 unknown-container");
     expect(await refused("POST", "/v1/tasks/web/rollback")).toBe("409 nothing-to-roll-back");

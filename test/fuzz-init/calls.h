@@ -17,7 +17,8 @@
   X(rt_sigaction, "iiii") X(rt_sigprocmask, "iiii") X(sched_setaffinity, "iir") X(sched_setattr, "iii") X(seccomp, "iii") \
   X(sendfile, "ffii") X(sendmsg, "fii") X(set_mempolicy, "iii") X(setdomainname, "ri") X(setgroups, "ii") X(sethostname, "ri") \
   X(setns, "fi") X(setresgid, "iii") X(setresuid, "iii") X(setsid, "") X(signalfd4, "iiii") X(socket, "iii") X(statx, "dsiii") \
-  X(symlinkat, "sds") X(umask, "i") X(umount2, "si") X(unlinkat, "dsi") X(unshare, "i") X(wait4, "iiii") X(write, "fri") X(lseek, "fii") X(socketpair, "iiii")
+  X(symlinkat, "sds") X(umask, "i") X(umount2, "si") X(unlinkat, "dsi") X(unshare, "i") X(wait4, "iiii") X(write, "fri") X(lseek, "fii") X(socketpair, "iiii") \
+  X(pread64, "fwii") X(mprotect, "iii")
 
 #define CALL_ANY 255
 enum call {

@@ -31,14 +31,31 @@ export interface Entry {
   readonly pulledMs: number;
 }
 
+const MARK = Buffer.from('{"imageLayoutVersion":"1.0.0"}');
+
 export class Layout {
+  readonly #directory: string;
   readonly #path: string;
   #entries: readonly Entry[];
 
   constructor(directory: string) {
+    this.#directory = directory;
     this.#path = join(directory, "index.json");
     this.#entries = lstatSync(this.#path, { throwIfNoEntry: false }) === undefined ? [] : this.#read();
-    replaceOwnFile(join(directory, "oci-layout"), '{"imageLayoutVersion":"1.0.0"}');
+    try {
+      this.#mark();
+    } catch (error) {
+      // A daemon starts on a full disk, too. The mark is needed when the layout gets an image.
+      if (!["ENOSPC", "EDQUOT"].includes((error as { readonly code?: string }).code ?? "")) throw error;
+    }
+  }
+
+  /** Says that the directory is an image layout (OCI image specification, image-layout.md). */
+  #mark(): void {
+    const path = join(this.#directory, "oci-layout");
+    const there = lstatSync(path, { throwIfNoEntry: false });
+    if (there?.isFile() && readOwnFile(path).equals(MARK)) return;
+    replaceOwnFile(path, MARK);
   }
 
   /** The index only names a cache. A damaged one, or what else has its name, is put aside and images are pulled again; running containers know their manifests from their tasks. */
@@ -81,6 +98,7 @@ export class Layout {
         [PULLED]: new Date(pulledMs).toISOString(),
       },
     }));
+    this.#mark();
     replaceOwnFile(this.#path, JSON.stringify({ schemaVersion: 2, manifests }), { isSynced: true });
     this.#entries = entries;
   }

@@ -205,10 +205,7 @@ export class Engine {
     );
   }
 
-  /**
-   * Stops a task and removes everything of it and of the tasks that it has replaced. A success recorded under this name is forgotten. Returns, when this is
-   * recorded, the ids of the tasks that are being removed. @throws EngineError unknown-task; StoreError not-written
-   */
+  /** Stops a task and removes all of it and of those that it has replaced, and forgets its success. Returns their ids. @throws EngineError unknown-task; StoreError not-written */
   async delete(name: string, group: string, by?: Caller): Promise<readonly string[]> {
     return this.#parts.edits.make(by, (command) => command.delete(name, group));
   }
@@ -246,6 +243,11 @@ export class Engine {
    */
   async restart(name: string, group: string, containers: readonly string[] = [], by?: Caller): Promise<string> {
     return this.#parts.edits.make(by, (command) => command.restart(name, group, containers));
+  }
+
+  /** Starts a task that has stopped, as it was. Returns the id of the task that is to run. @throws EngineError unknown-task, no-room; StoreError not-written */
+  async start(name: string, group: string, by?: Caller): Promise<string> {
+    return this.#parts.edits.make(by, (command) => command.start(name, group));
   }
 
   /**

@@ -21,6 +21,7 @@ export const VERBS: readonly VerbEntry[] = [
   { name: "top", load: async () => (await import("./top.ts")).top },
   { name: "node", load: async () => (await import("./node.ts")).node },
   { name: "stop", load: async () => (await import("./stop.ts")).stop },
+  { name: "start", load: async () => (await import("./start.ts")).start },
   { name: "restart", load: async () => (await import("./restart.ts")).restart },
   { name: "rollback", load: async () => (await import("./rollback.ts")).rollback },
   { name: "delete", load: async () => (await import("./delete.ts")).remove },

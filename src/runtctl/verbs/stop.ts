@@ -7,7 +7,7 @@ export const stop = verb<SeveralOptions & WaitedFor>({
   name: "stop",
   summary: "stop tasks, and keep them for inspection",
   description: [
-    "Several tasks stop in the inverse order of their dependencies. It returns when they have stopped; and with 1 when the time is over, after it has said what keeps them from it. SIGINT ends the wait, too; the daemon goes on. `apply` starts a task again, `delete` removes it, and so does the end of its retention.",
+    "Several tasks stop in the inverse order of their dependencies. It returns when they have stopped; and with 1 when the time is over, after it has said what keeps them from it. SIGINT ends the wait, too; the daemon goes on. `start` starts a task again, `delete` removes it, and so does the end of its retention.",
   ],
   examples: [
     ["stop web", "the task web"],

@@ -7,7 +7,7 @@ import { execInTask } from "./exec.ts";
 import { forwardPort } from "./forward.ts";
 import { listImages, pruneImages, pullImage } from "./images.ts";
 import { attachInterface, detachInterface, listInterfaces } from "./interfaces.ts";
-import { restartTask, rollbackTask, stopTask } from "./life.ts";
+import { restartTask, rollbackTask, startTask, stopTask } from "./life.ts";
 import { readLogs } from "./logs.ts";
 import { getMetrics } from "./metrics.ts";
 import { getNode } from "./node.ts";
@@ -27,6 +27,7 @@ const WORKING: readonly Route[] = [
   describeTask,
   deleteTask,
   stopTask,
+  startTask,
   restartTask,
   rollbackTask,
   deleteTasks,

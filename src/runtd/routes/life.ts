@@ -24,6 +24,24 @@ export const stopTask = jsonRoute({
   },
 });
 
+export const startTask = jsonRoute({
+  method: "post",
+  path: "/v1/tasks/{name}/start",
+  operation: "startTask",
+  access: "admin",
+  summary: "Start a task that has stopped, as it was",
+  params: taskParams,
+  query: inGroup,
+  answer: { ...recorded, description: "Id of the task that is to run: of the same one if it runs already. It is recorded, not done" },
+  errors: ["unknown-task", "no-room", "not-written"],
+  async handle({ engine, params, query, caller }) {
+    const by = await caller();
+    const id = await engine.start(params.name, query.group, by);
+    log("info", "start-asked", { task: id, by });
+    return { id };
+  },
+});
+
 export const restartTask = jsonRoute({
   method: "post",
   path: "/v1/tasks/{name}/restart",

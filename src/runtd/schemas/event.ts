@@ -29,7 +29,7 @@ export const engineEvent = z
     z.strictObject({
       type: z.literal("request"),
       ...ofTask,
-      request: z.enum(["apply", "delete", "stop", "restart", "rollback"]).describe("What was asked for."),
+      request: z.enum(["apply", "delete", "stop", "start", "restart", "rollback"]).describe("What was asked for."),
       by: caller,
     }),
     z.strictObject({ type: z.literal("removed"), ...ofTask }),

@@ -179,8 +179,12 @@ export function currentOf(tasks: readonly TaskRecord[], group: string, name: str
   return tasks.findLast((task) => task.group === group && task.name === name && !task.isDeleteAsked);
 }
 
-/** The steps that add a new task and remove the current one of its name. */
-export function replacement(task: NewTask, current: TaskRecord | undefined): Step[] {
+/** The steps that add a new task and remove the current one of its name. @param previous what a rollback of the new one returns to */
+export function replacement(
+  task: NewTask,
+  current: TaskRecord | undefined,
+  previous = current === undefined ? null : lastThatRan(current),
+): Step[] {
   const { id, spec } = task;
   const order = current === undefined ? "stopFirst" : orderOf(spec, current);
   const from = task.from ?? current?.from;
@@ -188,7 +192,7 @@ export function replacement(task: NewTask, current: TaskRecord | undefined): Ste
     ...task,
     ...(from === undefined ? {} : { from }),
     replaces: current === undefined ? null : { task: current.id, order },
-    previous: current === undefined ? null : lastThatRan(current),
+    previous,
   });
   const isRemovedNow = current !== undefined && (order === "stopFirst" || current.desired === "STOPPED");
   return [{ type: "add", record }, ...(isRemovedNow ? [{ type: "remove", id: current.id, by: id } as const] : [])];

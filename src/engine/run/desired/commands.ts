@@ -186,11 +186,21 @@ export class Commands {
       return older.id;
     }
     if (current.previous === null) throw new EngineError("nothing-to-roll-back", `nothing else has run as ${name}`, { id: current.id });
-    const { spec } = current.previous;
+    return this.#replace("rollback", current, current.previous.spec);
+  }
+
+  /** A new incarnation of a task that has stopped or is being stopped takes its place; one that runs stays. @throws EngineError unknown-task, no-room */
+  start(name: string, group: string): string {
+    const current = this.#named(name, group);
+    if (isToRun(current)) return current.id;
+    return this.#replace("start", current, current.spec, current.previous);
+  }
+
+  #replace(request: ChangeRequest, current: TaskRecord, spec: TaskSpec, previous?: TaskRecord["previous"]): string {
     const users = usersFor(spec, new UserRanges(this.#draft.all(), this.#options.users));
     const id = taskId(current.group, current.name, ++this.revision);
     const task = { id, group: current.group, spec, cgroup: this.#options.cgroupOf(id), at: this.#draft.at, ...users };
-    this.#carryOut("rollback", replacement(task, current));
+    this.#carryOut(request, replacement(task, current, previous));
     return id;
   }
 
@@ -286,5 +296,5 @@ function isToRun({ desired, isDeleteAsked }: TaskRecord): boolean {
 }
 
 function notRunning(name: string, facts: Readonly<Record<string, unknown>>): EngineError {
-  return new EngineError("not-running", `task ${name} has stopped or is being stopped: apply it again`, facts);
+  return new EngineError("not-running", `task ${name} has stopped or is being stopped: start it, or apply it again`, facts);
 }

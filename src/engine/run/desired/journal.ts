@@ -15,7 +15,7 @@ export interface Caller {
   readonly pid: number;
 }
 
-export type ChangeRequest = "apply" | "delete" | "stop" | "restart" | "rollback";
+export type ChangeRequest = "apply" | "delete" | "stop" | "start" | "restart" | "rollback";
 
 /** pending: it was announced. used: a task has taken it. released: its task has given it back. expired: nobody has taken it in time. detached: the announcement was taken back. */
 export type InterfaceState = "pending" | "used" | "released" | "expired" | "detached";
