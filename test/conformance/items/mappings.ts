@@ -83,10 +83,14 @@ export const mappings = group("MAP", "uid and gid mappings, time offsets", ({ mu
     { note: "Podman writes a placeholder map for a joined namespace" },
   );
   should(6, "without rights the mappings go through newuidmap and newgidmap, or deny setgroups", async (c) => {
-    const script = 'exec setpriv --reuid 1234 --regid 1234 --clear-groups unshare --user --map-root-user "$@"';
     execFileSync("chmod", ["0755", c.directory]);
     const root = c.scratch("rootless");
     execFileSync("chown", ["1234:1234", root]);
+    const programs = c.scratch("programs");
+    execFileSync("chmod", ["0755", programs]);
+    // A copy: the tree may be below a directory that others cannot enter.
+    const script = `install -m 0755 "$1" ${programs}; program=${programs}/$(basename "$1"); shift
+      exec setpriv --reuid 1234 --regid 1234 --clear-groups unshare --user --map-root-user "$program" "$@"`;
     const bundle = c.bundle((config) => {
       config.process.args = ["/bin/cat", "/proc/self/setgroups", "/proc/self/uid_map"];
       Object.assign(config.linux, { cgroupsPath: undefined, resources: {} });
