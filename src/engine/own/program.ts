@@ -1,4 +1,4 @@
-/** Runs a program of the host that ends soon, such as mount(8). Nobody waits longer for one that hangs in the kernel, which not even SIGKILL ends. */
+/** Runs a program of the host that ends soon, such as mount(8). After its time it gets SIGKILL, and the wait ends even if the program hangs in the kernel. */
 import { spawn } from "node:child_process";
 
 /** Milliseconds. An unmount writes what is not on the disk yet. */

@@ -1,6 +1,6 @@
 /**
- * The command line as commander's objects, made from the one table: for help (help.ts) and for suggestions. It is loaded only when
- * somebody needs to read (docs/decisions/0004-command-line.md: an engine's call goes straight through the table).
+ * The command line as commander's objects, made from the one table: for help (help.ts) and for suggestions. An engine's call
+ * goes straight through the table (docs/decisions/0004-command-line.md).
  */
 import "./polyfill.ts";
 import { Command, CommanderError, Option } from "commander";

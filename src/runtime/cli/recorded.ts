@@ -1,4 +1,4 @@
-/** create and run with --exit-record, loaded for them only. */
+/** create and run with --exit-record. */
 import { RuntError, WORDS } from "../errors/index.ts";
 import type { Execution } from "../execute/index.ts";
 import * as host from "../host/index.ts";

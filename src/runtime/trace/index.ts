@@ -1,7 +1,7 @@
 /**
- * --trace FILE: what this call does and when, as a file for Perfetto or chrome://tracing. Loaded only with this flag.
+ * --trace FILE: what this call does and when, as a file for Perfetto or chrome://tracing.
  *
- * What is loaded by every call has three hooks (src/runtime/host/observer.ts). All else is seen by taking the place of the functions of the host module
+ * The pipeline has three hooks (src/runtime/host/observer.ts). All else is seen by taking the place of the functions of the host module
  * that every module calls: each becomes a span, those that spawn the helper also give it memory for its times, `execHelper` writes the file,
  * for behind it there is nothing more of this program.
  */

@@ -13,7 +13,7 @@ const CGROUPFS: CgroupDriver = {
   release: () => {},
 };
 
-/** The driver of a cgroup that a state record names. That of systemd is loaded when a container has a unit. */
+/** The driver of a cgroup that a state record names. A container with a unit has that of systemd. */
 export function driverOf({ systemd: unit }: HeldCgroup): CgroupDriver {
   return unit ? unitDriver(unit) : CGROUPFS;
 }

@@ -1,4 +1,4 @@
-/** The systemd cgroup driver: loaded for containers that have a unit, and only then. */
+/** The systemd cgroup driver, for containers that have a unit. */
 export { annotationProperties } from "./compile/annotations.ts";
 export { compileUnit, type ManagerSocket, type SystemdFacts, type UnitJoin, type UnitSteps } from "./compile/index.ts";
 export { parseUnit } from "./compile/unit.ts";

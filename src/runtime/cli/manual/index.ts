@@ -1,5 +1,5 @@
 /**
- * What help and man pages say of a verb beyond the table: nothing that parsing needs, so that it is loaded only for help and man pages.
+ * What help and man pages say of a verb beyond the table. Parsing needs nothing of it.
  */
 import type { VerbName } from "../table/index.ts";
 import { CONTROL_MANUAL } from "./control.ts";

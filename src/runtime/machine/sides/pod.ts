@@ -1,4 +1,4 @@
-/** What the annotations of engines say of a pod (src/runtime/config/cri has the whole of it; that room is loaded by every verb, this one by few). */
+/** What the annotations of engines say of a pod (src/runtime/config/cri has the whole of it, for containers without a machine). */
 import type { Spec, SpecResources } from "../../spec/index.ts";
 
 type Annotations = Spec["annotations"];
