@@ -1,6 +1,6 @@
 /**
- * Where each part of a plan goes: init does what it can while the runtime makes its cgroups, and joins them as late as possible. Pure. What every
- * operation needs is in needs.ts, which the tests hold against the plans that come out.
+ * Where each part of a plan goes: init does what it can while the runtime makes its cgroups, and joins them as late as possible. Pure. Three questions
+ * decide: how init comes into its cgroups (WAYS), when it joins them (JOINS), and what it does before that (WORK). Each answer is a row of places.
  */
 import { awaitsCgroup, onlyClones, opensHostFiles } from "../actors.ts";
 import type { CompileInput } from "../input.ts";
@@ -21,18 +21,58 @@ const CLONE = 7;
 const HOST_FILES = 8;
 const INSIDE = 9;
 /** What init does before it waits for its cgroups to mount them. */
-const EARLY_WORK = 11;
-/** Of three: the wait, exec.fifo, the files to join by. */
-const JOIN_TO_MOUNT = 12;
+const EARLY_WORK = 10;
+const WAIT_TO_MOUNT = 11;
+const FIFO_TO_MOUNT = 12;
+const JOIN_TO_MOUNT = 13;
 /** The first mount of cgroups, and the mounts that follow it. */
-const CGROUP_MOUNTS = 15;
-const DEVICES = 16;
-/** Of three, as before. */
-const JOIN_TO_PIVOT = 17;
-const PIVOT = 20;
-const READY = 21;
-const JOIN_LAST = 22;
-const PROCESS = 23;
+const CGROUP_MOUNTS = 14;
+const DEVICES = 15;
+const WAIT_TO_PIVOT = 16;
+const FIFO_TO_PIVOT = 17;
+const JOIN_TO_PIVOT = 18;
+const PIVOT = 19;
+const READY = 20;
+const JOIN_LAST = 21;
+const PROCESS = 22;
+/** Of a row of WAYS: the row of JOINS says where. */
+const AT_JOIN = -1;
+
+/**
+ * How init comes into its cgroups. "Alone": the intermediate does nothing but clone, so that it has its plan early, and init opens the files of the
+ * host. An init that waits for something else first is told of its cgroups in the order in which it waits.
+ */
+const WAYS = {
+  // No cgroup, or one that is of no concern to init.
+  noneAlone: { by: "nothing", cgroups: CGROUPS, spawn: SPAWN, hostFiles: HOST_FILES, fifo: HOST_FILES, clone: CLONE, told: AT_JOIN },
+  // v2: init is cloned into the cgroup, which is there before the clone, with its limits.
+  born: { by: "birth", cgroups: HOST, spawn: SPAWN, hostFiles: INSIDE, fifo: INSIDE, clone: INSIDE, told: TOLD },
+  bornAlone: { by: "birth", cgroups: HOST, spawn: FIRST, hostFiles: BEFORE_CLONE, fifo: HOST_FILES, clone: CLONE, told: TOLD },
+  // v1: init opens the tasks files and joins by them.
+  tasks: { by: "tasks", cgroups: CGROUPS, spawn: SPAWN, hostFiles: INSIDE, fifo: INSIDE, clone: INSIDE, told: AT_JOIN },
+  tasksAlone: { by: "tasks", cgroups: CGROUPS, spawn: FIRST, hostFiles: HOST_FILES, fifo: AT_JOIN, clone: CLONE, told: TOLD },
+  // The same, when the runtime makes something on the host before init may exist.
+  tasksAloneLater: { by: "tasks", cgroups: CGROUPS, spawn: SPAWN, hostFiles: HOST_FILES, fifo: HOST_FILES, clone: CLONE, told: TOLD },
+  // v1 with a directory of v2, which init is cloned into and which has no limits.
+  hybridAlone: { by: "tasks", cgroups: CGROUPS, spawn: FIRST, hostFiles: BEFORE_CLONE, fifo: AT_JOIN, clone: CLONE, told: TOLD },
+  // systemd makes the cgroup around init.
+  unit: { by: "unit", cgroups: INSIDE, spawn: SPAWN, hostFiles: INSIDE, fifo: INSIDE, clone: INSIDE, told: AT_JOIN },
+  unitAlone: { by: "unit", cgroups: INSIDE, spawn: SPAWN, hostFiles: HOST_FILES, fifo: HOST_FILES, clone: CLONE, told: AT_JOIN },
+} as const;
+
+/** When init joins its cgroups: before it mounts them, before the pivot, or as the last before it becomes the process. */
+const JOINS = {
+  toMount: { told: WAIT_TO_MOUNT, waits: WAIT_TO_MOUNT, fifo: FIFO_TO_MOUNT, tasks: JOIN_TO_MOUNT, joins: JOIN_TO_MOUNT },
+  toPivot: { told: WAIT_TO_PIVOT, waits: WAIT_TO_PIVOT, fifo: FIFO_TO_PIVOT, tasks: JOIN_TO_PIVOT, joins: JOIN_TO_PIVOT },
+  last: { told: WAIT_TO_PIVOT, waits: JOIN_LAST, fifo: FIFO_TO_PIVOT, tasks: JOIN_TO_PIVOT, joins: JOIN_LAST },
+} as const;
+
+/** What init does before the first mount of cgroups (work-before.ts). */
+const WORK = {
+  nothing: { devices: DEVICES, protectedPaths: PIVOT, boundingSet: PROCESS },
+  devices: { devices: EARLY_WORK, protectedPaths: PIVOT, boundingSet: PROCESS },
+  everything: { devices: EARLY_WORK, protectedPaths: EARLY_WORK, boundingSet: EARLY_WORK },
+} as const;
 
 export interface Schedule {
   readonly places: Readonly<Record<Part, number>>;
@@ -44,58 +84,61 @@ export interface Schedule {
 
 /** undefined: nothing is moved. */
 export function scheduleOf(input: CompileInput): Schedule | undefined {
-  const { config, host, invocation } = input;
-  const join = host.cgroup?.join;
-  // init is cloned into a cgroup of v2: that is there before the clone, with its limits. (That of a hybrid host has none.)
-  const isBorn = join !== undefined && "directory" in join && !("tasks" in join);
-  const opensTasks = join !== undefined && "tasks" in join && opensHostFiles(config);
-  const isUnit = join !== undefined && "unit" in join;
-  const joinsLate = opensTasks || isUnit;
   const isAlone = onlyClones(input);
   const rulesCome = rulesCanWait(input);
-  if (!joinsLate && !isAlone && !(isBorn && rulesCome)) return undefined;
-  // Until it waits for its cgroups init finds all that it needs of the host there already. One that is born in them comes behind all of that.
-  const isTold = isAlone && opensTasks;
-  const awaits = awaitsCgroup(input);
-  const isFirst = awaits || (isTold && !host.resctrl && invocation.notifySocket === undefined);
-  const index = joinsLate ? firstCgroupMount(input) : -1;
+  const way = wayOf(input, isAlone);
+  // A cgroup of v2 that is there before the helper: only its rules can be moved.
+  if (way === undefined || (way === WAYS.born && !rulesCome)) return undefined;
+  const awaits = way.hostFiles === BEFORE_CLONE;
+  const index = way.by === "tasks" || way.by === "unit" ? firstCgroupMount(input) : -1;
   const work = workBefore(input, index);
-  const isLast = work === "everything" && opensTasks && showsMade(input);
-  const wait = index < 0 || isLast ? JOIN_TO_PIVOT : JOIN_TO_MOUNT;
+  const isLast = work === "everything" && way.by === "tasks" && showsMade(input);
+  const join = JOINS[isLast ? "last" : index < 0 ? "toPivot" : "toMount"];
+  const early = WORK[work ?? "nothing"];
+  const fifo = way.fifo === AT_JOIN ? join.fifo : way.fifo;
   // v1 has the rules one by one, and the first takes everything away: init makes its nodes before it joins, or when all of them are written.
-  const rulesWait = rulesCome && (index < 0 || work !== undefined);
-  // Behind the wait, and before the files to join by.
-  const fifo = isFirst && opensTasks ? wait + 1 : isAlone ? HOST_FILES : INSIDE;
-  const early = (part: number): number => (work === "everything" ? EARLY_WORK : part);
-  const cgroups = isUnit ? INSIDE : isBorn ? HOST : CGROUPS;
+  const rulesWait = rulesCome && way.by !== "unit" && (index < 0 || work !== undefined);
   const places = {
     host: HOST,
     birthplace: HOST,
-    cgroups,
-    deviceRules: rulesWait && !isUnit ? DEVICE_RULES : cgroups,
-    spawn: isFirst ? FIRST : SPAWN,
-    hostFiles: awaits ? BEFORE_CLONE : isAlone ? HOST_FILES : INSIDE,
+    cgroups: way.cgroups,
+    deviceRules: rulesWait ? DEVICE_RULES : way.cgroups,
+    spawn: way.spawn,
+    hostFiles: way.hostFiles,
     fifo,
-    clone: isAlone ? CLONE : INSIDE,
-    // An init that waits for something else first gets its messages in the order in which it waits.
-    told: isTold || isBorn ? TOLD : wait,
-    waits: isLast ? JOIN_LAST : wait,
-    tasks: wait + 2,
-    joins: isLast ? JOIN_LAST : wait + 2,
+    clone: way.clone,
+    told: way.told === AT_JOIN ? join.told : way.told,
+    waits: join.waits,
+    tasks: join.tasks,
+    joins: join.joins,
     inside: INSIDE,
     cgroupMounts: CGROUP_MOUNTS,
-    devices: work === undefined ? DEVICES : EARLY_WORK,
+    devices: early.devices,
     pivot: PIVOT,
-    protectedPaths: early(PIVOT),
+    protectedPaths: early.protectedPaths,
     finish: PIVOT,
     process: PROCESS,
-    // A hook that init runs has what init may have.
-    boundingSet: awaits && !config.hooks.createContainer ? BEFORE_CLONE : early(PROCESS),
+    // init inherits it. A hook that init runs has what init may have.
+    boundingSet: awaits && !input.config.hooks.createContainer ? BEFORE_CLONE : early.boundingSet,
     user: PROCESS,
     ready: isLast && isReadyEarly(input) ? READY : PROCESS,
     commit: PROCESS,
   };
   return { places, handedOver: isAlone ? [HOST_FILES, fifo] : [], ...(awaits && { handedBack: BEFORE_CLONE }) };
+}
+
+/** undefined: nothing can be moved for this init. */
+function wayOf(input: CompileInput, isAlone: boolean): (typeof WAYS)[keyof typeof WAYS] | undefined {
+  const { config, host, invocation } = input;
+  const join = host.cgroup?.join;
+  if (join !== undefined && "unit" in join) return isAlone ? WAYS.unitAlone : WAYS.unit;
+  if (join !== undefined && "tasks" in join && opensHostFiles(config)) {
+    if (!isAlone) return WAYS.tasks;
+    if (awaitsCgroup(input)) return WAYS.hybridAlone;
+    return host.resctrl || invocation.notifySocket !== undefined ? WAYS.tasksAloneLater : WAYS.tasksAlone;
+  }
+  if (join !== undefined && "directory" in join && !("tasks" in join)) return isAlone ? WAYS.bornAlone : WAYS.born;
+  return isAlone ? WAYS.noneAlone : undefined;
 }
 
 /**

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { type Declaration, isDeviceRule, NEEDS, type Resource } from "../../../../test/support/operation-needs.ts";
 import { planInput } from "../../../../test/support/plan-inputs.ts";
 import { MESSAGES, type OpArgs, type OpName } from "../../../shared/protocol/index.ts";
 import { cleanPath } from "../../spec/index.ts";
 import { type CompileInput, compile, type Op } from "../index.ts";
-import { type Declaration, isDeviceRule, NEEDS, type Resource } from "./needs.ts";
 
 const SEEDS = 250;
 const inputs = Array.from({ length: SEEDS }, (_, seed) => planInput(seed));

@@ -1,9 +1,9 @@
 /**
- * What each kind of operation needs to be there before it, and what it provides or ends. The places of parts (places.ts) are not worked out from it
+ * What each kind of operation needs to be there before it, and what it provides or ends. The places of parts (src/runtime/plan/schedule) are not worked out from it
  * at every start, which would cost more than the schedule saves: schedule.test.ts holds it against plans in both orders.
  */
-import { CLONE_NEW } from "../../../shared/linux/index.ts";
-import { MESSAGES, NO_SLOT, type OpArgs, type OpName, SLOT } from "../../../shared/protocol/index.ts";
+import { CLONE_NEW } from "../../src/shared/linux/index.ts";
+import { MESSAGES, NO_SLOT, type OpArgs, type OpName, SLOT } from "../../src/shared/protocol/index.ts";
 
 export type Resource =
   /** ROOT/ID says what may have to be undone. */
