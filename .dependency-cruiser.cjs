@@ -71,7 +71,7 @@ module.exports = {
       to: {
         path: [
           "^runt:host$",
-          "^src/runtime/(cli|verbs|prepare|execute|diagnostics|seccomp|network|criu|resctrl|hooks|state|machine|host|trace)/",
+          "^src/runtime/(cli|verbs|prepare|execute|diagnostics|post-mortem|seccomp|network|criu|resctrl|hooks|state|machine|host|trace)/",
         ],
         pathNot: [PURE_PARTS, TESTING],
       },
@@ -94,7 +94,7 @@ module.exports = {
       name: "host-through-its-index",
       severity: "error",
       comment: "the host module is reached through src/runtime/host (the effect folders may name it directly)",
-      from: { path: "^src/runtime/(cli|verbs|prepare|execute|diagnostics)/" },
+      from: { path: "^src/runtime/(cli|verbs|prepare|execute|diagnostics|post-mortem)/" },
       to: { path: "^runt:host$" },
     },
     wing("shared"),
@@ -261,10 +261,12 @@ module.exports = {
     },
     room("seccomp", "spec", "host", "errors"),
     room("trace", "plan", "host", "errors"),
+    // Why a start has failed.
+    room("post-mortem", "check", "spec", "plan", "host"),
     room("prepare", "machine", "network", "check", "config", "spec", "plan", "cgroup", "state", "resctrl", "host", "errors"),
     room(
       "execute",
-      "diagnostics/post-mortem",
+      "post-mortem",
       "machine",
       "config",
       "spec",

@@ -17,8 +17,8 @@ afterEach(() => fake.remove());
 
 /** A create that has got as far as its intent record. */
 function begin(closId: string | undefined): { readonly execution: Execution; readonly resctrl: () => ResctrlRecord } {
-  const execution = { record: { resctrl: locateGroups("c", closId, true) } } as Execution;
-  return { execution, resctrl: () => execution.record.resctrl! };
+  const execution = { made: { record: { resctrl: locateGroups("c", closId, true) } } } as Execution;
+  return { execution, resctrl: () => execution.made.record.resctrl! };
 }
 const prepare = (execution: Execution, group: string, schemata: string[] = []) =>
   prepareGroups(execution, { mount: fake.mount, group, create: true, schemata }, "");

@@ -15,7 +15,7 @@ export function makeRecorded(context: VerbContext, request: CreateOptions, exitR
     {
       keep: context.flags["keep"] === true,
       deleteCommand: [host.argv()[0] ?? "runt", ...context.globalWords, "delete", "--force"],
-      made: ({ record, demanded }: Execution) => context.warned({ warnings: record.warnings, demanded }),
+      made: ({ made: { record, demanded } }: Execution) => context.warned({ warnings: record.warnings, demanded }),
     },
     { path: absolutePath(exitRecord), outputLog: outputLogOf(context.flags) },
   );

@@ -10,28 +10,28 @@ import type { Execution } from "./execution.ts";
  * The first directory that is the container's own says whose it is: `runt gc` finds it when the record is lost, and nobody is killed in one that does
  * not say it. One that was not there when it was looked for, and is now, is somebody else's. (Those of a unit systemd has made for it.)
  */
-export function makeCgroup(execution: Execution, { path }: OpArgs<"cgroup.create">): void {
-  const isNew = createCgroup(path, execution.unfinished);
-  const { root, record } = execution;
+export function makeCgroup({ asked: { root, progress }, made }: Execution, { path }: OpArgs<"cgroup.create">): void {
+  const isNew = createCgroup(path, made.unfinished);
+  const { record } = made;
   const { kept, systemd: unit, unified } = record.cgroup ?? {};
   // Those of v1 are counted: init binds each of them as soon as it is there.
-  if (path !== unified) execution.progress?.cgroup();
+  if (path !== unified) progress?.cgroup();
   if (kept?.includes(path)) return;
   if (!isNew && !unit && record.cgroup) {
-    execution.record = { ...record, cgroup: { ...record.cgroup, kept: [...(kept ?? []), path] } };
+    made.record = { ...record, cgroup: { ...record.cgroup, kept: [...(kept ?? []), path] } };
     return;
   }
-  if (execution.marked) return;
+  if (made.marked) return;
   const directory = rootDirectory(root);
   const { id, created } = record;
   markContainer(path, { root, id, ...(directory && { directory, created }), ...(kept && { kept }), ...(unit && { unit: unit.unit }) });
   // Builds that do not know of the v2 directory look for the mark on the first of v1.
-  execution.marked = path !== unified;
+  made.marked = path !== unified;
 }
 
 export function startUnit(execution: Execution, { properties, withInit, ...unit }: OpArgs<"systemd.startUnit">): void {
   try {
-    start(unit, properties, withInit ? execution.pid : undefined);
+    start(unit, properties, withInit ? execution.running.pid : undefined);
   } catch (error) {
     if (error instanceof UnitExists) disown(execution);
     throw error;
@@ -39,13 +39,13 @@ export function startUnit(execution: Execution, { properties, withInit, ...unit 
 }
 
 /** The cgroup belongs to somebody else: a rollback must not touch it. */
-function disown(execution: Execution): void {
-  const { cgroup: _, ...rest } = execution.record;
-  execution.record = rest;
-  writeRecord(execution.root, rest);
+function disown({ asked, made }: Execution): void {
+  const { cgroup: _, ...rest } = made.record;
+  made.record = rest;
+  writeRecord(asked.root, rest);
 }
 
 /** init binds a cgroup as soon as it exists. So all of them are made first, and what only a joining process needs comes after. */
-export function finishCgroups({ unfinished }: Execution): void {
+export function finishCgroups({ made: { unfinished } }: Execution): void {
   for (const cgroup of unfinished.splice(0)) finishCgroup(cgroup);
 }

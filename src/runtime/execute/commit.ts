@@ -8,36 +8,39 @@ import { callerStreams } from "./streams.ts";
 
 /** While init still works: the record is written beside the one in force, so that `commit` only has to rename it. */
 export function stage(execution: Execution): void {
-  const started = host.procStat(execution.pid);
+  const { made, running } = execution;
+  const { pid } = running;
+  const started = host.procStat(pid);
   if (!started) return;
-  const { blueprint, pid } = execution;
-  const record = blueprint ? { ...execution.record, exec: execRecord(blueprint.config, blueprint.keyring) } : execution.record;
+  const { blueprint } = execution.asked;
+  const record = blueprint ? { ...made.record, exec: execRecord(blueprint.config, blueprint.keyring) } : made.record;
   const streams = callerStreams(record.exec.process?.["terminal"]);
-  execution.record = { ...record, pid, startTime: String(started.startTime), ...(streams && { streams }) };
+  made.record = { ...record, pid, startTime: String(started.startTime), ...(streams && { streams }) };
   write(execution);
 }
 
 export function commit(execution: Execution): void {
-  if (execution.record.startTime === "0") throw helperError.died(execution);
-  const { record, staged, warnings } = execution;
+  const { asked, made } = execution;
+  const { record, staged, warnings } = made;
+  if (record.startTime === "0") throw helperError.died(execution);
   const { record: whole } = staged?.from === record && staged.warnings === warnings.length ? staged : write(execution);
-  execution.record = whole;
-  publishRecord(execution.root, whole.id);
+  made.record = whole;
+  publishRecord(asked.root, whole.id);
 }
 
 /** Warnings that came after the record was committed. */
-export function recordLate(execution: Execution): void {
-  const { root, record, staged, warnings } = execution;
+export function recordLate({ asked: { root }, made }: Execution): void {
+  const { record, staged, warnings } = made;
   if (!staged || staged.warnings === warnings.length) return;
-  execution.record = { ...record, warnings: [...record.warnings, ...warnings.slice(staged.warnings)] };
-  execution.staged = { ...staged, warnings: warnings.length };
-  writeRecord(root, execution.record);
+  made.record = { ...record, warnings: [...record.warnings, ...warnings.slice(staged.warnings)] };
+  made.staged = { ...staged, warnings: warnings.length };
+  writeRecord(root, made.record);
 }
 
-function write(execution: Execution): Staged {
-  const { record: from, root, warnings } = execution;
+function write({ asked: { root }, made }: Execution): Staged {
+  const { record: from, warnings } = made;
   const record: StateRecord = { ...from, phase: "created", netDevices: undefined, warnings: [...from.warnings, ...warnings] };
   stageRecord(root, record);
-  execution.staged = { from, record, warnings: warnings.length };
-  return execution.staged;
+  made.staged = { from, record, warnings: warnings.length };
+  return made.staged;
 }

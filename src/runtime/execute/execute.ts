@@ -9,12 +9,12 @@ import { attachToUnit } from "../cgroup/systemd/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { operation } from "../host/index.ts";
-import type { Op, Plan } from "../plan/index.ts";
+import type { Op } from "../plan/index.ts";
 import { keepConfig, reserve, rootDirectory, type StateRecord, writeRecord } from "../state/index.ts";
 import { finishCgroups, makeCgroup, startUnit } from "./cgroup-operations.ts";
 import { commit } from "./commit.ts";
 import { endBySignal } from "./end-by-signal.ts";
-import type { Execution } from "./execution.ts";
+import type { Asked, Execution } from "./execution.ts";
 import { runPlannedHook } from "./hooks.ts";
 import { verifyIdMaps } from "./id-map-verify.ts";
 import { writeIdMaps, writeProc } from "./id-map-write.ts";
@@ -44,22 +44,22 @@ const HANDLERS: Handlers = {
   "cgroup.create": makeCgroup,
   "cgroup.write": (_, { path, value }, pointer) => writeCgroupFile(path, value, pointer),
   "cgroup.devices": (_, { path, rules }) => attachDeviceProgram(path, rules),
-  "cgroup.delegate": ({ warnings }, { path, uid }) => {
+  "cgroup.delegate": ({ made: { warnings } }, { path, uid }) => {
     const warning = delegateCgroup(path, uid);
     if (warning !== undefined) warnings.push(warning);
   },
   "systemd.startUnit": startUnit,
-  "systemd.attach": ({ pid }, { path, ...unit }) => attachToUnit(unit, path, pid),
-  "cgroup.attach": ({ pid }, { files }) => {
+  "systemd.attach": ({ running: { pid } }, { path, ...unit }) => attachToUnit(unit, path, pid),
+  "cgroup.attach": ({ running: { pid } }, { files }) => {
     for (const file of files) writeCgroupFile(file, String(pid));
   },
   "helper.spawn": spawn,
-  "idmap.write": (execution, args) => writeIdMaps(execution.pid, args),
-  "process.oomScoreAdj": ({ pid }, { value }) => writeProc(pid, "oom_score_adj", String(value)),
-  "process.rlimit": ({ pid }, { resource, soft, hard }) => host.prlimit(pid, resource, soft, hard),
+  "idmap.write": (execution, args) => writeIdMaps(execution.running.pid, args),
+  "process.oomScoreAdj": ({ running: { pid } }, { value }) => writeProc(pid, "oom_score_adj", String(value)),
+  "process.rlimit": ({ running: { pid } }, { resource, soft, hard }) => host.prlimit(pid, resource, soft, hard),
   "state.commit": commit,
-  "pidfile.write": ({ pid }, { path }) => writePidFile(path, pid),
-  "pidfd.send": ({ pid }, { path, text }) => sendPidfd(pid, path, text),
+  "pidfile.write": ({ running: { pid } }, { path }) => writePidFile(path, pid),
+  "pidfd.send": ({ running: { pid } }, { path, text }) => sendPidfd(pid, path, text),
   "notify.prepare": (execution, args) => prepareNotification(execution, args),
   "sync.send": (execution, { message }) => send(execution, message),
   "sync.wait": waitFor,
@@ -69,73 +69,63 @@ const HANDLERS: Handlers = {
   "seccomp.send": sendFilter,
   "seccomp.notify": notify,
   "netdevice.move": (...call) => moveNetDevice(...call),
-  "idmap.verify": ({ pid }, maps) => verifyIdMaps(pid, maps),
+  "idmap.verify": ({ running: { pid } }, maps) => verifyIdMaps(pid, maps),
   "root.bind": (...call) => bindRoot(...call),
   "resctrl.prepare": (...call) => prepareGroups(...call),
   "resctrl.monitor": (...call) => addMonitor(...call),
-  "resctrl.join": ({ pid }, group, pointer) => joinGroup(group, pid, pointer),
+  "resctrl.join": ({ running: { pid } }, group, pointer) => joinGroup(group, pid, pointer),
 };
 
 /** Skip freeing at exit: to free the execution object by object would be the last thing that a verb does. */
 export let keepAlive: Execution | undefined;
 
 /** `record`: of the container that exists; without one `state.intent` makes it from the blueprint. */
-export function newExecution(root: string, plan: Plan, record = NO_RECORD): Execution {
+export function newExecution(asked: Asked, record = NO_RECORD): Execution {
   keepAlive = {
-    root,
-    plan,
-    record,
-    lock: -1,
-    helper: 0,
-    server: 0,
-    socket: -1,
-    pid: 0,
-    console: -1,
-    early: [],
-    warnings: [],
-    demanded: [],
-    unfinished: [],
+    asked,
+    made: { record, lock: -1, hasDirectory: false, marked: false, unfinished: [], warnings: [], demanded: [] },
+    running: { helper: 0, server: 0, pid: 0, socket: -1, early: [], console: -1, released: false },
   };
   return keepAlive;
 }
 
 const NO_RECORD = {} as StateRecord;
 
-function recordIntent(execution: Execution): void {
+function recordIntent({ asked: { root, blueprint }, made }: Execution): void {
   // Up to here nothing is made that outlives this process.
   endBySignal();
-  const { root, blueprint } = execution;
-  if (blueprint) execution.record = newRecord(root, blueprint);
-  execution.lock = reserve(root, execution.record.id);
+  if (blueprint) made.record = newRecord(root, blueprint);
+  made.lock = reserve(root, made.record.id);
   // The first container of a root makes it.
-  if (!execution.record.directory) execution.record = { ...execution.record, directory: rootDirectory(root)! };
-  writeRecord(root, execution.record);
-  if (blueprint) keepConfig(root, execution.record.id, blueprint.configText);
+  if (!made.record.directory) made.record = { ...made.record, directory: rootDirectory(root)! };
+  writeRecord(root, made.record);
+  if (blueprint) keepConfig(root, made.record.id, blueprint.configText);
 }
 
 /** Execute every runtime operation. On return the container exists (create) or its program has been started (run). */
 export function execute(execution: Execution): void {
-  const { ops } = execution.plan;
+  const { plan, progress } = execution.asked;
+  const { ops } = plan;
   for (let index = host.findNext(ops, "actor", "runtime", 0); index >= 0; index = host.findNext(ops, "actor", "runtime", index + 1)) {
     const op = ops[index]!;
-    execution.progress?.enter(index, OPS[op.op].id);
-    operation?.(execution.plan, index);
+    progress?.enter(index, OPS[op.op].id);
+    operation?.(plan, index);
     runHandler(execution, op);
   }
-  host.close(execution.socket);
-  operation?.(execution.plan, ops.length);
+  host.close(execution.running.socket);
+  operation?.(plan, ops.length);
 }
 
 /** Those of these names, for a container that is not made by init; `chosen` looks at the arguments. */
 export function runOperations(execution: Execution, names: ReadonlySet<OpName>, chosen = (_: Op["args"]): boolean => true): void {
-  for (const op of execution.plan.ops) {
+  for (const op of execution.asked.plan.ops) {
     if (op.actor === "runtime" && names.has(op.op) && chosen(op.args)) runHandler(execution, op);
   }
   finishCgroups(execution);
 }
 
 function runHandler(execution: Execution, op: Op): void {
-  if (execution.unfinished.length > 0 && op.op !== "cgroup.create") finishCgroups(execution);
+  if (execution.made.unfinished.length > 0 && op.op !== "cgroup.create") finishCgroups(execution);
   const handler = HANDLERS[op.op as RuntimeOp] as (execution: Execution, args: Op["args"], pointer: string) => void;
   try {
     handler(execution, op.args, op.from);
@@ -148,7 +138,7 @@ function runHandler(execution: Execution, op: Op): void {
   }
 }
 
-function runHookOperation({ lock, pid }: Execution, args: OpArgs<"hook.run">): void {
+function runHookOperation({ made: { lock }, running: { pid } }: Execution, args: OpArgs<"hook.run">): void {
   // The container runs by then, and a hook may use any verb on it.
   if (args.kind === "poststart") host.flock(lock, host.LOCK.UN);
   runPlannedHook(args, pid);

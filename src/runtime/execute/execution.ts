@@ -15,7 +15,7 @@ export interface Patience {
   readonly asked?: string;
   /** Whether it ends when the process has not run at all for a minute (slow.ts). */
   readonly movesOn: boolean;
-  /** A lock that is released when a wait lasts; Execution.released tells. */
+  /** A lock that is released when a wait lasts; `released` tells. */
   readonly lock?: number;
 }
 
@@ -33,60 +33,79 @@ export interface Blueprint {
   /** It gets a session keyring of its own. */
   readonly keyring: boolean;
   readonly warnings: readonly string[];
-  /** See Execution. */
+  /** See Made. */
   readonly demanded: readonly string[];
   /** Of the plan that was expected. */
   readonly digest?: string;
 }
 
-/** What execution knows so far; `record` grows from the intent to the committed state. */
+/** One execution of a plan: what its caller asks for, what exists because of it, and what runs for it. */
 export interface Execution {
+  readonly asked: Asked;
+  readonly made: Made;
+  readonly running: Running;
+}
+
+/** What is known before the first operation, and stays as it is. */
+export interface Asked {
   readonly root: string;
   readonly plan: Plan;
-  /** From `state.intent` on. */
-  record: StateRecord;
-  /** undefined: the container exists, and `record` is known from the beginning. */
-  blueprint?: Blueprint;
-  lock: number;
-  helper: number;
-  /** The intermediate, when it stays for source.serve until init is in its root; 0: it does not. */
-  server: number;
-  socket: number;
-  pid: number;
+  /** undefined: the container exists, and its record is known from the beginning. */
+  readonly blueprint?: Blueprint;
   /** Adopted by `helper.spawn`. */
-  headStart?: HeadStart;
-  /** Master side of an own terminal (foreground), -1 if there is none. */
-  console: number;
+  readonly headStart?: HeadStart;
+  /** This process is to become the container's monitor. */
+  readonly monitored?: { readonly keep: boolean };
+  /** What bounds the wait for what the helper does; undefined: somebody who stops it. */
+  readonly patience?: Patience;
   /** FIFO that the sizes of the terminal come from, for the monitor of an exec. */
-  sizes?: number;
-  /** The listener of the seccomp filter until it is handed over. */
-  listener?: number;
+  readonly sizes?: number;
+  /** The page that `inspect` reads to see what is being done; undefined for exec. */
+  readonly progress?: Progress;
+}
+
+/** What exists, and what has come of it: a rollback undoes it, with `record` as its list. */
+export interface Made {
+  /** From `state.intent` on; it grows from the intent to the committed state. */
+  record: StateRecord;
+  /** Descriptor of ROOT/ID, locked; -1: nothing is reserved yet. */
+  lock: number;
+  /** The state directory has more in it than every container's. */
+  hasDirectory: boolean;
+  /** A cgroup says whose it is. */
+  marked: boolean;
+  /** Cgroups that are made and cannot be joined yet. */
+  readonly unfinished: UnfinishedCgroup[];
   netDevices?: NetDeviceMoves;
-  /** The container's notification socket and the host's, when this process is the one that listens. */
-  notification?: NotificationSockets;
-  /** Received before it was waited for: the intermediate's `pid` and init's first message race. */
-  readonly early: host.Message[];
+  /** The record for `commit`, as it was last written; undefined before there is an init. */
+  staged?: Staged;
   readonly warnings: string[];
   /** Warnings that the specification wants logged: capabilities that the process does not get. */
   readonly demanded: string[];
-  /** The state directory has more in it than every container's. */
-  hasDirectory?: boolean;
-  /** Cgroups that are made and cannot be joined yet. */
-  readonly unfinished: UnfinishedCgroup[];
-  /** The record for `commit`, as it was last written; undefined before there is an init. */
-  staged?: Staged;
-  /** This process is to become the container's monitor. */
-  monitored?: { readonly keep: boolean };
+}
+
+/** Processes that run for it, and the descriptors to talk with them. */
+export interface Running {
+  /** The intermediate, or a helper that waits for its plan. 0: none, -1: it has ended and was reaped. */
+  helper: number;
+  /** The intermediate, when it stays for source.serve until init is in its root; 0: it does not. */
+  server: number;
+  /** init, or what exec starts. */
+  pid: number;
+  /** The rendezvous with the helper. */
+  socket: number;
+  /** Received before it was waited for: the intermediate's `pid` and init's first message race. */
+  readonly early: host.Message[];
+  /** Master side of an own terminal (foreground), -1 if there is none. */
+  console: number;
+  /** The listener of the seccomp filter until it is handed over. */
+  listener?: number;
+  /** The container's notification socket and the host's, when this process is the one that listens. */
+  notification?: NotificationSockets;
   /** What the monitor needs, made while init becomes the program. */
   monitor?: MonitorPreparation;
-  /** What bounds the wait for what the helper does; undefined: somebody who stops it. */
-  patience?: Patience;
   /** The lock of `patience` has been released. */
-  released?: boolean;
-  /** A cgroup says whose it is. */
-  marked?: boolean;
-  /** The page that `inspect` reads to see what is being done; undefined for exec. */
-  progress?: Progress;
+  released: boolean;
 }
 
 /** The head start of a container, begun before its configuration is read. */

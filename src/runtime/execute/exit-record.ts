@@ -78,8 +78,8 @@ export function recordExit<Request extends RecordedRequest>(
   const { seconds, nanoseconds } = host.now();
   const made: Fields = {
     ...begun,
-    pid: execution.pid,
-    startTicks: execution.record.startTime,
+    pid: execution.running.pid,
+    startTicks: execution.made.record.startTime,
     startedMs: seconds * 1000 + Math.floor(nanoseconds / 1_000_000),
   };
   const phase = request.mode === "create" ? EXIT_PHASE.created : EXIT_PHASE.running;
@@ -128,8 +128,8 @@ function replaceOrUndo(path: string, before: number, fields: ExitRecord, executi
   } catch (error) {
     if (isAt(path, before)) host.unlink(path);
     // It is closed already.
-    execution.socket = -1;
-    throw rollbackError(execution, execution.record.id, error);
+    execution.running.socket = -1;
+    throw rollbackError(execution, execution.made.record.id, error);
   }
 }
 
@@ -164,7 +164,14 @@ function failure(path: string, error: unknown): RuntError {
 }
 
 /** The file in which the monitor reads how often the kernel killed for memory: afterwards the cgroup is gone. */
-function oomOptions({ record: { cgroup } }: Execution, pressureOf: typeof memoryPressure): MonitorArguments {
+function oomOptions(
+  {
+    made: {
+      record: { cgroup },
+    },
+  }: Execution,
+  pressureOf: typeof memoryPressure,
+): MonitorArguments {
   if (cgroup === undefined || pressureOf(cgroup) === undefined) return {};
   const file = cgroup.version === 2 ? "memory.events" : "memory.oom_control";
   const directory = cgroup.paths.find((path) => host.access(`${path}/${file}`, host.ACCESS.EXIST));

@@ -3,12 +3,12 @@
 import { RLIMIT } from "../../shared/linux/index.ts";
 import { MESSAGES, type OpName, PAGE_WORD } from "../../shared/protocol/index.ts";
 import { memoryPressure } from "../cgroup/index.ts";
-import { diagnose, diagnoseExecve } from "../diagnostics/post-mortem/index.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import type { Op, Plan } from "../plan/index.ts";
+import { diagnose, diagnoseExecve } from "../post-mortem/index.ts";
 import type { StateRecord } from "../state/index.ts";
-import type { Execution } from "./execution.ts";
+import type { Execution, Running } from "./execution.ts";
 import { kernelHint } from "./kernel-hints.ts";
 import { pidFromMessages } from "./reap.ts";
 import type { StartFailure } from "./start-failure.ts";
@@ -19,14 +19,15 @@ export const helperError = {
   /** init waits until the socket is closed, so that it can be looked at. */
   reported(execution: Execution, message: host.Message): RuntError {
     const error = wordsFor(execution, message);
-    const op = execution.plan.ops[message.op];
+    const { asked, made, running } = execution;
+    const op = asked.plan.ops[message.op];
     if (op === undefined) return error;
     const code = host.errnoName(Math.abs(message.errno));
     const { path, text } = message;
-    if (op.actor === "init" && execution.pid <= 0) execution.pid = lateInit(execution);
+    if (op.actor === "init" && running.pid <= 0) running.pid = lateInit(running);
     // It is a child of this process that has not been waited for.
-    const init = { pid: execution.pid, startTime: undefined };
-    const reason = diagnose(init, execution.record.rootfs, { op, plan: execution.plan, code, path, text });
+    const init = { pid: running.pid, startTime: undefined };
+    const reason = diagnose(init, made.record.rootfs, { op, plan: asked.plan, code, path, text });
     return reason === undefined ? error : new RuntError(error.code, `${error.message}: ${reason}`, error.details);
   },
 
@@ -38,7 +39,7 @@ export const helperError = {
   },
 
   /** The socket ended without a message: init was killed, most often by its own memory limit. */
-  died({ record, plan, progress }: Execution): RuntError {
+  died({ asked: { plan, progress }, made: { record } }: Execution): RuntError {
     const pressure = record.cgroup && memoryPressure(record.cgroup);
     const tooLittle = pressure && pressure.kills > 0;
     const reason = tooLittle ? `: the memory limit${limitText(pressure.limit)} is too low, the kernel has killed it` : "";
@@ -56,7 +57,7 @@ export const helperError = {
 const PID_MS = 1000;
 
 /** On a busy host init may fail before the intermediate has told its pid. 0: it has not come. */
-function lateInit({ early, socket }: Execution): number {
+function lateInit({ early, socket }: Running): number {
   return early.find(({ type }) => type === MESSAGES.pid)?.value ?? pidFromMessages(socket, PID_MS);
 }
 
@@ -66,7 +67,7 @@ function limitText(limit: string): string {
 }
 
 function wordsFor(execution: Execution, message: host.Message): RuntError {
-  const op = execution.plan.ops[message.op];
+  const op = execution.asked.plan.ops[message.op];
   const errno = Math.abs(message.errno);
   const details = { ...(op && op.from !== "" ? { pointer: op.from } : {}) };
   if (op?.op === "process.program" || op?.op === "process.exec") {
@@ -83,7 +84,7 @@ function wordsFor(execution: Execution, message: host.Message): RuntError {
   }
   const path = message.path === "" ? "" : ` ${JSON.stringify(message.path)}`;
   const cause = [message.text, errno === 0 ? "" : host.strerror(errno)].filter((part) => part !== "").join(": ");
-  const words = runcsWords(execution, op);
+  const words = runcsWords(execution.running, op);
   return new RuntError("operation", `${PREFIX}error during container init: ${words}${op?.op ?? "helper"}${path}: ${cause}`, {
     ...details,
     ...hintFor(op?.op, errno),
@@ -91,7 +92,7 @@ function wordsFor(execution: Execution, message: host.Message): RuntError {
 }
 
 /** runc's words for this error, which clients look for. */
-function runcsWords({ pid, helper }: Execution, op: Op | undefined): string {
+function runcsWords({ pid, helper }: Running, op: Op | undefined): string {
   if (op?.op === "cgroup.open" || op?.op === "cgroup.join") return `error adding pid ${pid || helper} to cgroups: `;
   return op?.op.startsWith("mount.") && op.op !== "mount.detach" ? "error mounting: " : "";
 }

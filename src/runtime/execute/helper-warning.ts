@@ -6,7 +6,7 @@ import type { Execution } from "./execution.ts";
 /** The helper knows numbers only. */
 const MASK = /0x([0-9a-f]+)$/;
 
-export function addHelperWarning({ plan, warnings, demanded }: Execution, { op, text }: host.Message): void {
+export function addHelperWarning({ asked: { plan }, made: { warnings, demanded } }: Execution, { op, text }: host.Message): void {
   if (plan.ops[op]?.op !== "capability.set") {
     warnings.push(text);
     return;

@@ -9,13 +9,14 @@ import type { Execution, MonitorPreparation } from "./execution.ts";
 export function prepareMonitor(execution: Execution, keep: boolean): MonitorPreparation {
   // Hooks after the end are for `runt delete`, and so are a cgroup that stays or is systemd's, a directory in the state's, and mounts in the
   // caller's mount namespace.
-  const { hooks, cgroup, rootMount } = execution.record;
-  const isUnusual = keep || execution.hasDirectory || rootMount || hooks?.poststop.length || cgroup?.kept?.length || cgroup?.systemd;
+  const { record, hasDirectory } = execution.made;
+  const { hooks, cgroup, rootMount } = record;
+  const isUnusual = keep || hasDirectory || rootMount || hooks?.poststop.length || cgroup?.kept?.length || cgroup?.systemd;
   return { self: host.open("/proc/self/exe", host.O.RDONLY), cleanup: isUnusual ? [] : cleanupArguments(execution) };
 }
 
 /** What the monitor may do itself when nothing unusual is left; anything else is left to `runt delete`. */
-function cleanupArguments({ root, record, plan }: Execution): string[] {
+function cleanupArguments({ asked: { root, plan }, made: { record } }: Execution): string[] {
   const directory = containerDirectory(root, record.id);
   const removals = (record.cgroup ? allDirectories(record.cgroup) : []).flatMap((path) => [
     MONITOR_STEP.rmdir,

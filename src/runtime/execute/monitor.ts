@@ -23,23 +23,25 @@ export interface MonitorRecord {
 /** Does not return. */
 export function becomeMonitor(execution: Execution, { keep, deleteCommand }: MonitorOptions, exitRecord?: MonitorRecord): void {
   phase?.("monitor", "execute");
-  const pidfd = pidfdOf(execution.pid);
-  const { self, cleanup } = execution.monitor ?? prepareMonitor(execution, keep);
-  const { lock, notification: sockets, record, root } = execution;
+  const { root } = execution.asked;
+  const { lock, record } = execution.made;
+  const { pid, console, monitor, notification: sockets } = execution.running;
+  const pidfd = pidfdOf(pid);
+  const { self, cleanup } = monitor ?? prepareMonitor(execution, keep);
   const fds = [
     lock,
     ...(pidfd === REFUSED ? [] : [pidfd]),
     self,
-    ...(execution.console === -1 ? [] : [execution.console]),
+    ...(console === -1 ? [] : [console]),
     ...(sockets ? [sockets.container, sockets.host] : []),
     ...(exitRecord?.fds ?? []),
   ];
   host.execHelper(
     monitorArguments(
       {
-        init: execution.pid,
+        init: pid,
         pidfd,
-        console: execution.console,
+        console,
         executable: self,
         state: lock,
         "state-path": containerDirectory(root, record.id),

@@ -29,8 +29,8 @@ export function moveNetDevice(execution: Execution, { device, name, namespace }:
 }
 
 function move(execution: Execution, device: string, name: string, namespace: string, pointer: string): void {
-  execution.netDevices ??= { pair: openPair(`/proc/${execution.pid}/ns/net`), devices: [] };
-  const { pair, devices } = execution.netDevices;
+  execution.made.netDevices ??= { pair: openPair(`/proc/${execution.running.pid}/ns/net`), devices: [] };
+  const { pair, devices } = execution.made.netDevices;
   const moved = describeDevice(pair, device);
   if (moved === undefined) throw missingDevice(device, pointer);
   // The device may have been named by an alternative name, which it keeps beside its own.
@@ -52,10 +52,10 @@ function move(execution: Execution, device: string, name: string, namespace: str
 }
 
 /** A namespace that was made for the container ends with it, and what was in it cannot be brought back after a crash. */
-function remember(execution: Execution, namespace: string): void {
+function remember({ asked, made }: Execution, namespace: string): void {
   if (namespace === "") return;
-  execution.record = { ...execution.record, netDevices: { namespace, devices: execution.netDevices?.devices ?? [] } };
-  writeRecord(execution.root, execution.record);
+  made.record = { ...made.record, netDevices: { namespace, devices: made.netDevices?.devices ?? [] } };
+  writeRecord(asked.root, made.record);
 }
 
 /** After a failed create. Its own error is what counts; what goes wrong here is a warning. */

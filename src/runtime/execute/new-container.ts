@@ -1,7 +1,7 @@
 /** A container is made from a compiled bundle; if anything fails, everything is undone. */
 import { phase } from "../host/index.ts";
 import { execute, newExecution } from "./execute.ts";
-import type { Blueprint, Execution } from "./execution.ts";
+import type { Asked, Blueprint, Execution } from "./execution.ts";
 import { cancel, type HeadStart } from "./head-start/index.ts";
 import { showProgress } from "./progress.ts";
 import { rollbackError } from "./rollback.ts";
@@ -15,14 +15,11 @@ export function newContainer(
   root: string,
   blueprint: Blueprint,
   headStart: HeadStart,
-  monitored?: NonNullable<Execution["monitored"]>,
+  monitored?: NonNullable<Asked["monitored"]>,
 ): Execution {
-  const execution = newExecution(root, blueprint.plan);
-  execution.blueprint = blueprint;
-  execution.headStart = headStart;
-  execution.progress = headStart.progress ?? showProgress();
-  if (monitored) execution.monitored = monitored;
-  if (blueprint.demanded.length > 0) execution.demanded.push(...blueprint.demanded);
+  const progress = headStart.progress ?? showProgress();
+  const execution = newExecution({ root, plan: blueprint.plan, blueprint, headStart, progress, ...(monitored && { monitored }) });
+  if (blueprint.demanded.length > 0) execution.made.demanded.push(...blueprint.demanded);
   phase?.("execute", "execute");
   try {
     execute(execution);

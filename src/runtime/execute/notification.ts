@@ -13,15 +13,15 @@ import type { Execution, NotificationSockets } from "./execution.ts";
 const DIRECTORY_MODE = 0o755;
 
 /** The operation notify.prepare. */
-export function prepareNotification(execution: Execution, { directory, listen, host: address }: OpArgs<"notify.prepare">): void {
+export function prepareNotification({ made, running }: Execution, { directory, listen, host: address }: OpArgs<"notify.prepare">): void {
   checkAddress(address);
   host.mkdir(directory, DIRECTORY_MODE);
   // mkdir(2) is subject to the umask.
   host.chmod(directory, DIRECTORY_MODE);
-  execution.hasDirectory = true;
+  made.hasDirectory = true;
   if (!listen) return;
-  const sockets = listenFor(directory, address, execution.warnings);
-  if (sockets) execution.notification = sockets;
+  const sockets = listenFor(directory, address, made.warnings);
+  if (sockets) running.notification = sockets;
 }
 
 /** For `start`: undefined when the container has no notify socket, or the host has no listener. Adds to `warnings`. */

@@ -1,5 +1,6 @@
 import { MESSAGES } from "../../shared/protocol/index.ts";
 import * as host from "../host/index.ts";
+import type { Running } from "./execution.ts";
 import { awaitEnd, closePidfd, pidfdOf, signalProcess } from "./pidfd.ts";
 
 /** How long the death of a killed child may take. */
@@ -8,13 +9,8 @@ const DEATH_MS = 10_000;
 /** Frozen processes (v1) die when they are thawed; then the subreaper reaps them. */
 export const FROZEN_DEATH_MS = 100;
 
-/** Children of this process; see Execution. */
-interface Children {
-  readonly socket: number;
-  readonly pid: number;
-  readonly helper: number;
-  readonly server: number;
-}
+/** All of them children of this process. */
+type Children = Readonly<Pick<Running, "socket" | "pid" | "helper" | "server">>;
 
 /** What an execution that has failed leaves running ends, and is reaped if that does not take too long. */
 export function endChildren({ socket, pid, helper, server }: Children, milliseconds = DEATH_MS): void {

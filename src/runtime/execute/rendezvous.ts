@@ -12,7 +12,7 @@ import { lookAtSlow } from "./slow.ts";
 
 export function send(execution: Execution, message: number, descriptor?: number): void {
   try {
-    host.sendMessage(execution.socket, message, descriptor, execution.progress?.page);
+    host.sendMessage(execution.running.socket, message, descriptor, execution.asked.progress?.page);
   } catch (error) {
     if (!host.isErrno(error, "EPIPE", "ECONNRESET")) throw error;
     // init has ended; its last message says why.
@@ -21,34 +21,36 @@ export function send(execution: Execution, message: number, descriptor?: number)
 }
 
 export function waitFor(execution: Execution, { message }: OpArgs<"sync.wait">): void {
-  if (message === MESSAGES.ready && execution.record.phase === "creating") stage(execution);
+  const { asked, made, running } = execution;
+  if (message === MESSAGES.ready && made.record.phase === "creating") stage(execution);
   const received = take(execution, message);
-  if (message === MESSAGES.ready && execution.server > 0) {
-    host.waitpid(execution.server, 0);
-    execution.server = 0;
+  if (message === MESSAGES.ready && running.server > 0) {
+    host.waitpid(running.server, 0);
+    running.server = 0;
   }
   if (message === MESSAGES.pid) {
-    execution.pid = received.value;
-    execution.progress?.init(execution.pid);
+    running.pid = received.value;
+    asked.progress?.init(running.pid);
     // The intermediate has nothing more to do, or will not when init is ready; it must be gone before create returns.
-    if (host.findNext(execution.plan.ops, "op", "source.serve", 0) >= 0) execution.server = execution.helper;
-    else if (execution.helper > 0) host.waitpid(execution.helper, 0);
-    execution.helper = 0;
+    if (host.findNext(asked.plan.ops, "op", "source.serve", 0) >= 0) running.server = running.helper;
+    else if (running.helper > 0) host.waitpid(running.helper, 0);
+    running.helper = 0;
   }
-  if (message === MESSAGES.console) execution.console = received.fds[0] ?? -1;
-  if (message === MESSAGES.listener && received.fds[0] !== undefined) execution.listener = received.fds[0];
+  if (message === MESSAGES.console) running.console = received.fds[0] ?? -1;
+  if (message === MESSAGES.listener && received.fds[0] !== undefined) running.listener = received.fds[0];
 }
 
 function take(execution: Execution, type: number): host.Message {
-  const index = execution.early.findIndex((message) => message.type === type);
-  if (index !== -1) return execution.early.splice(index, 1)[0]!;
+  const { early } = execution.running;
+  const index = early.findIndex((message) => message.type === type);
+  if (index !== -1) return early.splice(index, 1)[0]!;
   for (;;) {
-    const received = receive(execution, execution.progress?.page);
+    const received = receive(execution, execution.asked.progress?.page);
     if (received === undefined) throw helperError.died(execution);
     if (received.type === MESSAGES.error) throw helperError.reported(execution, received);
     if (received.type === type) return received;
     if (received.type === MESSAGES.warning) addHelperWarning(execution, received);
-    else execution.early.push(received);
+    else early.push(received);
   }
 }
 
@@ -57,16 +59,17 @@ const LOOK_MS = 200;
 
 /** `page` has the word that counts messages before they come. undefined: no more messages will come. While the intermediate lives, its end is polled for as well, because init alone keeps the socket open. */
 function receive(execution: Execution, page: ArrayBuffer | undefined): host.Message | undefined {
+  const { asked, running } = execution;
   for (;;) {
-    const { deadline } = execution.patience ?? {};
+    const { deadline } = asked.patience ?? {};
     const left = deadline === undefined ? LOOK_MS : Math.max(0, Math.min(LOOK_MS, deadline - host.monotonic()));
     try {
-      return host.receiveMessage(execution.socket, left, page);
+      return host.receiveMessage(running.socket, left, page);
     } catch (error) {
       if (!host.isErrno(error, "ETIMEDOUT")) throw error;
-      if (execution.helper === -1) return undefined;
+      if (running.helper === -1) return undefined;
       // Its last message may have come in the meantime.
-      if (execution.helper > 0 && host.waitpid(execution.helper, host.WAIT.NOHANG)) execution.helper = -1;
+      if (running.helper > 0 && host.waitpid(running.helper, host.WAIT.NOHANG)) running.helper = -1;
       else lookAtSlow(execution);
     }
   }
@@ -75,12 +78,13 @@ function receive(execution: Execution, page: ArrayBuffer | undefined): host.Mess
 /** The socket is close-on-exec in init, so its end of file says that execve happened, or that init was killed before. */
 export function awaitExecve(execution: Execution): void {
   // In the meantime.
-  if (execution.monitored) execution.monitor = prepareMonitor(execution, execution.monitored.keep);
+  const { monitored } = execution.asked;
+  if (monitored) execution.running.monitor = prepareMonitor(execution, monitored.keep);
   for (;;) {
     // The word of the page does not count an end of file.
     const received = receive(execution, undefined);
     if (received === undefined) {
-      if (lifeOf(execution.pid)?.executed !== true) throw helperError.died(execution);
+      if (lifeOf(execution.running.pid)?.executed !== true) throw helperError.died(execution);
       recordLate(execution);
       return;
     }

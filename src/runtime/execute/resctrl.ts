@@ -18,7 +18,7 @@ export function addMonitor(execution: Execution, ref: OpArgs<"resctrl.monitor">,
   amend(execution, (resctrl) => ({ ...resctrl, monitor: ref.group }));
 }
 
-function amend(execution: Execution, change: (resctrl: ResctrlRecord) => ResctrlRecord): void {
-  const { record } = execution;
-  if (record.resctrl) execution.record = { ...record, resctrl: change(record.resctrl) };
+function amend({ made }: Execution, change: (resctrl: ResctrlRecord) => ResctrlRecord): void {
+  const { record } = made;
+  if (record.resctrl) made.record = { ...record, resctrl: change(record.resctrl) };
 }

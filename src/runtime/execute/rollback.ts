@@ -21,16 +21,16 @@ export function rollbackError(execution: Execution, id: string, error: unknown):
 }
 
 /** Nothing of ours was reserved before state.intent; after it, the record says what may exist. */
-export function undo(execution: Execution): void {
+export function undo({ asked: { root }, made: { lock, netDevices, record }, running }: Execution): void {
   // A second signal does not stop it half-way.
   host.endWaitsBySignal(false);
-  endChildren(execution);
-  if (execution.lock === -1) return;
-  if (execution.netDevices) returnNetDevices(execution.netDevices);
+  endChildren(running);
+  if (lock === -1) return;
+  if (netDevices) returnNetDevices(netDevices);
   // Let go for a poststart hook, which may have removed the container.
-  if (!lockAgain(execution.lock, containerDirectory(execution.root, execution.record.id))) return;
-  destroy(execution.root, execution.record);
-  runPoststop(execution.record);
+  if (!lockAgain(lock, containerDirectory(root, record.id))) return;
+  destroy(root, record);
+  runPoststop(record);
 }
 
 /** A helper that waits for its plan, and the init that it may have made. */

@@ -13,13 +13,13 @@ import type { Execution } from "./execution.ts";
 import { warn } from "./warn.ts";
 
 /** The operation root.bind. The mount is in the record before it is in the mount namespace. @throws RuntError not-supported, operation */
-export function bindRoot(execution: Execution, { path }: OpArgs<"root.bind">, pointer: string): void {
+export function bindRoot({ asked, made }: Execution, { path }: OpArgs<"root.bind">, pointer: string): void {
   const directory = openRoot(path, pointer);
   let mount = -1;
   try {
     mount = host.cloneMount(directory);
-    execution.record = { ...execution.record, rootMount: identify(mount) };
-    writeRecord(execution.root, execution.record);
+    made.record = { ...made.record, rootMount: identify(mount) };
+    writeRecord(asked.root, made.record);
     host.attachMount(mount, directory);
   } catch (error) {
     if (!host.isErrno(error, "ENOSYS", "EPERM")) throw error;

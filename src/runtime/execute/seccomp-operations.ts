@@ -8,7 +8,7 @@ import { notifyListener, prepareFilter as prepare } from "../seccomp/index.ts";
 import type { Execution } from "./execution.ts";
 import { send } from "./rendezvous.ts";
 
-export function prepareFilter({ root, record, warnings }: Execution, args: OpArgs<"seccomp.prepare">): void {
+export function prepareFilter({ asked: { root }, made: { record, warnings } }: Execution, args: OpArgs<"seccomp.prepare">): void {
   const unknown = prepare(root, args);
   if (unknown.length === 0) return;
   if (refusesUnknownCalls(record.annotations)) refuseUnknownCalls(unknown.join(", "));
@@ -21,13 +21,13 @@ export function sendFilter(execution: Execution, { path }: OpArgs<"seccomp.send"
   host.close(fd);
 }
 
-export function notify(execution: Execution, { path, metadata }: OpArgs<"seccomp.notify">): void {
-  const { listener, pid, record } = execution;
+export function notify({ made: { record }, running }: Execution, { path, metadata }: OpArgs<"seccomp.notify">): void {
+  const { listener, pid } = running;
   if (listener === undefined) throw new RuntError("operation", "seccomp.notify: init sent no listener");
   const { ociVersion, id, bundle, annotations } = record;
   const creating = record.phase === "creating";
   const status = creating ? "creating" : "running";
   notifyListener(path, metadata, listener, { ociVersion, id, bundle, annotations, status, pid, containerPid: creating ? pid : record.pid });
   host.close(listener);
-  delete execution.listener;
+  delete running.listener;
 }

@@ -41,16 +41,18 @@ const watches = new WeakMap<Execution, Watch>();
 
 /** To be called as long as the wait lasts. @throws RuntError timeout, or wrong-status when the container is gone */
 export function lookAtSlow(execution: Execution): void {
-  const { deadline, asked, movesOn, lock } = execution.patience ?? {};
+  const { made, running } = execution;
+  const { patience } = execution.asked;
+  const { deadline, asked, movesOn, lock } = patience ?? {};
   const now = host.monotonic();
-  const pid = execution.pid > 0 ? execution.pid : execution.helper;
+  const pid = running.pid > 0 ? running.pid : running.helper;
   const known = watches.get(execution);
-  if (lock !== undefined && !execution.released) {
+  if (lock !== undefined && !running.released) {
     host.flock(lock, host.LOCK.UN);
-    execution.released = true;
+    running.released = true;
   }
   // Whoever has joined it may wait for a file system of it still.
-  if (execution.patience && !initState(execution.record)) throw new RuntError("wrong-status", WORDS.notRunning);
+  if (patience && !initState(made.record)) throw new RuntError("wrong-status", WORDS.notRunning);
   if (deadline !== undefined && now >= deadline) throw late(`the program did not begin within ${asked} (--timeout)`);
   const watch = known?.pid === pid ? known : { pid, stopped: new StoppedProcess(pid), turns: "", since: now };
   watches.set(execution, watch);

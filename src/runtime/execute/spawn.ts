@@ -8,26 +8,31 @@ import type { Execution } from "./execution.ts";
 import { adopt } from "./head-start/index.ts";
 
 export function spawn(execution: Execution, args: OpArgs<"helper.spawn">): void {
-  const { version, slots, ops } = execution.plan;
+  const { asked, running } = execution;
+  const { version, slots, ops } = asked.plan;
   const plan = host.memfd(PLAN_NAME, host.packPlan(PLAN_MAGIC, version, slots, SHAPES, HELPER_ACTORS, ops));
   const environment = inheritsEnvironment(ops);
-  const { headStart } = execution;
-  const early = headStart && adopt(headStart, execution.plan, { plan, cgroup: args.cgroup, environment });
+  const early = asked.headStart && adopt(asked.headStart, asked.plan, { plan, cgroup: args.cgroup, environment });
   if (early) {
-    execution.socket = early.socket;
-    execution.helper = early.pid;
+    running.socket = early.socket;
+    running.helper = early.pid;
   } else spawnNow(execution, args, plan, environment);
-  execution.progress?.helper(execution.helper);
+  asked.progress?.helper(running.helper);
   // `inspect` reads it there, for as long as this process lives.
-  if (!execution.progress) host.close(plan);
+  if (!asked.progress) host.close(plan);
 }
 
-function spawnNow(execution: Execution, { cgroup }: OpArgs<"helper.spawn">, plan: number, environment: boolean): void {
+function spawnNow(
+  { asked: { progress }, running }: Execution,
+  { cgroup }: OpArgs<"helper.spawn">,
+  plan: number,
+  environment: boolean,
+): void {
   const [ours, theirs] = host.socketpair();
-  execution.socket = ours;
+  running.socket = ours;
   const directory = cgroup === "" ? undefined : openCgroup(cgroup);
-  const fds = [theirs, plan, ...(execution.progress ? [execution.progress.fd] : [])];
-  execution.helper = host.spawnHelper(["plan", ...fds.map(String)], fds, directory, environment);
+  const fds = [theirs, plan, ...(progress ? [progress.fd] : [])];
+  running.helper = host.spawnHelper(["plan", ...fds.map(String)], fds, directory, environment);
   if (directory !== undefined) host.close(directory);
   host.close(theirs);
 }

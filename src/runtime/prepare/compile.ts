@@ -23,7 +23,7 @@ export interface Compiled {
   readonly cgroup?: CgroupRef & Pick<CgroupRecord, "systemd">;
   readonly resctrl?: ResctrlRef;
   readonly warnings: readonly string[];
-  /** See Execution. */
+  /** Warnings that the specification wants logged. */
   readonly demanded: readonly string[];
 }
 

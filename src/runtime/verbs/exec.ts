@@ -64,11 +64,12 @@ function begin(options: RuntimeOptions, request: ExecRequest): Execution {
       ? joiningProcess(request, defaults(), record.pid)
       : requestedProcess(request, defaults, findings);
   checkTerminal(process, request);
-  const execution = newExecution(options.root, planOf(options, record, process, request), record);
-  if (request.resizeFifo !== undefined) execution.sizes = openSizes(request.resizeFifo);
-  if (findings.length > 0) addFindings(execution, findings);
   const { timeout } = request;
-  execution.patience = { movesOn: !request.ignorePaused, ...(timeout && { deadline: began + timeout.milliseconds, asked: timeout.text }) };
+  const plan = planOf(options, record, process, request);
+  const patience = { movesOn: !request.ignorePaused, ...(timeout && { deadline: began + timeout.milliseconds, asked: timeout.text }) };
+  const sizes = request.resizeFifo === undefined ? undefined : openSizes(request.resizeFifo);
+  const execution = newExecution({ root: options.root, plan, patience, ...(sizes !== undefined && { sizes }) }, record);
+  if (findings.length > 0) addFindings(execution, findings);
   endBySignal();
   phase?.("execute", "execute");
   try {
@@ -76,8 +77,8 @@ function begin(options: RuntimeOptions, request: ExecRequest): Execution {
   } catch (error) {
     host.endWaitsBySignal(false);
     // Nothing of the container is touched: only what this call has started ends.
-    endChildren(execution, staysFrozen(record) ? FROZEN_DEATH_MS : undefined);
-    if (execution.helper !== 0 && execution.pid === 0) endOrphans(record.pid);
+    endChildren(execution.running, staysFrozen(record) ? FROZEN_DEATH_MS : undefined);
+    if (execution.running.helper !== 0 && execution.running.pid === 0) endOrphans(record.pid);
     throw error;
   }
   return execution;
@@ -93,7 +94,7 @@ function staysFrozen({ cgroup }: StateRecord): boolean {
   }
 }
 
-function addFindings({ warnings, demanded }: Execution, findings: readonly Warning[]): void {
+function addFindings({ made: { warnings, demanded } }: Execution, findings: readonly Warning[]): void {
   warnings.push(...findings.map(({ message }) => message));
   demanded.push(...findings.filter(isDemanded).map(({ message }) => message));
 }
@@ -164,7 +165,7 @@ function setgroupsAllowed(pid: number): boolean {
   return host.readFile(`/proc/${pid}/setgroups`, undefined, true).trim() === "allow";
 }
 
-function watch({ pid, console, sizes = -1 }: Execution): never {
+function watch({ asked: { sizes = -1 }, running: { pid, console } }: Execution): never {
   const pidfd = pidfdOf(pid);
   return host.execHelper(
     monitorArguments({ init: pid, pidfd, console, sizes }, [], []),

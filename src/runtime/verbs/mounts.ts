@@ -23,12 +23,12 @@ export function changeMounts({ root }: RuntimeOptions, id: string, action: Mount
   checkContainer(root, record, action);
   const warnings: string[] = [];
   const mounts = deriveAll(spec, record, path, warnings);
-  const execution = newExecution(root, compileMounts(inputOf(root, record, action, mounts)), record);
+  const plan = compileMounts(inputOf(root, record, action, mounts));
   // The file systems may be the container's, and never answer.
-  execution.patience = { movesOn: true, lock: held };
+  const execution = newExecution({ root, plan, patience: { movesOn: true, lock: held } }, record);
   perform(execution, action);
-  if (execution.released && !lockAgain(held, directory)) throw new RuntError("wrong-status", WORDS.notRunning);
-  const fresh = [...warnings, ...execution.warnings].filter((warning) => !record.warnings.includes(warning));
+  if (execution.running.released && !lockAgain(held, directory)) throw new RuntError("wrong-status", WORDS.notRunning);
+  const fresh = [...warnings, ...execution.made.warnings].filter((warning) => !record.warnings.includes(warning));
   if (fresh.length > 0) writeRecord(root, { ...record, warnings: [...record.warnings, ...fresh] });
 }
 
@@ -102,9 +102,9 @@ function perform(execution: Execution, action: MountsAction): void {
   try {
     execute(execution);
   } catch (error) {
-    endChildren(execution);
+    endChildren(execution.running);
     if (!(error instanceof RuntError)) throw error;
     throw new RuntError(error.code, `mounts ${action}: ${error.message.replace(START_PREFIX, "")}`, error.details);
   }
-  host.waitpid(execution.pid, 0);
+  host.waitpid(execution.running.pid, 0);
 }

@@ -44,10 +44,13 @@ export function restore(options: RuntimeOptions, request: CreateOptions, flags: 
   refuseExisting(options.root, request.id);
   if (!request.detach && run.subreaper) host.setChildSubreaper(true);
   const before = compiled.cgroup ? refuseUsed(compiled.cgroup) : {};
-  const execution = newExecution(options.root, compiled.plan, {
-    ...intentRecord({ ...compiled, id: request.id, bundle: request.bundle }, before),
-    exec: execRecord(compiled.config, !request.noNewKeyring),
-  });
+  const execution = newExecution(
+    { root: options.root, plan: compiled.plan },
+    {
+      ...intentRecord({ ...compiled, id: request.id, bundle: request.bundle }, before),
+      exec: execRecord(compiled.config, !request.noNewKeyring),
+    },
+  );
   try {
     revive(execution, compiled.config, { criu, flags, consoleSocket: request.consoleSocket });
   } catch (error) {

@@ -20,7 +20,7 @@ export function run(options: RuntimeOptions, request: CreateOptions, runOptions:
   const execution = newContainer(options.root, compileFor(options, request), headStart, request.detach ? undefined : { keep });
   made?.(execution);
   if (!request.detach) becomeMonitor(execution, runOptions);
-  const { notification: sockets, pid } = execution;
+  const { notification: sockets, pid } = execution.running;
   if (sockets) {
     host.unblockSignals();
     waitUntilReady(sockets, pid, host.pidfdOpen(pid));

@@ -11,7 +11,7 @@ export const verb: Verb = (context, headStart) => {
   if (context.flags["dry-run"]) return printDryRun(context, request);
   const exitRecord = text(context.flags["exit-record"]);
   if (exitRecord === undefined) {
-    const { record, demanded } = create(context.options, request, headStart!);
+    const { record, demanded } = create(context.options, request, headStart!).made;
     context.warned({ warnings: record.warnings, demanded });
   } else makeRecorded(context, request, exitRecord);
   return 0;

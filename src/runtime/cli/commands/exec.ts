@@ -33,7 +33,7 @@ export const verb: Verb = ({ options, positionals, flags, warned }) => {
     ...(pidFile ? { pidFile: absolutePath(pidFile) } : {}),
     ...(pidfdSocket ? { pidfdSocket: absolutePath(pidfdSocket) } : {}),
   };
-  exec(options, request, warned);
+  exec(options, request, ({ made }) => warned(made));
   return 0;
 };
 

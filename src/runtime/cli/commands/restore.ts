@@ -15,7 +15,7 @@ export const verb: Verb = (context) => {
     {
       keep: false,
       subreaper: flags["no-subreaper"] !== true,
-      made: ({ record, demanded }) => context.warned({ warnings: record.warnings, demanded }),
+      made: ({ made: { record, demanded } }) => context.warned({ warnings: record.warnings, demanded }),
       deleteCommand: [host.argv()[0] ?? "runt", ...globalWords, "delete", "--force"],
     },
   );

@@ -17,7 +17,7 @@ export const verb: Verb = (context, headStart) => {
       keep: context.flags["keep"] === true,
       subreaper: context.flags["no-subreaper"] !== true,
       deleteCommand: [host.argv()[0] ?? "runt", ...context.globalWords, "delete", "--force"],
-      made: ({ record, demanded }: Execution) => context.warned({ warnings: record.warnings, demanded }),
+      made: ({ made: { record, demanded } }: Execution) => context.warned({ warnings: record.warnings, demanded }),
     };
     run(context.options, request, options, headStart!);
   } else makeRecorded(context, request, exitRecord);

@@ -9,7 +9,7 @@ import * as host from "../../host/index.ts";
 import { raiseLoopback } from "../../network/index.ts";
 import { writeRecord } from "../../state/index.ts";
 import { runOperations } from "../execute.ts";
-import type { Execution } from "../execution.ts";
+import type { Execution, Running } from "../execution.ts";
 import { bringIntoCgroups, membershipsOf } from "./cgroups.ts";
 import { externalSources } from "./external-sources.ts";
 import { namespaceIdentity } from "./image.ts";
@@ -53,10 +53,10 @@ export interface Revival {
 /** On return the container runs. @throws RuntError */
 export function revive(execution: Execution, config: ContainerConfig, revival: Revival): void {
   const streams = restoredStreams(revival.flags.imagePath);
-  execution.warnings.push(...streams.warnings);
-  execution.demanded.push(...streams.warnings);
+  execution.made.warnings.push(...streams.warnings);
+  execution.made.demanded.push(...streams.warnings);
   runOperations(execution, BEFORE);
-  const { plan } = execution;
+  const { plan } = execution.asked;
   const table = parseMounts(host.readFile("/proc/self/mountinfo", undefined, true));
   const around = { table, places: prepareMountpoints(config) };
   const externalMounts = requireReadableNames(externalSources(plan, config, around));
@@ -118,37 +118,37 @@ function talk(
     notified: (script, pid, fds) => {
       if (script === "setup-namespaces") prepareNamespaces(execution, config, pid);
       if (script === "post-restore") {
-        bringIntoCgroups(pid, execution.record.cgroup);
+        bringIntoCgroups(pid, execution.made.record.cgroup);
         if (hasOwn(pid, "mnt")) {
           protectRoot(pid, readonly);
           requireReadonly(pid, readonly);
         }
         commit(execution, pid, streams);
       }
-      if (script === "orphan-pts-master") takeTerminal(execution, consoleSocket, fds);
+      if (script === "orphan-pts-master") takeTerminal(execution.running, consoleSocket, fds);
     },
   });
   closeDirectories(directories);
   if (!answer.success) throw criuFailure("RESTORE", flags, OUTPUT.log, answer);
-  if (execution.pid === 0) throw new RuntError("criu", "criu has restored no process");
+  if (execution.running.pid === 0) throw new RuntError("criu", "criu has restored no process");
 }
 
 /** Moves criu into the cgroups of the container, in which the processes that it restores begin. */
 function placeCriu(execution: Execution, pid: number): void {
   about(execution, pid, () => {
     runOperations(execution, CGROUPS);
-    const { cgroup } = execution.record;
+    const { cgroup } = execution.made.record;
     for (const path of cgroup ? allDirectories(cgroup) : []) writeCgroupFile(`${path}/cgroup.procs`, String(pid));
   });
 }
 
 /** Operations on a process that criu has to end when they fail: it is not the container's yet. */
-function about(execution: Execution, pid: number, act: () => void): void {
-  execution.pid = pid;
+function about({ running }: Execution, pid: number, act: () => void): void {
+  running.pid = pid;
   try {
     act();
   } finally {
-    execution.pid = 0;
+    running.pid = 0;
   }
 }
 
@@ -166,13 +166,13 @@ function hasOwn(pid: number, file: string): boolean {
 }
 
 /** The processes stand still until criu has the answer to this: the record is there before they run. */
-function commit(execution: Execution, pid: number, { names }: RestoredStreams): void {
-  execution.pid = pid;
+function commit({ asked: { root }, made, running }: Execution, pid: number, { names }: RestoredStreams): void {
+  running.pid = pid;
   const started = host.procStat(pid);
   if (!started) throw new RuntError("criu", "the restored process has gone");
-  const { record, warnings, root } = execution;
+  const { record, warnings } = made;
   const { exec } = record;
-  execution.record = {
+  made.record = {
     ...record,
     // criu makes one whatever the bundle says: the clocks of the image go on in it. exec joins it.
     ...(hasOwn(pid, "time") && { exec: { ...exec, namespaces: [...new Set([...exec.namespaces, "time"])] } }),
@@ -182,15 +182,15 @@ function commit(execution: Execution, pid: number, { names }: RestoredStreams): 
     startTime: String(started.startTime),
     warnings: [...record.warnings, ...warnings],
   };
-  writeRecord(root, execution.record);
+  writeRecord(root, made.record);
 }
 
 /** The master side of a terminal whose slave the container has. */
-function takeTerminal(execution: Execution, consoleSocket: string | undefined, fds: readonly number[]): void {
+function takeTerminal(running: Running, consoleSocket: string | undefined, fds: readonly number[]): void {
   const [master, ...others] = fds;
   for (const fd of others) host.close(fd);
   if (master === undefined) throw new RuntError("criu", "criu sent no terminal");
   if (consoleSocket !== undefined) host.sendDescriptor(consoleSocket, "/dev/ptmx", master);
-  if (consoleSocket === undefined && execution.console === -1) execution.console = master;
+  if (consoleSocket === undefined && running.console === -1) running.console = master;
   else host.close(master);
 }

@@ -1,8 +1,8 @@
 /** Why a program could not be found or executed: sentences that name the culprit. */
 
-import { describeOther, findLoader, machineName, NATIVE_MACHINES, parseElf, parseFirstLine } from "../../check/index.ts";
-import * as host from "../../host/index.ts";
-import { closeNames } from "../../spec/index.ts";
+import { describeOther, findLoader, machineName, NATIVE_MACHINES, parseElf, parseFirstLine } from "../check/index.ts";
+import * as host from "../host/index.ts";
+import { closeNames } from "../spec/index.ts";
 import {
   type ContainerRoot,
   type Found,

@@ -1,5 +1,5 @@
 /** The container as it was when something failed: its files, through the root of init while it is still there. Read only. */
-import * as host from "../../host/index.ts";
+import * as host from "../host/index.ts";
 
 export interface ContainerRoot {
   /** O_PATH descriptor of the container's root. */

@@ -3,11 +3,10 @@
  * never fails itself.
  */
 
-import * as host from "../../host/index.ts";
-import type { Op, Plan } from "../../plan/index.ts";
+import * as host from "../host/index.ts";
+import type { Op, Plan } from "../plan/index.ts";
 import { attempt, type ContainerRoot, find, type Init, isDirectory, openContainerRoot } from "./container-root.ts";
 import { explainDenied, explainExecve, explainMissing, explainUnknownName, type User } from "./program.ts";
-import { explainUser } from "./user.ts";
 
 export interface Failure {
   /** The operation that failed, and the plan it is from. */
@@ -81,4 +80,29 @@ function explainDirectory(container: ContainerRoot, path: string, user: User | u
   if (!isDirectory(found)) return `the working directory ${path} is not a directory`;
   const { mode, uid, gid } = found.stat;
   return `uid ${user?.uid ?? host.geteuid()} may not enter the working directory ${path} (mode 0${(mode & 0o7777).toString(8)}, owner ${uid}:${gid})`;
+}
+
+interface Ids {
+  readonly uid: number;
+  readonly gid: number;
+  readonly groups: readonly number[];
+}
+
+/** Ids that the user namespace does not map. `call`: what the helper failed in. */
+function explainUser({ proc }: ContainerRoot, { uid, gid, groups }: Ids, call: string): string | undefined {
+  const kind = call.includes("setresuid") ? "uid" : "gid";
+  const map = readMap(`${proc}/${kind}_map`);
+  const wanted = kind === "uid" ? [uid] : [gid, ...groups];
+  const missing = wanted.find((id) => !map.some(({ first, size }) => id >= first && id < first + size));
+  if (missing === undefined) return undefined;
+  const ranges = map.map(({ first, size }) => (size === 1 ? String(first) : `${first}-${first + size - 1}`)).join(", ");
+  return `${kind} ${missing} is not mapped in the user namespace (mapped: ${ranges || "none"})`;
+}
+
+function readMap(path: string): { readonly first: number; readonly size: number }[] {
+  return (attempt(() => host.readFile(path, undefined, true)) ?? "")
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/).map(Number))
+    .filter((fields) => fields.length === 3)
+    .map(([first = 0, , size = 0]) => ({ first, size }));
 }

@@ -4,7 +4,7 @@ import { openContainerRoot } from "./container-root.ts";
 const opened: string[] = [];
 let startTime: bigint | undefined = 5n;
 
-vi.mock("../../host/index.ts", () => ({
+vi.mock("../host/index.ts", () => ({
   O: { PATH: 0, DIRECTORY: 0, NOFOLLOW: 0, RDONLY: 0 },
   open: (path: string) => opened.push(path) + 10,
   procStat: () => (startTime === undefined ? undefined : { startTime }),
