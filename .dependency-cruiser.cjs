@@ -2,7 +2,10 @@
 const PURE = "^src/(shared|runtime/(spec|check|config|plan|errors))/";
 /** Pure parts of folders that also have effects. */
 const PURE_PARTS =
-  "^src/runtime/(cgroup/(compile|systemd/(compile|gvariant|wire)|devices/(emulator|rule|program)|stats/(json|parse|types|v1|v2)|parent|path|task)|network/(message|address)|resctrl/(mount|schemata)|machine/(channel|sides|places|request)|criu/(cgroups|external-names|protobuf|messages|mounts|stdio|log))";
+  "^src/runtime/(cgroup/(compile|systemd/(compile|gvariant|wire)|devices/(emulator|rule|program)|stats/(json|parse|types|v1|v2)|parent|path|task)|network/(message|address)|resctrl/(mount|schemata)|isolation/(channel|configurations|asked/(pod|settings)|places|request)|criu/(cgroups|external-names|protobuf|messages|mounts|stdio|log))";
+
+/** The program of the processes of a machine: it boots one, is its first process in the guest, and stands for the guest's processes on the host. */
+const MACHINE_PROCESSES = "^src/runtime/isolation/(main\\.ts|kernel\\.ts|(boot|channel|flow|guest|monitor|network|processes)/)";
 
 /** A constant of the build: false in the product. */
 const TESTING = "^src/runtime/testing/";
@@ -71,7 +74,7 @@ module.exports = {
       to: {
         path: [
           "^runt:host$",
-          "^src/runtime/(cli|verbs|prepare|execute|diagnostics|post-mortem|seccomp|network|criu|resctrl|hooks|state|machine|host|trace)/",
+          "^src/runtime/(cli|verbs|prepare|execute|diagnostics|post-mortem|seccomp|network|criu|resctrl|hooks|state|isolation|host|trace)/",
         ],
         pathNot: [PURE_PARTS, TESTING],
       },
@@ -249,25 +252,41 @@ module.exports = {
     room("resctrl", "spec", "host", "errors"),
     room("criu", "spec", "host", "errors"),
     room("hooks", "host", "errors"),
-    // Its processes are a program of their own: what they share with the verbs is the host's interface, the network's messages, and the two sides of a
-    // configuration.
-    room("machine", "network", "spec", "host", "errors"),
+    room("isolation", "network", "config", "spec", "plan", "cgroup", "resctrl", "state", "host", "errors"),
     {
-      name: "machine-by-its-sides",
+      name: "isolation-by-its-index",
       severity: "error",
-      comment: "verbs know the two sides of a configuration and nothing of the processes of a machine",
-      from: { path: "^src/runtime/", pathNot: ["^src/runtime/machine/", TESTS] },
-      to: { path: "^src/runtime/machine/", pathNot: "^src/runtime/machine/sides/index\\.ts$" },
+      comment: "verbs do not ask where a container runs, and know nothing of the processes of a machine",
+      from: { path: "^src/runtime/", pathNot: ["^src/runtime/isolation/", TESTS] },
+      to: { path: "^src/runtime/isolation/", pathNot: "^src/runtime/isolation/index\\.ts$" },
+    },
+    {
+      name: "machine-processes-apart",
+      severity: "error",
+      comment:
+        "the processes of a machine are a program of their own, which knows what it was told and nothing of a container's record or cgroup",
+      from: { path: MACHINE_PROCESSES, pathNot: TESTS },
+      to: {
+        path: "^src/runtime/",
+        pathNot: [TESTING, MACHINE_PROCESSES, "^src/runtime/isolation/(places|request)\\.ts$", "^src/runtime/(network|spec|host|errors)/"],
+      },
+    },
+    {
+      name: "verbs-without-machine-processes",
+      severity: "error",
+      comment: "what a verb has of the room of isolation begins those processes, and talks to them by what it tells them",
+      from: { path: "^src/runtime/isolation/(index|derive|(asked|configurations|drivers)/)", pathNot: TESTS },
+      to: { path: MACHINE_PROCESSES },
     },
     room("seccomp", "spec", "host", "errors"),
     room("trace", "plan", "host", "errors"),
     // Why a start has failed.
     room("post-mortem", "check", "spec", "plan", "host"),
-    room("prepare", "machine", "network", "check", "config", "spec", "plan", "cgroup", "state", "resctrl", "host", "errors"),
+    room("prepare", "isolation", "network", "check", "config", "spec", "plan", "cgroup", "state", "resctrl", "host", "errors"),
     room(
       "execute",
       "post-mortem",
-      "machine",
+      "isolation",
       "config",
       "spec",
       "plan",
@@ -286,6 +305,7 @@ module.exports = {
       "verbs",
       "prepare",
       "execute",
+      "isolation",
       "check",
       "config",
       "spec",
@@ -305,7 +325,22 @@ module.exports = {
       from: { path: "^src/runtime/verbs/", pathNot: ["^src/runtime/verbs/index\\.ts$", "^src/runtime/verbs/[^/]+/index\\.ts$", TESTS] },
       to: { path: "^src/runtime/verbs/" },
     },
-    room("cli", "verbs", "diagnostics", "prepare", "execute", "state", "trace", "check", "config", "spec", "plan", "host", "errors"),
+    room(
+      "cli",
+      "verbs",
+      "diagnostics",
+      "prepare",
+      "execute",
+      "isolation",
+      "state",
+      "trace",
+      "check",
+      "config",
+      "spec",
+      "plan",
+      "host",
+      "errors",
+    ),
   ],
   options: {
     doNotFollow: { path: ["node_modules", "build"] },

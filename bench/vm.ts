@@ -26,7 +26,7 @@ const RUNT = resolve("bin/runt");
 const VM_CONFIG = resolve("build/vm/vm.json");
 const { image } = JSON.parse(readFileSync(VM_CONFIG, "utf8")) as { image: string };
 const MEMORY_MIB = 256;
-/** As src/runtime/machine/boot/hypervisor.ts has them. */
+/** As src/runtime/isolation/boot/hypervisor.ts has them. */
 const KERNEL_WORDS = "quiet loglevel=1 no_timer_check tsc=reliable mitigations=off random.trust_cpu=on cgroup_no_v1=all panic=-1 reboot=t";
 const WORD = "up";
 const directory = mkdtempSync(join(tmpdir(), "runt-bench-vm-"));

@@ -21,7 +21,7 @@ import { runtimeSources } from "./bundle/sources.ts";
 
 const MAIN = "src/runtime/cli/main.ts";
 const PROGRAM = "src/runtime/cli/program.ts";
-const MACHINE = "src/runtime/machine/main.ts";
+const MACHINE = "src/runtime/isolation/main.ts";
 const { values: options } = parseArgs({
   options: {
     debug: { type: "boolean", default: false },

@@ -43,7 +43,7 @@ int host_report(JSContext *ctx) {
     return 1;
 }
 
-/* The processes of a machine have a program of their own: who makes them says so in their first argument (src/runtime/machine). */
+/* The processes of a machine have a program of their own: who makes them says so in their first argument (src/runtime/isolation). */
 static const char *entry(void) { return host_argc > 1 && strncmp(host_argv[1], "machine-", 8) == 0 ? "machine" : "main"; }
 
 /* Run the program to its end. It awaits at its top level, so its end is that of a promise. */

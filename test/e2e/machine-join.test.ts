@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { DATA_MOST, encodeFrame, FrameDecoder } from "../../src/runtime/machine/channel/frame.ts";
+import { DATA_MOST, encodeFrame, FrameDecoder } from "../../src/runtime/isolation/channel/frame.ts";
 import { isRunt, RUNTIME, useHarness } from "../support/harness.ts";
 
 describe.skipIf(!isRunt)("a process that joins a machine", () => {

@@ -134,8 +134,8 @@ describe.skipIf(!isRoot || !isRunt)("identity of init (needs root)", () => {
     await ok(["run", "-d", "-b", staying(), name]);
     process.kill(record(name).pid, "SIGKILL");
     await harness.until(name, "stopped");
-    const annotations = { ...record(name).annotations, "io.runt.isolation": "vm" };
-    edit(name, { pid: victim.pid, startTime: String(BigInt(victim.startTime) - 1n), annotations });
+    const machine = { socket: "/run/monitor.sock", memoryMiB: 160 };
+    edit(name, { pid: victim.pid, startTime: String(BigInt(victim.startTime) - 1n), machine });
     for (const words of [
       ["events", "--stats"],
       ["update", "--pids-limit", "20", "@"],

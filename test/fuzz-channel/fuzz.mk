@@ -2,7 +2,7 @@
 
 CHANNEL_DIR := test/fuzz-channel
 CHANNEL_OUT := build/fuzz/channel
-CHANNEL_SOURCES := $(wildcard $(CHANNEL_DIR)/*.ts test/support/channel/*.ts src/runtime/machine/channel/*.ts)
+CHANNEL_SOURCES := $(wildcard $(CHANNEL_DIR)/*.ts test/support/channel/*.ts src/runtime/isolation/channel/*.ts)
 # The engine of the program, as tools/quickjs.sh has patched it. It counts on signed numbers that wrap, and calls functions by other types.
 CHANNEL_ENGINE := $(addprefix $(CHANNEL_OUT)/engine/,quickjs.o libregexp.o libunicode.o cutils.o dtoa.o)
 CHANNEL_FLAGS := -g -O2 -fno-omit-frame-pointer -fwrapv -fno-sanitize-recover=all $(FUZZ_SANITIZERS)

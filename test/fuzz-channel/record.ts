@@ -8,7 +8,7 @@ import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { encodeFrame, FrameDecoder } from "../../src/runtime/machine/channel/index.ts";
+import { encodeFrame, FrameDecoder } from "../../src/runtime/isolation/channel/index.ts";
 import { sampleConfig } from "../support/config.ts";
 import { REPOSITORY, sharedRootfs } from "../support/programs.ts";
 import { VM, WITH_IMAGE } from "../support/vm.ts";

@@ -1,7 +1,7 @@
 /** Cases to begin with, beside the recorded ones: sessions that are made up. Usage: seeds.ts DIRECTORY */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DATA_MOST, encodeFrame } from "../../src/runtime/machine/channel/index.ts";
+import { DATA_MOST, encodeFrame } from "../../src/runtime/isolation/channel/index.ts";
 import { randomFrom, session } from "../support/channel/sessions.ts";
 import { guestItems, hostItem, type Item, parseCase, printCase } from "./case.ts";
 import { FILL, mutate } from "./subject.ts";

@@ -11,7 +11,7 @@ import {
   HostSession,
   ProtocolError,
   WINDOW,
-} from "../../src/runtime/machine/channel/index.ts";
+} from "../../src/runtime/isolation/channel/index.ts";
 import { ChannelRules } from "../support/channel/rules.ts";
 import { damaged, randomFrom, type Step } from "../support/channel/sessions.ts";
 import { guestItems, type Item, OPS, parseCase, printCase } from "./case.ts";

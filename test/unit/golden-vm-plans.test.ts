@@ -4,9 +4,10 @@ import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { cgroupSources, compileCgroup, resolveCgroup } from "../../src/runtime/cgroup/index.ts";
 import { deriveConfig } from "../../src/runtime/config/index.ts";
-import { DEFAULT_SETTINGS, type Sides, splitSpec } from "../../src/runtime/machine/sides/index.ts";
+import { DEFAULT_SETTINGS } from "../../src/runtime/isolation/asked/settings.ts";
+import { guestPlan } from "../../src/runtime/isolation/configurations/guest-plan.ts";
+import { type Sides, splitSpec } from "../../src/runtime/isolation/configurations/split.ts";
 import { compile, type Plan, printPlan } from "../../src/runtime/plan/index.ts";
-import { guestPlan } from "../../src/runtime/prepare/guest-plan.ts";
 import { absolutePath, parseSpec, type Spec } from "../../src/runtime/spec/index.ts";
 import { HYBRID_HOST, UNIFIED_HOST } from "../support/hosts.ts";
 

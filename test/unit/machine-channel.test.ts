@@ -8,9 +8,9 @@ import {
   type FrameName,
   ProtocolError,
   WINDOW,
-} from "../../src/runtime/machine/channel/frame.ts";
-import { encodeCredit } from "../../src/runtime/machine/channel/messages.ts";
-import { HostSession } from "../../src/runtime/machine/channel/session.ts";
+} from "../../src/runtime/isolation/channel/frame.ts";
+import { encodeCredit } from "../../src/runtime/isolation/channel/messages.ts";
+import { HostSession } from "../../src/runtime/isolation/channel/session.ts";
 import { type Random, randomFrom } from "../support/channel/sessions.ts";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });

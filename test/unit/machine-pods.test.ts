@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { MANAGERS } from "../../src/runtime/config/cri/identity.ts";
 import { SIZE_FIELDS, sizeKey } from "../../src/runtime/config/cri/size-annotations.ts";
-import { POD_KEYS, podPart, podResources } from "../../src/runtime/machine/sides/pod.ts";
+import { POD_KEYS, podPart, podResources } from "../../src/runtime/isolation/asked/pod.ts";
 
 it("K2, K3, K4: what a container is, and of which sandbox", () => {
   expect(POD_KEYS).toEqual(MANAGERS.map(({ typeKey, idKey }) => [typeKey, idKey]));

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { build, type Plugin } from "esbuild";
 import { describe, expect, it } from "vitest";
-import * as channel from "../../src/runtime/machine/channel/index.ts";
+import * as channel from "../../src/runtime/isolation/channel/index.ts";
 import { CHECKS, type Check, withoutCheck } from "../support/channel/checks.ts";
 import { ChannelRules } from "../support/channel/rules.ts";
 import { damaged, type Random, randomFrom, type Step, session } from "../support/channel/sessions.ts";
@@ -77,7 +77,7 @@ function differAfter(subject: Channel, rounds: number, seed: number): number | u
 
 /** The channel's code without one check. */
 async function without(check: Check): Promise<Channel> {
-  const directory = join(REPOSITORY, "src/runtime/machine/channel");
+  const directory = join(REPOSITORY, "src/runtime/isolation/channel");
   const change: Plugin = {
     name: "change",
     setup(of) {

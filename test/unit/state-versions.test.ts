@@ -39,7 +39,9 @@ describe("versions of the state record", () => {
 });
 
 describe("records of older builds", () => {
-  it.each(readdirSync(FIXTURES).filter((name) => name.startsWith(`${STATE_SCHEMA}.`)))("%s has everything that verbs read", (name) => {
+  const names = readdirSync(FIXTURES).filter((name) => name.startsWith(`${STATE_SCHEMA}.`));
+
+  it.each(names)("%s has everything that verbs read", (name) => {
     const record = read(fixture(name));
     expect(record).toMatchObject({
       schema: STATE_SCHEMA,
@@ -50,7 +52,8 @@ describe("records of older builds", () => {
       rootfs: expect.stringMatching(/^\//),
       cgroup: { version: expect.any(Number), paths: expect.arrayContaining([expect.any(String)]) },
       startable: true,
-      privatePid: true,
+      // What has joined another's machine has the pid namespace of its monitor.
+      privatePid: name !== "1.3-joined.json",
       exec: { namespaces: expect.any(Array), chroot: false, keyring: expect.any(Boolean) },
       annotations: expect.any(Object),
       warnings: expect.any(Array),
@@ -60,14 +63,34 @@ describe("records of older builds", () => {
 
   it("before exec: what exec needs is marked as unknown, never made up", () => {
     expect(read(fixture("1.0-without-exec.json")).exec.unknown).toBe(true);
-    for (const name of ["1.0-with-exec.json", "1.0.json", "1.1.json", "1.2.json", "1.3.json"])
-      expect(read(fixture(name)).exec.unknown).toBeUndefined();
+    for (const name of names.filter((each) => each !== "1.0-without-exec.json")) expect(read(fixture(name)).exec.unknown).toBeUndefined();
   });
 
   it("only what is missing is added", () => {
-    for (const name of ["1.0-without-exec.json", "1.0-with-exec.json", "1.0.json", "1.1.json", "1.2.json", "1.3.json"]) {
+    for (const name of names) {
       const { minor: _, ...older } = JSON.parse(fixture(name));
       expect(read(fixture(name))).toMatchObject(older);
     }
+  });
+
+  it("before `machine`: what stood in other places is the machine of a container that is in one, and of no other", () => {
+    const machines = Object.fromEntries(names.map((name) => [name, read(fixture(name)).machine]));
+    expect(machines).toEqual({
+      ...Object.fromEntries(names.map((name) => [name, undefined])),
+      "1.3-machine.json": { socket: "/run/monitor.sock", memoryMiB: 160 },
+      "1.3-joined.json": { socket: "/proc/1/root/run/monitor.sock", memoryMiB: 256, joined: { pid: 700, startTime: "9900" } },
+    });
+  });
+
+  it("a container that was asked to be on the host is in no machine, and a damaged environment holds up no verb", () => {
+    const { annotations, exec, ...rest } = JSON.parse(fixture("1.3-machine.json"));
+    const machineOf = (change: object) => read(JSON.stringify({ ...rest, annotations, exec, ...change })).machine;
+    expect(machineOf({ annotations: { ...annotations, "io.runt.isolation": "host" } })).toBeUndefined();
+    expect(machineOf({ exec: { ...exec, process: { ...exec.process, env: ["RUNT_MACHINE_0={"] } } })).toEqual({
+      socket: "/run/monitor.sock",
+    });
+    expect(machineOf({ phase: "creating", exec: { unknown: true, namespaces: [], chroot: false, keyring: false } })).toEqual({
+      socket: "/run/monitor.sock",
+    });
   });
 });

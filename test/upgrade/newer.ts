@@ -10,7 +10,7 @@ import type { Plugin } from "esbuild";
 const CHANGES: Readonly<Record<string, readonly (readonly [string, string])[]>> = {
   "src/runtime/state/record.ts": [
     ["export const STATE_SCHEMA = 1;", "export const STATE_SCHEMA: number = 2;"],
-    ["export const STATE_MINOR = 3;", "export const STATE_MINOR: number = 99;"],
+    ["export const STATE_MINOR = 4;", "export const STATE_MINOR: number = 99;"],
   ],
   "src/runtime/execute/intent-record.ts": [
     [

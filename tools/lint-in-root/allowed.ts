@@ -168,7 +168,7 @@ const ROOT_ITSELF = "the root file system itself";
 const DOOR = "the in-root module";
 
 export const RUNTIME_CALLS: Allowed = {
-  "src/runtime/machine/boot/mount-points.ts": { "open(rootfs)": ROOT_ITSELF, 'openInRoot(root, `/${names.join("/")}`)': DOOR },
+  "src/runtime/isolation/boot/mount-points.ts": { "open(rootfs)": ROOT_ITSELF, 'openInRoot(root, `/${names.join("/")}`)': DOOR },
   "src/runtime/execute/criu/restore-mounts.ts": { "open(rootfs)": ROOT_ITSELF, "openInRoot(root, path)": DOOR },
   "src/runtime/execute/criu/revive.ts": { "realpath(config.rootfs)": ROOT_ITSELF },
   "src/runtime/execute/criu/surroundings.ts": { "enterOwnMounts(rootfs)": `${ROOT_ITSELF}, bound on itself for criu` },

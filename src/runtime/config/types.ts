@@ -60,6 +60,14 @@ export interface ContainerConfig extends IdMappings {
   readonly hooks: HooksConfig;
   /** Named warnings of the derivation (ignored fields and so on). */
   readonly warnings: readonly { readonly code: string; readonly pointer: string; readonly message: string }[];
-  /** Of a container in a machine: what is done there. All the rest is what is done on the host for it. */
+  /** Of a container in a machine: what is done there (all the rest is what is done on the host for it), and what later verbs have to know. Both or none. */
   readonly guest?: ContainerConfig;
+  readonly machine?: KeptMachine;
+}
+
+/** What the state record keeps of a machine (MachineRecord of src/runtime/state). */
+export interface KeptMachine {
+  readonly socket: string;
+  readonly memoryMiB: number;
+  readonly joined?: { readonly pid: number; readonly startTime: string };
 }

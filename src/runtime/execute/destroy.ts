@@ -7,12 +7,12 @@ import { deleteCgroup, isFrozen, killCgroup, type Left, lookAround, thawForKill 
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { phase } from "../host/index.ts";
+import { isolationOf } from "../isolation/index.ts";
 import { initState, removeDirectory, type StateRecord, type StateSummary } from "../state/index.ts";
 import { ownerOf, warnLeft } from "./owner.ts";
 import { awaitEnd, closePidfd, pidfdOf, signalProcess } from "./pidfd.ts";
 import { releaseGroups } from "./resctrl.ts";
 import { detachRoot } from "./root-mount.ts";
-import { thawJoined } from "./thaw-joined.ts";
 
 /** How long the death of a killed init may take. */
 const DEATH_TIMEOUT_MS = 10_000;
@@ -56,7 +56,7 @@ export function killInit(record: StateRecord, root?: string): void {
     if (cgroup && isFrozen(cgroup)) thawForKill(cgroup, owner);
     const alive = () => initState(record);
     if (awaitEnd(pidfd, alive, SOON_MS)) return;
-    if (root !== undefined && record.annotations["io.runt.isolation"] === "vm") thawJoined(root, record);
+    if (root !== undefined) thawDependents(root, record);
     // It may wait for processes that the container has frozen.
     const isStuck = cgroup && !thawForKill(cgroup, owner) && cgroup.version === 1 && isFrozen(cgroup);
     if (isStuck || !awaitEnd(pidfd, alive, DEATH_TIMEOUT_MS)) throw stillRunning(record.id, isStuck);
@@ -64,6 +64,17 @@ export function killInit(record: StateRecord, root?: string): void {
     if (!host.isErrno(error, "ESRCH")) throw error;
   } finally {
     closePidfd(pidfd);
+  }
+}
+
+/**
+ * Other containers end when this one does, and it waits for their processes: the monitor of a machine that was killed ends after all of its pid
+ * namespace. On cgroup v1 one of them that is frozen takes no signal.
+ */
+export function thawDependents(root: string, container: StateSummary & Pick<StateRecord, "machine">): void {
+  if (container.cgroup?.version !== 1) return;
+  for (const record of isolationOf(container).dependents(root)) {
+    if (record.cgroup && isFrozen(record.cgroup)) thawForKill(record.cgroup, ownerOf(record, root));
   }
 }
 

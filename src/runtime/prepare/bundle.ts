@@ -3,10 +3,10 @@ import { type CheckFacts, checkSpec } from "../check/index.ts";
 import { type ContainerConfig, deriveConfig, destinationsInRoot, type InRoot } from "../config/index.ts";
 import * as host from "../host/index.ts";
 import { phase, reached } from "../host/index.ts";
+import { deriveWhereAsked } from "../isolation/index.ts";
 import { absolutePath, parseConfig, type Spec, validateSpec } from "../spec/index.ts";
 import { defenceDisabled } from "../testing/index.ts";
 import { type HostProbe, LIVE } from "./host-probe.ts";
-import { deriveInMachine } from "./machine.ts";
 import type { CreateOptions } from "./options.ts";
 import { unreadableConfig } from "./unreadable-config.ts";
 
@@ -29,10 +29,7 @@ export function loadBundle(bundle: string, probe: HostProbe, file?: string, crea
   phase?.("check", "check");
   const findings = defenceDisabled("config-checks") ? [] : checkSpec(spec, checkFacts(probe, !text.includes(ESCAPED_NUL)));
   phase?.("derive", "config");
-  const config =
-    create && (create.isolation ?? spec.annotations?.["io.runt.isolation"])
-      ? deriveInMachine(spec, create)
-      : deriveConfig(spec, { bundle });
+  const config = create ? deriveWhereAsked(spec, create) : deriveConfig(spec, { bundle });
   phase?.("facts", "prepare");
   probe.refuse(config);
   if (findings.length === 0 && !moved) return { text, config };

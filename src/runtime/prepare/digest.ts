@@ -4,9 +4,9 @@
  */
 import type { ContainerConfig, MountConfig } from "../config/index.ts";
 import * as host from "../host/index.ts";
+import { guestPlan } from "../isolation/index.ts";
 import { type Plan, planJson } from "../plan/index.ts";
 import { type Compiled, compileBundle } from "./compile.ts";
-import { guestPlan } from "./guest-plan.ts";
 import { recordQueries } from "./host-facts/query-log.ts";
 import { type HostProbe, LIVE } from "./host-probe.ts";
 import type { CreateOptions, RuntimeOptions } from "./options.ts";

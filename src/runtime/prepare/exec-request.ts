@@ -5,25 +5,12 @@ import { checkPart } from "../check/index.ts";
 import { type CapabilitySets, deriveEnv, deriveProcess, NO_CAPABILITIES, type ProcessConfig, type Warning } from "../config/index.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
+import type { ProcessRequest } from "../isolation/index.ts";
 import { parsePart } from "../spec/index.ts";
 import { defenceDisabled } from "../testing/index.ts";
 import { checkFacts } from "./bundle.ts";
 
-export interface ExecRequest {
-  readonly id: string;
-  /** Path of the process document; the changes below do not count then. */
-  readonly processFile?: string;
-  readonly args: readonly string[];
-  readonly cwd?: string;
-  readonly env: readonly string[];
-  /** UID or UID:GID. */
-  readonly user?: string;
-  readonly additionalGids: readonly string[];
-  readonly capabilities: readonly string[];
-  readonly noNewPrivileges: boolean;
-  readonly apparmorProfile?: string;
-  readonly selinuxLabel?: string;
-  readonly terminal: boolean;
+export interface ExecRequest extends ProcessRequest {
   readonly detach: boolean;
   readonly consoleSocket?: string;
   /** "ROWSxCOLUMNS" at the beginning. */
@@ -33,7 +20,6 @@ export interface ExecRequest {
   readonly pidFile?: string;
   /** unix stream socket that receives a pidfd of the process. */
   readonly pidfdSocket?: string;
-  readonly preserveFds: number;
   readonly cgroups: readonly string[];
   readonly ignorePaused: boolean;
   /** How long it may take until the program runs. */

@@ -16,7 +16,6 @@ export { recordCaller, recordHostFacts, recordMemory, recordNamespaces, recordRe
 export { recordedProbe } from "./host-facts/recorded.ts";
 export { seccompFlagsOf } from "./host-facts/versions.ts";
 export { type HostProbe, LIVE } from "./host-probe.ts";
-export { joiningProcess } from "./join-machine.ts";
 export { apparmorEnabled } from "./lsm.ts";
 export type { CreateOptions, OutputLog, RuntimeOptions } from "./options.ts";
 export { requireOwnTerminal } from "./require-terminal.ts";

@@ -27,7 +27,7 @@ export interface CreateOptions {
   /** Absolute path of the configuration, when it is not config.json in the bundle. */
   readonly configFile?: string;
   readonly mode: "create" | "run";
-  /** Where the container runs, when the caller says it: "host" or "vm". */
+  /** Where the container runs, when the caller says it. */
   readonly isolation?: string;
   /** The state root: where the sandbox is whose machine it joins. */
   readonly root?: string;

@@ -9,6 +9,7 @@ export {
   type ExecRecord,
   type HookRecord,
   type HooksRecord,
+  type MachineRecord,
   type NetDevicesRecord,
   type ResctrlRecord,
   type RootMountRecord,

@@ -8,7 +8,7 @@ import type { MovedDevice } from "../network/index.ts";
 /** Grows when a reader that does not know the change would do something wrong: it refuses. */
 export const STATE_SCHEMA = 1;
 /** Grows with every other change. A reader does not mind a larger one; a smaller one it brings up to its own (migrate.ts). */
-export const STATE_MINOR = 3;
+export const STATE_MINOR = 4;
 
 export interface CgroupRecord {
   readonly version: 1 | 2;
@@ -52,6 +52,16 @@ export interface RootMountRecord {
   readonly namespace: string;
   /** /proc/sys/kernel/random/boot_id: after another boot it is gone. */
   readonly boot: string;
+}
+
+/** The machine that a container is in: its own, or that of another container, which it has joined. */
+export interface MachineRecord {
+  /** Path of the monitor's socket in the root of the container's first process on the host. */
+  readonly socket: string;
+  /** Size of the machine. undefined: the container was made by an older build, and has no process. */
+  readonly memoryMiB?: number;
+  /** The first process of the container whose machine it is: by pid, and by start time as `startTime` has it. undefined: the machine is its own. */
+  readonly joined?: { readonly pid: number; readonly startTime: string };
 }
 
 /** What exec takes over from the configuration: config.json may have changed since. */
@@ -124,6 +134,8 @@ export interface StateRecord {
   /** When the configuration has intelRdt. */
   readonly resctrl?: ResctrlRecord;
   readonly rootMount?: RootMountRecord;
+  /** undefined: it is on the host. */
+  readonly machine?: MachineRecord;
   /** False: config.json has no process, so it cannot be started. */
   readonly startable: boolean;
   /** True: the container has a PID namespace of its own, so the death of init ends everything in it. */

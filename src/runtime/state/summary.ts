@@ -9,10 +9,10 @@ export function readSummary(root: string, id: string): StateSummary {
   return readWith((path) => (peek(path) as AnyRecord | undefined) ?? recordAt(path), root, id, false);
 }
 
-const TARGET_MEMBERS = `${SUMMARY_MEMBERS} privatePid directory`;
+const TARGET_MEMBERS = `${SUMMARY_MEMBERS} privatePid directory machine`;
 
 /** The same with what decides whom a signal to the container is for. */
-export function readTarget(root: string, id: string): StateSummary & Pick<StateRecord, "privatePid" | "directory"> {
+export function readTarget(root: string, id: string): StateSummary & Pick<StateRecord, "privatePid" | "directory" | "machine"> {
   const read = (path: string) => (peek(path, undefined, undefined, TARGET_MEMBERS) as AnyRecord | undefined) ?? recordAt(path);
   return refuseMoved(root, readWith(read, root, id, false));
 }

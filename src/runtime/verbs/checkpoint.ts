@@ -1,8 +1,9 @@
 /** checkpoint: a container's processes as files, by criu (docs/decisions/0021-checkpoint.md). */
 import { requireCriu, requireFeatures } from "../criu/index.ts";
 import { RuntError } from "../errors/index.ts";
-import { type AskedPaths, type CheckpointFlags, destroy, dump, killInit, refuseInMachine, runPoststop } from "../execute/index.ts";
+import { type AskedPaths, type CheckpointFlags, destroy, dump, killInit, runPoststop } from "../execute/index.ts";
 import * as host from "../host/index.ts";
+import { isolationOf } from "../isolation/index.ts";
 import { LIVE, loadBundle, type RuntimeOptions } from "../prepare/index.ts";
 import { cleanPath } from "../spec/index.ts";
 import { configPath, containerDirectory, deriveStatus, lock, openFile, readAgain, readRecord, type StateRecord } from "../state/index.ts";
@@ -12,7 +13,7 @@ export function checkpoint({ root }: RuntimeOptions, id: string, flags: Checkpoi
   readRecord(root, id);
   lock(containerDirectory(root, id));
   const record = readAgain(root, id);
-  if (record.annotations["io.runt.isolation"] === "vm") refuseInMachine("a checkpoint");
+  isolationOf(record).requireHost("a checkpoint");
   const status = deriveStatus(root, record, true);
   if (status !== "running" && status !== "paused") {
     throw new RuntError("wrong-status", `Container cannot be checkpointed in ${status} state`);

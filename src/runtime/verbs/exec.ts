@@ -19,13 +19,13 @@ import {
 } from "../execute/index.ts";
 import * as host from "../host/index.ts";
 import { countListenFds, phase, separateDescriptors } from "../host/index.ts";
+import { isolationOf } from "../isolation/index.ts";
 import { compileExec, type ExecInput, type Plan } from "../plan/index.ts";
 import {
   apparmorEnabled,
   defaultProcess,
   type ExecRequest,
   isDemanded,
-  joiningProcess,
   namespaceTypes,
   type RuntimeOptions,
   requestedProcess,
@@ -59,10 +59,7 @@ function begin(options: RuntimeOptions, request: ExecRequest): Execution {
   phase?.("compile", "plan");
   const findings: Warning[] = [];
   const defaults = (): ProcessConfig => defaultProcess(record.exec);
-  const process =
-    record.annotations["io.runt.isolation"] === "vm"
-      ? joiningProcess(request, defaults(), record.pid)
-      : requestedProcess(request, defaults, findings);
+  const process = isolationOf(record).furtherProcess(request, defaults, () => requestedProcess(request, defaults, findings));
   checkTerminal(process, request);
   const { timeout } = request;
   const plan = planOf(options, record, process, request);

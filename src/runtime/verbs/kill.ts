@@ -1,10 +1,11 @@
 /** kill: a signal to init, or to everything in the container's cgroup. */
-import { isFrozen, killCgroup, signalCgroup, thawForKill } from "../cgroup/index.ts";
+import { isFrozen, killCgroup, thawForKill } from "../cgroup/index.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
-import { openPidfd, ownerOf, requireEnded, signalAllInMachine, signalProcess, thawJoined, warnLeft } from "../execute/index.ts";
+import { openPidfd, ownerOf, requireEnded, signalProcess, thawDependents, warnLeft } from "../execute/index.ts";
 import * as host from "../host/index.ts";
+import { isolationOf } from "../isolation/index.ts";
 import type { RuntimeOptions } from "../prepare/index.ts";
-import { readRecord, readTarget, type StateSummary } from "../state/index.ts";
+import { readRecord, readTarget } from "../state/index.ts";
 
 export function kill({ root }: RuntimeOptions, id: string, signal: number, all: boolean): void {
   const target = readTarget(root, id);
@@ -13,11 +14,10 @@ export function kill({ root }: RuntimeOptions, id: string, signal: number, all: 
   const everyone = all || (isKill && !target.privatePid);
   if (everyone && target.cgroup) {
     const record = readRecord(root, id);
-    if (!isKill && record.annotations["io.runt.isolation"] === "vm" && signalAllInMachine(record, signal)) return;
     const { cgroup = target.cgroup } = record;
     const owner = ownerOf(record, root);
-    const left = isKill ? killCgroup(cgroup, owner) : signalCgroup(cgroup, owner, signal);
-    if (isKill) endMachine(root, record);
+    const left = isKill ? killCgroup(cgroup, owner) : isolationOf(record).signalAll(cgroup, owner, signal);
+    if (isKill) thawDependents(root, record);
     warnLeft(id, left);
     requireEnded(left);
     return;
@@ -33,16 +33,11 @@ export function kill({ root }: RuntimeOptions, id: string, signal: number, all: 
     const frozen = isKill && target.cgroup?.version === 1 && isFrozen(target.cgroup) ? readRecord(root, id) : undefined;
     signalProcess(pidfd, target.pid, signal);
     if (frozen?.cgroup) thawForKill(frozen.cgroup, ownerOf(frozen, root));
-    if (isKill) endMachine(root, target);
+    if (isKill) thawDependents(root, target);
   } catch (error) {
     if (host.isErrno(error, "ESRCH")) throw new RuntError("wrong-status", WORDS.notRunning);
     throw error;
   }
-}
-
-/** With the first container of a machine all others end that have joined it. */
-function endMachine(root: string, container: StateSummary): void {
-  if (container.annotations["io.runt.isolation"] === "vm") thawJoined(root, container);
 }
 
 /** For a pattern: that a container which matches has stopped is no error. */

@@ -2,8 +2,9 @@
 import { checkPart } from "../check/index.ts";
 import { type BindMount, deriveMount, type MountConfig } from "../config/index.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
-import { type Execution, endChildren, execute, newExecution, refuseInMachine } from "../execute/index.ts";
+import { type Execution, endChildren, execute, newExecution } from "../execute/index.ts";
 import * as host from "../host/index.ts";
+import { isolationOf } from "../isolation/index.ts";
 import { compileMounts, type MountsInput } from "../plan/index.ts";
 import { checkFacts, type RuntimeOptions } from "../prepare/index.ts";
 import { parsePart, type Spec } from "../spec/index.ts";
@@ -19,7 +20,7 @@ export function changeMounts({ root }: RuntimeOptions, id: string, action: Mount
   const directory = containerDirectory(root, id);
   const held = lock(directory);
   const record = readAgain(root, id);
-  if (record.annotations["io.runt.isolation"] === "vm") refuseInMachine("mounts that come and go");
+  isolationOf(record).requireHost("mounts that come and go");
   checkContainer(root, record, action);
   const warnings: string[] = [];
   const mounts = deriveAll(spec, record, path, warnings);

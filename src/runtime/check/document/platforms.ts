@@ -1,17 +1,18 @@
+import type { Spec } from "../../spec/index.ts";
 import type { Check } from "../finding.ts";
 
 /** What a section of another platform would have asked for. */
-const SECTIONS = [
-  { name: "windows", effect: "it describes a container of Windows" },
-  { name: "solaris", effect: "it describes a container of Solaris" },
-  { name: "freebsd", effect: "it describes a jail of FreeBSD" },
-  { name: "zos", effect: "it describes a container of z/OS" },
-  { name: "vm", effect: "no virtual machine is started" },
-] as const;
+const SECTIONS = Object.entries({
+  windows: "it describes a container of Windows",
+  solaris: "it describes a container of Solaris",
+  freebsd: "it describes a jail of FreeBSD",
+  zos: "it describes a container of z/OS",
+  vm: "no virtual machine is started",
+} as const satisfies Partial<Record<keyof Spec, string>>) as readonly (readonly [name: keyof Spec, effect: string])[];
 
 /** config, platforms: what is meant for another one has no effect, and is named rather than lost. */
 export const otherPlatforms: Check = (spec, report) => {
-  for (const { name, effect } of SECTIONS) {
+  for (const [name, effect] of SECTIONS) {
     const section = spec[name];
     if (section !== undefined && section !== null) report.warning("platform-ignored", `/${name}`, `${name} has no effect: ${effect}`);
   }

@@ -1,5 +1,5 @@
 import { RuntError } from "../../errors/index.ts";
-import { passOn } from "../../execute/index.ts";
+import { isolationOf } from "../../isolation/index.ts";
 import { readRecord } from "../../state/index.ts";
 import { type ContainerEvent, stats, statsJson, streamEvents } from "../../verbs/index.ts";
 import { text, type Verb } from "../context.ts";
@@ -16,8 +16,8 @@ export const verb: Verb = ({ options, positionals, flags }) => {
   const id = positionals[0]!;
   const interval = intervalOf(text(flags["interval"]) ?? DEFAULT_INTERVAL);
   const report = reporter(id, text(flags["format"]) ?? "json");
-  const record = readRecord(options.root, id);
-  if (record.annotations["io.runt.isolation"] === "vm") return passOn(record, wordsOf(id, flags));
+  const status = isolationOf(readRecord(options.root, id)).passOn(wordsOf(id, flags));
+  if (status !== undefined) return status;
   if (flags["stats"]) report({ type: "stats", stats: stats(options, id) });
   else streamEvents(options, id, interval, report);
   return 0;

@@ -1,6 +1,6 @@
 import { printable, RuntError } from "../../errors/index.ts";
-import { passOn } from "../../execute/index.ts";
 import * as host from "../../host/index.ts";
+import { isolationOf } from "../../isolation/index.ts";
 import { readRecord } from "../../state/index.ts";
 import { processes } from "../../verbs/index.ts";
 import { text, type Verb } from "../context.ts";
@@ -16,8 +16,8 @@ export const verb: Verb = ({ options, positionals, flags }) => {
     print(`${JSON.stringify(processes(options, id))}\n`);
     return 0;
   }
-  const record = readRecord(options.root, id);
-  if (record.annotations["io.runt.isolation"] === "vm") return passOn(record, ["ps", id, ...args]);
+  const status = isolationOf(readRecord(options.root, id)).passOn(["ps", id, ...args]);
+  if (status !== undefined) return status;
   print(table(processes(options, id), args));
   return 0;
 };

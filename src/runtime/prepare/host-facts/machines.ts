@@ -1,6 +1,6 @@
-/** What is known of virtual machines on this host: of the last one that it has booted (src/runtime/machine/boot/accelerator.ts writes it). */
+/** What is known of virtual machines on this host: of the last one that it has booted (src/runtime/isolation/boot/accelerator.ts writes it). */
 import type { HostFacts } from "../../check/index.ts";
-import { KNOWN } from "../../machine/sides/index.ts";
+import { KNOWN } from "../../isolation/index.ts";
 import { readText } from "./read.ts";
 
 export function recordMachines(): Pick<HostFacts, "machines"> {

@@ -1,0 +1,69 @@
+/** What of the host a container sees: each bind mount becomes an entry of the shared directory, and in the guest a bind mount of that. */
+import type { SpecMount } from "../../spec/index.ts";
+import { GUEST, JAIL, SHARED } from "../places.ts";
+import type { MountPoint } from "../request.ts";
+
+export function isBind({ type, options }: SpecMount): boolean {
+  return type === "bind" || (options ?? []).some((option) => option === "bind" || option === "rbind");
+}
+
+/** Options that mean something on the host: how far the bind reaches, that nothing may be written, and that a link is not followed. */
+const ON_THE_HOST: ReadonlySet<string> = new Set(["bind", "rbind", "ro", "rro", "src-nofollow"]);
+
+/** Which file of the host the source has to be: its numbers are others in the guest. */
+const withoutValue = (option: string): string => (option.startsWith("src-nofollow=") ? "src-nofollow" : option);
+
+/** The two halves of a bind mount; `number`: its place among the bind mounts. `shared`: where in the guest those are that the container has. */
+function splitBind(mount: SpecMount, number: number, shared: string): { readonly host: SpecMount; readonly guest: SpecMount } {
+  const place = `${SHARED.volume}${number}`;
+  const options = (mount.options ?? []).filter((option) => ON_THE_HOST.has(withoutValue(option)));
+  return {
+    host: { destination: `${JAIL.share}/${place}`, type: "bind", source: mount.source ?? "", options: withBind(options) },
+    guest: { ...mount, type: "bind", source: `${shared}/${place}`, options: withBind((mount.options ?? []).map(withoutValue)) },
+  };
+}
+
+/** The pod's memory: what its containers map of it together has to be one file system in the guest. */
+function isSharedMemory(mount: SpecMount): boolean {
+  return isBind(mount) && partsOf(mount.destination).join("/") === "dev/shm";
+}
+
+function sharedInGuest(mount: SpecMount): SpecMount {
+  return { ...mount, type: "bind", source: GUEST.sharedMemory, options: withBind(mount.options ?? []) };
+}
+
+/** Those that are in the root itself: what is below another mount is made there. */
+export function mountPoints(mounts: readonly SpecMount[], inBundle: (path: string) => string): MountPoint[] {
+  const places = mounts.map(({ destination }) => `/${partsOf(destination).join("/")}/`);
+  return mounts.flatMap((mount, index) => {
+    const place = places[index]!;
+    if (places.slice(0, index).some((other) => place.startsWith(other))) return [];
+    return { path: place.slice(0, -1), ...(isBind(mount) && { source: inBundle(mount.source ?? "") }) };
+  });
+}
+
+const partsOf = (path: string): string[] => path.split("/").filter((part) => part !== "" && part !== ".");
+
+function withBind(options: readonly string[]): string[] {
+  return options.includes("bind") || options.includes("rbind") ? [...options] : ["bind", ...options];
+}
+
+export interface SplitMounts {
+  /** As they are in the guest. */
+  readonly mounts: readonly SpecMount[];
+  /** Of the host, below the shared directory. */
+  readonly volumes: readonly SpecMount[];
+}
+
+/** Each bind mount has a half on the host, and one in the guest. `shared`: where in the guest the container has what is shared with it. */
+export function splitMounts(all: readonly SpecMount[], shared: string, inPod: boolean, inBundle: (path: string) => string): SplitMounts {
+  const volumes: SpecMount[] = [];
+  const mounts = all.map((mount) => {
+    if (!isBind(mount)) return mount;
+    if (inPod && isSharedMemory(mount)) return sharedInGuest(mount);
+    const halves = splitBind({ ...mount, source: inBundle(mount.source ?? "") }, volumes.length, shared);
+    volumes.push(halves.host);
+    return halves.guest;
+  });
+  return { mounts, volumes };
+}

@@ -1,0 +1,56 @@
+/** A stream of the monitor's for a process that only waits for how it goes. */
+import * as host from "../../host/index.ts";
+import { encodeFrame, type Failure, FrameDecoder, type FrameName, type Opening, parseFailure } from "../channel/index.ts";
+import { Inlet, Loop, Outlet } from "../flow/index.ts";
+import * as kernel from "../kernel.ts";
+
+const STREAM = 1;
+const READ_AT_ONCE = 65_536;
+
+/** Each but the first ends this process. */
+export interface Answers {
+  /** When the guest has said so, this process ends well. Another one goes on with the stream, under that name. */
+  readonly keep?: { readonly at: "created" | "started"; readonly name: string };
+  readonly ended: (status: number) => void;
+  readonly failed: (failure: Failure) => void;
+  /** The machine has ended, or does not answer for so long. */
+  readonly silent: () => void;
+}
+
+export function ask(socket: string, name: "open" | "make", opening: Opening, seconds: number, answers: Answers): never {
+  const loop = new Loop();
+  const connection = host.connect(socket);
+  kernel.setNonBlocking(connection);
+  const decoder = new FrameDecoder("guest");
+  const out = new Outlet(loop, connection, { atOnce: READ_AT_ONCE, shared: true });
+  const frameOf = (frame: FrameName, words: string): Uint8Array => encodeFrame(frame, STREAM, new Uint8Array(host.utf8Encode(words)));
+  const { keep } = answers;
+  new Inlet(loop, connection, {
+    room: () => READ_AT_ONCE,
+    data: (bytes) => {
+      for (const frame of decoder.push(bytes)) {
+        if (frame.name === keep?.at) host.exit(0);
+        else if (frame.name === "exit") answers.ended(frame.payload[0]!);
+        else if (frame.name === "failed") {
+          const { payload } = frame;
+          answers.failed(parseFailure(host.utf8Decode(payload.buffer as ArrayBuffer, payload.byteOffset, payload.length)));
+        }
+      }
+    },
+    end: answers.silent,
+  });
+  loop.setAlarm(seconds * 1000, answers.silent);
+  // In one write: a short program may have ended before a second one.
+  out.push(joined(frameOf(name, JSON.stringify(opening)), ...(keep ? [frameOf("keep", keep.name)] : [])));
+  return loop.run();
+}
+
+function joined(...parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
