@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { ContainerRuntime } from "../../src/engine/run/containers/runtime.ts";
+import { ContainerRuntime, type FollowedEnd } from "../../src/engine/run/containers/runtime.ts";
 import type { Fence } from "../../src/executor/index.ts";
 import { directoryOfProcess, groupingHierarchy } from "../../src/executor/process/cgroups.ts";
 import { REPOSITORY } from "../support/programs.ts";
@@ -132,20 +132,21 @@ describe.skipIf(!isRoot)("the fence (needs root)", () => {
     const stateDir = join(scene.directory, "runtime");
     const slow = { release: () => new Promise(() => {}) } as unknown as Fence;
     const ended = new Promise<unknown>((resolve) => {
-      const runtime = new ContainerRuntime(
-        {
-          stateDir,
-          memoryDir: join(stateDir, "memory"),
-          binary: join(REPOSITORY, "bin/runt"),
-          launchTimeoutMs: 60_000,
-          cgroupOf: () => ({ parent: "/any", isUnique: false }),
-          fence: slow,
-          log: () => {},
-        },
-        { onExit: (id, { exitCode }) => void runtime.remove(id).then(() => resolve([id, exitCode])), onLost: resolve },
-      );
+      const runtime = new ContainerRuntime({
+        stateDir,
+        memoryDir: join(stateDir, "memory"),
+        binary: join(REPOSITORY, "bin/runt"),
+        launchTimeoutMs: 60_000,
+        cgroupOf: () => ({ parent: "/any", isUnique: false }),
+        fence: slow,
+        log: () => {},
+      });
+      const end: FollowedEnd = {
+        onExit: ({ exitCode }) => void runtime.remove("one").then(() => resolve(["one", exitCode])),
+        onLost: resolve,
+      };
       const launched = runtime.launch("one", { rootfs: scene.rootfs(), cmd: "/bin/true" });
-      launched.then(() => runtime.follow("one"), resolve);
+      launched.then(() => runtime.follow("one", end), resolve);
     });
     expect(await ended).toEqual(["one", 0]);
   });

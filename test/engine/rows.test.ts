@@ -175,18 +175,15 @@ describe.skipIf(!isRoot)("rows (need root)", () => {
   test("E78 removing a container that is not there is a success, each time", async () => {
     const stateDir = mkdtempSync(join(tmpdir(), "runt-rows-"));
     try {
-      const runtime = new ContainerRuntime(
-        {
-          stateDir,
-          memoryDir: join(stateDir, "memory"),
-          binary: RUNT,
-          launchTimeoutMs: 60_000,
-          cgroupOf: () => ({ parent: CGROUP_PARENT, isUnique: false }),
-          fence: undefined,
-          log: () => {},
-        },
-        { onExit: () => {}, onLost: () => {} },
-      );
+      const runtime = new ContainerRuntime({
+        stateDir,
+        memoryDir: join(stateDir, "memory"),
+        binary: RUNT,
+        launchTimeoutMs: 60_000,
+        cgroupOf: () => ({ parent: CGROUP_PARENT, isUnique: false }),
+        fence: undefined,
+        log: () => {},
+      });
       expect([await runtime.remove("g.t.1.c"), await runtime.remove("g.t.1.c")]).toEqual([undefined, undefined]);
       expect(await runtime.present()).toEqual([]);
     } finally {

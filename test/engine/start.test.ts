@@ -117,7 +117,7 @@ describe.skipIf(!isRoot)("the start of an engine (needs root)", () => {
       "fence",
       "ledger",
       "orphans",
-      "networks",
+      "resources",
       "containers",
       "tasks",
       "ends",

@@ -111,7 +111,7 @@ export const OWN_CALLS: Allowed = {
   "src/engine/run/containers/holder.ts": {
     "readFileSync(`/proc/${pid}/stat`)": KERNEL,
   },
-  "src/engine/run/containers/kept-volumes.ts": {
+  "src/engine/run/resources/kept-volumes.ts": {
     "renameSync(path, removed)": NAME_MOVED,
   },
   "src/engine/run/containers/launch-memory.ts": {
@@ -119,7 +119,7 @@ export const OWN_CALLS: Allowed = {
     "unlinkSync(path)":
       "what another user has put into the directory in memory, which is closed to others by then; a link is removed itself",
   },
-  "src/engine/run/containers/own-directory.ts": {
+  "src/engine/run/resources/own-directory.ts": {
     "openSync(path)": CHECKED,
     "renameSync(path, to)": NAME_MOVED,
     "renameSync(to, path)": NAME_MOVED,
@@ -127,17 +127,17 @@ export const OWN_CALLS: Allowed = {
   "src/engine/run/containers/runtime.ts": {
     "chmodSync(path)": "a pipe of a process that its container has not started yet: by its descriptor in procfs",
   },
-  "src/engine/run/logs/end-messages.ts": {
+  "src/engine/run/resources/end-messages.ts": {
     "openSync(path)": CHECKED,
   },
-  "src/engine/run/logs/log-routers.ts": {
+  "src/engine/run/resources/log-routers.ts": {
     "openSync(join(this.#options.paths.volume(task.id, ROUTER_VOLUME), ROUTER_SOCKET))":
       "O_PATH, without following a link; what it is, is looked at",
   },
-  "src/engine/run/network/name-servers.ts": {
+  "src/engine/run/resources/name-servers.ts": {
     "readFileSync(HOST_RESOLV)": HOST,
   },
-  "src/engine/run/network/shared-proxies.ts": {
+  "src/engine/run/resources/shared-proxies.ts": {
     "renameSync(directory, removed)": NAME_MOVED,
   },
   "src/engine/run/place.ts": {

@@ -16,8 +16,6 @@ export type Action =
   | ({ readonly type: "create" } & OfContainer)
   /** Starts the container. Result: `result` with target RUNNING. */
   | ({ readonly type: "start" } & OfContainer)
-  /** Result: `result` with target RESOURCES_PROVISIONED. No accepted task needs it at present. */
-  | ({ readonly type: "provision" } & OfContainer)
   /**
    * Sends `signal`, and SIGKILL to all processes after `timeoutMs`, until the cgroup is
    * empty. Result: `result` with target STOPPED, also if the container does not exist.

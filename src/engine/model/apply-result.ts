@@ -15,7 +15,6 @@ const FAILED: Readonly<Partial<Record<ContainerStatus, readonly [ReasonCode, str
   PULLED: ["PullFailed", "its root file system could not be had"],
   CREATED: ["CreateFailed", "could not be created"],
   RUNNING: ["StartFailed", "could not be started"],
-  RESOURCES_PROVISIONED: ["ProvisionFailed", "could not be provisioned"],
 };
 
 /** Ignored unless the result belongs to this incarnation and to the action in flight. */

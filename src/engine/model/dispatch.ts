@@ -87,8 +87,8 @@ function stopMove(record: TaskRecord, container: ContainerRecord, now: Instant, 
 }
 
 function forwardMove(record: TaskRecord, container: ContainerRecord, now: Instant, host: DecisionContext): Move | undefined {
-  const { name, generation, runtimeId, known, steady } = container;
-  const target = nextStatus(known, steady);
+  const { name, generation, runtimeId, known } = container;
+  const target = nextStatus(known);
   if (target === undefined || container.desired === "STOPPED" || container.isRestartAsked || record.admission !== "admitted")
     return undefined;
   if (container.restartAt !== null && !hasPassed(container.restartAt, now)) return undefined;

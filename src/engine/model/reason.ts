@@ -14,7 +14,6 @@ export type ReasonCode =
   | "StoppedBeforePull"
   | "CreateFailed"
   | "StartFailed"
-  | "ProvisionFailed"
   | "ResourceFailed"
   | "CheckFailed"
   | "Evicted"

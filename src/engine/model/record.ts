@@ -237,3 +237,8 @@ export interface Leftover {
 export function specOf(record: Pick<TaskRecord, "spec">, name: string): ContainerSpec | undefined {
   return record.spec.containers.find((container) => container.name === name);
 }
+
+/** null: the container has no image, or it is not known yet. */
+export function imageOfContainer({ containers }: Pick<TaskRecord, "containers">, container: string): ImageRecord | null {
+  return containers.find(({ name }) => name === container)?.image ?? null;
+}

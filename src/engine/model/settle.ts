@@ -75,8 +75,8 @@ function giveUpDependents(record: TaskRecord, now: Instant, host: DecisionContex
 }
 
 /** The container still has steps to take, and no action is in flight. */
-function isOnItsWay({ known, steady, desired, applied }: ContainerRecord): boolean {
-  return desired === "RUNNING" && applied === null && nextStatus(known, steady) !== undefined;
+function isOnItsWay({ known, desired, applied }: ContainerRecord): boolean {
+  return desired === "RUNNING" && applied === null && nextStatus(known) !== undefined;
 }
 
 /** Updates the status of the task. When it has ended, its share of the host is released and its retention starts. */

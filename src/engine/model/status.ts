@@ -29,8 +29,8 @@ export class ImpossibleTransition extends Error {
   readonly code = "impossible-transition";
 }
 
-/** The step that follows `known` on the way to `steady`. undefined: the container is there, or has ended. @throws ImpossibleTransition */
-export function nextStatus(known: ContainerStatus, steady: Steady): Exclude<ContainerStatus, "NONE" | "STOPPED"> | undefined {
+/** The step that follows `known`. undefined: the container is there, or has ended. @throws ImpossibleTransition */
+export function nextStatus(known: ContainerStatus): "PULLED" | "CREATED" | "RUNNING" | undefined {
   switch (known) {
     case "NONE":
       return "PULLED";
@@ -39,7 +39,6 @@ export function nextStatus(known: ContainerStatus, steady: Steady): Exclude<Cont
     case "CREATED":
       return "RUNNING";
     case "RUNNING":
-      return steady === "RESOURCES_PROVISIONED" ? "RESOURCES_PROVISIONED" : undefined;
     case "RESOURCES_PROVISIONED":
     case "STOPPED":
       return undefined;
@@ -49,7 +48,7 @@ export function nextStatus(known: ContainerStatus, steady: Steady): Exclude<Cont
 }
 
 /** The action that leads to a status. A container gets to STOPPED by a stop from any status, so that it is excluded. @throws ImpossibleTransition */
-export function actionTo(status: ContainerStatus): "pull" | "create" | "start" | "provision" {
+export function actionTo(status: ContainerStatus): "pull" | "create" | "start" {
   switch (status) {
     case "PULLED":
       return "pull";
@@ -57,9 +56,8 @@ export function actionTo(status: ContainerStatus): "pull" | "create" | "start" |
       return "create";
     case "RUNNING":
       return "start";
-    case "RESOURCES_PROVISIONED":
-      return "provision";
     case "NONE":
+    case "RESOURCES_PROVISIONED":
     case "STOPPED":
       throw new ImpossibleTransition(`no action takes a container on to ${status}`);
     default:

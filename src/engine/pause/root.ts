@@ -3,9 +3,27 @@ import { createHash } from "node:crypto";
 import { lstatSync, mkdtempSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { makeOwnDirectory, readOwnFile, removeOwnTree, writeOwnFile } from "../own/index.ts";
+import { locatePause } from "./locate.ts";
 
 /** Path of the program inside the root file system. */
 export const PAUSE_PROGRAM = "/pause";
+
+/** The root file system for one engine. */
+export class PauseRoot {
+  readonly #directory: string;
+  readonly #runtime: string;
+
+  /** @param directory for the root file systems of all versions. @param runtime path of the runt executable, beside which the program may be */
+  constructor(directory: string, runtime: string) {
+    this.#directory = directory;
+    this.#runtime = runtime;
+  }
+
+  /** Its path; it is made if it is absent. @throws PauseNotFoundError; as makePauseRoot */
+  path(): string {
+    return makePauseRoot(this.#directory, locatePause(this.#runtime));
+  }
+}
 
 /**
  * @param directory parent of the root file systems of all versions; created if missing

@@ -2,18 +2,19 @@ export { bundleProblems } from "./bundle.ts";
 export { parseEnvFile } from "./env-file.ts";
 export { imageProcess, imageVolumes } from "./image.ts";
 export {
-  type FileIdentity,
   type ImagePlacement,
   inputEnds,
-  type LogRouterPlacement,
   launchOf,
   limitsOf,
+  type MountSource,
   type Placement,
   sourceOf,
   takesInput,
 } from "./launch.ts";
 export {
+  ROUTER_CONFIG,
   ROUTER_PORT,
+  ROUTER_RUN,
   ROUTER_SOCKET,
   routerConfig,
   tagOf,
@@ -37,6 +38,5 @@ export {
 export { fileContents, hostsOf, hostsSaid, type Named, NETWORK_FILES, type NetworkFile, type NetworkPlacement } from "./network-files.ts";
 export { type PausePlacement, pauseLaunch } from "./pause.ts";
 export { type HostSupport, isInMachine, type Runtimes, refusedByHost } from "./refused.ts";
-export { PROXY_SOCKET, type ProxyPlacement, proxyEnv } from "./shared-proxy.ts";
 export { sliceProperties } from "./slice.ts";
 export { limitWrites, type TaskResources, taskResources } from "./task-limits.ts";

@@ -5,7 +5,7 @@ import { launchOf, type Placement } from "./launch.ts";
 const launched = (placement: Partial<Placement>) => {
   const text = "{ name: t, namespaces: { network: shared }, containers: [{ name: c, rootfs: /r, command: x }] }";
   const task = parseTasks(text).tasks[0]!;
-  const places = { cgroupParent: "/t", log: "/log", annotations: {}, volume: () => "", architecture: "x64", pause: "pause" };
+  const places = { cgroupParent: "/t", log: "/log", annotations: {}, architecture: "x64", pause: "pause" };
   return launchOf(task, task.containers[0]!, { ...places, ...placement } as Placement);
 };
 
@@ -23,7 +23,7 @@ test("E95: in a virtual machine a container says who has booted it, and has the 
 test("limits of processes, of /dev/shm and of CPUs reach the runtime", () => {
   const fields = "rlimits: { nofile: { soft: 10, hard: unlimited } }, shmSize: 1Mi, oomScoreAdj: 500, cpuset: '0'";
   const task = parseTasks(`{ name: t, containers: [{ name: c, rootfs: /r, command: x, ${fields} }] }`).tasks[0]!;
-  const places = { cgroupParent: "/t", log: "/log", annotations: {}, volume: () => "", architecture: "x64", sources: [] };
+  const places = { cgroupParent: "/t", log: "/log", annotations: {}, architecture: "x64", sources: [] };
   expect(launchOf(task, task.containers[0]!, places)).toMatchObject({
     rlimits: [{ type: "RLIMIT_NOFILE", soft: 10, hard: 2n ** 64n - 1n }],
     oomScoreAdj: 500,

@@ -21,12 +21,10 @@ import {
   type TaskSpec,
 } from "../spec/index.ts";
 import { type ImageProcess, imageProcess } from "./image.ts";
-import { ROUTER_CONFIG, ROUTER_RUN } from "./log-router.ts";
 import { memberAnnotations, relayMounts } from "./machine.ts";
 import { resolvMounts } from "./name-servers.ts";
 import { fileMounts, type NetworkPlacement } from "./network-files.ts";
 import { defaultSeccomp } from "./seccomp.ts";
-import { type ProxyPlacement, proxyMounts } from "./shared-proxy.ts";
 
 const SHARED_MEMORY = "/dev/shm";
 
@@ -35,24 +33,14 @@ export interface Placement {
   readonly cgroupParent: string;
   /** Path of the log for both output streams. */
   readonly log: string;
-  /** Returns the path of a scratch volume of the task. */
-  readonly volume: (name: string) => string;
   /** The file or directory that each of its mounts is of, in the order of the spec. */
-  readonly sources: readonly FileIdentity[];
+  readonly sources?: readonly MountSource[];
+  /** What the engine mounts in it, besides the mounts of the spec. */
+  readonly mounts?: readonly Mount[];
   /** The variables of its env files. */
   readonly env?: Readonly<Record<string, string>>;
   /** The secrets that become environment variables. */
   readonly secretEnv?: Readonly<Record<string, string>>;
-  /** Paths of the files with its secrets, in the order of the spec. */
-  readonly secrets?: readonly string[];
-  /** Directory with the container's metadata file; absent: there is none. */
-  readonly metadata?: string;
-  /** The file for its end message; absent: there is none. */
-  readonly endMessage?: string;
-  /** What it has as a log router. */
-  readonly logRouter?: LogRouterPlacement;
-  /** The socket of the shared proxy to which it belongs or which it uses. */
-  readonly proxy?: ProxyPlacement;
   /** Variables with what the engine has for it, such as the address of its log router. */
   readonly engineEnv?: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
@@ -76,8 +64,10 @@ export interface Placement {
   readonly users?: UsersPlacement;
 }
 
-/** As stat(2) has it. */
-export interface FileIdentity {
+export interface MountSource {
+  /** Absolute path. */
+  readonly path: string;
+  /** These two as stat(2) has them. */
   readonly device: bigint;
   readonly inode: bigint;
 }
@@ -87,14 +77,8 @@ export interface UsersPlacement {
   readonly namespace: string;
   /** Id of the host that is 0 in it. */
   readonly first: number;
-}
-
-/** Directories of the host for a log router. */
-export interface LogRouterPlacement {
-  /** With config.json. */
-  readonly config: string;
-  /** For its socket. */
-  readonly run: string;
+  /** Root file system of the pause program, where they can reach it. */
+  readonly pause: string;
 }
 
 export interface ImagePlacement {
@@ -117,15 +101,11 @@ export function launchOf(task: TaskSpec, container: ContainerSpec, placement: Pl
       // Their files belong to the task's users already.
       ...(placement.image?.volumes ?? []).map((one) => volumeOf(container, one)),
       ...[
-        ...container.mounts.map((mount, at) => bindOf(task, container, mount, placement, at)),
+        ...container.mounts.map((mount, at) => bindOf(container, mount, placement.sources![at]!)),
         ...fileMounts(network, container, config),
         ...resolvMounts(placement.resolv, container, config),
-        ...metadataMount(container, placement),
-        ...endMessageMount(container, placement),
-        ...routerMounts(placement),
-        ...proxyMounts(placement.proxy),
         ...relayMounts(relay),
-        ...secretMounts(container, placement),
+        ...(placement.mounts ?? []),
         ...sharedMemory(container),
       ].map((mount) => mappedMount(mount, placement.users)),
     ],
@@ -244,27 +224,6 @@ function mappedMount(mount: Mount, users: UsersPlacement | undefined): Mount {
   return { ...mount, options: [...(mount.options ?? []), option], uidMappings: ids, gidMappings: ids };
 }
 
-function metadataMount({ metadata: target }: ContainerSpec, { metadata: source }: Placement): Mount[] {
-  if (target === undefined || source === undefined) return [];
-  return [{ destination: target, source, type: "bind", options: ["bind", "rprivate", "nosuid", "nodev", "noexec", "src-nofollow", "rro"] }];
-}
-
-function endMessageMount({ endMessage }: ContainerSpec, { endMessage: source }: Placement): Mount[] {
-  if (endMessage === undefined || source === undefined) return [];
-  const options = ["bind", "rprivate", "nosuid", "nodev", "noexec", "src-nofollow", "rw"];
-  return [{ destination: endMessage.path, source, type: "bind", options }];
-}
-
-/** Its secrets are mounted below its configuration, so that this comes before secretMounts. */
-function routerMounts({ logRouter }: Placement): Mount[] {
-  if (logRouter === undefined) return [];
-  const options = ["bind", "rprivate", "nosuid", "nodev", "noexec", "src-nofollow"];
-  return [
-    { destination: ROUTER_CONFIG, source: logRouter.config, type: "bind", options: [...options, "ro"] },
-    { destination: ROUTER_RUN, source: logRouter.run, type: "bind", options: [...options, "rw"] },
-  ];
-}
-
 /** Takes the place of the usual one, which has 64 MiB. */
 function sharedMemory({ shmSize, mounts }: ContainerSpec): Mount[] {
   if (shmSize === undefined || mounts.some(({ target }) => target === SHARED_MEMORY)) return [];
@@ -287,13 +246,6 @@ function rlimitsOf({ rlimits }: ContainerSpec): Pick<CommandLaunch, "rlimits"> {
   };
 }
 
-function secretMounts({ secrets = [] }: ContainerSpec, { secrets: sources = [] }: Placement): Mount[] {
-  const options = ["bind", "rprivate", "nosuid", "nodev", "noexec", "src-nofollow", "rro"];
-  return secrets.flatMap(({ target }, at) =>
-    target === undefined ? [] : [{ destination: target, source: sources[at]!, type: "bind", options }],
-  );
-}
-
 /** The runtime does not follow a link at the end of the source. With a device and an inode it takes nothing but this file. */
 const NOT_FOLLOWED = "src-nofollow";
 
@@ -306,11 +258,7 @@ function volumeOf(container: ContainerSpec, { target, source }: ImagePlacement["
   return { destination: target, source, type: "bind", options: [...bindOptions(container), "rw"] };
 }
 
-function bindOf(task: TaskSpec, container: ContainerSpec, mount: MountSpec, { volume, sources }: Placement, at: number): Mount {
-  const made = () => (mount.subPath === undefined ? volume(mount.volume!) : `${volume(mount.volume!)}/${mount.subPath}`);
-  // With `hostPaths`, the engine has already opened the source and bound it, so that nobody can replace it in the meantime.
-  const source = (task.hostPaths === undefined ? sourceOf(task, mount) : undefined) ?? made();
-  const { device, inode } = sources[at]!;
+function bindOf(container: ContainerSpec, { target, readOnly }: MountSpec, { path, device, inode }: MountSource): Mount {
   const ofFile = bindOptions(container).map((option) => (option === NOT_FOLLOWED ? `${NOT_FOLLOWED}=${device}:${inode}` : option));
-  return { destination: mount.target, source, type: "bind", options: [...ofFile, mount.readOnly ? "rro" : "rw"] };
+  return { destination: target, source: path, type: "bind", options: [...ofFile, readOnly ? "rro" : "rw"] };
 }

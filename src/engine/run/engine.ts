@@ -9,7 +9,6 @@ import { systemClock } from "./clock.ts";
 import { derivedConditions } from "./conditions.ts";
 import { type Attachment, type AttachOptions, type AttachRequest, attachTo, checkLog, checkStdin, endsOnce } from "./containers/attach.ts";
 import { containerOf, isRunning, runningContainer } from "./containers/container-of.ts";
-import type { KeptVolumes } from "./containers/kept-volumes.ts";
 import type { OrphanView } from "./containers/orphans.ts";
 import { type UsageView, usages } from "./containers/usage.ts";
 import type { Applied, ApplyOptions } from "./desired/apply.ts";
@@ -23,12 +22,13 @@ import { type DetailOptions, detailOf, type TaskDetail } from "./detail.ts";
 import { EngineError, unknownTask } from "./errors.ts";
 import type { ImageCare } from "./image-care.ts";
 import { type LogQuery, readContainerLog } from "./logs/logs.ts";
-import type { Interfaces } from "./network/interfaces.ts";
 import { taskAt } from "./network/networks.ts";
 import { type Forwarded, forwardTo } from "./network/port-forward.ts";
 import { relayOf } from "./network/relays.ts";
 import { type EngineParts, partsOf } from "./parts.ts";
 import { takePlace } from "./place.ts";
+import type { Interfaces } from "./resources/interfaces.ts";
+import type { KeptVolumes } from "./resources/kept-volumes.ts";
 import { restore } from "./restore.ts";
 import { checkSettings, type EngineSettings, type NodeView } from "./settings.ts";
 import { ledgerView, type TaskView, viewOf } from "./view.ts";
@@ -77,9 +77,7 @@ export class Engine {
 
   /** All tasks, by id. */
   list(): TaskView[] {
-    return [...this.#parts.turns.records.values()]
-      .map((record) => viewOf(record, this.#parts.paths))
-      .sort((a, b) => (a.id < b.id ? -1 : 1));
+    return [...this.#parts.records.values()].map((record) => viewOf(record, this.#parts.paths)).sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
   /** Containers that exist on disk and that the store does not know. */
@@ -158,18 +156,18 @@ export class Engine {
 
   /** Resource usage of each running container, of one group or of all. Containers that end during the call are left out. */
   async usage(group?: string): Promise<UsageView[]> {
-    const tasks = [...this.#parts.turns.records.values()].filter((record) => group === undefined || record.group === group);
+    const tasks = [...this.#parts.records.values()].filter((record) => group === undefined || record.group === group);
     return usages(tasks, this.#parts.runtime);
   }
 
   /** Returns what `apply` would do, without doing it. @throws EngineError invalid-spec, invalid-argument, no-room */
   plan(file: TaskFile, group: string, options: ApplyOptions = {}): TaskDifference[] {
-    const tasks = [...this.#parts.turns.records.values()];
+    const tasks = [...this.#parts.records.values()];
     const { facts, hasVolumes } = this.#parts.edits;
     const present = {
       tasks,
       projectOf: projectsIn(facts.projects ?? {}, tasks, hasVolumes),
-      succeeded: [...this.#parts.turns.succeeded.values()],
+      succeeded: [...this.#parts.succeeded.values()],
       capacity: this.#parts.capacity,
       revision: facts.revision,
       at: systemClock.now(),
@@ -187,7 +185,7 @@ export class Engine {
     const task = this.#find(name, group);
     const { id } = task;
     const view = () => {
-      const record = this.#parts.turns.records.get(id);
+      const record = this.#parts.records.get(id);
       return record && viewOf(record, this.#parts.paths);
     };
     const container = containerOf(view()!, query.container);
@@ -284,18 +282,18 @@ export class Engine {
   }
 
   get #overcommitted(): string {
-    return ledgerView([...this.#parts.turns.records.values()], this.#parts.capacity).overcommitted;
+    return ledgerView([...this.#parts.records.values()], this.#parts.capacity).overcommitted;
   }
 
   get node(): NodeView {
-    const records = [...this.#parts.turns.records.values()];
+    const records = [...this.#parts.records.values()];
     const { ledger, overcommitted } = ledgerView(records, this.#parts.capacity);
     const { bootId, epoch } = this.#parts.edits.facts;
     return {
       bootId,
       epoch,
       lastSequence: this.#parts.store.lastSequence,
-      tasks: this.#parts.turns.records.size,
+      tasks: this.#parts.records.size,
       ledger,
       conditions: [...this.#parts.conditions.all(), ...derivedConditions(records, overcommitted)],
     };
@@ -318,14 +316,13 @@ export class Engine {
   /** Stops managing tasks. Containers run on, and another engine may open the directory. */
   close(): void {
     for (const timer of this.#timers) clearInterval(timer);
+    for (const resource of this.#parts.resources) resource.stop?.();
     this.#parts.networkWatch.stop();
-    this.#parts.interfaces.stop();
     this.#parts.volumeWatch.stop();
     this.#parts.forwarding.stop();
     this.#parts.agents.stop();
     this.#parts.poll.stop();
     this.#parts.imageCare.stop();
-    this.#parts.metadata.stop();
     this.#parts.turns.stop();
     this.#parts.runtime.close();
     this.#parts.fence?.leave();
@@ -333,7 +330,7 @@ export class Engine {
   }
 
   #find(name: string, group: string): TaskRecord {
-    const records = [...this.#parts.turns.records.values()];
+    const records = [...this.#parts.records.values()];
     const found = taskNamed(records, name, group) ?? taskAt(records, name);
     if (found === undefined) throw unknownTask(name, group);
     return found;

@@ -1,24 +1,25 @@
 /** Removes the files and the record of a task after everything else of it is gone. */
 import type { TaskRecord } from "../model/index.ts";
-import type { Effects } from "./effects.ts";
 import type { EngineLog } from "./log.ts";
+import type { Mailbox } from "./mailbox.ts";
 import type { Probe } from "./probe.ts";
-import type { Turns } from "./turn.ts";
+import { forgetTask, type TaskResource } from "./resources/resource.ts";
 
 const RETRY_MS = 5_000;
 
+export interface ForgettingOptions {
+  readonly resources: readonly TaskResource[];
+  readonly mailbox: Mailbox;
+  readonly log: EngineLog;
+  readonly probe: Probe | undefined;
+}
+
 export class Forgetting {
-  readonly #turns: () => Turns;
-  readonly #effects: Effects;
-  readonly #log: EngineLog;
-  readonly #probe: Probe | undefined;
+  readonly #options: ForgettingOptions;
   readonly #going = new Set<string>();
 
-  constructor(turns: () => Turns, effects: Effects, { log, probe }: { readonly log: EngineLog; readonly probe: Probe | undefined }) {
-    this.#turns = turns;
-    this.#effects = effects;
-    this.#log = log;
-    this.#probe = probe;
+  constructor(options: ForgettingOptions) {
+    this.#options = options;
   }
 
   /** Every event of the task asks for this again until the record is removed. */
@@ -29,17 +30,17 @@ export class Forgetting {
   /** The files are removed before the record: after a crash between the two steps the record still names what is left. */
   async #forget(record: TaskRecord): Promise<void> {
     const { id } = record;
+    const { resources, mailbox, log, probe } = this.#options;
     this.#going.add(id);
     try {
-      this.#effects.forget(record);
-      await this.#effects.releaseShared(record);
+      await forgetTask(resources, id, record);
     } catch (error) {
-      this.#log("error", "not-removed", { task: id, message: String(error) });
+      log("error", "not-removed", { task: id, message: String(error) });
       this.#again(record);
       return;
     }
-    this.#probe?.("after-effect", "forget");
-    const removed = this.#turns().edit(
+    probe?.("after-effect", "forget");
+    const removed = mailbox.edit(
       (draft) => {
         draft.remove(id);
         return undefined;

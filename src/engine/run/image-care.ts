@@ -43,7 +43,7 @@ export interface ImagePull {
 
 export interface ImageCareOptions {
   readonly images: Images;
-  readonly records: () => Iterable<TaskRecord>;
+  readonly records: ReadonlyMap<string, TaskRecord>;
   /** Pull policy for containers and pulls that do not set one. */
   readonly policy: PullPolicy;
   readonly cleanUp: CleanUpSettings;
@@ -70,7 +70,7 @@ export class ImageCare {
   }
 
   list(): ImageInfo[] {
-    const records = [...this.#options.records()];
+    const records = [...this.#options.records.values()];
     const { kept = [] } = this.#options.cleanUp;
     return this.#options.images.list().map((image) => ({
       ...image,

@@ -1,55 +1,55 @@
-/** Builds the parts of an engine from its settings and its store, without starting anything. */
+/** Builds the parts of an engine from its settings and its store, without starting anything. Each part gets those that stand above it. */
 import { dirname, join } from "node:path";
 import { Fence, type KnownCgroup } from "../../executor/index.ts";
 import { checkSystemd, parentSlice } from "../cgroup/index.ts";
 import { ImageStore, type Images } from "../images/index.ts";
-import {
-  DEFAULT_OPTIONS,
-  DEFAULT_QUEUE,
-  DEFAULT_USERS,
-  type HostCapacity,
-  type TaskRecord,
-  taskIdOf,
-  type UserRange,
-} from "../model/index.ts";
-import type { TaskNetworks } from "../network/index.ts";
-import { locatePause, makePauseRoot } from "../pause/index.ts";
+import { DEFAULT_OPTIONS, DEFAULT_QUEUE, DEFAULT_USERS, type TaskRecord, taskIdOf } from "../model/index.ts";
+import { PauseRoot } from "../pause/index.ts";
 import type { HostSupport } from "../plan/index.ts";
-import { SecretFiles } from "../secrets/index.ts";
 import type { Contents, Store } from "../store/index.ts";
 import { TaskUsers } from "../users/index.ts";
 import { capacityOf } from "./capacity.ts";
 import { CarryingOut } from "./carrying-out.ts";
+import { Checking } from "./checking.ts";
 import { bootId, systemClock } from "./clock.ts";
 import { Conditions } from "./conditions.ts";
 import { Agents } from "./containers/agents.ts";
-import { postExit, postLost } from "./containers/exits.ts";
-import { KeptVolumes } from "./containers/kept-volumes.ts";
+import { ContainerEnds } from "./containers/ends.ts";
 import { Launching } from "./containers/launching.ts";
 import { makerOf } from "./containers/makers.ts";
-import { MetadataFiles } from "./containers/metadata.ts";
-import { type OrphanPolicy, Orphans, orphanTasks } from "./containers/orphans.ts";
-import { directoriesIn } from "./containers/own-directory.ts";
+import { Orphans } from "./containers/orphans.ts";
 import { ContainerRuntime } from "./containers/runtime.ts";
-import { SpecCopies } from "./containers/spec-copies.ts";
 import { Strays } from "./containers/strays.ts";
-import { hostFactsIn, succeededIn, tasksIn } from "./desired/codec.ts";
+import { hostFactsIn, succeededIn, succeededKey, tasksIn } from "./desired/codec.ts";
 import { Edits } from "./desired/edits.ts";
 import { Effects } from "./effects.ts";
 import { ImageCare, imagesOf } from "./image-care.ts";
-import type { EngineLog } from "./log.ts";
-import { EndMessages } from "./logs/end-messages.ts";
 import { Forwarding } from "./logs/forwarding.ts";
-import { LogRouters } from "./logs/log-routers.ts";
-import { Interfaces } from "./network/interfaces.ts";
+import { Mailbox } from "./mailbox.ts";
 import { NetworkNames } from "./network/names.ts";
 import { networksOf, shortKey, stateKey } from "./network/networks.ts";
 import { NetworkRoutes } from "./network/routes.ts";
-import { SharedProxies } from "./network/shared-proxies.ts";
 import { NetworkWatch } from "./network/watch.ts";
 import { Paths } from "./paths.ts";
 import { Poll } from "./poll.ts";
-import { Pulling } from "./pulling.ts";
+import { FreshImages, Pulling } from "./pulling.ts";
+import { ContainerLogs } from "./resources/container-logs.ts";
+import { EndMessages } from "./resources/end-messages.ts";
+import { ImageRoots } from "./resources/image-roots.ts";
+import { Interfaces } from "./resources/interfaces.ts";
+import { KeptVolumes } from "./resources/kept-volumes.ts";
+import { LogRouters } from "./resources/log-routers.ts";
+import { MetadataFiles } from "./resources/metadata.ts";
+import { NameServers } from "./resources/name-servers.ts";
+import { OwnNetwork } from "./resources/network.ts";
+import { directoriesIn } from "./resources/own-directory.ts";
+import type { TaskResource } from "./resources/resource.ts";
+import { ContainerSecrets } from "./resources/secrets.ts";
+import { SharedProxies } from "./resources/shared-proxies.ts";
+import { SpecCopies } from "./resources/spec-copies.ts";
+import { TaskCgroups } from "./resources/task-cgroup.ts";
+import { PrivateUsers } from "./resources/users.ts";
+import { TaskVolumes } from "./resources/volumes.ts";
 import type { EngineSettings } from "./settings.ts";
 import { Turns } from "./turn.ts";
 import { VolumeWatch } from "./volume-watch.ts";
@@ -57,191 +57,123 @@ import { VolumeWatch } from "./volume-watch.ts";
 const LAUNCH_TIMEOUT_MS = 120_000;
 const POLL_MS = 2 * 60_000;
 
-export interface EngineParts {
-  readonly store: Store;
-  readonly paths: Paths;
-  readonly turns: Turns;
-  readonly edits: Edits;
-  readonly runtime: ContainerRuntime;
-  readonly fence: Fence | undefined;
-  readonly conditions: Conditions;
-  readonly specCopies: SpecCopies;
-  readonly orphans: Orphans;
-  readonly strays: Strays;
-  readonly orphanPolicy: OrphanPolicy;
-  readonly networks: TaskNetworks;
-  readonly keptVolumes: KeptVolumes;
-  readonly interfaces: Interfaces;
-  readonly networkWatch: NetworkWatch;
-  readonly volumeWatch: VolumeWatch;
-  readonly agents: Agents;
-  readonly forwarding: Forwarding;
-  readonly images: Images;
-  readonly imageCare: ImageCare;
-  readonly secrets: SecretFiles;
-  readonly pulling: Pulling;
-  readonly metadata: MetadataFiles;
-  readonly endMessages: EndMessages;
-  readonly poll: Poll;
-  readonly capacity: HostCapacity;
-  /** What tasks may ask for. */
-  readonly support: HostSupport;
-  readonly users: UserRange;
-  readonly taskUsers: TaskUsers;
-  readonly log: EngineLog;
-}
+export type EngineParts = ReturnType<typeof partsOf>;
 
 /** `store`: the open store of the settings' state directory, and what is in it. @throws ExecutorError runtime-not-found, runtime-version */
-export function partsOf(settings: EngineSettings, store: Store, { records, damaged }: Contents): EngineParts {
-  const {
-    stateDir,
-    cgroupParent,
-    cgroupManager = "cgroupfs",
-    taskLimits = true,
-    userIds = DEFAULT_USERS,
-    images: imageSettings = {},
-    probe,
-    log = () => {},
-  } = settings;
+export function partsOf(settings: EngineSettings, store: Store, { records: rows, damaged }: Contents) {
+  const { stateDir, cgroupManager = "cgroupfs", taskLimits = true, userIds = DEFAULT_USERS, probe, log = () => {} } = settings;
+  const { pullPolicy = "default", cleanUp = {}, ...ofImages } = settings.images ?? {};
+  if (cgroupManager === "systemd") checkSystemd();
+  const cgroupParent = cgroupManager === "systemd" ? parentSlice(settings.cgroupParent) : settings.cgroupParent;
+  const runtimes = settings.runtimes ?? {};
+  const support: HostSupport = { hasTaskLimits: taskLimits, runtimes };
+  const capacity = capacityOf(settings.capacity);
   const paths = new Paths(stateDir, settings.namespaceDir === undefined ? undefined : dirname(settings.namespaceDir));
   const conditions = new Conditions(log);
-  const specCopies = new SpecCopies(paths);
-  const networks = networksOf(settings);
-  const metadata = new MetadataFiles(paths, log);
-  const endMessages = new EndMessages(paths, log);
-  const logRouters = new LogRouters({ paths, records: () => turns.records });
-  const sharedProxies = new SharedProxies({ paths, records: () => turns.records });
-  const orphans: Orphans = new Orphans({ present: () => runtime.present() });
-  const keptVolumes = new KeptVolumes({ paths, records: () => turns.records, orphans: () => orphanTasks(orphans, specCopies) });
-  const fence = settings.isOwnProcess ? new Fence({ cgroupParent, key: stateKey(stateDir), stateDir: paths.executors }) : undefined;
-  const parent = cgroupManager === "systemd" ? parentSlice(cgroupParent) : cgroupParent;
-  const support: HostSupport = { hasTaskLimits: taskLimits, runtimes: settings.runtimes ?? {} };
-  const runtime = new ContainerRuntime(
-    {
-      stateDir: paths.executors,
-      memoryDir: paths.executorsInMemory,
-      binary: settings.runtime,
-      makerOf: (id) => makerOf(turns.records, support.runtimes, id),
-      launchTimeoutMs: settings.launchTimeoutMs ?? LAUNCH_TIMEOUT_MS,
-      cgroupOf: (id) => cgroupOf(turns.records.get(taskIdOf(id)), parent),
-      ...{ fence, log },
-    },
-    {
-      onExit: (id, process) => void postExit(turns, runtime, id, process),
-      onLost: (id, error) => postLost({ turns, log }, id, error),
-    },
+  conditions.set("RecordsDamaged", damaged.map(({ kind, key }) => `${kind} ${key}`).join(", "));
+
+  // What is known, and what is asked for.
+  const records = new Map(tasksIn(rows, store.path).map((record) => [record.id, record]));
+  const succeeded = new Map(succeededIn(rows).map((one) => [succeededKey(one), one]));
+  const mailbox = new Mailbox();
+  const { epoch = 0, revision = 0, interfaces: attached = [] } = hostFactsIn(rows) ?? {};
+  const hasVolumes = (group: string) => directoriesIn(paths.keptOf(group)).length > 0;
+  const edits = new Edits(
+    mailbox,
+    { capacity, users: userIds, cgroupParent: settings.cgroupParent, cgroupManager, hasVolumes, hasTaskLimits: taskLimits },
+    { epoch: epoch + 1, bootId: bootId(), revision, interfaces: attached },
   );
 
-  const { pullPolicy = "default", cleanUp = {}, ...ofImages } = imageSettings;
-  const images = new ImageStore({
+  // What is on the host.
+  const fence = settings.isOwnProcess
+    ? new Fence({ cgroupParent: settings.cgroupParent, key: stateKey(stateDir), stateDir: paths.executors })
+    : undefined;
+  const runtime = new ContainerRuntime({
+    stateDir: paths.executors,
+    memoryDir: paths.executorsInMemory,
+    binary: settings.runtime,
+    makerOf: (id) => makerOf(records, runtimes, id),
+    launchTimeoutMs: settings.launchTimeoutMs ?? LAUNCH_TIMEOUT_MS,
+    cgroupOf: (id) => cgroupOf(records.get(taskIdOf(id)), cgroupParent),
+    ...{ fence, log },
+  });
+  const ends = new ContainerEnds({ records, mailbox, runtime, log });
+  const pause = new PauseRoot(paths.pause, runtime.binary);
+  const networks = networksOf(settings);
+  const fresh = new FreshImages();
+  const images: Images = new ImageStore({
     ...{ directory: paths.images, bootId: bootId(), ...ofImages },
     onSyncError: (error) => log("error", "layers-not-synced", { message: String(error) }),
-    inUse: () => [...imagesOf(turns.records.values()), ...pulling.fresh],
+    inUse: () => [...imagesOf(records.values()), ...fresh.all()],
   });
-  if (cgroupManager === "systemd") checkSystemd();
-  const secrets = new SecretFiles(paths.secrets);
-  const maker = () => ({ binary: runtime.binary, pauseRoot: makePauseRoot(paths.pause, locatePause(runtime.binary)) });
-  const taskUsers = new TaskUsers({ directory: usersDirectory(settings, paths), layers: images.layers, maker });
-  const common = {
-    paths,
-    images,
-    secrets,
-    metadata,
+  const users = new TaskUsers({ directory: usersDirectory(settings, paths), layers: images.layers, binary: runtime.binary, pause });
+  const specCopies = new SpecCopies(paths);
+  const orphans = new Orphans(runtime, specCopies);
+  const keptVolumes = new KeptVolumes({ paths, records, orphans });
+  const interfaces = new Interfaces({ edits, records });
+  const endMessages = new EndMessages(paths, log);
+  const logRouters = new LogRouters({ paths, records });
+
+  // The order in which the resources of a task are prepared. What can fail soon comes before what takes long.
+  const resources: readonly TaskResource[] = [
+    new ContainerLogs(paths),
+    specCopies,
+    new TaskCgroups({ binary: runtime.binary, cgroupParent, runtimes }),
+    interfaces,
+    new OwnNetwork({ networks, interfaces, users, runtimes }),
+    new NameServers(paths),
+    new MetadataFiles(paths, log),
     endMessages,
     logRouters,
-    sharedProxies,
-    keptVolumes,
-    networks,
-    users: taskUsers,
-    runtimes: support.runtimes,
-    cgroupParent: parent,
-  };
-  const launching = new Launching({ ...common, binary: runtime.binary });
-  const pulling: Pulling = new Pulling({ images, launching, policy: pullPolicy });
-  const interfaces = new Interfaces({ edits: () => edits, records: () => turns.records });
-  const effects = new Effects({ ...common, interfaces, runtime, launching, pulling, specCopies });
-  const carryingOut = new CarryingOut({ turns: () => turns, effects, runtime, log, probe });
+    new SharedProxies({ paths, records }),
+    new ContainerSecrets(paths.secrets),
+    new ImageRoots({ images, users, log }),
+    new PrivateUsers({ users, images }),
+    new TaskVolumes({ paths, kept: keptVolumes, images, runtimes, log }),
+  ];
 
-  conditions.set("RecordsDamaged", damaged.map(({ kind, key }) => `${kind} ${key}`).join(", "));
-  const capacity = capacityOf(settings.capacity);
-  const turns: Turns = new Turns(
-    {
-      store,
-      clock: systemClock,
-      options: { ...DEFAULT_OPTIONS, ...settings.options },
-      capacity,
-      queue: { ...DEFAULT_QUEUE, ...settings.queue },
-      facts: () => edits.facts,
-      carryOut: (order) => carryingOut.begin(order),
-      onStore: (error) => {
-        conditions.store(error);
-        if (error === undefined) store.keepReserve();
-      },
-      onDefect: (error) => log("error", "event-failed", defectFacts(error)),
-      probe,
+  // What acts.
+  const pulling = new Pulling({ images, fresh, policy: pullPolicy });
+  const launching = new Launching({ paths, resources, pause, cgroupParent, runtimes });
+  const checking = new Checking({ runtime, networks, runtimes });
+  const effects = new Effects({ resources, runtime, launching, pulling, checking });
+  const carryingOut = new CarryingOut({ resources, mailbox, effects, ends, log, probe });
+  const turns = new Turns({
+    ...{ store, mailbox, records, succeeded, capacity, probe, host: edits },
+    clock: systemClock,
+    options: { ...DEFAULT_OPTIONS, ...settings.options },
+    queue: { ...DEFAULT_QUEUE, ...settings.queue },
+    carryOut: (order) => carryingOut.begin(order),
+    onStore: (error) => {
+      conditions.store(error);
+      if (error === undefined) store.keepReserve();
     },
-    tasksIn(records, store.path),
-    succeededIn(records),
-  );
+    onDefect: (error) => log("error", "event-failed", defectFacts(error)),
+  });
+
+  // What follows from each change.
   const names = new NetworkNames(networks, log);
-  turns.onCommit(() => names.refresh([...turns.records.values()]));
   const routes = new NetworkRoutes(networks, log);
-  turns.onCommit(() => routes.refresh([...turns.records.values()]));
   const forwarding = new Forwarding({
-    paths,
-    records: () => turns.records,
+    ...{ paths, records, journalSocket: settings.journalSocket, logRouters, log },
     onCommit: (listener) => turns.onCommit(listener),
-    journalSocket: settings.journalSocket,
-    logRouters,
-    log,
   });
+  const agents = new Agents({ records, runtime, mailbox });
+  turns.onCommit(() => names.refresh([...records.values()]));
+  turns.onCommit(() => routes.refresh([...records.values()]));
   turns.onCommit(() => forwarding.refresh());
-  const agents = new Agents({
-    records: () => turns.records,
-    spawn: (id, request) => runtime.spawn(id, request),
-    post: (task, happening) => turns.post(task, happening),
-  });
   turns.onCommit(() => agents.refresh());
-  const { epoch = 0, revision = 0, interfaces: attached = [] } = hostFactsIn(records) ?? {};
-  const facts = { epoch: epoch + 1, bootId: bootId(), revision, interfaces: attached };
-  const hasVolumes = (group: string) => directoriesIn(paths.keptOf(group)).length > 0;
-  const edits: Edits = new Edits(
-    turns,
-    { capacity, users: userIds, cgroupParent, cgroupManager, hasVolumes, hasTaskLimits: taskLimits },
-    facts,
-  );
+  turns.onCommit(() => pulling.cancelUnwanted(records));
 
   return {
-    store,
-    paths,
-    turns,
-    edits,
-    runtime,
-    fence,
-    conditions,
-    specCopies,
-    orphans,
-    strays: new Strays({ ...common, runtime, log, forget: (id) => effects.forget({ id, cgroup: null }) }),
+    ...{ store, paths, conditions, records, succeeded, mailbox, edits, fence, runtime, ends, networks, images, specCopies, orphans },
+    ...{ keptVolumes, interfaces, endMessages, resources, turns, forwarding, agents, capacity, support, users: userIds, log },
+    strays: new Strays({ resources, runtime, log }),
     orphanPolicy: settings.orphans ?? "show",
-    networks,
-    keptVolumes,
-    interfaces,
-    networkWatch: new NetworkWatch({ networks, conditions, records: () => turns.records, intervalMs: settings.networkCheckMs }),
-    agents,
-    forwarding,
-    volumeWatch: new VolumeWatch({ paths, turns, log, intervalMs: settings.volumeCheckMs }),
-    images,
-    secrets,
-    imageCare: new ImageCare({ images, records: () => turns.records.values(), policy: pullPolicy, cleanUp, log }),
-    pulling,
-    metadata,
-    endMessages,
-    poll: new Poll({ everyMs: settings.pollMs ?? POLL_MS, runtime, turns: () => turns, log }),
-    capacity,
-    support,
-    users: userIds,
-    taskUsers,
-    log,
+    networkWatch: new NetworkWatch({ networks, conditions, records, intervalMs: settings.networkCheckMs }),
+    volumeWatch: new VolumeWatch({ paths, records, mailbox, log, intervalMs: settings.volumeCheckMs }),
+    imageCare: new ImageCare({ images, records, policy: pullPolicy, cleanUp, log }),
+    poll: new Poll({ everyMs: settings.pollMs ?? POLL_MS, runtime, records, mailbox, ends, log }),
   };
 }
 

@@ -1,10 +1,10 @@
 /** Polls for changes that no event reports. */
-import type { Observation } from "../model/index.ts";
-import { postExit } from "./containers/exits.ts";
+import type { Observation, TaskRecord } from "../model/index.ts";
+import type { ContainerEnds } from "./containers/ends.ts";
 import type { ContainerRuntime } from "./containers/runtime.ts";
 import type { EngineLog } from "./log.ts";
+import type { Mailbox } from "./mailbox.ts";
 import { type Missed, missedIn } from "./missed.ts";
-import type { Turns } from "./turn.ts";
 
 /** A random part of each interval, so that several engines do not poll at the same moment. */
 const JITTER = 0.1;
@@ -12,7 +12,9 @@ const JITTER = 0.1;
 export interface PollOptions {
   readonly everyMs: number;
   readonly runtime: ContainerRuntime;
-  readonly turns: () => Turns;
+  readonly records: ReadonlyMap<string, TaskRecord>;
+  readonly mailbox: Mailbox;
+  readonly ends: ContainerEnds;
   readonly log: EngineLog;
 }
 
@@ -38,10 +40,9 @@ export class Poll {
   }
 
   async #look(): Promise<void> {
-    const { runtime, log } = this.#options;
-    const turns = this.#options.turns();
+    const { runtime, records, ends, log } = this.#options;
     try {
-      const before = [...turns.records.values()];
+      const before = [...records.values()];
       const found = await runtime.onDisk();
       const states = new Map([...found].map(([id, one]) => [id, one?.state]));
       for (const missed of missedIn(before, states)) {
@@ -51,7 +52,7 @@ export class Poll {
           await this.#observe(missed).catch((error) => log("error", "not-looked-at", { id: runtimeId, message: String(error) }));
         else {
           log("info", "missed", { task, container, is });
-          await postExit(turns, runtime, runtimeId, found.get(runtimeId)!.process!);
+          await ends.report(runtimeId, found.get(runtimeId)!.process!);
         }
       }
     } catch (error) {
@@ -61,11 +62,11 @@ export class Poll {
 
   /** Reports what is found. A container whose records are gone may run: one that does and can be acted on is told by whoever follows it. */
   async #observe({ task, container, generation, runtimeId, is }: Missed): Promise<void> {
-    const { runtime, log, turns } = this.#options;
+    const { runtime, log, mailbox } = this.#options;
     const observation = is === "running" ? ({ state: is } as const) : await unusable(runtime, runtimeId);
     if (observation === undefined) return;
     log("info", "missed", { task, container, is: observation.state });
-    turns().post(task, { type: "observed", container, generation, observation });
+    mailbox.post(task, { type: "observed", container, generation, observation });
   }
 }
 

@@ -3,8 +3,7 @@ import { expect, test } from "vitest";
 import type { Images, Pin } from "../images/index.ts";
 import { newRecord, type TaskRecord } from "../model/index.ts";
 import { type ImageConfig, taskSchema } from "../spec/index.ts";
-import type { Launching } from "./containers/launching.ts";
-import { Pulling } from "./pulling.ts";
+import { FreshImages, Pulling } from "./pulling.ts";
 
 const CONFIG: ImageConfig = {
   ...{ os: "linux", architecture: "amd64", env: [], entrypoint: [], cmd: ["x"], user: null, cwd: null },
@@ -30,8 +29,7 @@ test("E45: the next incarnation has the image that was recorded, whatever its ta
   const spec = taskSchema.parse({ name: "t", containers: [{ name: "c", image: REFERENCE }] });
   const record = newRecord({ id: "g.t.1", group: "g", spec, cgroup: null, at: { bootId: "b", bootMs: 0, wallMs: 0 } });
   const images = new TaggedImages();
-  const launching = { check: () => {} } as Partial<Launching> as Launching;
-  const pulling = new Pulling({ images: images as Partial<Images> as Images, launching, policy: "default" });
+  const pulling = new Pulling({ images: images as Partial<Images> as Images, fresh: new FreshImages(), policy: "default" });
   const pulled = (of: TaskRecord, generation: number) =>
     pulling.pull(of, { container: "c", generation, runtimeId: `${of.id}.c.${generation}` });
 

@@ -1,13 +1,12 @@
-/** Prepares containers: checks their inputs, pulls their images, and makes their root file systems. Each step is cancelled when no task needs it any more. */
+/** Pulls the images of containers. That, and what else takes long before a container is there, is cancelled when no task needs it any more. */
 import { ImageError, type Images, type Pin, pullDecision } from "../images/index.ts";
 import { type ActionError, type ImageRecord, specOf, type TaskRecord } from "../model/index.ts";
 import { type Incarnation, imageProcess } from "../plan/index.ts";
 import type { ContainerSpec, PullPolicy } from "../spec/index.ts";
-import type { Launching } from "./containers/launching.ts";
 
 export interface PullingOptions {
   readonly images: Images;
-  readonly launching: Launching;
+  readonly fresh: FreshImages;
   /** Pull policy for containers that do not set one. */
   readonly policy: PullPolicy;
 }
@@ -23,6 +22,28 @@ export class PullFailure extends Error {
   }
 }
 
+/** Images that were pulled but are not yet in the record of their container. They must not be removed. */
+export class FreshImages {
+  /** By runtime id. */
+  readonly #images = new Map<string, { readonly task: string; readonly container: string; readonly image: ImageRecord }>();
+
+  add({ id: task }: TaskRecord, { container, runtimeId }: Incarnation, image: ImageRecord): void {
+    this.#images.set(runtimeId, { task, container, image });
+  }
+
+  /** Forgets those that are in their record, or that nobody wants. */
+  drop(records: ReadonlyMap<string, TaskRecord>): void {
+    for (const [id, { task, container }] of this.#images) {
+      const found = records.get(task)?.containers.find(({ name }) => name === container);
+      if (found?.runtimeId !== id || found.applied !== "PULLED") this.#images.delete(id);
+    }
+  }
+
+  all(): readonly ImageRecord[] {
+    return [...this.#images.values()].map(({ image }) => image);
+  }
+}
+
 export class Pulling {
   readonly #options: PullingOptions;
   readonly #inFlight = new Map<
@@ -30,23 +51,19 @@ export class Pulling {
     { readonly task: string; readonly incarnation: Incarnation; readonly controller: AbortController }
   >();
 
-  /** Images that were pulled but are not yet in the record of their container, by runtime id. */
-  readonly #fresh = new Map<string, { readonly task: string; readonly container: string; readonly image: ImageRecord }>();
-
   constructor(options: PullingOptions) {
     this.#options = options;
   }
 
-  /** Returns undefined if the container has no image. @throws PullFailure; Error: another input is missing; the message has its path */
+  /** Returns undefined if the container has no image. @throws PullFailure */
   async pull(record: TaskRecord, incarnation: Incarnation): Promise<ImageRecord | undefined> {
-    const { launching, policy: ofHost } = this.#options;
+    const { fresh, policy: ofHost } = this.#options;
     const spec = specOf(record, incarnation.container);
-    launching.check(record, incarnation.container);
     if (spec?.image === undefined) return undefined;
     const policy = spec.pullPolicy ?? ofHost;
     try {
-      const image = await this.#cancellable(record, incarnation, (signal) => this.#pull(record, spec, policy, signal));
-      this.#fresh.set(incarnation.runtimeId, { task: record.id, container: spec.name, image });
+      const image = await this.cancellable(record, incarnation, (signal) => this.#pull(record, spec, policy, signal));
+      fresh.add(record, incarnation, image);
       return image;
     } catch (error) {
       if (!(error instanceof ImageError)) throw error;
@@ -54,17 +71,9 @@ export class Pulling {
     }
   }
 
-  /** Makes the root file system of one incarnation, if the container has an image. @throws ImageError */
-  async makeRoot(record: TaskRecord, incarnation: Incarnation): Promise<void> {
-    await this.#cancellable(record, incarnation, (signal) => this.#options.launching.makeRoot(record, incarnation, signal));
-  }
-
   /** Cancels the work for containers that are no longer to run. Called after each change. */
   cancelUnwanted(records: ReadonlyMap<string, TaskRecord>): void {
-    for (const [id, { task, container }] of this.#fresh) {
-      const found = records.get(task)?.containers.find(({ name }) => name === container);
-      if (found?.runtimeId !== id || found.applied !== "PULLED") this.#fresh.delete(id);
-    }
+    this.#options.fresh.drop(records);
     for (const { task, incarnation, controller } of this.#inFlight.values()) {
       const found = records.get(task)?.containers.find(({ name }) => name === incarnation.container);
       if (found?.generation === incarnation.generation && found.desired === "RUNNING") continue;
@@ -72,12 +81,8 @@ export class Pulling {
     }
   }
 
-  /** Images that were pulled but are not yet recorded. They must not be removed. */
-  get fresh(): readonly ImageRecord[] {
-    return [...this.#fresh.values()].map(({ image }) => image);
-  }
-
-  async #cancellable<T>(record: TaskRecord, incarnation: Incarnation, action: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  /** @param action gets a signal that is aborted when the incarnation is not wanted any more. @throws what `action` throws */
+  async cancellable<T>(record: TaskRecord, incarnation: Incarnation, action: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const controller = new AbortController();
     this.#inFlight.set(incarnation.runtimeId, { task: record.id, incarnation, controller });
     try {

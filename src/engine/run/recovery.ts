@@ -6,7 +6,7 @@ import { ExecutorError } from "../../executor/index.ts";
 import type { ContainerExit, ContainerRecord, Instant, Observation, TaskRecord } from "../model/index.ts";
 import { type ContainerRuntime, exitOf } from "./containers/runtime.ts";
 import { Limit } from "./limit.ts";
-import type { Happening } from "./turn.ts";
+import type { Happening } from "./mailbox.ts";
 
 export interface Recovered {
   /** Events to post, in order for each task. */

@@ -4,10 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { DEFAULT_OPTIONS, DEFAULT_QUEUE, newRecord } from "../model/index.ts";
+import { DEFAULT_OPTIONS, DEFAULT_QUEUE, newRecord, type TaskRecord } from "../model/index.ts";
 import { taskSchema } from "../spec/index.ts";
 import { Store } from "../store/index.ts";
 import type { Order } from "./desired/draft.ts";
+import { Mailbox } from "./mailbox.ts";
 import { Turns } from "./turn.ts";
 
 let directory: string;
@@ -28,40 +29,51 @@ const recordOf = (name: string) => {
   return newRecord({ id: `default.${name}.1`, group: "default", spec, cgroup: null, at });
 };
 
-function turnsWith(carryOut: (order: Order) => void, defects: unknown[]): Turns {
+function turnsWith(carryOut: (order: Order) => void, defects: unknown[]) {
+  const mailbox = new Mailbox();
+  const records = new Map<string, TaskRecord>();
   const options = {
-    ...{ store, carryOut, capacity: { cpus: 1, memoryBytes: 1000 }, options: DEFAULT_OPTIONS, queue: DEFAULT_QUEUE },
+    ...{
+      store,
+      carryOut,
+      mailbox,
+      records,
+      succeeded: new Map(),
+      capacity: { cpus: 1, memoryBytes: 1000 },
+      options: DEFAULT_OPTIONS,
+      queue: DEFAULT_QUEUE,
+    },
     clock: { now: () => at },
-    facts: () => ({ epoch: 1, bootId: "b", revision: 0 }),
+    host: { facts: { epoch: 1, bootId: "b", revision: 0 } },
     onStore: () => {},
     onDefect: (error: unknown) => void defects.push(error),
   };
-  const turns = new Turns(options, [], []);
+  const turns = new Turns(options);
   turns.release();
-  return turns;
+  return { turns, mailbox, records };
 }
 
 test("an event that cannot be applied is dropped and told, and the others of its turn are stored", async () => {
   const defects: unknown[] = [];
   const orders: Order[] = [];
-  const turns = turnsWith((order) => void orders.push(order), defects);
-  await turns.edit((draft) => {
+  const { turns, mailbox, records } = turnsWith((order) => void orders.push(order), defects);
+  await mailbox.edit((draft) => {
     draft.add(recordOf("a"));
     return undefined;
   });
   // No event of this type exists, so that reconcile throws.
-  turns.post("default.a.1", undefined as never);
-  turns.post("default.a.1", {
+  mailbox.post("default.a.1", undefined as never);
+  mailbox.post("default.a.1", {
     get type(): never {
       throw new Error("no event");
     },
   } as never);
-  await turns.edit((draft) => {
+  await mailbox.edit((draft) => {
     draft.add(recordOf("b"));
     return undefined;
   });
   expect(defects.length).toBeGreaterThan(0);
-  expect([...turns.records.keys()]).toEqual(["default.a.1", "default.b.1"]);
+  expect([...records.keys()]).toEqual(["default.a.1", "default.b.1"]);
   expect(orders.map(({ record }) => record.name)).toContain("b");
   turns.stop();
 });
@@ -69,7 +81,7 @@ test("an event that cannot be applied is dropped and told, and the others of its
 test("an action that cannot be begun, and a listener that throws, keep no others from theirs", async () => {
   const defects: unknown[] = [];
   const begun: string[] = [];
-  const turns = turnsWith(({ record }) => {
+  const { turns, mailbox } = turnsWith(({ record }) => {
     if (record.name === "a") throw new Error("not begun");
     begun.push(record.name);
   }, defects);
@@ -79,7 +91,7 @@ test("an action that cannot be begun, and a listener that throws, keep no others
   });
   turns.onCommit(() => heard++);
   const added = ["a", "b"].map((name) =>
-    turns.edit((draft) => {
+    mailbox.edit((draft) => {
       draft.add(recordOf(name));
       return undefined;
     }),
@@ -94,8 +106,8 @@ test("an action that cannot be begun, and a listener that throws, keep no others
 
 test("who waits for a change that cannot be stored, because of a defect, is answered", async () => {
   const defects: unknown[] = [];
-  const turns = turnsWith(() => {}, defects);
-  const wrong = turns.edit((draft) => {
+  const { turns, mailbox, records } = turnsWith(() => {}, defects);
+  const wrong = mailbox.edit((draft) => {
     // A circle is no JSON.
     const record = recordOf("a") as unknown as Record<string, unknown>;
     record["spec"] = { ...(record["spec"] as object), own: record };
@@ -104,10 +116,10 @@ test("who waits for a change that cannot be stored, because of a defect, is answ
   });
   await expect(wrong).rejects.toThrow();
   expect(defects).toHaveLength(1);
-  await turns.edit((draft) => {
+  await mailbox.edit((draft) => {
     draft.add(recordOf("b"));
     return undefined;
   });
-  expect([...turns.records.keys()]).toEqual(["default.b.1"]);
+  expect([...records.keys()]).toEqual(["default.b.1"]);
   turns.stop();
 });

@@ -2,44 +2,32 @@
  * The main loop of the engine. All events that are ready form one turn: each is applied to its task, then all changes
  * are stored in one transaction, and only then the actions start. A crash loses a whole turn or nothing.
  */
-import type { ActionType, EngineOptions, HostCapacity, Instant, QueuePolicy, TaskEvent, TaskRecord } from "../model/index.ts";
+import { setImmediate as nextLoop } from "node:timers/promises";
+import type { EngineOptions, HostCapacity, Instant, QueuePolicy, TaskRecord } from "../model/index.ts";
 import { type Store, StoreError } from "../store/index.ts";
 import { Alarm, type Clock } from "./clock.ts";
 import { Deadlines } from "./deadlines.ts";
-import { type HostFacts, hostRow, type Succeeded, succeededKey, succeededRow, taskRow } from "./desired/codec.ts";
+import { type HostFacts, hostRow, type Succeeded, succeededRow, taskRow } from "./desired/codec.ts";
 import { Draft, type Order } from "./desired/draft.ts";
 import { stopsOf } from "./desired/unrecorded.ts";
+import type { Happening, Item, Mailbox } from "./mailbox.ts";
 import type { Probe } from "./probe.ts";
-
-type WithoutTime<T> = T extends unknown ? Omit<T, "at"> : never;
-/** An event that gets its time from the turn in which it is applied. */
-export type Happening = WithoutTime<TaskEvent>;
-
-/** A change that a caller waits for. It either throws before it changes anything, or succeeds. Returns the host facts if they change. */
-export type Edit = (draft: Draft) => HostFacts | undefined;
-
-/** Properties of an item in the queue. */
-export interface ItemKind {
-  /** The item only stops containers, which may be repeated. It may be carried out even if it cannot be stored. */
-  readonly isStop?: boolean;
-  /** The action of which the item is the result. */
-  readonly of?: ActionType;
-}
-
-interface Item extends ItemKind {
-  readonly step: Edit;
-  readonly resolve?: () => void;
-  readonly reject?: (error: unknown) => void;
-}
 
 export interface TurnsOptions {
   readonly store: Store;
+  readonly mailbox: Mailbox;
+  /** The tasks, by id. Only turns change this map. */
+  readonly records: Map<string, TaskRecord>;
+  /** By succeededKey. Only turns change this map. */
+  readonly succeeded: Map<string, Succeeded>;
   readonly clock: Clock;
   readonly options: EngineOptions;
   readonly capacity: HostCapacity;
   readonly queue: QueuePolicy;
-  /** The current host facts, stored or about to be stored. */
-  readonly facts: () => HostFacts;
+  readonly host: {
+    /** The current host facts, stored or about to be stored. */
+    readonly facts: HostFacts;
+  };
   /** Called for each action, after it is stored. */
   readonly carryOut: (order: Order) => void;
   /** Called when a commit fails; with undefined when one succeeds again. */
@@ -53,61 +41,29 @@ const RETRY_MS = 1_000;
 
 export class Turns {
   readonly #options: TurnsOptions;
-  readonly #records = new Map<string, TaskRecord>();
-  readonly #succeeded = new Map<string, Succeeded>();
+  readonly #records: Map<string, TaskRecord>;
+  readonly #succeeded: Map<string, Succeeded>;
   readonly #listeners = new Set<() => void>();
   readonly #deadlines: Deadlines;
   readonly #retry: Alarm;
-  #queue: Item[] = [];
-  #isScheduled = false;
   #isHeld = true;
   #isWritable = true;
   #isSound = true;
   /** Runtime ids of the containers that are being stopped although this could not be stored. */
   readonly #unrecorded = new Set<string>();
-  /** Number of events for tasks that no longer exist. */
-  ignored = 0;
 
-  constructor(options: TurnsOptions, records: readonly TaskRecord[], succeeded: readonly Succeeded[]) {
+  constructor(options: TurnsOptions) {
     this.#options = options;
-    for (const record of records) this.#records.set(record.id, record);
-    for (const one of succeeded) this.#succeeded.set(succeededKey(one), one);
+    this.#records = options.records;
+    this.#succeeded = options.succeeded;
     this.#deadlines = new Deadlines(() => this.#tick());
     this.#retry = new Alarm(() => this.#tryAgain());
-  }
-
-  get records(): ReadonlyMap<string, TaskRecord> {
-    return this.#records;
-  }
-
-  /** By succeededKey. */
-  get succeeded(): ReadonlyMap<string, Succeeded> {
-    return this.#succeeded;
   }
 
   /** Starts processing events. They are queued until the engine has examined the containers on disk. */
   release(): void {
     this.#isHeld = false;
-    this.#schedule();
-  }
-
-  /** Queues an event. `of`: the action of which it is the result. */
-  post(task: string, happening: Happening, of?: ActionType): void {
-    this.#enqueue({
-      ...(of === undefined ? {} : { of }),
-      step: (draft) => {
-        if (!draft.apply(task, { ...happening, at: draft.at })) this.ignored++;
-        return undefined;
-      },
-    });
-  }
-
-  /**
-   * Resolves when the change is stored. A stop also resolves when the store cannot be written: its containers are stopped at once, and the change is stored later.
-   * @throws what `step` throws, and StoreError not-written; nothing is stored then
-   */
-  edit(step: Edit, kind: ItemKind = {}): Promise<void> {
-    return new Promise((resolve, reject) => this.#enqueue({ ...kind, step, resolve, reject }));
+    void this.#run();
   }
 
   /** Calls `listener` after each transaction. Returns a function that unsubscribes it. */
@@ -129,23 +85,17 @@ export class Turns {
     this.#retry.set(undefined);
   }
 
-  #enqueue(item: Item): void {
-    this.#queue.push(item);
-    this.#schedule();
-  }
-
-  #schedule(): void {
-    if (this.#isScheduled || this.#isHeld || this.#queue.length === 0) return;
-    this.#isScheduled = true;
-    setImmediate(() => {
-      this.#isScheduled = false;
+  /** What comes until the loop of events turns is in one turn. */
+  async #run(): Promise<void> {
+    while (!this.#isHeld) {
+      await this.#options.mailbox.news();
+      await nextLoop();
       if (!this.#isHeld) this.#turn();
-    });
+    }
   }
 
   #turn(): void {
-    const items = this.#queue;
-    this.#queue = [];
+    const items = this.#options.mailbox.take();
     this.#isSound = true;
     const now = this.#options.clock.now();
     try {
@@ -157,7 +107,6 @@ export class Turns {
     // The deadline of a task that cannot be decided stays in the past: without the pause the turns would follow each other without an end.
     if (this.#isSound) this.#deadlines.arm(now);
     else this.#retry.set(RETRY_MS);
-    this.#schedule();
   }
 
   /** Returns false if nothing could be stored. */
@@ -207,7 +156,7 @@ export class Turns {
     }
     this.#records.set(id, record);
     // The journal is the reader that must have the end of a task, and it has it now: it keeps the end for all later readers.
-    if (record.known === "STOPPED" && record.sent !== "STOPPED") this.post(id, acknowledgement(record));
+    if (record.known === "STOPPED" && record.sent !== "STOPPED") this.#options.mailbox.post(id, acknowledgement(record));
   }
 
   /** Returns false if nothing was stored. Events of the engine are then queued again; callers get the error. */
@@ -241,8 +190,9 @@ export class Turns {
 
   /** Writes something, so that it shows whether the store can be written again. If nothing is queued, the host facts are written. */
   #tryAgain(): void {
-    if (this.#queue.length === 0) this.#queue.push({ step: () => this.#options.facts() });
-    this.#schedule();
+    const { mailbox, host } = this.#options;
+    if (mailbox.isEmpty) mailbox.put({ step: () => host.facts });
+    else mailbox.wake();
   }
 
   #refuse(items: readonly Item[], error: StoreError): void {
@@ -258,7 +208,7 @@ export class Turns {
     });
     for (const { resolve } of kept) resolve?.();
     // The callers of kept items have their answer already, so that only the steps are queued again.
-    this.#queue = [...kept.map(({ resolve: _, reject: __, ...item }) => item), ...this.#queue];
+    this.#options.mailbox.putBack(kept.map(({ resolve: _, reject: __, ...item }) => item));
     for (const order of stopsOf(draft, this.#unrecorded)) this.#options.carryOut(order);
   }
 
@@ -276,9 +226,9 @@ export class Turns {
 
   #tick(): void {
     const now = this.#options.clock.now();
-    for (const id of this.#deadlines.passed(now)) this.post(id, { type: "tick" });
+    for (const id of this.#deadlines.passed(now)) this.#options.mailbox.post(id, { type: "tick" });
     // The alarm may fire before the deadline.
-    if (this.#queue.length === 0) this.#deadlines.arm(now);
+    if (this.#options.mailbox.isEmpty) this.#deadlines.arm(now);
   }
 }
 

@@ -2,16 +2,17 @@
 import { reason, type TaskRecord } from "../model/index.ts";
 import { sizeOnDisk } from "../volumes/index.ts";
 import type { EngineLog } from "./log.ts";
+import type { Mailbox } from "./mailbox.ts";
 import type { Paths } from "./paths.ts";
 import { Repeating } from "./repeating.ts";
-import type { Turns } from "./turn.ts";
 
 /** The kubelet uses the same interval. Source: Kubernetes, "Node-pressure Eviction", housekeeping-interval. */
 const INTERVAL_MS = 10_000;
 
 export interface VolumeWatchOptions {
   readonly paths: Paths;
-  readonly turns: Turns;
+  readonly records: ReadonlyMap<string, TaskRecord>;
+  readonly mailbox: Mailbox;
   readonly log: EngineLog;
   readonly intervalMs: number | undefined;
 }
@@ -30,7 +31,7 @@ export class VolumeWatch {
   }
 
   async #look(): Promise<void> {
-    for (const record of [...this.#options.turns.records.values()]) await this.#measure(record);
+    for (const record of [...this.#options.records.values()]) await this.#measure(record);
   }
 
   async #measure({ id, spec, desired, resources }: TaskRecord): Promise<void> {
@@ -38,13 +39,13 @@ export class VolumeWatch {
     for (const { name, size, medium } of spec.volumes) {
       const isThere = resources.some((one) => one.name === `volume:${name}` && one.known === "CREATED");
       if (size === undefined || medium !== undefined || !isThere) continue;
-      const { paths, turns, log } = this.#options;
+      const { paths, mailbox, log } = this.#options;
       try {
         const bytes = await sizeOnDisk(paths.volume(id, name));
         if (bytes <= size) continue;
         const text = `the volume ${name} has ${bytes} bytes in it, and may have ${size}`;
         log("info", "evicted", { task: id, volume: name, bytes, size });
-        turns.post(id, { type: "stop", reason: reason("Evicted", text) });
+        mailbox.post(id, { type: "stop", reason: reason("Evicted", text) });
         return;
       } catch (error) {
         log("error", "not-measured", { task: id, volume: name, message: String(error) });

@@ -2,7 +2,8 @@
 import { existsSync, lstatSync, readdirSync, rmdirSync, unlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isMounted, makeOwnDirectory, removeOwnTree, runBounded, unmount, unmountBelow, writeOwnFile } from "../own/index.ts";
-import { type Maker, mappedPath, mountMapped } from "./mapped.ts";
+import type { PauseRoot } from "../pause/index.ts";
+import { mappedPath, mountMapped } from "./mapped.ts";
 import { pinUsers, type UserMap } from "./namespace.ts";
 
 export interface TaskUsersOptions {
@@ -10,7 +11,9 @@ export interface TaskUsersOptions {
   readonly directory: string;
   /** Directory with the layers of images. */
   readonly layers: string;
-  readonly maker: () => Maker;
+  /** Path of the runt executable. */
+  readonly binary: string;
+  readonly pause: PauseRoot;
 }
 
 export interface UsersPlacement extends UserMap {
@@ -100,11 +103,12 @@ export class TaskUsers {
     makeOwnDirectory(pause, { mode: 0o711 });
     writeOwnFile(namespace, "");
     try {
-      const maker = this.#options.maker();
+      const { binary, pause: program, layers: source } = this.#options;
+      const pauseRoot = program.path();
       await pinUsers(namespace, map);
-      await mountMapped({ ...map, directory, source: this.#options.layers }, maker);
-      makeOwnDirectory(join(maker.pauseRoot, "dev"), { mode: 0o755 });
-      await runBounded("mount", ["--bind", maker.pauseRoot, pause]);
+      await mountMapped({ ...map, directory, source }, { binary, pauseRoot });
+      makeOwnDirectory(join(pauseRoot, "dev"), { mode: 0o755 });
+      await runBounded("mount", ["--bind", pauseRoot, pause]);
     } catch (error) {
       this.remove(id);
       throw new Error(`no users of its own can be made for the task: ${(error as Error).message}`, { cause: error });

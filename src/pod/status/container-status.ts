@@ -81,7 +81,7 @@ export function terminated({ view, detail }: ContainerFacts): ContainerStateTerm
     return { exitCode: exit.code, ...signal(exit.signal), reason: exit.code === 0 ? "Completed" : "Error", ...said, ...times };
   }
   if (startedMs !== null || exit !== null) return { ...NOBODY_SAW, ...times, ...message(view.reason), ...said };
-  const isTried = detail.reason !== null && ["PullFailed", "CreateFailed", "StartFailed", "ProvisionFailed"].includes(detail.reason.code);
+  const isTried = detail.reason !== null && ["PullFailed", "CreateFailed", "StartFailed"].includes(detail.reason.code);
   return isTried ? { ...NOT_STARTED, ...times, ...message(view.reason) } : undefined;
 }
 

@@ -23,7 +23,7 @@ export const HOST_MUTANTS: readonly Mutant[] = [
     id: "E2",
     fault: "ends of what was found are not listened for",
     file: `${RUN}/restore.ts`,
-    from: "for (const id of found.running) runtime.follow(id);",
+    from: "for (const id of found.running) ends.follow(id);",
     to: "",
     test: START,
   },
@@ -87,7 +87,7 @@ export const HOST_MUTANTS: readonly Mutant[] = [
     id: "E25b",
     fault: "what was missed is not told to its task",
     file: `${RUN}/poll.ts`,
-    from: "await postExit(turns, runtime, runtimeId, found.get(runtimeId)!.process!);",
+    from: "await ends.report(runtimeId, found.get(runtimeId)!.process!);",
     to: "",
     test: START,
   },
@@ -166,7 +166,7 @@ export const HOST_MUTANTS: readonly Mutant[] = [
   {
     id: "E64",
     fault: "a file that could not be written is not tried again",
-    file: `${RUN}/containers/metadata.ts`,
+    file: `${RUN}/resources/metadata.ts`,
     from: "this.#tries.set(directory, setTimeout(again, retryDelayMs(failures + 1)).unref());",
     to: "void again;",
     test: METADATA,
@@ -213,11 +213,10 @@ export const HOST_MUTANTS: readonly Mutant[] = [
   },
   {
     id: "E35",
-    fault: "who applies waits until the tasks run",
+    fault: "who applies waits for longer than the turn that stores the tasks",
     file: `${RUN}/desired/edits.ts`,
     from: "    return answer!;",
-    to: `    const isOpen = () => [...this.#turns.records.values()].some(({ known }) => known !== "RUNNING" && known !== "STOPPED");
-    for (let turn = 0; turn < 400 && isOpen(); turn++) await new Promise((resolve) => setTimeout(resolve, 50));
+    to: `    await new Promise((resolve) => setTimeout(resolve, 1_000));
     return answer!;`,
     test: `${RUN}/desired/edits.test.ts`,
   },
@@ -233,8 +232,8 @@ export const HOST_MUTANTS: readonly Mutant[] = [
     id: "T1",
     fault: "what the host is configured to now counts for a task that is there",
     file: `${RUN}/parts.ts`,
-    from: "tasksIn(records, store.path),",
-    to: "tasksIn(records, store.path).map((one) => (taskLimits ? one : { ...one, cgroup: null })),",
+    from: "map((record) => [record.id, record])",
+    to: "map((record) => [record.id, taskLimits ? record : { ...record, cgroup: null }])",
     test: LIMITS,
   },
   {

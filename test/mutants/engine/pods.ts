@@ -158,8 +158,8 @@ export const POD_MUTANTS: readonly Mutant[] = [
     id: "P19",
     fault: "files of what was deleted stay",
     file: "src/engine/run/forgetting.ts",
-    from: "this.#effects.forget(record);",
-    to: "",
+    from: "await forgetTask(resources, id, record);",
+    to: "void forgetTask;",
     test: LIVES,
   },
   {

@@ -9,7 +9,7 @@ export const SHARED_MUTANTS: readonly Mutant[] = [
   {
     id: "E18",
     fault: "an interface that nobody takes waits for ever",
-    file: "src/engine/run/network/interface-state.ts",
+    file: "src/engine/run/resources/interface-state.ts",
     from: `hasPassed(deadline, now) ? "expired" : undefined`,
     to: `hasPassed(deadline, { ...now, bootMs: 0 }) ? "expired" : undefined`,
     test: INTERFACES,
@@ -18,8 +18,8 @@ export const SHARED_MUTANTS: readonly Mutant[] = [
     id: "E18b",
     fault: "what has expired while no daemon was there stays",
     file: "src/engine/run/restore.ts",
-    from: "options.interfaces.load();",
-    to: "",
+    from: "resource.restored?.();",
+    to: "void resource;",
     test: INTERFACES,
   },
   {
@@ -41,9 +41,9 @@ export const SHARED_MUTANTS: readonly Mutant[] = [
   {
     id: "E50",
     fault: "who uses a shared proxy is not told where its socket is",
-    file: "src/engine/run/containers/launching.ts",
-    from: "...proxyEnv(proxy)",
-    to: "...proxyEnv(proxy?.isOwn ? proxy : undefined)",
+    file: "src/engine/run/resources/shared-proxies.ts",
+    from: "engineEnv: { SHARED_PROXY_SOCKET:",
+    to: "engineEnv: !place.isOwn ? {} : { SHARED_PROXY_SOCKET:",
     test: PROXY,
   },
   {
@@ -57,7 +57,7 @@ export const SHARED_MUTANTS: readonly Mutant[] = [
   {
     id: "E53b",
     fault: "a link that a router has made leads to another socket of the host",
-    file: "src/engine/run/logs/log-routers.ts",
+    file: "src/engine/run/resources/log-routers.ts",
     from: "O_PATH | constants.O_NOFOLLOW",
     to: "O_PATH",
     test: ROUTER,
@@ -65,7 +65,7 @@ export const SHARED_MUTANTS: readonly Mutant[] = [
   {
     id: "E54",
     fault: "the router of another task is looked for on loopback",
-    file: "src/engine/run/logs/log-routers.ts",
+    file: "src/engine/run/resources/log-routers.ts",
     from: `router.includes("/") ?`,
     to: `router === "" ?`,
     test: ROUTER,

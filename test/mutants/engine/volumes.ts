@@ -1,7 +1,7 @@
 /** Mutants of the volumes that outlive their tasks. */
 import type { Mutant } from "./mutant.ts";
 
-const KEPT = "src/engine/run/containers/kept-volumes.ts";
+const KEPT = "src/engine/run/resources/kept-volumes.ts";
 const KEPT_TEST = "test/engine/kept-volumes.test.ts";
 
 export const VOLUME_MUTANTS: readonly Mutant[] = [

@@ -208,7 +208,7 @@ export class World {
   }
 }
 
-const TARGETS = { pull: "PULLED", create: "CREATED", start: "RUNNING", provision: "RESOURCES_PROVISIONED", stop: "STOPPED" } as const;
+const TARGETS = { pull: "PULLED", create: "CREATED", start: "RUNNING", stop: "STOPPED" } as const;
 
 type OfContainer = Extract<Action, { readonly runtimeId: string }>;
 

@@ -3,7 +3,7 @@ import { until } from "../../../../test/engine/requests.ts";
 import { ExecutorError, ProgramError } from "../../../executor/index.ts";
 import { newRecord, type TaskRecord } from "../../model/index.ts";
 import { taskSchema } from "../../spec/index.ts";
-import type { Happening } from "../turn.ts";
+import type { Happening } from "../mailbox.ts";
 import { Agents } from "./agents.ts";
 
 const at = { bootId: "b", bootMs: 0, wallMs: 0 };
@@ -17,16 +17,19 @@ const spec = taskSchema.parse({
 function supervised(run: (count: number) => Promise<{ exitCode: number | null; timedOut: boolean }>) {
   const first = newRecord({ id: "g.t.1", group: "g", spec, cgroup: null, at });
   let record: TaskRecord = { ...first, containers: first.containers.map((one) => ({ ...one, known: "RUNNING" })) };
+  const records = new Map([[record.id, record]]);
   const told: Extract<Happening, { type: "agent" }>["agent"][] = [];
   const started: { readonly at: number; readonly request: object }[] = [];
   const agents = new Agents({
-    records: () => new Map([[record.id, record]]),
-    async spawn(_, request) {
-      started.push({ at: performance.now(), request });
-      const end = run(started.length);
-      return { pid: 100 + started.length, wait: () => end };
+    records,
+    runtime: {
+      async spawn(_, request) {
+        started.push({ at: performance.now(), request });
+        const end = run(started.length);
+        return { pid: 100 + started.length, wait: () => end };
+      },
     },
-    post: (_, happening) => void told.push((happening as Extract<Happening, { type: "agent" }>).agent),
+    mailbox: { post: (_, happening) => void told.push((happening as Extract<Happening, { type: "agent" }>).agent) },
   });
   return {
     agents,
@@ -34,6 +37,7 @@ function supervised(run: (count: number) => Promise<{ exitCode: number | null; t
     started,
     change(how: Partial<TaskRecord["containers"][number]>) {
       record = { ...record, containers: record.containers.map((one) => ({ ...one, ...how })) };
+      records.set(record.id, record);
       agents.refresh();
     },
   };

@@ -6,16 +6,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type ExecHandle, ProgramError, type SpawnRequest } from "../../../executor/index.ts";
 import type { AgentRecord, TaskRecord } from "../../model/index.ts";
 import type { AgentSpec } from "../../spec/index.ts";
-import type { Happening } from "../turn.ts";
+import type { Happening } from "../mailbox.ts";
 
 /** A random part of each delay, so that the agents of many containers do not restart at the same moment. */
 const JITTER = 0.1;
 
 export interface AgentsOptions {
-  /** Returns the current records, by task id. */
-  readonly records: () => ReadonlyMap<string, TaskRecord>;
-  readonly spawn: (runtimeId: string, request: SpawnRequest) => Promise<Pick<ExecHandle, "pid" | "wait">>;
-  readonly post: (task: string, happening: Happening) => void;
+  readonly records: ReadonlyMap<string, TaskRecord>;
+  readonly runtime: { spawn(runtimeId: string, request: SpawnRequest): Promise<Pick<ExecHandle, "pid" | "wait">> };
+  readonly mailbox: { post(task: string, happening: Happening): void };
 }
 
 /** One agent of one incarnation of a container. */
@@ -40,7 +39,7 @@ export class Agents {
 
   /** Starts the agents of containers that run, and stops the loops of containers that do not. Called after each change. */
   refresh(): void {
-    const wanted = new Map([...this.#options.records().values()].flatMap(placesIn));
+    const wanted = new Map([...this.#options.records.values()].flatMap(placesIn));
     for (const [key, controller] of this.#kept) {
       if (wanted.has(key)) continue;
       controller.abort();
@@ -65,7 +64,7 @@ export class Agents {
     const tell = (is: Omit<AgentRecord, "name">) => {
       if (signal.aborted) return;
       const { task, container, generation } = of;
-      this.#options.post(task, { type: "agent", container, generation, agent: { name, ...is } });
+      this.#options.mailbox.post(task, { type: "agent", container, generation, agent: { name, ...is } });
     };
     let restarts = before === undefined ? 0 : before.restarts + 1;
     for (let shortRuns = 0; !signal.aborted; restarts++, shortRuns++) {
@@ -89,7 +88,7 @@ export class Agents {
     begun: (pid: number) => void,
   ): Promise<{ readonly why: string; readonly isFinal: boolean }> {
     try {
-      const handle = await this.#options.spawn(id, { ...request, stdio: { stdin: "null", stdout: "null", stderr: "null" } });
+      const handle = await this.#options.runtime.spawn(id, { ...request, stdio: { stdin: "null", stdout: "null", stderr: "null" } });
       begun(handle.pid);
       const { exitCode } = await handle.wait();
       return { why: `it has ended with ${exitCode}`, isFinal: false };

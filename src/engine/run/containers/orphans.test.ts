@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Paths } from "../paths.ts";
+import { SpecCopies } from "../resources/spec-copies.ts";
 import { ANNOTATION } from "./launching.ts";
 import { adoptionOf, orphansAmong } from "./orphans.ts";
-import { SpecCopies } from "./spec-copies.ts";
 
 const at = { bootId: "b", bootMs: 0, wallMs: 0 };
 const ours = { [ANNOTATION.task]: "g.web.7", [ANNOTATION.group]: "g", [ANNOTATION.container]: "app", [ANNOTATION.generation]: "1" };

@@ -1,10 +1,10 @@
 /** Orphans: containers that the runtime knows and the store does not, because the store was restored from a backup or another program uses the directory. */
 import { adoptedRecord, type FoundIncarnation, type Instant, reason, revisionOf, type TaskRecord } from "../../model/index.ts";
 import type { Draft } from "../desired/draft.ts";
-import type { OrphanTask } from "./kept-volumes.ts";
+import type { OrphanTask } from "../resources/kept-volumes.ts";
+import type { SpecCopies } from "../resources/spec-copies.ts";
 import { ANNOTATION } from "./launching.ts";
 import type { ContainerRuntime, Present } from "./runtime.ts";
-import type { SpecCopies } from "./spec-copies.ts";
 
 /**
  * show: orphans run on, and are only listed. adopt: a running task becomes a task of the engine again with its old spec; what cannot be adopted is listed. stop:
@@ -90,10 +90,12 @@ export function stopAdopted(draft: Draft, records: readonly TaskRecord[]): void 
 
 export class Orphans {
   readonly #runtime: Pick<ContainerRuntime, "present">;
+  readonly #specCopies: SpecCopies;
   #ids = new Set<string>();
 
-  constructor(runtime: Pick<ContainerRuntime, "present">) {
+  constructor(runtime: Pick<ContainerRuntime, "present">, specCopies: SpecCopies) {
     this.#runtime = runtime;
+    this.#specCopies = specCopies;
   }
 
   /** Sets the ids of the orphans to list. */
@@ -107,6 +109,13 @@ export class Orphans {
     const present = (await this.#runtime.present()).filter(({ id }) => this.#ids.has(id));
     this.#ids = new Set(present.map(({ id }) => id));
     return orphansAmong(present, new Set());
+  }
+
+  /** The tasks of the orphans that run, with what they were asked for as far as that is known. */
+  async tasks(): Promise<OrphanTask[]> {
+    const running = (await this.look()).filter(({ isRunning }) => isRunning);
+    const groups = new Map(running.flatMap(({ task, group }) => (task === null || group === null ? [] : [[task, group] as const])));
+    return [...groups].map(([id, group]) => ({ id, group, spec: this.#specCopies.read(id)?.spec }));
   }
 
   get ids(): readonly string[] {
@@ -124,11 +133,4 @@ function viewOf({ id, isRunning, annotations }: Present): OrphanView {
   if (task === undefined || group === undefined || container === undefined || !Number.isSafeInteger(generation))
     return { id, task: null, group: null, name: null, container: null, generation: null, isRunning };
   return { id, task, group, name: task.slice(group.length + 1, task.lastIndexOf(".")), container, generation, isRunning };
-}
-
-/** The tasks of the orphans that run, with what they were asked for as far as that is known. */
-export async function orphanTasks(orphans: Orphans, specCopies: SpecCopies): Promise<OrphanTask[]> {
-  const running = (await orphans.look()).filter(({ isRunning }) => isRunning);
-  const groups = new Map(running.flatMap(({ task, group }) => (task === null || group === null ? [] : [[task, group] as const])));
-  return [...groups].map(([id, group]) => ({ id, group, spec: specCopies.read(id)?.spec }));
 }

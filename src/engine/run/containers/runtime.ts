@@ -65,11 +65,12 @@ export interface OnDisk {
   readonly process: ProcessState | null;
 }
 
-export interface Ends {
-  /** Called once for each followed container, after all its processes are gone. */
-  onExit(id: string, process: ProcessState): void;
-  /** Called when the container's state on disk cannot be read, so that its end will never be known. */
-  onLost(id: string, error: unknown): void;
+/** One of them is called, once. */
+export interface FollowedEnd {
+  /** All processes of the container are gone. */
+  onExit(process: ProcessState): void;
+  /** The container's state on disk cannot be read, so that its end will never be known. */
+  onLost(error: unknown): void;
 }
 
 const WITHOUT_RECORDS: readonly string[] = ["id-unknown", "state-unreadable", "state-moved"];
@@ -78,16 +79,14 @@ export class ContainerRuntime {
   /** Path of the runt executable. */
   readonly binary: string;
   readonly #options: RuntimeOptions;
-  readonly #ends: Ends;
   readonly #memory: LaunchMemory;
   readonly #known = new Map<string, Executor>();
   readonly #followed = new Set<string>();
   readonly #endFifos: () => void;
 
   /** @throws ExecutorError runtime-not-found, runtime-version */
-  constructor(options: RuntimeOptions, ends: Ends) {
+  constructor(options: RuntimeOptions) {
     this.#options = options;
-    this.#ends = ends;
     this.#memory = new LaunchMemory(options.memoryDir);
     this.binary = options.binary ?? locateRuntime();
     // Reports a missing runt or one of another version now, instead of at the first task.
@@ -126,21 +125,18 @@ export class ContainerRuntime {
     return state;
   }
 
-  /** Reports the end of this container from now on. Call it only after the container's start was posted, so that the events are in order. */
-  follow(id: string): void {
+  /** Waits for the end of a container, which is told once, to who asks first. */
+  follow(id: string, { onExit, onLost }: FollowedEnd): void {
     if (this.#followed.has(id)) return;
     this.#followed.add(id);
     this.#known
       .get(id)
       ?.wait()
-      .then(
-        (process) => this.#ends.onExit(id, process),
-        (error) => {
-          // What is known of it is not true any more: whoever looks for it looks on disk.
-          this.#forget(id);
-          this.#ends.onLost(id, error);
-        },
-      );
+      .then(onExit, (error) => {
+        // What is known of it is not true any more: whoever looks for it looks on disk.
+        this.#forget(id);
+        onLost(error);
+      });
   }
 
   /**

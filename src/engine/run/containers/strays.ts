@@ -1,20 +1,14 @@
 /** Stops containers whose task is not known. Nothing is recorded about them: if the daemon is killed, the next one finds what is left. */
-import { isSlice, removeTaskCgroupsOf, removeTaskSlicesOf } from "../../cgroup/index.ts";
-import type { Images } from "../../images/index.ts";
-import type { TaskNetworks } from "../../network/index.ts";
 import type { EngineLog } from "../log.ts";
+import { forgetTask, releaseIncarnation, type TaskResource } from "../resources/resource.ts";
 import type { OrphanView } from "./orphans.ts";
 import type { ContainerRuntime } from "./runtime.ts";
 
 const GRACE_MS = 10_000;
 
 export interface StraysOptions {
+  readonly resources: readonly TaskResource[];
   readonly runtime: ContainerRuntime;
-  readonly images: Images;
-  readonly networks: TaskNetworks;
-  /** Removes the files of a task that has no container any more. */
-  readonly forget: (task: string) => void;
-  readonly cgroupParent: string;
   readonly log: EngineLog;
 }
 
@@ -32,31 +26,22 @@ export class Strays {
   }
 
   async #stopTask(task: string | null, containers: readonly OrphanView[]): Promise<void> {
-    const { log } = this.#options;
+    const { log, resources } = this.#options;
     const own = containers.filter((one) => one.task === task);
-    const ends = await Promise.allSettled(own.map(({ id }) => this.#stopContainer(id)));
+    const ends = await Promise.allSettled(own.map(({ id }) => this.#stopContainer(task, id)));
     for (const [at, { id }] of own.entries()) {
       const end = ends[at]!;
       if (end.status === "fulfilled") log("info", "orphan-stopped", { id });
       else log("error", "orphan-not-stopped", { id, message: String(end.reason) });
     }
     if (task === null || ends.some(({ status }) => status === "rejected")) return;
-    await this.#removeRest(task).catch((error) => log("error", "orphan-not-removed", { task, message: String(error) }));
+    await forgetTask(resources, task, undefined).catch((error) => log("error", "orphan-not-removed", { task, message: String(error) }));
   }
 
-  async #stopContainer(id: string): Promise<void> {
-    const { runtime, images } = this.#options;
+  async #stopContainer(task: string | null, id: string): Promise<void> {
+    const { runtime, resources } = this.#options;
     await runtime.stop(id, "SIGTERM", GRACE_MS);
     await runtime.remove(id);
-    await images.releaseRoot(id);
-  }
-
-  /** Removes what the task has besides its containers. */
-  async #removeRest(task: string): Promise<void> {
-    const { networks, cgroupParent, runtime, forget } = this.#options;
-    await networks.release(task);
-    if (isSlice(cgroupParent)) await removeTaskSlicesOf(runtime.binary, cgroupParent, task);
-    else await removeTaskCgroupsOf(cgroupParent, task);
-    forget(task);
+    if (task !== null) await releaseIncarnation(resources, task, id);
   }
 }

@@ -1,7 +1,7 @@
 /** Converts records of the model to rows of the store, and back. */
 import { RECORD_VERSION, revisionOf, type TaskRecord, upgradeRecord } from "../../model/index.ts";
 import { type StoredRecord, StoreError } from "../../store/index.ts";
-import type { AttachedInterface } from "../network/interface-state.ts";
+import type { AttachedInterface } from "../resources/interface-state.ts";
 import type { Projects } from "./origin.ts";
 
 /** Facts about the daemon, kept in one row. */

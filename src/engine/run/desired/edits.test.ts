@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { DEFAULT_OPTIONS, DEFAULT_QUEUE, DEFAULT_USERS } from "../../model/index.ts";
 import { taskSchema } from "../../spec/index.ts";
 import { Store } from "../../store/index.ts";
+import { Mailbox } from "../mailbox.ts";
 import { Turns } from "../turn.ts";
 import { tasksIn } from "./codec.ts";
 import type { Order } from "./draft.ts";
@@ -31,29 +32,29 @@ const specOf = (name: string) => taskSchema.parse({ name, containers: [{ name: "
 function asked(): { readonly edits: Edits; readonly orders: readonly Order[] } {
   const orders: Order[] = [];
   const capacity = { cpus: 1, memoryBytes: 1000 };
-  const turns: Turns = new Turns(
+  const mailbox = new Mailbox();
+  const edits = new Edits(
+    mailbox,
     {
-      ...{ store, capacity, options: DEFAULT_OPTIONS, queue: DEFAULT_QUEUE },
-      clock: { now: () => at },
-      facts: () => edits.facts,
-      carryOut: (order) => void orders.push(order),
-      onStore: () => {},
-      onDefect: (error) => {
-        throw error;
-      },
+      capacity,
+      users: DEFAULT_USERS,
+      cgroupParent: "/runt",
+      cgroupManager: "cgroupfs",
+      hasTaskLimits: false,
+      hasVolumes: () => false,
     },
-    [],
-    [],
+    { epoch: 1, bootId: "b", revision: 0 },
   );
-  const options = {
-    capacity,
-    users: DEFAULT_USERS,
-    cgroupParent: "/runt",
-    cgroupManager: "cgroupfs",
-    hasTaskLimits: false,
-    hasVolumes: () => false,
-  } as const;
-  const edits: Edits = new Edits(turns, options, { epoch: 1, bootId: "b", revision: 0 });
+  const turns = new Turns({
+    ...{ store, mailbox, capacity, host: edits, options: DEFAULT_OPTIONS, queue: DEFAULT_QUEUE },
+    ...{ records: new Map(), succeeded: new Map() },
+    clock: { now: () => at },
+    carryOut: (order) => void orders.push(order),
+    onStore: () => {},
+    onDefect: (error) => {
+      throw error;
+    },
+  });
   turns.release();
   return { edits, orders };
 }

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { taskSlice } from "../../cgroup/index.ts";
 import type { HostCapacity, Instant, UserRange } from "../../model/index.ts";
 import { StoreError } from "../../store/index.ts";
-import type { AttachedInterface, InterfaceChange } from "../network/interface-state.ts";
+import type { ItemKind, Mailbox } from "../mailbox.ts";
+import type { AttachedInterface, InterfaceChange } from "../resources/interface-state.ts";
 import type { CgroupManager } from "../settings.ts";
-import type { ItemKind, Turns } from "../turn.ts";
 import type { HostFacts } from "./codec.ts";
 import { Commands } from "./commands.ts";
 import type { Caller } from "./journal.ts";
@@ -23,12 +23,12 @@ export interface EditsOptions {
 }
 
 export class Edits {
-  readonly #turns: Turns;
+  readonly #mailbox: Mailbox;
   readonly #options: EditsOptions;
   #facts: HostFacts;
 
-  constructor(turns: Turns, options: EditsOptions, facts: HostFacts) {
-    this.#turns = turns;
+  constructor(mailbox: Mailbox, options: EditsOptions, facts: HostFacts) {
+    this.#mailbox = mailbox;
     this.#options = options;
     this.#facts = facts;
   }
@@ -51,7 +51,7 @@ export class Edits {
     const { capacity, users, hasVolumes } = this.#options;
     const { projects = {} } = this.#facts;
     let answer: T;
-    await this.#turns.edit((draft) => {
+    await this.#mailbox.edit((draft) => {
       const commands = new Commands(
         draft,
         { capacity, users, projects, hasVolumes, cgroupOf: (id) => this.#cgroupOf(id), by },
@@ -73,7 +73,7 @@ export class Edits {
   ): Promise<void> {
     const before = this.#facts.interfaces ?? [];
     try {
-      await this.#turns.edit((draft) => {
+      await this.#mailbox.edit((draft) => {
         const { interfaces, told } = change(this.#facts.interfaces ?? [], draft.at);
         if (told.length === 0) return undefined;
         for (const { interface: one, state } of told)

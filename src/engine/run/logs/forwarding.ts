@@ -18,13 +18,13 @@ import { readOwnFile, replaceOwnFile } from "../../own/index.ts";
 import { tagOf } from "../../plan/index.ts";
 import type { EngineLog } from "../log.ts";
 import type { Paths } from "../paths.ts";
+import type { LogRouters } from "../resources/log-routers.ts";
 import { viewOf } from "../view.ts";
-import type { LogRouters } from "./log-routers.ts";
 import { type LogSource, readContainerLog } from "./logs.ts";
 
 export interface ForwardingOptions {
   readonly paths: Paths;
-  readonly records: () => ReadonlyMap<string, TaskRecord>;
+  readonly records: ReadonlyMap<string, TaskRecord>;
   readonly onCommit: LogSource["onCommit"];
   /** Socket of systemd's journal; absent: the standard one. */
   readonly journalSocket?: string | undefined;
@@ -53,7 +53,7 @@ export class Forwarding {
   /** Starts forwarding for containers that were started, and stops it for tasks that were removed. Called after each change. */
   refresh(): void {
     const wanted = new Set<string>();
-    for (const record of this.#options.records().values()) {
+    for (const record of this.#options.records.values()) {
       for (const { name, runtimeId, startedAt, generation, known } of record.containers) {
         if (startedAt === null || this.#destination(record, name) === undefined) continue;
         const key = this.#place(record.id, runtimeId);
@@ -101,7 +101,7 @@ export class Forwarding {
     const { socket: receiver, greeting, render } = this.#destination(first, name)!;
     const socket = new ForwardSocket(receiver, greeting);
     const view = () => {
-      const record = records().get(first.id);
+      const record = records.get(first.id);
       return record && viewOf(record, paths);
     };
     try {

@@ -21,23 +21,6 @@ export function networksOf({ stateDir, namespaceDir, cniPath, networkTimeoutMs }
   });
 }
 
-/**
- * Removes networks that belong to no task. `records` must be complete; `orphans` are runtime ids
- * of containers that run without a record, and keep theirs. Returns what went wrong.
- */
-export async function tidyNetworks(
-  networks: TaskNetworks,
-  records: Iterable<TaskRecord>,
-  orphans: readonly string[],
-): Promise<readonly unknown[]> {
-  const known = new Set([...records].filter(hasNetwork).map(({ id }) => id));
-  return networks.tidy((id) => known.has(id) || orphans.some((one) => one.startsWith(`${id}.`)));
-}
-
-function hasNetwork({ resources }: TaskRecord): boolean {
-  return resources.some(({ name, known }) => name === NETWORK && known !== "REMOVED");
-}
-
 /** Checks that the networks of tasks are as they were made. Returns a problem by task id. */
 export async function checkNetworks(networks: TaskNetworks, records: Iterable<TaskRecord>): Promise<ReadonlyMap<string, string>> {
   const broken = new Map<string, string>();

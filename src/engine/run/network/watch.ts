@@ -10,8 +10,7 @@ const INTERVAL_MS = 60_000;
 export interface NetworkWatchOptions {
   readonly networks: TaskNetworks;
   readonly conditions: Conditions;
-  /** Returns the current records, by task id. */
-  readonly records: () => ReadonlyMap<string, TaskRecord>;
+  readonly records: ReadonlyMap<string, TaskRecord>;
   readonly intervalMs: number | undefined;
 }
 
@@ -30,9 +29,9 @@ export class NetworkWatch {
 
   async #look(): Promise<void> {
     const { networks, conditions, records } = this.#options;
-    const broken = await checkNetworks(networks, records().values());
+    const broken = await checkNetworks(networks, records.values());
     // A network that was removed during the check is not damaged.
-    const lasting = [...broken].filter(([id]) => records().get(id)?.network);
+    const lasting = [...broken].filter(([id]) => records.get(id)?.network);
     conditions.set("NetworkBroken", lasting.map(([id, message]) => `${id}: ${message}`).join("; "));
   }
 }

@@ -8,14 +8,15 @@ import type { Edits } from "../desired/edits.ts";
 import type { Caller } from "../desired/journal.ts";
 import { EngineError } from "../errors.ts";
 import { type AttachedInterface, type InterfaceChange, type InterfaceView, interfaceViewOf, withoutExpired } from "./interface-state.ts";
+import type { TaskResource } from "./resource.ts";
 
 export interface InterfacesOptions {
-  readonly edits: () => Edits;
-  /** The tasks. */
-  readonly records: () => ReadonlyMap<string, TaskRecord>;
+  readonly edits: Edits;
+  readonly records: ReadonlyMap<string, TaskRecord>;
 }
 
-export class Interfaces {
+export class Interfaces implements TaskResource {
+  readonly name = "interfaces";
   readonly #options: InterfacesOptions;
   readonly #alarm: Alarm;
 
@@ -72,13 +73,13 @@ export class Interfaces {
   }
 
   /** Forgets those of a task whose network was given back. @throws StoreError not-written */
-  async release(task: string): Promise<void> {
+  async giveBack(task: string): Promise<void> {
     if (this.#all.some((one) => one.task === task)) await this.#change((all, now) => withoutExpired(all, now, (id) => id !== task));
   }
 
-  /** Called at the start, before the first event is processed: drops what has expired while no daemon was there. */
-  load(): void {
-    const known = this.#options.records();
+  /** Drops what has expired while no daemon was there. */
+  restored(): void {
+    const known = this.#options.records;
     void this.#change((all, now) => withoutExpired(all, now, (id) => known.has(id))).catch(() => {});
     this.#arm();
   }
@@ -88,11 +89,11 @@ export class Interfaces {
   }
 
   get #all(): readonly AttachedInterface[] {
-    return this.#options.edits().facts.interfaces ?? [];
+    return this.#options.edits.facts.interfaces ?? [];
   }
 
   async #change(change: (all: readonly AttachedInterface[], now: Instant) => InterfaceChange, by?: Caller): Promise<void> {
-    await this.#options.edits().changeInterfaces(change, by);
+    await this.#options.edits.changeInterfaces(change, by);
     this.#arm();
   }
 

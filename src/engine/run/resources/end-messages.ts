@@ -7,6 +7,7 @@ import { removeOwnFile, writeOwnFile } from "../../own/index.ts";
 import type { Incarnation } from "../../plan/index.ts";
 import type { EngineLog } from "../log.ts";
 import type { Paths } from "../paths.ts";
+import { type Contribution, engineMount, removeTaskDirectory, type TaskResource } from "./resource.ts";
 
 /** Source: Kubernetes, Container.terminationMessagePath: "the final message is truncated by the node if greater than 4096 bytes". */
 const LONGEST = 4096;
@@ -15,7 +16,8 @@ const END_OF_LOG = { lines: 80, bytes: 2048 };
 
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 
-export class EndMessages {
+export class EndMessages implements TaskResource {
+  readonly name = "end-messages";
   readonly #paths: Paths;
   readonly #log: EngineLog;
 
@@ -24,8 +26,8 @@ export class EndMessages {
     this.#log = log;
   }
 
-  /** Called before the container is created, which also runs if the file cannot be made. The file of the previous incarnation is kept, older ones are removed. */
-  begin(record: TaskRecord, { container, generation, runtimeId: own }: Incarnation): void {
+  /** The container also runs if the file cannot be made. The file of the previous incarnation is kept, older ones are removed. */
+  prepare(record: TaskRecord, { container, generation, runtimeId: own }: Incarnation): void {
     if (specOf(record, container)?.endMessage === undefined) return;
     const { id } = record;
     const path = this.#paths.endMessage(id, own);
@@ -40,10 +42,14 @@ export class EndMessages {
     }
   }
 
-  /** Path of the file to mount. undefined: the container has none. */
-  file(record: TaskRecord, { container, runtimeId: own }: Incarnation): string | undefined {
+  contribute(record: TaskRecord, { container, runtimeId: own }: Incarnation): Contribution {
     const path = this.#paths.endMessage(record.id, own);
-    return specOf(record, container)?.endMessage !== undefined && existsSync(path) ? path : undefined;
+    const asked = specOf(record, container)?.endMessage;
+    return asked !== undefined && existsSync(path) ? { mounts: [engineMount(asked.path, path, "rw")] } : {};
+  }
+
+  forget(task: string): void {
+    removeTaskDirectory(this.#paths.endMessages(task));
   }
 
   /** The message of the last incarnation that has ended, with U+FFFD for what is not UTF-8. undefined: none has ended, or it wrote no message. */
@@ -51,7 +57,7 @@ export class EndMessages {
     const asked = specOf(record, name)?.endMessage;
     if (asked === undefined || exit === null) return undefined;
     const ended = runtimeId(record.id, name, known === "STOPPED" ? generation : generation - 1);
-    const written = endOf(this.#paths.endMessage(record.id, ended));
+    const written = endOfMessage(this.#paths.endMessage(record.id, ended));
     if (written.length > 0) return written.toString();
     const printed = asked.orLog && exit.code !== 0 ? endOfLog(this.#paths.log(record.id, ended), END_OF_LOG) : written;
     return printed.length > 0 ? printed.toString() : undefined;
@@ -59,7 +65,7 @@ export class EndMessages {
 }
 
 /** The last bytes of the file, if it is a regular one: the container may have replaced it. Empty: there is no file. */
-function endOf(path: string): Buffer {
+function endOfMessage(path: string): Buffer {
   let fd: number;
   try {
     fd = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);

@@ -3,24 +3,36 @@ import { existsSync, mkdirSync, renameSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { TaskRecord } from "../../model/index.ts";
 import { removeOwnFile, unmountBelow } from "../../own/index.ts";
-import { PROXY_SOCKET, type ProxyPlacement } from "../../plan/index.ts";
 import { makeScratch, removeEmpty, removeScratch } from "../../volumes/index.ts";
 import type { Paths } from "../paths.ts";
+import { type Contribution, engineMount, type TaskResource } from "./resource.ts";
+
+/** In the containers of the proxy, and in those of the tasks that use it. */
+const TARGET = "/run/shared-proxy";
+const PROXY_SOCKET = "admin.sock";
+
+interface ProxyPlacement {
+  /** Directory of the host for the admin socket. */
+  readonly directory: string;
+  /** Whether the task is the proxy, which makes the socket. */
+  readonly isOwn: boolean;
+}
 
 export interface SharedProxiesOptions {
   readonly paths: Paths;
-  readonly records: () => ReadonlyMap<string, TaskRecord>;
+  readonly records: ReadonlyMap<string, TaskRecord>;
 }
 
-export class SharedProxies {
+export class SharedProxies implements TaskResource {
+  readonly name = "shared-proxies";
   readonly #options: SharedProxiesOptions;
 
   constructor(options: SharedProxiesOptions) {
     this.#options = options;
   }
 
-  /** Prepares a container before it is created. @throws Error: its proxy has no directory; the errors of the system calls */
-  begin(record: TaskRecord): void {
+  /** @throws Error: the proxy of the task has no directory; the errors of the system calls */
+  prepare(record: TaskRecord): void {
     const place = this.placement(record);
     if (place === undefined) return;
     if (!place.isOwn) {
@@ -33,23 +45,32 @@ export class SharedProxies {
     if (record.containers.every(({ known }) => known !== "RUNNING")) removeOwnFile(join(place.directory, PROXY_SOCKET));
   }
 
-  /** The directory for the containers of a proxy, and of a task that uses one; undefined: the task is neither. */
+  contribute(record: TaskRecord): Contribution {
+    const place = this.placement(record);
+    if (place === undefined) return {};
+    return {
+      mounts: [engineMount(TARGET, place.directory, place.isOwn ? "rw" : "ro")],
+      engineEnv: { SHARED_PROXY_SOCKET: `${TARGET}/${PROXY_SOCKET}` },
+    };
+  }
+
+  /** undefined: the task is no proxy, and uses none. */
   placement({ group, name, spec }: TaskRecord): ProxyPlacement | undefined {
     const isOwn = spec.start === "needed";
     const proxy = isOwn ? name : spec.sharedProxy;
     return proxy === undefined ? undefined : { directory: this.#options.paths.sharedProxy(group, proxy), isOwn };
   }
 
-  /** Removes the directory of a proxy that is forgotten, unless another task has its name. May be repeated. @throws the errors of the system calls */
-  async release(record: TaskRecord): Promise<void> {
-    if (record.spec.start !== "needed") return;
+  /** Removes the directory of a proxy, unless another task has its name. @throws the errors of the system calls */
+  async forget(_task: string, record: TaskRecord | undefined): Promise<void> {
+    if (record?.spec.start !== "needed") return;
     const { paths, records } = this.#options;
     const isOther = ({ id, group, name, spec }: TaskRecord) =>
       id !== record.id && group === record.group && name === record.name && spec.start === "needed";
     const directory = paths.sharedProxy(record.group, record.name);
     const removed = paths.removedProxy(record.id);
     // It is moved away at once: while it is removed, the next proxy of this name may make its own.
-    if (existsSync(directory) && ![...records().values()].some(isOther)) {
+    if (existsSync(directory) && ![...records.values()].some(isOther)) {
       mkdirSync(dirname(removed), { recursive: true, mode: 0o700 });
       renameSync(directory, removed);
     }

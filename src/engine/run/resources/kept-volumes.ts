@@ -14,12 +14,15 @@ import { directoriesIn, moveAway, type OwnDirectory, ownDirectory } from "./own-
 
 export interface KeptVolumesOptions {
   readonly paths: Paths;
-  readonly records: () => ReadonlyMap<string, TaskRecord>;
-  /** Tasks whose containers run and that the store does not know. `spec` undefined: nobody knows what they use. */
-  readonly orphans: () => Promise<readonly OrphanTask[]>;
+  readonly records: ReadonlyMap<string, TaskRecord>;
+  readonly orphans: {
+    /** Tasks whose containers run and that the store does not know. */
+    tasks(): Promise<readonly OrphanTask[]>;
+  };
 }
 
 export interface OrphanTask extends Pick<TaskRecord, "id" | "group"> {
+  /** undefined: nobody knows what it uses. */
   readonly spec: TaskSpec | undefined;
 }
 
@@ -51,7 +54,7 @@ export class KeptVolumes {
     for (const name of keptVolumes(record)) {
       const [path, removed] = [paths.kept(record.group, name), paths.removedVolume(record.id, name)];
       // It is moved away at once: while it is removed, a new task may make its own.
-      if (existsSync(path) && !existsSync(removed) && ![...records().values()].some((other) => mayUse(other, record, name))) {
+      if (existsSync(path) && !existsSync(removed) && ![...records.values()].some((other) => mayUse(other, record, name))) {
         mkdirSync(dirname(removed), { recursive: true, mode: 0o700 });
         renameSync(path, removed);
       }
@@ -62,7 +65,7 @@ export class KeptVolumes {
 
   /** Of all groups, by group and name. @param isMeasured whether to look how much they hold, which takes as long as they have files */
   async list(isMeasured = false): Promise<readonly KeptVolumeView[]> {
-    const orphans = await this.#options.orphans();
+    const orphans = await this.#options.orphans.tasks();
     const views: KeptVolumeView[] = [];
     for (const group of directoriesIn(this.#options.paths.keptOf())) {
       for (const name of directoriesIn(this.#options.paths.keptOf(group))) {
@@ -77,7 +80,7 @@ export class KeptVolumes {
 
   /** Removes volumes that no task names: all of these, or none. @throws EngineError unknown-volume, volume-in-use; the errors of the system calls */
   async remove(names: readonly string[], group: string): Promise<readonly string[]> {
-    const orphans = await this.#options.orphans();
+    const orphans = await this.#options.orphans.tasks();
     // From here to the last of them nothing else happens in this process.
     const found = [...new Set(names)].map((name) => {
       const directory = this.#find(group, name);
@@ -93,7 +96,7 @@ export class KeptVolumes {
 
   /** Removes those of these names that are there and that no task names. @param names undefined: all of the group */
   async removeUnused(group: string, names?: readonly string[]): Promise<readonly string[]> {
-    const orphans = await this.#options.orphans();
+    const orphans = await this.#options.orphans.tasks();
     const wanted = names ?? directoriesIn(this.#options.paths.keptOf(group));
     const found = [...new Set(wanted)].flatMap((name) => {
       const directory = this.#users(group, name, orphans).length > 0 ? undefined : this.#find(group, name);
@@ -146,7 +149,7 @@ export class KeptVolumes {
   }
 
   #users(group: string, name: string, orphans: readonly OrphanTask[]): string[] {
-    const known = [...this.#options.records().values()].filter((one) => one.group === group && keptVolumes(one).includes(name));
+    const known = [...this.#options.records.values()].filter((one) => one.group === group && keptVolumes(one).includes(name));
     const unknown = orphans.filter(({ group: own, spec }) => own === group && (spec === undefined || keptVolumes({ spec }).includes(name)));
     return [...known, ...unknown].map(({ id }) => id);
   }

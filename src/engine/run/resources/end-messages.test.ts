@@ -35,7 +35,7 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true }));
 
 const begin = (name: string, generation: number): string => {
-  messages.begin(record, incarnation(name, generation));
+  messages.prepare(record, incarnation(name, generation));
   return paths.endMessage(record.id, runtimeId(record.id, name, generation));
 };
 const ended = (name: string, generation: number, code: number, more: Partial<ContainerRecord> = {}) =>
@@ -49,7 +49,7 @@ const ended = (name: string, generation: number, code: number, more: Partial<Con
 
 test("P4 each start has an empty file that every user can write, and the message is that of the last end", () => {
   const first = begin("a", 1);
-  expect(messages.file(record, incarnation("a", 1))).toBe(first);
+  expect(messages.contribute(record, incarnation("a", 1)).mounts).toMatchObject([{ destination: "/end", source: first }]);
   expect(statSync(first).mode & 0o777).toBe(0o666);
   writeFileSync(first, "once");
   expect(ended("a", 1, 0)).toBe("once");
@@ -66,10 +66,10 @@ test("P4 each start has an empty file that every user can write, and the message
 
 test("P4 who has asked for none has none; where it cannot be made that is told, and there is none", () => {
   expect(existsSync(begin("c", 1))).toBe(false);
-  expect(messages.file(record, incarnation("c", 1))).toBeUndefined();
+  expect(messages.contribute(record, incarnation("c", 1))).toEqual({});
   writeFileSync(join(directory, "end-messages"), "");
   expect(existsSync(begin("a", 1))).toBe(false);
-  expect(messages.file(record, incarnation("a", 1))).toBeUndefined();
+  expect(messages.contribute(record, incarnation("a", 1))).toEqual({});
   expect(told).toEqual(["end-message-not-made"]);
 });
 

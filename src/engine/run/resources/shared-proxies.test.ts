@@ -17,8 +17,8 @@ let proxies: SharedProxies;
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "runt-proxies-"));
   records = new Map([[old.id, old]]);
-  proxies = new SharedProxies({ paths: new Paths(directory), records: () => records });
-  proxies.begin(old);
+  proxies = new SharedProxies({ paths: new Paths(directory), records });
+  proxies.prepare(old);
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
@@ -26,9 +26,9 @@ const file = (record: TaskRecord): string => join(proxies.placement(record)!.dir
 
 test("E32: what the next proxy of a name makes while the directory of the former one is removed stays", async () => {
   writeFileSync(file(old), "old");
-  const released = proxies.release(old);
+  const released = proxies.forget(old.id, old);
   records.set(next.id, next);
-  proxies.begin(next);
+  proxies.prepare(next);
   writeFileSync(file(next), "new");
   await released;
   expect(existsSync(file(next))).toBe(true);
@@ -36,11 +36,11 @@ test("E32: what the next proxy of a name makes while the directory of the former
 
 test("E32: the directory stays for another proxy of the name, and goes with the last; a removal may be repeated", async () => {
   records.set(next.id, next);
-  await proxies.release(old);
+  await proxies.forget(old.id, old);
   expect(existsSync(proxies.placement(next)!.directory)).toBe(true);
   records.delete(old.id);
-  await proxies.release(next);
-  await proxies.release(next);
+  await proxies.forget(next.id, next);
+  await proxies.forget(next.id, next);
   expect(existsSync(join(directory, "shared-proxies"))).toBe(false);
   expect(existsSync(join(directory, "removed-proxies"))).toBe(false);
 });

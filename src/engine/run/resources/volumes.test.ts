@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import type { TaskRecord } from "../../model/index.ts";
 import { Paths } from "../paths.ts";
-import { createResource, removeResource } from "./resources.ts";
+import { TaskVolumes } from "./volumes.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "runt-resources-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -27,25 +27,26 @@ test.each(Object.keys(PLANTS).flatMap((how) => [true, false].map((isVolume) => [
   "%s has the place of the directory of a task's volumes (of a volume: %s): it is removed itself",
   async (how, isVolume) => {
     const victim = madeVictim();
-    const places = { paths: new Paths(join(directory, `state-${count}`)), binary: "", runtimes: new Map() as never };
+    const paths = new Paths(join(directory, `state-${count}`));
+    const volumes = new TaskVolumes({ paths, runtimes: {}, kept: {} as never, images: {} as never, log: () => {} });
     const spec = { volumes: [{ name: "v" }] };
     const record = { id: "g.t.1", group: "g", spec, cgroup: "/c" } as unknown as TaskRecord;
-    const place = isVolume ? places.paths.volume(record.id, "v") : places.paths.volumes(record.id);
+    const place = isVolume ? paths.volume(record.id, "v") : paths.volumes(record.id);
     const plant = () => {
       mkdirSync(dirname(place), { recursive: true });
       rmSync(place, { recursive: true, force: true });
       PLANTS[how]!(place, victim);
     };
     plant();
-    const making = createResource(record, "volume:v", places);
+    const making = volumes.make(record, "volume:v");
     if (isVolume) await expect(making).rejects.toThrow(/is no directory|EEXIST/);
     else {
       await making;
-      expect(lstatSync(places.paths.volume(record.id, "v")).isDirectory()).toBe(true);
+      expect(lstatSync(paths.volume(record.id, "v")).isDirectory()).toBe(true);
     }
     plant();
-    await removeResource(record, "volume:v", places);
-    expect(existsSync(places.paths.volume(record.id, "v"))).toBe(false);
+    await volumes.unmake(record, "volume:v");
+    expect(existsSync(paths.volume(record.id, "v"))).toBe(false);
     expect(readdirSync(victim, { recursive: true }).sort()).toEqual(["v", "v/below", "v/precious"]);
     expect(statSync(join(victim, "v")).mode & 0o777).not.toBe(0o777);
   },

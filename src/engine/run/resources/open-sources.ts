@@ -1,12 +1,12 @@
 /** What the mounts of a container are of: opened and checked once, and named to the runtime by device and inode, so that nothing else is mounted. */
 import { closeSync, fstatSync } from "node:fs";
-import { type FileIdentity, sourceOf } from "../../plan/index.ts";
+import { type MountSource, sourceOf } from "../../plan/index.ts";
 import type { ContainerSpec, TaskSpec } from "../../spec/index.ts";
 import { openBelow, openSource } from "../../volumes/index.ts";
 
 export interface OpenSources {
   /** In the order of the container's mounts. */
-  readonly identities: readonly FileIdentity[];
+  readonly sources: readonly MountSource[];
   /** To be called when the container is launched, or will not be. Until then no other file can get one of these inodes. */
   close(): void;
 }
@@ -23,15 +23,17 @@ export function openSources(task: TaskSpec, { mounts }: ContainerSpec, { volume,
   const open: number[] = [];
   const close = () => open.splice(0).forEach(closeSync);
   try {
-    const identities = mounts.map((mount) => {
+    const sources = mounts.map((mount): MountSource => {
       const ofHost = hostSource(task, mount);
+      const made = () => [volume(mount.volume!), mount.subPath].filter((part) => part !== undefined).join("/");
+      const path = ofHost?.path ?? made();
       const fd = ofHost === undefined ? openBelow(volume(mount.volume!), mount.subPath) : openSource(ofHost.path, ofHost.type);
       open.push(fd);
       if (isInMachine && ofHost !== undefined) checkReachable(fd, ofHost.path);
       const { dev: device, ino: inode } = fstatSync(fd, { bigint: true });
-      return { device, inode };
+      return { path, device, inode };
     });
-    return { identities, close };
+    return { sources, close };
   } catch (error) {
     close();
     throw error;

@@ -8,6 +8,7 @@ import { isTaskId, revisionOf, type SpecCopy, type TaskRecord } from "../../mode
 import { readOwnFile, removeOwnFile, replaceOwnFile } from "../../own/index.ts";
 import { specDigest } from "../../spec/index.ts";
 import type { Paths } from "../paths.ts";
+import type { TaskResource } from "./resource.ts";
 
 const SUFFIX = ".json";
 
@@ -16,15 +17,20 @@ interface Written extends SpecCopy {
   readonly digest: string;
 }
 
-export class SpecCopies {
+export class SpecCopies implements TaskResource {
+  readonly name = "spec-copies";
   readonly #paths: Paths;
 
   constructor(paths: Paths) {
     this.#paths = paths;
   }
 
-  /** Called before the first container of the task is made, and whenever its spec changes. @throws as replaceOwnFile */
-  write({ id, group, spec, cgroup, users, createdAt, digest }: TaskRecord): void {
+  prepare(record: TaskRecord): void {
+    this.update(record);
+  }
+
+  /** @throws as replaceOwnFile */
+  update({ id, group, spec, cgroup, users, createdAt, digest }: TaskRecord): void {
     const path = this.#paths.specCopy(id);
     const specCopy: Written = { id, group, spec, cgroup, ...(users === undefined ? {} : { users }), createdAt, digest };
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -42,7 +48,7 @@ export class SpecCopies {
     }
   }
 
-  remove(id: string): void {
+  forget(id: string): void {
     // A daemon that was killed while it wrote has left the second file.
     for (const path of [this.#paths.specCopy(id), `${this.#paths.specCopy(id)}.new`]) removeOwnFile(path);
   }

@@ -6,8 +6,9 @@ import { ROUTER_VOLUME, specOf, type TaskRecord } from "../../model/index.ts";
 import { makeOwnDirectory, removeOwnFile, writeOwnFile } from "../../own/index.ts";
 import {
   type Incarnation,
-  type LogRouterPlacement,
+  ROUTER_CONFIG,
   ROUTER_PORT,
+  ROUTER_RUN,
   ROUTER_SOCKET,
   routerConfig,
   withRouterSecrets,
@@ -15,44 +16,58 @@ import {
 import { dependencyTarget } from "../../spec/index.ts";
 import { O_PATH } from "../../volumes/index.ts";
 import type { Paths } from "../paths.ts";
+import { type Contribution, engineMount, removeTaskDirectory, type TaskResource } from "./resource.ts";
 
 export interface LogRoutersOptions {
   readonly paths: Paths;
-  readonly records: () => ReadonlyMap<string, TaskRecord>;
+  readonly records: ReadonlyMap<string, TaskRecord>;
 }
 
-export class LogRouters {
+export class LogRouters implements TaskResource {
+  readonly name = "log-routers";
   readonly #options: LogRoutersOptions;
 
   constructor(options: LogRoutersOptions) {
     this.#options = options;
   }
 
-  /** Prepares a container before it is created. @throws Error: its log router has no address; the errors of the system calls */
-  begin(record: TaskRecord, { container, runtimeId }: Incarnation): void {
+  /** @throws Error: the log router of the container has no address; the errors of the system calls */
+  prepare(record: TaskRecord, { container, runtimeId }: Incarnation): void {
     const spec = specOf(record, container);
-    if (spec?.log?.router !== undefined) this.env(record, container);
+    if (spec?.log?.router !== undefined) this.#addressFor(record, container);
     if (spec?.logRouter !== true) return;
     const { paths } = this.#options;
     const directory = paths.logRouter(record.id, runtimeId);
-    makeReadable(directory, "config.json", `${JSON.stringify(routerConfig(record.spec, spec), null, 2)}\n`);
+    writeReadable(directory, "config.json", `${JSON.stringify(routerConfig(record.spec, spec), null, 2)}\n`);
     // The secrets are mounted on these files.
     const own = (spec.secrets ?? []).length;
     for (const { target } of (withRouterSecrets(record.spec, spec).secrets ?? []).slice(own))
-      makeReadable(join(directory, "secrets"), target!.slice(target!.lastIndexOf("/") + 1), "");
+      writeReadable(join(directory, "secrets"), target!.slice(target!.lastIndexOf("/") + 1), "");
     // The program could not listen on the socket that an earlier incarnation has left.
     removeOwnFile(join(paths.volume(record.id, ROUTER_VOLUME), ROUTER_SOCKET));
   }
 
-  /** Directories for a log router; undefined: the container is none. */
-  placement(record: TaskRecord, { container, runtimeId }: Incarnation): LogRouterPlacement | undefined {
-    if (specOf(record, container)?.logRouter !== true) return undefined;
+  /** A log router has two directories; a container that sends to one has its address. @throws Error: the router has no address */
+  contribute(record: TaskRecord, { container, runtimeId }: Incarnation): Contribution {
     const { paths } = this.#options;
-    return { config: paths.logRouter(record.id, runtimeId), run: paths.volume(record.id, ROUTER_VOLUME) };
+    const engineEnv = this.#addressFor(record, container) ?? {};
+    if (specOf(record, container)?.logRouter !== true) return { engineEnv };
+    // Its secrets are mounted below its configuration, so that they come behind this (secrets.ts).
+    return {
+      engineEnv,
+      mounts: [
+        engineMount(ROUTER_CONFIG, paths.logRouter(record.id, runtimeId), "ro"),
+        engineMount(ROUTER_RUN, paths.volume(record.id, ROUTER_VOLUME), "rw"),
+      ],
+    };
   }
 
-  /** Variables with the address of the container's log router; undefined: it has none. @throws Error: the router has no address */
-  env(record: TaskRecord, container: string): Readonly<Record<string, string>> | undefined {
+  forget(task: string): void {
+    removeTaskDirectory(this.#options.paths.logRouters(task));
+  }
+
+  /** Variables; undefined: the container has no log router. */
+  #addressFor(record: TaskRecord, container: string): Readonly<Record<string, string>> | undefined {
     const router = specOf(record, container)?.log?.router;
     if (router === undefined) return undefined;
     // Containers of one task share a network, whatever its mode is.
@@ -75,7 +90,7 @@ export class LogRouters {
   #taskOf(record: TaskRecord, router: string): TaskRecord | undefined {
     const { task } = dependencyTarget(record.name, { container: router });
     if (task === record.name) return record;
-    return [...this.#options.records().values()].findLast((one) => one.group === record.group && one.name === task);
+    return [...this.#options.records.values()].findLast((one) => one.group === record.group && one.name === task);
   }
 }
 
@@ -86,7 +101,7 @@ function addressOf(router: string, task: TaskRecord | undefined): string {
 }
 
 /** Readable for every user in the container, whatever the umask of this process. */
-function makeReadable(directory: string, name: string, text: string): void {
+function writeReadable(directory: string, name: string, text: string): void {
   makeOwnDirectory(directory, { mode: 0o755 });
   writeOwnFile(join(directory, name), text, 0o644);
 }

@@ -1,0 +1,27 @@
+/** The directory for the logs of a task's containers. */
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { pruneLogs } from "../../logs/index.ts";
+import type { TaskRecord } from "../../model/index.ts";
+import type { Incarnation } from "../../plan/index.ts";
+import type { Paths } from "../paths.ts";
+import { removeTaskDirectory, type TaskResource } from "./resource.ts";
+
+export class ContainerLogs implements TaskResource {
+  readonly name = "logs";
+  readonly #paths: Paths;
+
+  constructor(paths: Paths) {
+    this.#paths = paths;
+  }
+
+  prepare({ id }: TaskRecord, { runtimeId }: Incarnation): void {
+    const path = this.#paths.log(id, runtimeId);
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    pruneLogs(path);
+  }
+
+  forget(task: string): void {
+    removeTaskDirectory(this.#paths.logs(task));
+  }
+}

@@ -1,0 +1,76 @@
+/** The network that the engine makes for a task. */
+import { NETWORK, specOf, type TaskRecord } from "../../model/index.ts";
+import type { TaskNetworks } from "../../network/index.ts";
+import { type Incarnation, isInMachine, type Runtimes } from "../../plan/index.ts";
+import { hasOwnNetwork, isJoinedEarly } from "../../spec/index.ts";
+import type { TaskUsers } from "../../users/index.ts";
+import type { Interfaces } from "./interfaces.ts";
+import type { Contribution, Known, Made, TaskResource } from "./resource.ts";
+import { makeUsersOfTask } from "./users.ts";
+
+export interface OwnNetworkOptions {
+  readonly networks: TaskNetworks;
+  readonly interfaces: Interfaces;
+  readonly users: TaskUsers;
+  readonly runtimes: Runtimes;
+}
+
+export class OwnNetwork implements TaskResource {
+  readonly name = "network";
+  /**
+   * Making a network runs several processes, and the kernel serialises changes of firewall rules. Of networks that are removed at once the rules are removed by one process,
+   * and the namespaces, so that each runs little but its plugins.
+   */
+  readonly atOnce = { make: 4, unmake: 16 };
+  readonly #options: OwnNetworkOptions;
+
+  constructor(options: OwnNetworkOptions) {
+    this.#options = options;
+  }
+
+  owns(member: string): boolean {
+    return member === NETWORK;
+  }
+
+  async make(record: TaskRecord): Promise<Made> {
+    return { network: await this.#options.networks.during(record.id, () => this.#provision(record)) };
+  }
+
+  async #provision(record: TaskRecord) {
+    const { networks, interfaces, users: all, runtimes } = this.#options;
+    await interfaces.take(record);
+    const users = await makeUsersOfTask(all, record);
+    // A virtual machine has the interfaces that are there when it boots (test/engine/vm-compose.test.ts).
+    const isEarly = isJoinedEarly(record.spec) && !isInMachine(record.spec, runtimes);
+    return networks.provision(record.id, record.group, record.spec, { users: users?.namespace, isEarly });
+  }
+
+  async unmake({ id }: TaskRecord): Promise<void> {
+    await this.#options.networks.release(id);
+    await this.#options.interfaces.giveBack(id);
+  }
+
+  /** What holds the namespaces of a task joins that of a network that is being made. */
+  waitsFor({ id, spec, resources }: TaskRecord, { container }: Incarnation): Promise<void> | undefined {
+    const isHolder = specOf({ spec }, container) === undefined;
+    const isMaking = resources.some(({ name, applied }) => name === NETWORK && applied === "CREATED");
+    return isHolder && isMaking ? this.#options.networks.joinable(id) : undefined;
+  }
+
+  contribute({ id, spec }: TaskRecord): Contribution {
+    return hasOwnNetwork(spec) ? { network: this.#options.networks.placement(id) } : {};
+  }
+
+  async forget(task: string, record: TaskRecord | undefined): Promise<void> {
+    if (record === undefined) await this.#options.networks.release(task);
+  }
+
+  async sweep({ records, unknown }: Known): Promise<readonly unknown[]> {
+    const having = new Set(records.filter(hasNetwork).map(({ id }) => id));
+    return this.#options.networks.tidy((id) => having.has(id) || unknown.some((one) => one.startsWith(`${id}.`)));
+  }
+}
+
+function hasNetwork({ resources }: TaskRecord): boolean {
+  return resources.some(({ name, known }) => name === NETWORK && known !== "REMOVED");
+}
