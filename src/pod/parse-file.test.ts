@@ -146,14 +146,22 @@ test("what the engine refuses is told at the field of the pod it comes from", ()
   ]);
 });
 
-test("other kinds, a file without a pod, and tasks beside pods are refused; tasks alone are tasks", () => {
-  expect(told("apiVersion: apps/v1\nkind: StatefulSet\n")).toEqual([
-    "f:2:1: /kind: documents of kind StatefulSet are not supported: only Pod, Deployment, Job, ConfigMap, Secret",
+test("other kinds and tasks beside pods are refused; a file without a pod is told of; tasks alone are tasks", () => {
+  const KINDS =
+    "Pod, Deployment, ReplicaSet, ReplicationController, DaemonSet, StatefulSet, Job, ConfigMap, Secret, Service, PersistentVolumeClaim, PersistentVolume, Namespace, ServiceAccount";
+  expect(told("apiVersion: batch/v1\nkind: CronJob\n")).toEqual([
+    expect.stringMatching(/^f:2:1: \/kind: documents of kind CronJob are not supported: there is no schedule/),
   ]);
-  expect(told(CONFIG.replace("---\n", ""))).toEqual(["f:2:1: /kind: the file has no pod in it"]);
-  expect(told(`${one("")}---\nname: t\n`)).toEqual([
-    "f:11:1: /kind: documents of kind undefined are not supported: only Pod, Deployment, Job, ConfigMap, Secret",
+  expect(told("apiVersion: v1\nkind: Endpoints\n")).toEqual([
+    `f:2:1: /kind: documents of kind Endpoints are not supported: only ${KINDS}; --ignore-cluster-fields leaves them out`,
   ]);
+  const none = read(CONFIG.replace("---\n", ""));
+  expect([none.tasks, none.findings, none.warnings!.map(({ message }) => message)]).toEqual([
+    [],
+    [],
+    ["the file has no pod in it: nothing runs"],
+  ]);
+  expect(told(`${one("")}---\nname: t\n`)).toEqual([`f:11:1: /kind: documents of kind undefined are not supported: only ${KINDS}`]);
   expect(read("name: t\ncontainers: [{ name: c, bundle: /b }]\n").tasks.map(({ name }) => name)).toEqual(["t"]);
 });
 

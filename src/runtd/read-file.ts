@@ -1,12 +1,17 @@
 /** Parses a file into tasks. Pods are translated with the facts of this host. */
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
-import { type Engine, machinesOf, type ParsedFile } from "../engine/index.ts";
+import { type Engine, machinesOf, type ParsedFile, warningsOf } from "../engine/index.ts";
 import { type PodHost, type PodSize, parseFile, parseSizes } from "../pod/index.ts";
 
 /** In the thread of the caller, for `--once`. The daemon has `Files`. */
 export function readFile(text: string, engine: Engine): ParsedFile {
   return parseFile(text, hostOf(engine));
+}
+
+/** What is told of a file that is accepted. */
+export function warningsIn({ tasks, warnings = [] }: ParsedFile): string[] {
+  return [...warnings.map(({ line, pointer, message }) => `line ${line}: ${pointer}: ${message}`), ...warningsOf(tasks)];
 }
 
 /** The facts of this host that pods may refer to. */

@@ -69,7 +69,7 @@ export function networkPlan({ name, network }: TaskSpec, places: NetworkPlaces):
     steps: [...interfaces(network, places), ...bridged(network, places)],
     ports: network.ports.map(({ container, host = container, protocol, address }) => ({ port: host, protocol, address })),
     blocked: network.metadata ? [] : METADATA,
-    rules: redirects(network.proxy) + transparentRules(network.proxy),
+    rules: portRules(network.redirects) + redirects(network.proxy) + transparentRules(network.proxy),
     routing: [...transparentRouting(network.proxy), ...(network.via ?? []).flatMap((one) => viaRoutes(one.addresses))]
       .map((line) => `${line}\n`)
       .join(""),
@@ -99,6 +99,19 @@ function transparentRouting(proxy: NetworkSpec["proxy"]): string[] {
 /** Routes through another task. @param gateway address of that task; undefined: it does not run, and the addresses must not be reached by any other route */
 export function viaRoutes(addresses: readonly string[], gateway?: string): string[] {
   return addresses.map((range) => (gateway === undefined ? `route replace unreachable ${range}` : `route replace ${range} via ${gateway}`));
+}
+
+/** Leads ports of the task's addresses to others of it, for others and for itself. Source: iptables-extensions(8), REDIRECT and addrtype. */
+function portRules(all: NetworkSpec["redirects"]): string {
+  if (all === undefined) return "";
+  const lines = all.flatMap(({ port, to, protocol }) => {
+    const match = `-p ${protocol} --dport ${port}`;
+    return [
+      `-A PREROUTING ${match} -m addrtype --dst-type LOCAL -j REDIRECT --to-ports ${to}`,
+      `-A OUTPUT ${match} ! -d 127.0.0.0/8 -m addrtype --dst-type LOCAL -j REDIRECT --to-ports ${to}`,
+    ];
+  });
+  return ["*nat", ...lines, "COMMIT", ""].join("\n");
 }
 
 /** Redirects connections to the proxy, except those of the proxy itself, which would loop. Source: iptables-extensions(8), REDIRECT and owner. */

@@ -14,5 +14,5 @@ export function hasOwnNetwork({ network }: TaskSpec): boolean {
 
 /** Whether processes may join the namespace of its network while that is made: nothing is written in it but its interfaces, so that it can be kept if they are made again. */
 export function isJoinedEarly({ network }: TaskSpec): boolean {
-  return network?.proxy === undefined && network?.via === undefined;
+  return network?.proxy === undefined && network?.via === undefined && network?.redirects === undefined;
 }

@@ -10,6 +10,8 @@ export interface ParsedFile {
   /** Empty if there are findings. */
   readonly tasks: readonly TaskSpec[];
   readonly findings: readonly Finding[];
+  /** What is accepted and has no effect, or another one than its author may think. */
+  readonly warnings?: readonly Finding[];
 }
 
 /** In characters: all texts of all tasks of a file, in which references are replaced and replicas are counted. Each is stored more than once. */
@@ -36,10 +38,11 @@ export function tasksIn(documents: readonly ReadDocument[], machines: readonly s
 }
 
 /** Returns either tasks or findings, which are sorted by line and limited in number. */
-export function parsedFile(tasks: readonly TaskSpec[], found: readonly Finding[]): ParsedFile {
-  const findings = found.slice(0, MOST_FINDINGS).sort((a, b) => a.line - b.line || a.column - b.column);
+export function parsedFile(tasks: readonly TaskSpec[], found: readonly Finding[], told: readonly Finding[] = []): ParsedFile {
+  const byPlace = (all: readonly Finding[]) => all.slice(0, MOST_FINDINGS).sort((a, b) => a.line - b.line || a.column - b.column);
+  const findings = byPlace(found);
   if (findings.length === 0 && !isWithin(tasks, MOST_TEXT)) findings.push(TOO_LARGE);
-  return { tasks: findings.length === 0 ? tasks : [], findings };
+  return { tasks: findings.length === 0 ? tasks : [], findings, ...(told.length === 0 ? {} : { warnings: byPlace(told) }) };
 }
 
 /** Whether all texts in the value together have at most so many characters. */

@@ -102,8 +102,8 @@ const BACKOFF = { initial: "10s", maximum: "5m", resetAfter: "10m" };
 /** Init containers are restarted until they succeed, unless the pod has the restart policy Never. */
 function restartOf(at: Translation, role: Role): Container["restart"] {
   const { restartPolicy } = at.pod.spec;
-  if (at.job !== undefined && role !== "sidecar") {
-    const { backoffLimit } = at.job;
+  const { backoffLimit } = at.rules;
+  if (backoffLimit !== undefined && role !== "sidecar") {
     return backoffLimit === 0 ? undefined : { ignoredExitCodes: [0], maximumCount: backoffLimit, backoff: BACKOFF };
   }
   if (role === "sidecar" || (role === "main" && restartPolicy === "Always")) return { backoff: BACKOFF };

@@ -63,7 +63,7 @@ test.each([
   [inPod("restartpolicy: Never"), "8:3", "/spec/restartpolicy", 'the field "restartpolicy" is not supported'],
   [inPod("hostNetwrok: true"), "8:3", "/spec/hostNetwrok", 'the field "hostNetwrok" is not supported'],
   [inPod("initContainer: []"), "8:3", "/spec/initContainer", 'the field "initContainer" is not supported'],
-  [inVolume("persistentVolumeClaim: { claimName: c }"), "8:24", "/spec/volumes/0/persistentVolumeClaim", "is not supported: "],
+  [inVolume("persistentVolumeClaim: { claimName: A }"), "8:49", "/spec/volumes/0/persistentVolumeClaim/claimName", "use 1 to 63"],
   [inVolume("nfs: { server: s, path: /p }"), "8:24", "/spec/volumes/0/nfs", "is not supported: "],
   [inVolume("emptyDir: { medium: HugePages }"), "8:36", "/spec/volumes/0/emptyDir/medium", "only Memory is supported"],
   [inVolume("emptyDir: { sizeLimit: lots }"), "8:36", "/spec/volumes/0/emptyDir/sizeLimit", "write a quantity"],

@@ -1,9 +1,10 @@
-/** Translates the documents of a file (pods, workloads, ConfigMaps and Secrets) into tasks. */
+/** Translates the documents of a file (pods, what makes pods, and what pods refer to) into tasks. */
 import type { z } from "zod";
 import {
   checkGroup,
   type Finding,
   type ParsedFile,
+  type Problem,
   parsedFile,
   type ReadDocument,
   shapeProblems,
@@ -11,61 +12,46 @@ import {
 } from "../../engine/spec/index.ts";
 import { Expansion } from "../expansion.ts";
 import { withoutNulls } from "../nulls.ts";
+import { claim, persistentVolume } from "../schema/claim.ts";
 import { configMap, secret } from "../schema/config.ts";
 import { type PodInput, pod } from "../schema/pod.ts";
-import { deployment, job, type WorkloadInput } from "../schema/workload.ts";
+import { namespace, service, serviceAccount } from "../schema/service.ts";
+import { type WorkloadInput, workloads } from "../schema/workload.ts";
+import { Claims } from "./claims.ts";
+import { foreignKind, withoutClusterFields } from "./cluster-fields.ts";
 import { Objects } from "./objects.ts";
 import { translate } from "./pod.ts";
-import { type PodHost, Translation } from "./translation.ts";
-import { type JobRules, pathInWorkload, podsOf, workloadProblems } from "./workload.ts";
+import { Services } from "./services.ts";
+import { type FileParts, type PodHost, Translation } from "./translation.ts";
+import { type PodRules, pathInWorkload, podsOf, workloadProblems } from "./workload.ts";
 
-type Input = PodInput | WorkloadInput | z.output<typeof configMap> | z.output<typeof secret>;
-
-const SCHEMAS: Readonly<Record<string, z.ZodType<Input>>> = {
+const SCHEMAS = {
   Pod: pod,
-  Deployment: deployment,
-  Job: job,
+  ...workloads,
   ConfigMap: configMap,
   Secret: secret,
+  Service: service,
+  PersistentVolumeClaim: claim,
+  PersistentVolume: persistentVolume,
+  Namespace: namespace,
+  ServiceAccount: serviceAccount,
 };
+
+type Input = z.output<(typeof SCHEMAS)[keyof typeof SCHEMAS]>;
+type Place = (problem: Problem) => void;
 
 interface Read {
   /** Converts a problem of the pod to a finding with its position in the file. */
   readonly place: ReadDocument["place"];
   readonly written: unknown;
   readonly pod: PodInput;
-  readonly job?: JobRules | undefined;
+  readonly rules?: PodRules;
 }
 
 export function podsIn(documents: readonly ReadDocument[], host: PodHost): ParsedFile {
-  const objects = new Objects();
-  const findings: Finding[] = [];
-  const pods: Read[] = [];
-  for (const document of documents.flatMap(objectsOf)) {
-    findings.push(...document.findings);
-    if (document.findings.length > 0) continue;
-    const written = withoutNulls(document.value);
-    const schema = schemaOf(written);
-    if (typeof schema === "string") {
-      findings.push(document.place({ code: "shape", message: schema, path: ["kind"] }));
-      continue;
-    }
-    const parsed = schema.safeParse(written);
-    if (!parsed.success) findings.push(...shapeProblems(parsed.error).map(document.place));
-    else if (parsed.data.kind === "Pod") pods.push({ place: document.place, written, pod: parsed.data });
-    else if (parsed.data.kind === "Deployment" || parsed.data.kind === "Job") {
-      const { found, problems } = workloadPods(parsed.data, document);
-      pods.push(...found);
-      findings.push(...problems);
-    } else if (!objects.add(parsed.data)) {
-      const message = `the ${parsed.data.kind} ${parsed.data.metadata.name} is there twice`;
-      findings.push(document.place({ code: "duplicate-name", message, path: ["metadata", "name"] }));
-    }
-  }
-  if (findings.length > 0) return parsedFile([], findings);
-  if (pods.length === 0)
-    return parsedFile([], [documents[0]!.place({ code: "shape", message: "the file has no pod in it", path: ["kind"] })]);
-  return tasksOf(pods, objects, host);
+  const file = new PodFile(host);
+  for (const document of documents.flatMap(objectsOf)) file.add(document);
+  return file.tasks();
 }
 
 /** The items of a List, each as a document of its own; for any other kind the document itself. Source: Kubernetes, API conventions, "List". */
@@ -82,37 +68,126 @@ function objectsOf(document: ReadDocument): readonly ReadDocument[] {
   }));
 }
 
-/** All pods of a workload have the same template, so that a problem of the template is reported once. */
-function workloadPods(workload: WorkloadInput, document: ReadDocument): { readonly found: Read[]; readonly problems: Finding[] } {
-  const place: ReadDocument["place"] = (problem) => document.place({ ...problem, path: pathInWorkload(problem.path) });
-  const problems = workloadProblems(workload).map(document.place);
-  const found: Read[] = [];
-  for (const { written, job: rules } of podsOf(workload)) {
-    const parsed = pod.safeParse(written);
-    if (!parsed.success) return { found: [], problems: [...problems, ...shapeProblems(parsed.error).map(place)] };
-    found.push({ place, written, pod: parsed.data, job: rules });
+class PodFile {
+  readonly #parts: FileParts;
+  readonly #findings: Finding[] = [];
+  readonly #warnings: Finding[] = [];
+  readonly #pods: Read[] = [];
+  /** Where a finding about the whole file is placed. */
+  #first: ReadDocument | undefined;
+
+  constructor(host: PodHost) {
+    this.#parts = { objects: new Objects(), claims: new Claims(), services: new Services(), host, expansion: new Expansion() };
   }
-  return { found, problems };
+
+  add(document: ReadDocument): void {
+    this.#first ??= document;
+    this.#findings.push(...document.findings);
+    if (document.findings.length > 0) return;
+    const written = withoutNulls(document.value);
+    const { kind } = (typeof written === "object" && written !== null ? written : {}) as { readonly kind?: unknown };
+    const refuse: Place = (problem) => this.#findings.push(document.place(problem));
+    const warn: Place = (problem) => this.#warnings.push(document.place(problem));
+    const isIgnored = this.#parts.host.ignoresClusterFields === true;
+    if (typeof kind !== "string" || !Object.hasOwn(SCHEMAS, kind)) {
+      const { problem, isError } = foreignKind(kind, isIgnored, Object.keys(SCHEMAS));
+      (isError ? refuse : warn)(problem);
+      return;
+    }
+    const { value, ignored } = isIgnored ? withoutClusterFields(written, kind) : { value: written, ignored: [] };
+    ignored.forEach(warn);
+    const parsed = (SCHEMAS[kind as keyof typeof SCHEMAS] as z.ZodType<Input>).safeParse(value);
+    if (!parsed.success) shapeProblems(parsed.error).forEach(refuse);
+    else if (!this.#take(parsed.data, { document, value, refuse, warn })) {
+      const message = `the ${parsed.data.kind} ${parsed.data.metadata.name} is there twice`;
+      refuse({ code: "duplicate-name", message, path: ["metadata", "name"] });
+    }
+  }
+
+  /** Returns false if there already is an object of this kind with its name. Pods of one name are found by the engine's checks. */
+  #take(
+    input: Input,
+    { document, value, refuse, warn }: Readonly<{ document: ReadDocument; value: unknown; refuse: Place; warn: Place }>,
+  ): boolean {
+    const { objects, claims, services } = this.#parts;
+    switch (input.kind) {
+      case "Pod":
+        this.#pods.push({ place: document.place, written: value, pod: input });
+        return true;
+      case "ConfigMap":
+      case "Secret":
+        return objects.add(input);
+      case "Service":
+        return services.add(input, refuse, warn);
+      case "PersistentVolume":
+        return claims.addVolume(input);
+      case "PersistentVolumeClaim":
+        tellOfSize(input.spec.resources, (problem) => warn({ ...problem, path: ["spec", ...problem.path] }));
+        return claims.add(input.metadata.namespace ?? "default", input.metadata.name, input.spec, refuse);
+      case "Namespace":
+      case "ServiceAccount":
+        return true;
+      default:
+        this.#expand(input, document, { refuse, warn });
+        return true;
+    }
+  }
+
+  /** All pods of a workload have the same template, so that a problem of the template is reported once. */
+  #expand(workload: WorkloadInput, document: ReadDocument, { refuse, warn }: Readonly<Record<"refuse" | "warn", Place>>): void {
+    workloadProblems(workload).forEach(refuse);
+    if (workload.kind === "StatefulSet")
+      for (const [index, { metadata, spec }] of workload.spec.volumeClaimTemplates.entries()) {
+        const path = ["spec", "volumeClaimTemplates", index, "spec"];
+        tellOfSize(spec.resources, (problem) => warn({ ...problem, path: [...path, ...problem.path] }));
+        for (const { written } of podsOf(workload))
+          this.#parts.claims.add(
+            workload.metadata.namespace ?? "default",
+            `${metadata.name}-${(written["metadata"] as { name: string }).name}`,
+            spec,
+            (problem) => refuse({ ...problem, path: [...path, ...problem.path.slice(1)] }),
+          );
+      }
+    const place: ReadDocument["place"] = (problem) => document.place({ ...problem, path: pathInWorkload(problem.path) });
+    const found: Read[] = [];
+    for (const { written, rules } of podsOf(workload)) {
+      const parsed = pod.safeParse(written);
+      if (!parsed.success) {
+        this.#findings.push(...shapeProblems(parsed.error).map(place));
+        return;
+      }
+      found.push({ place, written, pod: parsed.data, rules });
+    }
+    this.#pods.push(...found);
+  }
+
+  tasks(): ParsedFile {
+    if (this.#findings.length > 0) return parsedFile([], this.#findings, this.#warnings);
+    this.#parts.claims.bind();
+    this.#parts.services.select(this.#pods.map((one) => one.pod));
+    if (this.#pods.length === 0 && this.#findings.length === 0)
+      this.#warnings.push(this.#first!.place({ code: "shape", message: "the file has no pod in it: nothing runs", path: ["kind"] }));
+    const tasks: TaskSpec[] = [];
+    for (const { place, written, pod: one, rules } of this.#pods) {
+      const { task, problems } = translate(new Translation(one, this.#parts, rules), written);
+      this.#findings.push(...problems.map(place));
+      if (task !== undefined) tasks.push(task);
+    }
+    if (this.#findings.length === 0) {
+      for (const { task, ...problem } of checkGroup(tasks))
+        this.#findings.push(this.#pods[task]!.place({ ...problem, path: ["metadata", "name"] }));
+    }
+    return parsedFile(tasks, this.#findings, this.#warnings);
+  }
 }
 
-/** The error message of an unsupported kind. */
-function schemaOf(written: unknown) {
-  const { kind } = (typeof written === "object" && written !== null ? written : {}) as { readonly kind?: unknown };
-  const schema = typeof kind === "string" && Object.hasOwn(SCHEMAS, kind) ? SCHEMAS[kind] : undefined;
-  return schema ?? `documents of kind ${String(kind)} are not supported: only ${Object.keys(SCHEMAS).join(", ")}`;
-}
-
-function tasksOf(pods: readonly Read[], objects: Objects, host: PodHost): ParsedFile {
-  const findings: Finding[] = [];
-  const tasks: TaskSpec[] = [];
-  const expansion = new Expansion();
-  for (const { place, written, pod: one, job: rules } of pods) {
-    const { task, problems } = translate(new Translation(one, objects, host, expansion, rules), written);
-    findings.push(...problems.map(place));
-    if (task !== undefined) tasks.push(task);
+/** Directories of claims are not limited. */
+function tellOfSize(
+  { requests, limits }: Readonly<Record<"requests", { storage?: unknown }> & { limits?: { storage?: unknown } | undefined }>,
+  warn: Place,
+): void {
+  for (const [field, given] of Object.entries({ requests, limits })) {
+    if (given?.storage !== undefined)
+      warn({ code: "shape", message: "has no effect: how much is in the directory is not limited", path: ["resources", field, "storage"] });
   }
-  if (findings.length === 0) {
-    for (const { task, ...problem } of checkGroup(tasks)) findings.push(pods[task]!.place({ ...problem, path: ["metadata", "name"] }));
-  }
-  return parsedFile(tasks, findings);
 }

@@ -14,6 +14,7 @@ import { dnsOf } from "./dns.ts";
 import { type Member, membersOf } from "./members.ts";
 import { originOf } from "./origin.ts";
 import { checkRestricted } from "./restricted.ts";
+import type { Membership } from "./services.ts";
 import type { Path, Translation } from "./translation.ts";
 import { volumesOf } from "./volumes.ts";
 import { wholeOf } from "./whole.ts";
@@ -48,6 +49,7 @@ function taskOf(at: Translation, members: readonly Member[], document: unknown):
   const isBridged = cluster?.network === "bridge" && !spec.hostNetwork;
   const isOneMachine = isAlone(at, members);
   const published = spec.hostNetwork ? [] : publishedBy(members);
+  const membership = at.services.of(at.pod);
   return {
     name: cluster === undefined ? metadata.name : uidOf(metadata),
     containers: members.map(({ container, role, path }, index) => ({
@@ -59,10 +61,14 @@ function taskOf(at: Translation, members: readonly Member[], document: unknown):
       pid: spec.hostPID ? "host" : spec.shareProcessNamespace ? "shared" : "private",
       ipc: spec.hostIPC ? "host" : isOneMachine ? "private" : "shared",
       // A network that the engine makes is always one network for the whole task.
-      network: spec.hostNetwork ? "host" : isBridged || isOneMachine || published.length > 0 ? "private" : "shared",
+      network: spec.hostNetwork
+        ? "host"
+        : isBridged || isOneMachine || published.length > 0 || membership !== undefined
+          ? "private"
+          : "shared",
       uts: spec.hostNetwork ? "host" : "private",
     },
-    ...networkOf(at, isBridged, published),
+    ...networkOf(at, isBridged, published, membership),
     ...(cluster === undefined ? {} : { hostPaths: [...cluster.hostPaths] }),
     volumes: volumesOf(at),
     ...sysctlsOf(at),
@@ -70,7 +76,8 @@ function taskOf(at: Translation, members: readonly Member[], document: unknown):
     ...(spec.hostUsers ? {} : { privateUsers: true as const }),
     ports: spec.hostNetwork ? portsOf(members) : [],
     ends: "all",
-    ...(at.job?.retention === undefined ? {} : { retention: at.job.retention }),
+    ...(at.rules.retention === undefined ? {} : { retention: at.rules.retention }),
+    ...(at.rules.replace === undefined ? {} : { replace: at.rules.replace }),
     start: spec.restartPolicy === "Always" ? "always" : "once",
     annotations: { [DOCUMENT]: JSON.stringify(document) },
   };
@@ -82,24 +89,43 @@ function isAlone({ pod: { spec }, host: { machines = [] } }: Translation, member
   return spec.runtimeClassName !== undefined && machines.includes(spec.runtimeClassName) && members.length === 1 && !isShared;
 }
 
-/** A pod has a network of the engine if it has a port of the host, or comes from a cluster that is connected by a bridge. */
-function networkOf(at: Translation, isBridged: boolean, ports: PublishedPorts): Pick<TaskInput, "network" | "dns"> {
+/** A pod has a network of the engine if it has a port of the host, services of the file are in its namespace, or it comes from a cluster that is connected by a bridge. */
+function networkOf(
+  at: Translation,
+  isBridged: boolean,
+  published: PublishedPorts,
+  membership: Membership | undefined,
+): Pick<TaskInput, "network" | "dns"> {
   const dns = dnsOf(at.pod);
-  if (isBridged || ports.length > 0) return { network: { mode: "bridge", ports, ...(dns === undefined ? {} : { dns }) } };
+  if (isBridged || published.length > 0 || membership !== undefined) {
+    const { name, aliases = [], redirects = [], ports = [] } = membership ?? {};
+    const network = {
+      mode: "bridge" as const,
+      ports: [...published, ...ports],
+      ...(name === undefined ? {} : { name }),
+      ...(aliases.length === 0 ? {} : { aliases: [...aliases] }),
+      ...(redirects.length === 0 ? {} : { redirects: [...redirects] }),
+      ...(dns === undefined ? {} : { dns }),
+    };
+    return { network };
+  }
   const { hostNetwork } = at.pod.spec;
   return hostNetwork || dns !== undefined ? { dns: dns ?? { inherit: true } } : {};
 }
 
 /** Init containers start one after the other. All other containers start after the last of them. */
 function before(
-  { job }: Translation,
+  { rules: { after } }: Translation,
   members: readonly Member[],
   index: number,
 ): NonNullable<TaskInput["containers"][number]["dependsOn"]> {
   const previous = members.slice(0, index).findLast(({ role }) => role !== "main");
   if (previous === undefined) {
-    const main = job?.after === undefined ? [] : members.filter(({ role }) => role === "main");
-    return main.map(({ container }) => ({ container: `${job?.after}/${container.name}`, condition: "SUCCESS" }));
+    const main = after === undefined ? [] : members.filter(({ role }) => role === "main");
+    return main.map(({ container: { name, readinessProbe } }) => ({
+      container: `${after?.task}/${name}`,
+      condition: after?.hasSucceeded ? "SUCCESS" : readinessProbe === undefined ? "START" : "HEALTHY",
+    }));
   }
   return [{ container: previous.container.name, condition: previous.role === "sidecar" ? "START" : "SUCCESS" }];
 }

@@ -4,9 +4,11 @@ import type { ClusterRules } from "../cluster/rules.ts";
 import { type Expansion, TooLong } from "../expansion.ts";
 import type { PodInput } from "../schema/pod.ts";
 import type { PodSize } from "../sizes.ts";
+import type { Claims } from "./claims.ts";
 import { expand } from "./expand.ts";
 import type { Objects } from "./objects.ts";
-import type { JobRules } from "./workload.ts";
+import type { Services } from "./services.ts";
+import type { PodRules } from "./workload.ts";
 
 /** Facts about the host that a pod may refer to. */
 export interface PodHost {
@@ -21,8 +23,19 @@ export interface PodHost {
   readonly runtimes?: readonly string[];
   /** Names of those of them that make virtual machines. */
   readonly machines?: readonly string[];
+  /** Whether what is for a cluster only is left out, and told of (cluster-fields.ts). */
+  readonly ignoresClusterFields?: boolean;
   /** The sizes of pods that the host offers; absent: any size. */
   readonly sizes?: readonly PodSize[] | undefined;
+}
+
+/** What the documents of a file have in common. */
+export interface FileParts {
+  readonly objects: Objects;
+  readonly claims: Claims;
+  readonly services: Services;
+  readonly host: PodHost;
+  readonly expansion: Expansion;
 }
 
 export type Path = readonly (string | number)[];
@@ -31,18 +44,21 @@ export class Translation {
   readonly pod: PodInput;
   readonly objects: Objects;
   readonly host: PodHost;
-  /** Set for pods of a Job. */
-  readonly job: JobRules | undefined;
+  readonly claims: Claims;
+  readonly services: Services;
+  readonly rules: PodRules;
   readonly #expansion: Expansion;
   readonly #problems: Problem[] = [];
 
-  /** @param expansion of the file to which the pod belongs */
-  constructor(pod: PodInput, objects: Objects, host: PodHost, expansion: Expansion, job?: JobRules) {
-    this.#expansion = expansion;
-    this.job = job;
+  /** @param file what the file to which the pod belongs has for all of them */
+  constructor(pod: PodInput, file: FileParts, rules: PodRules = {}) {
+    this.#expansion = file.expansion;
+    this.rules = rules;
     this.pod = pod;
-    this.objects = objects;
-    this.host = host;
+    this.objects = file.objects;
+    this.claims = file.claims;
+    this.services = file.services;
+    this.host = file.host;
   }
 
   get problems(): readonly Problem[] {

@@ -30,6 +30,8 @@ function volumeOf(at: Translation, volume: VolumeInput, path: Path): Volume | un
   if (hostPath !== undefined) {
     return { name, host: hostPath.path, ...(hostPath.type === "" ? {} : { hostType: hostPath.type }) };
   }
+  if (volume.persistentVolumeClaim !== undefined)
+    return { name, ...at.claims.sourceOf(at.namespace, volume.persistentVolumeClaim.claimName) };
   const { fsGroup } = at.pod.spec.securityContext ?? {};
   const group = fsGroup === undefined ? {} : { group: fsGroup };
   const files = filesOf(at, volume, path);
@@ -47,6 +49,10 @@ function etcFiles({ hostAliases }: PodSpec): NonNullable<Volume["files"]> {
   return hostAliases.length === 0 ? {} : { hosts: { content: hosts } };
 }
 
+function isReadOnlyClaim({ claims, namespace }: Translation, { persistentVolumeClaim: claim }: VolumeInput): boolean {
+  return claim !== undefined && (claim.readOnly || claims.isReadOnly(namespace, claim.claimName));
+}
+
 export function mountsOf(at: Translation, container: ContainerInput, path: Path): Mount[] {
   const { volumes } = at.pod.spec;
   const mounts = container.volumeMounts.flatMap(({ name, mountPath, readOnly, subPath }, index): Mount[] => {
@@ -60,7 +66,9 @@ export function mountsOf(at: Translation, container: ContainerInput, path: Path)
       {
         volume: name,
         target: mountPath,
-        readOnly: readOnly || hasFiles !== undefined,
+        readOnly: readOnly || hasFiles !== undefined || isReadOnlyClaim(at, volume),
+        // A new volume of Kubernetes is empty.
+        ...(volume.persistentVolumeClaim === undefined ? {} : { noCopy: true }),
         ...(subPath === undefined || subPath === "" ? {} : { subPath }),
       },
     ];

@@ -49,15 +49,61 @@ test("P16 what is wrong is told once, where it stands in the template; what is o
   expect(told(deployment("  replicas: 3\n", "      nodeSelector: { a: b }\n"))).toEqual([
     expect.stringMatching(/^f:10:7: \/spec\/template\/spec\/nodeSelector: is not supported/),
   ]);
-  expect(told(deployment("  strategy: { type: RollingUpdate }\n"))).toEqual([
-    expect.stringMatching(/\/spec\/strategy\/type: only "Recreate"/),
+  expect(told(deployment("  strategy: { type: Blue }\n"))).toEqual([
+    expect.stringMatching(/\/spec\/strategy\/type: expected "RollingUpdate"/),
   ]);
   expect(told(deployment("").replace("matchLabels: { app: web }", "matchLabels: { app: other }"))).toEqual([
     "f:5:3: /spec/selector: does not select the pods of the template",
   ]);
-  expect(told(deployment("", "      restartPolicy: Never\n"))).toEqual([expect.stringContaining("is Always in a deployment")]);
+  expect(told(deployment("", "      restartPolicy: Never\n"))).toEqual([expect.stringContaining("is Always in a Deployment")]);
   expect(told(job("", "Always"))).toEqual(["f:7:7: /spec/template/spec/restartPolicy: is OnFailure or Never in a job"]);
   expect(told(job("  completionMode: Indexed\n"))).toEqual([expect.stringContaining('only "NonIndexed" is supported')]);
   expect(told(job("  activeDeadlineSeconds: 5\n"))).toEqual([expect.stringContaining("/spec/activeDeadlineSeconds: is not supported")]);
   expect(told(job("  compleitons: 5\n"))).toEqual([expect.stringContaining('the field "compleitons" is not supported')]);
+});
+
+/** Kubernetes, ReplicaSet, ReplicationController, DaemonSet; DeploymentStrategy: 25 % more while it rolls, unless it says otherwise. */
+test("P3 what else makes pods of a template; a deployment that rolls has the new pod before the old one goes", () => {
+  const names = (text: string) => read(text).tasks.map(({ name }) => name);
+  const as = (kind: string, spec = "") => deployment(spec).replace("kind: Deployment", `kind: ${kind}`);
+  expect(names(as("ReplicaSet", "  replicas: 2\n"))).toEqual(["web-0", "web-1"]);
+  expect(names(as("DaemonSet"))).toEqual(["web-0"]);
+  const controller = as("ReplicationController", "  replicas: 2\n").replace("apps/v1", "v1");
+  expect(names(controller.replace("{ matchLabels: { app: web } }", "{ app: web }"))).toEqual(["web-0", "web-1"]);
+  expect(told(controller.replace("{ matchLabels: { app: web } }", "{ app: other }"))).toEqual([
+    "f:5:3: /spec/selector: does not select the pods of the template",
+  ]);
+  expect(told(as("DaemonSet", "  updateStrategy: { type: OnDelete }\n"))).toEqual([
+    expect.stringContaining('/spec/updateStrategy: only "RollingUpdate" is supported'),
+  ]);
+  const order = (spec: string) => read(deployment(spec)).tasks[0]!.replace;
+  expect(order("")).toBe("startFirst");
+  expect(order("  strategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } }\n")).toBe(undefined);
+  expect(order("  strategy: { type: Recreate }\n")).toBe(undefined);
+});
+
+test("P16 what is of a cluster is left out when that is asked for, and each is told of; what keeps others away never is", () => {
+  const ignoring = (text: string) => parseFile(text, { ...HOST, ignoresClusterFields: true });
+  const text = `apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: { name: r }\n---\n${deployment("", "      serviceAccountName: s\n      affinity: { a: b }\n")}`;
+  expect(told(text)).toEqual([
+    expect.stringMatching(
+      /^f:2:1: \/kind: documents of kind Role are not supported: only Pod, .*; --ignore-cluster-fields leaves them out$/,
+    ),
+    expect.stringMatching(
+      /\/spec\/template\/spec\/serviceAccountName: is not supported: there is no cluster; --ignore-cluster-fields leaves it out$/,
+    ),
+    expect.stringContaining("/spec/template/spec/affinity: is not supported"),
+  ]);
+  const { tasks, findings, warnings } = ignoring(text);
+  expect([tasks.length, findings]).toEqual([1, []]);
+  expect(warnings!.map((one) => renderFinding(one, "f"))).toEqual([
+    "f:2:1: /kind: the document of kind Role is left out: there is no cluster",
+    "f:14:7: /spec/template/spec/serviceAccountName: is left out: there is no cluster",
+    "f:15:7: /spec/template/spec/affinity: is left out: there is one host, and nothing to choose from",
+  ]);
+  expect(JSON.parse(tasks[0]!.annotations!["runt.dev/pod"]!).spec).not.toHaveProperty("affinity");
+  const policy = ignoring(`apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: { name: p }\n---\n${deployment("")}`);
+  expect(policy.findings.map(({ message }) => message)).toEqual([
+    "documents of kind NetworkPolicy are not supported: nothing here would keep connections away",
+  ]);
 });

@@ -1,21 +1,23 @@
-/** Expands a Deployment or Job to its pods on one host, which are named NAME-0, NAME-1 and so on. */
+/** Expands a document with a template to its pods on this host, which are named NAME-0, NAME-1 and so on. */
 import type { Problem } from "../../engine/spec/index.ts";
 import type { WorkloadInput } from "../schema/workload.ts";
 
-/** Settings of a Job for each of its pods. */
-export interface JobRules {
-  /** How often a container is restarted after a failure. */
-  readonly backoffLimit: number;
-  /** Name of the task that must succeed before this one starts, which implements `parallelism`. */
-  readonly after?: string;
+/** What a workload says of one of its pods. */
+export interface PodRules {
+  /** Of a Job: how often a container is restarted after a failure. */
+  readonly backoffLimit?: number;
+  /** Name of the task that comes before this one: it has succeeded (`parallelism` of a Job), or works (a StatefulSet). */
+  readonly after?: { readonly task: string; readonly hasSucceeded: boolean };
   /** Seconds for which the pod is kept after its end. */
   readonly retention?: number;
+  /** The pod that takes its place works before it ends. */
+  readonly replace?: "startFirst";
 }
 
 export interface WorkloadPod {
   /** The pod as if it had been written in the file. */
   readonly written: Readonly<Record<string, unknown>>;
-  readonly job?: JobRules;
+  readonly rules: PodRules;
 }
 
 /** Annotation of a pod that names its workload. */
@@ -25,7 +27,7 @@ export function podsOf(workload: WorkloadInput): readonly WorkloadPod[] {
   const { kind, metadata, spec } = workload;
   const { labels, annotations } = spec.template.metadata ?? {};
   const name = (index: number) => `${metadata.name}-${index}`;
-  const pod = (index: number) => ({
+  const pod = (index: number, further: Readonly<Record<string, unknown>> = {}) => ({
     apiVersion: "v1",
     kind: "Pod",
     metadata: {
@@ -34,31 +36,78 @@ export function podsOf(workload: WorkloadInput): readonly WorkloadPod[] {
       ...(labels === undefined ? {} : { labels }),
       annotations: { ...annotations, [OWNER]: `${kind}/${metadata.name}` },
     },
-    spec: spec.template.spec,
+    spec: { ...spec.template.spec, ...further },
   });
-  if (kind === "Deployment") return Array.from({ length: workload.spec.replicas }, (_, index) => ({ written: pod(index) }));
-  const { completions, parallelism, backoffLimit, ttlSecondsAfterFinished: retention } = workload.spec;
-  return Array.from({ length: completions }, (_, index) => ({
-    written: pod(index),
-    job: {
-      backoffLimit,
-      ...(index < parallelism ? {} : { after: name(index - parallelism) }),
-      ...(retention === undefined ? {} : { retention }),
-    },
-  }));
+  const several = (count: number, made: (index: number) => WorkloadPod) => Array.from({ length: count }, (_, index) => made(index));
+  switch (workload.kind) {
+    case "Deployment": {
+      const rules = isRolling(workload.spec.strategy) ? ({ replace: "startFirst" } as const) : {};
+      return several(workload.spec.replicas, (index) => ({ written: pod(index), rules }));
+    }
+    case "ReplicaSet":
+    case "ReplicationController":
+      return several(workload.spec.replicas, (index) => ({ written: pod(index), rules: {} }));
+    case "DaemonSet":
+      return [{ written: pod(0), rules: {} }];
+    case "StatefulSet": {
+      const { ordinals, replicas, podManagementPolicy, volumeClaimTemplates } = workload.spec;
+      return several(replicas, (at) => {
+        const index = ordinals.start + at;
+        const claims = volumeClaimTemplates.map(({ metadata: { name: volume } }) => ({
+          name: volume,
+          persistentVolumeClaim: { claimName: `${volume}-${name(index)}` },
+        }));
+        const isOrdered = podManagementPolicy === "OrderedReady" && at > 0;
+        return {
+          written: pod(index, claims.length === 0 ? {} : { volumes: [...others(spec.template.spec, claims), ...claims] }),
+          rules: isOrdered ? { after: { task: name(index - 1), hasSucceeded: false } } : {},
+        };
+      });
+    }
+    case "Job": {
+      const { completions, parallelism, backoffLimit, ttlSecondsAfterFinished: retention } = workload.spec;
+      return several(completions, (index) => ({
+        written: pod(index),
+        rules: {
+          backoffLimit,
+          ...(index < parallelism ? {} : { after: { task: name(index - parallelism), hasSucceeded: true } }),
+          ...(retention === undefined ? {} : { retention }),
+        },
+      }));
+    }
+  }
 }
 
-export function workloadProblems({ kind, spec }: WorkloadInput): Problem[] {
+/** Whether a pod may be there once more while it is replaced. Source: Kubernetes, DeploymentStrategy: 25 % more, rounded up, unless it says something else. */
+function isRolling({ type, rollingUpdate }: Extract<WorkloadInput, { kind: "Deployment" }>["spec"]["strategy"]): boolean {
+  const { maxSurge = "25%" } = rollingUpdate ?? {};
+  return type === "RollingUpdate" && maxSurge !== 0 && maxSurge !== "0%";
+}
+
+/** The volumes of a template without those of the same name: a claim takes their place. Source: Kubernetes, StatefulSetSpec, volumeClaimTemplates. */
+function others({ volumes }: Readonly<Record<string, unknown>>, claims: readonly { readonly name: string }[]): unknown[] {
+  if (!Array.isArray(volumes)) return volumes === undefined ? [] : [volumes];
+  return volumes.filter((one: unknown) => !claims.some(({ name }) => name === (one as { name?: unknown } | null)?.name));
+}
+
+export function workloadProblems(workload: WorkloadInput): Problem[] {
+  const { kind, spec } = workload;
   const wrong = (message: string, ...path: string[]): Problem => ({ code: "combination", message, path: ["spec", ...path] });
   const policy = spec.template.spec["restartPolicy"] ?? "Always";
   if (kind === "Job") return policy === "Always" ? [wrong("is OnFailure or Never in a job", "template", "spec", "restartPolicy")] : [];
   const labels = spec.template.metadata?.labels ?? {};
-  const others = Object.entries(spec.selector.matchLabels ?? {}).filter(([key, value]) => labels[key] !== value);
+  const selected =
+    workload.kind === "ReplicationController"
+      ? (workload.spec.selector ?? {})
+      : (workload.spec as { selector: { matchLabels?: Labels } }).selector.matchLabels;
+  const missing = Object.entries(selected ?? {}).filter(([key, value]) => labels[key] !== value);
   return [
-    ...(policy === "Always" ? [] : [wrong("is Always in a deployment", "template", "spec", "restartPolicy")]),
-    ...(others.length === 0 ? [] : [wrong("does not select the pods of the template", "selector")]),
+    ...(policy === "Always" ? [] : [wrong(`is Always in a ${kind}`, "template", "spec", "restartPolicy")]),
+    ...(missing.length === 0 ? [] : [wrong("does not select the pods of the template", "selector")]),
   ];
 }
+
+type Labels = Readonly<Record<string, string>>;
 
 /** Converts a path in a pod to a path in the workload's document. */
 export function pathInWorkload([first, ...rest]: Problem["path"]): Problem["path"] {

@@ -3,7 +3,7 @@ import type { HostAlias, Pod, PodDNSConfig, PodDNSConfigOption, PodOS, PodSpec }
 import { z } from "zod";
 import { RUNTIME_NAME } from "../../engine/spec/index.ts";
 import { container, initContainer } from "./container.ts";
-import { dnsLabel, ignored, only, refused, seconds } from "./field.ts";
+import { dnsLabel, ignored, ofCluster, only, refused, seconds } from "./field.ts";
 import { podMetadata } from "./metadata.ts";
 import { podSecurityContext } from "./security.ts";
 import { volume } from "./volume.ts";
@@ -71,29 +71,40 @@ const holdAnyway = {
 
 const notHere = {
   activeDeadlineSeconds: refused("a pod runs until it ends or is stopped"),
-  affinity: refused(ONE_HOST),
   ephemeralContainers: refused("use runtctl exec"),
   imagePullSecrets: refused("images are not pulled with secrets of a pod"),
-  nodeSelector: refused(ONE_HOST),
-  overhead: refused("the runtime's own share is not counted"),
-  preemptionPolicy: refused("no pod takes the place of another one"),
-  priority: refused("pods start in the order in which they were applied"),
-  priorityClassName: refused("pods start in the order in which they were applied"),
-  readinessGates: refused("nothing sets conditions from outside"),
   resourceClaims: refused("there are no devices to claim"),
-  schedulerName: refused(ONE_HOST),
-  schedulingGates: refused(ONE_HOST),
-  serviceAccount: refused(NO_CLUSTER),
-  serviceAccountName: refused(NO_CLUSTER),
+  schedulingGates: refused("nothing here would remove them"),
   subdomain: refused("a pod has no domain"),
-  topologySpreadConstraints: refused(ONE_HOST),
 };
+
+const WHO_FIRST = "pods start in the order in which they were applied";
+
+/** What means nothing on one host. With `--ignore-cluster-fields` each is told of, and left out. */
+export const CLUSTER_FIELDS = {
+  affinity: ONE_HOST,
+  nodeSelector: ONE_HOST,
+  overhead: "the runtime's own share is not counted",
+  preemptionPolicy: "no pod takes the place of another one",
+  priority: WHO_FIRST,
+  priorityClassName: WHO_FIRST,
+  readinessGates: "nothing sets conditions from outside",
+  schedulerName: ONE_HOST,
+  serviceAccount: NO_CLUSTER,
+  serviceAccountName: NO_CLUSTER,
+  topologySpreadConstraints: ONE_HOST,
+} as const;
+
+const ofOneHost = Object.fromEntries(Object.entries(CLUSTER_FIELDS).map(([field, why]) => [field, ofCluster(why)])) as Record<
+  keyof typeof CLUSTER_FIELDS,
+  ReturnType<typeof ofCluster>
+>;
 
 export const pod = z.strictObject({
   apiVersion: z.literal("v1"),
   kind: z.literal("Pod"),
   metadata: podMetadata,
-  spec: z.strictObject({ ...runs, ...holdAnyway, ...notHere } satisfies Fields<PodSpec>),
+  spec: z.strictObject({ ...runs, ...holdAnyway, ...notHere, ...ofOneHost } satisfies Fields<PodSpec>),
   // A cluster adds the status to the pods that it returns.
   status: ignored,
 } satisfies Fields<Pod>);

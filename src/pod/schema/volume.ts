@@ -5,16 +5,19 @@ import type {
   DownwardAPIVolumeFile,
   DownwardAPIVolumeSource,
   EmptyDirVolumeSource,
+  EphemeralVolumeSource,
   HostPathVolumeSource,
   KeyToPath,
+  PersistentVolumeClaimVolumeSource,
   ProjectedVolumeSource,
   SecretVolumeSource,
   Volume,
   VolumeProjection,
 } from "kubernetes-types/core/v1.js";
 import { z } from "zod";
+import { claimSpec } from "./claim.ts";
 import { fieldRef, resourceFieldRef } from "./env.ts";
-import { dnsLabel, quantity, refused } from "./field.ts";
+import { dnsLabel, ignored, quantity, refused } from "./field.ts";
 
 type Fields<T> = Record<keyof T, z.ZodType>;
 
@@ -87,6 +90,21 @@ const sources = {
     .optional(),
 };
 
+const claims = {
+  persistentVolumeClaim: z
+    .strictObject({
+      claimName: dnsLabel,
+      readOnly: z.boolean().default(false),
+    } satisfies Fields<PersistentVolumeClaimVolumeSource>)
+    .optional(),
+  // Its directory is one of the pod, and goes with it.
+  ephemeral: z
+    .strictObject({
+      volumeClaimTemplate: z.strictObject({ metadata: ignored, spec: claimSpec }),
+    } satisfies Fields<EphemeralVolumeSource>)
+    .optional(),
+};
+
 const elsewhere = {
   awsElasticBlockStore: refused(HERE),
   azureDisk: refused(HERE),
@@ -94,7 +112,6 @@ const elsewhere = {
   cephfs: refused(HERE),
   cinder: refused(HERE),
   csi: refused(HERE),
-  ephemeral: refused(HERE),
   fc: refused(HERE),
   flexVolume: refused(HERE),
   flocker: refused(HERE),
@@ -103,7 +120,6 @@ const elsewhere = {
   glusterfs: refused(HERE),
   iscsi: refused(HERE),
   nfs: refused(HERE),
-  persistentVolumeClaim: refused("there are no claims on this host: use hostPath"),
   photonPersistentDisk: refused(HERE),
   portworxVolume: refused(HERE),
   quobyte: refused(HERE),
@@ -113,7 +129,7 @@ const elsewhere = {
   vsphereVolume: refused(HERE),
 };
 
-export const volume = z.strictObject({ name: dnsLabel, ...sources, ...elsewhere } satisfies Fields<Volume>);
+export const volume = z.strictObject({ name: dnsLabel, ...sources, ...claims, ...elsewhere } satisfies Fields<Volume>);
 
 export type VolumeInput = z.output<typeof volume>;
 export type KeyItem = z.output<typeof keyToPath>;

@@ -1,8 +1,24 @@
-/** Documents of kind Deployment and Job, as far as they apply to one host. The compiler compares the lists of fields with the types of Kubernetes. */
-import type { Deployment, DeploymentSpec, DeploymentStrategy } from "kubernetes-types/apps/v1.js";
+/** Documents that make pods of a template, as far as they apply to one host. The compiler compares the lists of fields with the types of Kubernetes. */
+import type {
+  DaemonSet,
+  DaemonSetSpec,
+  DaemonSetUpdateStrategy,
+  Deployment,
+  DeploymentSpec,
+  DeploymentStrategy,
+  ReplicaSet,
+  ReplicaSetSpec,
+  StatefulSet,
+  StatefulSetOrdinals,
+  StatefulSetPersistentVolumeClaimRetentionPolicy,
+  StatefulSetSpec,
+  StatefulSetUpdateStrategy,
+} from "kubernetes-types/apps/v1.js";
 import type { Job, JobSpec } from "kubernetes-types/batch/v1.js";
+import type { ReplicationController, ReplicationControllerSpec } from "kubernetes-types/core/v1.js";
 import { z } from "zod";
-import { ignored, only, refused, seconds, stringMap } from "./field.ts";
+import { claimSpec } from "./claim.ts";
+import { dnsLabel, ignored, only, refused, seconds, stringMap } from "./field.ts";
 import { podMetadata } from "./metadata.ts";
 
 type Fields<T> = Record<keyof T, z.ZodType>;
@@ -17,7 +33,10 @@ const template = z.strictObject({
 });
 const selector = z.strictObject({ matchLabels: stringMap.optional(), matchExpressions: refused("write matchLabels") });
 
-const ROLLING = "a pod is stopped before another one takes its place";
+const NOT_WAITED = "what takes the place of a pod is waited for, and no longer";
+const NOT_PAUSED = "an apply takes effect at once";
+/** A number of pods, or a part of them. */
+const share = z.union([z.int().min(0), z.string().regex(/^\d+%$/, 'write a number of pods or a part like "25%"')]).optional();
 
 export const deployment = z.strictObject({
   apiVersion: z.literal("apps/v1"),
@@ -28,16 +47,114 @@ export const deployment = z.strictObject({
     selector,
     template,
     strategy: z
-      .strictObject({ type: only("Recreate", ROLLING), rollingUpdate: refused(ROLLING) } satisfies Fields<DeploymentStrategy>)
-      .optional(),
-    minReadySeconds: only(0, ROLLING),
-    paused: only(false, "an apply takes effect at once"),
-    // Both concern rolling updates.
+      .strictObject({
+        type: z.enum(["RollingUpdate", "Recreate"]).default("RollingUpdate"),
+        rollingUpdate: z.strictObject({ maxSurge: share, maxUnavailable: share }).optional(),
+      } satisfies Fields<DeploymentStrategy>)
+      .prefault({}),
+    minReadySeconds: only(0, NOT_WAITED),
+    paused: only(false, NOT_PAUSED),
+    // Both concern rolling updates: `apply --wait` has its own time, and `rollback` its own history.
     progressDeadlineSeconds: ignored,
     revisionHistoryLimit: ignored,
   } satisfies Fields<DeploymentSpec>),
   status: ignored,
 } satisfies Fields<Deployment>);
+
+export const replicaSet = z.strictObject({
+  apiVersion: z.literal("apps/v1"),
+  kind: z.literal("ReplicaSet"),
+  metadata: podMetadata,
+  spec: z.strictObject({
+    replicas: count.default(1),
+    selector,
+    template,
+    minReadySeconds: only(0, NOT_WAITED),
+  } satisfies Fields<ReplicaSetSpec>),
+  status: ignored,
+} satisfies Fields<ReplicaSet>);
+
+export const replicationController = z.strictObject({
+  apiVersion: z.literal("v1"),
+  kind: z.literal("ReplicationController"),
+  metadata: podMetadata,
+  spec: z.strictObject({
+    replicas: count.default(1),
+    // Absent: the labels of the template.
+    selector: stringMap.optional(),
+    template,
+    minReadySeconds: only(0, NOT_WAITED),
+  } satisfies Fields<ReplicationControllerSpec>),
+  status: ignored,
+} satisfies Fields<ReplicationController>);
+
+/** This host is the only node. */
+export const daemonSet = z.strictObject({
+  apiVersion: z.literal("apps/v1"),
+  kind: z.literal("DaemonSet"),
+  metadata: podMetadata,
+  spec: z.strictObject({
+    selector,
+    template,
+    updateStrategy: z
+      .strictObject({
+        type: z.enum(["RollingUpdate", "OnDelete"], { error: "is RollingUpdate or OnDelete" }).default("RollingUpdate"),
+        rollingUpdate: z.strictObject({ maxSurge: share, maxUnavailable: share }).optional(),
+      } satisfies Fields<DaemonSetUpdateStrategy>)
+      .prefault({})
+      .refine(({ type }) => type === "RollingUpdate", 'only "RollingUpdate" is supported: an apply takes effect at once'),
+    minReadySeconds: only(0, NOT_WAITED),
+    revisionHistoryLimit: ignored,
+  } satisfies Fields<DaemonSetSpec>),
+  status: ignored,
+} satisfies Fields<DaemonSet>);
+
+const KEPT = "the directory of a claim stays until somebody removes it";
+
+export const statefulSet = z.strictObject({
+  apiVersion: z.literal("apps/v1"),
+  kind: z.literal("StatefulSet"),
+  metadata: podMetadata,
+  spec: z.strictObject({
+    replicas: count.default(1),
+    selector,
+    template,
+    serviceName: z.string().default(""),
+    podManagementPolicy: z.enum(["OrderedReady", "Parallel"]).default("OrderedReady"),
+    ordinals: z.strictObject({ start: z.int().min(0).max(1_000_000).default(0) } satisfies Fields<StatefulSetOrdinals>).prefault({}),
+    volumeClaimTemplates: z
+      .array(
+        z.strictObject({
+          apiVersion: z.literal("v1").optional(),
+          kind: z.literal("PersistentVolumeClaim").optional(),
+          metadata: z.strictObject({
+            name: dnsLabel,
+            labels: stringMap.optional(),
+            annotations: stringMap.optional(),
+            creationTimestamp: ignored,
+          }),
+          spec: claimSpec,
+          status: ignored,
+        }),
+      )
+      .default([]),
+    updateStrategy: z
+      .strictObject({
+        type: only("RollingUpdate", NOT_PAUSED),
+        rollingUpdate: z.strictObject({ partition: only(0, NOT_PAUSED), maxUnavailable: share }).optional(),
+      } satisfies Fields<StatefulSetUpdateStrategy>)
+      .optional(),
+    persistentVolumeClaimRetentionPolicy: z
+      .strictObject({
+        whenDeleted: only("Retain", KEPT),
+        whenScaled: only("Retain", KEPT),
+      } satisfies Fields<StatefulSetPersistentVolumeClaimRetentionPolicy>)
+      .optional(),
+    minReadySeconds: only(0, NOT_WAITED),
+    revisionHistoryLimit: ignored,
+  } satisfies Fields<StatefulSetSpec>),
+  status: ignored,
+} satisfies Fields<StatefulSet>);
 
 const BY_INDEX = "pods have no indices";
 
@@ -67,4 +184,13 @@ export const job = z.strictObject({
   status: ignored,
 } satisfies Fields<Job>);
 
-export type WorkloadInput = z.output<typeof deployment> | z.output<typeof job>;
+export const workloads = {
+  Deployment: deployment,
+  ReplicaSet: replicaSet,
+  ReplicationController: replicationController,
+  DaemonSet: daemonSet,
+  StatefulSet: statefulSet,
+  Job: job,
+} as const;
+
+export type WorkloadInput = z.output<(typeof workloads)[keyof typeof workloads]>;

@@ -5,16 +5,28 @@ export interface ApplyOptions {
   readonly prune?: true;
   readonly rerun?: true;
   readonly takeOver?: true;
+  readonly ignoreClusterFields?: true;
 }
 
 export function addApplyOptions(command: Command): void {
   command
     .option("--prune", "remove tasks of the group that are not in the file")
     .option("--rerun", "run one-shots again even if they have succeeded")
-    .option("--take-over", "also change what another project, or a file that is no project, has made; it belongs to this one from now on");
+    .option("--take-over", "also change what another project, or a file that is no project, has made; it belongs to this one from now on")
+    .option("--ignore-cluster-fields", "of Kubernetes documents: leave out what says something to a cluster only, and tell of each");
 }
 
 /** The options in the format of the API. */
-export function applyOptionsOf({ prune, rerun, takeOver }: ApplyOptions): Readonly<Record<"prune" | "rerun" | "takeOver", boolean>> {
-  return { prune: prune === true, rerun: rerun === true, takeOver: takeOver === true };
+export function applyOptionsOf({
+  prune,
+  rerun,
+  takeOver,
+  ignoreClusterFields,
+}: ApplyOptions): Readonly<Record<keyof ApplyOptions, boolean>> {
+  return {
+    prune: prune === true,
+    rerun: rerun === true,
+    takeOver: takeOver === true,
+    ignoreClusterFields: ignoreClusterFields === true,
+  };
 }

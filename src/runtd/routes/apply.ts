@@ -1,8 +1,7 @@
 import { z } from "zod";
-import { warningsOf } from "../../engine/index.ts";
 import { jsonRoute } from "../http/route.ts";
 import { log } from "../log.ts";
-import { hostOf } from "../read-file.ts";
+import { hostOf, warningsIn } from "../read-file.ts";
 import { fileToApply } from "../schemas/file.ts";
 import { applied, warnings } from "../schemas/task.ts";
 
@@ -19,11 +18,11 @@ export const applyFile = jsonRoute({
     schema: z.strictObject({ applied: z.array(applied), warnings }),
   },
   errors: ["invalid-spec", "no-room", "other-origin", "not-written", "too-many"],
-  async handle({ engine, files, caller, body: { text, group, ...options } }) {
+  async handle({ engine, files, caller, body: { text, group, ignoreClusterFields: ignoresClusterFields, ...options } }) {
     // The file is read while the process for the caller runs.
-    const [file, by] = await Promise.all([files.read(text, hostOf(engine)), caller()]);
+    const [file, by] = await Promise.all([files.read(text, { ...hostOf(engine), ignoresClusterFields }), caller()]);
     const tasks = await engine.apply(file, group, options, by);
     log("info", "applied", { group, tasks, by });
-    return { applied: tasks, warnings: warningsOf(file.tasks) };
+    return { applied: tasks, warnings: warningsIn(file) };
   },
 });

@@ -28,7 +28,7 @@ export const planFile = jsonRoute({
     schema: z.strictObject({ tasks: z.array(difference) }),
   },
   errors: ["invalid-spec", "no-room", "other-origin", "too-many"],
-  async handle({ engine, files, body: { text, group, ...options } }) {
-    return { tasks: engine.plan(await files.read(text, hostOf(engine)), group, options) };
+  async handle({ engine, files, body: { text, group, ignoreClusterFields: ignoresClusterFields, ...options } }) {
+    return { tasks: engine.plan(await files.read(text, { ...hostOf(engine), ignoresClusterFields }), group, options) };
   },
 });

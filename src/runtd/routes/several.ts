@@ -42,7 +42,8 @@ const recorded = { status: 202, description: "It is recorded, not done", schema:
 
 /** @throws EngineError invalid-spec */
 async function selectionOf({ names, text, ...origin }: Named, { engine, files }: Services): Promise<Selection> {
-  if (text !== undefined) return selectionIn(await files.read(text, hostOf(engine)), origin);
+  // Only names are taken of the file.
+  if (text !== undefined) return selectionIn(await files.read(text, { ...hostOf(engine), ignoresClusterFields: true }), origin);
   return names === undefined ? "all" : { names };
 }
 

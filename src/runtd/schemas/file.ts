@@ -3,7 +3,7 @@ import { groupName } from "./names.ts";
 
 /** The body of a request with a task file. */
 export const fileOfTasks = z.strictObject({
-  text: z.string().describe("YAML or JSON: one task for each document, or pods with the ConfigMaps and Secrets that they use."),
+  text: z.string().describe("YAML or JSON: one task for each document, or pods with what they refer to."),
   group: groupName.default("default"),
 });
 
@@ -31,5 +31,9 @@ export const fileToApply = fileOfTasks.extend({
   prune: z.boolean().default(false).describe("Remove tasks of the group that are not in the file."),
   ...originOfFile,
   takeOver: z.boolean().default(false).describe("What another file or project has made belongs to this one from now on."),
+  ignoreClusterFields: z
+    .boolean()
+    .default(false)
+    .describe("What a Kubernetes document says to a cluster only is left out, and told of as a warning. Otherwise it is an error."),
   rerun: z.boolean().default(false).describe("Run one-shots again that have succeeded."),
 });

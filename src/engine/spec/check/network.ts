@@ -14,6 +14,12 @@ export function checkNetwork({ network, namespaces, ports, dns }: TaskSpec): Pro
     problems.push(wrong("network says what the containers share: namespaces.network cannot be given, too", "namespaces", "network"));
   if (network.ports.length > 0 && network.mode !== "bridge")
     problems.push(wrong(`port mappings need the mode bridge, and the network's is ${network.mode}`, "network", "ports"));
+  if (network.redirects !== undefined && network.mode !== "bridge")
+    problems.push(wrong(`redirected ports need the mode bridge, and the network's is ${network.mode}`, "network", "redirects"));
+  for (const at of duplicates((network.redirects ?? []).map(({ port, protocol }) => `${port}/${protocol}`))) {
+    const { port, protocol } = network.redirects![at]!;
+    problems.push({ code: "duplicate-name", message: `${port}/${protocol} is there twice`, path: ["network", "redirects", at] });
+  }
   if (network.mode === "host" && network.dns !== undefined)
     problems.push(wrong("in the host's network its own resolv.conf counts, and what dns of the task adds", "network", "dns"));
   if (network.mode !== "host" && dns !== undefined) problems.push(wrong("of a network that the engine makes it is network.dns", "dns"));

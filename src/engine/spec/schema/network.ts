@@ -110,6 +110,12 @@ const hostName = z.strictObject({
   address: z.union([z.literal("host-gateway"), ip], { error: "is no IP address, and not host-gateway" }),
 });
 
+const redirect = z.strictObject({
+  port: port.describe("Port of the addresses of the task to which others connect."),
+  to: port.describe("Port on which the task listens."),
+  protocol: z.enum(["tcp", "udp"]).default("tcp"),
+});
+
 export const network = z.strictObject({
   mode: z
     .enum(NETWORK_MODES)
@@ -128,6 +134,12 @@ export const network = z.strictObject({
     .optional()
     .describe("Further networks of the group, each with a bridge of its own. The default route uses the network `name`."),
   ports: z.array(portMapping).max(1000).default([]).describe("Ports of the host that are forwarded to the task; for mode bridge."),
+  redirects: z
+    .array(redirect)
+    .min(1)
+    .max(1000)
+    .optional()
+    .describe("Ports of the task's addresses that lead to other ports of it; for mode bridge. Loopback stays as it is."),
   interfaces: z.array(networkInterface).max(16).default([]).describe("Interfaces; for mode isolated."),
   hosts: z
     .array(hostName)

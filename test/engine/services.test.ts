@@ -1,0 +1,83 @@
+/** Services and claims of Kubernetes documents: by what programs in the pods see, and what is there after them. */
+import { describe, expect, test } from "vitest";
+import { allPrinted } from "../support/log-file.ts";
+import { taskOf, useNetworkHost } from "./network-host.ts";
+import { noNetworks } from "./network-plugins.ts";
+import { http, isRoot, LONGEST_MS, until, useEngine } from "./support.ts";
+
+const WAIT = "trap 'exit 0' TERM; sleep 1000 & wait $!";
+
+describe.skipIf(!isRoot || noNetworks !== undefined)("services and claims (needs root and CNI plugins)", () => {
+  const scene = useEngine();
+  const host = useNetworkHost(scene);
+  const template = (app: string, script: string, fields: object = {}, spec: object = {}) => ({
+    metadata: { labels: { app }, annotations: { "runt.dev/rootfs.main": scene.rootfs() } },
+    spec: { containers: [{ name: "main", command: ["/bin/sh", "-c", script], ...fields }], ...spec },
+  });
+  const workload = (kind: string, name: string, pod: ReturnType<typeof template>, spec: object) => ({
+    apiVersion: "apps/v1",
+    kind,
+    metadata: { name },
+    spec: { selector: { matchLabels: pod.metadata.labels }, template: pod, ...spec },
+  });
+  const service = (name: string, spec: object) => ({ apiVersion: "v1", kind: "Service", metadata: { name }, spec });
+  const apply = async (documents: readonly object[]) => {
+    const answer = await http(scene.socket, "POST", "/v1/apply", { text: documents.map((one) => JSON.stringify(one)).join("\n---\n") });
+    expect(answer.text).toContain("created");
+  };
+  const printed = async (task: string): Promise<string> =>
+    allPrinted((await taskOf(scene, task)).containers.find((one: { name: string }) => one.name === "main").log);
+  const remove = async (...names: readonly string[]) => {
+    for (const name of names) await http(scene.socket, "DELETE", `/v1/tasks/${name}?group=default`);
+    for (const name of names) await until(async () => (await http(scene.socket, "GET", `/v1/tasks/${name}?group=default`)).status === 404);
+  };
+
+  test(
+    "P3 the port of a service leads to that of its pods, for others and for themselves, and a port of the host to the first",
+    async () => {
+      await host.daemon();
+      const serve = "d=/dev/shm/w && mkdir -p $d && echo served > $d/name && httpd -p 8080 -h $d && echo up";
+      const self = "until wget -q -O - http://api/name; do sleep 0.1; done";
+      const web = template("web", `${serve}; ${self}; ${WAIT}`, { ports: [{ name: "http", containerPort: 8080 }] });
+      const ask = "until wget -q -O - http://api.default.svc.cluster.local/name; do sleep 0.1; done";
+      await apply([
+        service("api", { type: "NodePort", selector: { app: "web" }, ports: [{ port: 80, targetPort: "http", nodePort: 30_480 }] }),
+        workload("Deployment", "web", web, { replicas: 1 }),
+        workload("DaemonSet", "client", template("client", `${ask} && echo done; ${WAIT}`), {}),
+      ]);
+      await until(async () => /done/.test(await printed("client-0")));
+      expect(await printed("client-0")).toContain("served");
+      await until(async () => /served/.test(await printed("web-0")));
+      await until(async () => (await host.on("curl", "--silent", "http://127.0.0.1:30480/name").catch(() => "")) === "served\n");
+      await remove("web-0", "client-0");
+      expect(await host.left()).toEqual([]);
+    },
+    LONGEST_MS,
+  );
+
+  test(
+    "P3 what a pod of a stateful set writes to its claim is there for its successor, and its neighbour has another one",
+    async () => {
+      const script = `echo $HOSTNAME >> /data/log; cat /data/log; echo end; ${WAIT}`;
+      const set = workload("StatefulSet", "db", template("db", script, { volumeMounts: [{ name: "data", mountPath: "/data" }] }), {
+        replicas: 2,
+        serviceName: "db",
+        volumeClaimTemplates: [{ metadata: { name: "data" }, spec: { accessModes: ["ReadWriteOnce"] } }],
+      });
+      await host.daemon();
+      for (const lines of [1, 2]) {
+        await apply([set]);
+        for (const name of ["db-0", "db-1"]) {
+          await until(async () => /end/.test(await printed(name).catch(() => "")));
+          expect(await printed(name)).toBe(`${`${name}\n`.repeat(lines)}end\n`);
+        }
+        await remove("db-0", "db-1");
+      }
+      const names = ["data-db-0", "data-db-1"];
+      for (const name of names) expect((await http(scene.socket, "GET", "/v1/volumes")).text).toContain(name);
+      const removed = await http(scene.socket, "POST", "/v1/volumes/delete", { group: "default", names });
+      expect(removed.status).toBe(200);
+    },
+    LONGEST_MS,
+  );
+});
