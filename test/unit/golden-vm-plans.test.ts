@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { cgroupSources, compileCgroup, resolveCgroup } from "../../src/runtime/cgroup/index.ts";
 import { deriveConfig } from "../../src/runtime/config/index.ts";
 import { DEFAULT_SETTINGS } from "../../src/runtime/isolation/asked/settings.ts";
-import { guestPlan } from "../../src/runtime/isolation/configurations/guest-plan.ts";
+import { guestPlan } from "../../src/runtime/isolation/configurations/guest.ts";
 import { type Sides, splitSpec } from "../../src/runtime/isolation/configurations/split.ts";
 import { compile, type Plan, printPlan } from "../../src/runtime/plan/index.ts";
 import { absolutePath, parseSpec, type Spec } from "../../src/runtime/spec/index.ts";

@@ -1,5 +1,5 @@
 /** Where a container runs: on the host, or in a machine. */
-export { guestPlan } from "./configurations/guest-plan.ts";
+export { guestPlan } from "./configurations/guest.ts";
 export { deriveWhereAsked } from "./derive.ts";
 export { type Isolation, isolationOf, type ProcessRequest, type UpdateRequest } from "./drivers/index.ts";
 export { KNOWN } from "./places.ts";

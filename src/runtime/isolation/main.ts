@@ -7,10 +7,9 @@ import { boot } from "./boot/index.ts";
 import { probe } from "./guest/boot.ts";
 import { guest } from "./guest/index.ts";
 import { monitor } from "./monitor/index.ts";
-import { attach } from "./processes/attach.ts";
-import { begin } from "./processes/begin.ts";
+import { begin } from "./processes/ask.ts";
+import { attach, leave } from "./processes/attach.ts";
 import { join } from "./processes/join.ts";
-import { leave } from "./processes/leave.ts";
 import { victim } from "./processes/repetition.ts";
 
 const ROLES: Readonly<Record<string, () => never>> = {

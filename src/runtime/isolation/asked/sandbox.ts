@@ -3,7 +3,7 @@ import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
 import type { Spec } from "../../spec/index.ts";
 import { initState, readSummary } from "../../state/index.ts";
-import type { NamespaceOwner, SandboxMachine } from "../configurations/joins.ts";
+import type { NamespaceOwner, SandboxMachine } from "../configurations/parts.ts";
 import { fromEntries, type JoinedRequest, type MonitorRequest } from "../request.ts";
 import { podPart } from "./pod.ts";
 

@@ -11,7 +11,7 @@ import {
   type SessionEvent,
 } from "../channel/index.ts";
 import { Inlet, type Loop, Outlet } from "../flow/index.ts";
-import type { Interface } from "../network/interface.ts";
+import type { Interface } from "../network/links.ts";
 import type { MachineRequest } from "../request.ts";
 
 const AT_ONCE = 65_536;

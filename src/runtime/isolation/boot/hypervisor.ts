@@ -1,5 +1,5 @@
 /** The command lines of the two programs that are a machine. Pure. */
-import { type Interface, tapName } from "../network/interface.ts";
+import { type Interface, tapName } from "../network/links.ts";
 import { JAIL, PORT, TAG } from "../places.ts";
 import type { MachineRequest } from "../request.ts";
 

@@ -1,7 +1,7 @@
 /** The processes of a machine: the hypervisor and the file server. They end with this process. */
 import * as host from "../../host/index.ts";
 import * as kernel from "../kernel.ts";
-import type { Interface } from "../network/interface.ts";
+import type { Interface } from "../network/links.ts";
 import { JAIL } from "../places.ts";
 import type { MachineRequest } from "../request.ts";
 import { fileServerArguments, hypervisorArguments } from "./hypervisor.ts";

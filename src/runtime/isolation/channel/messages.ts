@@ -14,7 +14,7 @@ export type Opening =
       readonly what: "container";
       readonly id: string;
       readonly config: string;
-      /** Plain data, which is the network's affair (../network/interface.ts). */
+      /** Plain data, which is the network's affair (../network/links.ts). */
       readonly interfaces: readonly object[];
       /** It joins the machine of another container: this entry of the shared directory is its own. */
       readonly shared?: string;

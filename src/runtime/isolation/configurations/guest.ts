@@ -1,7 +1,11 @@
-/** The guest's side: config.json as the runt in the machine reads it. */
+/** The guest's side: config.json as the runt in the machine reads it, and the half of a plan that is carried out there. */
+
+import { type CgroupHierarchies, cgroupSources, compileCgroup, resolveCgroup } from "../../cgroup/index.ts";
+import type { ContainerConfig } from "../../config/index.ts";
+import { compile, type Plan } from "../../plan/index.ts";
 import type { Spec, SpecMount } from "../../spec/index.ts";
 import { GUEST, guestCgroup, guestProcess, SHARED } from "../places.ts";
-import type { SandboxMachine } from "./joins.ts";
+import type { SandboxMachine } from "./parts.ts";
 
 /** `mounts`: as they are in the guest. `joined`: the id of a container in the machine of another one, and that machine. */
 export function guestSpec(spec: Spec, mounts: readonly SpecMount[], joined?: readonly [id: string, machine: SandboxMachine]): Spec {
@@ -66,4 +70,31 @@ function guestResources({ cpu, memory, blockIO, hugepageLimits, rdma, network, .
   const { cpus, mems, realtimePeriod, realtimeRuntime, ...time } = cpu ?? {};
   const { swappiness, ...limits } = memory ?? {};
   return { ...resources, ...(cpu && { cpu: time }), ...(memory && { memory: limits }) };
+}
+
+/** What Debian's cloud kernel has, and the guest's first process mounts (src/runtime/isolation/guest/boot.ts). */
+const GUEST_CGROUPS: CgroupHierarchies = {
+  version: 2,
+  hierarchies: [{ mountpoint: "/sys/fs/cgroup", controllers: ["cpuset", "cpu", "io", "memory", "hugetlb", "pids", "rdma", "misc"] }],
+};
+
+/** The runt there compiles the same configuration for the same facts. */
+export function guestPlan(config: ContainerConfig, id: string): Plan {
+  const path = resolveCgroup(config.cgroupsPath, id);
+  const cgroup = compileCgroup(GUEST_CGROUPS, path, config.resources, { rootless: false });
+  const stream = `${GUEST.streams}0`;
+  return compile({
+    config,
+    host: {
+      stateDirectory: `${GUEST.state}/${id}`,
+      rootless: false,
+      cgroupVersion: 2,
+      cgroupSources: cgroupSources(GUEST_CGROUPS, path),
+      cgroup,
+    },
+    invocation: {
+      ...{ id, mode: "create", noPivot: false, noNewKeyring: false, preserveFds: 0, listenFds: 0, pidFile: `${stream}/pid` },
+      ...(config.process?.terminal && { consoleSocket: `${stream}/console` }),
+    },
+  });
 }

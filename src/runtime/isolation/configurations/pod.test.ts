@@ -3,7 +3,7 @@ import type { Spec } from "../../spec/index.ts";
 import { podResources } from "../asked/pod.ts";
 import { DEFAULT_SETTINGS } from "../asked/settings.ts";
 import { type AttachRequest, type EndRequest, fromEntries, type JoinedRequest, type MachineRequest } from "../request.ts";
-import type { SandboxMachine } from "./joins.ts";
+import type { SandboxMachine } from "./parts.ts";
 import { type Sides, splitSpec } from "./split.ts";
 
 const MACHINE: SandboxMachine = {

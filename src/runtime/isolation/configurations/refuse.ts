@@ -4,7 +4,7 @@ import type { Spec, SpecMount } from "../../spec/index.ts";
 import { isPinned, type SpecNamespace } from "../asked/pod.ts";
 import type { MachineSettings } from "../asked/settings.ts";
 import { hasNetwork } from "./host.ts";
-import type { SandboxMachine } from "./joins.ts";
+import type { SandboxMachine } from "./parts.ts";
 import { isBind } from "./volumes.ts";
 
 /** File systems that the guest's kernel makes by itself. */

@@ -3,10 +3,9 @@ import type { KeptMachine } from "../../config/index.ts";
 import { printJson, type Spec } from "../../spec/index.ts";
 import { podPart } from "../asked/pod.ts";
 import { chooseSettings, type MachineSettings } from "../asked/settings.ts";
-import { bootingParts } from "./boots.ts";
 import { guestSpec, sharedOf } from "./guest.ts";
 import { type HostParts, hostSpec } from "./host.ts";
-import { joiningParts, type SandboxMachine } from "./joins.ts";
+import { bootingParts, joiningParts, type SandboxMachine } from "./parts.ts";
 import { emulationWarning, refuseUnsupported, type SideWarning, warningsOf } from "./refuse.ts";
 import { mountPoints, splitMounts } from "./volumes.ts";
 

@@ -1,5 +1,3 @@
-export { reap, watchChildren } from "./children.ts";
-export { creditedOutlet } from "./credited.ts";
 export { Inlet } from "./inlet.ts";
-export { Loop, type Watched } from "./loop.ts";
-export { Outlet } from "./outlet.ts";
+export { Loop, reap, type Watched, watchChildren } from "./loop.ts";
+export { creditedOutlet, Outlet } from "./outlet.ts";

@@ -1,5 +1,6 @@
 /** Bytes that go out through a descriptor as it takes them. */
 import * as host from "../../host/index.ts";
+import { WINDOW } from "../channel/index.ts";
 import * as kernel from "../kernel.ts";
 import type { Loop, Watched } from "./loop.ts";
 
@@ -96,4 +97,22 @@ export class Outlet implements Watched {
     this.#loop.remove(this);
     if (!this.#options.shared) host.close(this.fd);
   }
+}
+
+/** What is worth a frame of credit while more is waiting. */
+const BATCH = WINDOW / 4;
+
+/** An outlet that says what has gone in batches. `credit`: so many bytes may come again. */
+export function creditedOutlet(loop: Loop, fd: number, credit: (bytes: number) => void): Outlet {
+  let gone = 0;
+  const outlet: Outlet = new Outlet(loop, fd, {
+    gone(bytes) {
+      gone += bytes;
+      if (gone < BATCH && outlet.waiting > 0) return;
+      const all = gone;
+      gone = 0;
+      credit(all);
+    },
+  });
+  return outlet;
 }

@@ -4,10 +4,9 @@ import type { Opening } from "../channel/index.ts";
 import type { Loop } from "../flow/index.ts";
 import * as kernel from "../kernel.ts";
 import { bringInterfaces } from "../network/guest.ts";
-import type { Interface } from "../network/interface.ts";
+import type { Interface } from "../network/links.ts";
 import { GUEST, guestCgroup, guestProcess } from "../places.ts";
-import { killAll, makeBelow, removeBelow, signalAll } from "./cgroup.ts";
-import { MemoryWatch } from "./memory.ts";
+import { killAll, MemoryWatch, makeBelow, removeBelow, signalAll } from "./cgroup.ts";
 import type { Program, Stdio } from "./program.ts";
 import { keepMounts, leaveShare, takeShare } from "./share.ts";
 

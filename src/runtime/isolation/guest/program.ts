@@ -3,7 +3,7 @@ import * as host from "../../host/index.ts";
 import { Allowance, DATA_MOST, encodeCredit, type Failure, type FrameName, type Size } from "../channel/index.ts";
 import { creditedOutlet, Inlet, type Loop, type Outlet } from "../flow/index.ts";
 import * as kernel from "../kernel.ts";
-import type { MemoryWatch } from "./memory.ts";
+import type { MemoryWatch } from "./cgroup.ts";
 
 const KILL = 9;
 const FAILED = 1;

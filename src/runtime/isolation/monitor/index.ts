@@ -5,8 +5,7 @@
 import * as host from "../../host/index.ts";
 import { ProtocolError, type SessionEvent } from "../channel/index.ts";
 import { Inlet, Loop, watchChildren } from "../flow/index.ts";
-import { Complaints } from "../processes/complaints.ts";
-import { type Handover, heard, takeOver } from "../processes/handover.ts";
+import { Complaints, type Handover, heard, takeOver } from "../processes/handover.ts";
 import { isToldLimit } from "../processes/memory-limit.ts";
 import { Repetition } from "../processes/repetition.ts";
 import { fromEnvironment, type MonitorRequest } from "../request.ts";

@@ -1,8 +1,7 @@
 /** The guest's side of a machine's network: its interfaces go into the container's network namespace, with what they have on the host. */
 import * as host from "../../host/index.ts";
 import { moveIn, openPair, settle } from "../../network/index.ts";
-import { hardwareText, type Interface } from "./interface.ts";
-import { linksOf } from "./links.ts";
+import { hardwareText, type Interface, linksOf } from "./links.ts";
 import { addRoute } from "./routes.ts";
 
 /** `pid`: a process of the container. */

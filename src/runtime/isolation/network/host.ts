@@ -1,8 +1,7 @@
 /** The host's side of a machine's network: what its interfaces are, and how they are joined with QEMU's. */
 import * as host from "../../host/index.ts";
 import { keptAddresses } from "../../network/index.ts";
-import { hardwareText, type Interface, isTapName, tapName } from "./interface.ts";
-import { type LinkFacts, linksOf, raise } from "./links.ts";
+import { hardwareText, type Interface, isTapName, type LinkFacts, linksOf, raise, tapName } from "./links.ts";
 import { endRedirect, redirectBoth, refuseFilters } from "./redirect.ts";
 import { deadEnds, routesOf } from "./routes.ts";
 

@@ -1,6 +1,7 @@
 /** The links of a network namespace (rtnetlink(7), RTM_GETLINK), and what is changed of one. */
 import * as host from "../../host/index.ts";
 import {
+  type Address,
   attributesOf,
   attributeValue,
   changeLink,
@@ -13,6 +14,7 @@ import {
   u16,
   u32,
 } from "../../network/index.ts";
+import type { Route } from "./routes.ts";
 
 const RTM_GETLINK = 18;
 /** IFLA_* (linux/if_link.h). */
@@ -60,4 +62,23 @@ export function raise(socket: number, index: number, mtu: number): void {
   const fixed = [0, 0, ...u16(0), ...u32(index), ...u32(0), ...u32(0)];
   request(socket, encodeMessage(LINK_MESSAGE, FLAG.ACK, fixed, [[IFLA.MTU, u32(mtu)]]));
   changeLink(socket, index, { up: true });
+}
+
+/** A network interface of the container, as it is on the host and has to be in the guest. Plain data. */
+export interface Interface {
+  readonly name: string;
+  /** As QEMU and people write it: six pairs of digits. The guest knows the interface by it. */
+  readonly hardwareAddress: string;
+  readonly mtu: number;
+  readonly addresses: readonly Address[];
+  readonly routes: readonly Route[];
+}
+
+/** The other end of an interface of the machine: a tap that QEMU makes in the network namespace. */
+export const tapName = (number: number): string => `${TAP}${number}`;
+export const isTapName = (name: string): boolean => name.startsWith(TAP);
+const TAP = "runt-tap";
+
+export function hardwareText(address: readonly number[]): string {
+  return address.map((byte) => byte.toString(16).padStart(2, "0")).join(":");
 }

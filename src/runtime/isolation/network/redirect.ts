@@ -1,7 +1,6 @@
 /** Whatever arrives at one link leaves by another (tc(8): an ingress queue, a filter that takes all, and mirred). */
 import * as host from "../../host/index.ts";
-import { type Attribute, attributesOf, attributeValue, encodeMessage, FLAG, request, u32 } from "../../network/index.ts";
-import { nested, nestedIn } from "./attributes.ts";
+import { type Attribute, attributesOf, attributeValue, encodeMessage, FLAG, request, u16, u32 } from "../../network/index.ts";
 
 const [RTM_NEWQDISC, RTM_NEWTFILTER, RTM_DELTFILTER, RTM_GETTFILTER] = [36, 44, 45, 46];
 const TCA = { KIND: 1, OPTIONS: 2 } as const;
@@ -109,4 +108,21 @@ function fixed(index: number, handle: number, parent: number, info: number): num
 
 function name(text: string): number[] {
   return [...new Uint8Array(host.utf8Encode(text)), 0];
+}
+
+/** Of an attribute: length and type. */
+const HEADER = 4;
+
+/** Attributes within an attribute: type and length, the value, zeros up to four bytes. */
+function nested(attributes: readonly Attribute[]): number[] {
+  return attributes.flatMap(([type, value]) => [
+    ...u16(HEADER + value.length),
+    ...u16(type),
+    ...value,
+    ...new Array<number>((4 - (value.length % 4)) % 4).fill(0),
+  ]);
+}
+
+function nestedIn(value: readonly number[] = []): Attribute[] {
+  return attributesOf(new DataView(new Uint8Array(value).buffer), 0);
 }

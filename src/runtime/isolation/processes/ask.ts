@@ -1,8 +1,9 @@
-/** A stream of the monitor's for a process that only waits for how it goes. */
+/** A stream of the monitor's for a process that only waits for how it goes, as what begins a further process for `exec`. */
 import * as host from "../../host/index.ts";
 import { encodeFrame, type Failure, FrameDecoder, type FrameName, type Opening, parseFailure } from "../channel/index.ts";
 import { Inlet, Loop, Outlet } from "../flow/index.ts";
 import * as kernel from "../kernel.ts";
+import { type BeginRequest, fromEnvironment, SOCKET_VARIABLE } from "../request.ts";
 
 const STREAM = 1;
 const READ_AT_ONCE = 65_536;
@@ -53,4 +54,21 @@ function joined(...parts: readonly Uint8Array[]): Uint8Array {
     at += part.length;
   }
   return whole;
+}
+
+const BROKEN = 125;
+
+/** Begins a further process in a machine, on behalf of `exec`: that it cannot be is an error of `exec`. Another process of the host goes on with it. */
+export function begin(): never {
+  const { opening, name, seconds } = fromEnvironment(host.getenv) as BeginRequest;
+  const fail = (message: string, status: number): never => {
+    host.write(2, message);
+    return host.exit(status);
+  };
+  return ask(host.getenv(SOCKET_VARIABLE) ?? "", "open", opening, seconds, {
+    keep: { at: "started", name },
+    ended: (status) => fail(`it has ended with status ${status}`, BROKEN),
+    failed: ({ message, status }) => fail(message, status),
+    silent: () => fail(`the machine has not begun it after ${seconds} seconds, or has ended`, BROKEN),
+  });
 }

@@ -1,12 +1,14 @@
 /**
- * What makes a container in the machine of another one: `create` runs it as a hook of the host's side, in the namespaces of the container's process on
- * the host, and what goes wrong fails `create`. What the container has of the host comes into the machine's shared directory first.
+ * A container in the machine of another one, as processes of the host make and leave it. What makes it is run by `create` as a hook of the host's side,
+ * in the namespaces of the container's process on the host, and what goes wrong fails `create`. What the container has of the host comes into the
+ * machine's shared directory first.
  */
 import * as host from "../../host/index.ts";
 import { makeMountPoints } from "../boot/mount-points.ts";
 import * as kernel from "../kernel.ts";
+import { leaveInterfaces } from "../network/host.ts";
 import { JAIL } from "../places.ts";
-import { type AttachRequest, fromEnvironment } from "../request.ts";
+import { type AttachRequest, type EndRequest, fromEnvironment } from "../request.ts";
 import { ask } from "./ask.ts";
 import { hasMemoryLimit, tellLimit } from "./memory-limit.ts";
 import { SharedDirectory } from "./shared.ts";
@@ -52,4 +54,44 @@ export function attach(): never {
     failed: ({ message, status }) => fail(message, status),
     silent: () => fail(`runt: machine: it has not made the container after ${seconds} seconds, or has ended`, BROKEN),
   });
+}
+
+/** A machine that is paused does not answer. */
+const PATIENCE_SECONDS = 30;
+
+/** The last of a container on the host: a hook that `delete` runs when all its processes have ended. */
+export function leave(): never {
+  const { network, joined } = fromEnvironment(host.getenv) as EndRequest;
+  if (network !== undefined) leaveNetwork(network);
+  return joined === undefined ? host.exit(0) : leaveMachine(joined);
+}
+
+function leaveNetwork(network: string): void {
+  try {
+    leaveInterfaces(network);
+  } catch (error) {
+    // Whoever has made the namespace may have removed it.
+    if (!host.isErrno(error, "ENOENT")) throw error;
+  }
+}
+
+/** In the machine, then in its shared directory. With the machine both have ended. */
+function leaveMachine({ id, pid, startTime }: NonNullable<EndRequest["joined"]>): never {
+  if (host.runningState(pid, startTime) === undefined) return host.exit(0);
+  try {
+    const directory = new SharedDirectory(`/proc/${pid}`);
+    const rest = (): never => {
+      directory.remove(id);
+      return host.exit(0);
+    };
+    return ask(directory.socket, "open", { what: "removal", id, terminal: false }, PATIENCE_SECONDS, {
+      ended: rest,
+      failed: rest,
+      silent: rest,
+    });
+  } catch (error) {
+    // It has just ended.
+    if (!host.isErrno(error, "ENOENT", "ESRCH", "ECONNREFUSED")) throw error;
+    return host.exit(0);
+  }
 }

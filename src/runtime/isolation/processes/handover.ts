@@ -1,5 +1,6 @@
 /** What the process that has booted a machine hands to the monitor when the container starts: the channel, and its word from then on. */
 import * as host from "../../host/index.ts";
+import { Inlet, type Loop } from "../flow/index.ts";
 import { JAIL } from "../places.ts";
 
 export interface Handover {
@@ -42,4 +43,39 @@ export function takeOver(): Handover & { readonly connection: number } {
     return fd;
   };
   return { channel: take(), complaints: take(), clients: take(), connection };
+}
+
+/** So much of what they say is kept. */
+const MOST = 2000;
+
+/** What the hypervisor and the file server say on stderr: the end of it is told when they have ended. */
+export class Complaints {
+  readonly #inlet: Inlet;
+  #text = "";
+
+  constructor(loop: Loop, fd: number) {
+    this.#inlet = new Inlet(loop, fd, {
+      room: () => MOST,
+      data: (bytes) => {
+        this.#text = (this.#text + printable(bytes)).slice(-MOST);
+      },
+      end: () => {},
+    });
+  }
+
+  /** Somebody else reads on. */
+  stop(): void {
+    this.#inlet.stop();
+  }
+
+  /** This reason, and what was said. */
+  after(reason: string): string {
+    const said = this.#text.trim();
+    return said === "" ? reason : `${reason}: ${said}`;
+  }
+}
+
+/** ASCII only: it goes to a terminal or a log, and may be what the guest has said. */
+function printable(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : " ")).join("");
 }

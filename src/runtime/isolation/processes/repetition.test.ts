@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Rate } from "./rate.ts";
+import { Rate } from "./repetition.ts";
 
 describe("a rate of three in a row and one in a second", () => {
   const times = (rate: Rate, ...at: number[]) => at.map((now) => rate.take(now));

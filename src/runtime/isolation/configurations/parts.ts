@@ -1,12 +1,34 @@
-/** The host's side of a container whose machine is its own: the process that engines see is the monitor. */
+/** What stands on the host for a container: the monitor of its own machine, or a process in the pid namespace of another one's. */
 import { RuntError } from "../../errors/index.ts";
 import type { Spec } from "../../spec/index.ts";
-import { monitorNamespaces, podResources } from "../asked/pod.ts";
+import { monitorNamespaces, podResources, type SpecNamespace } from "../asked/pod.ts";
 import type { MachineSettings } from "../asked/settings.ts";
-import { JAIL } from "../places.ts";
-import { type AttachRequest, type MachineRequest, type MonitorRequest, toEnvironment } from "../request.ts";
+import { JAIL, MONITOR_OF_THE_SANDBOX } from "../places.ts";
+import {
+  type AttachRequest,
+  type JoinedRequest,
+  type MachineRequest,
+  type MonitorRequest,
+  SOCKET_VARIABLE,
+  toEnvironment,
+} from "../request.ts";
 import { hasNetwork, kvmOf, type MachineParts, TUN } from "./host.ts";
-import { type MachineSize, sizeOf } from "./size.ts";
+import { type MachineSize, roomFor, sizeOf } from "./size.ts";
+
+export interface NamespaceOwner {
+  /** The id of a container that has joined. */
+  readonly joined?: string;
+}
+
+/** The machine that a container joins: the monitor's process, and how large the machine is. */
+export interface SandboxMachine {
+  readonly pid: number;
+  /** As /proc/PID/stat has it. */
+  readonly startTime: string;
+  readonly memoryMiB: number;
+  /** Whose namespace this is in the machine: the first container's, that of one that has joined, or (undefined) none that is there. */
+  readonly ownerOf: (type: string, path: string) => NamespaceOwner | undefined;
+}
 
 /** Processes and threads of monitor, hypervisor and file server; virtiofsd has a thread for each request under way. */
 const PIDS = 256;
@@ -53,5 +75,33 @@ function hostResources(asked: NonNullable<Spec["linux"]>["resources"], { hostByt
     memory: { limit: hostBytes },
     pids: { limit: PIDS },
     cpu: { ...(cpus !== undefined && { cpus }), ...(mems !== undefined && { mems }), ...(shares !== undefined && { shares }) },
+  };
+}
+
+/** Of the process that stands for the container, and of those that `exec` adds. */
+const JOINED_BYTES = 64 * 1024 ** 2;
+const JOINED_PIDS = 64;
+
+/** @throws RuntError not-supported: it may use more than the machine has */
+export function joiningParts(spec: Spec, request: AttachRequest, { pid, startTime, memoryMiB }: SandboxMachine): MachineParts {
+  const { id, terminal } = request;
+  const room = roomFor(memoryMiB, spec.linux?.resources);
+  if (room !== undefined) {
+    const pointer = "/linux/resources/memory/limit";
+    throw new RuntError("not-supported", `the machine of its sandbox has ${room} MiB for containers, and does not grow`, { pointer });
+  }
+  const networks: SpecNamespace[] = spec.linux?.namespaces?.filter(({ type }) => type === "network") ?? [];
+  return {
+    machine: { socket: MONITOR_OF_THE_SANDBOX, memoryMiB, joined: { pid, startTime } },
+    role: "machine-join",
+    environment: [
+      ...toEnvironment({ what: "adoption", name: id, terminal, memoryMiB } satisfies JoinedRequest),
+      `${SOCKET_VARIABLE}=${MONITOR_OF_THE_SANDBOX}`,
+    ],
+    making: ["machine-attach", request],
+    leaving: { joined: { id, pid, startTime } },
+    namespaces: [...networks, { type: "pid", path: `/proc/${pid}/ns/pid` }, ...["mount", "ipc", "uts"].map((type) => ({ type }))],
+    resources: { memory: { limit: JOINED_BYTES }, pids: { limit: JOINED_PIDS } },
+    devices: [],
   };
 }
