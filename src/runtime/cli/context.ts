@@ -1,13 +1,11 @@
 /** The global flags, resolved: what every verb starts from. */
-
-import { RuntError } from "../errors/index.ts";
+import { printable, RuntError } from "../errors/index.ts";
 import type { HeadStart } from "../execute/head-start/index.ts";
 import * as host from "../host/index.ts";
 import type { RuntimeOptions } from "../prepare/index.ts";
 import type { CommandLine, FlagValues } from "./parse.ts";
 import type { Reporter } from "./report.ts";
-import type { Warned } from "./warnings.ts";
-import { tellWarnings } from "./warnings.ts";
+import { styleOf } from "./style.ts";
 
 export interface VerbContext {
   readonly options: RuntimeOptions;
@@ -116,4 +114,24 @@ const INITIAL = "user:[4026531837]";
 function inUserNamespace(): boolean {
   if (host.readlink("/proc/self/ns/user") === INITIAL) return false;
   return !/^\s*0\s+0\s+4294967295\s*$/.test(host.readFile("/proc/self/uid_map", 65_536, true));
+}
+
+/** Warnings of a call that has succeeded. What fails says why it failed and nothing else: Podman reads the log as one JSON value then. */
+export interface Warned {
+  readonly warnings: readonly string[];
+  /** Those of them that everybody is to be told. */
+  readonly demanded: readonly string[];
+}
+
+/**
+ * With --debug, or a --log-level that has warnings, all of them; else what the specification demands, but not into a JSON log: engines keep
+ * that, and expect it to be empty or to have the one error. They go to --log, without it to stderr.
+ */
+function tellWarnings(global: FlagValues, reporter: Reporter, { warnings, demanded }: Warned): void {
+  const level = global["debug"] === true ? "debug" : global["log-level"];
+  const isSilent = level === "error" || (level === undefined && global["log"] !== undefined && global["log-format"] === "json");
+  const told = level === undefined ? demanded : warnings;
+  if (isSilent || told.length === 0) return;
+  const label = styleOf(2).warning("warning:");
+  for (const warning of new Set(told)) reporter.note("warning", warning, () => host.write(2, `${label} ${printable(warning)}\n`));
 }

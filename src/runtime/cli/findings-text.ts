@@ -1,7 +1,6 @@
 /** Findings for people: what, where, why, and what to do; at most 100 columns. */
-
 import type { Entry } from "../check/catalogue/index.ts";
-import type { Located, LocatedFinding } from "../check/index.ts";
+import type { Located, LocatedFinding, Severity } from "../check/index.ts";
 import { printable } from "../errors/index.ts";
 import type { Style } from "./style.ts";
 
@@ -98,4 +97,34 @@ function fixLine(fix: string, section: string): string {
   if (last.length + 2 + section.length <= SECTION_END) lines.push(last + section.padStart(SECTION_END - last.length));
   else lines.push(last, section.padStart(SECTION_END));
   return `${lines.join("\n")}\n`;
+}
+
+export function jsonText(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+/** Findings for programs (schema: `runt schema findings`). */
+export function findingsDocument(
+  findings: readonly LocatedFinding[],
+  { file, host }: FindingsHeader,
+  counts: Readonly<Record<Severity, number>>,
+  { entryOf, sectionText }: Texts,
+): object {
+  const list = findings.map((finding) => {
+    const entry = entryOf(finding.code);
+    return {
+      ...finding,
+      ...(finding.remedy === undefined && entry && { remedy: entry.fix }),
+      ...(entry && { section: sectionText(entry.section), title: entry.title }),
+    };
+  });
+  return { file, host, counts, findings: list };
+}
+
+/** `files`: how many were looked at. */
+export function summaryText(counts: Readonly<Record<Severity, number>>, { host }: FindingsHeader, files = 1): string {
+  const count = (number: number, word: string) => `${number} ${word}${number === 1 ? "" : "s"}`;
+  const advice = counts.advice === 0 ? "" : `, ${counts.advice} advice`;
+  const where = files === 1 ? "" : ` in ${files} files`;
+  return `${count(counts.error, "error")}, ${count(counts.warning, "warning")}${advice}${where} (${host})\n`;
 }

@@ -1,10 +1,8 @@
 import { expect, it } from "vitest";
 import { entryOf, sectionText } from "../check/catalogue/index.ts";
 import type { LocatedFinding } from "../check/index.ts";
-import { findingsDocument } from "./findings-json.ts";
 import { findingsSarif } from "./findings-sarif.ts";
-import { summaryText } from "./findings-summary.ts";
-import { findingsText } from "./findings-text.ts";
+import { findingsDocument, findingsText, summaryText } from "./findings-text.ts";
 
 const HEADER = { file: "web/config.json", host: "live host, cgroup v2" };
 const TEXTS = { entryOf, sectionText };

@@ -1,12 +1,19 @@
-/** The dry run: the very plan that create would execute. */
-
+/** The dry run: the very plan that create would execute, here or for another host. */
 import { sandboxOf } from "../config/index.ts";
 import { printable, RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { type Plan, planJson, printMermaid, printPlan, printSandbox, systemCallsOf } from "../plan/index.ts";
-import { type CreateOptions, compileDigested, type DigestedPlan } from "../prepare/index.ts";
+import {
+  type CreateOptions,
+  chosenHostFacts,
+  compileDigested,
+  type DigestedPlan,
+  type HostProbe,
+  LIVE,
+  type RuntimeOptions,
+  recordedProbe,
+} from "../prepare/index.ts";
 import { text, type VerbContext } from "./context.ts";
-import { chosenHost } from "./host-option.ts";
 import { print } from "./output.ts";
 
 type Form = (plan: DigestedPlan, explain: boolean) => string;
@@ -48,4 +55,29 @@ function writeOut(file: string, output: string): void {
   } catch (error) {
     throw new RuntError("usage", `open ${file}: ${host.reason(error)}`, { cause: error });
   }
+}
+
+/** `--host live|none|FILE`: on which host a bundle is looked at, and the options as its caller would have them there. */
+interface ChosenHost {
+  readonly probe: HostProbe;
+  readonly options: RuntimeOptions;
+  /** "live host", "no host", "host of FILE". */
+  readonly name: string;
+}
+
+/** @throws RuntError host-facts */
+function chosenHost({ flags, options, rootGiven, rootlessGiven }: VerbContext): ChosenHost {
+  const value = text(flags["host"]);
+  if (value === undefined || value === "live") return { probe: LIVE, options, name: "live host" };
+  const facts = chosenHostFacts(value);
+  const { uid, inUserNamespace, stateRoot } = facts.caller;
+  return {
+    probe: recordedProbe(facts),
+    name: value === "none" ? "no host" : `host of ${value}`,
+    options: {
+      ...options,
+      root: rootGiven ? options.root : (stateRoot ?? options.root),
+      rootless: rootlessGiven ? options.rootless : uid !== 0 || inUserNamespace,
+    },
+  };
 }

@@ -7,34 +7,22 @@ import { argv, clock, exit, phase } from "../host/index.ts";
 import { traceTo } from "../trace/index.ts";
 import { suggestion } from "./commander.ts";
 import * as check from "./commands/check.ts";
-import * as checkpoint from "./commands/checkpoint.ts";
-import * as completion from "./commands/completion.ts";
+import * as control from "./commands/control.ts";
 import * as create from "./commands/create.ts";
-import * as delete_ from "./commands/delete.ts";
+import * as criu from "./commands/criu.ts";
 import * as diff from "./commands/diff.ts";
+import * as documents from "./commands/documents.ts";
 import * as events from "./commands/events.ts";
 import * as exec from "./commands/exec.ts";
 import * as explain from "./commands/explain.ts";
-import * as features from "./commands/features.ts";
 import * as gc from "./commands/gc.ts";
 import * as inspect from "./commands/inspect.ts";
-import * as kill from "./commands/kill.ts";
 import * as list from "./commands/list.ts";
-import * as mounts from "./commands/mounts.ts";
-import * as pause from "./commands/pause.ts";
-import * as plan from "./commands/plan.ts";
 import * as ps from "./commands/ps.ts";
-import * as restore from "./commands/restore.ts";
-import * as resume from "./commands/resume.ts";
-import * as run from "./commands/run.ts";
-import * as schema from "./commands/schema.ts";
 import * as service from "./commands/service.ts";
-import * as spec from "./commands/spec.ts";
-import * as start from "./commands/start.ts";
-import * as state from "./commands/state.ts";
-import * as update from "./commands/update.ts";
 import * as validate from "./commands/validate.ts";
 import { absolutePath, createContext, type Verb } from "./context.ts";
+import { beginEarly, cancelEarly } from "./create-options.ts";
 import { debugTo, wantsSteps } from "./debug.ts";
 import { helpText } from "./help.ts";
 import { print } from "./output.ts";
@@ -51,32 +39,32 @@ interface VerbModule {
 }
 
 const MODULES: Readonly<Record<VerbName, VerbModule>> = {
-  create,
-  start,
-  state,
+  create: { verb: create.create, beginEarly, cancelEarly },
+  start: { verb: control.start },
+  state: { verb: control.state },
   gc,
-  kill,
-  delete: delete_,
-  run,
+  kill: { verb: control.kill },
+  delete: { verb: control.remove },
+  run: { verb: create.run, beginEarly, cancelEarly },
   exec,
   ps,
-  pause,
-  resume,
-  update,
-  checkpoint,
-  restore,
+  pause: { verb: control.pause },
+  resume: { verb: control.resume },
+  update: { verb: control.update },
+  checkpoint: { verb: criu.checkpoint },
+  restore: { verb: criu.restore },
   events,
-  mounts,
+  mounts: { verb: control.changeMounts },
   list,
-  spec,
-  features,
-  plan,
-  completion,
+  spec: { verb: documents.spec },
+  features: { verb: documents.features },
+  plan: { verb: create.plan },
+  completion: { verb: documents.completion },
   validate,
   check,
   inspect,
   diff,
-  schema,
+  schema: { verb: documents.schema },
   explain,
   service,
 };

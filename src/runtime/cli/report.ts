@@ -5,7 +5,6 @@
  */
 import { messageLine, printableLines, RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { writeToJournal } from "./journal.ts";
 import type { FlagValues } from "./parse.ts";
 import { styleOf } from "./style.ts";
 
@@ -132,4 +131,26 @@ function writeError(line: string): void {
   } catch (error) {
     if (!(error instanceof Error && "errno" in error)) throw error;
   }
+}
+
+/** Messages to systemd's journal go through the stream socket that systemd-cat(1) uses too. */
+const JOURNAL = "/run/systemd/journal/stdout";
+/** LOG_ERR of syslog(3). */
+const PRIORITY_ERROR = 3;
+
+/** One error, or what has another priority of syslog(3), of this identifier (`journalctl -t IDENTIFIER`). */
+function writeToJournal(identifier: string, message: string, priority = PRIORITY_ERROR): void {
+  const socket = host.connect(JOURNAL);
+  try {
+    // Identifier, unit, priority, whether lines have a level of their own, and whether to forward to syslog, kernel log and console.
+    const header = [singleLine(identifier), "", priority, 0, 0, 0, 0].join("\n");
+    host.write(socket, `${header}\n${singleLine(message)}\n`);
+  } finally {
+    host.close(socket);
+  }
+}
+
+/** A line is a field of the header, or a message. */
+function singleLine(text: string): string {
+  return text.trim().replaceAll("\n", "; ");
 }

@@ -1,8 +1,8 @@
 import { RuntError } from "../errors/index.ts";
+import { criuWorks } from "../execute/index.ts";
 import * as host from "../host/index.ts";
 import { OCI_VERSION_MAX } from "../spec/index.ts";
 import { print } from "./output.ts";
-import { versionFeatures } from "./version-features.ts";
 
 /** Called as `runc` the program says so: clients of that name look for it. */
 export function calledName(): "runc" | "runt" {
@@ -39,4 +39,9 @@ export function printVersion(): number {
   const features = versionFeatures();
   print(`${name} version ${host.build.version}\ncommit: ${host.build.commit}\nspec: ${OCI_VERSION_MAX}\n${features}${really}`);
   return 0;
+}
+
+/** What `--version` says of the programs that runt works with, in crun's form: empty, or a line. */
+function versionFeatures(): string {
+  return criuWorks() ? "+CRIU\n" : "";
 }

@@ -1,7 +1,7 @@
-/** create: compile the bundle, and make the container. */
-
+/** create and run: compile the bundle, make the container; run starts it, too, and in the foreground waits for its end. */
 import { type HeadStart, hint } from "../execute/head-start/index.ts";
-import { type Execution, newContainer } from "../execute/index.ts";
+import { becomeMonitor, type Execution, type MonitorOptions, newContainer, waitUntilReady } from "../execute/index.ts";
+import * as host from "../host/index.ts";
 import { phase } from "../host/index.ts";
 import { type CreateOptions, compileFor, type RuntimeOptions } from "../prepare/index.ts";
 
@@ -10,4 +10,26 @@ export function create(options: RuntimeOptions, request: CreateOptions, headStar
   phase?.("verb", "verbs");
   hint(headStart, options, request);
   return newContainer(options.root, compileFor(options, request), headStart);
+}
+
+export interface RunOptions extends MonitorOptions {
+  readonly subreaper: boolean;
+  /** Called when the container is made. */
+  readonly made?: (execution: Execution) => void;
+}
+
+/** Returns for a detached container; in the foreground it never does. The caller cancels the head start after an error. */
+export function run(options: RuntimeOptions, request: CreateOptions, runOptions: RunOptions, headStart: HeadStart): void {
+  phase?.("verb", "verbs");
+  const { keep, subreaper, made } = runOptions;
+  if (!request.detach && subreaper) host.setChildSubreaper(true);
+  hint(headStart, options, request);
+  const execution = newContainer(options.root, compileFor(options, request), headStart, request.detach ? undefined : { keep });
+  made?.(execution);
+  if (!request.detach) becomeMonitor(execution, runOptions);
+  const { notification: sockets, pid } = execution.running;
+  if (sockets) {
+    host.unblockSignals();
+    waitUntilReady(sockets, pid, host.pidfdOpen(pid));
+  }
 }

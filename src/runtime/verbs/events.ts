@@ -1,10 +1,10 @@
-/** events: what a container uses, and when the kernel kills in it for memory. */
-import { type CgroupRef, readStats, type Stats, watchOom } from "../cgroup/index.ts";
+/** events and ps: what a container uses, when the kernel kills in it for memory, and its processes. */
+import { type CgroupRef, cgroupCensus, readStats, type Stats, watchOom } from "../cgroup/index.ts";
 import { RuntError } from "../errors/index.ts";
-import { closePidfd, openPidfd, REFUSED } from "../execute/index.ts";
+import { closePidfd, openPidfd, REFUSED, warn } from "../execute/index.ts";
 import * as host from "../host/index.ts";
 import type { RuntimeOptions } from "../prepare/index.ts";
-import { deriveStatus, initState, readRecord, type StateRecord } from "../state/index.ts";
+import { deriveStatus, initState, readRecord, readSummary, type StateRecord } from "../state/index.ts";
 
 export { statsJson } from "../cgroup/index.ts";
 
@@ -46,4 +46,14 @@ function running({ root }: RuntimeOptions, id: string): { readonly record: State
 
 function notRunning(id: string): RuntError {
   return new RuntError("wrong-status", `container with id ${id} is not running`);
+}
+
+/** Host pids, ascending; none when the container has stopped. A warning names the processes that are left out. */
+export function processes({ root }: RuntimeOptions, id: string): readonly number[] {
+  const { cgroup } = readSummary(root, id);
+  if (!cgroup) throw new RuntError("cgroup", "ps requires the container to have a cgroup");
+  const { pids, unseen, failure } = cgroupCensus(cgroup);
+  if (unseen > 0) warn(`container ${id}: processes that cannot be seen from this PID namespace: ${unseen}`);
+  if (failure !== undefined) warn(`container ${id}: not all of its cgroups could be read: ${host.reason(failure)}`);
+  return [...pids].sort((one, other) => one - other);
 }

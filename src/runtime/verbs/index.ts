@@ -1,16 +1,14 @@
 export { startSlice, stopSlice } from "../cgroup/systemd/index.ts";
 export { checkpoint } from "./checkpoint.ts";
-export { create } from "./create.ts";
+export { create, run } from "./create.ts";
 export { remove } from "./delete.ts";
-export { type ContainerEvent, stats, statsJson, streamEvents } from "./events.ts";
+export { type ContainerEvent, processes, stats, statsJson, streamEvents } from "./events.ts";
 export { exec } from "./exec.ts";
 export { kill, killRunning } from "./kill.ts";
 export { type ListVisitor, list } from "./list.ts";
 export { changeMounts } from "./mounts.ts";
 export { pause, resume } from "./pause.ts";
-export { processes } from "./ps.ts";
 export { makeRecorded } from "./recorded.ts";
 export { restore } from "./restore.ts";
-export { run } from "./run.ts";
 export { start } from "./start.ts";
 export { update } from "./update.ts";

@@ -5,7 +5,6 @@ import * as host from "../../host/index.ts";
 import { closeNames } from "../../spec/index.ts";
 import type { Verb } from "../context.ts";
 import { print } from "../output.ts";
-import { troubleRows } from "../trouble-rows.ts";
 
 export const verb: Verb = ({ positionals: [code] }) => {
   print(code === undefined ? allCodes() : explained(code));
@@ -50,3 +49,30 @@ function allCodes(): string {
 }
 
 const WIDTH = 32;
+
+/** What docs/troubleshooting.md says of an error code. */
+interface TroubleRow {
+  readonly text: string;
+  readonly cause: string;
+  readonly fix: string;
+}
+
+/** Its section is headed by the code in backticks, and has a table of text, cause and fix. Marks of Markdown are taken away. */
+export function troubleRows(page: string, code: string): readonly TroubleRow[] {
+  const section = page.split(/^## /m).find((part) => part.startsWith(`\`${code}\`\n`)) ?? "";
+  return section
+    .split("\n")
+    .filter((line) => line.startsWith("| ") && !/^\| (text|what is seen|---)/.test(line))
+    .map((line) => {
+      const [text = "", cause = "", fix = ""] = line.replace(/^\| | \|$/g, "").split(/ \|(?= )/);
+      return { text: plain(text), cause: plain(cause), fix: plain(fix) };
+    });
+}
+
+/** Code marks and links. */
+function plain(text: string): string {
+  return text
+    .trim()
+    .replaceAll("`", "")
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1");
+}

@@ -5,7 +5,7 @@ import { readRecord } from "../../state/index.ts";
 import { processes } from "../../verbs/index.ts";
 import { text, type Verb } from "../context.ts";
 import { print } from "../output.ts";
-import { processList } from "../process-list.ts";
+import { processList } from "../process-table.ts";
 
 export const verb: Verb = ({ options, positionals, flags }) => {
   const [id, ...args] = positionals as [string, ...string[]];

@@ -5,10 +5,8 @@ import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
 import { chosenHostFacts, encodingText, unreadableConfig } from "../../prepare/index.ts";
 import { absolutePath, text, type Verb, type VerbContext } from "../context.ts";
-import { findingsDocument, jsonText } from "../findings-json.ts";
 import { findingsSarif } from "../findings-sarif.ts";
-import { summaryText } from "../findings-summary.ts";
-import { type FindingsHeader, findingsText } from "../findings-text.ts";
+import { type FindingsHeader, findingsDocument, findingsText, jsonText, summaryText } from "../findings-text.ts";
 import { print } from "../output.ts";
 import { styleOf } from "../style.ts";
 

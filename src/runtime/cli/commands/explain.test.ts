@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { troubleRows } from "./trouble-rows.ts";
+import { troubleRows } from "./explain.ts";
 
 const PAGE = `# Trouble
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { featuresTable } from "./features-table.ts";
+import { featuresTable } from "./documents.ts";
 
 test("has a line for every value, by its place", () => {
   const document = {
