@@ -63,7 +63,7 @@ module.exports = {
       name: "shared-through-its-index",
       severity: "error",
       comment: "what all wings share is reached by the index.ts of its room",
-      from: { path: "^src/(runtime|executor|engine|pod|runtd|runtctl)/" },
+      from: { path: "^src/(runtime|node|executor|engine|pod|runtd|runtctl)/" },
       to: { path: "^src/shared/", pathNot: "/index\\.ts$" },
     },
     {
@@ -83,7 +83,7 @@ module.exports = {
       name: "pure-without-node",
       severity: "error",
       comment: "the program runs in QuickJS: nothing of Node exists there",
-      from: { path: "^src/", pathNot: ["^src/(executor|engine|pod|runtd|runtctl)/", "\\.test\\.ts$"] },
+      from: { path: "^src/", pathNot: ["^src/(node|executor|engine|pod|runtd|runtctl)/", "\\.test\\.ts$"] },
       to: { dependencyTypes: ["core"] },
     },
     {
@@ -101,10 +101,38 @@ module.exports = {
       to: { path: "^runt:host$" },
     },
     wing("shared"),
+    // What every wing on Node does in the same way.
+    wing("node", "shared"),
+    {
+      name: "node-through-its-index",
+      severity: "error",
+      comment: "what every wing on Node does in the same way is reached by its index",
+      from: { path: "^src/(executor|engine|pod|runtd|runtctl)/", pathNot: TESTS },
+      to: { path: "^src/node/", pathNot: "/index\\.ts$" },
+    },
+    {
+      name: "programs-by-their-runner",
+      severity: "error",
+      comment: "a program that ends soon is run by runProgram (src/node); these have streams with one as long as it lives, and say so",
+      from: {
+        path: "^src/",
+        pathNot: [
+          "^src/node/program\\.ts$",
+          "^src/executor/exec/handle\\.ts$",
+          "^src/executor/runtime/client\\.ts$",
+          "^src/engine/health/relay\\.ts$",
+          "^src/engine/network/holder\\.ts$",
+          "^src/runtd/notify\\.ts$",
+          "^src/runtctl/",
+          TESTS,
+        ],
+      },
+      to: { path: "^(node:)?child_process$", dependencyTypesNot: ["type-only"] },
+    },
     // It reaches the runtime by running it, as every other client; both know the same Linux.
-    wing("executor", "shared"),
+    wing("executor", "node", "shared"),
     // It reaches the runtime by the executor's types and classes.
-    wing("engine", "executor", "shared"),
+    wing("engine", "executor", "node", "shared"),
     // Files, directories and mounts of an executor are made and removed in the same way.
     engineRoom("own", "executor"),
     engineRoom("spec"),
@@ -166,7 +194,7 @@ module.exports = {
       to: { path: "^src/pod/", pathNot: "^src/pod/index\\.ts$" },
     },
     // The programs come last, and no library knows them.
-    wing("runtd", "engine", "pod", "shared"),
+    wing("runtd", "engine", "pod", "node", "shared"),
     wing("runtctl", "engine", "pod", "shared"),
     {
       name: "programs-through-the-index",

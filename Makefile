@@ -28,7 +28,7 @@ PROTOCOL_HEADERS := $(addprefix $(GEN)/protocol/,embedded.h errors.h exit_record
 	plan.h prepared.h state_summary.h trace_area.h)
 PROGRAM_OBJECTS := $(PROGRAM_SOURCES:native-bindings/%.c=$(B)/%.o) $(SHARED_SOURCES:native-bindings/%.c=$(B)/%.o)
 # The libraries, the daemon and its client run on Node: no part of the program.
-NODE_WINGS := executor engine pod runtd runtctl
+NODE_WINGS := node executor engine pod runtd runtctl
 TS_SOURCES := $(shell find src $(foreach wing,$(NODE_WINGS),-path src/$(wing) -prune -o) -name '*.ts' -not -name '*.test.ts' -print 2>/dev/null)
 LIBRARY_SOURCES := $(shell find $(NODE_WINGS:%=src/%) src/shared -name '*.ts' -not -name '*.test.ts' 2>/dev/null)
 

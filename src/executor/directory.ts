@@ -4,6 +4,7 @@
  */
 import { existsSync, mkdtempSync, readdirSync, readlinkSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
+import { writeAtomically } from "../node/index.ts";
 import { type ExitRecord, type LogCounts, type ProcessId, START_FIFO } from "../shared/protocol/index.ts";
 import { exactJson } from "../shared/text/index.ts";
 import { ExecutorError } from "./errors.ts";
@@ -11,7 +12,6 @@ import { checkId } from "./launch/check.ts";
 import type { StreamName } from "./launch/stdio.ts";
 import { readLogCounts } from "./log-counts.ts";
 import { makeDirectories } from "./make-directory.ts";
-import { writeOwnFile } from "./own/file.ts";
 import { removeOwnTree } from "./own/tree.ts";
 import { isOfAnotherBoot, thisBoot } from "./process/boot.ts";
 import { isAlive, processStat } from "./process/procfs.ts";
@@ -134,9 +134,9 @@ export class Directory {
 
   /** Written before the start: while init waits it means nothing. */
   recordStart(): void {
-    const temporary = `${this.#started}.${process.pid}`;
-    writeOwnFile(temporary, JSON.stringify({ startedMs: Date.now() }));
-    renameSync(temporary, this.#started);
+    // Another supervisor may start it at the same time.
+    const making = `${this.#started}.${process.pid}`;
+    writeAtomically(this.#started, JSON.stringify({ startedMs: Date.now() }), { durability: "none", making });
   }
 
   #startedMs(): number | undefined {

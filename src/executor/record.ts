@@ -1,8 +1,8 @@
 /** The exit record that `runt create` and `runt run --detach` write with --exit-record: reading it, and keeping it from being begun. */
 import { linkSync, unlinkSync } from "node:fs";
+import { writeOwnFile } from "../node/index.ts";
 import { EXIT_PHASE, EXIT_RECORD_SCHEMA, type ExitRecord, type ProcessId } from "../shared/protocol/index.ts";
 import { ExecutorError } from "./errors.ts";
-import { writeOwnFile } from "./own/file.ts";
 import { thisBoot } from "./process/boot.ts";
 import { isAlive, type ProcessIdentity } from "./process/procfs.ts";
 import { readStateFile } from "./state-file.ts";

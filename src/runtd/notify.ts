@@ -11,6 +11,7 @@ const WHEN_TOLD = 'read -r runt && exec "$runt" "$@"';
  * systemd identifies the processes of a service by their cgroup, and the engine moves this process to another one.
  * Therefore the child process is started first, and waits in the cgroup of the service. Returns the function that sends
  * the message with the runt executable at a path. Does nothing without NOTIFY_SOCKET; failures are logged.
+ * It is no call of runProgram (src/node), which counts the time of a program from its start.
  */
 export function managerMessage(assignments: readonly string[]): (runtime: string) => Promise<void> {
   if (!process.env["NOTIFY_SOCKET"]) return () => Promise.resolve();

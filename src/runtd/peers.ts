@@ -2,9 +2,9 @@
  * Reads the credentials of a connection's peer, for the journal. The runt executable reads
  * them (SO_PEERCRED), because Node cannot. They are read once for each connection.
  */
-import { spawn } from "node:child_process";
 import type { Socket } from "node:net";
 import type { Caller } from "../engine/index.ts";
+import { runProgram } from "../node/index.ts";
 import { factsOf, log } from "./log.ts";
 
 const TIMEOUT_MS = 10_000;
@@ -31,25 +31,15 @@ export class Peers {
     return caller;
   }
 
-  #ask(socket: Socket): Promise<Caller | undefined> {
-    // spawn duplicates the descriptor before it returns, so that the number still belongs to this connection.
+  async #ask(socket: Socket): Promise<Caller | undefined> {
+    // The program has a descriptor of its own before the call returns, so that the number still belongs to this connection.
     const fd = (socket as Socket & { readonly _handle?: { readonly fd: number } | null })._handle?.fd ?? -1;
-    if (fd < 0) return Promise.resolve(undefined);
-    return new Promise((resolve, reject) => {
-      const child = spawn(this.#runtime, ["service", "peer"], { stdio: [fd, "pipe", "pipe"], timeout: TIMEOUT_MS, killSignal: "SIGKILL" });
-      let [output, errors] = ["", ""];
-      child.stdout!.on("data", (chunk) => {
-        output += chunk;
-      });
-      child.stderr!.on("data", (chunk) => {
-        errors += chunk;
-      });
-      child.once("error", reject);
-      child.once("close", (status) => {
-        if (status !== 0) return reject(new Error(`runt service peer: ${errors.trim() || `exit status ${status}`}`));
-        const { uid, pid } = JSON.parse(output) as Caller;
-        resolve({ uid, pid });
-      });
+    if (fd < 0) return undefined;
+    const { failure, stdout, stderr } = await runProgram(this.#runtime, ["service", "peer"], {
+      ...{ timeoutMs: TIMEOUT_MS, stdio: [fd, "pipe", "pipe"] },
     });
+    if (failure !== undefined) throw new Error(`runt service peer: ${stderr.trim() || failure}`);
+    const { uid, pid } = JSON.parse(stdout.toString()) as Caller;
+    return { uid, pid };
   }
 }

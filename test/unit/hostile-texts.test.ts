@@ -1,13 +1,12 @@
 /** Files of an image and tables that a container can write into: whatever they hold, reading them ends soon and never fails. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { parseMountinfo } from "../../src/runtime/cgroup/index.ts";
+import { hierarchiesIn } from "../../src/runtime/cgroup/index.ts";
 import { parseSubordinates } from "../../src/runtime/check/namespaces/host-ids.ts";
 import { findLoader, parseElf } from "../../src/runtime/check/process/elf.ts";
 import { describeOther, parseFirstLine } from "../../src/runtime/check/process/script.ts";
-import { parseMounts } from "../../src/runtime/criu/mounts.ts";
-import { parseMountLines } from "../../src/runtime/diagnostics/inspect/mounts.ts";
 import { findResctrl } from "../../src/runtime/resctrl/mount.ts";
+import { parseMountinfo } from "../../src/shared/linux/index.ts";
 import { random } from "../support/random.ts";
 
 const ROUNDS = 3000;
@@ -64,9 +63,8 @@ function slowestOf(seed: Buffer, read: (bytes: Buffer) => unknown): number {
 }
 
 const texts: Readonly<Record<string, readonly [string, (text: string) => unknown]>> = {
-  "cgroups of mountinfo": [MOUNTINFO, parseMountinfo],
-  "mounts for criu": [MOUNTINFO, parseMounts],
-  "mounts for inspect": [MOUNTINFO, parseMountLines],
+  "cgroups of mountinfo": [MOUNTINFO, hierarchiesIn],
+  "all mounts": [MOUNTINFO, parseMountinfo],
   "resctrl of mountinfo": [MOUNTINFO, findResctrl],
   subuid: ["root:100000:65536\n1000:1:1\n", (text) => parseSubordinates(text, ["root", "1000"])],
   "the first line of a script": [SCRIPT, parseFirstLine],

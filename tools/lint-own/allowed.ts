@@ -34,10 +34,6 @@ export const OWN_CALLS: Allowed = {
   "src/engine/images/archive.ts": {
     "renameSync(from, to)": NAME,
   },
-  "src/engine/images/blob.ts": {
-    "open(fresh)": "made with O_EXCL",
-    "rename(fresh, places.blob(digest))": NAME,
-  },
   "src/engine/images/images.ts": {
     "utimesSync(this.#places.blob(pin.manifest))": "the time of a blob that was just read with its digest",
   },
@@ -64,15 +60,8 @@ export const OWN_CALLS: Allowed = {
     'writeFileSync(join(directory, "index.json"))': MADE,
     'writeFileSync(join(directory, "oci-layout"))': MADE,
   },
-  "src/engine/images/unsynced.ts": {
-    "open(this.#path(name))": "made with O_EXCL",
-    "open(this.#options.places.unsynced)": "a directory that the store has made and looked at; it is only synced",
-  },
   "src/engine/logs/segments.ts": {
     "openSync(path)": CHECKED,
-  },
-  "src/engine/network/attachments.ts": {
-    "openSync(dirname(path))": "a directory, which is only synced",
   },
   "src/engine/network/files.ts": {
     "readFileSync(path)": HOST,
@@ -90,11 +79,6 @@ export const OWN_CALLS: Allowed = {
   "src/engine/network/port-holder.ts": {
     "readFile(`/proc/net/${port.protocol}${six}`)": KERNEL,
     "readFile(`/proc/${pid}/comm`)": KERNEL,
-  },
-  "src/engine/own/mounts.ts": {
-    'readFileSync("/proc/self/mountinfo")': KERNEL,
-    "openSync(path)": "O_PATH, without following a link: only its mount is asked for",
-    "readFileSync(`/proc/self/fdinfo/${fd}`)": KERNEL,
   },
   "src/engine/pause/root.ts": {
     "readFileSync(program)": "the program that was installed with this one",
@@ -158,15 +142,9 @@ export const OWN_CALLS: Allowed = {
   },
   "src/engine/store/backup.ts": {
     "chmodSync(temporary)": "a copy that SQLite has just made: it refuses a file that is there",
-    "renameSync(temporary, target)": NAME,
-    "openSync(path)": "a copy that was just made, or its directory; it is only synced",
   },
   "src/engine/store/open.ts": {
     "chmodSync(path)": "the database, whose kind, owner and mode were looked at (directory.ts), and which is locked",
-  },
-  "src/engine/store/reserve.ts": {
-    "openSync(making)": "made with O_EXCL",
-    "renameSync(making, this.#path)": NAME,
   },
   "src/engine/users/namespace.ts": {
     "writeFileSync(`/proc/${pid}/${name}`)": KERNEL_CHILD,
@@ -209,7 +187,6 @@ export const OWN_CALLS: Allowed = {
     'writeFileSync(join(making, "executor.json"))': MADE,
     "rmSync(making)": MADE,
     "renameSync(making, place)": NAME,
-    "renameSync(temporary, this.#started)": NAME,
     "rmSync(path)": "a link that leads nowhere is removed itself",
   },
   "src/executor/exec/handle.ts": {
@@ -255,17 +232,7 @@ export const OWN_CALLS: Allowed = {
   },
   "src/executor/own/file.ts": {
     "readFileSync(fd)": "this is the checked way",
-    "renameSync(making, path)": "this is the checked way",
-    "rmSync(making)": "this is the checked way",
-    "rmSync(path)": "this is the checked way",
-    "writeFileSync(fd)": "this is the checked way",
     "openSync(path)": "this is the checked way",
-  },
-  "src/executor/own/group.ts": {
-    "process.kill(-pid)": "this is the checked way",
-  },
-  "src/executor/own/mounted.ts": {
-    'readFileSync("/proc/self/mountinfo")': KERNEL,
   },
   "src/executor/own/tree.ts": {
     "rmSync(path)": "this is the checked way",
@@ -297,6 +264,24 @@ export const OWN_CALLS: Allowed = {
     "openSync(tmpdir())": "a file without a name",
     'openSync(join(directory, "log"))': MADE,
     "rmSync(directory)": MADE,
+  },
+  "src/node/mounts.ts": {
+    "openSync(path)": "O_PATH, without following a link: only its mount is asked for",
+    "readFileSync(`/proc/self/fdinfo/${fd}`)": KERNEL,
+    'readFileSync("/proc/self/mountinfo")': KERNEL,
+  },
+  "src/node/program.ts": {
+    "process.kill(-pid)": "this is the checked way",
+  },
+  "src/node/write.ts": {
+    "open(making)": "this is the checked way",
+    "open(dirname(path))": "a directory, which is only synced",
+    "rename(making, path)": "this is the checked way",
+    "openSync(path)": "this is the checked way",
+    "renameSync(making, path)": "this is the checked way",
+    "rmSync(making)": "this is the checked way",
+    "rmSync(path)": "this is the checked way",
+    "writeFileSync(fd)": "this is the checked way",
   },
   "src/runtd/host-facts.ts": {
     'readFileSync("/proc/meminfo")': KERNEL,

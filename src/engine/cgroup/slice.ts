@@ -2,15 +2,13 @@
  * The cgroup of a task if systemd manages cgroups: a slice with the task's limits, one level below the engine's slice. Dashes in the names of tasks are escaped,
  * because systemd takes a dash in a slice's name for a level. Source: systemd.slice(5), systemd.unit(5).
  */
-import { execFile } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { promisify } from "node:util";
 import { cgroupVersion, endCgroups, hierarchies, placesOf, slicePath } from "../../executor/index.ts";
+import { runProgram } from "../../node/index.ts";
 import { CgroupError, ended } from "./task-cgroup.ts";
 
-const run = promisify(execFile);
 /** In milliseconds; longer than runt waits for a job of systemd. */
 const CALL_MS = 60_000;
 const SLICE = ".slice";
@@ -101,10 +99,8 @@ function escaped(part: string): string {
 }
 
 async function call(binary: string, words: readonly string[]): Promise<void> {
-  try {
-    await run(binary, ["service", "slice", ...words], { timeout: CALL_MS, killSignal: "SIGKILL", cwd: "/" });
-  } catch (error) {
-    const { stderr = "", message } = error as Error & { readonly stderr?: string };
-    throw new CgroupError(`cannot ${words[0]} the slice ${words[1]}: ${stderr.trim().replace(/^runt: /, "") || message}`, { cause: error });
-  }
+  const { stderr, message, error } = await runProgram(binary, ["service", "slice", ...words], { timeoutMs: CALL_MS });
+  if (message === "") return;
+  const why = stderr.trim().replace(/^runt: /, "") || message;
+  throw new CgroupError(`cannot ${words[0]} the slice ${words[1]}: ${why}`, { cause: error });
 }

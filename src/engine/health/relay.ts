@@ -28,6 +28,7 @@ export type StartRelay = (verb: RelayVerb, target: RelayTarget, timeoutMs?: numb
 /** Of this host: it enters a network namespace. @param program path of runt-pause. @param namespace path of the namespace */
 export function relayIn(namespace: string, program: string): StartRelay {
   return async (verb, { address, port }) => {
+    // No runProgram (src/node): its streams are the connection.
     const child = spawn(program, [verb, namespace, address, String(port)], { stdio: "pipe", cwd: "/" });
     const exit = new Promise<number | null>((resolve) => child.once("exit", (status) => resolve(status)));
     await new Promise<void>((resolve, reject) => child.once("spawn", resolve).once("error", reject));

@@ -5,8 +5,8 @@ import { type ImageReference, renderReference } from "../spec/index.ts";
 import { digestOf, putBlob, readSmall } from "./blob.ts";
 import type { CopyOptions, Fetched } from "./fetch.ts";
 import { CONFIG_TYPE, type Descriptor, LAYER_TYPE, MANIFEST_TYPE, partsOf } from "./manifest.ts";
-import { runProgram } from "./program.ts";
 import { assertSmall, inStaging } from "./staging.ts";
+import { runTool } from "./tool.ts";
 
 /**
  * Copies the image, and says what it was. Nothing is asked before: a file of this host is not asked over a network, and each program that reads it takes as long as its start. Layers
@@ -17,7 +17,7 @@ export async function copyArchive(reference: ImageReference, options: CopyOption
   const source = renderReference(reference);
   return inStaging(options, async (directory, signal) => {
     // With this flag skopeo changes no byte of the manifest: its digest is the one that a later look at the source finds.
-    await runProgram("skopeo", ["copy", "--quiet", "--preserve-digests", source, `dir:${directory}`], { signal });
+    await runTool("skopeo", ["copy", "--quiet", "--preserve-digests", source, `dir:${directory}`], { signal });
     const bytes = readSmall(join(directory, "manifest.json"), source);
     const { config, layers } = partsOf(bytes, source);
     assertSmall(source, sizeOf(layers), maxBytes);

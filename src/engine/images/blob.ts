@@ -1,7 +1,7 @@
 /** Small parts of images, read whole. */
 import { createHash } from "node:crypto";
-import { open, rename } from "node:fs/promises";
 import { join } from "node:path";
+import { writeAtomicallyLater } from "../../node/index.ts";
 import { readOwnFile } from "../own/index.ts";
 import { ImageError } from "./errors.ts";
 import type { Places } from "./places.ts";
@@ -32,14 +32,7 @@ export function readBlob(path: string, digest: string): Buffer {
 /** Its name stands for all of it, also after a crash. Returns its digest. */
 export async function putBlob(places: Places, bytes: Buffer): Promise<string> {
   const digest = digestOf(bytes);
-  const fresh = join(places.staging, `blob-${process.hrtime.bigint()}`);
-  const file = await open(fresh, "wx", 0o600);
-  try {
-    await file.writeFile(bytes);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(fresh, places.blob(digest));
+  const making = join(places.staging, `blob-${process.hrtime.bigint()}`);
+  await writeAtomicallyLater(places.blob(digest), bytes, { durability: "file", making });
   return digest;
 }

@@ -2,7 +2,7 @@
 import { lstatSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { removeOwnFile } from "../own/index.ts";
+import { removeOwnFile } from "../../node/index.ts";
 import { removeLayer } from "./layers.ts";
 import type { Entry, Layout } from "./layout.ts";
 import type { ImageId, Loaded } from "./load.ts";

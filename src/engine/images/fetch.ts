@@ -5,8 +5,8 @@ import { digestOf, LARGEST_JSON, putBlob, readSmall } from "./blob.ts";
 import { ImageError } from "./errors.ts";
 import { listedIn } from "./listed.ts";
 import { DIGEST, jsonOf } from "./manifest.ts";
-import { runProgram } from "./program.ts";
 import { inStaging, type StagingOptions } from "./staging.ts";
+import { runTool } from "./tool.ts";
 
 /** Docker's manifests. skopeo converts them to OCI, whose configuration has no health check, so the configuration of the source is kept beside it. */
 const DOCKER_MANIFEST = "application/vnd.docker.distribution.manifest.v2+json";
@@ -37,7 +37,7 @@ function credentialsOf({ credentials }: FetchOptions) {
 export async function resolveSource(reference: ImageReference, options: FetchOptions): Promise<Resolved> {
   const { args, descriptors } = credentialsOf(options);
   const listed = reference.transport === "oci" ? listedIn(reference.place) : undefined;
-  const raw = await runProgram("skopeo", ["inspect", ...args, "--raw", renderReference(reference)], {
+  const raw = await runTool("skopeo", ["inspect", ...args, "--raw", renderReference(reference)], {
     ...{ signal: options.signal, descriptors, mostOutput: LARGEST_JSON },
   });
   const value = jsonOf(raw, renderReference(reference)) as {
@@ -94,7 +94,7 @@ export async function copySource(
     const target = [`oci:${directory}:image`, "--dest-shared-blob-dir", options.places.blobs];
     // Otherwise layers that are not packed would be, and the image be another one.
     const preserve = copies === undefined ? [] : ["--preserve-digests"];
-    await runProgram("skopeo", ["copy", "--quiet", ...preserve, ...credentials, source, ...target], { signal, descriptors });
+    await runTool("skopeo", ["copy", "--quiet", ...preserve, ...credentials, source, ...target], { signal, descriptors });
     const { manifests } = jsonOf(readSmall(join(directory, "index.json"), source), source) as {
       manifests: { digest: string; size: number }[];
     };
@@ -111,7 +111,7 @@ export async function copySource(
 async function dockerConfig(source: string, options: CopyOptions): Promise<string> {
   const { args, descriptors } = credentialsOf(options);
   const { signal, places } = options;
-  const bytes = await runProgram("skopeo", ["inspect", ...args, "--config", "--raw", source], {
+  const bytes = await runTool("skopeo", ["inspect", ...args, "--config", "--raw", source], {
     signal,
     descriptors,
     mostOutput: LARGEST_JSON,

@@ -1,7 +1,7 @@
 /** The directories of unpacked layers. */
 import { lstatSync, renameSync } from "node:fs";
 import { join } from "node:path";
-import { removeOwnFile } from "../own/index.ts";
+import { removeOwnFile } from "../../node/index.ts";
 import { removeScratch } from "../volumes/index.ts";
 import type { Places } from "./places.ts";
 

@@ -2,7 +2,8 @@
 import { lstatSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { readOwnFile, replaceOwnFile } from "../own/index.ts";
+import { writeAtomically } from "../../node/index.ts";
+import { readOwnFile } from "../own/index.ts";
 import { ImageError } from "./errors.ts";
 import { descriptor, jsonOf, MANIFEST_TYPE } from "./manifest.ts";
 
@@ -55,7 +56,7 @@ export class Layout {
     const path = join(this.#directory, "oci-layout");
     const there = lstatSync(path, { throwIfNoEntry: false });
     if (there?.isFile() && readOwnFile(path).equals(MARK)) return;
-    replaceOwnFile(path, MARK);
+    writeAtomically(path, MARK, { durability: "none" });
   }
 
   /** The index only names a cache. A damaged one, or what else has its name, is put aside and images are pulled again; running containers know their manifests from their tasks. */
@@ -99,7 +100,7 @@ export class Layout {
       },
     }));
     this.#mark();
-    replaceOwnFile(this.#path, JSON.stringify({ schemaVersion: 2, manifests }), { isSynced: true });
+    writeAtomically(this.#path, JSON.stringify({ schemaVersion: 2, manifests }), { durability: "file" });
     this.#entries = entries;
   }
 }

@@ -1,8 +1,8 @@
 /** Overlays of root file systems are mounted and unmounted by programs. One process serves all who ask at the same time, or while the one before is busy: starting it costs this daemon more than its work. */
 import { setImmediate } from "node:timers/promises";
-import { isMounted } from "../own/index.ts";
+import { isMountPoint } from "../../node/index.ts";
 import { asMemoryFile } from "../secrets/index.ts";
-import { runProgram } from "./program.ts";
+import { runTool } from "./tool.ts";
 
 /** The newer interface of the kernel takes 255 bytes for one option (libmount of util-linux 2.39 and later). */
 const OLD_INTERFACE = { LIBMOUNT_FORCE_MOUNT2: "always" };
@@ -50,7 +50,7 @@ export class Mounts {
   /** The directory from which layers are usually named. */
   readonly #cwd: string;
   readonly #mounting: Together;
-  readonly #unmounting = new Together((paths) => runProgram("umount", paths));
+  readonly #unmounting = new Together((paths) => runTool("umount", paths));
 
   constructor(cwd: string) {
     this.#cwd = cwd;
@@ -63,13 +63,13 @@ export class Mounts {
   async overlay(options: string, path: string, signal: AbortSignal, cwd = this.#cwd): Promise<void> {
     signal.throwIfAborted();
     if (cwd === this.#cwd) await this.#mounting.ask(options, path);
-    if (!isMounted(path)) await mountOne(options, path, cwd, signal);
+    if (!isMountPoint(path)) await mountOne(options, path, cwd, signal);
   }
 
   /** Succeeds if nothing is mounted there. @throws ImageError: it is in use */
   async unmount(path: string): Promise<void> {
-    if (isMounted(path)) await this.#unmounting.ask(path);
-    while (isMounted(path)) await runProgram("umount", [path]);
+    if (isMountPoint(path)) await this.#unmounting.ask(path);
+    while (isMountPoint(path)) await runTool("umount", [path]);
   }
 }
 
@@ -79,7 +79,7 @@ function mountAll(pairs: readonly string[], cwd: string): Promise<unknown> {
     at % 2 === 0 ? [`overlay ${escaped(pairs[at + 1]!)} overlay ${escaped(options)} 0 0\n`] : [],
   );
   return asMemoryFile(Buffer.from(lines.join("")), (descriptor) =>
-    runProgram("mount", ["--all", "--fstab", "/proc/self/fd/3"], { cwd, env: OLD_INTERFACE, descriptors: [descriptor] }),
+    runTool("mount", ["--all", "--fstab", "/proc/self/fd/3"], { cwd, env: OLD_INTERFACE, descriptors: [descriptor] }),
   );
 }
 
@@ -91,5 +91,5 @@ function escaped(field: string): string {
 /** @throws ImageError; the reason of `signal` */
 function mountOne(options: string, path: string, cwd: string, signal?: AbortSignal): Promise<unknown> {
   const args = ["-t", "overlay", "overlay", "-o", options, path];
-  return runProgram("mount", args, { cwd, env: OLD_INTERFACE, ...(signal === undefined ? {} : { signal }) });
+  return runTool("mount", args, { cwd, env: OLD_INTERFACE, ...(signal === undefined ? {} : { signal }) });
 }

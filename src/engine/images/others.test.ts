@@ -4,7 +4,7 @@ import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { mountsBelow } from "../own/index.ts";
+import { mountsBelow } from "../../node/index.ts";
 import { readSmall } from "./blob.ts";
 import { ImageStore } from "./images.ts";
 import { hasLayer, placeLayer } from "./layers.ts";

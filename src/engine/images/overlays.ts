@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { removeScratch } from "../volumes/index.ts";
 import { ImageError } from "./errors.ts";
 import type { Places } from "./places.ts";
-import { runProgram } from "./program.ts";
+import { runTool } from "./tool.ts";
 
 /** volatile: without syncs, which takes Linux 5.10. none: there are no overlays. */
 export type Overlays = "volatile" | "synced" | "none";
@@ -26,7 +26,7 @@ export async function overlaysOn(places: Places): Promise<Overlays> {
   for (const name of ["lower", "upper", "work", "merged"]) mkdirSync(join(directory, name), { recursive: true });
   try {
     const attempt = ["sh", "-c", TRY, "sh", "lowerdir=lower,upperdir=upper,workdir=work"];
-    const said = await runProgram("unshare", ["--mount", "--propagation", "private", ...attempt], { cwd: directory });
+    const said = await runTool("unshare", ["--mount", "--propagation", "private", ...attempt], { cwd: directory });
     return said.includes("volatile") ? "volatile" : "synced";
   } catch (error) {
     if (!(error instanceof ImageError)) throw error;

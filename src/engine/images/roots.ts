@@ -5,7 +5,8 @@
 import { lstatSync, readdirSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
 import { resolveInRoot } from "../../executor/index.ts";
-import { giveOwnDirectory, makeOwnDirectory, readOwnFile, replaceOwnFile, unmountBelow } from "../own/index.ts";
+import { unmountBelow, writeAtomically } from "../../node/index.ts";
+import { giveOwnDirectory, makeOwnDirectory, readOwnFile } from "../own/index.ts";
 import { removeScratch } from "../volumes/index.ts";
 import { copyAttributes } from "./attributes.ts";
 import type { ImageId } from "./load.ts";
@@ -13,7 +14,7 @@ import { Mounts } from "./mounts.ts";
 import { flagsOf, type Overlays } from "./overlays.ts";
 import type { Places } from "./places.ts";
 import type { RootUsers } from "./port.ts";
-import { runProgram } from "./program.ts";
+import { runTool } from "./tool.ts";
 
 /** In the directory of a root file system: what it is made of. */
 const IMAGE = "image.json";
@@ -63,8 +64,8 @@ export class Roots {
   /** @param layer name of a directory with the whole image. @throws ImageError; the reason of `signal` */
   async copy({ id, image, users }: NewRoot, layer: string, signal: AbortSignal): Promise<string> {
     const path = await this.#make(id, image);
-    await runProgram("cp", ["--archive", "--reflink=auto", `${join(users?.layers ?? this.#places.layers, layer)}/.`, path], { signal });
-    await runProgram("mount", ["--options", `bind,${FLAGS}`, path, path], { signal });
+    await runTool("cp", ["--archive", "--reflink=auto", `${join(users?.layers ?? this.#places.layers, layer)}/.`, path], { signal });
+    await runTool("mount", ["--options", `bind,${FLAGS}`, path, path], { signal });
     return path;
   }
 
@@ -97,7 +98,7 @@ export class Roots {
       makeDirectory(this.volume(id, at));
       giveTo(users, this.volume(id, at));
       const found = this.directoryIn(id, path);
-      if (found !== undefined) await runProgram("cp", ["--archive", "--reflink=auto", `${found}/.`, this.volume(id, at)], { signal });
+      if (found !== undefined) await runTool("cp", ["--archive", "--reflink=auto", `${found}/.`, this.volume(id, at)], { signal });
     }
   }
 
@@ -117,8 +118,8 @@ export class Roots {
     await this.release(id);
     for (const name of ["upper", "work", "merged", "empty"]) makeDirectory(join(this.#places.root(id), name));
     const path = join(this.#places.root(id), IMAGE);
-    // A name stands for all of it, also after a crash.
-    replaceOwnFile(path, JSON.stringify({ manifest, config } satisfies ImageId), { mode: 0o644 });
+    // After a power failure it may be empty: then it is damaged (images), and nothing is mounted here any more. No launch waits for the disk.
+    writeAtomically(path, JSON.stringify({ manifest, config } satisfies ImageId), { durability: "none", mode: 0o644 });
     return this.path(id);
   }
 }

@@ -2,7 +2,7 @@
 import { lstatSync, mkdtempSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { removeOwnFile } from "../own/index.ts";
+import { removeOwnFile } from "../../node/index.ts";
 import { removeScratch } from "../volumes/index.ts";
 import { ImageError } from "./errors.ts";
 import type { Places } from "./places.ts";

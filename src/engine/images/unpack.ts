@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { chmodSync, mkdirSync, mkdtempSync, statfsSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import { removeOwnFile } from "../own/index.ts";
+import { removeOwnFile } from "../../node/index.ts";
 import { removeScratch } from "../volumes/index.ts";
 import { copyAttributes } from "./attributes.ts";
 import { ImageError } from "./errors.ts";
@@ -15,8 +15,8 @@ import type { Loaded } from "./load.ts";
 import type { Descriptor } from "./manifest.ts";
 import { flagsOf, type Overlays } from "./overlays.ts";
 import type { Places } from "./places.ts";
-import { assertInstalled, runProgram } from "./program.ts";
 import { Budget, type ImageLimits, scanLayer } from "./scan.ts";
+import { assertInstalled, runTool } from "./tool.ts";
 import type { Unsynced } from "./unsynced.ts";
 
 export interface UnpackOptions {
@@ -124,14 +124,14 @@ async function unpackIn(
   const image = `${makeLayout(join(directory, "image"), parts, places)}:image`;
   try {
     assertInstalled("umoci");
-    if (below.length === 0) await runProgram("sh", ["-c", ALONE, "sh", image, content], { signal });
+    if (below.length === 0) await runTool("sh", ["-c", ALONE, "sh", image, content], { signal });
     else {
       // The root directory is what the layer below has made of it, unless this one says otherwise.
       copyAttributes(join(places.layers, below.at(-1)!), content);
       const from = (path: string) => relative(places.layers, path);
       const options = `${flagsOf(overlays)}lowerdir=${[...below].reverse().join(":")},upperdir=${from(content)},workdir=${from(work)}`;
       const args = ["--mount", "--propagation", "private", "sh", "-c", IN_OVERLAY, "sh", options, merged, image];
-      await runProgram("unshare", args, { cwd: places.layers, signal });
+      await runTool("unshare", args, { cwd: places.layers, signal });
     }
   } catch (error) {
     const isFull = free < parts.reduce((sum, { bytes }) => sum + bytes, 0) || freeBytes(directory) < LEAST_FREE;

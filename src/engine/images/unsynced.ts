@@ -2,12 +2,13 @@
  * Layers are used as soon as they are unpacked: the page cache has all of them, and a daemon that is killed loses nothing of it. The disk gets them meanwhile. Until it has a layer, there is
  * a mark with the id of the boot, which the disk has before the layer gets its name. A layer with the mark of an earlier boot may have lost something: it is unpacked anew.
  */
-import { open, readdir } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { readOwnFile, removeOwnFile } from "../own/index.ts";
+import { removeOwnFile, writeAtomicallyLater } from "../../node/index.ts";
+import { readOwnFile } from "../own/index.ts";
 import { removeLayer } from "./layers.ts";
 import type { Places } from "./places.ts";
-import { runProgram } from "./program.ts";
+import { runTool } from "./tool.ts";
 
 export interface UnsyncedOptions {
   readonly places: Places;
@@ -86,20 +87,10 @@ export class Unsynced {
   }
 
   async #write(name: string): Promise<void> {
+    const { places, bootId } = this.#options;
     removeOwnFile(this.#path(name));
-    const file = await open(this.#path(name), "wx", 0o600);
-    try {
-      await file.writeFile(this.#options.bootId);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    const directory = await open(this.#options.places.unsynced);
-    try {
-      await directory.sync();
-    } finally {
-      await directory.close();
-    }
+    const making = join(places.staging, `mark-${name}`);
+    await writeAtomicallyLater(this.#path(name), bootId, { durability: "file-and-directory", making });
   }
 
   /** One sync is for all layers that have their names when it begins. */
@@ -110,7 +101,7 @@ export class Unsynced {
       for (;;) {
         const due = [...this.#marks].filter(([, { isPlaced }]) => isPlaced);
         if (due.length === 0) return;
-        await runProgram("sync", ["--file-system", this.#options.places.layers], { timeoutMs: SYNC_MS });
+        await runTool("sync", ["--file-system", this.#options.places.layers], { timeoutMs: SYNC_MS });
         // A layer may have been removed and unpacked anew since then.
         for (const [name] of due.filter(([name, mark]) => this.#marks.get(name) === mark)) {
           removeOwnFile(this.#path(name));

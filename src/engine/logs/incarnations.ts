@@ -1,7 +1,7 @@
 /** The logs of a container's incarnations, BASE.GENERATION.log each. The current one and the one before it are kept. */
 import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { removeOwnFile } from "../own/index.ts";
+import { removeOwnFile } from "../../node/index.ts";
 
 const LOG = /^(.*)\.(\d+)\.log$/;
 const FILE = /^(.*)\.(\d+)\.log(?:\.\d+)?$/;

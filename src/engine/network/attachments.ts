@@ -2,9 +2,10 @@
  * Stores which networks each task is attached to, one file a task. The file is written before anything is made, and again with the results. DEL and CHECK use the
  * stored configuration, so that a new configuration or a new version of this program undoes exactly what was done.
  */
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { readOwnFile, removeOwnFile, replaceOwnFile } from "../own/index.ts";
+import { removeOwnFile, writeAtomically } from "../../node/index.ts";
+import { readOwnFile } from "../own/index.ts";
 import type { NetworkStep } from "../plan/index.ts";
 import type { CniResult } from "./answer.ts";
 
@@ -92,14 +93,8 @@ export class Attachments {
   }
 }
 
-/** Replaces the file atomically: readers see the old or the new text, also after a power failure. A failure leaves the old one, and nothing else. */
+/** @throws the errors of the system calls */
 export function writeDurably(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  replaceOwnFile(path, text, { isSynced: true });
-  const directory = openSync(dirname(path), "r");
-  try {
-    fsyncSync(directory);
-  } finally {
-    closeSync(directory);
-  }
+  writeAtomically(path, text, { durability: "file-and-directory" });
 }

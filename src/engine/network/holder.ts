@@ -17,6 +17,7 @@ export async function whileHeld(
   act: (pid: number) => unknown,
 ): Promise<void> {
   const env = { ...process.env, PATH: searchPath() };
+  // No runProgram (src/node): it lives until `act` has ended.
   const holder = spawn(program, [...args, ...HOLD], { stdio: "pipe", cwd: "/", env, timeout: timeoutMs, killSignal: "SIGKILL" });
   let errors = "";
   holder.stderr.on("data", (chunk) => {

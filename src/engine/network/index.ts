@@ -1,5 +1,5 @@
 /** The networks of tasks: calls CNI plugins, and manages network namespaces of the kernel. */
-export { type CommandResult, lastLines, runCommand } from "./command.ts";
+export { lastLines } from "./command.ts";
 export { NetworkError, type NetworkErrorCode } from "./errors.ts";
 export { withoutPrefix } from "./files.ts";
 export { whileHeld } from "./holder.ts";

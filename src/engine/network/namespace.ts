@@ -1,7 +1,7 @@
 /** Network namespaces that are bound to a file, so that they exist independently of any process. */
 import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isMounted, mountsBelow, removeOwnFile } from "../own/index.ts";
+import { isMountPoint, mountsBelow, removeOwnFile } from "../../node/index.ts";
 import { output } from "./command.ts";
 import { whileHeld } from "./holder.ts";
 import type { Together } from "./together.ts";
@@ -72,7 +72,7 @@ export async function unmountNamespaces(paths: readonly string[], timeoutMs: num
 }
 
 export function isPinned(path: string): boolean {
-  return isMounted(path);
+  return isMountPoint(path);
 }
 
 /** The files in a directory to which namespaces are bound. */

@@ -1,9 +1,10 @@
 /** Calls one CNI plugin as the specification says: parameters in the environment, the configuration on stdin, the result on stdout. */
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import { runProgram } from "../../node/index.ts";
 import type { CniPlugin } from "../plan/index.ts";
 import { readError, readVersions } from "./answer.ts";
-import { lastLines, runCommand, searchPath } from "./command.ts";
+import { lastLines, searchPath } from "./command.ts";
 import { NetworkError } from "./errors.ts";
 
 export type CniVerb = "ADD" | "DEL" | "CHECK" | "VERSION";
@@ -36,8 +37,7 @@ export class Plugins {
   /** Returns the plugin's standard output. @throws NetworkError plugin-missing, plugin-failed, plugin-timeout */
   async call(call: PluginCall): Promise<string> {
     const { verb, plugin, containerId, namespace } = call;
-    const { status, stdout, stderr, isTimedOut } = await runCommand({
-      program: this.#locate(plugin.type),
+    const end = await runProgram(this.#locate(plugin.type), [], {
       env: {
         PATH: searchPath(),
         CNI_COMMAND: verb,
@@ -49,11 +49,13 @@ export class Plugins {
       input: JSON.stringify(plugin),
       timeoutMs: this.#timeoutMs,
     });
-    const said = lastLines(stderr);
+    if (end.error !== undefined) throw end.error;
+    const stdout = end.stdout.toString();
+    const said = lastLines(end.stderr);
     const because = (text: string) => `the network plugin ${plugin.type} ${text}${said === "" ? "" : `; it has printed: ${said}`}`;
-    if (isTimedOut) throw new NetworkError("plugin-timeout", because(`has not ended its ${verb} within ${this.#timeoutMs} ms`));
-    if (status === 0) return stdout;
-    const how = readError(stdout) ?? (lastLines(stdout) || (status === null ? "a signal has ended it" : `exit status ${status}`));
+    if (end.isTimedOut) throw new NetworkError("plugin-timeout", because(`has not ended its ${verb} within ${this.#timeoutMs} ms`));
+    if (end.failure === undefined) return stdout;
+    const how = readError(stdout) ?? (lastLines(stdout) || `it ${end.failure}`);
     throw new NetworkError("plugin-failed", because(`has failed its ${verb}: ${how}`));
   }
 

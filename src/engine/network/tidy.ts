@@ -1,7 +1,8 @@
 /** Removes network resources on the host that belong to no known task, as after a crash, with a damaged record, or with a restored state directory. */
 import { existsSync, lstatSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
-import { readOwnFile, removeOwnFile } from "../own/index.ts";
+import { removeOwnFile } from "../../node/index.ts";
+import { readOwnFile } from "../own/index.ts";
 import { isBridge } from "./bridges.ts";
 import { output } from "./command.ts";
 import { pinnedBelow, unpinNamespace } from "./namespace.ts";

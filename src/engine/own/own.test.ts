@@ -1,13 +1,12 @@
 /** Something of somebody else's in the place of what is the engine's. Mounts need root. */
-import { execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { processStat } from "../../executor/process/procfs.ts";
+import { isMountPoint, mountsBelow, unmount, unmountBelow } from "../../node/index.ts";
 import { makeScratch, mountMemory, removeScratch, unmountMemory } from "../volumes/index.ts";
-import { isMounted, killGroup, mountsBelow, removeOwnTree, runBounded, unmount, unmountBelow } from "./index.ts";
+import { removeOwnTree } from "./index.ts";
 
 let directory = "";
 const at = (name: string) => join(directory, name);
@@ -40,7 +39,7 @@ describe.skipIf(process.geteuid?.() !== 0)("mounts (needs root)", () => {
   test("a link in the place of a mount point does not lead to a mount of somebody else's", async () => {
     bind("theirs", "theirs");
     symlinkSync(at("theirs"), at("own/link"));
-    expect(isMounted(at("own/link"))).toBe(false);
+    expect(isMountPoint(at("own/link"))).toBe(false);
     await unmount(at("own/link"));
     await unmountMemory(at("own/link"));
     mkdirSync(at("theirs/below"));
@@ -65,38 +64,4 @@ test("a link in the place of a volume gives nobody else's directory another mode
   const before = execFileSync("stat", ["-c", "%a %u", at("theirs")], { encoding: "utf8" });
   expect(() => makeScratch(at("own/volume"))).toThrow("is no directory");
   expect(execFileSync("stat", ["-c", "%a %u", at("theirs")], { encoding: "utf8" })).toBe(before);
-});
-
-test("a program that does not end is not waited for", async () => {
-  const begun = performance.now();
-  await expect(runBounded("sleep", ["3600"], { timeoutMs: 200 })).rejects.toThrow("has not ended within 0.2 s");
-  expect(performance.now() - begun).toBeLessThan(60_000);
-});
-
-describe("the process group of a program", () => {
-  const group = (script: string) => spawn("sh", ["-c", script], { detached: true, stdio: ["ignore", "pipe", "ignore"] });
-  const isGone = async (pid: number) => {
-    while (![undefined, "Z"].includes(processStat(pid)?.state)) await new Promise((resolve) => setTimeout(resolve, 10));
-  };
-
-  test("goes with its children, also after the program has ended", async () => {
-    for (const script of ["sleep 3600 & echo $!; wait", "sleep 3600 & echo $!"]) {
-      const child = group(script);
-      const [said] = (await once(child.stdout, "data")) as [Buffer];
-      if (!script.endsWith("wait")) await once(child, "exit");
-      killGroup(child);
-      await isGone(Number(said));
-    }
-  });
-
-  test("is left alone when another program has its number by now", async () => {
-    const other = group("echo; exec sleep 3600");
-    await once(other.stdout, "data");
-    // The program of this engine had the same pid, and was waited for.
-    killGroup({ pid: other.pid!, exitCode: 0, signalCode: null });
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(processStat(other.pid!)?.state).toMatch(/[SR]/);
-    killGroup(other);
-    await once(other, "exit");
-  });
 });

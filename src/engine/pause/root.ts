@@ -2,7 +2,8 @@
 import { createHash } from "node:crypto";
 import { lstatSync, mkdtempSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
-import { makeOwnDirectory, readOwnFile, removeOwnTree, writeOwnFile } from "../own/index.ts";
+import { writeOwnFile } from "../../node/index.ts";
+import { makeOwnDirectory, readOwnFile, removeOwnTree } from "../own/index.ts";
 import { locatePause } from "./locate.ts";
 
 /** Path of the program inside the root file system. */

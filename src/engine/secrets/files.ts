@@ -1,7 +1,8 @@
 /** Writes the secrets of one incarnation to files in a tmpfs of its own, which is removed with it. */
 import { closeSync, existsSync, lchownSync, lstatSync, readdirSync, readFileSync, rmdirSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
-import { giveOwnDirectory, makeOwnDirectory, openOwnFile, writeOwnFile } from "../own/index.ts";
+import { writeOwnFile } from "../../node/index.ts";
+import { giveOwnDirectory, makeOwnDirectory, openOwnFile } from "../own/index.ts";
 import { mountMemory, unmountMemory } from "../volumes/index.ts";
 import { readSecret } from "./read.ts";
 import { SecretError, type SecretSource } from "./source.ts";

@@ -1,8 +1,7 @@
 /** Reads a secret from its source. Errors contain nothing of the secret. */
-import { spawn } from "node:child_process";
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
-import { killGroup } from "../own/index.ts";
+import { runProgram } from "../../node/index.ts";
 import { SecretError, type SecretSource } from "./source.ts";
 
 /** In bytes; larger secrets are refused. */
@@ -33,45 +32,14 @@ async function readSecretFile(path: string): Promise<Buffer> {
   }
 }
 
-/**
- * Runs the program in a process group of its own, so that its children are killed with it.
- * Its standard error is not reported, because it may contain parts of the secret.
- */
-function programOutput([program, ...args]: readonly [string, ...string[]], signal: AbortSignal): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { stdio: ["ignore", "pipe", "ignore"], detached: true, cwd: "/" });
-    const chunks: Buffer[] = [];
-    let size = 0;
-    let why: string | undefined;
-    const kill = (reason: string) => {
-      why ??= reason;
-      child.stdout.destroy();
-      killGroup(child);
-    };
-    const leave = () => kill("nobody wants it any more");
-    signal.addEventListener("abort", leave);
-    const timer = setTimeout(() => kill(`has not ended within ${PROGRAM_MS / 1000} s`), PROGRAM_MS);
-    const settle = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", leave);
-    };
-    child.stdout.on("data", (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > LARGEST) kill(`has printed more than ${LARGEST} bytes`);
-      else chunks.push(chunk);
-    });
-    child.once("error", (error) => {
-      settle();
-      reject(new SecretError(`${program} could not be started: ${error.message}`, { cause: error }));
-    });
-    child.once("close", (code, ended) => {
-      settle();
-      const bytes = Buffer.concat(chunks);
-      for (const chunk of chunks) chunk.fill(0);
-      if (signal.aborted) return reject(signal.reason);
-      if (why === undefined && code === 0) return resolve(bytes);
-      bytes.fill(0);
-      reject(new SecretError(`${program} ${why ?? (ended === null ? `has failed (${code})` : `was ended by ${ended}`)}`));
-    });
+/** Its standard error is not read, because it may contain parts of the secret. */
+async function programOutput([program, ...args]: readonly [string, ...string[]], signal: AbortSignal): Promise<Buffer> {
+  const { stdout, message, error } = await runProgram(program, args, {
+    ...{ timeoutMs: PROGRAM_MS, mostOutput: LARGEST, signal, isSecret: true },
+    stdio: ["ignore", "pipe", "ignore"],
   });
+  if (message === "" && !signal.aborted) return stdout;
+  stdout.fill(0);
+  signal.throwIfAborted();
+  throw new SecretError(message, { cause: error });
 }

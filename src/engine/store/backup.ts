@@ -1,8 +1,7 @@
 /** Copies the database, and verifies the copy by reading it. */
-import { chmodSync, closeSync, fsyncSync, openSync, renameSync } from "node:fs";
-import { dirname } from "node:path";
+import { chmodSync } from "node:fs";
 import { DatabaseSync, type DatabaseSyncInstance } from "@photostructure/sqlite";
-import { removeOwnFile } from "../own/index.ts";
+import { placeAtomically, removeOwnFile } from "../../node/index.ts";
 import { StoreError } from "./errors.ts";
 import { faultsOf } from "./rows.ts";
 
@@ -18,9 +17,7 @@ export function backUp(database: DatabaseSyncInstance, target: string, known: re
     database.prepare("VACUUM INTO ?").run(temporary);
     chmodSync(temporary, 0o600);
     verify(temporary, known);
-    syncFile(temporary);
-    renameSync(temporary, target);
-    syncFile(dirname(target));
+    placeAtomically(temporary, target, "file-and-directory");
   } catch (error) {
     removed(temporary);
     throw error instanceof StoreError ? error : new StoreError("not-written", target, (error as Error).message, error);
@@ -41,14 +38,5 @@ function verify(path: string, known: readonly string[]): void {
     if (faults.length > 0) throw new StoreError("not-written", path, `the copy is damaged: ${faults.join(", ")}`);
   } finally {
     copy.close();
-  }
-}
-
-function syncFile(path: string): void {
-  const fd = openSync(path, "r");
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
   }
 }

@@ -5,7 +5,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type OciObject, Runtime } from "../../executor/index.ts";
-import { isMounted, makeOwnDirectory, removeOwnTree, runBounded, writeOwnFile } from "../own/index.ts";
+import { isMountPoint, outputOf, writeOwnFile } from "../../node/index.ts";
+import { makeOwnDirectory, removeOwnTree } from "../own/index.ts";
 import { PAUSE_PROGRAM } from "../pause/index.ts";
 import type { UserMap } from "./namespace.ts";
 
@@ -37,9 +38,9 @@ export async function mountMapped(mount: MappedMount, { binary, pauseRoot }: Mak
   const { directory } = mount;
   const [shared, bundle, root] = ["shared", "bundle", "root"].map((name) => join(directory, name)) as [string, string, string];
   for (const path of [shared, mappedPath(directory), bundle, root]) makeOwnDirectory(path, { mode: 0o700 });
-  await runBounded("mount", ["--bind", shared, shared]);
+  await outputOf("mount", ["--bind", shared, shared]);
   // It is first cut off from whatever it was a copy of.
-  for (const type of ["--make-private", "--make-shared"]) await runBounded("mount", [type, shared]);
+  for (const type of ["--make-private", "--make-shared"]) await outputOf("mount", [type, shared]);
   writeOwnFile(join(bundle, "config.json"), JSON.stringify(configOf(mount, { root, shared, pauseRoot })));
   const runtime = new Runtime({ root: join(directory, "runtime"), binary, cgroupManager: "disabled" });
   try {
@@ -49,9 +50,9 @@ export async function mountMapped(mount: MappedMount, { binary, pauseRoot }: Mak
     if (existsSync(join(directory, "runtime", ID))) await runtime.delete(ID, { force: true });
     for (const path of [bundle, root, join(directory, "runtime")]) removeOwnTree(path);
   }
-  if (!isMounted(mappedPath(directory))) throw new Error(`the id-mapped mount of ${mount.source} did not come to ${directory}`);
+  if (!isMountPoint(mappedPath(directory))) throw new Error(`the id-mapped mount of ${mount.source} did not come to ${directory}`);
   // What is mounted or unmounted in it from now on is nobody else's.
-  await runBounded("mount", ["--make-rprivate", shared]);
+  await outputOf("mount", ["--make-rprivate", shared]);
 }
 
 function configOf({ source, first, count }: MappedMount, places: { root: string; shared: string; pauseRoot: string }): OciObject {

@@ -1,7 +1,7 @@
 /** Makes a user namespace that exists independently of any process, because it is bound to a file. */
 import { writeFileSync } from "node:fs";
+import { outputOf } from "../../node/index.ts";
 import { whileHeld } from "../network/index.ts";
-import { runBounded } from "../own/index.ts";
 
 /** In it, ids from 0 on are those of the host from `first` on. */
 export interface UserMap {
@@ -16,6 +16,6 @@ export async function pinUsers(file: string, { first, count }: UserMap): Promise
   await whileHeld(["unshare", "--user"], TIMEOUT_MS, async (pid) => {
     // The map has to be written from outside, by one call, and counts from then on.
     for (const name of ["uid_map", "gid_map"]) writeFileSync(`/proc/${pid}/${name}`, `0 ${first} ${count}\n`);
-    await runBounded("mount", ["--bind", `/proc/${pid}/ns/user`, file]);
+    await outputOf("mount", ["--bind", `/proc/${pid}/ns/user`, file]);
   });
 }

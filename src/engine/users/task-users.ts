@@ -1,7 +1,8 @@
 /** Makes, finds and removes what tasks with users of their own need of the host. Every operation can be repeated after a crash at any point. */
 import { existsSync, lstatSync, readdirSync, rmdirSync, unlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { isMounted, makeOwnDirectory, removeOwnTree, runBounded, unmount, unmountBelow, writeOwnFile } from "../own/index.ts";
+import { isMountPoint, outputOf, unmount, unmountBelow, writeOwnFile } from "../../node/index.ts";
+import { makeOwnDirectory, removeOwnTree } from "../own/index.ts";
 import type { PauseRoot } from "../pause/index.ts";
 import { mappedPath, mountMapped } from "./mapped.ts";
 import { pinUsers, type UserMap } from "./namespace.ts";
@@ -57,7 +58,7 @@ export class TaskUsers {
     const path = this.root(id, runtimeId);
     await unmount(path);
     for (const directory of [dirname(path), path]) makeOwnDirectory(directory, { mode: 0o711 });
-    await runBounded("mount", ["--bind", rootfs, path]);
+    await outputOf("mount", ["--bind", rootfs, path]);
   }
 
   /** Undoes `show`. Succeeds if there is nothing. @throws Error: it is in use */
@@ -94,7 +95,7 @@ export class TaskUsers {
 
   async #make(id: string, map: UserMap): Promise<void> {
     const { namespace, layers, pause } = this.placement(id, map);
-    if ([namespace, layers, pause].every(isMounted)) return;
+    if ([namespace, layers, pause].every(isMountPoint)) return;
     this.remove(id);
     const directory = this.#of(id);
     makeOwnDirectory(this.#options.directory, { mode: 0o711, parents: 0o711 });
@@ -108,7 +109,7 @@ export class TaskUsers {
       await pinUsers(namespace, map);
       await mountMapped({ ...map, directory, source }, { binary, pauseRoot });
       makeOwnDirectory(join(pauseRoot, "dev"), { mode: 0o755 });
-      await runBounded("mount", ["--bind", pauseRoot, pause]);
+      await outputOf("mount", ["--bind", pauseRoot, pause]);
     } catch (error) {
       this.remove(id);
       throw new Error(`no users of its own can be made for the task: ${(error as Error).message}`, { cause: error });

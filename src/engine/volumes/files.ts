@@ -1,7 +1,8 @@
 /** Volumes whose files are given in the task file. */
 import { lchownSync } from "node:fs";
 import { join } from "node:path";
-import { makeOwnDirectory, writeOwnFile } from "../own/index.ts";
+import { writeOwnFile } from "../../node/index.ts";
+import { makeOwnDirectory } from "../own/index.ts";
 
 export interface VolumeFile {
   readonly content: string;

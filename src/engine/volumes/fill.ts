@@ -2,9 +2,9 @@
  * Gives a new volume what an image has at its place, with owner and mode. The copy is made beside the volume, and moved into it when it is complete: a crash leaves a
  * volume that is empty, or one that the next call completes. Whoever has the volume already sees the files come.
  */
-import { spawn } from "node:child_process";
 import { chmodSync, existsSync, lchownSync, lstatSync, mkdirSync, readdirSync, renameSync, rmdirSync, statSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
+import { outputOf } from "../../node/index.ts";
 import { giveOwnDirectory } from "../own/index.ts";
 import { isNewScratch, removeOther, removeScratch } from "./scratch.ts";
 
@@ -100,21 +100,12 @@ function copy(from: string, to: string, signal: AbortSignal): Promise<void> {
   return run("cp", ["--archive", "--reflink=auto", "--", from, to], signal);
 }
 
-const MOST_STDERR = 1000;
-
-/** Ended with its message; killed when the signal comes. */
-function run(program: string, args: readonly string[], signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(program, [...args], { stdio: ["ignore", "ignore", "pipe"], cwd: "/", signal, killSignal: "SIGKILL" });
-    let said = "";
-    child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      if (said.length < MOST_STDERR) said += text.slice(0, MOST_STDERR - said.length);
-    });
-    child.once("error", (error) => reject(signal.aborted ? (signal.reason as Error) : error));
-    child.once("close", (status) =>
-      status === 0
-        ? resolve()
-        : reject(signal.aborted ? (signal.reason as Error) : new Error(`${program} has failed: ${said.trim() || status}`)),
-    );
-  });
+/** @throws Error: its message; the reason of the signal, which kills it */
+async function run(program: string, args: readonly string[], signal: AbortSignal): Promise<void> {
+  try {
+    await outputOf(program, args, { signal, timeoutMs: Number.POSITIVE_INFINITY });
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  }
 }

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { isMounted } from "../own/index.ts";
+import { isMountPoint } from "../../node/index.ts";
 import { mountImage, unmountImage } from "./index.ts";
 
 const MIB = 1 << 20;
@@ -32,7 +32,7 @@ describe.skipIf(!canMount)("scratch volumes with a size (needs root, loop device
     expect(() => writeFileSync(join(path, "more"), Buffer.alloc(3 * MIB))).toThrow(/ENOSPC/);
     await unmountImage(path);
     await unmountImage(path);
-    expect([isMounted(path), readdirSync(join(path, ".."))]).toEqual([false, ["volume"]]);
+    expect([isMountPoint(path), readdirSync(join(path, ".."))]).toEqual([false, ["volume"]]);
   });
 
   test("what somebody else has mounted in its place is not taken for it", async () => {

@@ -1,7 +1,7 @@
 /** Scratch volumes on disk with a fixed size. Each is a file system in a file of its own, so that only programs that exceed its size get ENOSPC. */
 import { existsSync, readFileSync, realpathSync, rmdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isMounted, mountOf, PROGRAM_MS, runBounded } from "../own/index.ts";
+import { isMountPoint, mountAt, outputOf, PROGRAM_MS, packageOf } from "../../node/index.ts";
 
 /** A large file that the file system cannot allocate at once is written. */
 const MAKE_MS = 5 * PROGRAM_MS;
@@ -12,15 +12,15 @@ const MAKE_MS = 5 * PROGRAM_MS;
  */
 export async function mountImage(path: string, bytes: number): Promise<void> {
   const file = imageOf(path);
-  const there = mountOf(path);
+  const there = mountAt(path);
   if (there !== undefined && isOf(there.source, file)) return;
   if (there !== undefined) throw new Error(`a file system of ${there.source} is mounted at ${path}, and not this volume`);
   rmSync(file, { force: true });
   try {
-    await program("fallocate", "util-linux", "--length", String(bytes), file);
+    await program("fallocate", "--length", String(bytes), file);
     // A journal would only take space, because the contents need not survive the task.
-    await program("mke2fs", "e2fsprogs", "-q", "-F", "-t", "ext4", "-O", "^has_journal", "-m", "0", "-E", "nodiscard", file);
-    await program("mount", "mount", "-t", "ext4", "-o", "loop,nosuid,nodev", file, path);
+    await program("mke2fs", "-q", "-F", "-t", "ext4", "-O", "^has_journal", "-m", "0", "-E", "nodiscard", file);
+    await program("mount", "-t", "ext4", "-o", "loop,nosuid,nodev", file, path);
     rmdirSync(join(path, "lost+found"));
   } catch (error) {
     await unmountImage(path);
@@ -30,7 +30,7 @@ export async function mountImage(path: string, bytes: number): Promise<void> {
 
 /** Unmounts the file system and removes its file. May be repeated. @throws Error: the message of umount(8) */
 export async function unmountImage(path: string): Promise<void> {
-  while (isMounted(path)) await program("umount", "mount", path);
+  while (isMountPoint(path)) await program("umount", path);
   rmSync(imageOf(path), { force: true });
 }
 
@@ -45,12 +45,12 @@ function imageOf(path: string): string {
   return join(dirname(path), `.${path.slice(path.lastIndexOf("/") + 1)}.image`);
 }
 
-async function program(name: string, from: string, ...args: readonly string[]): Promise<void> {
+async function program(name: string, ...args: readonly string[]): Promise<void> {
   try {
     const env = { ...process.env, PATH: `${process.env["PATH"] ?? ""}:/usr/sbin:/sbin`, LC_ALL: "C" };
-    await runBounded(name, args, { env, timeoutMs: name === "umount" ? PROGRAM_MS : MAKE_MS });
+    await outputOf(name, args, { env, timeoutMs: name === "umount" ? PROGRAM_MS : MAKE_MS });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-    throw new Error(`the program ${name} is not installed: it is in the package ${from}`, { cause: error });
+    throw new Error(`the program ${name} is not installed: it is in the package ${packageOf(name)}`, { cause: error });
   }
 }

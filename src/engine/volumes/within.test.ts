@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, s
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { isMounted, unmountBelow } from "../own/index.ts";
+import { isMountPoint, unmountBelow } from "../../node/index.ts";
 import { bindWithin, unbind } from "./within.ts";
 
 describe.skipIf(process.geteuid?.() !== 0)("sources of others (needs root)", () => {
@@ -28,7 +28,7 @@ describe.skipIf(process.geteuid?.() !== 0)("sources of others (needs root)", () 
     for (const path of ["given", "given/a", "given/a/file"]) {
       await bind(at(path));
       await bind(at(path));
-      expect(isMounted(at("targets/t"))).toBe(true);
+      expect(isMountPoint(at("targets/t"))).toBe(true);
       await unbind(at("targets/t"));
       await unbind(at("targets/t"));
       expect(existsSync(at("targets/t"))).toBe(false);
@@ -57,7 +57,7 @@ describe.skipIf(process.geteuid?.() !== 0)("sources of others (needs root)", () 
   test("what is missing is made below what is given away only, and not in what is the engine's", async () => {
     const make = (path: string) => bind(at(path), { type: "DirectoryOrCreate", allowed: [at("given"), at("own")] });
     await make("given/new/deep");
-    expect(isMounted(at("targets/t"))).toBe(true);
+    expect(isMountPoint(at("targets/t"))).toBe(true);
     await unbind(at("targets/t"));
     expect(statSync(at("given/new/deep")).mode & 0o777).toBe(0o755);
     await expect(make("secret/new")).rejects.toThrow("secret/new is not there");
@@ -113,10 +113,10 @@ describe.skipIf(process.geteuid?.() !== 0)("sources of others (needs root)", () 
   test("a mount is found and taken away also by a path with a link in it: what is bound there is not emptied", async () => {
     symlinkSync(directory, at("through"));
     await bindWithin({ path: at("given/a"), type: undefined, allowed: [at("given")], own: [] }, at("through/targets/t"));
-    expect(isMounted(at("through/targets/t"))).toBe(true);
-    expect(isMounted(at("targets/t"))).toBe(true);
+    expect(isMountPoint(at("through/targets/t"))).toBe(true);
+    expect(isMountPoint(at("targets/t"))).toBe(true);
     unmountBelow(at("through/targets"));
-    expect(isMounted(at("targets/t"))).toBe(false);
+    expect(isMountPoint(at("targets/t"))).toBe(false);
     rmSync(at("through"), { recursive: true });
     expect(readFileSync(at("given/a/file"), "utf8")).toBe("given");
   });
@@ -134,7 +134,11 @@ describe.skipIf(process.geteuid?.() !== 0)("sources of others (needs root)", () 
     await unbind(at("targets/t"));
     symlinkSync(at("secret"), at("targets/t"));
     await unbind(at("targets/t"));
-    expect([existsSync(at("targets/t")), isMounted(at("secret")), readFileSync(at("secret/key"), "utf8")]).toEqual([false, true, "secret"]);
+    expect([existsSync(at("targets/t")), isMountPoint(at("secret")), readFileSync(at("secret/key"), "utf8")]).toEqual([
+      false,
+      true,
+      "secret",
+    ]);
   });
 
   test("a file of another kind is refused, and what is not bound is not taken away", async () => {

@@ -1,6 +1,6 @@
 /** Mounts a path of the host that an untrusted user has chosen. The path is opened component by component, checked, and bind-mounted from the open descriptor. */
 import { closeSync, fstatSync, lstatSync, mkdirSync, rmdirSync, statSync, unlinkSync } from "node:fs";
-import { isMounted, runBounded, unmount, writeOwnFile } from "../own/index.ts";
+import { isMountPoint, outputOf, unmount, writeOwnFile } from "../../node/index.ts";
 import { openSource, type SourceType } from "./source.ts";
 
 export interface Confined {
@@ -24,7 +24,7 @@ export async function bindWithin({ path, type, allowed, own }: Confined, target:
     for (const directory of own) {
       if (isBelow(directory) || waysTo(directory).includes(here)) throw new Error(`${path} is the engine's own`);
     }
-    if (isMounted(target)) {
+    if (isMountPoint(target)) {
       const found = statSync(target, { bigint: true });
       if (`${found.dev}:${found.ino}` === here) return;
       await unmount(target);
@@ -33,7 +33,7 @@ export async function bindWithin({ path, type, allowed, own }: Confined, target:
     if (fstatSync(fd).isDirectory()) mkdirSync(target, { recursive: true });
     else if (lstatSync(target, { throwIfNoEntry: false }) === undefined) writeOwnFile(target, "");
     // The descriptor is mounted, so that replacing the path in the meantime has no effect.
-    await runBounded("mount", ["--no-canonicalize", "--bind", `/proc/${process.pid}/fd/${fd}`, target]);
+    await outputOf("mount", ["--no-canonicalize", "--bind", `/proc/${process.pid}/fd/${fd}`, target]);
   } finally {
     closeSync(fd);
   }

@@ -5,6 +5,7 @@ import { constants as osConstants } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
+import { endWithThis } from "../../node/index.ts";
 import { aborted, ExecutorError } from "../errors.ts";
 import type { TerminalSize } from "../launch/command.ts";
 import { makeFifos } from "../launch/fifos.ts";
@@ -14,7 +15,6 @@ import { type Cgroup, makeSubCgroup, processesIn, readIfThere, removeSubCgroup, 
 import { failure, lastLine, openLog } from "../runtime/call.ts";
 import type { Runtime } from "../runtime/client.ts";
 import { signalNumber } from "../signals.ts";
-import { endWithThis } from "./children.ts";
 import { killExec, signalCgroup } from "./kill.ts";
 import type { ExecEnd, ProgramRequest, SpawnRequest, SpawnStdio } from "./request.ts";
 import { type CallerEnds, connect, openEnds, settled, withDefaults } from "./stdio.ts";
@@ -109,7 +109,7 @@ export class ExecHandle {
         ...(target.user === undefined ? {} : { user: target.user }),
         ...(sub ? { cgroups: [sub.flag] } : {}),
       });
-      // The container's directory is not its caller's.
+      // No runProgram (src/node): the caller has its streams while it runs. The container's directory is not its caller's.
       const child = spawnChild(target.runtime.binary, command, { stdio: [...opened.ends, log], cwd: "/" });
       endWithThis(child);
       return new ExecHandle(target, request, { child, sub, log, sizes, asked, isCollected });

@@ -1,6 +1,6 @@
 /** Node cannot make FIFOs. mkfifo(1) can: one process of it serves all who ask while the one before is busy. */
 import { statSync } from "node:fs";
-import { runProgram } from "../runtime/run-program.ts";
+import { PROGRAM_MS, runProgram } from "../../node/index.ts";
 
 interface Request {
   readonly paths: readonly string[];
@@ -29,7 +29,7 @@ async function serve(): Promise<void> {
     const requests = waiting.slice(0, MOST_REQUESTS);
     waiting = waiting.slice(MOST_REQUESTS);
     const paths = requests.flatMap((request) => request.paths);
-    const { message, stderr } = await runProgram("mkfifo", ["-m", "600", ...paths], { stdio: ["ignore", "ignore", "pipe"] });
+    const { message, stderr } = await runProgram("mkfifo", ["-m", "600", ...paths], { isAlone: true, timeoutMs: PROGRAM_MS });
     const error = message === "" ? undefined : new Error(stderr.trim() || message);
     // It goes on after a name that it cannot make.
     for (const { paths: wanted, resolve, reject } of requests) error === undefined || wanted.every(isFifo) ? resolve() : reject(error);

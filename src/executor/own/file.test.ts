@@ -18,7 +18,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { readRecord } from "../record.ts";
-import { makeOwnDirectory, openOwnFifo, overwriteOwnFile, readOwnFile, replaceOwnFile, writeOwnFile } from "./file.ts";
+import { makeOwnDirectory, openOwnFifo, overwriteOwnFile, readOwnFile } from "./file.ts";
 
 const { O_RDONLY, O_RDWR } = constants;
 const NOBODY = 65_534;
@@ -64,12 +64,6 @@ describe("something else in the place of a file", () => {
       closeSync(openOwnFifo(path, O_RDWR));
     },
   );
-
-  test("a file is written anew beside a link that has its name", () => {
-    symlinkSync(victim, path);
-    writeOwnFile(path, "own");
-    expect([readFileSync(path, "utf8"), readFileSync(victim, "utf8")]).toEqual(["own", "precious"]);
-  });
 });
 
 test("something else in the place of a FIFO is an error; a FIFO is opened without waiting", () => {
@@ -83,11 +77,7 @@ test("something else in the place of a FIFO is an error; a FIFO is opened withou
 });
 
 describe("a file that is written", () => {
-  const writings: readonly (readonly [string, () => void])[] = [
-    ["anew", () => writeOwnFile(path, "own", 0o644)],
-    ["atomically", () => replaceOwnFile(path, "own", { mode: 0o644, isSynced: true })],
-    ["in place", () => overwriteOwnFile(path, "own", 0o644)],
-  ];
+  const writings: readonly (readonly [string, () => void])[] = [["in place", () => overwriteOwnFile(path, "own", 0o644)]];
 
   test.each(writings)("%s has its content and its mode, twice", (_, write) => {
     for (let time = 0; time < 2; time++) write();

@@ -8,15 +8,11 @@ import {
   fchmodSync,
   fchownSync,
   fstatSync,
-  fsyncSync,
   ftruncateSync,
   mkdirSync,
   openSync,
   readFileSync,
-  renameSync,
-  rmSync,
   type Stats,
-  writeFileSync,
   writeSync,
 } from "node:fs";
 import { ExecutorError } from "../errors.ts";
@@ -51,28 +47,6 @@ function isOwn({ uid }: Stats): boolean {
  */
 export function openOwnFifo(path: string, flags: number): number {
   return openChecked(path, flags, (found) => found.isFIFO(), "no FIFO");
-}
-
-/** Made anew, with this mode whatever the umask is: what has this name is removed and never opened. */
-export function writeOwnFile(path: string, content: string | Uint8Array, mode = 0o600): void {
-  closeSync(makeOwnFile(path, content, mode));
-}
-
-/** Atomically: readers see the old or the new content. A failure leaves the old one. @param isSynced the disk has the content before the file has its name */
-export function replaceOwnFile(path: string, content: string | Uint8Array, { mode = 0o600, isSynced = false } = {}): void {
-  const making = `${path}.new`;
-  try {
-    const fd = makeOwnFile(making, content, mode);
-    try {
-      if (isSynced) fsyncSync(fd);
-    } finally {
-      closeSync(fd);
-    }
-    renameSync(making, path);
-  } catch (error) {
-    rmSync(making, { force: true });
-    throw error;
-  }
 }
 
 /**
@@ -119,34 +93,6 @@ export function giveOwnDirectory(path: string, { mode, owner }: DirectoryRights)
     fchmodSync(fd, mode);
   } finally {
     closeSync(fd);
-  }
-}
-
-/** A link is removed itself. Succeeds if there is nothing. @throws the error of unlink(2): a directory has its name */
-export function removeOwnFile(path: string): void {
-  rmSync(path, { force: true });
-}
-
-/** Returns its descriptor. */
-function makeOwnFile(path: string, content: string | Uint8Array, mode: number): number {
-  const fd = openNew(path, mode);
-  try {
-    writeFileSync(fd, content);
-    fchmodSync(fd, mode);
-    return fd;
-  } catch (error) {
-    closeSync(fd);
-    throw error;
-  }
-}
-
-function openNew(path: string, mode: number): number {
-  try {
-    return openSync(path, "wx", mode & 0o700);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    rmSync(path);
-    return openSync(path, "wx", mode & 0o700);
   }
 }
 

@@ -1,14 +1,3 @@
 /** For the engine, which acts on what is its own in the same way. */
-export {
-  giveOwnDirectory,
-  makeOwnDirectory,
-  openOwnFile,
-  overwriteOwnFile,
-  readOwnFile,
-  removeOwnFile,
-  replaceOwnFile,
-  writeOwnFile,
-} from "./file.ts";
-export { killGroup } from "./group.ts";
-export { isMounted, mountsBelow } from "./mounted.ts";
+export { giveOwnDirectory, makeOwnDirectory, openOwnFile, overwriteOwnFile, readOwnFile } from "./file.ts";
 export { refuseMounts, removeOwnTree } from "./tree.ts";

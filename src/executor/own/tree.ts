@@ -1,7 +1,7 @@
 /** Removes directories of this program's with all that is in them. Links are removed themselves, and nothing is removed of what is mounted there. */
 import { rmSync } from "node:fs";
+import { mountsIn } from "../../node/index.ts";
 import { ExecutorError } from "../errors.ts";
-import { mountsIn } from "./mounted.ts";
 
 /** Succeeds if it does not exist. @throws ExecutorError stuck: something is mounted there; the errors of the system calls */
 export function removeOwnTree(path: string): void {

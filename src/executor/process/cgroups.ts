@@ -1,6 +1,7 @@
 /** The cgroup hierarchies of the host, and what is in the cgroup of a container. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { parseMountLine } from "../../shared/linux/index.ts";
 
 export interface Hierarchy {
   readonly mountpoint: string;
@@ -11,21 +12,13 @@ export interface Hierarchy {
 
 /** From /proc/self/mountinfo. */
 export function hierarchies(mountinfo = readFileSync("/proc/self/mountinfo", "utf8")): Hierarchy[] {
-  return mountinfo.split("\n").flatMap((line): Hierarchy[] => {
-    // A host with many containers has many other mounts, and each launch asks.
-    if (!line.includes(" - cgroup")) return [];
-    const [mount = "", filesystem = ""] = line.split(" - ");
-    const [type, , options = ""] = filesystem.split(" ");
-    const mountpoint = mount.split(" ")[4]?.replace(/\\(\d{3})/g, (_, octal) => String.fromCharCode(Number.parseInt(octal, 8))) ?? "";
+  // A host with many containers has many other mounts, and each launch asks.
+  const lines = mountinfo.split("\n").filter((line) => line.includes(" - cgroup"));
+  return lines.flatMap(parseMountLine).flatMap(({ type, point: mountpoint, ofFilesystem }): Hierarchy[] => {
     if (type === "cgroup2") return [{ mountpoint, version: 2, controllers: [] }];
     if (type !== "cgroup") return [];
-    return [
-      {
-        mountpoint,
-        version: 1,
-        controllers: options.split(",").filter((word) => word !== "rw" && word !== "ro" && !word.includes("release_agent")),
-      },
-    ];
+    const controllers = ofFilesystem.filter((word) => word !== "rw" && word !== "ro" && !word.includes("release_agent"));
+    return [{ mountpoint, version: 1, controllers }];
   });
 }
 

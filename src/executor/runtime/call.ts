@@ -2,10 +2,9 @@
 import { closeSync, constants, fstatSync, mkdtempSync, openSync, readSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { runProgram, type Stream } from "../../node/index.ts";
 import { ProgramError, RuntimeError } from "../errors.ts";
 import { programFacts } from "./program.ts";
-import { runProgram } from "./run-program.ts";
-import type { Stream } from "./stdio.ts";
 
 export interface Call {
   readonly binary: string;
@@ -16,7 +15,7 @@ export interface Call {
   /** Text for stdin; undefined = none. */
   readonly input?: string;
   /** Descriptors that become stdio; undefined = stdin empty, stdout and stderr collected. */
-  readonly stdio?: readonly [number | "ignore", number | "ignore", number | "ignore"];
+  readonly stdio?: readonly [Stream, Stream, Stream];
   /** Kills it. */
   readonly abort?: AbortSignal | undefined;
   /** Exit statuses that are an answer and no failure. */
@@ -28,18 +27,20 @@ export interface Answer {
   readonly exitCode: number;
 }
 
+/** runt bounds each of its waits. It ends what it has started, and hands signals on. */
+export const BOUNDS = { timeoutMs: Number.POSITIVE_INFINITY, mostOutput: 64 << 20, isAlone: true } as const;
+
+/** Descriptor 3 is its log. */
+export const LOG_FLAGS = ["--log", "/proc/self/fd/3", "--log-format", "json"];
+
 /** @throws RuntimeError; ProgramError, when it is about the program */
 export async function call({ binary, global, verb, args, input, stdio, abort, expected = [0] }: Call): Promise<Answer> {
   const log = openLog();
   try {
-    const streams: readonly [Stream, Stream, Stream] = stdio ?? [input === undefined ? "ignore" : "pipe", "pipe", "pipe"];
-    const result = await runProgram(binary, [...global, "--log", "/proc/self/fd/3", "--log-format", "json", verb, ...args], {
-      stdio: [...streams, log],
-      // The container's directory is not its caller's.
-      ...{ input, abort, cwd: "/" },
-    });
+    const command = [...global, ...LOG_FLAGS, verb, ...args];
+    const result = await runProgram(binary, command, { ...BOUNDS, stdio, input, signal: abort, descriptors: [log] });
     const exitCode = result.exitCode ?? 128 + (result.signal === undefined ? 0 : 1);
-    if (result.exitCode !== undefined && expected.includes(result.exitCode)) return { stdout: result.stdout, exitCode };
+    if (result.exitCode !== undefined && expected.includes(result.exitCode)) return { stdout: result.stdout.toString(), exitCode };
     throw failure(verb, exitCode, lastLine(log), result.stderr, result.message);
   } finally {
     closeSync(log);

@@ -1,10 +1,12 @@
 /** A typed client of every verb of `runt`, as go-runc is one for Go: a call is a process, an error is a RuntimeError. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { closeSync } from "node:fs";
-import { execa } from "execa";
+import { createInterface } from "node:readline";
+import { endWithThis, runProgram } from "../../node/index.ts";
 import { signalNumber } from "../signals.ts";
-import { type Answer, type Call, call, failure, lastLine, openLog } from "./call.ts";
+import { type Answer, BOUNDS, type Call, call, failure, LOG_FLAGS, lastLine, openLog } from "./call.ts";
 import { checkVersion, locateRuntime } from "./locate.ts";
-import { descriptors } from "./stdio.ts";
 import type * as types from "./types.ts";
 
 export interface RuntimeOptions {
@@ -65,16 +67,15 @@ export class Runtime {
   async exec(id: string, options: types.ExecOptions): Promise<types.ExecOutput> {
     const log = openLog();
     try {
-      const result = await execa(this.binary, this.execCommand(id, options), {
-        stdio: descriptors([options.input === undefined ? "ignore" : "pipe", "pipe", "pipe", log]),
-        ...(options.input === undefined ? {} : { input: options.input }),
-        reject: false,
-        stripFinalNewline: false,
-        cwd: "/",
-      });
+      const command = this.execCommand(id, options);
+      const {
+        exitCode = 255,
+        stdout,
+        stderr,
+      } = await runProgram(this.binary, command, { ...BOUNDS, input: options.input, descriptors: [log] });
       const line = lastLine(log);
-      if (line !== "") throw failure("exec", result.exitCode ?? 255, line, result.stderr ?? "", "");
-      return { exitCode: result.exitCode ?? 255, stdout: result.stdout ?? "" };
+      if (line !== "") throw failure("exec", exitCode, line, stderr, "");
+      return { exitCode, stdout: stdout.toString() };
     } finally {
       closeSync(log);
     }
@@ -82,17 +83,7 @@ export class Runtime {
 
   /** Arguments with which `runt` runs a process in the container in the foreground; descriptor 3 is its log. */
   execCommand(id: string, options: types.ExecOptions): string[] {
-    return [
-      ...this.#global,
-      "--log",
-      "/proc/self/fd/3",
-      "--log-format",
-      "json",
-      "exec",
-      ...execFlags(options),
-      id,
-      ...(options.args ?? []),
-    ];
+    return [...this.#global, ...LOG_FLAGS, "exec", ...execFlags(options), id, ...(options.args ?? [])];
   }
 
   /**
@@ -133,12 +124,16 @@ export class Runtime {
 
   /** Statistics every interval, and an event each time the kernel kills for memory, until the container ends or the loop is left. */
   async *events(id: string, { intervalMs = 5_000 } = {}): AsyncGenerator<types.RuntimeEvent> {
-    const child = execa(this.binary, [...this.#global, "events", "--interval", `${intervalMs}ms`, id], { reject: false, buffer: false });
+    // No runProgram (src/node): it runs as long as the caller reads, and nothing is collected.
+    const command = [...this.#global, "events", "--interval", `${intervalMs}ms`, id];
+    const child = spawn(this.binary, command, { stdio: ["ignore", "pipe", "ignore"], cwd: "/" });
+    const ended = once(child, "close").catch(() => {});
+    endWithThis(child);
     try {
-      for await (const line of child) yield JSON.parse(line as string) as types.RuntimeEvent;
+      for await (const line of createInterface(child.stdout)) yield JSON.parse(line) as types.RuntimeEvent;
     } finally {
       child.kill();
-      await child;
+      await ended;
     }
   }
 

@@ -2,7 +2,7 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { execaSync } from "execa";
+import { runProgramNow } from "../../node/index.ts";
 import { ExecutorError } from "../errors.ts";
 import { LIBRARY_VERSION } from "../version.ts";
 
@@ -40,8 +40,9 @@ const checked = new Map<string, string>();
 export function checkVersion(binary: string): string {
   const known = checked.get(binary);
   if (known !== undefined) return known;
-  const { stdout, failed, shortMessage } = execaSync(binary, ["--version"], { reject: false });
-  if (failed) throw new ExecutorError("runtime-not-found", `${binary} --version: ${shortMessage}`, { tried: [binary] });
+  const { stdout: bytes, failure } = runProgramNow(binary, ["--version"]);
+  if (failure !== undefined) throw new ExecutorError("runtime-not-found", `${binary} --version: it ${failure}`, { tried: [binary] });
+  const stdout = bytes.toString();
   const version = /^runt version (\S+)/m.exec(stdout)?.[1];
   if (version === undefined)
     throw new ExecutorError("runtime-version", `${binary} is not runt: it says ${JSON.stringify(stdout.slice(0, 80))}`);

@@ -1,6 +1,6 @@
 import * as host from "../host/index.ts";
 import type { CgroupHierarchies } from "./model.ts";
-import { parseMountinfo } from "./mountinfo.ts";
+import { hierarchiesIn } from "./mountinfo.ts";
 
 export const CGROUP2_SUPER_MAGIC = 0x6367_7270;
 const MOUNTINFO = "/proc/self/mountinfo";
@@ -16,7 +16,7 @@ export function readHierarchies(): CgroupHierarchies {
 
 function read(): CgroupHierarchies {
   if (isUnified()) return { version: 2, hierarchies: [{ mountpoint: UNIFIED, controllers: readControllers(UNIFIED) }] };
-  const facts = parseMountinfo(host.readFile(MOUNTINFO, undefined, true));
+  const facts = hierarchiesIn(host.readFile(MOUNTINFO, undefined, true));
   // Where another mount covers the directory above, the table still names the mount below it.
   if (facts.unified !== undefined && !hasCgroup2(facts.unified)) return { version: 1, hierarchies: facts.hierarchies };
   if (facts.version === 1) return facts;

@@ -33,7 +33,7 @@ export {
   cgroupSources,
   mountpointsOf,
 } from "./model.ts";
-export { parseMountinfo } from "./mountinfo.ts";
+export { hierarchiesIn } from "./mountinfo.ts";
 export { belowParent, type CgroupMode } from "./parent.ts";
 export { resolveCgroup } from "./path.ts";
 export { statsJson } from "./stats/json.ts";

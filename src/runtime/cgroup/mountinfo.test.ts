@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseMountinfo } from "./mountinfo.ts";
+import { hierarchiesIn } from "./mountinfo.ts";
 
 const V1 = [
   "27 1 254:0 / / rw,relatime - ext4 /dev/vda rw,discard",
@@ -10,7 +10,7 @@ const V1 = [
 ].join("\n");
 
 test("a hybrid host counts as v1, with co-mounted and named hierarchies", () => {
-  expect(parseMountinfo(`${V1}\n`)).toEqual({
+  expect(hierarchiesIn(`${V1}\n`)).toEqual({
     version: 1,
     hierarchies: [
       { mountpoint: "/sys/fs/cgroup/cpu,cpuacct", controllers: ["cpu", "cpuacct"] },
@@ -26,12 +26,12 @@ test.each([
   ["it is mounted elsewhere only", "/srv/c/sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw"],
 ])("nobody joins the v2 hierarchy of a hybrid host where %s", (_, mount) => {
   const text = `${V1.slice(0, V1.lastIndexOf("\n"))}\n41 31 0:38 / ${mount}\n`;
-  expect(parseMountinfo(text)).toMatchObject({ version: 1 });
-  expect(parseMountinfo(text).unified).toBeUndefined();
+  expect(hierarchiesIn(text)).toMatchObject({ version: 1 });
+  expect(hierarchiesIn(text).unified).toBeUndefined();
 });
 
 test("the last mount at a place counts", () => {
-  expect(parseMountinfo(`${V1}\n42 41 0:38 / /sys/fs/cgroup/unified ro - cgroup2 cgroup2 rw\n`).unified).toBeUndefined();
+  expect(hierarchiesIn(`${V1}\n42 41 0:38 / /sys/fs/cgroup/unified ro - cgroup2 cgroup2 rw\n`).unified).toBeUndefined();
 });
 
 test("cgroup2 beside nothing but a named hierarchy counts as v2", () => {
@@ -39,7 +39,7 @@ test("cgroup2 beside nothing but a named hierarchy counts as v2", () => {
     "40 31 0:37 / /sys/fs/cgroup/systemd rw - cgroup cgroup rw,name=systemd",
     "41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 none rw",
   ].join("\n");
-  expect(parseMountinfo(text)).toEqual({ version: 2, hierarchies: [{ mountpoint: "/sys/fs/cgroup/unified", controllers: [] }] });
+  expect(hierarchiesIn(text)).toEqual({ version: 2, hierarchies: [{ mountpoint: "/sys/fs/cgroup/unified", controllers: [] }] });
 });
 
 test("a hierarchy that is mounted twice counts once, at its usual place", () => {
@@ -47,15 +47,15 @@ test("a hierarchy that is mounted twice counts once, at its usual place", () => 
     "50 1 0:35 / /srv/c/memory rw - cgroup cgroup rw,memory",
     "35 31 0:35 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory",
   ].join("\n");
-  expect(parseMountinfo(text).hierarchies).toEqual([{ mountpoint: "/sys/fs/cgroup/memory", controllers: ["memory"] }]);
+  expect(hierarchiesIn(text).hierarchies).toEqual([{ mountpoint: "/sys/fs/cgroup/memory", controllers: ["memory"] }]);
 });
 
 test("octal escapes of the mount point are decoded", () => {
-  expect(parseMountinfo("1 2 0:3 / /a\\040b\\134 rw - cgroup cgroup rw,pids").hierarchies[0]?.mountpoint).toBe("/a b\\");
+  expect(hierarchiesIn("1 2 0:3 / /a\\040b\\134 rw - cgroup cgroup rw,pids").hierarchies[0]?.mountpoint).toBe("/a b\\");
 });
 
 test("no cgroup mounted", () => {
-  expect(parseMountinfo("27 1 254:0 / / rw - ext4 /dev/vda rw")).toEqual({ version: 1, hierarchies: [] });
+  expect(hierarchiesIn("27 1 254:0 / / rw - ext4 /dev/vda rw")).toEqual({ version: 1, hierarchies: [] });
 });
 
 test("mounts between the hierarchies, optional fields, and lines that are cut short", () => {
@@ -73,6 +73,6 @@ test("mounts between the hierarchies, optional fields, and lines that are cut sh
     { mountpoint: "/sys/fs/cgroup/pids", controllers: ["pids"] },
     { mountpoint: "/sys/fs/cgroup/freezer", controllers: ["freezer"] },
   ];
-  expect(parseMountinfo(text)).toEqual({ version: 1, hierarchies });
-  expect(parseMountinfo(`${text}\n`)).toEqual({ version: 1, hierarchies });
+  expect(hierarchiesIn(text)).toEqual({ version: 1, hierarchies });
+  expect(hierarchiesIn(`${text}\n`)).toEqual({ version: 1, hierarchies });
 });

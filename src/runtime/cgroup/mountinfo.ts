@@ -1,4 +1,4 @@
-import { decodeMountPath } from "../spec/index.ts";
+import { decodeMountPath } from "../../shared/linux/index.ts";
 import type { CgroupHierarchies, CgroupHierarchy } from "./model.ts";
 
 /** Controllers as /proc/cgroups names them; a v1 mount lists them among its superblock options. */
@@ -21,7 +21,7 @@ const SIGN = "- cgroup";
  * Its cgroup2 tree is `unified` when it is at the usual place and writable.
  * For v2 the controllers are left empty: they stand in the tree itself.
  */
-export function parseMountinfo(text: string): CgroupHierarchies {
+export function hierarchiesIn(text: string): CgroupHierarchies {
   const devices: string[] = [];
   const v1: CgroupHierarchy[] = [];
   let v2: CgroupHierarchy | undefined;

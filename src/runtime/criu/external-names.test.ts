@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { parseMountinfo } from "../../shared/linux/index.ts";
 import { requireReadableNames, requireReadableTable } from "./external-names.ts";
-import { parseMounts } from "./mounts.ts";
 
 /** What criu 3.0 to 4.2 does: one text a mount, found by the beginning of it (criu/mount.c, criu/external.c). */
 function lookup(mounts: readonly { key: string; value: string }[], name: string): string | undefined {
@@ -38,7 +38,7 @@ describe("names of external mounts", () => {
 });
 
 it("a mount table with a name that ends early for criu is refused, also where the mount is the container's own", () => {
-  const line = (mountpoint: string) => parseMounts(`100 99 0:50 / ${mountpoint} rw - tmpfs tmpfs rw\n`);
+  const line = (mountpoint: string) => parseMountinfo(`100 99 0:50 / ${mountpoint} rw - tmpfs tmpfs rw\n`);
   expect(() => requireReadableTable(line("/data]:x"))).not.toThrow();
   expect(() => requireReadableTable(line("/data\rrw"))).toThrow('"/data\\rrw"');
   expect(() => requireReadableTable(line("/data\\012x"))).toThrow('"/data\\nx"');

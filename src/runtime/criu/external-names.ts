@@ -6,9 +6,10 @@
  * them names a path of the host (CVE-2026-119614 in criu, CVE-2026-119101 in runc, CVE-2026-115520 in crun). From /proc/PID/mountinfo it
  * reads words that end at any white space, of which the kernel escapes only some: a carriage return ends the name early.
  */
+
+import type { MountLine } from "../../shared/linux/index.ts";
 import { RuntError } from "../errors/index.ts";
 import type { ExternalMount } from "./messages.ts";
-import type { Mount } from "./mounts.ts";
 
 const SEPARATOR = "]:";
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
@@ -26,8 +27,8 @@ export function requireReadableNames(mounts: readonly ExternalMount[]): readonly
 }
 
 /** A whole mount table: also what is not external is read by criu. @throws RuntError "not-supported" that names the mount point */
-export function requireReadableTable(mounts: readonly Mount[]): void {
-  for (const { mountpoint, root } of mounts) if (CONTROL.test(mountpoint) || CONTROL.test(root)) throw unreadable(mountpoint);
+export function requireReadableTable(mounts: readonly MountLine[]): void {
+  for (const { point, root } of mounts) if (CONTROL.test(point) || CONTROL.test(root)) throw unreadable(point);
 }
 
 function unreadable(mountpoint: string): RuntError {

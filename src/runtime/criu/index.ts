@@ -14,7 +14,7 @@ export {
   type NetworkLock,
   REQUEST,
 } from "./messages.ts";
-export { externalMounts, idMappedMounts, type Mount, type MountFacts, parseMounts } from "./mounts.ts";
+export { externalMounts, idMappedMounts, type MountFacts } from "./mounts.ts";
 export { OPEN_FILES, openFileModes, replaceableFiles } from "./open-files.ts";
 export { findProgram } from "./path.ts";
 export { answersFeatures, findCriu, requireCriu, requireFeatures } from "./program.ts";

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { externalMounts, idMappedMounts, parseMounts } from "./mounts.ts";
+import { parseMountinfo } from "../../shared/linux/index.ts";
+import { externalMounts, idMappedMounts } from "./mounts.ts";
 
 const HOST_DISK = "8:1";
-const CONTAINER = parseMounts(`\
+const CONTAINER = parseMountinfo(`\
 100 99 ${HOST_DISK} /bundles/web/rootfs / rw,relatime - ext4 /dev/sda1 rw
 101 100 0:50 / /proc rw,nosuid - proc proc rw
 102 100 0:51 / /dev rw,nosuid - tmpfs tmpfs rw
@@ -38,7 +39,7 @@ describe("mounts from outside", () => {
   });
 
   it("are masked files where the host's /dev/null is on any filesystem, and no other file of that name", () => {
-    const container = parseMounts(`\
+    const container = parseMountinfo(`\
 100 99 8:1 /rootfs / rw - ext4 /dev/sda1 rw
 101 100 0:50 / /proc rw - proc proc rw
 102 101 0:60 /null /proc/kcore rw - tmpfs tmpfs rw

@@ -2,39 +2,8 @@
  * Which mounts of a container come from outside it: criu leaves their content alone and is told at restore what to bind there. What the
  * kernel's mount table says decides; config.json names only those that look like the container's own. Pure.
  */
-import { decodeMountPath } from "../spec/index.ts";
+import type { MountLine } from "../../shared/linux/index.ts";
 import type { ExternalMount } from "./messages.ts";
-
-export interface Mount {
-  /** major:minor. */
-  readonly device: string;
-  /** The directory or file of the filesystem that is mounted. */
-  readonly root: string;
-  readonly mountpoint: string;
-  readonly type: string;
-  readonly options: readonly string[];
-  /** MNT_ID of the descriptors that are open in it. */
-  readonly id: number;
-}
-
-/** Lines of /proc/PID/mountinfo: ID PARENT MAJOR:MINOR ROOT MOUNTPOINT OPTIONS [TAGS...] - FSTYPE SOURCE SUPEROPTIONS */
-export function parseMounts(text: string): Mount[] {
-  return text
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => {
-      const [left = "", right = ""] = line.split(" - ", 2);
-      const [id, , device = "", root = "", mountpoint = "", options = ""] = left.split(" ");
-      return {
-        id: Number(id),
-        device,
-        root: decodeMountPath(root),
-        mountpoint: decodeMountPath(mountpoint),
-        type: right.split(" ", 1)[0] ?? "",
-        options: options.split(","),
-      };
-    });
-}
 
 /** Filesystems of which the kernel has one, or one a namespace: being in the host's table too does not make them the host's. */
 const KERNEL_FILESYSTEMS: ReadonlySet<string> = new Set([
@@ -50,7 +19,7 @@ const KERNEL_FILESYSTEMS: ReadonlySet<string> = new Set([
 
 export interface MountFacts {
   /** The container's mount table. */
-  readonly container: readonly Mount[];
+  readonly container: readonly MountLine[];
   /** Device numbers of the filesystems that are mounted on the host. */
   readonly hostDevices: ReadonlySet<string>;
   /** Destinations of bind mounts in config.json. */
@@ -63,21 +32,21 @@ export interface MountFacts {
 
 /** For a dump: mount points and their names in the image. The names are runc's: a masked file is "/dev/null", all others the mount point. */
 export function externalMounts(facts: MountFacts): ExternalMount[] {
-  const root = facts.container.findLast(({ mountpoint }) => mountpoint === "/");
-  const external: Mount[] = root ? [root] : [];
+  const root = facts.container.findLast(({ point }) => point === "/");
+  const external: MountLine[] = root ? [root] : [];
   const found: ExternalMount[] = [];
   for (const mount of facts.container) {
-    if (mount.mountpoint === "/" || !isExternal(mount, external, facts)) continue;
+    if (mount.point === "/" || !isExternal(mount, external, facts)) continue;
     external.push(mount);
     // criu knows them by their place, also those that lie on one another.
-    if (!found.some(({ key }) => key === mount.mountpoint))
-      found.push({ key: mount.mountpoint, value: isMask(mount, facts) ? "/dev/null" : mount.mountpoint });
+    if (!found.some(({ key }) => key === mount.point))
+      found.push({ key: mount.point, value: isMask(mount, facts) ? "/dev/null" : mount.point });
   }
   return found;
 }
 
-function isExternal(mount: Mount, before: readonly Mount[], { bound, hostDevices, cgroupNamespace }: MountFacts): boolean {
-  if (bound.has(mount.mountpoint)) return true;
+function isExternal(mount: MountLine, before: readonly MountLine[], { bound, hostDevices, cgroupNamespace }: MountFacts): boolean {
+  if (bound.has(mount.point)) return true;
   if (mount.type === "cgroup") return !cgroupNamespace;
   if (!hostDevices.has(mount.device) || KERNEL_FILESYSTEMS.has(mount.type)) return false;
   // A part of what is there already (a path made read-only) is bound from it.
@@ -85,8 +54,8 @@ function isExternal(mount: Mount, before: readonly Mount[], { bound, hostDevices
 }
 
 /** The host's /dev/null need not be a devtmpfs's: in a container it is bound there, or a node of some other filesystem. */
-function isMask({ type, root, mountpoint }: Mount, { masked }: MountFacts): boolean {
-  return (type === "devtmpfs" && root === "/null") || (masked.has(mountpoint) && root.endsWith("/null"));
+function isMask({ type, root, point }: MountLine, { masked }: MountFacts): boolean {
+  return (type === "devtmpfs" && root === "/null") || (masked.has(point) && root.endsWith("/null"));
 }
 
 function isBelow(path: string, directory: string): boolean {
@@ -94,6 +63,6 @@ function isBelow(path: string, directory: string): boolean {
 }
 
 /** Mount points whose ids are mapped: criu has no notion of it, and a restored mount would show other owners. */
-export function idMappedMounts(mounts: readonly Mount[]): readonly string[] {
-  return mounts.filter(({ options }) => options.includes("idmapped")).map(({ mountpoint }) => mountpoint);
+export function idMappedMounts(mounts: readonly MountLine[]): readonly string[] {
+  return mounts.filter(({ options }) => options.includes("idmapped")).map(({ point }) => point);
 }

@@ -3,10 +3,10 @@
  * ends with it. docs/decisions/0037-mounts-in-a-shared-namespace.md
  */
 
+import { parseMountLine } from "../../shared/linux/index.ts";
 import type { OpArgs } from "../../shared/protocol/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { decodeMountPath } from "../spec/index.ts";
 import { type RootMountRecord, type StateRecord, writeRecord } from "../state/index.ts";
 import { bootId } from "./boot.ts";
 import type { Execution } from "./execution.ts";
@@ -100,6 +100,5 @@ function detachAt(path: string, { id, unique, directory }: RootMountRecord): "de
 function placeOf(id: number): string | undefined {
   const text = `\n${host.readFile("/proc/self/mountinfo", undefined, true)}`;
   const at = text.indexOf(`\n${id} `);
-  const place = at === -1 ? undefined : text.slice(at + 1, text.indexOf("\n", at + 1)).split(" ", 5)[4];
-  return place === undefined ? undefined : decodeMountPath(place);
+  return at === -1 ? undefined : parseMountLine(text.slice(at + 1, text.indexOf("\n", at + 1)))[0]?.point;
 }

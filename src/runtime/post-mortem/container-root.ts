@@ -1,4 +1,5 @@
 /** The container as it was when something failed: its files, through the root of init while it is still there. Read only. */
+import { type MountLine, parseMountinfo } from "../../shared/linux/index.ts";
 import * as host from "../host/index.ts";
 
 export interface ContainerRoot {
@@ -101,18 +102,9 @@ export function latin1(bytes: ArrayBuffer): string {
   return Array.from(new Uint8Array(bytes), (byte) => String.fromCharCode(byte)).join("");
 }
 
-export interface MountPoint {
-  readonly path: string;
-  readonly options: readonly string[];
-}
-
 /** The mount that a file is on, from proc_pid_mountinfo(5). */
-export function mountOf({ proc }: ContainerRoot, { fd }: Found): MountPoint | undefined {
+export function mountOf({ proc }: ContainerRoot, { fd }: Found): MountLine | undefined {
   const id = /^mnt_id:\s+(\d+)$/m.exec(attempt(() => host.readFile(`/proc/self/fdinfo/${fd}`, undefined, true)) ?? "")?.[1];
   const text = attempt(() => host.readFile(`${proc}/mountinfo`, undefined, true)) ?? "";
-  const fields = text
-    .split("\n")
-    .map((line) => line.split(" "))
-    .find(([first]) => first === id);
-  return fields ? { path: fields[4] ?? "", options: (fields[5] ?? "").split(",") } : undefined;
+  return parseMountinfo(text).find((mount) => mount.id === id);
 }

@@ -81,7 +81,7 @@ export function explainDenied(container: ContainerRoot, program: string, user?: 
   const shown = `0${mode.toString(8).padStart(3, "0")}`;
   if ((mode & EXECUTE_BITS) === 0) return `${program} has no execute permission (mode ${shown})`;
   const mount = mountOf(container, found);
-  if (mount?.options.includes("noexec")) return `${program} is on a file system mounted with noexec (${mount.path})`;
+  if (mount?.options.includes("noexec")) return `${program} is on a file system mounted with noexec (${mount.point})`;
   if (user === undefined || user.uid === 0) return undefined;
   const { uid, gid } = found.stat;
   return explainSearch(container, program, user) ?? `uid ${user.uid} may not execute ${program} (mode ${shown}, owner ${uid}:${gid})`;

@@ -1,4 +1,4 @@
-import { decodeMountPath } from "../spec/index.ts";
+import { parseMountLine } from "../../shared/linux/index.ts";
 
 const USUAL_PLACE = "/sys/fs/resctrl";
 
@@ -7,14 +7,7 @@ const USUAL_PLACE = "/sys/fs/resctrl";
  * there, else the first whole mount of it. undefined: nowhere.
  */
 export function findResctrl(mountinfo: string): string | undefined {
-  let found: string | undefined;
-  for (const line of mountinfo.split("\n")) {
-    if (!line.includes(" - resctrl ")) continue;
-    const [, , , root, place = ""] = line.split(" ");
-    if (root !== "/") continue;
-    const path = decodeMountPath(place);
-    if (path === USUAL_PLACE) return path;
-    found ??= path;
-  }
-  return found;
+  const lines = mountinfo.split("\n").filter((line) => line.includes(" - resctrl "));
+  const found = lines.flatMap(parseMountLine).filter(({ root }) => root === "/");
+  return (found.find(({ point }) => point === USUAL_PLACE) ?? found[0])?.point;
 }

@@ -6,7 +6,7 @@ export { parseConfig, parsePart, parseSpec, validateSpec } from "./load.ts";
 export { member } from "./member.ts";
 export { HOOK_KINDS, NAMESPACE_TYPES, RLIMIT_TYPES } from "./names.ts";
 export { completePageSize, flatCapabilities } from "./old-forms.ts";
-export { absolutePath, cleanPath, cleanTarget, decodeMountPath } from "./path.ts";
+export { absolutePath, cleanPath, cleanTarget } from "./path.ts";
 export { parsePlain } from "./plain-json.ts";
 export { printJson } from "./print-json.ts";
 export {

@@ -22,9 +22,3 @@ export function cleanTarget(path: string): string {
 export function absolutePath(base: string, path: string): string {
   return cleanPath(path.startsWith("/") ? path : `${base}/${path}`);
 }
-
-/** A path as mountinfo has it: the kernel writes space, tab, newline and backslash as three octal digits. */
-export function decodeMountPath(path: string): string {
-  if (!path.includes("\\")) return path;
-  return path.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
-}

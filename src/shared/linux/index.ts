@@ -4,6 +4,7 @@ export { EAGAIN, EPERM } from "./errno.ts";
 export { ACCESS, ARCHITECTURE_O, LOCK, O, POLL, S } from "./files.ts";
 export { RLIMIT } from "./limits.ts";
 export { MOUNT_ATTR, MS } from "./mount.ts";
+export { decodeMountPath, type MountLine, parseMountinfo, parseMountLine } from "./mountinfo.ts";
 export { CLONE_NEW } from "./namespaces.ts";
 export {
   IO_PRIORITY_CLASSES,

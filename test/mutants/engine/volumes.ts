@@ -17,7 +17,7 @@ export const VOLUME_MUTANTS: readonly Mutant[] = [
     id: "E80c",
     fault: "what somebody has mounted there is removed",
     file: KEPT,
-    from: "return isMounted(path) ? undefined : ownDirectory(path);",
+    from: "return isMountPoint(path) ? undefined : ownDirectory(path);",
     to: "return ownDirectory(path);",
     test: KEPT_TEST,
   },

@@ -4,6 +4,7 @@
  */
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { writeAtomically } from "../../../node/index.ts";
 import {
   ForwardSocket,
   forwardFrame,
@@ -14,7 +15,7 @@ import {
   type SocketPath,
 } from "../../logs/index.ts";
 import { specOf, type TaskRecord } from "../../model/index.ts";
-import { readOwnFile, replaceOwnFile } from "../../own/index.ts";
+import { readOwnFile } from "../../own/index.ts";
 import { tagOf } from "../../plan/index.ts";
 import type { EngineLog } from "../log.ts";
 import type { Paths } from "../paths.ts";
@@ -135,5 +136,5 @@ function savedPlace(path: string): string | undefined {
 /** The position is not synced to disk: after a crash of the host a few lines are sent twice. */
 function save(path: string, place: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  replaceOwnFile(path, place);
+  writeAtomically(path, place, { durability: "none" });
 }

@@ -1,9 +1,9 @@
 /** End messages of containers. Each incarnation has a file of its own, which the container writes and the engine reads when it has ended. */
 import { closeSync, constants, existsSync, fstatSync, mkdirSync, openSync, readSync } from "node:fs";
 import { dirname } from "node:path";
+import { removeOwnFile, writeOwnFile } from "../../../node/index.ts";
 import { endOfLog } from "../../logs/index.ts";
 import { type ContainerRecord, runtimeId, specOf, type TaskRecord } from "../../model/index.ts";
-import { removeOwnFile, writeOwnFile } from "../../own/index.ts";
 import type { Incarnation } from "../../plan/index.ts";
 import type { EngineLog } from "../log.ts";
 import type { Paths } from "../paths.ts";

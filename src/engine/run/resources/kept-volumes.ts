@@ -2,8 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, renameSync } from "node:fs";
 import { dirname } from "node:path";
+import { isMountPoint, mountsBelow, unmountBelow } from "../../../node/index.ts";
 import type { TaskRecord } from "../../model/index.ts";
-import { isMounted, mountsBelow, unmountBelow } from "../../own/index.ts";
 import type { TaskSpec } from "../../spec/index.ts";
 import { removeEmpty, removeScratch, sizeOnDisk } from "../../volumes/index.ts";
 import type { Deleted } from "../desired/commands.ts";
@@ -145,7 +145,7 @@ export class KeptVolumes {
   #find(group: string, name: string): OwnDirectory | undefined {
     if (!directoriesIn(this.#options.paths.keptOf(group)).includes(name)) return undefined;
     const path = this.#options.paths.kept(group, name);
-    return isMounted(path) ? undefined : ownDirectory(path);
+    return isMountPoint(path) ? undefined : ownDirectory(path);
   }
 
   #users(group: string, name: string, orphans: readonly OrphanTask[]): string[] {

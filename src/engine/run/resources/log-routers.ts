@@ -1,9 +1,10 @@
 /** Gives log routers their configuration, and the containers that send to them their address. */
 import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import { join } from "node:path";
+import { removeOwnFile, writeOwnFile } from "../../../node/index.ts";
 import type { SocketPath } from "../../logs/index.ts";
 import { ROUTER_VOLUME, specOf, type TaskRecord } from "../../model/index.ts";
-import { makeOwnDirectory, removeOwnFile, writeOwnFile } from "../../own/index.ts";
+import { makeOwnDirectory } from "../../own/index.ts";
 import {
   type Incarnation,
   ROUTER_CONFIG,

@@ -1,8 +1,9 @@
 /** Writes the files that tell containers about themselves. Each incarnation gets its file before it is launched, and an update after it was started. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { writeAtomically } from "../../../node/index.ts";
 import { retryDelayMs, specOf, type TaskRecord } from "../../model/index.ts";
-import { makeOwnDirectory, replaceOwnFile } from "../../own/index.ts";
+import { makeOwnDirectory } from "../../own/index.ts";
 import { type Incarnation, metadataOf, wantsMetadata } from "../../plan/index.ts";
 import type { EngineLog } from "../log.ts";
 import type { Paths } from "../paths.ts";
@@ -74,5 +75,5 @@ export class MetadataFiles implements TaskResource {
 
 /** Replaces the file atomically, so that a reader never sees a part of it. */
 function writeMetadata(directory: string, metadata: object): void {
-  replaceOwnFile(join(directory, FILE), `${JSON.stringify(metadata, null, 2)}\n`, { mode: 0o644 });
+  writeAtomically(join(directory, FILE), `${JSON.stringify(metadata, null, 2)}\n`, { durability: "none", mode: 0o644 });
 }

@@ -1,7 +1,9 @@
 /** What a task has on the host beside the processes of its containers. Each kind is one object of this shape, and parts.ts has the list of them. */
+
 import type { Mount } from "../../../executor/index.ts";
+import { unmountBelow } from "../../../node/index.ts";
 import type { NetworkRecord, TaskRecord } from "../../model/index.ts";
-import { removeOwnTree, unmountBelow } from "../../own/index.ts";
+import { removeOwnTree } from "../../own/index.ts";
 import type { Incarnation, Placement } from "../../plan/index.ts";
 
 /**

@@ -1,8 +1,8 @@
 /** The directories in which shared proxies make their admin sockets. A directory belongs to the name of the proxy, so that it stays when the proxy is replaced. */
 import { existsSync, mkdirSync, renameSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { removeOwnFile, unmountBelow } from "../../../node/index.ts";
 import type { TaskRecord } from "../../model/index.ts";
-import { removeOwnFile, unmountBelow } from "../../own/index.ts";
 import { makeScratch, removeEmpty, removeScratch } from "../../volumes/index.ts";
 import type { Paths } from "../paths.ts";
 import { type Contribution, engineMount, type TaskResource } from "./resource.ts";

@@ -4,8 +4,9 @@
  */
 import { mkdirSync, readdirSync } from "node:fs";
 import { dirname } from "node:path";
+import { removeOwnFile, writeAtomically } from "../../../node/index.ts";
 import { isTaskId, revisionOf, type SpecCopy, type TaskRecord } from "../../model/index.ts";
-import { readOwnFile, removeOwnFile, replaceOwnFile } from "../../own/index.ts";
+import { readOwnFile } from "../../own/index.ts";
 import { specDigest } from "../../spec/index.ts";
 import type { Paths } from "../paths.ts";
 import type { TaskResource } from "./resource.ts";
@@ -29,12 +30,12 @@ export class SpecCopies implements TaskResource {
     this.update(record);
   }
 
-  /** @throws as replaceOwnFile */
+  /** @throws as writeAtomically */
   update({ id, group, spec, cgroup, users, createdAt, digest }: TaskRecord): void {
     const path = this.#paths.specCopy(id);
     const specCopy: Written = { id, group, spec, cgroup, ...(users === undefined ? {} : { users }), createdAt, digest };
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    replaceOwnFile(path, JSON.stringify(specCopy));
+    writeAtomically(path, JSON.stringify(specCopy), { durability: "none" });
   }
 
   /** undefined: there is no file, or it cannot be trusted. */

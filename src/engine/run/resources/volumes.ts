@@ -1,9 +1,9 @@
 /** The volumes of a task: scratch directories, which are removed with it, kept ones, which outlive it, and files and directories of the host. */
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
+import { unmountBelow } from "../../../node/index.ts";
 import type { Images } from "../../images/index.ts";
 import { imageOfContainer, specOf, type TaskRecord } from "../../model/index.ts";
-import { unmountBelow } from "../../own/index.ts";
 import { type Incarnation, isInMachine, type Runtimes } from "../../plan/index.ts";
 import type { TaskSpec } from "../../spec/index.ts";
 import {

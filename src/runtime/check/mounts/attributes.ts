@@ -1,7 +1,6 @@
 /** The flags of a mount as numbers (MOUNT_ATTR_*), and what the kernel lets a user namespace change of those that are locked. */
-import { MOUNT_ATTR } from "../../../shared/linux/index.ts";
+import { MOUNT_ATTR, type MountLine } from "../../../shared/linux/index.ts";
 import type { MountAttributes } from "../../config/index.ts";
-import type { HostMount } from "../host/mount-table.ts";
 
 const { RDONLY, NOSUID, NODEV, NOEXEC, NODIRATIME, NOATIME, STRICTATIME, ATIME } = MOUNT_ATTR;
 
@@ -14,7 +13,7 @@ const LOCKABLE = RDONLY | NOSUID | NODEV | NOEXEC;
 export const ACCESS_TIMES = ATIME | NODIRATIME;
 
 /** The flags of a mount of the host. */
-export function flagsOf({ options }: HostMount): bigint {
+export function flagsOf({ options }: MountLine): bigint {
   const set = options.reduce((flags, word) => flags | (WORDS[word] ?? 0n), 0n);
   if (options.includes("noatime")) return set | NOATIME;
   return options.includes("relatime") ? set : set | STRICTATIME;
@@ -31,9 +30,9 @@ export interface Flags {
 }
 
 /** In the mount namespace of a new user namespace every mount of the host's is like this. */
-export function lockedFlags(mount: HostMount): Flags {
+export function lockedFlags(mount: MountLine): Flags {
   const set = flagsOf(mount);
-  return { set, locked: set & LOCKABLE, locksTimes: true, isReadOnly: mount.isReadOnly };
+  return { set, locked: set & LOCKABLE, locksTimes: true, isReadOnly: mount.ofFilesystem.includes("ro") };
 }
 
 const changed = (set: bigint, on: bigint, off: bigint): bigint => (set & ~off) | on;

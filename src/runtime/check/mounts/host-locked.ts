@@ -1,9 +1,10 @@
+import type { MountLine } from "../../../shared/linux/index.ts";
 import { bindAttributes, type MountAttributes, parseMountOptions } from "../../config/index.ts";
 import type { Spec, SpecMount } from "../../spec/index.ts";
 import type { Report } from "../finding.ts";
 import { absolute, type ContainerFiles, onHost } from "../host/container-files.ts";
 import type { HostCheck } from "../host/host-check.ts";
-import { type HostMount, isAt, type MountTable, mountTable } from "../host/mount-table.ts";
+import { isAt, type MountTable, mountTable } from "../host/mount-table.ts";
 import type { BundleView } from "../host/view.ts";
 import { namespaceOf } from "../namespaces/namespaces.ts";
 import { changeTop, changeTree, type Flags, lockedFlags } from "./attributes.ts";
@@ -65,7 +66,7 @@ function sourceOf({ source, options }: SpecMount, view: BundleView, rootfs: stri
 }
 
 /** What a recursive bind takes with a directory. */
-function mountsBelow(table: MountTable, mount: HostMount, place: string): readonly HostMount[] {
+function mountsBelow(table: MountTable, mount: MountLine, place: string): readonly MountLine[] {
   const inside = table.childrenOf(mount).filter(({ point }) => isAt(point, place));
   return inside.flatMap((child) => [child, ...mountsBelow(table, child, child.point)]);
 }

@@ -2,9 +2,9 @@
  * A user namespace may mount procfs and sysfs where it sees all of them already: in a mount of the host's with the same access times, which is
  * writable where the new one is, and of which no file is covered (mount_namespaces(7), the kernel's mnt_already_visible).
  */
-import { MOUNT_ATTR } from "../../../shared/linux/index.ts";
+import { MOUNT_ATTR, type MountLine } from "../../../shared/linux/index.ts";
 import type { SpecMount } from "../../spec/index.ts";
-import type { HostMount, MountTable } from "../host/mount-table.ts";
+import type { MountTable } from "../host/mount-table.ts";
 import { ACCESS_TIMES, flagsOf, timesText } from "./attributes.ts";
 
 /** Directories that the kernel has only for others to be mounted on: these cover nothing. */
@@ -28,12 +28,12 @@ export function whyHidden(table: MountTable, { type = "", options }: SpecMount, 
   return problem;
 }
 
-function problemOf(table: MountTable, mount: HostMount, flags: bigint): string | undefined {
+function problemOf(table: MountTable, mount: MountLine, flags: bigint): string | undefined {
   const host = flagsOf(mount);
-  const isReadOnly = mount.isReadOnly || (host & MOUNT_ATTR.RDONLY) !== 0n;
+  const isReadOnly = mount.ofFilesystem.includes("ro") || (host & MOUNT_ATTR.RDONLY) !== 0n;
   if (isReadOnly && (flags & MOUNT_ATTR.RDONLY) === 0n) return "is read-only";
   if (((host ^ flags) & ACCESS_TIMES) !== 0n) return `has ${timesText(host)} for access times`;
-  const isPlace = ({ point }: HostMount) => MOUNT_POINTS[mount.type]?.test(point.slice(mount.point.length)) === true;
+  const isPlace = ({ point }: MountLine) => MOUNT_POINTS[mount.type]?.test(point.slice(mount.point.length)) === true;
   const covered = table.childrenOf(mount).find((child) => !isPlace(child));
   return covered && `is covered at ${covered.point}`;
 }

@@ -1,11 +1,12 @@
 /** What the kernel says of a container's init and of its cgroup. Reads; what is gone or not the caller's to see is left out. */
+import { parseMountinfo } from "../../../shared/linux/index.ts";
 import { compileCgroup, readHierarchies } from "../../cgroup/index.ts";
 import type { ContainerConfig } from "../../config/index.ts";
 import * as host from "../../host/index.ts";
 import { parseFields, readText } from "../../prepare/index.ts";
 import type { StateRecord } from "../../state/index.ts";
 import { limitSettings } from "./limits.ts";
-import { type FindMount, mountSettings, parseMountLines } from "./mounts.ts";
+import { type FindMount, mountSettings } from "./mounts.ts";
 import { namespaceSettings } from "./namespaces.ts";
 import { processSettings } from "./process.ts";
 import { type Setting, setting } from "./settings.ts";
@@ -101,7 +102,7 @@ function linkOfPath(path: string): string | undefined {
  * mount that the path ends on.
  */
 function mountsOf(pid: number): FindMount {
-  const lines = new Map(parseMountLines(readText(`/proc/${pid}/mountinfo`) ?? "").map((line) => [line.id, line]));
+  const lines = new Map(parseMountinfo(readText(`/proc/${pid}/mountinfo`) ?? "").map((line) => [line.id, line]));
   if (lines.size === 0) return () => undefined;
   let root: number;
   try {

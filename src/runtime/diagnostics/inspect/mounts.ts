@@ -1,26 +1,8 @@
 /** The mounts that were asked for, beside those of /proc/PID/mountinfo. Pure. */
+import type { MountLine } from "../../../shared/linux/index.ts";
 import type { ContainerConfig, MountConfig } from "../../config/index.ts";
 import { attributeNames } from "../../plan/index.ts";
-import { decodeMountPath } from "../../spec/index.ts";
 import { type Setting, setting } from "./settings.ts";
-
-export interface MountLine {
-  readonly id: string;
-  readonly point: string;
-  readonly options: readonly string[];
-  readonly fstype: string;
-}
-
-/** proc_pid_mountinfo(5). */
-export function parseMountLines(text: string): MountLine[] {
-  return text.split("\n").flatMap((line) => {
-    const [left = "", right = ""] = line.split(" - ", 2);
-    const [id, , , , point, options] = left.split(" ");
-    const [fstype] = right.split(" ");
-    if (id === undefined || point === undefined || options === undefined || fstype === undefined) return [];
-    return [{ id, point: decodeMountPath(point), options: options.split(","), fstype }];
-  });
-}
 
 /** What is mounted exactly at this path of the container; null: nothing; undefined: it cannot be told. */
 export type FindMount = (target: string) => MountLine | null | undefined;
@@ -52,10 +34,10 @@ function mountSetting(mount: MountConfig, found: MountLine | null | undefined): 
       ? undefined
       : found === null
         ? "not mounted"
-        : [found.fstype, ...found.options.filter((name) => SHOWN.test(name))].join(" ");
+        : [found.type, ...found.options.filter((name) => SHOWN.test(name))].join(" ");
   return setting("mounts", mount.target, mount.from, asked, kernel, () => {
     if (!found) return false;
-    const type = mount.kind !== "filesystem" || found.fstype === fstype;
+    const type = mount.kind !== "filesystem" || found.type === fstype;
     return type && options.every((name) => found.options.includes(name));
   });
 }

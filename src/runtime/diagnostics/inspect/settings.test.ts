@@ -1,9 +1,10 @@
 /** What was asked beside texts of the kernel: processes, namespaces, mounts, locks. */
 import { describe, expect, it } from "vitest";
+import { type MountLine, parseMountinfo } from "../../../shared/linux/index.ts";
 import { deriveConfig } from "../../config/index.ts";
 import type { Spec } from "../../spec/index.ts";
 import { lockHolders } from "../../state/index.ts";
-import { type MountLine, mountSettings, parseMountLines } from "./mounts.ts";
+import { mountSettings } from "./mounts.ts";
 import { namespaceSettings } from "./namespaces.ts";
 import { afterExecve, processSettings } from "./process.ts";
 
@@ -87,7 +88,7 @@ describe("namespaceSettings", () => {
 describe("mountSettings", () => {
   const text =
     "30 29 0:26 / /proc rw,nosuid,nodev,noexec,relatime - proc proc rw\n31 29 0:27 / /with\\040blank ro,relatime shared:5 - tmpfs tmpfs rw\n";
-  const lines = new Map<string, MountLine>(parseMountLines(text).map((line) => [line.point, line]));
+  const lines = new Map<string, MountLine>(parseMountinfo(text).map((line) => [line.point, line]));
   const config = configOf({
     mounts: [
       { destination: "/proc", type: "proc", source: "proc", options: ["nosuid", "noexec"] },

@@ -1,4 +1,5 @@
 /** criu writes the processes of a container into files. */
+import { type MountLine, parseMountinfo } from "../../../shared/linux/index.ts";
 import { freezeFile } from "../../cgroup/index.ts";
 import {
   converse,
@@ -8,9 +9,7 @@ import {
   findProgram,
   foreignHierarchies,
   idMappedMounts,
-  type Mount,
   type MountFacts,
-  parseMounts,
   REQUEST,
   requireReadableNames,
   requireReadableTable,
@@ -69,7 +68,7 @@ export function dump(criu: string, record: StateRecord, flags: CheckpointFlags, 
   );
   makeDirectory(flags.imagePath);
   // What it was started with: a shell may have put something else there for a moment.
-  const streams = record.streams ?? streamsOf(String(pid), (mountId) => mounts.some((mount) => mount.id === mountId));
+  const streams = record.streams ?? streamsOf(String(pid), (mountId) => mounts.some((mount) => mount.id === String(mountId)));
   const directories = openDirectories(flags, OUTPUT);
   const freezer = record.cgroup && freezeFile(record.cgroup);
   const { preDump, parentPath, pageServer } = flags;
@@ -117,8 +116,8 @@ function lockMethod({ networkLock }: CheckpointFlags): { readonly networkLock?: 
   return networkLock === undefined && findProgram("iptables-restore") === undefined ? { networkLock: "nftables" } : {};
 }
 
-function mountsOf(process: string): Mount[] {
-  return parseMounts(host.readFile(`/proc/${process}/mountinfo`, undefined, true));
+function mountsOf(process: string): MountLine[] {
+  return parseMountinfo(host.readFile(`/proc/${process}/mountinfo`, undefined, true));
 }
 
 function externalNamespace(pid: number, type: string): string[] {

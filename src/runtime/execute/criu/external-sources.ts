@@ -1,6 +1,7 @@
 /** What criu has to bind for the mounts of a container to be restored: names of the image, and the host's paths by config.json. */
+import type { MountLine } from "../../../shared/linux/index.ts";
 import type { ContainerConfig } from "../../config/index.ts";
-import type { ExternalMount, Mount } from "../../criu/index.ts";
+import type { ExternalMount } from "../../criu/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
 import type { Op, Plan } from "../../plan/index.ts";
@@ -10,7 +11,7 @@ const NULL = "/dev/null";
 
 export interface Surroundings {
   /** The host's mount table. */
-  readonly table: readonly Mount[];
+  readonly table: readonly MountLine[];
   /** Mount points that a link of the root filesystem leads elsewhere, and where: the image has them by their real place. */
   readonly places: ReadonlyMap<string, string>;
 }
@@ -20,7 +21,7 @@ export interface Surroundings {
  * recursive one. @throws RuntError "not-supported"
  */
 export function externalSources({ ops }: Plan, { devices }: ContainerConfig, { table, places }: Surroundings): ExternalMount[] {
-  const sources = new Map<number, { readonly source: string; readonly below: readonly Mount[] }>();
+  const sources = new Map<number, { readonly source: string; readonly below: readonly MountLine[] }>();
   const found: ExternalMount[] = [{ key: NULL, value: NULL }];
   const add = (target: string, below: string, value: string) => {
     const real = places.get(target);
@@ -31,7 +32,7 @@ export function externalSources({ ops }: Plan, { devices }: ContainerConfig, { t
     const opened = openedSource(op);
     if (opened) {
       const source = realSource(opened.source);
-      sources.set(opened.slot, { source, below: opened.recursive ? table.filter(({ mountpoint }) => isInside(mountpoint, source)) : [] });
+      sources.set(opened.slot, { source, below: opened.recursive ? table.filter(({ point }) => isInside(point, source)) : [] });
     }
     // Whether the image calls it by its place or by what it is depends on who has dumped it.
     if (op.op === "path.mask") found.push({ key: cleanPath(op.args.path), value: NULL });
@@ -39,7 +40,7 @@ export function externalSources({ ops }: Plan, { devices }: ContainerConfig, { t
     if (op.op !== "mount.bind" || bound === undefined) continue;
     const target = cleanPath(op.args.target);
     add(target, "", bound.source);
-    for (const { mountpoint } of bound.below) add(target, mountpoint.slice(bound.source === "/" ? 0 : bound.source.length), mountpoint);
+    for (const { point } of bound.below) add(target, point.slice(bound.source === "/" ? 0 : bound.source.length), point);
   }
   // Where nodes cannot be made they are bound (user namespaces).
   return [...found, ...devices.map(({ path }) => ({ key: path, value: path }))];

@@ -2,8 +2,7 @@
  * Whether a restored container has its mounts of the host's directories read-only where config.json wants it. criu gives every mount the
  * flags that the image says, and by that takes away those of the source: what was writable at the dump would be so again.
  */
-import { MOUNT_ATTR } from "../../../shared/linux/index.ts";
-import { type Mount, parseMounts } from "../../criu/index.ts";
+import { MOUNT_ATTR, type MountLine, parseMountinfo } from "../../../shared/linux/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
 import type { Plan } from "../../plan/index.ts";
@@ -32,10 +31,10 @@ export function readonlyMountpoints({ ops }: Plan, { table, places }: Surroundin
 }
 
 /** Whether the mount that a path is in has the flag; its filesystem has the say anyway. */
-function isReadonlyMount(path: string, table: readonly Mount[]): boolean {
+function isReadonlyMount(path: string, table: readonly MountLine[]): boolean {
   if (!host.stat(path)) return false;
   const fd = host.open(path, host.O.PATH);
-  const id = Number(/^mnt_id:\s*(\d+)/m.exec(host.readFile(`/proc/self/fdinfo/${fd}`, undefined, true))?.[1]);
+  const id = /^mnt_id:\s*(\d+)/m.exec(host.readFile(`/proc/self/fdinfo/${fd}`, undefined, true))?.[1];
   host.close(fd);
   return table.find((mount) => mount.id === id)?.options.includes("ro") === true;
 }
@@ -56,12 +55,12 @@ export function requireReadonly(pid: number, wanted: ReadonlySet<string>): void 
   }
 }
 
-function mountsOf(pid: number): readonly Mount[] {
-  return parseMounts(host.readFile(`/proc/${pid}/mountinfo`, undefined, true));
+function mountsOf(pid: number): readonly MountLine[] {
+  return parseMountinfo(host.readFile(`/proc/${pid}/mountinfo`, undefined, true));
 }
 
 /** Also where nothing is mounted. */
-function isReadonly(mounts: readonly Mount[], place: string): boolean {
-  const mount = mounts.findLast(({ mountpoint }) => mountpoint === place);
+function isReadonly(mounts: readonly MountLine[], place: string): boolean {
+  const mount = mounts.findLast(({ point }) => point === place);
   return mount === undefined || mount.options.includes("ro");
 }

@@ -1,9 +1,10 @@
 /** restore: criu makes the processes, and operations of the plan make their surroundings. */
 
+import { parseMountinfo } from "../../../shared/linux/index.ts";
 import type { OpName } from "../../../shared/protocol/index.ts";
 import { allDirectories, writeCgroupFile } from "../../cgroup/index.ts";
 import type { ContainerConfig } from "../../config/index.ts";
-import { type CriuOptions, converse, encodeRequest, parseMounts, REQUEST, requireReadableNames, restoreRoots } from "../../criu/index.ts";
+import { type CriuOptions, converse, encodeRequest, REQUEST, requireReadableNames, restoreRoots } from "../../criu/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
 import { raiseLoopback } from "../../network/index.ts";
@@ -57,7 +58,7 @@ export function revive(execution: Execution, config: ContainerConfig, revival: R
   execution.made.demanded.push(...streams.warnings);
   runOperations(execution, BEFORE);
   const { plan } = execution.asked;
-  const table = parseMounts(host.readFile("/proc/self/mountinfo", undefined, true));
+  const table = parseMountinfo(host.readFile("/proc/self/mountinfo", undefined, true));
   const around = { table, places: prepareMountpoints(config) };
   const externalMounts = requireReadableNames(externalSources(plan, config, around));
   const readonly = readonlyMountpoints(plan, around);

@@ -1,6 +1,7 @@
 /** What a restore finds around the container: namespaces that it joins, and a root that is a mount point. */
+import type { MountLine } from "../../../shared/linux/index.ts";
 import type { ContainerConfig } from "../../config/index.ts";
-import type { JoinedNamespace, Mount } from "../../criu/index.ts";
+import type { JoinedNamespace } from "../../criu/index.ts";
 import * as host from "../../host/index.ts";
 import { NETWORK, namespaceIdentity } from "./image.ts";
 import { type CriuFlags, EXTERNAL_NAMESPACES, REJOINED_NAMESPACES } from "./options.ts";
@@ -36,8 +37,8 @@ export function networkLockedBy({ imagePath }: CriuFlags, { namespaces }: Contai
  * criu wants the root to be a mount point. Where it is none, it becomes one in a mount namespace that ends with criu: a crash leaves nothing
  * on the host. Returns the way back.
  */
-export function goWhereRootIsMounted(rootfs: string, table: readonly Mount[]): () => void {
-  let former = table.some(({ mountpoint }) => mountpoint === rootfs) ? undefined : host.enterOwnMounts(rootfs);
+export function goWhereRootIsMounted(rootfs: string, table: readonly MountLine[]): () => void {
+  let former = table.some(({ point }) => point === rootfs) ? undefined : host.enterOwnMounts(rootfs);
   return () => {
     if (former !== undefined) host.leaveOwnMounts(former);
     former = undefined;

@@ -1,6 +1,6 @@
 /** Whether the cgroup that this process is in has a limit of memory of its own: whatever is taken there then is taken from nobody else. */
+import { parseMountinfo } from "../../../shared/linux/index.ts";
 import * as host from "../../host/index.ts";
-import { decodeMountPath } from "../../spec/index.ts";
 import { JAIL } from "../places.ts";
 
 /** Where there is none cgroup v2 has a word, and v1 a number that is nearly 2^63. */
@@ -47,13 +47,9 @@ export function isLimit(text: string): boolean {
 type IsWanted = (type: string, options: readonly string[]) => boolean;
 
 function fileBelow(mounts: string, path: string, name: string, isWanted: IsWanted): string | undefined {
-  for (const line of mounts.split("\n")) {
-    const [mount = "", fileSystem = ""] = line.split(" - ");
-    const [, , , root = "", place = ""] = mount.split(" ");
-    const [type = "", , options = ""] = fileSystem.split(" ");
-    if (!isWanted(type, options.split(","))) continue;
-    const below = pathBelow(decodeMountPath(root), path);
-    if (below !== undefined) return `${decodeMountPath(place)}${below}/${name}`;
+  for (const { type, root, point, ofFilesystem } of parseMountinfo(mounts)) {
+    const below = isWanted(type, ofFilesystem) ? pathBelow(root, path) : undefined;
+    if (below !== undefined) return `${point}${below}/${name}`;
   }
   return undefined;
 }

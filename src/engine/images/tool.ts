@@ -1,0 +1,48 @@
+/** Runs skopeo, umoci and what else images take: errors have the reason in a few words. */
+import { accessSync, constants, statSync } from "node:fs";
+import { join } from "node:path";
+import { PROGRAM_MS, type ProgramOptions, packageOf, runProgram } from "../../node/index.ts";
+import { ImageError } from "./errors.ts";
+
+/** Longest message of a task. Names in an image may be much longer. */
+const LONGEST_REASON = 1000;
+
+/** Without `timeoutMs` it has two minutes, or as long as `signal` lets it. Returns stdout. @throws ImageError program-missing, pull-failed; the reason of `signal` */
+export async function runTool(program: string, args: readonly string[], options: Partial<ProgramOptions> = {}): Promise<Buffer> {
+  const { signal, env, timeoutMs = signal === undefined ? PROGRAM_MS : Number.POSITIVE_INFINITY } = options;
+  signal?.throwIfAborted();
+  const end = await runProgram(program, args, { ...options, timeoutMs, ...(env && { env: { ...process.env, ...env } }) });
+  signal?.throwIfAborted();
+  const { stdout, stderr, failure, message, error } = end;
+  if (failure === undefined) return stdout;
+  if (error?.code === "ENOENT") throw missingError(program, error);
+  const reason = reasonIn(stderr);
+  throw new ImageError("pull-failed", `${message}${reason === "" ? "" : `: ${reason}`}`, { cause: error });
+}
+
+/** For a program that a shell starts: one that is missing would look like an error of the shell. @throws ImageError program-missing */
+export function assertInstalled(program: string): void {
+  const directories = (process.env["PATH"] ?? "").split(":");
+  if (!directories.some((directory) => isExecutable(join(directory, program)))) throw missingError(program);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function missingError(program: string, cause?: Error): ImageError {
+  return new ImageError("program-missing", `${program} is not installed: apt-get install ${packageOf(program)}`, { cause });
+}
+
+/** skopeo and umoci log lines of key=value; the last one that is fatal says it. Control characters could be commands for a terminal. */
+function reasonIn(text: string): string {
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  const last = lines.findLast((line) => /level=(?:fatal|error)|⨯|^umount: |^mount: /.test(line)) ?? lines.at(-1) ?? "";
+  const message = /msg="((?:[^"\\]|\\.)*)"/.exec(last)?.[1]?.replaceAll('\\"', '"') ?? last.trim();
+  return message.replace(/\p{Cc}/gu, " ").slice(0, LONGEST_REASON);
+}

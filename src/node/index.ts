@@ -1,0 +1,23 @@
+/** What every wing on Node does in the same way: running programs, writing files, asking what is mounted. */
+export { isMountPoint, mountAt, mountsBelow, mountsIn, unmount, unmountBelow } from "./mounts.ts";
+export {
+  endWithThis,
+  killGroup,
+  outputOf,
+  PROGRAM_MS,
+  type ProgramEnd,
+  type ProgramOptions,
+  packageOf,
+  runProgram,
+  runProgramNow,
+  type Stream,
+} from "./program.ts";
+export {
+  type Durability,
+  placeAtomically,
+  removeOwnFile,
+  type Writing,
+  writeAtomically,
+  writeAtomicallyLater,
+  writeOwnFile,
+} from "./write.ts";

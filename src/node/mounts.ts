@@ -1,0 +1,77 @@
+/** What is mounted, in the mount namespace of this process. A link at the name itself leads to somebody else's mount point, and is none. */
+import { closeSync, constants, openSync, readFileSync, realpathSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { type MountLine, parseMountinfo } from "../shared/linux/index.ts";
+import { outputOf, runProgramNow } from "./program.ts";
+
+/** Device numbers are not enough: a bind mount may be from the same file system. */
+export function isMountPoint(path: string): boolean {
+  const place = placeOf(path);
+  return mounts().some(({ point }) => point === place);
+}
+
+/** The mount points at this path and below it, the deepest last. */
+export function mountsIn(path: string): string[] {
+  const place = placeOf(path);
+  return mounts()
+    .map(({ point }) => point)
+    .filter((point) => point === place || point.startsWith(`${place}/`))
+    .sort();
+}
+
+/** Those below a directory, the deepest last. */
+export function mountsBelow(directory: string): string[] {
+  const place = placeOf(directory);
+  return mountsIn(directory).filter((point) => point !== place);
+}
+
+/** What is mounted at the path; the uppermost, if there are several. undefined: nothing. */
+export function mountAt(path: string): MountLine | undefined {
+  if (!isMountPoint(path)) return undefined;
+  const wanted = mountIdOf(path);
+  return mounts().find(({ id }) => id === wanted);
+}
+
+/** All that is mounted at the path, one over the other. May be repeated. @throws Error: the message of umount(8) */
+export async function unmount(path: string): Promise<void> {
+  while (isMountPoint(path)) await outputOf("umount", [path]);
+}
+
+/**
+ * Unmounts everything below a directory, the deepest mount first. Who else has mounted something there loses the mount, and nothing of
+ * its content: what is in a directory is removed only when nothing is mounted in it. @throws Error: something is still mounted
+ */
+export function unmountBelow(directory: string): void {
+  for (const path of mountsBelow(directory).reverse()) {
+    const { failure, stderr, message } = runProgramNow("umount", [path]);
+    if (failure !== undefined) throw new Error(stderr.trim() || message);
+  }
+  const [left] = mountsBelow(directory);
+  if (left !== undefined) throw new Error(`${left} is still mounted`);
+}
+
+function mounts(): MountLine[] {
+  return parseMountinfo(readFileSync("/proc/self/mountinfo", "utf8"));
+}
+
+/** The kernel lists mount points without symbolic links. A missing path is no mount point. */
+function placeOf(path: string): string {
+  try {
+    return join(realpathSync(dirname(path)), basename(path));
+  } catch {
+    return path;
+  }
+}
+
+/** Flag of open(2), which Node does not export. The number is that of x86-64 and arm64. */
+const O_PATH = 0o10_000_000;
+
+/** Of the mount to which the path leads now (proc_pid_fdinfo(5)). */
+function mountIdOf(path: string): string {
+  const fd = openSync(path, O_PATH | constants.O_NOFOLLOW);
+  try {
+    return /^mnt_id:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "utf8"))?.[1] ?? "";
+  } finally {
+    closeSync(fd);
+  }
+}
