@@ -77,6 +77,7 @@ describe("records of older builds", () => {
     const machines = Object.fromEntries(names.map((name) => [name, read(fixture(name)).machine]));
     expect(machines).toEqual({
       ...Object.fromEntries(names.map((name) => [name, undefined])),
+      "1.4.json": null,
       "1.3-machine.json": { socket: "/run/monitor.sock", memoryMiB: 160 },
       "1.3-joined.json": { socket: "/proc/1/root/run/monitor.sock", memoryMiB: 256, joined: { pid: 700, startTime: "9900" } },
     });

@@ -47,7 +47,7 @@ export function intentRecord(
     startable: config.process !== undefined,
     privatePid: config.namespaces.some(({ type, path }) => type === "pid" && path === undefined),
     ...(directory === undefined ? {} : { directory }),
-    ...(config.machine ? { machine: config.machine } : {}),
+    machine: config.machine ?? null,
     exec: NOT_YET,
     ...hooksRecord(config.hooks),
     ...(digest === undefined ? {} : { planDigest: digest }),

@@ -134,8 +134,8 @@ export interface StateRecord {
   /** When the configuration has intelRdt. */
   readonly resctrl?: ResctrlRecord;
   readonly rootMount?: RootMountRecord;
-  /** undefined: it is on the host. */
-  readonly machine?: MachineRecord;
+  /** null: it is on the host, which is written so that `kill` finds it without reading the rest. undefined: the same, by an older build. */
+  readonly machine?: MachineRecord | null;
   /** False: config.json has no process, so it cannot be started. */
   readonly startable: boolean;
   /** True: the container has a PID namespace of its own, so the death of init ends everything in it. */
