@@ -16,7 +16,7 @@ import { DECLARATION, exactJson, type Json, publish, translate } from "./gen-sch
 
 const DIALECT = "https://json-schema.org/draft/2020-12/schema";
 
-/** 64-bit numbers are decimal strings in the JSON of a plan, so that no reader rounds them (src/runtime/plan/json.ts). */
+/** 64-bit numbers are decimal strings in the JSON of a plan, so that no reader rounds them (src/runtime/plan/plan.ts). */
 const FIELD: Readonly<Record<FieldType, Json>> = {
   u32: { type: "integer", minimum: 0, maximum: 0xffff_ffff },
   slot: { type: "integer", minimum: 0, maximum: 0xffff_ffff },

@@ -3,11 +3,11 @@
  * What stands below the marker of that file is kept: it is measured, not generated.
  * Usage: tsx tools/gen-findings.ts
  */
+
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { exampleText } from "../src/runtime/check/catalogue/example-text.ts";
-import { CHAPTERS, type Entry, sectionText } from "../src/runtime/check/catalogue/index.ts";
+import { CHAPTERS, type Entry, exampleText, sectionText } from "../src/runtime/check/catalogue/index.ts";
 import { LEFT_OUT } from "./findings-left-out.ts";
 
 export const FILE = resolve(dirname(fileURLToPath(import.meta.url)), "../docs/findings.md");

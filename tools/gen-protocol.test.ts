@@ -100,12 +100,12 @@ describe("C", () => {
 const USES: readonly (readonly [contract: string, name: string, user: string])[] = [
   ["operations/mounts.ts", '"mount.open":', "src/runtime/plan/compile/sources.ts"],
   ["messages.ts", "  cgroup:", "src/runtime/plan/compile/cgroups.ts"],
-  ["plan.ts", "operations:", "src/runtime/plan/decode.ts"],
+  ["plan.ts", "operations:", "src/runtime/plan/wire.ts"],
   ["page.ts", "  cgroups:", "src/runtime/execute/progress.ts"],
   ["trace-area.ts", "  cloned:", "src/runtime/trace/helper.ts"],
   ["monitor.ts", "  executable:", "src/runtime/execute/monitor.ts"],
   ["exit-record.ts", "startedMs?:", "src/runtime/execute/exit-record.ts"],
-  ["prepared.ts", "  mqueue:", "src/runtime/execute/head-start/file-systems.ts"],
+  ["prepared.ts", "  mqueue:", "src/runtime/execute/head-start/hint.ts"],
 ];
 
 describe("the runtime in TypeScript", () => {

@@ -32,7 +32,7 @@ declare module "runt:host" {
   export function utf8Decode(bytes: ArrayBuffer, offset?: number, length?: number): string;
   /** Where the next item, from that index on, has that value as that member; -1: none. */
   export function findNext<T extends object>(list: readonly T[], member: keyof T & string, value: unknown, from: number): number;
-  /** The wire form of a plan (src/runtime/plan/encode.ts): those of `operations` whose actor is one of `actors`, the number of an actor being its place
+  /** The wire form of a plan (src/runtime/plan/wire.ts): those of `operations` whose actor is one of `actors`, the number of an actor being its place
    *  in that list. `shapes`: by name of an operation its id, its letters, and the names of its fields. A
    *  letter is a field: u = u32, q = 64 bit (bigint or number), s = str (u32 length, bytes, NUL; EINVAL with a NUL inside), S = strs (u32 count, then
    *  str each), U = u32s. Little endian, unaligned. */

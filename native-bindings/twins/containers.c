@@ -2,7 +2,7 @@
  * Rows of ordinary containers, made without JavaScript values, because a list has thousands. Everything unusual (another schema, damage, an error, a verb
  * at work) is left to the caller, whose TypeScript gives the same rows and handles every case.
  *
- * Twin: src/runtime/verbs/list.ts with src/runtime/state/summary.ts, src/runtime/state/status.ts and src/runtime/cgroup/driver/freeze.ts.
+ * Twin: src/runtime/verbs/list.ts with src/runtime/state/describe.ts, src/runtime/state/describe.ts and src/runtime/cgroup/driver/freeze.ts.
  * Compared by: test/e2e/list.test.ts. Gain: docs/startup.md#list.
  */
 #include "../host/arguments.h"
@@ -80,7 +80,7 @@ static bool number_of(struct json_span text, uint32_t *out) {
 
 static bool begins(struct json_span text, char with) { return text.start && *text.start == with; }
 
-/* What peek (src/runtime/state/summary.ts) wants of a record, and a container that was made. */
+/* What peek (src/runtime/state/describe.ts) wants of a record, and a container that was made. */
 static bool is_sound(const struct list *list, const struct json_span *spans, struct row_cell id) {
     uint32_t schema, minor, pid;
     struct row_cell own, phase;

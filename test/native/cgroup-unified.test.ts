@@ -4,7 +4,7 @@ import { chownSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeF
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { delegateCgroup } from "../../src/runtime/cgroup/driver/delegate.ts";
+import { delegateCgroup } from "../../src/runtime/cgroup/driver/create.ts";
 import { waitForEvent } from "../../src/runtime/cgroup/driver/wait.ts";
 import {
   type CgroupRef,

@@ -1,7 +1,7 @@
 /** The configuration and the host that the examples of the findings start from. Together they have no finding, and nothing depends on this machine. */
 import type { Edits, Example, ExampleFile } from "../../src/runtime/check/catalogue/index.ts";
+import type { HostFacts } from "../../src/runtime/check/finding.ts";
 import type { BundleView, FileFacts, Tree } from "../../src/runtime/check/host/view.ts";
-import type { HostFacts } from "../../src/runtime/check/host-facts.ts";
 
 export const BUNDLE = "/bundle";
 

@@ -1,5 +1,5 @@
 /**
- * What each kind of operation needs to be there before it, and what it provides or ends. The places of parts (src/runtime/plan/schedule) are not worked out from it
+ * What each kind of operation needs to be there before it, and what it provides or ends. The places of parts (src/runtime/plan/schedule.ts) are not worked out from it
  * at every start, which would cost more than the schedule saves: schedule.test.ts holds it against plans in both orders.
  */
 import { CLONE_NEW } from "../../src/shared/linux/index.ts";

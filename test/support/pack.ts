@@ -1,4 +1,4 @@
-/** Plans for tests of the helper: short to write, packed by Node in the wire form of src/runtime/plan/encode.ts. */
+/** Plans for tests of the helper: short to write, packed by Node in the wire form of src/runtime/plan/wire.ts. */
 import { type FieldType, NO_SLOT, OPS, type OpArgs, type OpName, PLAN_VERSION, SLOT } from "../../src/shared/protocol/index.ts";
 
 const MAGIC = 0x544e_5552;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { decodePlan } from "../../src/runtime/plan/decode.ts";
+import { decodePlan } from "../../src/runtime/plan/wire.ts";
 import { init, intermediate, packPlan } from "../support/pack.ts";
 
 const bytesOf = (buffer: Buffer): ArrayBuffer =>

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { findLoader, machineName, parseElf } from "../../src/runtime/check/process/elf.ts";
+import { findLoader, machineName, parseElf } from "../../src/runtime/check/process/executable.ts";
 
 function bytesOf(buffer: Buffer): ArrayBuffer {
   return new Uint8Array(buffer).buffer;

@@ -3,9 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import type { ProcessConfig } from "../../src/runtime/config/types.ts";
-import { execRecord } from "../../src/runtime/execute/exec-record.ts";
-import { defaultProcess } from "../../src/runtime/prepare/exec-defaults.ts";
-import { type ExecRequest, parseUser, requestedProcess, withCapabilities } from "../../src/runtime/prepare/exec-request.ts";
+import { execRecord } from "../../src/runtime/execute/commit.ts";
+import { defaultProcess, type ExecRequest, parseUser, requestedProcess, withCapabilities } from "../../src/runtime/prepare/exec-request.ts";
 
 const REQUEST: ExecRequest = {
   id: "c",

@@ -1,10 +1,10 @@
 /** Files of an image and tables that a container can write into: whatever they hold, reading them ends soon and never fails. */
+
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { hierarchiesIn } from "../../src/runtime/cgroup/index.ts";
 import { parseSubordinates } from "../../src/runtime/check/namespaces/host-ids.ts";
-import { findLoader, parseElf } from "../../src/runtime/check/process/elf.ts";
-import { describeOther, parseFirstLine } from "../../src/runtime/check/process/script.ts";
+import { describeOther, findLoader, parseElf, parseFirstLine } from "../../src/runtime/check/process/executable.ts";
 import { findResctrl } from "../../src/runtime/resctrl/mount.ts";
 import { parseMountinfo } from "../../src/shared/linux/index.ts";
 import { random } from "../support/random.ts";

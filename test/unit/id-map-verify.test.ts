@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { verifyIdMaps } from "../../src/runtime/execute/id-map-verify.ts";
+import { verifyIdMaps } from "../../src/runtime/execute/id-map-write.ts";
 
 /** Of this process. */
 const own = (kind: "uid" | "gid") => readFileSync(`/proc/self/${kind}_map`, "utf8").trim().split(/\s+/).map(Number);

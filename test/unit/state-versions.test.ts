@@ -1,10 +1,11 @@
 /** Records of every version there has been, and of two that there may be: docs/decisions/0022-state-versions.md. */
+
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { migrate } from "../../src/runtime/state/migrate.ts";
 import {
   checkRecord,
   isCurrent,
+  migrate,
   parseRecord,
   STATE_MINOR,
   STATE_SCHEMA,

@@ -1,10 +1,10 @@
 /** docs/troubleshooting.md has every code of the catalogue, and quotes only what runt really says. */
+
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { CATALOGUE } from "../../src/runtime/errors/catalogue.ts";
-import { WORDS } from "../../src/runtime/errors/words.ts";
+import { CATALOGUE, WORDS } from "../../src/runtime/errors/catalogue.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../../", import.meta.url));
 const PAGE = readFileSync(join(REPOSITORY, "docs/troubleshooting.md"), "utf8");

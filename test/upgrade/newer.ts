@@ -18,7 +18,7 @@ const CHANGES: Readonly<Record<string, readonly (readonly [string, string])[]>> 
       '    schema: config.annotations["org.runt.test.later"] === undefined ? 1 : 2,\n    later: { field: ["of", "a", "later", "day"] },\n',
     ],
   ],
-  "src/runtime/execute/exec-record.ts": [["    keyring,\n", "    keyring,\n    later: true,\n"]],
+  "src/runtime/execute/commit.ts": [["    keyring,\n", "    keyring,\n    later: true,\n"]],
 };
 
 export const plugin: Plugin = {

@@ -170,8 +170,10 @@ const DOOR = "the in-root module";
 export const RUNTIME_CALLS: Allowed = {
   "src/runtime/isolation/boot/mount-points.ts": { "open(rootfs)": ROOT_ITSELF, 'openInRoot(root, `/${names.join("/")}`)': DOOR },
   "src/runtime/execute/criu/restore-mounts.ts": { "open(rootfs)": ROOT_ITSELF, "openInRoot(root, path)": DOOR },
-  "src/runtime/execute/criu/revive.ts": { "realpath(config.rootfs)": ROOT_ITSELF },
-  "src/runtime/execute/criu/surroundings.ts": { "enterOwnMounts(rootfs)": `${ROOT_ITSELF}, bound on itself for criu` },
+  "src/runtime/execute/criu/revive.ts": {
+    "realpath(config.rootfs)": ROOT_ITSELF,
+    "enterOwnMounts(rootfs)": `${ROOT_ITSELF}, bound on itself for criu`,
+  },
   "src/runtime/post-mortem/container-root.ts": {
     "open(`${proc}/root`)": "the root of a process that is held, itself",
     "open(rootfs)": ROOT_ITSELF,

@@ -1,4 +1,4 @@
-/** Which errors of `runt` are about a program that cannot be executed. Its words are those of runc, which engines match on (src/runtime/errors/words.ts). */
+/** Which errors of `runt` are about a program that cannot be executed. Its words are those of runc, which engines match on (src/runtime/errors/catalogue.ts). */
 import type { ProgramFailure } from "../errors.ts";
 
 export interface ProgramFacts {

@@ -2,9 +2,7 @@
 import { RuntError } from "../errors/index.ts";
 import type { Spec } from "../spec/index.ts";
 import { deviceEffects, deviceNodes, deviceNumbers, deviceRules } from "./devices/devices.ts";
-import { annotationKeys, containerType } from "./document/annotations.ts";
-import { otherPlatforms, rootOfWindows } from "./document/platforms.ts";
-import { ociVersion, rootPath } from "./document/root.ts";
+import { annotationKeys, containerType, ociVersion, otherPlatforms, rootOfWindows, rootPath } from "./document/document.ts";
 import { type Check, type CheckFacts, type Finding, reportInto } from "./finding.ts";
 import { hooks } from "./hooks/hooks.ts";
 import { mappedFilesystems, mountDestinations, mountMappings, mountsBelowProc } from "./mounts/mounts.ts";
@@ -19,13 +17,21 @@ import {
 } from "./namespaces/id-mappings.ts";
 import { hostnames, namespacePaths, namespaceTypes, timeOffsets } from "./namespaces/namespaces.ts";
 import { netDevices, netDeviceTargets } from "./network/net-devices.ts";
-import { labels } from "./process/labels.ts";
-import { personality } from "./process/personality.ts";
-import { ambientCapabilities, oomScoreAdj, processArgs, processCwd, rlimits, userIds } from "./process/process.ts";
+import { ambientCapabilities, labels, oomScoreAdj, personality, processArgs, processCwd, rlimits, userIds } from "./process/process.ts";
 import { ioPriority, scheduler } from "./process/scheduler.ts";
-import { intelRdtGroup, intelRdtSchemas } from "./resources/intel-rdt.ts";
-import { memoryPolicy, memoryPolicyFlags } from "./resources/memory-policy.ts";
-import { blockIO, cgroupsPath, cpuBurst, memoryLimits, pageSizes, rdmaLimits, unifiedKeys } from "./resources/resources.ts";
+import {
+  blockIO,
+  cgroupsPath,
+  cpuBurst,
+  intelRdtGroup,
+  intelRdtSchemas,
+  memoryLimits,
+  memoryPolicy,
+  memoryPolicyFlags,
+  pageSizes,
+  rdmaLimits,
+  unifiedKeys,
+} from "./resources/resources.ts";
 import { seccompListener, seccompProfile } from "./seccomp/seccomp.ts";
 
 /** What create refuses and warns of, in the order in which they run and report. */

@@ -16,9 +16,9 @@ import {
 } from "../spec/index.ts";
 import { SPEC_CHECKS } from "./advice.ts";
 import { CHECKS } from "./checks.ts";
-import { otherDocument } from "./document/other-document.ts";
+import { otherDocument } from "./document/versions.ts";
 import { type CheckFacts, type Finding, type Report, reportInto } from "./finding.ts";
-import { onePlace, type Places, placesIn, placesInPlain } from "./places.ts";
+import { onePlace, type Places, placesIn, placesInPlain } from "./located.ts";
 import { soundParts } from "./sound.ts";
 
 export interface Examination {

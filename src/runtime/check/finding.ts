@@ -1,6 +1,8 @@
 /** What a check has to say, and the shape of a check. */
 import type { Spec } from "../spec/index.ts";
 
+export type { HostFacts } from "../spec/index.ts";
+
 /** error: create fails. warning: it does something other than what stands there. advice: it works, and there is a better way. */
 export type Severity = "error" | "warning" | "advice";
 
@@ -41,3 +43,8 @@ export function reportInto(findings: Finding[]): Report {
   };
   return { error: add("error"), warning: add("warning"), advice: add("advice") };
 }
+
+/** The host as checks and compile see it: the document that `runt check -f json` prints (src/runtime/spec/schema/host-facts.ts). */
+
+/** The version of the document that this program writes and reads. */
+export const HOST_FACTS_VERSION = 1;

@@ -1,8 +1,8 @@
 /** Findings with their places in the file, in the order of the file. */
 import { type JsonValue, lookup } from "../spec/index.ts";
 import type { Finding, Severity } from "./finding.ts";
-import type { Places } from "./places.ts";
 import { suggest } from "./suggest.ts";
+import { valueOffsets } from "./value-offsets.ts";
 
 export interface LocatedFinding extends Finding {
   /** 1-based. Of the value, or of what should contain it. */
@@ -138,3 +138,31 @@ function withoutRepeats(stages: readonly (readonly Finding[])[]): readonly Findi
 
 /** Codes that only say of a part what was said of the whole. */
 const SECOND_HAND: ReadonlySet<string> = new Set(["mount-idmap", "cgroup-value", "cgroup-field", "config-invalid"]);
+
+export interface Places {
+  /** Offsets in the text of the values at these pointers, in their order; of one that is not there, that of what should contain it. */
+  find(pointers: readonly string[]): readonly number[];
+}
+
+/**
+ * Where the values of a document stand in its text. Only findings need that, and only few places, so
+ * the text is read again for them. Everything stands there: a document that cannot be read.
+ */
+export function onePlace(offset: number): Places {
+  return { find: (pointers) => pointers.map(() => offset) };
+}
+
+/** In a document that has no two members of one name. */
+export function placesInPlain(text: string): Places {
+  return { find: (pointers) => valueOffsets(text, pointers, true) };
+}
+
+/** @param trailing where data behind the document begins, which stands for all of it */
+export function placesIn(text: string, trailing?: number): Places {
+  return {
+    find(pointers) {
+      const offsets = valueOffsets(text, pointers);
+      return trailing === undefined ? offsets : offsets.map((offset, index) => (pointers[index] === "" ? trailing : offset));
+    },
+  };
+}

@@ -1,5 +1,4 @@
 /** "did you mean ...?" for names that a check or the derivation did not know, put behind what it has said. */
-
 import {
   CAPABILITIES,
   IO_PRIORITY_CLASSES,
@@ -82,4 +81,22 @@ function closeWords(word: string, prefix: string, names: readonly string[]): rea
   const full = word.toUpperCase().startsWith(prefix) ? word : prefix + word.toUpperCase();
   const exact = names.find((name) => name.toLowerCase() === full.toLowerCase());
   return exact === undefined ? closeNames(full, names) : [exact];
+}
+
+/** Of a long text the engine finds it out quicker than a loop does. */
+const OTHER_THAN_ASCII = /[^\0-\x7f]/;
+const LONG = 256;
+
+/** Bytes of a text in UTF-8; a lone surrogate counts as its replacement character. */
+export function utf8Length(text: string): number {
+  let length = text.length;
+  if (length > LONG && !OTHER_THAN_ASCII.test(text)) return length;
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit < 0x80) continue;
+    length += 1;
+    // A pair of surrogates is two units and four bytes.
+    if (unit >= 0x800 && (unit & 0xf800) !== 0xd800) length += 1;
+  }
+  return length;
 }

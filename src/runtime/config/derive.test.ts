@@ -1,10 +1,38 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import containerd from "../../../test/fixtures/specs/containerd.json";
 import podman from "../../../test/fixtures/specs/podman.json";
 import { checkSpec } from "../check/index.ts";
 import { RuntError } from "../errors/index.ts";
 import type { Spec } from "../spec/index.ts";
-import { deriveConfig } from "./derive.ts";
+import { deriveConfig, deriveHooks, deriveIntelRdt, deriveNetDevices, deviceRuleMode } from "./derive.ts";
+
+const warnings: string[] = [];
+const deriveOfIntelRdt = (intelRdt: Parameters<typeof deriveIntelRdt>[0]) => {
+  warnings.length = 0;
+  return deriveIntelRdt(intelRdt, (code, pointer) => void warnings.push(`${code} ${pointer}`));
+};
+
+it("writes the cache first, the bandwidth then, and what is given line by line last", () => {
+  const schemata = ["L2:0=f", "", "MB:0=30"];
+  expect(deriveOfIntelRdt({ closID: "gold", schemata, memBwSchema: "MB:0=20", l3CacheSchema: "L3:0=ff", enableMonitoring: true })).toEqual({
+    closId: "gold",
+    schemata: ["L3:0=ff", "MB:0=20", "L2:0=f", "MB:0=30"],
+    monitoring: true,
+  });
+});
+
+it("takes an empty object for a group of the container's own", () => {
+  expect(deriveOfIntelRdt({})).toEqual({ schemata: [], monitoring: false });
+  expect(deriveOfIntelRdt({ closID: "", l3CacheSchema: "", schemata: null, enableMonitoring: null, enableCMT: false })).toEqual(
+    deriveOfIntelRdt({}),
+  );
+  expect(warnings).toEqual([]);
+});
+
+it("tells of the fields that the specification has given up", () => {
+  deriveOfIntelRdt({ enableCMT: true, enableMBM: true });
+  expect(warnings).toEqual(["intel-rdt-ignored /linux/intelRdt/enableCMT", "intel-rdt-ignored /linux/intelRdt/enableMBM"]);
+});
 
 const derive = (change: Partial<Spec>) => deriveConfig({ ociVersion: "1.0.2", root: { path: "rootfs" }, ...change }, { bundle: "/b" });
 
@@ -168,4 +196,58 @@ describe("how the kernel treats the process", () => {
     expect(config).toMatchObject({ personality: 0, intelRdt: { closId: "/" }, memoryPolicy: { mode: 2, nodes: [0] } });
     expect(config.warnings.map(({ code }) => code)).toEqual(["intel-rdt-ignored"]);
   });
+});
+
+const NAME = "io.runt.default-device-rules";
+
+test.each([
+  [undefined, {}],
+  [null, {}],
+  [{}, {}],
+  [{ [NAME]: "true" }, {}],
+  [{ [NAME]: "false" }, { onlyListedDevices: true }],
+])("%o", (annotations, expected) => {
+  expect(deviceRuleMode(annotations)).toEqual(expected);
+});
+
+test.each(["", "no", "False"])("%j is refused", (value) => {
+  expect(() => deviceRuleMode({ [NAME]: value })).toThrow(`annotation ${NAME}: ${JSON.stringify(value)} is neither`);
+});
+
+it("keeps the kinds that are asked for, with what each hook leaves out filled in", () => {
+  const hooks = deriveHooks({
+    poststop: [{ path: "/a", args: ["a", "-v"], env: ["X=1"], timeout: 3 }],
+    prestart: [{ path: "/b" }, { path: "/c", args: [], env: [] }],
+    createRuntime: [],
+    poststart: null,
+  });
+  expect(hooks).toEqual({
+    prestart: [
+      { path: "/b", args: ["/b"], timeout: 0 },
+      { path: "/c", args: ["/c"], env: [], timeout: 0 },
+    ],
+    poststop: [{ path: "/a", args: ["a", "-v"], env: ["X=1"], timeout: 3 }],
+  });
+});
+
+it("bounds a time-out to what the timer counts", () => {
+  expect(deriveHooks({ prestart: [{ path: "/a", timeout: 9_223_372_036_854_775_807n }] }).prestart?.[0]?.timeout).toBe(0xffff_ffff);
+});
+
+it("is empty without hooks", () => {
+  expect(deriveHooks(undefined)).toEqual({});
+  expect(deriveHooks(null)).toEqual({});
+});
+
+it("keeps the order, and the host's name where no other one is asked for", () => {
+  expect(deriveNetDevices({ "eth1/x": { name: "net%d" }, eth0: {}, eth2: { name: "" }, eth3: { name: null } })).toEqual([
+    { from: "/linux/netDevices/eth1~1x", device: "eth1/x", name: "net%d" },
+    { from: "/linux/netDevices/eth0", device: "eth0", name: "eth0" },
+    { from: "/linux/netDevices/eth2", device: "eth2", name: "eth2" },
+    { from: "/linux/netDevices/eth3", device: "eth3", name: "eth3" },
+  ]);
+});
+
+it("is empty without devices", () => {
+  for (const devices of [undefined, null, {}]) expect(deriveNetDevices(devices)).toEqual([]);
 });

@@ -1,30 +1,29 @@
-export { bindAttributes } from "./bind-attributes.ts";
 export { deriveCapabilities, NO_CAPABILITIES } from "./capabilities.ts";
-export { CGROUP2_OPTIONS, cgroup2OptionProblem, withoutEffect } from "./cgroup2-options.ts";
 export { findAll, roleOf } from "./cri/identity.ts";
-export { type Sandbox, type Size, sandboxOf } from "./cri/sandbox.ts";
+export { readSize, type Sandbox, SIZE_FIELDS, type Size, sandboxOf, sizeKey } from "./cri/sandbox.ts";
 export { OWN } from "./cri/size.ts";
-export { readSize, SIZE_FIELDS, sizeKey } from "./cri/size-annotations.ts";
-export { type DeriveContext, deriveConfig } from "./derive.ts";
-export { deviceRuleMode } from "./device-rules.ts";
+export {
+  type DeriveContext,
+  deriveConfig,
+  deriveIntelRdt,
+  deviceRuleMode,
+  keptGroups,
+  propagationFlags,
+  refusesUnknownCalls,
+  refuseUnknownCalls,
+} from "./derive.ts";
 export { DEFAULT_DEVICES, mountedInDev } from "./devices.ts";
 export { type Difference, differences } from "./diff.ts";
 export { type Effective, effectiveSettings } from "./effective.ts";
-export { deriveEnv, envName } from "./env.ts";
 export { destinationsInRoot, type InRoot } from "./host-destinations.ts";
-export { deriveIntelRdt } from "./intel-rdt.ts";
-export { keptGroups } from "./kept-groups.ts";
 export { parseIdentity, parseMountOptions } from "./mount-option-list.ts";
 export { isUserspaceOption, MOUNT_OPTIONS, type MountOption, supportedMountOptions } from "./mount-options.ts";
-export { deriveMount } from "./mounts.ts";
+export { bindAttributes, CGROUP2_OPTIONS, cgroup2OptionProblem, deriveMount, withoutEffect } from "./mounts.ts";
 export { deriveIdMappings, deriveNamespaces } from "./namespaces.ts";
 export { cpuList, nodeList, policyNodeList } from "./number-list.ts";
-export { deriveProcess } from "./process.ts";
-export { propagationFlags } from "./propagation.ts";
+export { deriveEnv, deriveProcess, envName, restoreProcess, storeProcess } from "./process.ts";
 export { deriveResources } from "./resources.ts";
 export { deriveSeccomp } from "./seccomp.ts";
-export { restoreProcess, storeProcess } from "./stored-process.ts";
 export { deriveSysctl, sysctlPath } from "./sysctl.ts";
 export type * from "./types.ts";
-export { refusesUnknownCalls, refuseUnknownCalls } from "./unknown-calls.ts";
 export type { Warn, Warning } from "./warnings.ts";

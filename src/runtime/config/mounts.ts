@@ -1,12 +1,10 @@
 /** `mounts` -> MountConfig: options to flags, sources and targets to absolute paths. */
-
+import { MOUNT_ATTR } from "../../shared/linux/index.ts";
 import { RuntError } from "../errors/index.ts";
 import type { SpecMount } from "../spec/index.ts";
-import { bindAttributes } from "./bind-attributes.ts";
-import { CGROUP2_OPTIONS, withoutEffect } from "./cgroup2-options.ts";
 import { type ContainerIds, deriveMountIdMap } from "./mount-idmap.ts";
 import { type ParsedOptions, parseMountOptions } from "./mount-option-list.ts";
-import type { MountConfig } from "./types.ts";
+import type { BindMount, MountAttributes, MountConfig } from "./types.ts";
 import type { Warn } from "./warnings.ts";
 
 /** The group tty of every distribution. */
@@ -145,4 +143,48 @@ function warnBindOnly(parsed: ParsedOptions, from: string, mount: SpecMount, war
       `mount of "${mount.destination}": options of the superblock have no effect on a bind mount`,
     );
   }
+}
+
+const { RDONLY, NOSUID, NODEV, NOEXEC, NOSYMFOLLOW, NODIRATIME, ATIME } = MOUNT_ATTR;
+
+const PLAIN = RDONLY | NOSUID | NODEV | NOEXEC | NOSYMFOLLOW;
+
+/**
+ * The flags of a bind mount. Without a word for any it keeps those of its source. With one it has what
+ * is asked for and nothing else of the source's, but for the access time, which stays unless a mode is
+ * asked for: what mount(2) does with MS_REMOUNT and MS_BIND, and runc by it.
+ */
+export function bindAttributes({ attributes, touched, atime }: ParsedOptions): MountAttributes & Pick<BindMount, "attrDrop"> {
+  if (!touched) return { ...attributes, attrDrop: 0n };
+  const mode = atime ?? 0n;
+  // nodiratime is one of the kernel's words for access times: an option for one of them sets all.
+  const changesTimes = atime !== undefined || (attributes.attrSet & NODIRATIME) !== 0n;
+  const attrSet = (attributes.attrSet & ~ATIME) | mode;
+  const named = attributes.attrClear & PLAIN;
+  const times = changesTimes ? ATIME | (NODIRATIME & ~attrSet) : 0n;
+  return { ...attributes, attrSet, attrClear: named | times, attrDrop: PLAIN & ~attrSet & ~named };
+}
+
+/**
+ * Options of a cgroup2 mount that are not the mount's own (kernel, Documentation/admin-guide/cgroup-v2.rst, Mounting). The kernel takes them in
+ * every cgroup namespace and heeds them in the first one only.
+ */
+export const CGROUP2_OPTIONS: readonly string[] = [
+  "nsdelegate",
+  "favordynmods",
+  "nofavordynmods",
+  "memory_localevents",
+  "memory_recursiveprot",
+  "memory_hugetlb_accounting",
+  "pids_localevents",
+];
+
+/** On v1 of every word, on v2 of those that it knows. */
+export function withoutEffect(destination: string, words: readonly string[]): string {
+  return `mount of "${destination}": "${words.join(",")}" has no effect on a cgroup mount`;
+}
+
+/** What is wrong with an option of a cgroup mount on v2; undefined: nothing. */
+export function cgroup2OptionProblem(destination: string, word: string): string | undefined {
+  return CGROUP2_OPTIONS.includes(word) ? undefined : `mount of "${destination}": cgroup v2 has no option "${word}"`;
 }

@@ -4,7 +4,7 @@ import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { type RuntimeOptions, readConfig } from "../prepare/index.ts";
 import { readRecord } from "../state/index.ts";
-import { configOf, keptConfig } from "./inspect/kept-config.ts";
+import { configOf, keptConfig } from "./inspect/index.ts";
 
 export type { Difference };
 

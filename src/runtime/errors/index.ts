@@ -1,4 +1,3 @@
-export { CATALOGUE, type ErrorCode } from "./catalogue.ts";
+export { CATALOGUE, type ErrorCode, WORDS } from "./catalogue.ts";
 export { type ErrorDetails, RuntError } from "./error.ts";
 export { messageLine, printable, printableLines } from "./printable.ts";
-export { WORDS } from "./words.ts";

@@ -1,7 +1,8 @@
 /** The record of a container that is made: written while init still works, in force with `commit`, and amended by what is known later. */
+import { type ContainerConfig, storeProcess } from "../config/index.ts";
 import * as host from "../host/index.ts";
-import { publishRecord, type StateRecord, stageRecord, writeRecord } from "../state/index.ts";
-import { execRecord } from "./exec-record.ts";
+import { type ExecRecord, publishRecord, type StateRecord, stageRecord, writeRecord } from "../state/index.ts";
+import { defenceDisabled } from "../testing/index.ts";
 import type { Execution, Staged } from "./execution.ts";
 import { helperError } from "./helper-error.ts";
 import { callerStreams } from "./streams.ts";
@@ -43,4 +44,51 @@ function write({ asked: { root }, made }: Execution): Staged {
   stageRecord(root, record);
   made.staged = { from, record, warnings: warnings.length };
   return made.staged;
+}
+
+/** What exec needs of a container's configuration, for the state record. */
+export function execRecord({ process, namespaces, seccomp, memoryPolicy, personality }: ContainerConfig, keyring: boolean): ExecRecord {
+  const types: string[] = [];
+  const joined: string[] = [];
+  let ownMounts = false;
+  for (const { type, path } of namespaces) {
+    types.push(type);
+    if (path !== undefined) joined.push(type);
+    else ownMounts ||= type === "mount";
+  }
+  return {
+    ...(process ? { process: storeProcess(process) } : {}),
+    namespaces: types,
+    ...(joined.length > 0 ? { joined } : {}),
+    chroot: !ownMounts,
+    keyring,
+    ...(seccomp ? { seccomp } : {}),
+    ...(memoryPolicy ? { memoryPolicy } : {}),
+    ...(personality === undefined ? {} : { personality }),
+  };
+}
+
+/** The operations that tell others of the container's process. */
+export function sendPidfd(pid: number, path: string, text: string): void {
+  const pidfd = host.pidfdOpen(pid);
+  host.sendDescriptor(path, text, pidfd);
+  host.close(pidfd);
+}
+
+/** Temp file and rename, so that a reader never sees half a number; no newline (go-runc parses strictly). */
+export function writePidFile(path: string, pid: number): void {
+  const slash = path.lastIndexOf("/") + 1;
+  const temporary = `${path.slice(0, slash)}.${path.slice(slash)}`;
+  const flags = host.O.WRONLY | host.O.CREAT | (defenceDisabled("pid-file") ? 0 : host.O.EXCL | host.O.NOFOLLOW);
+  for (let isFirst = true; ; isFirst = false) {
+    try {
+      host.writeFile(temporary, String(pid), flags, 0o666);
+      host.rename(temporary, path);
+      return;
+    } catch (error) {
+      host.unlink(temporary);
+      // A runtime that was killed here has left it.
+      if (!isFirst || !host.isErrno(error, "EEXIST")) throw error;
+    }
+  }
 }

@@ -8,7 +8,9 @@ import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { phase } from "../host/index.ts";
 import { isolationOf } from "../isolation/index.ts";
-import { initState, removeDirectory, type StateRecord, type StateSummary } from "../state/index.ts";
+import { initState, isOfAnotherRoot, removeDirectory, type StateRecord, type StateSummary } from "../state/index.ts";
+import { runPoststop } from "./hooks.ts";
+import { recoverNetDevices } from "./net-devices.ts";
 import { ownerOf, warnLeft } from "./owner.ts";
 import { awaitEnd, closePidfd, pidfdOf, signalProcess } from "./pidfd.ts";
 import { releaseGroups } from "./resctrl.ts";
@@ -100,4 +102,20 @@ export function openPidfd(record: StateSummary): number | undefined {
   if (initState(record)) return pidfd;
   closePidfd(pidfd);
   return undefined;
+}
+
+/**
+ * A container is undone by what its record names: delete and gc do it. Undoes everything that a record
+ * names, in whatever state it is; under the lock. In a copy of its root that is the directory alone.
+ * `tell` as for destroy.
+ */
+export function undoRecorded(root: string, record: StateRecord, tell?: Parameters<typeof destroy>[2]): void {
+  if (isOfAnotherRoot(root, record)) {
+    removeDirectory(root, record.id);
+    return;
+  }
+  killInit(record, root);
+  if (record.netDevices) recoverNetDevices(record.netDevices);
+  destroy(root, record, tell);
+  runPoststop(record);
 }

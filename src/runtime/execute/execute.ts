@@ -2,32 +2,29 @@
  * The runtime's half of a plan: its own operations in list order, the helper's between `helper.spawn` and `commit`.
  * Anything that throws here is undone by the caller from the state record.
  */
-
-import { OPS, type OpArgs, type OpName } from "../../shared/protocol/index.ts";
+import { MESSAGES, OPS, type OpArgs, type OpName } from "../../shared/protocol/index.ts";
 import { attachDeviceProgram, delegateCgroup, writeCgroupFile } from "../cgroup/index.ts";
 import { attachToUnit } from "../cgroup/systemd/index.ts";
+import { refusesUnknownCalls, refuseUnknownCalls } from "../config/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { operation } from "../host/index.ts";
 import type { Op } from "../plan/index.ts";
+import { notifyListener, prepareFilter as prepare } from "../seccomp/index.ts";
 import { keepConfig, reserve, rootDirectory, type StateRecord, writeRecord } from "../state/index.ts";
 import { finishCgroups, makeCgroup, startUnit } from "./cgroup-operations.ts";
-import { commit } from "./commit.ts";
-import { endBySignal } from "./end-by-signal.ts";
+import { commit, sendPidfd, writePidFile } from "./commit.ts";
 import type { Asked, Execution } from "./execution.ts";
 import { runPlannedHook } from "./hooks.ts";
-import { verifyIdMaps } from "./id-map-verify.ts";
-import { writeIdMaps, writeProc } from "./id-map-write.ts";
+import { verifyIdMaps, writeIdMaps, writeProc } from "./id-map-write.ts";
 import { newRecord } from "./intent-record.ts";
-import { interruption } from "./interrupted.ts";
+import { endBySignal, interruption } from "./interrupted.ts";
 import { moveNetDevice } from "./net-devices.ts";
 import { prepareNotification } from "./notification.ts";
 import { awaitExecve, send, waitFor } from "./rendezvous.ts";
 import { addMonitor, joinGroup, prepareGroups } from "./resctrl.ts";
 import { bindRoot } from "./root-mount.ts";
-import { notify, prepareFilter, sendFilter } from "./seccomp-operations.ts";
 import { spawn } from "./spawn.ts";
-import { sendPidfd, writePidFile } from "./tell-pid.ts";
 
 type RuntimeOp = {
   [K in OpName]: "runtime" extends (typeof OPS)[K]["actors"][number] ? K : never;
@@ -142,4 +139,29 @@ function runHookOperation({ made: { lock }, running: { pid } }: Execution, args:
   // The container runs by then, and a hook may use any verb on it.
   if (args.kind === "poststart") host.flock(lock, host.LOCK.UN);
   runPlannedHook(args, pid);
+}
+
+/** The operations of the system call filter. */
+function prepareFilter({ asked: { root }, made: { record, warnings } }: Execution, args: OpArgs<"seccomp.prepare">): void {
+  const unknown = prepare(root, args);
+  if (unknown.length === 0) return;
+  if (refusesUnknownCalls(record.annotations)) refuseUnknownCalls(unknown.join(", "));
+  warnings.push(`linux.seccomp: unknown system calls are ignored: ${unknown.join(", ")}`);
+}
+
+function sendFilter(execution: Execution, { path }: OpArgs<"seccomp.send">): void {
+  const fd = host.open(path, host.O.RDONLY | host.O.NOFOLLOW);
+  send(execution, MESSAGES.filter, fd);
+  host.close(fd);
+}
+
+function notify({ made: { record }, running }: Execution, { path, metadata }: OpArgs<"seccomp.notify">): void {
+  const { listener, pid } = running;
+  if (listener === undefined) throw new RuntError("operation", "seccomp.notify: init sent no listener");
+  const { ociVersion, id, bundle, annotations } = record;
+  const creating = record.phase === "creating";
+  const status = creating ? "creating" : "running";
+  notifyListener(path, metadata, listener, { ociVersion, id, bundle, annotations, status, pid, containerPid: creating ? pid : record.pid });
+  host.close(listener);
+  delete running.listener;
 }

@@ -7,14 +7,12 @@ import type { memoryPressure } from "../cgroup/index.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
 import type { separateDescriptors } from "../host/index.ts";
 import * as host from "../host/index.ts";
-import { bootId } from "./boot.ts";
 import type { Execution } from "./execution.ts";
 import { type FreshFile, isAt, writeBeside } from "./fresh-file.ts";
-import type { MonitorRecord } from "./monitor.ts";
-import { checkOutputLog, type OutputLog } from "./output-log.ts";
-import { openOutputReaders } from "./output-readers.ts";
+import { type MonitorRecord, openSizes } from "./monitor.ts";
+import { checkOutputLog, type OutputLog, openOutputReaders } from "./output-log.ts";
 import { rollbackError } from "./rollback.ts";
-import { openSizes } from "./terminal-sizes.ts";
+import { bootId } from "./root-mount.ts";
 
 /** What create or run is asked for, as far as the record needs it. */
 interface RecordedRequest {

@@ -1,5 +1,4 @@
 /** What the helper reports, in the words that people and engines expect. */
-
 import { RLIMIT } from "../../shared/linux/index.ts";
 import { MESSAGES, type OpName, PAGE_WORD } from "../../shared/protocol/index.ts";
 import { memoryPressure } from "../cgroup/index.ts";
@@ -9,9 +8,7 @@ import type { Op, Plan } from "../plan/index.ts";
 import { diagnose, diagnoseExecve } from "../post-mortem/index.ts";
 import type { StateRecord } from "../state/index.ts";
 import type { Execution, Running } from "./execution.ts";
-import { kernelHint } from "./kernel-hints.ts";
 import { pidFromMessages } from "./reap.ts";
-import type { StartFailure } from "./start-failure.ts";
 
 const PREFIX = "unable to start container process: ";
 
@@ -122,4 +119,79 @@ const UNDER_FILTER = { pointer: "/linux/seccomp", hint: "the filter must allow e
 function isFiltered({ ops }: Plan, words: Uint32Array): boolean {
   const loaded = ops.findIndex(({ op }) => op === "seccomp.load");
   return loaded >= 0 && (words[PAGE_WORD.init] ?? 0) > loaded;
+}
+
+const TOO_LARGE =
+  "process.args and process.env together, with a pointer to each, may take a quarter of RLIMIT_STACK, at least 128 KiB and at most 6 MiB; one string 128 KiB";
+
+const HINTS: Partial<Record<OpName, Readonly<Record<string, string>>>> = {
+  "process.exec": { E2BIG: TOO_LARGE },
+  "process.scheduler": {
+    EPERM:
+      "a real-time policy, a deadline or a lower nice value needs CAP_SYS_NICE on the host, which a user namespace does not give; a real-time policy needs linux.resources.cpu.realtimeRuntime on some kernels; with a deadline the process scheduler can't be used together with AllowedCPUs (linux.resources.cpu.cpus), it needs all CPUs of the machine",
+    EINVAL: "this kernel has no such policy, or not with these values",
+    EBUSY: "the machine has not enough time left for this deadline",
+    EOPNOTSUPP: "this kernel has no utilisation clamping",
+  },
+  "process.ioPriority": { EPERM: "IOPRIO_CLASS_RT needs CAP_SYS_NICE or CAP_SYS_ADMIN on the host, which a user namespace does not give" },
+  "process.memoryPolicy": {
+    EINVAL:
+      "none of the nodes is there and allowed for the container, or this kernel has no such mode or flag (MPOL_PREFERRED_MANY: 5.15, MPOL_WEIGHTED_INTERLEAVE: 6.9)",
+    ENOSYS: "this kernel is built without NUMA",
+  },
+  "process.personality": { EINVAL: "this machine runs no 32-bit programs" },
+  "mount.bind": {
+    EINVAL: "a file can be mounted on a file only, and a directory on a directory; a source that is unbindable cannot be mounted at all",
+  },
+  // init stands in the user namespace already when it goes there.
+  "root.open": { EACCES: "every directory above it must be searchable for the container's root user" },
+};
+
+/**
+ * What a bare errno of an operation most likely means, where the errno alone does not tell. `code` is
+ * the name of the errno.
+ */
+function kernelHint(op: OpName | undefined, code: string): string | undefined {
+  return op && HINTS[op]?.[code];
+}
+
+export interface StartFailure {
+  readonly errno: number;
+  /** The program, for execve(2). */
+  readonly path: string;
+  readonly text: string;
+}
+
+const REPORT_MAX = 4096;
+/** What start has written. */
+export const GO = "\0";
+
+/**
+ * What init left in exec.fifo when it could not become the program (report_to_start in
+ * native-bindings/init/main.c). Read the content of the fifo, by the descriptor `writer`, which has
+ * kept it alive and is closed. undefined: nothing has failed.
+ * @throws RuntError wrong-status when init was killed before it took what start has written
+ */
+export function readStartFailure(writer: number): StartFailure | undefined {
+  const reader = host.open(`/proc/self/fd/${writer}`, host.O.RDONLY | host.O.NONBLOCK);
+  // Without a writer the end is the end of the file.
+  host.close(writer);
+  try {
+    const report = host.readFd(reader, REPORT_MAX);
+    if (report === GO) throw new RuntError("wrong-status", WORDS.startStopped);
+    return parseStartFailure(report);
+  } catch (error) {
+    // init holds its end still: a file system is in the way of execve, and nothing has failed yet.
+    if (host.isErrno(error, "EAGAIN")) return undefined;
+    throw error;
+  } finally {
+    host.close(reader);
+  }
+}
+
+/** errno, path and text, a line each; the text may have more lines. */
+export function parseStartFailure(report: string): StartFailure | undefined {
+  if (report === "") return undefined;
+  const [errno = "", path = "", ...text] = report.split("\n");
+  return { errno: Number(errno), path, text: text.join("\n") };
 }

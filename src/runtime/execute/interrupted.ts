@@ -11,3 +11,12 @@ export function interruption(error: unknown): RuntError | undefined {
   if (signal === 0 || !host.isErrno(error, "EINTR")) return undefined;
   return new RuntError("interrupted", `${host.signalName(signal)}: ended before the program began`, { exitStatus: BY_SIGNAL + signal });
 }
+
+/**
+ * From here on TERM, INT, HUP and QUIT end a wait instead of this process, so that what was begun can be undone. Without a wait of some
+ * milliseconds they stay pending: nothing hangs, and in the foreground the monitor takes them.
+ */
+export function endBySignal(): void {
+  host.blockSignals();
+  host.endWaitsBySignal(true);
+}

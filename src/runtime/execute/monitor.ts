@@ -1,10 +1,11 @@
 /** In the foreground this process becomes the helper's monitor, which watches over the container and removes it at its end. */
-import { type MonitorArguments, monitorArguments } from "../../shared/protocol/index.ts";
+import { MONITOR_STEP, type MonitorArguments, monitorArguments } from "../../shared/protocol/index.ts";
+import { allDirectories, markedParents } from "../cgroup/index.ts";
+import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { phase } from "../host/index.ts";
 import { containerDirectory } from "../state/index.ts";
-import type { Execution } from "./execution.ts";
-import { prepareMonitor } from "./monitor-preparation.ts";
+import type { Execution, MonitorPreparation } from "./execution.ts";
 import { pidfdOf, REFUSED } from "./pidfd.ts";
 
 export interface MonitorOptions {
@@ -53,4 +54,56 @@ export function becomeMonitor(execution: Execution, { keep, deleteCommand }: Mon
     ),
     fds,
   );
+}
+
+/**
+ * What the monitor of a foreground container is given: all that does not depend on the container's
+ * start.
+ * @param keep state and cgroup stay after the container's end
+ */
+export function prepareMonitor(execution: Execution, keep: boolean): MonitorPreparation {
+  // Hooks after the end are for `runt delete`, and so are a cgroup that stays or is systemd's, a directory in the state's, and mounts in the
+  // caller's mount namespace.
+  const { record, hasDirectory } = execution.made;
+  const { hooks, cgroup, rootMount } = record;
+  const isUnusual = keep || hasDirectory || rootMount || hooks?.poststop.length || cgroup?.kept?.length || cgroup?.systemd;
+  return { self: host.open("/proc/self/exe", host.O.RDONLY), cleanup: isUnusual ? [] : cleanupArguments(execution) };
+}
+
+/** What the monitor may do itself when nothing unusual is left; anything else is left to `runt delete`. */
+function cleanupArguments({ asked: { root, plan }, made: { record } }: Execution): string[] {
+  const directory = containerDirectory(root, record.id);
+  const removals = (record.cgroup ? allDirectories(record.cgroup) : []).flatMap((path) => [
+    MONITOR_STEP.rmdir,
+    path,
+    ...markedParents(path).flatMap((parent) => [MONITOR_STEP.tryRmdir, parent]),
+  ]);
+  const filters = plan.ops.flatMap((step) =>
+    step.op === "seccomp.prepare" ? [MONITOR_STEP.unlink, step.args.path.slice(directory.length + 1)] : [],
+  );
+  return [...removals, ...filters, MONITOR_STEP.unlink, "config.json", MONITOR_STEP.unlink, "state.json", MONITOR_STEP.rmdir, directory];
+}
+
+const LARGEST = 0xffff;
+
+/**
+ * --console-size and --resize-fifo: the size of a terminal that is not shown in another one, at the
+ * beginning and later.
+ * "40x100": rows and columns, each from 1 to 65535. @throws RuntError usage
+ */
+export function parseSize(text: string): { readonly rows: number; readonly columns: number } {
+  const [, rows = 0, columns = 0] = (/^(\d{1,5})x(\d{1,5})$/.exec(text) ?? []).map(Number);
+  if (rows > 0 && columns > 0 && rows <= LARGEST && columns <= LARGEST) return { rows, columns };
+  throw new RuntError("usage", `--console-size ${JSON.stringify(text)}: use ROWSxCOLUMNS, each from 1 to ${LARGEST}, as 40x100`);
+}
+
+/** A descriptor for the monitor: of reading and writing, so that the FIFO has no end when a writer goes. @throws RuntError usage when it is none */
+export function openSizes(path: string): number {
+  try {
+    if (((host.stat(path)?.mode ?? 0) & host.S.IFMT) !== host.S.IFIFO) throw new RuntError("usage", `--resize-fifo ${path}: no FIFO`);
+    return host.open(path, host.O.RDWR | host.O.NONBLOCK | host.O.NOCTTY);
+  } catch (error) {
+    if (error instanceof RuntError) throw error;
+    throw new RuntError("usage", `--resize-fifo ${path}: ${host.reason(error)}`, { cause: error });
+  }
 }

@@ -1,13 +1,12 @@
 /** Messages to and from the helper: the intermediate until it has cloned, then init. */
-
 import { MESSAGES, type OpArgs } from "../../shared/protocol/index.ts";
 import * as host from "../host/index.ts";
+import { capabilityList } from "../plan/index.ts";
 import { lifeOf } from "./begun.ts";
 import { recordLate, stage } from "./commit.ts";
 import type { Execution } from "./execution.ts";
 import { helperError } from "./helper-error.ts";
-import { addHelperWarning } from "./helper-warning.ts";
-import { prepareMonitor } from "./monitor-preparation.ts";
+import { prepareMonitor } from "./monitor.ts";
 import { lookAtSlow } from "./slow.ts";
 
 export function send(execution: Execution, message: number, descriptor?: number): void {
@@ -91,4 +90,23 @@ export function awaitExecve(execution: Execution): void {
     if (received.type !== MESSAGES.warning) throw helperError.reported(execution, received);
     addHelperWarning(execution, received);
   }
+}
+
+/** The helper knows numbers only. */
+const MASK = /0x([0-9a-f]+)$/;
+
+/** What the helper has skipped or reduced by an operation's table of outcomes. */
+function addHelperWarning({ asked: { plan }, made: { warnings, demanded } }: Execution, { op, text }: host.Message): void {
+  if (plan.ops[op]?.op !== "capability.set") {
+    warnings.push(text);
+    return;
+  }
+  const named = text.replace(MASK, (mask) =>
+    capabilityList(BigInt(mask))
+      .split(",")
+      .map((name) => (name.startsWith("0x") ? name : `CAP_${name}`))
+      .join(", "),
+  );
+  warnings.push(named);
+  demanded.push(named);
 }

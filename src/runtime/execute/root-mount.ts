@@ -2,13 +2,11 @@
  * The root of a container that shares the caller's mount namespace, bound on itself: whatever is mounted for the container is mounted in it and
  * ends with it. docs/decisions/0037-mounts-in-a-shared-namespace.md
  */
-
 import { parseMountLine } from "../../shared/linux/index.ts";
 import type { OpArgs } from "../../shared/protocol/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { type RootMountRecord, type StateRecord, writeRecord } from "../state/index.ts";
-import { bootId } from "./boot.ts";
 import type { Execution } from "./execution.ts";
 import { warn } from "./warn.ts";
 
@@ -101,4 +99,9 @@ function placeOf(id: number): string | undefined {
   const text = `\n${host.readFile("/proc/self/mountinfo", undefined, true)}`;
   const at = text.indexOf(`\n${id} `);
   return at === -1 ? undefined : parseMountLine(text.slice(at + 1, text.indexOf("\n", at + 1)))[0]?.point;
+}
+
+/** What tells this boot from others: pids, mounts and cgroups are of one boot (random(4)). */
+export function bootId(): string {
+  return host.readFile("/proc/sys/kernel/random/boot_id", undefined, true).trim();
 }

@@ -1,3 +1,6 @@
+import { architecture, type HostError, strerror } from "runt:host";
+import { ARCHITECTURE_O, O as EVERYWHERE } from "../../shared/linux/index.ts";
+
 /** The operating system as the TypeScript program sees it: the C module, its constants and helpers. */
 // Named one by one: with `export *` the bundler would build an object of getters at every start.
 export {
@@ -133,5 +136,17 @@ export {
   writeRows,
 } from "runt:host";
 export { ACCESS, LOCK, POLL, S, SIGNALS, type SignalName, signalName, signalNumber, WAIT } from "../../shared/linux/index.ts";
-export { isErrno, reason } from "./errno.ts";
-export { O } from "./open-flags.ts";
+
+/** True if this is the host error of that symbolic name ("ENOENT"). */
+export function isErrno(error: unknown, ...codes: readonly string[]): boolean {
+  return codes.includes((error as HostError | undefined)?.code ?? "");
+}
+
+/** The kernel's words for a host error ("no such file or directory"), or the message of any other one. */
+export function reason(error: unknown): string {
+  const { errno, message } = (error ?? {}) as Partial<HostError>;
+  return errno === undefined ? (message ?? String(error)) : strerror(errno);
+}
+
+/** The flags of open(2) as the kernel of this machine wants them. */
+export const O = { ...EVERYWHERE, ...ARCHITECTURE_O[architecture] } as const;

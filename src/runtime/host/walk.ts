@@ -4,7 +4,7 @@
  * entered, and a branch that cannot be read or is gone is left out; the branches beside it are walked all the same.
  */
 import * as host from "runt:host";
-import { O } from "./open-flags.ts";
+import { O } from "./system.ts";
 
 /** A directory, valid while the walk is in it. */
 export interface Place {

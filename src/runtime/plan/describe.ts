@@ -1,9 +1,10 @@
 /** One line in words about each operation: what it is done to, without what can be seen from its name. Pure. */
-
+import { MOUNT_ATTR, O } from "../../shared/linux/index.ts";
 import { CREATE, NO_SLOT, type OpArgs, type OpName } from "../../shared/protocol/index.ts";
-import { fileFlags, mountOptions, places, triples } from "./describe-parts.ts";
 import {
+  attributeNames,
   capabilityList,
+  clearedNames,
   deviceType,
   ioPriorityClass,
   memoryPolicyFlags,
@@ -17,6 +18,7 @@ import {
   rlimitName,
   schedulerFlags,
   schedulerPolicy,
+  superFlagNames,
 } from "./names.ts";
 import type { Op } from "./plan.ts";
 
@@ -205,4 +207,53 @@ function limit(value: bigint): string {
 
 export function describeOperation({ op, args }: Op): string {
   return (DESCRIBERS[op] as (args: Op["args"]) => string)(args);
+}
+
+interface MountParts {
+  readonly data?: readonly string[];
+  readonly superFlags?: bigint;
+  readonly attrSet?: bigint;
+  readonly attrClear?: bigint;
+  readonly recursiveSet?: bigint;
+  readonly recursiveClear?: bigint;
+  readonly propagation?: readonly number[];
+}
+
+/**
+ * Parts that several operations are described with. Pure. As mount(8) would have it:
+ * "nosuid,nodev,size=64k".
+ */
+function mountOptions({ attrSet = 0n, attrClear = 0n, recursiveSet = 0n, recursiveClear = 0n, ...rest }: MountParts): string {
+  const recursive = (names: string): string => names.replace(/(^|,)/g, "$1r");
+  // An access time that is set clears the others of its group first, which says nothing.
+  const cleared = (attrSet & MOUNT_ATTR.ATIME) === 0n ? attrClear : attrClear & ~MOUNT_ATTR.ATIME;
+  return [
+    superFlagNames((rest.superFlags ?? 0n) & ~attrSet),
+    attributeNames(attrSet),
+    clearedNames(cleared),
+    recursiveSet === 0n ? "" : recursive(attributeNames(recursiveSet)),
+    recursiveClear === 0n ? "" : recursive(clearedNames(recursiveClear)),
+    ...(rest.propagation ?? []).map(propagationName),
+    ...(rest.data ?? []).map(quote),
+  ]
+    .filter((part) => part !== "")
+    .join(",");
+}
+
+/** "proc -> /proc nosuid". */
+function places(what: string, target: string, options: string, remark = ""): string {
+  const arrow = what === "" ? quote(target) : `${what} -> ${quote(target)}`;
+  return [arrow, options, remark].filter((part) => part !== "").join(" ");
+}
+
+/** "0:100000+65536,..." of container id, host id, size. */
+function triples(numbers: readonly number[]): string {
+  const ranges: string[] = [];
+  for (let at = 0; at < numbers.length; at += 3) ranges.push(`${numbers[at]}:${numbers[at + 1]}+${numbers[at + 2]}`);
+  return ranges.join(",") || "none";
+}
+
+function fileFlags(flags: number): string {
+  const access = (flags & O.RDWR) !== 0 ? "read-write" : (flags & O.WRONLY) !== 0 ? "write" : "read";
+  return (flags & O.CREAT) === 0 ? access : `${access}, made anew`;
 }

@@ -3,8 +3,7 @@ import { refuseExisting } from "../state/index.ts";
 import { type Compiled, compileBundle } from "./compile.ts";
 import { compileExpected } from "./expect-plan.ts";
 import type { CreateOptions, RuntimeOptions } from "./options.ts";
-import { requireOwnTerminal } from "./require-terminal.ts";
-import { checkTerminal } from "./terminal.ts";
+import { checkTerminal, requireOwnTerminal } from "./terminal.ts";
 
 /** A compiled bundle with what the caller has said of the container (Blueprint of src/runtime/execute). */
 export interface CompiledContainer extends Compiled {

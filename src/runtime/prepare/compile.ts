@@ -1,6 +1,6 @@
 /** Bundle + options + host facts -> Plan: the same for create, run, plan and --dry-run. Reads, never writes. */
 import { belowParent, type CgroupHierarchies, type CgroupRef, cgroupDirectories, cgroupSources } from "../cgroup/index.ts";
-import { type ContainerConfig, cgroup2OptionProblem, withoutEffect } from "../config/index.ts";
+import { type ContainerConfig, cgroup2OptionProblem, type Warning, withoutEffect } from "../config/index.ts";
 import * as host from "../host/index.ts";
 import { countListenFds, phase, reached } from "../host/index.ts";
 import { type CompileHost, type CompileInput, compile, type Plan } from "../plan/index.ts";
@@ -8,8 +8,6 @@ import type { ResctrlRef } from "../resctrl/index.ts";
 import { type CgroupRecord, checkId, containerDirectory } from "../state/index.ts";
 import { defenceDisabled, disabled } from "../testing/index.ts";
 import { loadBundle } from "./bundle.ts";
-import { defined } from "./defined.ts";
-import { isDemanded } from "./demanded.ts";
 import { type HostProbe, LIVE } from "./host-probe.ts";
 import type { CreateOptions, RuntimeOptions } from "./options.ts";
 import { type Placement, placeContainer } from "./placement.ts";
@@ -128,4 +126,19 @@ function callerFacts(probe: HostProbe): Pick<CompileHost, "caller"> {
 /** A rootless container that asks for nothing does without one where the caller may not make it. */
 function cannotHaveCgroup(options: RuntimeOptions, { cgroupsPath }: ContainerConfig, probe: HostProbe, writes: number): boolean {
   return options.rootless && !options.systemd && cgroupsPath === "" && writes === 0 && !probe.mayMakeCgroups();
+}
+
+/** The record without the members that are undefined: an option that was not given has no member. */
+export function defined<T extends object>(record: T): { readonly [Name in keyof T]?: Exclude<T[Name], undefined> } {
+  const result: { [Name in keyof T]?: Exclude<T[Name], undefined> } = {};
+  for (const name in record) {
+    const value = record[name];
+    if (value !== undefined) result[name] = value as Exclude<T[typeof name], undefined>;
+  }
+  return result;
+}
+
+/** config, linux.process: a capability that cannot be granted MUST be logged as a warning. */
+export function isDemanded({ code }: Pick<Warning, "code">): boolean {
+  return code === "capability-unknown" || code === "ambient-not-inheritable";
 }

@@ -1,12 +1,21 @@
 /** The process that exec is asked to run: the container's own settings with the command line's changes, or a document. */
-
 import { CAPABILITIES } from "../../shared/linux/index.ts";
 import { checkPart } from "../check/index.ts";
-import { type CapabilitySets, deriveEnv, deriveProcess, NO_CAPABILITIES, type ProcessConfig, type Warning } from "../config/index.ts";
+import {
+  type CapabilitySets,
+  deriveEnv,
+  deriveProcess,
+  type NamespaceType,
+  NO_CAPABILITIES,
+  type ProcessConfig,
+  restoreProcess,
+  type Warning,
+} from "../config/index.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import type { ProcessRequest } from "../isolation/index.ts";
 import { parsePart } from "../spec/index.ts";
+import type { ExecRecord } from "../state/index.ts";
 import { defenceDisabled } from "../testing/index.ts";
 import { checkFacts } from "./bundle.ts";
 
@@ -131,4 +140,30 @@ function capabilityBit(name: string): bigint {
   const index = (CAPABILITIES as readonly string[]).indexOf(upper.startsWith("CAP_") ? upper : `CAP_${upper}`);
   if (index === -1) throw new RuntError("usage", `--cap: unknown capability "${name}"`);
   return 1n << BigInt(index);
+}
+
+/**
+ * What exec takes over from the container that it enters, by the state record. The settings of the
+ * container's own process; plain ones for a container that was made without a process.
+ */
+export function defaultProcess({ process }: ExecRecord): ProcessConfig {
+  if (process) return restoreProcess(process);
+  return {
+    terminal: false,
+    consoleRows: 0,
+    consoleColumns: 0,
+    args: [],
+    env: [],
+    cwd: "/",
+    uid: 0,
+    gid: 0,
+    additionalGids: [],
+    umask: 0o022,
+    noNewPrivileges: false,
+    rlimits: [],
+  };
+}
+
+export function namespaceTypes({ namespaces }: ExecRecord): readonly NamespaceType[] {
+  return namespaces as readonly NamespaceType[];
 }

@@ -1,16 +1,13 @@
 /** The questions about the host that making a container asks. The host itself answers them (LIVE), or the record of another host (--host FILE). */
 import { type CgroupHierarchies, readHierarchies } from "../cgroup/index.ts";
-import type { SystemdFacts } from "../cgroup/systemd/index.ts";
-import { readSystemd } from "../cgroup/systemd/index.ts";
+import { readSystemd, type SystemdFacts } from "../cgroup/systemd/index.ts";
 import type { ContainerConfig } from "../config/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { refuseMissingDevices } from "../network/index.ts";
-import type { ResctrlRef } from "../resctrl/index.ts";
-import { locateGroups } from "../resctrl/index.ts";
+import { locateGroups, type ResctrlRef } from "../resctrl/index.ts";
 import { defenceDisabled } from "../testing/index.ts";
-import { findIdProgram } from "./id-programs.ts";
-import { apparmorEnabled, selinuxEnabled } from "./lsm.ts";
+import { apparmorEnabled, findIdProgram, selinuxEnabled } from "./lsm.ts";
 import { refuseHostNamespaces } from "./own-namespaces.ts";
 
 export interface IdPrograms {

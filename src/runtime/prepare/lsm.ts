@@ -14,3 +14,14 @@ export function selinuxEnabled(): boolean {
   const path = "/sys/fs/selinux";
   return host.stat(path) !== undefined && host.statfsType(path) >>> 0 === SELINUX_MAGIC;
 }
+
+/** Directories in which the setuid programs are looked for: PATH is the caller's, these are the administrator's. */
+const DIRECTORIES = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
+
+/**
+ * The setuid programs of shadow-utils: newuidmap(1), newgidmap(1). Absolute path, undefined if there
+ * is none.
+ */
+export function findIdProgram(name: "newuidmap" | "newgidmap"): string | undefined {
+  return DIRECTORIES.map((directory) => `${directory}/${name}`).find((path) => host.stat(path) && host.access(path, host.ACCESS.EXECUTE));
+}

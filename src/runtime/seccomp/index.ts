@@ -1,4 +1,1 @@
-export { notifyListener } from "./notify.ts";
-export { type FilterRequest, prepareFilter } from "./prepare.ts";
-export type { ListenerState } from "./process-state.ts";
-export { refusesExecve } from "./refuses.ts";
+export { type FilterRequest, type ListenerState, notifyListener, prepareFilter, refusesExecve } from "./prepare.ts";

@@ -2,7 +2,6 @@
 import { CAPABILITIES, MEMORY_POLICY_FLAGS, MEMORY_POLICY_MODES } from "../../shared/linux/index.ts";
 import { HOOK_KINDS, NAMESPACE_TYPES } from "./names.ts";
 import { SECCOMP_ACTIONS, SECCOMP_ARCHITECTURES, SECCOMP_FLAGS, SECCOMP_OPERATORS } from "./seccomp.ts";
-import { OCI_VERSION_MAX, OCI_VERSION_MIN } from "./version.ts";
 
 export interface BuildInfo {
   readonly version: string;
@@ -133,3 +132,7 @@ export function featuresDocument({ version, commit }: BuildInfo, { criu }: HostP
     potentiallyUnsafeConfigAnnotations: UNSAFE_ANNOTATIONS,
   };
 }
+
+/** The range of ociVersion that is known: what features reports and what checks compare with. */
+const OCI_VERSION_MIN = "1.0.0";
+export const OCI_VERSION_MAX = "1.3.0";

@@ -1,14 +1,11 @@
 export { defaultSpec } from "./default.ts";
 export { lookup } from "./explain.ts";
-export { featuresDocument } from "./features.ts";
-export { type JsonOptions, type JsonValue, lineColumn, parseJson, pointerToken } from "./json.ts";
-export { parseConfig, parsePart, parseSpec, validateSpec } from "./load.ts";
-export { member } from "./member.ts";
+export { featuresDocument, OCI_VERSION_MAX } from "./features.ts";
+export { type JsonOptions, type JsonValue, lineColumn, parseJson, pointerToken, printJson } from "./json.ts";
+export { completePageSize, flatCapabilities, parseConfig, parsePart, parseSpec, validateSpec } from "./load.ts";
 export { HOOK_KINDS, NAMESPACE_TYPES, RLIMIT_TYPES } from "./names.ts";
-export { completePageSize, flatCapabilities } from "./old-forms.ts";
-export { absolutePath, cleanPath, cleanTarget } from "./path.ts";
+export { absolutePath, cleanPath, cleanTarget, member } from "./path.ts";
 export { parsePlain } from "./plain-json.ts";
-export { printJson } from "./print-json.ts";
 export {
   canShareFilter,
   SECCOMP_ACTIONS,
@@ -35,4 +32,3 @@ export type {
   SpecResources,
   SpecSeccomp,
 } from "./types.ts";
-export { OCI_VERSION_MAX } from "./version.ts";

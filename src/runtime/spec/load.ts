@@ -1,9 +1,10 @@
 /** From the text of config.json to a Spec whose structure is checked. What the fields mean is src/runtime/check's business. */
-import validate, { type SchemaError } from "../../../build/gen/validate.js";
+
+import type { SchemaError } from "../../../build/gen/validate.js";
+import validate from "../../../build/gen/validate.js";
 import { RuntError } from "../errors/index.ts";
 import { explain, lookup } from "./explain.ts";
 import { type JsonValue, parseJson } from "./json.ts";
-import { completePageSize, flatCapabilities } from "./old-forms.ts";
 import type { Spec } from "./types.ts";
 
 /**
@@ -78,4 +79,29 @@ function parseFast(text: string, file?: string): unknown {
     // The own parser words the error and knows where it is; it also accepts what JSON.parse does not (a byte order mark).
     return parseJson(text, file === undefined ? {} : { file });
   }
+}
+
+/** Forms that the specification does not have, or no longer, and that are taken. */
+
+/**
+ * process.capabilities was a plain list until 1.0.0-rc4: it fills all five sets. `value` is left as it is; what comes back is either it,
+ * or a copy down to that field.
+ */
+export function flatCapabilities<T>(value: T): { readonly value: T; readonly changed: boolean } {
+  const process = (value as { process?: { capabilities?: unknown } | null } | null)?.process;
+  const list = process?.capabilities;
+  if (!Array.isArray(list)) return { value, changed: false };
+  const capabilities = { bounding: list, effective: list, permitted: list, inheritable: list, ambient: list };
+  return { value: { ...value, process: { ...process, capabilities } }, changed: true };
+}
+
+/**
+ * `pagesize` for `pageSize`, in an entry of hugepageLimits: decoders written in Go tell no letters apart, so that configurations have it.
+ * It is the one required field that is taken so; the check of page sizes says it. True: the entry has got what it lacked.
+ */
+export function completePageSize(entry: unknown): boolean {
+  const limit = entry as { pagesize?: unknown; pageSize?: unknown };
+  if (typeof limit.pagesize !== "string") return false;
+  limit.pageSize = limit.pagesize;
+  return true;
 }

@@ -22,3 +22,8 @@ export function cleanTarget(path: string): string {
 export function absolutePath(base: string, path: string): string {
   return cleanPath(path.startsWith("/") ? path : `${base}/${path}`);
 }
+
+/** A member of a value that nothing is known about; undefined where there is none. */
+export function member(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
+}

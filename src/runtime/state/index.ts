@@ -1,8 +1,18 @@
-export { type ContainerState, describe, toState } from "./describe.ts";
+export {
+  type ContainerState,
+  deriveLife,
+  deriveStatus,
+  describe,
+  initState,
+  peek,
+  readSummary,
+  readTarget,
+  type Status,
+  toState,
+} from "./describe.ts";
 export { holdersOf, locked, lockHolders } from "./holders.ts";
 export { checkId, isId } from "./id.ts";
-export { lockAgain } from "./lock-again.ts";
-export { markedAt, removeRoot } from "./mark.ts";
+export { markedAt, removeRoot, timestamp } from "./mark.ts";
 export { openFifo, openFile, writeNew } from "./own.ts";
 export {
   type CgroupRecord,
@@ -20,7 +30,6 @@ export {
 } from "./record.ts";
 export { halfWrittenFilters, notOurs, removeRemains } from "./remains.ts";
 export { isOfAnotherRoot, isSharedRoot, lookAtRoot, rootDirectory } from "./root.ts";
-export { deriveLife, deriveStatus, initState, type Status } from "./status.ts";
 export {
   configPath,
   containerDirectory,
@@ -28,6 +37,7 @@ export {
   keepConfig,
   listIds,
   lock,
+  lockAgain,
   lockWithin,
   publishRecord,
   readAgain,
@@ -38,5 +48,3 @@ export {
   stageRecord,
   writeRecord,
 } from "./store.ts";
-export { peek, readSummary, readTarget } from "./summary.ts";
-export { timestamp } from "./time.ts";

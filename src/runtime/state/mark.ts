@@ -4,8 +4,7 @@
  */
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { isOwner } from "./owner.ts";
-import { timestamp } from "./time.ts";
+import { isOwner } from "./own.ts";
 
 /** An extended attribute, whose value is the time. A user without rights on the host can write those of users only. */
 const ATTRIBUTES = ["trusted.runt.root", "user.runt.root"];
@@ -73,4 +72,10 @@ function attribute(root: string, name: string): string | null | undefined {
 /** The root may be a link, and attributes are not asked of what a link leads to. */
 function behind(root: string): string {
   return `${root}/.`;
+}
+
+/** Now, by RFC 3339 with nanoseconds, UTC: texts of it are in the order of time. */
+export function timestamp(): string {
+  const { seconds, nanoseconds } = host.now();
+  return `${new Date(seconds * 1000).toISOString().slice(0, 19)}.${String(nanoseconds).padStart(9, "0")}Z`;
 }

@@ -1,8 +1,8 @@
 /** Files below ROOT/ID: opened without following a link, and looked at by descriptor; made beside whatever has their name. */
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
+import { walk } from "../host/index.ts";
 import { defenceDisabled } from "../testing/index.ts";
-import { isOwner } from "./owner.ts";
 
 /** Open a FIFO. @throws RuntError state-unreadable when something else has its name, HostError */
 export function openFifo(path: string, flags: number): number {
@@ -42,5 +42,52 @@ export function writeNew(path: string, text: string): void {
     if (!host.isErrno(error, "EEXIST")) throw error;
     host.unlink(path);
     host.writeFile(path, text, flags, 0o600);
+  }
+}
+
+/** Whose something below a state root is. Whether this user is the caller or root. */
+export function isOwner(uid: number): boolean {
+  return uid === 0 || uid === host.geteuid();
+}
+
+/** @throws RuntError state-root */
+export function refuseOwner(path: string, { uid }: host.Stat): void {
+  if (isOwner(uid) || defenceDisabled("state-root")) return;
+  throw new RuntError("state-root", `state directory ${path}: it belongs to the user ${uid}`);
+}
+
+/**
+ * Remove a directory of a container's state and all in it. A privileged container may have written to it, and may still do so, so
+ * nothing is reached by a path that it could change: a link instead of a directory is removed, and not followed.
+ */
+export function removeTree(path: string): void {
+  let failure: unknown;
+  walk(path, {
+    enter({ path: directory }) {
+      removeFiles(directory);
+      return true;
+    },
+    left: (directory) => {
+      try {
+        host.rmdir(directory);
+      } catch (error) {
+        failure ??= error;
+      }
+    },
+    missed: (_, error) => {
+      failure ??= error;
+    },
+  });
+  try {
+    host.rmdir(path);
+  } catch (error) {
+    throw failure ?? error;
+  }
+}
+
+function removeFiles(directory: string): void {
+  for (const name of host.readdir(directory)) {
+    const path = `${directory}/${name}`;
+    if ((host.lstat(path)?.mode ?? 0) >> 12 !== 4) host.unlink(path);
   }
 }

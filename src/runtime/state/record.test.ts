@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { migrate } from "./migrate.ts";
-import { checkRecord, isCurrent, parseRecord, STATE_MINOR, STATE_SCHEMA, type StateRecord, serializeRecord } from "./record.ts";
+import { checkRecord, isCurrent, migrate, parseRecord, STATE_MINOR, STATE_SCHEMA, type StateRecord, serializeRecord } from "./record.ts";
 
 const RECORD: StateRecord = {
   schema: STATE_SCHEMA,

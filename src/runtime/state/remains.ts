@@ -3,7 +3,7 @@ import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { defenceDisabled } from "../testing/index.ts";
 import { isMarked } from "./mark.ts";
-import { isOwner } from "./owner.ts";
+import { isOwner } from "./own.ts";
 import { checkRecord, parseRecord } from "./record.ts";
 import { containerDirectory, removeDirectory } from "./store.ts";
 

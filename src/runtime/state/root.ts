@@ -3,7 +3,7 @@ import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { defenceDisabled } from "../testing/index.ts";
 import { markIfEmpty, markRoot } from "./mark.ts";
-import { refuseOwner } from "./owner.ts";
+import { refuseOwner } from "./own.ts";
 import type { StateRecord } from "./record.ts";
 
 /** Write permission for others than the owner. */

@@ -4,13 +4,12 @@ import * as host from "../host/index.ts";
 import { defenceDisabled } from "../testing/index.ts";
 import { locked } from "./holders.ts";
 import { checkId, ID_CHARACTERS } from "./id.ts";
-import { migrate } from "./migrate.ts";
-import { writeNew } from "./own.ts";
-import { refuseOwner } from "./owner.ts";
+import { refuseOwner, removeTree, writeNew } from "./own.ts";
 import {
   type AnyRecord,
   checkRecord,
   isCurrent,
+  migrate,
   parseRecord,
   STATE_MINOR,
   type StateRecord,
@@ -18,7 +17,6 @@ import {
   serializeRecord,
 } from "./record.ts";
 import { ensureRoot, isOfAnotherRoot, isSharedRoot, lookAtRoot, refuseForeignRoot } from "./root.ts";
-import { removeTree } from "./tree.ts";
 
 const RECORD = "state.json";
 /** A directory without a record lasts for some system calls of a verb that holds the lock, or is about to; or for ever. */
@@ -276,4 +274,15 @@ function ifThere(remove: () => void): void {
   } catch (error) {
     if (!host.isErrno(error, "ENOENT")) throw error;
   }
+}
+
+/**
+ * Takes the lock again that `fd` has released. False: the container was removed meanwhile, and the id may belong to another one.
+ * @throws RuntError id-locked
+ */
+export function lockAgain(fd: number, directory: string): boolean {
+  const taken = host.flock(fd, host.LOCK.EX, LOCK_MS);
+  if (!isDirectoryOf(fd, directory)) return false;
+  if (!taken) throw locked(directory, LOCK_MS);
+  return true;
 }

@@ -5,7 +5,6 @@
  * that every module calls: each becomes a span, those that spawn the helper also give it memory for its times, `execHelper` writes the file,
  * for behind it there is nothing more of this program.
  */
-
 import { MESSAGES, monitorArguments } from "../../shared/protocol/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
@@ -13,7 +12,6 @@ import { observe, type Room } from "../host/index.ts";
 import type { Plan } from "../plan/index.ts";
 import { type Instant, type Span, traceText } from "./events.ts";
 import { areaSize, type Helper, helperSpans, operationArgs, prepareArea } from "./helper.ts";
-import { parseTraceParent } from "./traceparent.ts";
 
 /** Command lines may be private. */
 const MODE = 0o600;
@@ -227,4 +225,23 @@ function textOf(recording: Recording, result: Readonly<Record<string, unknown>>)
     ...(parent ? { ...ids, traceFlags: parent.flags } : {}),
   };
   return traceText({ process: pid, name: `runt ${recording.verb}`, threads, spans, instants, about });
+}
+
+/** The environment's TRACEPARENT: the trace that this call is a part of (W3C Trace Context, level 1, section 3.2). Pure. */
+
+interface TraceParent {
+  readonly traceId: string;
+  readonly parentId: string;
+  /** Bit 0: the caller records too. */
+  readonly flags: number;
+}
+
+const FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+
+/** undefined for what is no valid value, which is to be ignored. Later versions may have more fields behind. */
+export function parseTraceParent(text: string | undefined): TraceParent | undefined {
+  const [, version, traceId = "", parentId = "", flags = "", rest] = FORM.exec(text ?? "") ?? [];
+  if (version === undefined || version === "ff" || (version === "00" && rest !== undefined)) return undefined;
+  if (/^0+$/.test(traceId) || /^0+$/.test(parentId)) return undefined;
+  return { traceId, parentId, flags: Number.parseInt(flags, 16) };
 }

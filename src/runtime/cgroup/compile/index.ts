@@ -1,7 +1,7 @@
 /** Resources of config.json -> what to make and write in the cgroup tree. Pure: `create --dry-run` prints exactly this. */
 import type { ResourceConfig } from "../../config/index.ts";
 import { RuntError } from "../../errors/index.ts";
-import { rulesOf } from "../devices/usual.ts";
+import { rulesOf } from "../devices/emulator.ts";
 import { type CgroupHierarchies, cgroupDirectories } from "../model.ts";
 import { writeResources } from "./resources.ts";
 import { createSink } from "./sink.ts";

@@ -1,6 +1,8 @@
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
-import { programOf } from "./program-of.ts";
+import { USUAL_LIST, USUAL_RULES } from "./emulator.ts";
+import { deviceProgram } from "./program.ts";
+import { decodeRules } from "./rule.ts";
 
 const BPF_F_ALLOW_MULTI = 2;
 const BPF_F_REPLACE = 4;
@@ -39,4 +41,16 @@ function attach(cgroup: number, instructions: ArrayBuffer, replaced: number): vo
     // The cgroup holds its own reference.
     host.close(program);
   }
+}
+
+const USUAL_PROGRAM = deviceProgram(USUAL_LIST);
+
+/**
+ * Only cgroup v2 has device programs. The one of most containers stands in the engine image, as their
+ * rules do. undefined: everything is allowed.
+ */
+export function programOf(rules: readonly string[]): ArrayBuffer | undefined {
+  if (rules === USUAL_RULES) return USUAL_PROGRAM;
+  const list = decodeRules(rules);
+  return list.defaultAllow && list.exceptions.length === 0 ? undefined : deviceProgram(list);
 }

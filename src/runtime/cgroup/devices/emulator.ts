@@ -1,6 +1,6 @@
 import type { DeviceRule, ResourceConfig } from "../../config/index.ts";
 import { RuntError } from "../../errors/index.ts";
-import type { DeviceException, DeviceList } from "./rule.ts";
+import { type DeviceException, type DeviceList, encodeRules, ruleText } from "./rule.ts";
 
 type BareRule = Omit<DeviceRule, "from">;
 
@@ -16,7 +16,7 @@ function allow(type: "b" | "c", major: number, minor: number, access: string): B
 /**
  * What every container may do, after whatever config.json says: make any node (using it is another matter) and use the
  * devices the specification puts into /dev. Engines rely on runc adding these, /dev/net/tun among them. An annotation drops them
- * (src/runtime/config/device-rules.ts).
+ * (src/runtime/config/derive.ts).
  */
 const DEFAULT_RULES: readonly BareRule[] = [
   allow("b", ANY, ANY, "m"),
@@ -131,4 +131,22 @@ function holePunched(type: string, { allow: allowed, major, minor }: BareRule, e
 
 function toException({ type, major, minor, access }: Entry): DeviceException {
   return { type, major, minor, access: ACCESS[access] ?? "" };
+}
+
+export const USUAL_RULES: readonly string[] = encodeRules(USUAL_LIST);
+const USUAL_EXCEPTIONS: readonly string[] = USUAL_LIST.exceptions.map(ruleText);
+
+/**
+ * The rules of most containers as text: made once, when runt is built, for they stand in the engine
+ * image (docs/decisions/0007-engine-image.md). What the configuration allows, as the operation
+ * `cgroup.devices` takes it. @throws RuntError config-invalid
+ */
+export function rulesOf(resources: Pick<ResourceConfig, "devices" | "onlyListedDevices">): readonly string[] {
+  const list = allowList(resources);
+  return list === USUAL_LIST ? USUAL_RULES : encodeRules(list);
+}
+
+/** The exceptions of a list, as devices.allow and devices.deny take them. */
+export function exceptionTexts(list: DeviceList): readonly string[] {
+  return list === USUAL_LIST ? USUAL_EXCEPTIONS : list.exceptions.map(ruleText);
 }

@@ -3,7 +3,7 @@ import * as host from "../../host/index.ts";
 import { readHierarchies } from "../hierarchies.ts";
 import type { CgroupHierarchies, CgroupHierarchy } from "../model.ts";
 import { mark } from "./levels.ts";
-import { parentOf } from "./tree.ts";
+import { parentOf, readIfThere } from "./tree.ts";
 
 const MODE = 0o755;
 /** Another container's delete may take an empty parent away between two mkdir. */
@@ -169,4 +169,29 @@ function tryWrite(file: string, text: string): boolean {
 function joinThreadedTree(directory: string): void {
   const file = `${directory}/cgroup.type`;
   if (host.readFile(file, undefined, true).trim() === "domain invalid") host.writeFile(file, "threaded", host.O.WRONLY, 0);
+}
+
+/** What the kernel thinks safe to hand over, one name a line (Linux 4.15). */
+const LIST = "/sys/kernel/cgroup/delegate";
+const WITHOUT_LIST = ["cgroup.procs", "cgroup.subtree_control", "cgroup.threads"];
+/** chown(2): leave the group as it is. */
+const NO_CHANGE = 0xffff_ffff;
+
+/**
+ * Handing a v2 cgroup to the user of the container (config-linux, cgroup ownership). Give the
+ * directory and its delegatable files to a user of the host. Files of the list that this cgroup does
+ * not have are fine. Returns a warning when the caller lacks the right to. @throws RuntError cgroup
+ */
+export function delegateCgroup(directory: string, uid: number, list = LIST): string | undefined {
+  const names = readIfThere(list)?.split("\n").filter(Boolean) ?? WITHOUT_LIST;
+  for (const path of [directory, ...names.map((name) => `${directory}/${name}`)]) {
+    try {
+      host.chown(path, uid, NO_CHANGE);
+    } catch (error) {
+      if (host.isErrno(error, "ENOENT") && path !== directory) continue;
+      if (host.isErrno(error, "EPERM")) return `the cgroup ${directory} cannot be given to uid ${uid}: ${host.reason(error)}`;
+      throw new RuntError("cgroup", `cannot give ${path} to uid ${uid}: ${host.reason(error)}`, { cause: error });
+    }
+  }
+  return undefined;
 }

@@ -5,7 +5,7 @@ import { allDirectories, type CgroupBefore, type CgroupRef } from "../model.ts";
 import { isFrozen } from "./freeze.ts";
 import { findLevels } from "./levels.ts";
 import { type ContainerMark, markOf } from "./mark.ts";
-import { memoryPressure } from "./oom.ts";
+import { memoryPressure } from "./oom-watch.ts";
 import { cgroupCensus } from "./processes.ts";
 
 /**

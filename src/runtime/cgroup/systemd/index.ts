@@ -4,6 +4,5 @@ export { compileUnit, type ManagerSocket, type SystemdFacts, type UnitJoin, type
 export { parseUnit } from "./compile/unit.ts";
 export { readSystemd } from "./driver/connect.ts";
 export { UnitExists } from "./driver/manager.ts";
-export { startSlice, stopSlice } from "./driver/slice.ts";
 export { attachToUnit, startUnit, stopUnit } from "./driver/unit.ts";
-export { unitDriver } from "./driver/unit-driver.ts";
+export { startSlice, stopSlice, unitDriver } from "./driver/unit-driver.ts";

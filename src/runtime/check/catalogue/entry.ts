@@ -1,6 +1,5 @@
 /** What an entry of the catalogue says. The texts are for people: only `runt validate` loads them, and only when there is a finding. */
-import type { Severity } from "../finding.ts";
-import type { HostFacts } from "../host-facts.ts";
+import type { HostFacts, Severity } from "../finding.ts";
 
 /** Values by JSON pointer; null takes the field away, a last token "-" appends to a list. */
 export type Edits = Readonly<Record<string, unknown>>;

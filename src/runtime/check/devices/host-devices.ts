@@ -1,10 +1,9 @@
 import { DEFAULT_DEVICES, mountedInDev } from "../../config/index.ts";
 import { cleanPath, type Spec } from "../../spec/index.ts";
-import type { ContainerFiles, Found, NotFound } from "../host/container-files.ts";
-import type { HostCheck } from "../host/host-check.ts";
+import { hasHostDev, OWN_LINKS } from "../host/access.ts";
+import type { ContainerFiles, Found, HostCheck, NotFound } from "../host/container-files.ts";
 import { isBesideHierarchies, kernelFile } from "../host/kernel-files.ts";
 import { isEmptyAtFirst, whyNotMade } from "../host/making.ts";
-import { hasHostDev, OWN_LINKS } from "../host/own-links.ts";
 import type { BundleView, FileFacts } from "../host/view.ts";
 import { isBind } from "../mounts/words.ts";
 import { isMapped } from "../namespaces/id-mappings.ts";

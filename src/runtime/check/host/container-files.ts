@@ -4,6 +4,7 @@
  */
 import { MOUNT_OPTIONS } from "../../config/index.ts";
 import { cleanPath, type Spec, type SpecMount } from "../../spec/index.ts";
+import type { Report } from "../finding.ts";
 import { isBind } from "../mounts/words.ts";
 import { PathTree } from "../path-tree.ts";
 import type { BundleView, FileFacts, Tree } from "./view.ts";
@@ -269,3 +270,13 @@ const NOTHING: Tree = {
   read: () => new ArrayBuffer(0),
   isWritable: () => true,
 };
+
+/** What a check of the host has before it. */
+interface HostInput {
+  readonly view: BundleView;
+  /** The files as the container would see them; undefined without a root filesystem to look at. */
+  readonly files?: ContainerFiles;
+}
+
+/** Like Check, with the host beside the configuration. */
+export type HostCheck = (spec: Spec, report: Report, input: HostInput) => void;

@@ -1,28 +1,28 @@
 /** Checks that look at the host and at the files of the bundle. In report order. */
 import type { Spec } from "../../spec/index.ts";
 import { deviceFiles, deviceOwners, devicePlaces } from "../devices/host-devices.ts";
-import { rootFilesystem } from "../document/host-rootfs.ts";
+import { rootFilesystem } from "../document/document.ts";
 import { runChecks } from "../examine.ts";
 import { type Finding, reportInto } from "../finding.ts";
-import { hookPrograms } from "../hooks/host-hooks.ts";
-import { hiddenPathLinks, readonlyPathsBindable } from "../mounts/host-hidden-paths.ts";
-import { lockedMounts } from "../mounts/host-locked.ts";
-import { mountPlaces } from "../mounts/host-places.ts";
-import { remountTargets } from "../mounts/host-remounts.ts";
-import { mountSources } from "../mounts/host-sources.ts";
-import { cgroupMountOptions, filesystemTypes } from "../mounts/host-types.ts";
+import { hookPrograms } from "../hooks/hooks.ts";
+import { lockedMounts, remountTargets } from "../mounts/host-locked.ts";
+import { hiddenPathLinks, mountPlaces, readonlyPathsBindable } from "../mounts/host-places.ts";
+import { cgroupMountOptions, filesystemTypes, mountSources } from "../mounts/host-sources.ts";
 import { overlayDirectories } from "../mounts/overlays.ts";
 import { rootOwner, subordinateIds } from "../namespaces/host-ids.ts";
-import { hostNamespaces, namespaceFiles } from "../namespaces/host-namespaces.ts";
-import { sandboxFits, sandboxThere } from "../namespaces/host-sandbox.ts";
+import { clocks, hostNamespaces, namespaceFiles, sandboxFits, sandboxThere } from "../namespaces/host-namespaces.ts";
 import { sysctlFiles } from "../namespaces/host-sysctl.ts";
-import { clocks } from "../namespaces/host-time.ts";
-import { apparmorProfile } from "../process/host-apparmor.ts";
-import { boundCapabilities } from "../process/host-capabilities.ts";
 import { workingDirectory } from "../process/host-cwd.ts";
+import {
+  apparmorProfile,
+  argumentsOfHost,
+  boundCapabilities,
+  oomScoreOfCaller,
+  realtimeBudget,
+  realtimePolicy,
+  rlimitsOfHost,
+} from "../process/host-process.ts";
 import { program } from "../process/host-program.ts";
-import { realtimeBudget, realtimePolicy } from "../process/host-realtime.ts";
-import { argumentsOfHost, oomScoreOfCaller, rlimitsOfHost } from "../process/host-rlimits.ts";
 import { affinityCpus, memoryNodes, quotaAboveHost } from "../resources/host-cpus.ts";
 import {
   blockDevices,
@@ -34,9 +34,8 @@ import {
   occupiedCgroup,
   pidsForHooks,
 } from "../resources/host-resources.ts";
-import { filterFeatures, listenerSocket } from "../seccomp/host-seccomp.ts";
-import { openContainerFiles } from "./container-files.ts";
-import type { HostCheck } from "./host-check.ts";
+import { filterFeatures, listenerSocket } from "../seccomp/advice.ts";
+import { type HostCheck, openContainerFiles } from "./container-files.ts";
 import type { BundleView } from "./view.ts";
 
 const HOST_CHECKS: readonly HostCheck[] = [

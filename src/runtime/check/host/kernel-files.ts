@@ -3,7 +3,7 @@
  * Of a recorded host only what every kernel has is known.
  */
 import type { Spec, SpecMount } from "../../spec/index.ts";
-import type { HostFacts } from "../host-facts.ts";
+import type { HostFacts } from "../finding.ts";
 import { BELOW_PROC } from "../mounts/mounts.ts";
 import { namespaceOf } from "../namespaces/namespaces.ts";
 import type { NotFound } from "./container-files.ts";

@@ -1,5 +1,5 @@
 /** What checks may ask of a host and of a bundle on it. Looked up when a check asks; a test gives plain objects (fake-view.ts). */
-import type { HostFacts } from "../host-facts.ts";
+import type { HostFacts } from "../finding.ts";
 
 export type FileKind = "file" | "directory" | "symlink" | "block" | "char" | "fifo" | "socket";
 

@@ -1,14 +1,12 @@
-import type { MountLine } from "../../../shared/linux/index.ts";
+import { MOUNT_ATTR, type MountLine } from "../../../shared/linux/index.ts";
 import { bindAttributes, type MountAttributes, parseMountOptions } from "../../config/index.ts";
-import type { Spec, SpecMount } from "../../spec/index.ts";
+import { cleanPath, type Spec, type SpecMount } from "../../spec/index.ts";
 import type { Report } from "../finding.ts";
-import { absolute, type ContainerFiles, onHost } from "../host/container-files.ts";
-import type { HostCheck } from "../host/host-check.ts";
+import { absolute, type ContainerFiles, type Found, type HostCheck, type NotFound, onHost } from "../host/container-files.ts";
 import { isAt, type MountTable, mountTable } from "../host/mount-table.ts";
 import type { BundleView } from "../host/view.ts";
 import { namespaceOf } from "../namespaces/namespaces.ts";
-import { changeTop, changeTree, type Flags, lockedFlags } from "./attributes.ts";
-import { whyHidden } from "./host-visible.ts";
+import { ACCESS_TIMES, changeTop, changeTree, type Flags, flagsOf, lockedFlags, timesText } from "./attributes.ts";
 import { isBind } from "./words.ts";
 
 /** Filesystems that belong to the user namespace in which they are mounted lock nothing. */
@@ -93,4 +91,75 @@ function remount(mount: SpecMount, index: number, made: (Flags | undefined)[], f
   }
   const what = `remount of "${mount.destination}": the mount`;
   report.error("mount-flags-locked", `/mounts/${index}/options`, `${what} ${after}, which a user namespace cannot change`);
+}
+
+/** Directories that the kernel has only for others to be mounted on: these cover nothing. */
+const MOUNT_POINTS: Readonly<Record<string, RegExp>> = {
+  proc: /^\/(?:sys\/fs\/binfmt_misc|fs\/nfsd|openprom|xen)$/,
+  sysfs:
+    /^\/(?:fs\/(?:bpf|cgroup|fuse\/connections|pstore|resctrl|selinux|smackfs)|kernel\/(?:config|debug|security|tracing)|firmware\/efi\/efivars|hypervisor\/s390)$/,
+};
+
+/**
+ * A user namespace may mount procfs and sysfs where it sees all of them already: in a mount of the
+ * host's with the same access times, which is writable where the new one is, and of which no file is
+ * covered (mount_namespaces(7), the kernel's mnt_already_visible).
+ * @param flags of the new mount; undefined: it may be made, or that is not known
+ */
+function whyHidden(table: MountTable, { type = "", options }: SpecMount, flags: bigint): string | undefined {
+  // A procfs with nothing but processes may do without, in kernels of the future.
+  if (options?.some((word) => word.startsWith("subset="))) return undefined;
+  let problem = `a user namespace may not mount ${type}: the host has none mounted as a whole`;
+  for (const mount of table.list) {
+    if (mount.type !== type || mount.root !== "/") continue;
+    const found = problemOf(table, mount, flags);
+    if (found === undefined) return undefined;
+    problem = `a user namespace may not mount ${type} so: the host's mount of ${mount.point} ${found}`;
+  }
+  return problem;
+}
+
+function problemOf(table: MountTable, mount: MountLine, flags: bigint): string | undefined {
+  const host = flagsOf(mount);
+  const isReadOnly = mount.ofFilesystem.includes("ro") || (host & MOUNT_ATTR.RDONLY) !== 0n;
+  if (isReadOnly && (flags & MOUNT_ATTR.RDONLY) === 0n) return "is read-only";
+  if (((host ^ flags) & ACCESS_TIMES) !== 0n) return `has ${timesText(host)} for access times`;
+  const isPlace = ({ point }: MountLine) => MOUNT_POINTS[mount.type]?.test(point.slice(mount.point.length)) === true;
+  const covered = table.childrenOf(mount).find((child) => !isPlace(child));
+  return covered && `is covered at ${covered.point}`;
+}
+
+/** mount(2), MS_REMOUNT: the target must be the root of an existing mount. */
+export const remountTargets: HostCheck = (spec, report, { view, files }) => {
+  const namespace = namespaceOf(spec, "mount");
+  // In a joined mount namespace anything may be mounted.
+  if (files === undefined || namespace === undefined || namespace.path) return;
+  spec.mounts?.forEach((mount, index) => {
+    const place = mount.options?.includes("remount") ? files.destination(index) : undefined;
+    if (place === undefined || (place.status === "found" && place.path === place.layer.at)) return;
+    const layer = spec.mounts?.[place.layer.index];
+    // The hierarchies of cgroup v1 are below it.
+    if (layer?.type === "cgroup") return;
+    // What comes along with the root filesystem, or with a bind mount, brings mounts of its own.
+    if ((layer === undefined || isBind(layer)) && mayBeMounted(place, spec, view.text("/proc/self/mountinfo"))) return;
+    report.error(
+      "remount-not-mounted",
+      `/mounts/${index}/destination`,
+      `nothing is mounted on "${mount.destination}" that could be remounted`,
+    );
+  });
+};
+
+/** proc_pid_mountinfo(5): some mount of the host has a name that ends like the place in its source. */
+function mayBeMounted(place: Found | NotFound, { root }: Spec, mountinfo = ""): boolean {
+  const path = place.status === "found" ? place.path : [place.parent === "/" ? "" : place.parent, place.name, ...place.rest].join("/");
+  const { at, index } = place.layer;
+  // The last name of a source may be a link, which mountinfo does not show. The root filesystem is no link (rootfs-symlink).
+  const end =
+    index === -1
+      ? `/${cleanPath(root?.path ?? "")
+          .split("/")
+          .at(-1)}${path}`
+      : path.slice(at.length);
+  return mountinfo.split("\n").some((line) => line.split(" ", 5)[4]?.endsWith(end));
 }

@@ -1,7 +1,7 @@
 /** The kernel's Documentation/filesystems/overlayfs: something to lie over, and a work directory beside what is written. */
 import { cleanPath, type SpecMount } from "../../spec/index.ts";
 import type { Check } from "../finding.ts";
-import type { HostCheck } from "../host/host-check.ts";
+import type { HostCheck } from "../host/container-files.ts";
 import { isBind } from "./words.ts";
 
 /** A directory of an overlay, and the place of its word. */

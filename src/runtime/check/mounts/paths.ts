@@ -1,6 +1,6 @@
 import type { Check } from "../finding.ts";
 import { namespaceOf } from "../namespaces/namespaces.ts";
-import { utf8Length } from "../text.ts";
+import { utf8Length } from "../suggest.ts";
 
 /** config-linux, masked and read-only paths: absolute, or taken so, and in a mount namespace of the container's own. */
 export const hiddenPaths: Check = (spec, report) => {

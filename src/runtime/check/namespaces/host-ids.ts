@@ -1,8 +1,7 @@
 import { parseAccounts } from "../../../shared/text/index.ts";
 import type { Spec, SpecIdMapping } from "../../spec/index.ts";
 import type { Report } from "../finding.ts";
-import { absolute } from "../host/container-files.ts";
-import type { HostCheck } from "../host/host-check.ts";
+import { absolute, type HostCheck } from "../host/container-files.ts";
 import type { BundleView } from "../host/view.ts";
 import { namespaceOf } from "./namespaces.ts";
 

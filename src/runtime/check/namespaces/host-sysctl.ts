@@ -1,8 +1,8 @@
 import { sysctlPath } from "../../config/index.ts";
 import { pointerToken, type Spec } from "../../spec/index.ts";
-import type { HostCheck } from "../host/host-check.ts";
+import type { HostCheck } from "../host/container-files.ts";
 import type { BundleView } from "../host/view.ts";
-import { closeTo } from "./host-names.ts";
+import { closeTo } from "./host-namespaces.ts";
 import { namespaceOf } from "./namespaces.ts";
 import { anyNumbers, isTaken, numbersOf } from "./sysctl.ts";
 

@@ -1,6 +1,6 @@
 import { NAMESPACE_TYPES, pointerToken, type Spec, type SpecNamespace } from "../../spec/index.ts";
 import type { Check, Report } from "../finding.ts";
-import { utf8Length } from "../text.ts";
+import { utf8Length } from "../suggest.ts";
 
 /** The entry of linux.namespaces of this type; undefined when the container shares the caller's. */
 export function namespaceOf(spec: Spec, type: string): SpecNamespace | undefined {

@@ -1,7 +1,7 @@
 import { pointerToken } from "../../spec/index.ts";
 import type { Check } from "../finding.ts";
 import { namespaceOf } from "../namespaces/namespaces.ts";
-import { utf8Length } from "../text.ts";
+import { utf8Length } from "../suggest.ts";
 
 /** IFNAMSIZ without the NUL. */
 const LONGEST_NAME = 15;

@@ -60,3 +60,43 @@ export const addressSpace: Check = ({ process }, report) => {
     report.error("address-space-tiny", `/process/rlimits/${index}/soft`, `RLIMIT_AS: in ${soft} bytes no program can be executed`);
   });
 };
+
+/** capabilities(7): nothing is effective that is not permitted. */
+export const effectiveCapabilities: Check = ({ process }, report) => {
+  const { effective, permitted } = process?.capabilities ?? {};
+  effective?.forEach((name, index) => {
+    if (permitted?.includes(name)) return;
+    report.warning(
+      "capability-not-permitted",
+      `/process/capabilities/effective/${index}`,
+      `${name} is not permitted, so that it cannot be effective and is left out`,
+      "add it to permitted",
+    );
+  });
+};
+
+/** capabilities(7): execve by a user other than root leaves nothing of the effective set but what is ambient. */
+export const ambientForUsers: Check = ({ process }, report) => {
+  const { effective, ambient } = process?.capabilities ?? {};
+  if (!process?.user?.uid || !effective || effective.length === 0) return;
+  const lost = effective.filter((name) => !ambient?.includes(name));
+  if (lost.length === 0 || (ambient && ambient.length > 0)) return;
+  report.advice(
+    "capabilities-lost",
+    "/process/capabilities/effective",
+    `uid ${process.user.uid} loses ${lost.length === 1 ? lost[0] : `all ${lost.length} capabilities`} when the program is executed`,
+    "add what it needs to ambient (and inheritable), or leave the set empty",
+  );
+};
+
+/** selinux(8): user:role:type, and with multi-level security a range (s0-s0:c1,c2) behind it. */
+const LABEL = /^[^:\s]+:[^:\s]+:[^:\s]+(?::[^\s]+)?$/;
+
+/** config, SELinux label and mount label: one the kernel can read. */
+export const labelForm: Check = ({ process, linux }, report) => {
+  const look = (pointer: string, label: string | null | undefined) => {
+    if (label && !LABEL.test(label)) report.warning("label-form", pointer, `"${label}" is not of the form user:role:type:level`);
+  };
+  look("/process/selinuxLabel", process?.selinuxLabel);
+  look("/linux/mountLabel", linux?.mountLabel);
+};

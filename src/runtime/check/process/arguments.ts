@@ -1,7 +1,7 @@
 /** What a program can be started with: the kernel's limits of argv and envp (execve(2), "Limits on size of arguments and environment"). */
 import type { Spec } from "../../spec/index.ts";
 import type { Check, Report } from "../finding.ts";
-import { utf8Length } from "../text.ts";
+import { utf8Length } from "../suggest.ts";
 
 /** MAX_ARG_STRLEN of include/uapi/linux/binfmts.h, 32 pages of 4 KiB, with the NUL. */
 const LONGEST = 131_072;

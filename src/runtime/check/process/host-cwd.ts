@@ -1,10 +1,9 @@
 import { DEFAULT_DEVICES } from "../../config/index.ts";
 import { cleanPath } from "../../spec/index.ts";
-import { mayExecute, modeText, userOf } from "../host/access.ts";
-import type { HostCheck } from "../host/host-check.ts";
+import { findThroughOwnLink, mayExecute, modeText, userOf } from "../host/access.ts";
+import type { HostCheck } from "../host/container-files.ts";
 import { isReadOnly, kernelFile } from "../host/kernel-files.ts";
 import { whyNotMade } from "../host/making.ts";
-import { findThroughOwnLink } from "../host/own-links.ts";
 
 const POINTER = "/process/cwd";
 

@@ -1,8 +1,7 @@
 /** What execve(2) needs beside the file itself: an interpreter, a loader, a machine that runs it. */
 import type { ContainerFiles, Found } from "../host/container-files.ts";
 import type { BundleView } from "../host/view.ts";
-import { findLoader, machineName, NATIVE_MACHINES, parseElf } from "./elf.ts";
-import { describeOther, parseFirstLine } from "./script.ts";
+import { describeOther, findLoader, machineName, NATIVE_MACHINES, parseElf, parseFirstLine } from "./executable.ts";
 
 export interface FormatProblem {
   readonly code: "program-format" | "program-interpreter" | "program-loader" | "program-machine";

@@ -2,12 +2,11 @@ import { DEFAULT_DEVICES } from "../../config/index.ts";
 import { cleanPath, type Spec, type SpecMount } from "../../spec/index.ts";
 import type { Report } from "../finding.ts";
 import { mayExecute, modeText, type User, userOf } from "../host/access.ts";
-import { type ContainerFiles, type Found, type NotFound, placeOf } from "../host/container-files.ts";
-import type { HostCheck } from "../host/host-check.ts";
+import { type ContainerFiles, type Found, type HostCheck, type NotFound, placeOf } from "../host/container-files.ts";
 import { type KernelFile, kernelFile } from "../host/kernel-files.ts";
 import type { BundleView } from "../host/view.ts";
 import { isBind } from "../mounts/words.ts";
-import { closeTo } from "../namespaces/host-names.ts";
+import { closeTo } from "../namespaces/host-namespaces.ts";
 import { explainFormat } from "./host-executable.ts";
 
 const POINTER = "/process/args/0";

@@ -1,6 +1,8 @@
+import { PERSONALITY_DOMAINS } from "../../../shared/linux/index.ts";
 import { keptGroups } from "../../config/index.ts";
 import { WORDS } from "../../errors/index.ts";
 import { RLIMIT_TYPES } from "../../spec/index.ts";
+import { defenceDisabled } from "../../testing/index.ts";
 import type { Check } from "../finding.ts";
 
 /** config, process: cwd is required and absolute. */
@@ -81,5 +83,43 @@ export const ambientCapabilities: Check = ({ process }, report) => {
       `/process/capabilities/ambient/${index}`,
       `process.capabilities: can't raise ambient capability ${name}: it has to be permitted and inheritable, too`,
     );
+  });
+};
+
+/** config, Linux process: a label that the kernel cannot apply is an error. "unconfined" is what a host without AppArmor gives anyway. */
+export const labels: Check = ({ process, linux }, report, facts) => {
+  const profile = process?.apparmorProfile;
+  if (profile && !isUnconfined(profile) && facts.apparmor === false)
+    report.error("apparmor-off", "/process/apparmorProfile", `process.apparmorProfile: apparmor is not enabled on this host: "${profile}"`);
+  if (process?.selinuxLabel && facts.selinux === false)
+    report.error(
+      "selinux-off",
+      "/process/selinuxLabel",
+      `process.selinuxLabel: selinux is not enabled on this host: "${process.selinuxLabel}"`,
+    );
+  if (linux?.mountLabel && facts.selinux === false)
+    report.error("selinux-off", "/linux/mountLabel", `linux.mountLabel: selinux is not enabled on this host: "${linux.mountLabel}"`);
+};
+
+function isUnconfined(profile: string): boolean {
+  return profile === "unconfined" || (defenceDisabled("apparmor-word") && profile.startsWith("unconfined"));
+}
+
+const BASE = "/linux/personality";
+
+/** config-linux, personality: a known domain, and no flag, for none is defined. */
+export const personality: Check = ({ linux }, report) => {
+  const asked = linux?.personality;
+  if (!asked) return;
+  const { domain, flags } = asked;
+  if (!domain || !Object.hasOwn(PERSONALITY_DOMAINS, domain))
+    report.error(
+      "personality-domain",
+      `${BASE}/domain`,
+      domain ? `linux.personality: unknown domain "${domain}"` : "linux.personality.domain: required but missing",
+      `one of ${Object.keys(PERSONALITY_DOMAINS).join(", ")}`,
+    );
+  flags?.forEach((flag, index) => {
+    report.error("personality-flag", `${BASE}/flags/${index}`, `linux.personality: flag "${flag}" is not supported, no flag is`);
   });
 };

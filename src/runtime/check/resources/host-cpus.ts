@@ -1,6 +1,6 @@
 import { cpuList, nodeList } from "../../config/index.ts";
 import type { Report } from "../finding.ts";
-import type { HostCheck } from "../host/host-check.ts";
+import type { HostCheck } from "../host/container-files.ts";
 import type { BundleView } from "../host/view.ts";
 
 /** undefined: the text is no list, which is said where it is derived. */

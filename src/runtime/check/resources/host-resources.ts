@@ -1,5 +1,5 @@
 import { cleanPath, pointerToken } from "../../spec/index.ts";
-import type { HostCheck } from "../host/host-check.ts";
+import type { HostCheck } from "../host/container-files.ts";
 import { eachThrottle, HOOKS_OF_INIT } from "./advice.ts";
 
 const RESOURCES = "/linux/resources";

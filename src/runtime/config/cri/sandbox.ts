@@ -1,11 +1,9 @@
 /** What a bundle is to the engine above runt, and how large a machine would have to be for what it may use. */
-import { pointerToken } from "../../spec/index.ts";
+import { cleanPath, pointerToken } from "../../spec/index.ts";
 import { cpuList } from "../number-list.ts";
-import type { ContainerConfig } from "../types.ts";
-import { findAll, type PodRole, roleOf } from "./identity.ts";
-import { type SharedMemory, sharedMemory } from "./shm.ts";
+import type { ContainerConfig, MountConfig } from "../types.ts";
+import { type Annotations, findAll, type PodRole, roleOf } from "./identity.ts";
 import { cpusOf, cpusOfPod, type Demand, type Machine, machineFor, toMiB, toNumber } from "./size.ts";
-import { readSize, SIZE_FIELDS, sizeKey } from "./size-annotations.ts";
 
 export interface Sandbox {
   /** single: no annotation says that it has to do with a pod. */
@@ -106,4 +104,59 @@ function sizeOf(demand: Demand, from: readonly string[]): Size {
 /** Bytes; 0: no limit. */
 function limited(bytes: bigint | undefined): bigint {
   return bytes === undefined || bytes < 0n || bytes >= NO_LIMIT ? 0n : bytes;
+}
+
+/** bytes: of a tmpfs that says so. source: what is bound there; its size is that of its filesystem. */
+type SharedMemory = { readonly bytes: number } | { readonly source: string };
+
+/** tmpfs(5). A share of the memory ("size=50%") depends on the host, and is not known here. */
+const SIZE = /^size=(\d{1,15})([kmgKMG]?)$/;
+const UNITS: Readonly<Record<string, number>> = { "": 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30 };
+
+/**
+ * What is mounted at /dev/shm, which the containers of a pod share. undefined: nothing is mounted
+ * there, or nothing says how large it is. The last mount is what programs see.
+ */
+function sharedMemory(mounts: readonly MountConfig[]): SharedMemory | undefined {
+  const mount = mounts.findLast(({ target }) => cleanPath(target) === "/dev/shm");
+  if (mount === undefined) return undefined;
+  if (mount.kind === "bind") return { source: mount.source };
+  if (mount.kind !== "filesystem" || mount.fstype !== "tmpfs") return undefined;
+  const [, number, unit = ""] = mount.data.map((word) => SIZE.exec(word)).findLast((match) => match !== null) ?? [];
+  return number === undefined ? undefined : { bytes: Number(number) * (UNITS[unit.toLowerCase()] ?? 1) };
+}
+
+const PREFIX = "io.kubernetes.cri.sandbox-";
+
+const INT64 = [-(2n ** 63n), 2n ** 63n - 1n] as const;
+const UINT64 = [0n, 2n ** 64n - 1n] as const;
+
+/** Each with the least and the most that its type holds: those of linux.resources. */
+const FIELDS = {
+  /** Microseconds. */
+  period: ["cpu-period", UINT64],
+  /** Microseconds in each period; negative: no limit. */
+  quota: ["cpu-quota", INT64],
+  shares: ["cpu-shares", UINT64],
+  /** Bytes; negative: no limit. */
+  memory: ["memory", INT64],
+} as const;
+
+type SizeField = keyof typeof FIELDS;
+export const SIZE_FIELDS = Object.keys(FIELDS) as readonly SizeField[];
+
+/** How much the containers of a pod may use together, as containerd writes it on the pod's sandbox. */
+export function sizeKey(field: SizeField): string {
+  return PREFIX + FIELDS[field][0];
+}
+
+/** undefined: it is not there. "bad": no number that the field can hold. */
+export function readSize(annotations: Annotations | null | undefined, field: SizeField): bigint | "bad" | undefined {
+  const key = sizeKey(field);
+  const text = annotations && Object.hasOwn(annotations, key) ? annotations[key] : undefined;
+  if (text === undefined) return undefined;
+  if (!/^[+-]?\d{1,20}$/.test(text)) return "bad";
+  const value = BigInt(text.replace("+", ""));
+  const [least, most] = FIELDS[field][1];
+  return value < least || value > most ? "bad" : value;
 }

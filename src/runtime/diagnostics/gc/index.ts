@@ -6,9 +6,7 @@ import { undoRecorded } from "../../execute/index.ts";
 import * as host from "../../host/index.ts";
 import { LIVE, type RuntimeOptions } from "../../prepare/index.ts";
 import { containerDirectory, lookAtRoot, notOurs, readRecord, removeDirectory, removeRoot, reserve } from "../../state/index.ts";
-import { tryLock } from "./lock.ts";
-import { look } from "./look.ts";
-import type { Kept, Remains } from "./remains.ts";
+import { type Kept, look, type Remains, tryLock } from "./look.ts";
 
 /** `found`: it would be removed. */
 export type Outcome = "removed" | "found" | "kept" | "failed";

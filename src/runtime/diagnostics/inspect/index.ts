@@ -1,9 +1,10 @@
 /** inspect: a container as it was asked for, and as the kernel has it. Changes nothing, and waits for nobody. */
 import { cgroupProcesses } from "../../cgroup/index.ts";
+import { type ContainerConfig, deriveConfig, destinationsInRoot } from "../../config/index.ts";
 import * as host from "../../host/index.ts";
 import type { RuntimeOptions } from "../../prepare/index.ts";
-import { type ContainerState, containerDirectory, describe, readRecord, type StateRecord } from "../../state/index.ts";
-import { keptConfig } from "./kept-config.ts";
+import { parseSpec } from "../../spec/index.ts";
+import { type ContainerState, configPath, containerDirectory, describe, readRecord, type StateRecord } from "../../state/index.ts";
 import { kernelSettings } from "./kernel.ts";
 import { type CurrentOperation, currentOperations } from "./operations.ts";
 import type { Setting } from "./settings.ts";
@@ -57,4 +58,25 @@ function processesOf(cgroup: NonNullable<StateRecord["cgroup"]>): Pick<Inspectio
     if (host.isErrno(error, "ENOENT", "ENODEV")) return {};
     throw error;
   }
+}
+
+/**
+ * What a container was asked to be: from the config.json that create has kept. undefined: nothing was
+ * kept, by an older version or because create has not come that far.
+ */
+export function keptConfig(root: string, { id, bundle }: Pick<StateRecord, "id" | "bundle">): ContainerConfig | undefined {
+  let text: string;
+  try {
+    text = host.readOwn(configPath(root, id));
+  } catch (error) {
+    if (host.isErrno(error, "ENOENT")) return undefined;
+    throw error;
+  }
+  return configOf(text, bundle);
+}
+
+/** As create derives it, without its checks. */
+export function configOf(text: string, bundle: string): ContainerConfig {
+  const spec = parseSpec(text, host.needsExactParser(text));
+  return deriveConfig(destinationsInRoot(spec, bundle)?.spec ?? spec, { bundle });
 }

@@ -1,13 +1,12 @@
 /** What the kernel says of a container's init and of its cgroup. Reads; what is gone or not the caller's to see is left out. */
 import { parseMountinfo } from "../../../shared/linux/index.ts";
 import { compileCgroup, readHierarchies } from "../../cgroup/index.ts";
-import type { ContainerConfig } from "../../config/index.ts";
+import type { ContainerConfig, NamespaceType } from "../../config/index.ts";
 import * as host from "../../host/index.ts";
 import { parseFields, readText } from "../../prepare/index.ts";
 import type { StateRecord } from "../../state/index.ts";
 import { limitSettings } from "./limits.ts";
 import { type FindMount, mountSettings } from "./mounts.ts";
-import { namespaceSettings } from "./namespaces.ts";
 import { processSettings } from "./process.ts";
 import { type Setting, setting } from "./settings.ts";
 
@@ -128,4 +127,41 @@ function mountsOf(pid: number): FindMount {
       throw error;
     }
   };
+}
+
+/** Files of /proc/PID/ns (namespaces(7)). */
+const FILES: Readonly<Record<NamespaceType, string>> = {
+  cgroup: "cgroup",
+  ipc: "ipc",
+  mount: "mnt",
+  network: "net",
+  pid: "pid",
+  time: "time",
+  user: "user",
+  uts: "uts",
+};
+
+interface NamespaceLook {
+  /** "net:[4026531840]" of init and of the one who looks. */
+  ofInit(file: string): string | undefined;
+  ownOne(file: string): string | undefined;
+  /** The same of a path, as far as it still leads to a namespace. */
+  ofPath(path: string): string | undefined;
+}
+
+/** The namespaces that were asked for, beside those that init is in. Pure. */
+export function namespaceSettings({ namespaces }: ContainerConfig, look: NamespaceLook): Setting[] {
+  const asked = new Map(namespaces.map((entry) => [entry.type, entry]));
+  return (Object.keys(FILES) as NamespaceType[]).flatMap((type) => {
+    const [file, entry] = [FILES[type], asked.get(type)];
+    const kernel = look.ofInit(file);
+    const own = look.ownOne(file);
+    if (entry === undefined) {
+      // Whoever looks may be elsewhere than the runtime was: then nothing is said.
+      return own === kernel ? [] : [setting("namespaces", type, "", "the runtime's", kernel, () => true)];
+    }
+    if (entry.path === undefined) return setting("namespaces", type, entry.from, "new", kernel, () => kernel !== own);
+    const joined = look.ofPath(entry.path);
+    return setting("namespaces", type, entry.from, entry.path, kernel, () => joined === undefined || joined === kernel);
+  });
 }

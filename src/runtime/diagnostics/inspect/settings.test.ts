@@ -4,8 +4,8 @@ import { type MountLine, parseMountinfo } from "../../../shared/linux/index.ts";
 import { deriveConfig } from "../../config/index.ts";
 import type { Spec } from "../../spec/index.ts";
 import { lockHolders } from "../../state/index.ts";
+import { namespaceSettings } from "./kernel.ts";
 import { mountSettings } from "./mounts.ts";
-import { namespaceSettings } from "./namespaces.ts";
 import { afterExecve, processSettings } from "./process.ts";
 
 const configOf = (more: Partial<Spec>) =>

@@ -16,8 +16,7 @@ import {
   seccompActions,
   seccompFlagsOf,
 } from "../../prepare/index.ts";
-import { fileFacts } from "./file-facts.ts";
-import { treeBelow } from "./tree.ts";
+import { fileFacts, treeBelow } from "./tree.ts";
 
 /**
  * @param bundle absolute; undefined when config.json came without one

@@ -1,7 +1,6 @@
 /** Files below one directory, which nothing leads out of: the root file system is hostile. */
-import type { FileFacts, Tree } from "../../check/index.ts";
+import type { FileFacts, FileKind, Tree } from "../../check/index.ts";
 import * as host from "../../host/index.ts";
-import { fileFacts } from "./file-facts.ts";
 
 /** Directories with more than this many bytes are not listed. */
 const DIRECTORY_MAX = 1 << 20;
@@ -65,4 +64,19 @@ export function treeBelow(directory: string): Tree | undefined {
       return answer;
     },
   };
+}
+
+/** The type bits of st_mode (inode(7)). */
+const KINDS: Readonly<Record<number, FileKind>> = {
+  [host.S.IFIFO]: "fifo",
+  [host.S.IFCHR]: "char",
+  [host.S.IFDIR]: "directory",
+  [host.S.IFBLK]: "block",
+  [host.S.IFREG]: "file",
+  [host.S.IFLNK]: "symlink",
+  [host.S.IFSOCK]: "socket",
+};
+
+export function fileFacts({ mode, uid, gid, rdevMajor, rdevMinor }: host.Stat): FileFacts {
+  return { kind: KINDS[mode & host.S.IFMT] ?? "file", mode: mode & 0o7777, uid, gid, major: rdevMajor, minor: rdevMinor };
 }

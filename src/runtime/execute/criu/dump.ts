@@ -9,16 +9,21 @@ import {
   findProgram,
   foreignHierarchies,
   idMappedMounts,
+  isFileKey,
   type MountFacts,
+  OPEN_FILES,
+  openFileModes,
   REQUEST,
+  replaceableFiles,
   requireReadableNames,
   requireReadableTable,
 } from "../../criu/index.ts";
+import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
 import type { StateRecord } from "../../state/index.ts";
+import { writeBeside } from "../fresh-file.ts";
 import { streamsOf } from "../streams.ts";
 import { membershipsOf } from "./cgroups.ts";
-import { makeReplaceable } from "./dumped-streams.ts";
 import { DESCRIPTORS, IMAGE_FILE, NETWORK, namespaceIdentity } from "./image.ts";
 import {
   type CriuFlags,
@@ -124,4 +129,37 @@ function externalNamespace(pid: number, type: string): string[] {
   const [file, key] = [NAMESPACE_FILES[type], EXTERNAL_NAMESPACES[type]];
   if (file === undefined || key === undefined) return [];
   return [`${file}[${host.stat(`/proc/${pid}/ns/${file}`)?.ino}]:${key}`];
+}
+
+const LIMIT = 64 << 20;
+/** criu insists on one of the same kind, and finds nothing that it can open again in the place of a FIFO. */
+const UNRESTORABLE: Readonly<Record<number, string>> = {
+  [host.S.IFDIR]: "a directory",
+  [host.S.IFIFO]: "a FIFO",
+  [host.S.IFBLK]: "a block device",
+};
+
+/**
+ * The last step of a dump: standard streams that are files of the host must be restorable with another
+ * file in their place. `streams`: by their names. @throws RuntError not-supported when no restore
+ * could give one of them, criu for an image that cannot be read
+ */
+function makeReplaceable(imagePath: string, streams: readonly string[]): void {
+  const names = new Set(streams.filter(isFileKey));
+  const path = `${imagePath}/${OPEN_FILES}`;
+  if (names.size === 0 || !host.stat(path)) return;
+  try {
+    const image = new Uint8Array(host.readBytes(path, LIMIT));
+    for (const [name, mode] of openFileModes(image)) {
+      const kind = names.has(name) ? UNRESTORABLE[mode & host.S.IFMT] : undefined;
+      if (kind !== undefined)
+        throw new RuntError("not-supported", `no restore could give the container a standard stream that is ${kind} of the host`);
+    }
+    const { path: fresh, fd } = writeBeside(path, replaceableFiles(image, names).slice().buffer as ArrayBuffer);
+    host.close(fd);
+    host.rename(fresh, path);
+  } catch (error) {
+    if (error instanceof RuntError) throw error;
+    throw new RuntError("criu", `${path}: ${error instanceof RangeError ? error.message : host.reason(error)}`, { cause: error });
+  }
 }

@@ -1,5 +1,5 @@
 /** Options, directories and messages that checkpoint and restore share. */
-import { type CgroupModeName, type CriuOptions, endingError, type NetworkLock } from "../../criu/index.ts";
+import { answersFeatures, type CgroupModeName, type CriuOptions, endingError, findCriu, type NetworkLock } from "../../criu/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
 
@@ -156,6 +156,23 @@ function loggedError(path: string): string | undefined {
     return endingError(host.readFile(path, LOG_LIMIT));
   } catch (error) {
     if (host.isErrno(error, "ENOENT", "EFBIG", "EILSEQ")) return undefined;
+    throw error;
+  }
+}
+
+/** Whether checkpoint and restore have the program that they need, and whether it works here. */
+export function hasCriu(): boolean {
+  return findCriu() !== undefined;
+}
+
+/** An old criu may not start on a new kernel, and for others than root it does nothing. */
+export function criuWorks(): boolean {
+  const criu = host.geteuid() === 0 ? findCriu() : undefined;
+  if (criu === undefined) return false;
+  try {
+    return answersFeatures(criu);
+  } catch (error) {
+    if (error instanceof RuntError) return false;
     throw error;
   }
 }

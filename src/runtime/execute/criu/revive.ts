@@ -1,10 +1,17 @@
 /** restore: criu makes the processes, and operations of the plan make their surroundings. */
-
-import { parseMountinfo } from "../../../shared/linux/index.ts";
+import { type MountLine, parseMountinfo } from "../../../shared/linux/index.ts";
 import type { OpName } from "../../../shared/protocol/index.ts";
 import { allDirectories, writeCgroupFile } from "../../cgroup/index.ts";
 import type { ContainerConfig } from "../../config/index.ts";
-import { type CriuOptions, converse, encodeRequest, REQUEST, requireReadableNames, restoreRoots } from "../../criu/index.ts";
+import {
+  type CriuOptions,
+  converse,
+  encodeRequest,
+  type JoinedNamespace,
+  REQUEST,
+  requireReadableNames,
+  restoreRoots,
+} from "../../criu/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
 import { raiseLoopback } from "../../network/index.ts";
@@ -13,12 +20,19 @@ import { runOperations } from "../execute.ts";
 import type { Execution, Running } from "../execution.ts";
 import { bringIntoCgroups, membershipsOf } from "./cgroups.ts";
 import { externalSources } from "./external-sources.ts";
-import { namespaceIdentity } from "./image.ts";
-import { type CriuFlags, closeDirectories, commonOptions, criuFailure, openDirectories } from "./options.ts";
+import { NETWORK, namespaceIdentity } from "./image.ts";
+import {
+  type CriuFlags,
+  closeDirectories,
+  commonOptions,
+  criuFailure,
+  EXTERNAL_NAMESPACES,
+  openDirectories,
+  REJOINED_NAMESPACES,
+} from "./options.ts";
 import { protectRoot, readonlyMountpoints, requireReadonly } from "./readonly-mounts.ts";
 import { prepareMountpoints } from "./restore-mounts.ts";
 import { type RestoredStreams, restoredStreams } from "./restored-streams.ts";
-import { goWhereRootIsMounted, joinedNamespaces, networkLockedBy } from "./surroundings.ts";
 
 export interface RestoreFlags extends CriuFlags {
   /** TYPE:NAME */
@@ -194,4 +208,47 @@ function takeTerminal(running: Running, consoleSocket: string | undefined, fds: 
   if (consoleSocket !== undefined) host.sendDescriptor(consoleSocket, "/dev/ptmx", master);
   if (consoleSocket === undefined && running.console === -1) running.console = master;
   else host.close(master);
+}
+
+interface Joined {
+  readonly inherited: readonly { readonly key: string; readonly fd: number }[];
+  readonly rejoined: readonly JoinedNamespace[];
+}
+
+/**
+ * What a restore finds around the container: namespaces that it joins, and a root that is a mount
+ * point.
+ */
+function joinedNamespaces({ namespaces }: ContainerConfig): Joined {
+  const named = namespaces.flatMap(({ type, path }) => (path === undefined ? [] : [{ type, path }]));
+  return {
+    inherited: named.flatMap(({ type, path }) => {
+      const key = EXTERNAL_NAMESPACES[type];
+      return key === undefined ? [] : [{ key, fd: host.open(path, host.O.RDONLY) }];
+    }),
+    rejoined: named.filter(({ type }) => REJOINED_NAMESPACES.has(type)),
+  };
+}
+
+/**
+ * The dump has locked the network namespace, and the end of the restore unlocks it. criu locks an "empty" one itself before: twice locked, one
+ * that was joined and is still the same would stay locked for ever.
+ */
+function networkLockedBy({ imagePath }: CriuFlags, { namespaces }: ContainerConfig): { readonly emptyNamespaces?: number } {
+  const path = namespaces.find(({ type }) => type === "network")?.path;
+  const file = `${imagePath}/${NETWORK}`;
+  if (path === undefined || !host.stat(file)) return {};
+  return host.readFile(file) === namespaceIdentity(path) ? { emptyNamespaces: 0 } : {};
+}
+
+/**
+ * criu wants the root to be a mount point. Where it is none, it becomes one in a mount namespace that ends with criu: a crash leaves nothing
+ * on the host. Returns the way back.
+ */
+function goWhereRootIsMounted(rootfs: string, table: readonly MountLine[]): () => void {
+  let former = table.some(({ point }) => point === rootfs) ? undefined : host.enterOwnMounts(rootfs);
+  return () => {
+    if (former !== undefined) host.leaveOwnMounts(former);
+    former = undefined;
+  };
 }

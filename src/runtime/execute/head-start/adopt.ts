@@ -3,7 +3,7 @@ import { MESSAGES, type OpArgs, type OpName } from "../../../shared/protocol/ind
 import * as host from "../../host/index.ts";
 import type { Plan } from "../../plan/index.ts";
 import type { EarlyHelper, HeadStart } from "../execution.ts";
-import { cancel } from "./cancel.ts";
+import { endHelper } from "../rollback.ts";
 
 /** What a helper gets beside its operations. */
 export interface Handover {
@@ -49,4 +49,11 @@ function onlyClones(ops: Plan["ops"], born: boolean): boolean {
   let at = host.findNext(ops, "actor", "intermediate", 0);
   while (born && at >= 0 && BEFORE_BIRTH.has(ops[at]!.op)) at = host.findNext(ops, "actor", "intermediate", at + 1);
   return ops[at]?.op === "process.clone" && host.findNext(ops, "actor", "intermediate", at + 1) < 0;
+}
+
+/** End the helper, and with it what it has made. Nothing to do once it has been adopted. */
+export function cancel(headStart: HeadStart): void {
+  const { helper } = headStart;
+  headStart.helper = undefined;
+  if (helper) endHelper(helper);
 }

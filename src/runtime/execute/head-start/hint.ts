@@ -1,5 +1,5 @@
 import { CLONE_NEW } from "../../../shared/linux/index.ts";
-import { MESSAGES } from "../../../shared/protocol/index.ts";
+import { MESSAGES, PREPARED } from "../../../shared/protocol/index.ts";
 import { type CgroupHierarchies, isUnified, readHierarchies } from "../../cgroup/index.ts";
 import { deriveNamespaces, type NamespaceConfig } from "../../config/index.ts";
 import { RuntError } from "../../errors/index.ts";
@@ -8,7 +8,6 @@ import { observe } from "../../host/index.ts";
 import { cloneFlags, needsIntermediate } from "../../plan/index.ts";
 import { member, NAMESPACE_TYPES, type SpecNamespace } from "../../spec/index.ts";
 import type { HeadStart } from "../execution.ts";
-import { usualFileSystems } from "./file-systems.ts";
 
 /** The global options that decide what may be made before there is a plan. */
 export interface HintOptions {
@@ -92,4 +91,29 @@ function onlyClones({ rootless }: HintOptions, request: HintRequest, value: unkn
   const hasNetDevices = Boolean(member(member(value, "linux"), "netDevices"));
   const hasStartContainer = Boolean(member(member(value, "hooks"), "startContainer"));
   return !needsIntermediate(request, { namespaces, hasNetDevices, hasStartContainer, hasIdMaps: false });
+}
+
+/** By type and destination. */
+const BITS: Readonly<Record<string, number>> = {
+  "proc /proc": 1 << PREPARED.proc,
+  "tmpfs /dev": 1 << PREPARED.dev,
+  "devpts /dev/pts": 1 << PREPARED.devpts,
+  "tmpfs /dev/shm": 1 << PREPARED.shm,
+  "mqueue /dev/mqueue": 1 << PREPARED.mqueue,
+  "sysfs /sys": 1 << PREPARED.sysfs,
+};
+
+/**
+ * The file systems that nearly every configuration mounts. An init that waits for its plan makes them
+ * in the meantime, with their usual options (src/shared/protocol/prepared.ts), and the plan takes
+ * those that are as it wants them. A hint. `mounts`: of the configuration, not checked in any way.
+ */
+function usualFileSystems(mounts: unknown): number {
+  let bits = 0;
+  if (!Array.isArray(mounts)) return bits;
+  for (const mount of mounts) {
+    const bit = BITS[`${member(mount, "type")} ${member(mount, "destination")}`] ?? 0;
+    bits |= bit === 1 << PREPARED.proc && member(member(mount, "options"), "length") ? 1 << PREPARED.safeProc : bit;
+  }
+  return bits;
 }

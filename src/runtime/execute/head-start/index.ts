@@ -8,7 +8,6 @@
  */
 
 export type { HeadStart } from "../execution.ts";
-export { adopt } from "./adopt.ts";
+export { adopt, cancel } from "./adopt.ts";
 export { begin } from "./begin.ts";
-export { cancel } from "./cancel.ts";
 export { hint } from "./hint.ts";

@@ -1,6 +1,6 @@
 import { NO_SLOT, type OPS, type OpArgs, type OpName, SLOT } from "../../../shared/protocol/index.ts";
 import type { Op, Phase } from "../plan.ts";
-import type { Part, Schedule } from "../schedule/index.ts";
+import type { Part, Schedule } from "../schedule.ts";
 
 /** Collects operations, lays their parts in the scheduled order, and numbers descriptor slots. */
 export interface Builder {

@@ -1,8 +1,7 @@
 /** Making and joining the container's cgroup. */
-import { CLONE_NEW } from "../../../shared/linux/index.ts";
+import { CLONE_NEW, MOUNT_ATTR } from "../../../shared/linux/index.ts";
 import { MESSAGES } from "../../../shared/protocol/index.ts";
-import type { Part } from "../schedule/index.ts";
-import { cgroupOwner } from "./cgroup-owner.ts";
+import type { Part } from "../schedule.ts";
 import type { Scope } from "./scope.ts";
 
 /** The runtime's part: directories, limits, device rules. */
@@ -37,7 +36,7 @@ export function addCgroup(scope: Scope): void {
   for (const { path } of cgroup.create) builder.add("runtime", "cgroups", "cgroup.delegate", { path, uid: owner }, "/process/user/uid");
 }
 
-/** The last of the writes (src/runtime/cgroup/compile/v1.ts). */
+/** The last of the writes (src/runtime/cgroup/compile/resources.ts). */
 function isDeviceRule(path: string): boolean {
   return path.endsWith("/devices.allow") || path.endsWith("/devices.deny");
 }
@@ -98,4 +97,25 @@ export function addRendezvous({ builder }: Scope, actor: "intermediate" | "init"
   builder.add("runtime", "cgroups", "sync.send", { message: MESSAGES.cgroup });
   builder.begin(part);
   builder.add(actor, "cgroups", "sync.wait", { message: MESSAGES.cgroup });
+}
+
+const PLACE = "/sys/fs/cgroup";
+
+/**
+ * The user of the host who owns the container's cgroup (config-linux, cgroup ownership): on v2, with a new cgroup namespace and
+ * a writable cgroup mount at its usual place, the user of the process. undefined: it stays the caller's, as it does for a user that
+ * no mapping of this configuration tells (a user namespace joined by path).
+ */
+export function cgroupOwner({ config, host, isNew, inUserNamespace }: Scope): number | undefined {
+  if (host.cgroupVersion !== 2 || !isNew("cgroup")) return undefined;
+  const mount = config.mounts.find(({ target }) => target === PLACE);
+  if (mount?.kind !== "cgroup" || (mount.attrSet & MOUNT_ATTR.RDONLY) !== 0n) return undefined;
+  const uid = config.process?.uid ?? 0;
+  const owner = inUserNamespace ? mapped(config.uidMappings, uid) : uid;
+  return owner === (host.caller?.uid ?? 0) ? undefined : owner;
+}
+
+function mapped(mappings: Scope["config"]["uidMappings"], uid: number): number | undefined {
+  const mapping = mappings.find(({ containerId, size }) => uid >= containerId && uid < containerId + size);
+  return mapping && mapping.hostId + uid - mapping.containerId;
 }

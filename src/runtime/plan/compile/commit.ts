@@ -1,5 +1,6 @@
 import { MESSAGES } from "../../../shared/protocol/index.ts";
-import { addPidfd } from "./pidfd.ts";
+import type { Invocation } from "../input.ts";
+import type { Builder } from "./builder.ts";
 import { addRlimits } from "./rlimits.ts";
 import type { Scope } from "./scope.ts";
 import { addEarlyFilter, addFilterHandOver, addFilterPreparation } from "./seccomp.ts";
@@ -30,4 +31,9 @@ export function addCommit({ builder, host, invocation }: Scope): void {
   addPidfd(builder, invocation, "standard");
   builder.add("runtime", "commit", "sync.send", { message: MESSAGES.commit });
   builder.add("init", "commit", "sync.wait", { message: MESSAGES.commit });
+}
+
+/** `kind` is the text that receivers of runc's pidfds know: a container's first process, or a further one. */
+export function addPidfd(builder: Builder, { pidfdSocket }: Pick<Invocation, "pidfdSocket">, kind: "standard" | "setns"): void {
+  if (pidfdSocket !== undefined) builder.add("runtime", "commit", "pidfd.send", { path: pidfdSocket, text: kind });
 }

@@ -3,10 +3,9 @@ import { CREATE, NO_SLOT, type OpArgs, SLOT } from "../../../shared/protocol/ind
 import type { DeviceNode } from "../../config/index.ts";
 import { cleanPath } from "../../spec/index.ts";
 import { NO_ATTRIBUTES } from "./attributes.ts";
-import { DEVICE_TYPE } from "./device-type.ts";
 import type { Scope } from "./scope.ts";
 import { addSeals } from "./seal.ts";
-import { openedDevice } from "./sources.ts";
+import { DEVICE_TYPE, openedDevice } from "./sources.ts";
 
 /** It takes the place of what is there: /dev/ptmx of another devpts would open terminals that the container does not have. */
 const PTMX: OpArgs<"symlink.create"> = { path: "/dev/ptmx", text: "pts/ptmx", replace: true };

@@ -10,8 +10,8 @@ import type { CgroupJoin, CompileHost, GroupPlace, Invocation, UnitJoin } from "
 import type { Plan } from "../plan.ts";
 import { BARE_CONFIG } from "./bare-config.ts";
 import { type Builder, createBuilder } from "./builder.ts";
+import { addPidfd } from "./commit.ts";
 import { addKeyring } from "./labels.ts";
-import { addPidfd } from "./pidfd.ts";
 import { addExecve, addProcess } from "./process.ts";
 import { addResctrlJoin } from "./resctrl.ts";
 import { addRlimits } from "./rlimits.ts";

@@ -1,10 +1,8 @@
 /** Hooks as operations, each at its place (config, POSIX-platform hooks). Those of other verbs are kept in the state record. */
-
 import { O } from "../../../shared/linux/index.ts";
 import { MESSAGES, NO_SLOT, type OpArgs, SLOT } from "../../../shared/protocol/index.ts";
 import type { HookKind } from "../../config/index.ts";
 import type { Phase } from "../plan.ts";
-import { type HookState, hookState } from "./hook-state.ts";
 import type { Scope } from "./scope.ts";
 import { hookFilter } from "./seccomp.ts";
 
@@ -100,3 +98,23 @@ const NOWHERE = {
   filterFlags: 0,
   raise: false,
 } as const;
+
+/** The state document that a hook gets on stdin (runtime, state): what stands before and behind the pid, which each actor knows as it sees it. */
+export interface HookSubject {
+  readonly ociVersion: string;
+  readonly id: string;
+  readonly bundle: string;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+interface HookState {
+  readonly statePrefix: string;
+  readonly stateSuffix: string;
+}
+
+export function hookState(subject: HookSubject, status: "creating" | "created" | "running" | "stopped"): HookState {
+  const { ociVersion, id, bundle, annotations } = subject;
+  const before = JSON.stringify({ ociVersion, id, status });
+  const after = JSON.stringify({ bundle, ...(Object.keys(annotations).length > 0 && { annotations }) });
+  return { statePrefix: `${before.slice(0, -1)},"pid":`, stateSuffix: `,${after.slice(1)}` };
+}

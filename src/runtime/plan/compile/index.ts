@@ -5,7 +5,7 @@
 import { PLAN_VERSION } from "../../../shared/protocol/index.ts";
 import type { CompileInput } from "../input.ts";
 import type { Plan } from "../plan.ts";
-import { scheduleOf } from "../schedule/index.ts";
+import { scheduleOf } from "../schedule.ts";
 import { createBuilder } from "./builder.ts";
 import { addUnit } from "./cgroups.ts";
 import { addCommit, addReady } from "./commit.ts";
@@ -15,9 +15,8 @@ import { addHostPreparation } from "./host.ts";
 import { addMounts } from "./mounts.ts";
 import { addClone, addIdentity, addIntermediatePreparation } from "./namespaces.ts";
 import { withNotification } from "./notify.ts";
-import { addPaths } from "./paths.ts";
 import { addExecve, addProcess } from "./process.ts";
-import { addFinalPropagation, addPivot, addRoot } from "./rootfs.ts";
+import { addFinalPropagation, addPaths, addPivot, addRoot } from "./rootfs.ts";
 import { createScope } from "./scope.ts";
 import { loadsEarly } from "./seccomp.ts";
 

@@ -11,7 +11,7 @@ export function addLabels({ builder, config, host }: Scope): void {
   if (selinuxLabel !== undefined) {
     builder.add("init", "process", "label.set", { file: "exec", fallback: "", value: selinuxLabel }, "/process/selinuxLabel");
   }
-  // Without AppArmor only "unconfined" gets this far (src/runtime/check/process/labels.ts), and everything is.
+  // Without AppArmor only "unconfined" gets this far (src/runtime/check/process/process.ts), and everything is.
   if (apparmorProfile !== undefined && host.apparmor !== false) {
     const value = `exec ${apparmorProfile}`;
     builder.add("init", "process", "label.set", { file: "apparmor/exec", fallback: "exec", value }, "/process/apparmorProfile");

@@ -1,5 +1,4 @@
 /** From the helper's start to the moment init stands in all its namespaces with its identity. */
-
 import { CLONE_NEW, SIGNALS } from "../../../shared/linux/index.ts";
 import { MESSAGES, NO_SLOT } from "../../../shared/protocol/index.ts";
 import type { NamespaceConfig, NamespaceType } from "../../config/index.ts";
@@ -9,7 +8,6 @@ import { openFifo } from "./fifo.ts";
 import { addStartReport } from "./hooks.ts";
 import { addIdMaps } from "./id-maps.ts";
 import { addKeyring, needsProcForLabels } from "./labels.ts";
-import { addNetDevices } from "./net-devices.ts";
 import { addResctrlJoin } from "./resctrl.ts";
 import type { Scope } from "./scope.ts";
 import { openSources } from "./sources.ts";
@@ -121,4 +119,12 @@ export function addIdentity(scope: Scope): void {
   if (scope.isNew("network")) builder.add("init", "namespaces", "loopback.up", {}, scope.namespace("network")?.from);
   if (config.hostname !== undefined) builder.add("init", "namespaces", "hostname.set", { name: config.hostname }, "/hostname");
   if (config.domainname !== undefined) builder.add("init", "namespaces", "domainname.set", { name: config.domainname }, "/domainname");
+}
+
+/** As soon as init is in its network namespace: hooks and sysctls find the devices there. */
+function addNetDevices({ builder, config, namespace }: Scope): void {
+  const joined = namespace("network")?.path ?? "";
+  for (const { device, name, from } of config.netDevices) {
+    builder.add("runtime", "namespaces", "netdevice.move", { device, name, namespace: joined }, from);
+  }
 }

@@ -1,7 +1,6 @@
 import { addStartContainerHooks, startReport } from "./hooks.ts";
 import { maySetGroups } from "./id-maps.ts";
 import { addLabels } from "./labels.ts";
-import { addPolicies } from "./policies.ts";
 import { addRlimits } from "./rlimits.ts";
 import type { Scope } from "./scope.ts";
 import { addLoad, capabilitiesForFilter } from "./seccomp.ts";
@@ -87,4 +86,16 @@ function environmentHas(env: readonly string[], name: string): boolean {
 function environmentValue(env: readonly string[], name: string): string {
   const prefix = `${name}=`;
   return env.find((entry) => entry.startsWith(prefix))?.slice(prefix.length) ?? "";
+}
+
+/** How the kernel treats the process: as late as the rights for it allow, because it holds for init's own work too. */
+function addPolicies({ builder, config }: Scope): void {
+  const { process, memoryPolicy, personality } = config;
+  if (process?.scheduler) {
+    const { nice, ...attributes } = process.scheduler;
+    builder.add("init", "process", "process.scheduler", { ...attributes, nice: BigInt(nice) }, "/process/scheduler");
+  }
+  if (process?.ioPriority) builder.add("init", "process", "process.ioPriority", process.ioPriority, "/process/ioPriority");
+  if (memoryPolicy) builder.add("init", "process", "process.memoryPolicy", memoryPolicy, "/linux/memoryPolicy");
+  if (personality !== undefined) builder.add("init", "process", "process.personality", { domain: personality }, "/linux/personality");
 }

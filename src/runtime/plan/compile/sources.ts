@@ -1,10 +1,8 @@
 /** What the intermediate opens or makes before the clone, because init could not: sources of cgroup mounts, filesystems with mapped ids, device nodes. */
-
-import { O } from "../../../shared/linux/index.ts";
+import { O, S } from "../../../shared/linux/index.ts";
 import type { BindMount, DeviceNode, FilesystemMount, MountIdMap } from "../../config/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import { openCgroupSources } from "./cgroup-mounts.ts";
-import { DEVICE_TYPE } from "./device-type.ts";
 import { hasIdMaps, hostId, triples } from "./id-maps.ts";
 import { contextData } from "./mount-label.ts";
 import type { Scope } from "./scope.ts";
@@ -102,3 +100,6 @@ function openDevice(scope: Scope, device: DeviceNode): void {
   const gid = hostId(config.gidMappings, device.gid, `${from}/gid`);
   builder.add("intermediate", "namespaces", "device.open", { path, type: DEVICE_TYPE[type], major, minor, mode, uid, gid, slot }, from);
 }
+
+/** As mknod(2) has it. */
+export const DEVICE_TYPE: Readonly<Record<DeviceNode["type"], number>> = { c: S.IFCHR, b: S.IFBLK, p: S.IFIFO };

@@ -1,14 +1,14 @@
 /** What this host offers, as a document. Reads, and asks systemd; writes nothing. */
-
 import { CAPABILITIES } from "../../../shared/linux/index.ts";
+import { readHierarchies } from "../../cgroup/index.ts";
 import { HOST_FACTS_VERSION, type HostFacts } from "../../check/index.ts";
+import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
+import { KNOWN } from "../../isolation/index.ts";
 import { findResctrl } from "../../resctrl/index.ts";
 import { NAMESPACE_TYPES } from "../../spec/index.ts";
-import { LIVE } from "../host-probe.ts";
-import { findIdProgram } from "../id-programs.ts";
-import { recordCgroup } from "./cgroup.ts";
-import { recordMachines } from "./machines.ts";
+import { hasUserManager, LIVE } from "../host-probe.ts";
+import { findIdProgram } from "../lsm.ts";
 import {
   capabilityNames,
   hugepageSize,
@@ -21,7 +21,6 @@ import {
   seccompActions,
 } from "./parse.ts";
 import { names, readNumber, readText, readWords } from "./read.ts";
-import { recordSystemd } from "./systemd.ts";
 import { idmappedFilesystemsOf, seccompFlagsOf, systemCallsOf } from "./versions.ts";
 
 /** @param stateRoot the directory of the states when --root does not say */
@@ -143,4 +142,75 @@ const PROGRAM_DIRECTORIES = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "
 function recordCriu(): Pick<HostFacts, "criu"> {
   const criu = PROGRAM_DIRECTORIES.map((directory) => `${directory}/criu`).find((path) => host.stat(path) !== undefined);
   return criu === undefined ? {} : { criu };
+}
+
+/**
+ * What is known of virtual machines on this host: of the last one that it has booted
+ * (src/runtime/isolation/boot/accelerator.ts writes it).
+ */
+function recordMachines(): Pick<HostFacts, "machines"> {
+  try {
+    const { accelerator, bootMilliseconds } = JSON.parse(readText(`${KNOWN.directory}/${KNOWN.file}`) ?? "{}") as Record<string, unknown>;
+    if ((accelerator !== "kvm" && accelerator !== "tcg") || !Number.isSafeInteger(bootMilliseconds)) return {};
+    return { machines: { accelerator, bootMilliseconds: bootMilliseconds as number } };
+  } catch (error) {
+    // Others may have written it.
+    if (error instanceof SyntaxError) return {};
+    throw error;
+  }
+}
+
+type Manager = HostFacts["systemd"]["system"];
+
+/** The systemd part of the host facts: who answers. */
+function recordSystemd(): HostFacts["systemd"] {
+  const system = ask(false);
+  const user = hasUserManager() ? ask(true) : undefined;
+  return { ...(system && { system }), ...(user && { user }) };
+}
+
+/** undefined: there is none, or it does not answer. */
+function ask(user: boolean): Manager {
+  try {
+    const found = LIVE.systemd(user);
+    if (found.user !== user) return undefined;
+    const { socket, direct, version, root } = found;
+    return { socket, direct, version: version(), root };
+  } catch (error) {
+    if (error instanceof RuntError) return undefined;
+    throw error;
+  }
+}
+
+/** Cgroups looked into for each hierarchy: on v2 not every one has the files of every controller. */
+const LOOKED_INTO = 8;
+
+/** The cgroup part of the host facts. */
+export function recordCgroup(): HostFacts["cgroup"] {
+  const { version, hierarchies, unified } = readHierarchies();
+  const files = new Set(hierarchies.flatMap(({ mountpoint }) => filesBelow(mountpoint)));
+  return {
+    version,
+    hierarchies: hierarchies.map(({ mountpoint, controllers }) => ({
+      mountpoint,
+      controllers: [...controllers],
+      writable: host.access(mountpoint, host.ACCESS.WRITE),
+    })),
+    ...(unified !== undefined && { unified }),
+    files: [...files].sort(),
+  };
+}
+
+/** The root cgroup has fewer files than the cgroups below it. */
+function filesBelow(mountpoint: string): string[] {
+  const children = names(mountpoint)
+    .map((name) => `${mountpoint}/${name}`)
+    .filter((path) => (host.lstat(path)?.mode ?? 0) >> 12 === 4);
+  return children
+    .slice(0, LOOKED_INTO)
+    .flatMap((path) => names(path).filter((name) => /^[a-z0-9_]+\.[\w.]+$/i.test(name) && isFile(`${path}/${name}`)));
+}
+
+function isFile(path: string): boolean {
+  return (host.lstat(path)?.mode ?? 0) >> 12 === 8;
 }

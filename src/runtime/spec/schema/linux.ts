@@ -1,7 +1,26 @@
 import { z } from "zod";
-import { flag, idMapping, int64, optional, text, textMap, texts, uint32 } from "./common.ts";
+import { flag, idMapping, int64, optional, text, textMap, texts, uint32, uint64 } from "./common.ts";
 import { resources } from "./resources.ts";
-import { seccomp } from "./seccomp.ts";
+
+const argument = z.object({ index: uint32, value: uint64, valueTwo: optional(uint64), op: text });
+
+const syscall = z.object({
+  names: optional(texts),
+  action: text,
+  errnoRet: optional(uint32),
+  args: optional(z.array(argument)),
+});
+
+/** `linux.seccomp`. defaultAction may be left out here because Go's encoders write an empty profile as {}. */
+const seccomp = z.object({
+  defaultAction: optional(text),
+  defaultErrnoRet: optional(uint32),
+  architectures: optional(texts),
+  flags: optional(texts),
+  listenerPath: optional(text),
+  listenerMetadata: optional(text),
+  syscalls: optional(z.array(syscall)),
+});
 
 const device = z.object({
   path: text,

@@ -17,7 +17,7 @@ export const SECURITY = {
   "seccomp.prepare": {
     id: 101,
     actors: ["runtime"],
-    doc: "Compile the profile (canonical text, src/runtime/plan/compile/seccomp-profile.ts) to BPF, or take it from the cache, into this file. enosysForNewer: system calls with a higher number than every one of the profile give ENOSYS. Outcome: names that libseccomp does not know are left out with a warning; a cache that cannot be used is passed over.",
+    doc: "Compile the profile (canonical text, src/runtime/plan/compile/seccomp.ts) to BPF, or take it from the cache, into this file. enosysForNewer: system calls with a higher number than every one of the profile give ENOSYS. Outcome: names that libseccomp does not know are left out with a warning; a cache that cannot be used is passed over.",
     fields: { profile: "str", enosysForNewer: "bool", path: "str" },
   },
   "seccomp.load": {

@@ -1,7 +1,6 @@
 /** The device list as systemd takes it. Source: systemd.resource-control(5), DeviceAllow=. */
 import type { DeviceException, DeviceList } from "../../devices/rule.ts";
-import { type Property, property } from "./property.ts";
-import type { Version } from "./version.ts";
+import { type Property, property, type Version } from "./property.ts";
 
 /** Before this version a device number without a path ("char-136") is not understood. */
 const NUMBERED_GROUPS = 240;

@@ -8,9 +8,8 @@ import { type CgroupHierarchies, type CgroupHierarchy, cgroupDirectories } from 
 import { annotationProperties } from "./annotations.ts";
 import { deviceProperties } from "./devices.ts";
 import { compileLimits } from "./limits.ts";
-import { lastOfEach, type Property, printProperty, property } from "./property.ts";
+import { lastOfEach, type Property, printProperty, property, type Version } from "./property.ts";
 import { parseUnit, type Unit } from "./unit.ts";
-import type { Version } from "./version.ts";
 
 /** How to reach a manager: a socket by path ("@..." is abstract), `direct` without a message bus in between. */
 export interface ManagerSocket {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { compileLimits } from "./limits.ts";
+import { compileLimits, cpuBits, cpuQuota } from "./limits.ts";
 import { printProperty } from "./property.ts";
 
 const writes = (...texts: readonly string[]) =>
@@ -119,4 +119,45 @@ describe("cgroup v1", () => {
     expect(written(1, current, "cpu.cfs_quota_us 10000")).toContain("CPUQuotaPerSecUSec=uint64 500000");
     expect(written(1, current, "cpu.cfs_period_us 10000")).toContain(`CPUQuotaPerSecUSec=${INFINITY}`);
   });
+});
+
+test.each([
+  ["0", [0x01]],
+  ["0-3", [0x0f]],
+  ["1,3,5,7", [0xaa]],
+  ["7-8", [0x80, 0x01]],
+  ["0,16", [0x01, 0x00, 0x01]],
+  [" 2 , 4-5 ", [0x34]],
+  ["3,3,1-3", [0x0e]],
+])("%s", (list, expected) => {
+  expect([...(cpuBits(list) ?? [])]).toEqual(expected);
+});
+
+test.each(["", "a", "1-", "-1", "3-1", "1,,2", "70000", "0-99999999999"])("%j is left to the kernel", (list) => {
+  expect(cpuBits(list)).toBeUndefined();
+});
+
+const INFINITY_OF_QUOTA = "uint64 18446744073709551615";
+
+test.each([
+  // quota, period, microseconds a second, quota that is written
+  [50_000n, 100_000n, "uint64 500000", 50_000n],
+  [100_000n, 50_000n, "uint64 2000000", 100_000n],
+  // 12.345 percent becomes 13.
+  [12_345n, 100_000n, "uint64 130000", 13_000n],
+  [999n, 1_000n, "uint64 1000000", 1_000n],
+  [5_000n, 0n, "uint64 50000", 5_000n],
+  [-1n, 100_000n, INFINITY_OF_QUOTA, -1n],
+  [0n, 100_000n, INFINITY_OF_QUOTA, 0n],
+])("%s of %s", (quota, period, perSecond, written) => {
+  const result = cpuQuota(quota, period, () => 252);
+  expect(result.properties.map(printProperty)).toEqual([
+    `CPUQuotaPeriodUSec=uint64 ${period || 100_000n}`,
+    `CPUQuotaPerSecUSec=${perSecond}`,
+  ]);
+  expect(result.quota).toBe(written);
+});
+
+test("before systemd 242 there is no period", () => {
+  expect(cpuQuota(50_000n, 100_000n, () => 241).properties.map(printProperty)).toEqual(["CPUQuotaPerSecUSec=uint64 500000"]);
 });

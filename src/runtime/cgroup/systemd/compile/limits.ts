@@ -3,10 +3,23 @@
  * would set it back when it is reloaded. Files that are not listed are runt's alone.
  */
 import type { CgroupWrite } from "../../compile/steps.ts";
-import { cpuBits } from "./cpu-set.ts";
-import { lastOfEach, type Property, property } from "./property.ts";
-import { cpuQuota } from "./quota.ts";
-import type { Version } from "./version.ts";
+import { lastOfEach, type Property, property, type Version } from "./property.ts";
+
+const HIGHEST = 0xffff;
+
+/** "0-3,8" as AllowedCPUs has it: bit N of the whole, lowest byte first. undefined for what is no list (the kernel will say so). */
+export function cpuBits(list: string): Uint8Array | undefined {
+  const bytes: number[] = [];
+  for (const part of list.split(",")) {
+    const match = /^\s*(\d{1,5})(?:-(\d{1,5}))?\s*$/.exec(part);
+    if (match === null) return undefined;
+    const first = Number(match[1]);
+    const last = Number(match[2] ?? match[1]);
+    if (last < first || last > HIGHEST) return undefined;
+    for (let cpu = first; cpu <= last; cpu++) bytes[cpu >> 3] = (bytes[cpu >> 3] ?? 0) | (1 << (cpu & 7));
+  }
+  return Uint8Array.from(bytes, (byte) => byte ?? 0);
+}
 
 export interface Limits {
   readonly properties: readonly Property[];
@@ -113,4 +126,38 @@ function parseAmount(value: string): bigint | undefined {
 
 function fileOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
+}
+
+const SECOND = 1_000_000n;
+const PERCENT = 10_000n;
+const DEFAULT_PERIOD = 100_000n;
+/** USEC_INFINITY. */
+const NO_QUOTA = (1n << 64n) - 1n;
+/** CPUQuotaPeriodUSec is new in this version. */
+const PERIODS = 242;
+
+interface Quota {
+  readonly properties: readonly Property[];
+  /** What the kernel is given: the quota rounded up as systemd rounds it, so that a reload changes nothing. */
+  readonly quota: bigint;
+}
+
+/**
+ * CPU quotas: systemd has whole percents of a CPU, the kernel microseconds a period. Microseconds;
+ * quota <= 0 is unlimited.
+ */
+export function cpuQuota(quota: bigint, period: bigint, systemd: Version): Quota {
+  const each = period > 0n ? period : DEFAULT_PERIOD;
+  const perSecond = quota > 0n ? roundUp((quota * SECOND) / each) : NO_QUOTA;
+  return {
+    properties: [
+      ...(systemd() >= PERIODS ? [property("CPUQuotaPeriodUSec", "t", each)] : []),
+      property("CPUQuotaPerSecUSec", "t", perSecond),
+    ],
+    quota: quota > 0n ? (perSecond * each) / SECOND : quota,
+  };
+}
+
+function roundUp(microseconds: bigint): bigint {
+  return ((microseconds + PERCENT - 1n) / PERCENT) * PERCENT;
 }

@@ -27,3 +27,6 @@ export function parseProperty(text: string): Property {
 export function lastOfEach(properties: readonly Property[]): Property[] {
   return [...new Map(properties.map((entry) => [entry.name, entry])).values()];
 }
+
+/** The systemd that will be told: 252. Called only for what not every systemd knows, because the manager may have to be asked. */
+export type Version = () => number;

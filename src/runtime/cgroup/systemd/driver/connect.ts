@@ -2,10 +2,8 @@
 import { RuntError } from "../../../errors/index.ts";
 import * as host from "../../../host/index.ts";
 import type { ManagerSocket, SystemdFacts } from "../compile/index.ts";
-import { managerSockets, SYSTEM_BUS, SYSTEM_MANAGER } from "./address.ts";
 import { BusError, type Connection, openConnection } from "./connection.ts";
 import { createManager, type Manager } from "./manager.ts";
-import { rootOf } from "./root.ts";
 import { openStream, type Peer } from "./stream.ts";
 
 interface Known {
@@ -123,4 +121,95 @@ function explained(error: unknown): unknown {
   if (error instanceof RuntError || !(error instanceof Error)) return error;
   const text = error instanceof BusError ? error.message : `connection failed: ${host.reason(error)}`;
   return new RuntError("cgroup", `systemd: ${text}`, { cause: error });
+}
+
+/** The environment variables that count. */
+interface BusEnvironment {
+  readonly DBUS_SYSTEM_BUS_ADDRESS?: string | undefined;
+  readonly DBUS_SESSION_BUS_ADDRESS?: string | undefined;
+  readonly XDG_RUNTIME_DIR?: string | undefined;
+}
+
+const SYSTEM_BUS = "/run/dbus/system_bus_socket";
+
+/** The manager's own, which only root may use. */
+const SYSTEM_MANAGER: ManagerSocket = { socket: "/run/systemd/private", direct: true };
+
+/**
+ * Where a manager of systemd listens. Pure. In the order in which they are to be tried. For the
+ * system's manager the bus takes less time: a client of systemd's own socket is told of each change of
+ * every unit, which takes systemd longer than all that a container needs of it. The session's bus may
+ * be without a systemd, so the socket of a user's manager comes first. An address in the environment
+ * of the system's bus replaces both; of a user's manager the session bus, as systemctl(1) has it.
+ */
+export function managerSockets(user: boolean, uid: number, environment: BusEnvironment): ManagerSocket[] {
+  if (user) {
+    const runtime = environment.XDG_RUNTIME_DIR || `/run/user/${uid}`;
+    const session = parseAddress(environment.DBUS_SESSION_BUS_ADDRESS);
+    return [{ socket: `${runtime}/systemd/private`, direct: true }, ...onBus(session.length > 0 ? session : [`${runtime}/bus`])];
+  }
+  const given = parseAddress(environment.DBUS_SYSTEM_BUS_ADDRESS);
+  if (given.length > 0) return onBus(given);
+  return [...onBus([SYSTEM_BUS]), ...(uid === 0 ? [SYSTEM_MANAGER] : [])];
+}
+
+function onBus(sockets: readonly string[]): ManagerSocket[] {
+  return sockets.map((socket) => ({ socket, direct: false }));
+}
+
+/** The unix sockets of "unix:path=/run/bus,guid=...;unix:abstract=name", values %-escaped. Other transports are left out. */
+export function parseAddress(text = ""): string[] {
+  return text.split(";").flatMap((entry) => {
+    if (!entry.startsWith("unix:")) return [];
+    const pairs = new Map(
+      entry
+        .slice("unix:".length)
+        .split(",")
+        .map((pair) => pair.split("=", 2) as [string, string]),
+    );
+    const [path, abstract] = [plainValue(pairs.get("path")), plainValue(pairs.get("abstract"))];
+    if (path !== undefined) return [path];
+    return abstract === undefined ? [] : [`@${abstract}`];
+  });
+}
+
+/** undefined for what is missing or malformed. */
+function plainValue(value: string | undefined): string | undefined {
+  try {
+    return value && decodeURIComponent(value);
+  } catch {
+    return undefined;
+  }
+}
+
+const OWN_SCOPE = "/init.scope";
+
+/**
+ * The manager's own cgroup, without asking the manager. undefined: it has to be asked, after it has
+ * taken the authentication.
+ */
+function rootOf({ pid, uid }: Peer): string | undefined {
+  // A manager takes its own user. Whether another's does is to be known before a container is begun.
+  if (pid <= 0 || uid !== host.geteuid()) return undefined;
+  try {
+    // Both see a path from the root of their own cgroup namespace.
+    if (host.readlink(`/proc/${pid}/ns/cgroup`) !== host.readlink("/proc/self/ns/cgroup")) return undefined;
+    return parseRoot(host.readFile(`/proc/${pid}/cgroup`, undefined, true));
+  } catch (error) {
+    if (host.isErrno(error, "ENOENT", "EACCES", "EPERM", "ESRCH")) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * From the text of /proc/PID/cgroup: systemd puts itself into init.scope below its own cgroup, in the hierarchies that it follows processes in.
+ * undefined where it is in none, or in two that differ.
+ */
+export function parseRoot(text: string): string | undefined {
+  const roots = new Set<string>();
+  for (const line of text.split("\n")) {
+    const [, path = ""] = /^(?:\d+:name=systemd|0:):(.*)$/.exec(line) ?? [];
+    if (path.endsWith(OWN_SCOPE)) roots.add(path.slice(0, -OWN_SCOPE.length));
+  }
+  return roots.size === 1 ? [...roots][0] : undefined;
 }

@@ -1,0 +1,131 @@
+import { CAPABILITIES } from "../../../shared/linux/index.ts";
+import { cleanPath, closeNames } from "../../spec/index.ts";
+import type { HostCheck } from "../host/container-files.ts";
+import type { BundleView } from "../host/view.ts";
+import { namespaceOf } from "../namespaces/namespaces.ts";
+import { callerArgumentSizes } from "./arguments.ts";
+
+/** setrlimit(2): no more open files than fs.nr_open, and no hard limit raised without CAP_SYS_RESOURCE. */
+export const rlimitsOfHost: HostCheck = ({ process }, report, { view: { facts } }) => {
+  process?.rlimits?.forEach(({ type, hard }, index) => {
+    const pointer = `/process/rlimits/${index}/hard`;
+    const most = type === "RLIMIT_NOFILE" ? (facts.limits?.nrOpen ?? 0) : 0;
+    if (most > 0 && BigInt(hard) > BigInt(most)) {
+      report.error("rlimit-nofile", pointer, `${hard} open files are more than this kernel allows (fs.nr_open is ${most})`);
+      return;
+    }
+    const { caller } = facts;
+    const own = caller?.rlimits[type]?.[1];
+    if (own === undefined || own === "unlimited" || caller?.effective.includes("CAP_SYS_RESOURCE")) return;
+    if (BigInt(hard) > BigInt(own))
+      report.error(
+        "rlimit-raise",
+        pointer,
+        `the hard limit of ${type} would be raised from ${own} to ${hard}, which takes CAP_SYS_RESOURCE`,
+      );
+  });
+};
+
+/** proc(5), oom_score_adj: lower than the own one takes CAP_SYS_RESOURCE. */
+export const oomScoreOfCaller: HostCheck = ({ process }, report, { view }) => {
+  const wanted = process?.oomScoreAdj;
+  if (!wanted || wanted >= 0 || !view.live || view.facts.caller?.effective.includes("CAP_SYS_RESOURCE")) return;
+  const own = Number(view.text("/proc/self/oom_score_adj") ?? -1000);
+  if (wanted < own)
+    report.error(
+      "oom-score-lower",
+      "/process/oomScoreAdj",
+      `oomScoreAdj would be lowered from ${own} to ${wanted}, which takes CAP_SYS_RESOURCE`,
+    );
+};
+
+/** execve(2): the stack limits what a program is started with. */
+export const argumentsOfHost: HostCheck = (spec, report, { view: { facts } }) => {
+  callerArgumentSizes(spec, report, facts.caller?.rlimits["RLIMIT_STACK"]?.[0]);
+};
+
+const PROFILES = "/sys/kernel/security/apparmor/profiles";
+
+/** apparmor(7): the profile is loaded. */
+export const apparmorProfile: HostCheck = ({ process }, report, { view }) => {
+  const profile = process?.apparmorProfile;
+  if (!profile || profile === "unconfined" || !view.live) return;
+  const text = view.text(PROFILES);
+  if (text === undefined) return;
+  const names = text.split("\n").map((line) => line.replace(/ \([a-z]+\)$/, ""));
+  if (names.includes(profile)) return;
+  const close = closeNames(profile, names);
+  const meant = close.length > 0 ? `; did you mean ${close.join(" or ")}?` : "";
+  report.error("apparmor-profile", "/process/apparmorProfile", `the profile "${profile}" is not loaded${meant}`);
+};
+
+const SETS = ["bounding", "permitted"] as const;
+
+/** capabilities(7): a process can only give what is in its own bounding set. (In a new user namespace it has them all.) */
+export const boundCapabilities: HostCheck = (spec, report, { view: { facts } }) => {
+  const { capabilities } = spec.process ?? {};
+  if (!capabilities || namespaceOf(spec, "user")) return;
+  const own = facts.caller?.bounding ?? [];
+  if (own.length === 0) return;
+  for (const set of SETS) {
+    capabilities[set]?.forEach((name, index) => {
+      if (own.includes(name) || !(CAPABILITIES as readonly string[]).includes(name)) return;
+      report.warning(
+        "capability-unavailable",
+        `/process/capabilities/${set}/${index}`,
+        `the runtime does not have ${name} itself, so that it is left out`,
+      );
+    });
+  }
+};
+
+const RUNTIME = "cpu.rt_runtime_us";
+const PERIOD = "cpu.rt_period_us";
+/** The kernel's default for a group, in microseconds. */
+const USUAL_PERIOD = 1_000_000;
+
+/**
+ * Documentation/scheduler/sched-rt-group: on cgroup v1 real time is handed from group to group, and a
+ * new group has none. Where the groups of the CPU controller are; undefined: this kernel does not
+ * share real time out.
+ */
+function hierarchyOf({ facts: { cgroup } }: BundleView): string | undefined {
+  if (cgroup?.version !== 1 || !cgroup.files?.includes(RUNTIME)) return undefined;
+  return cgroup.hierarchies?.find(({ controllers }) => controllers.includes("cpu"))?.mountpoint;
+}
+
+/** The part of the time that a group has; a group that is made for the container has none. */
+function shareOf(directory: string, { text }: BundleView): number {
+  const runtime = Number(text(`${directory}/${RUNTIME}`) ?? 0);
+  return runtime / Number(text(`${directory}/${PERIOD}`) ?? USUAL_PERIOD);
+}
+
+/** config-linux, cpu: not more than the group above has. */
+export const realtimeBudget: HostCheck = ({ linux }, report, { view }) => {
+  const { realtimeRuntime, realtimePeriod } = linux?.resources?.cpu ?? {};
+  const path = linux?.cgroupsPath;
+  if (!realtimeRuntime || realtimeRuntime < 0 || !path?.startsWith("/") || !view.live) return;
+  const hierarchy = hierarchyOf(view);
+  if (hierarchy === undefined) return;
+  const parent = cleanPath(path).replace(/\/[^/]*$/, "");
+  // The kernel counts for the top what its own settings give.
+  if (parent === "") return;
+  const asked = Number(realtimeRuntime) / Number(realtimePeriod || USUAL_PERIOD);
+  const given = shareOf(hierarchy + parent, view);
+  if (asked > given)
+    report.error(
+      "cpu-realtime-budget",
+      "/linux/resources/cpu/realtimeRuntime",
+      `cpu.realtimeRuntime: ${percent(asked)} of the time, and the cgroup "${parent}" has ${percent(given)}`,
+    );
+};
+
+const percent = (share: number): string => `${Number((share * 100).toPrecision(3))} %`;
+
+/** sched(7): a process in a group without real time may not have a real-time policy. */
+export const realtimePolicy: HostCheck = ({ process, linux }, report, { view }) => {
+  const policy = process?.scheduler?.policy;
+  if ((policy !== "SCHED_FIFO" && policy !== "SCHED_RR") || linux?.resources?.cpu?.realtimeRuntime) return;
+  if (hierarchyOf(view) !== undefined)
+    report.error("cpu-realtime-none", "/process/scheduler/policy", `process.scheduler: ${policy} in a cgroup that has no real time`);
+};

@@ -1,2 +1,0 @@
-export type { Part } from "./parts.ts";
-export { type Schedule, scheduleOf } from "./places.ts";
