@@ -56,7 +56,7 @@ services:
     put("web.env", 'FROM_FILE="file of $WHO"\n');
     put("token", "s3cr3t");
     const script =
-      "echo $FROM_FILE; cat /run/secrets/token; echo; stat -c %a /run/secrets/token; cat /etc/app.conf; echo; grep ' /run/small ' /proc/mounts | cut -d' ' -f3; (echo x > /run/secrets/token) 2>/dev/null || echo fixed";
+      "echo $FROM_FILE; cat /run/secrets/token; echo; stat -c %a /run/secrets/token; cat /etc/app.conf; echo; grep ' /run/small ' /proc/mounts | cut -d' ' -f3; (echo x > /run/secrets/token) 2>/dev/null || echo fixed; cp /bin/busybox /run/small/true && /run/small/true 2>/dev/null || echo unexecuted";
     put(
       "compose.yaml",
       `
@@ -70,7 +70,7 @@ services:
     env_file: web.env
     secrets: [{ source: token, mode: 0400 }]
     configs: [{ source: conf, target: /etc/app.conf }]
-    tmpfs: [/run/small:size=1m]
+    tmpfs: ['/run/small:rw,noexec,size=1m']
 secrets: { token: { file: ./token } }
 configs: { conf: { content: "who=\${WHO}" } }
 `,
@@ -80,7 +80,7 @@ configs: { conf: { content: "who=\${WHO}" } }
     const printed = async () => (await scene.ctl("-g", "shop", "logs", "web")).stdout.trimEnd().split("\n");
     expect(await apply()).toMatchObject({ status: 0, stdout: "task web created\n", stderr: "" });
     await ended();
-    expect(await printed()).toEqual(["file of dotenv", "s3cr3t", "400", "who=dotenv", "tmpfs", "fixed"]);
+    expect(await printed()).toEqual(["file of dotenv", "s3cr3t", "400", "who=dotenv", "tmpfs", "fixed", "unexecuted"]);
     expect((await apply()).stdout).toBe("task web has succeeded already\n");
     put("token", "other");
     expect((await apply()).stdout).toBe("task web started\n");

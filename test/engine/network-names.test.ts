@@ -30,6 +30,37 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("names and proxies in netwo
   };
 
   test(
+    "tasks of two groups find each other in a network of the whole host; nothing leads out of an internal one",
+    async () => {
+      await host.daemon();
+      const shared = { name: "proxy", shared: true };
+      const served = `${serve("80", "db")}; ${WAIT}`;
+      await apply([text("db", { name: "back", internal: true, further: [shared] }, [{ name: "main", script: served }])], "one");
+      const ask = `until wget -q -O - http://db/name 2>/dev/null; do sleep 0.1; done; ip route | grep -c default; ${WAIT}`;
+      await apply([text("web", shared, [{ name: "main", script: ask }])], "two");
+      const inner = `until wget -q -O - http://db/name 2>/dev/null; do sleep 0.1; done; ip route | grep -c default; ${WAIT}`;
+      await apply([text("inner", { name: "back", internal: true }, [{ name: "main", script: inner }])], "one");
+      const of = async (name: string, group: string) =>
+        JSON.parse((await http(scene.socket, "GET", `/v1/tasks/${name}?group=${group}`)).text).containers[0].log;
+      await until(async () => allPrinted(await of("web", "two")) === "db\n1\n");
+      await until(async () => allPrinted(await of("inner", "one")) === "db\n0\n");
+      // The name of the group's own network is not that of the host's.
+      await apply([text("stranger", { name: "proxy" }, [{ name: "main", script: `cat /etc/hosts; echo end; ${WAIT}` }])], "two");
+      await until(async () => /end/.test(allPrinted(await of("stranger", "two"))));
+      expect(allPrinted(await of("stranger", "two"))).not.toMatch(/\bdb\b/);
+      for (const [name, group] of [
+        ["db", "one"],
+        ["inner", "one"],
+        ["web", "two"],
+        ["stranger", "two"],
+      ] as const)
+        await remove(name, group);
+      expect(await host.left()).toEqual([]);
+    },
+    LONGEST_MS,
+  );
+
+  test(
     "tasks of a named network find each other by name while they run; the hosts file of a container that runs is kept current",
     async () => {
       const first = await host.daemon();

@@ -10,7 +10,7 @@ import {
   type NetworkStep,
   networkPlan,
 } from "../plan/index.ts";
-import type { TaskSpec } from "../spec/index.ts";
+import type { NetworkSpec, TaskSpec } from "../spec/index.ts";
 import type { CniResult } from "./answer.ts";
 import { type Attachment, Attachments } from "./attachments.ts";
 import { Bridges } from "./bridges.ts";
@@ -200,10 +200,10 @@ export class TaskNetworks {
     const isBridged = spec.network!.mode !== "none";
     // A task without interfaces needs no subnet, and none of the programs that choose one.
     const bridged = isBridged
-      ? await this.#networks.get(networkName(group, spec.network?.name))
+      ? await this.#networks.get(networkName(group, spec.network))
       : { name: this.#networks.prefix, bridge: "", subnet: "" };
     const further: BridgeNetwork[] = [];
-    for (const { name } of spec.network!.further ?? []) further.push(await this.#networks.get(networkName(group, name)));
+    for (const one of spec.network!.further ?? []) further.push(await this.#networks.get(networkName(group, one)));
     return networkPlan(spec, { bridged, further, leases: this.#leases });
   }
 
@@ -315,9 +315,9 @@ function parentsOf(steps: readonly NetworkStep[]): string[] {
   );
 }
 
-/** Names of groups and networks contain no dot. */
-function networkName(group: string, name: string | undefined): string {
-  return name === undefined ? DEFAULT_NETWORK : `${group}.${name}`;
+/** Names of groups and networks contain no dot. A network of the whole host has no group. */
+function networkName(group: string, { name, shared }: Pick<NetworkSpec, "name" | "shared"> = {}): string {
+  return name === undefined ? DEFAULT_NETWORK : `${shared ? "" : group}.${name}`;
 }
 
 function hasAddress({ ips = [] }: CniResult, address: string): boolean {

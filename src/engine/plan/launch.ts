@@ -258,7 +258,7 @@ function volumeOf(container: ContainerSpec, { target, source }: ImagePlacement["
   return { destination: target, source, type: "bind", options: [...bindOptions(container), "rw"] };
 }
 
-function bindOf(container: ContainerSpec, { target, readOnly }: MountSpec, { path, device, inode }: MountSource): Mount {
+function bindOf(container: ContainerSpec, { target, readOnly, noExec }: MountSpec, { path, device, inode }: MountSource): Mount {
   const ofFile = bindOptions(container).map((option) => (option === NOT_FOLLOWED ? `${NOT_FOLLOWED}=${device}:${inode}` : option));
-  return { destination: target, source: path, type: "bind", options: [...ofFile, readOnly ? "rro" : "rw"] };
+  return { destination: target, source: path, type: "bind", options: [...ofFile, ...(noExec ? ["noexec"] : []), readOnly ? "rro" : "rw"] };
 }

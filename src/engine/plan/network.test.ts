@@ -37,6 +37,46 @@ test("E71: each further network of the group is an interface behind its own brid
   expect(said({ name: "a", further: [{ name: "b" }, { name: "a" }] })).toEqual(["/network/further/1: the task is in a already"]);
 });
 
+test("E71: no way out leads by an internal network, and no port of the host to it", () => {
+  const further = [{ name: "runtd-k-g.db", bridge: "rt-2", subnet: "10.64.16.0/20" }];
+  const network = { name: "front", further: [{ name: "db", internal: true }], ports: [{ container: 80 }] };
+  const { steps } = networkPlan(task(network), { ...PLACES, further });
+  expect(steps.map(({ nat }) => nat)).toEqual([[{ host: 80, container: 80, address: undefined }], undefined]);
+  const [alone] = networkPlan(task({ name: "db", internal: true }), PLACES).steps;
+  expect([alone!.nat, alone!.plugins[0]]).toMatchObject([undefined, { ipam: { routes: [] } }]);
+  expect(said({ name: "db", internal: true, ports: [{ container: 80 }] })).toEqual([
+    "/network/ports: no port of the host leads to an internal network: name another one first",
+  ]);
+  expect(said({ internal: true, shared: true })).toEqual([
+    "/network/internal: needs the name of a network",
+    "/network/shared: needs the name of a network",
+  ]);
+  // The network of a group and that of the host with the same name are two.
+  expect(said({ name: "a", further: [{ name: "a", shared: true }] })).toEqual([]);
+});
+
+test("E71: ports of the addresses of a task that lead to others of it, but not on loopback", () => {
+  const { rules } = networkPlan(task({ redirects: [{ port: 80, to: 8080 }] }), PLACES);
+  expect(rules.split("\n")).toEqual([
+    "*nat",
+    "-A PREROUTING -p tcp --dport 80 -m addrtype --dst-type LOCAL -j REDIRECT --to-ports 8080",
+    "-A OUTPUT -p tcp --dport 80 ! -d 127.0.0.0/8 -m addrtype --dst-type LOCAL -j REDIRECT --to-ports 8080",
+    "COMMIT",
+    "",
+  ]);
+  expect(said({ mode: "none", redirects: [{ port: 80, to: 8080 }] })).toEqual([
+    "/network/redirects: redirected ports need the mode bridge, and the network's is none",
+  ]);
+  expect(
+    said({
+      redirects: [
+        { port: 80, to: 81 },
+        { port: 80, to: 82 },
+      ],
+    }),
+  ).toEqual(["/network/redirects/1: 80/tcp is there twice"]);
+});
+
 test("T16: an interface has its address, its gateway and its MAC; the metadata address is out of reach unless it is asked for", () => {
   const { steps, blocked } = networkPlan(task({ mode: "isolated", interfaces: [CLOUD] }), PLACES);
   expect(steps[0]!.plugins).toEqual([

@@ -159,20 +159,25 @@ function staticIpam({ addresses, gateway }: InterfaceSpec): CniPlugin {
 }
 
 /** The interfaces on bridges, which every task has unless it only has loopback. The host reaches the task through the first of them. */
-function bridged({ mode, interfaces: others, ports }: NetworkSpec, { bridged: own, further = [], leases }: NetworkPlaces): NetworkStep[] {
+function bridged(
+  { mode, interfaces: others, ports, internal, further: asked = [] }: NetworkSpec,
+  { bridged: own, further = [], leases }: NetworkPlaces,
+): NetworkStep[] {
   if (mode === "none") return [];
   const isWayOut = !others.some(({ gateway }) => gateway !== undefined);
   const first = mode === "isolated" ? others.length : 0;
   const forwards = ports.map(({ container, host = container, address }) => ({ host, container, address }));
   return [own, ...further].map((network, index) => {
     const isFirst = index === 0;
+    const isInternal = isFirst ? internal : asked[index - 1]?.internal;
     const needsPlugin = isFirst && ports.some(needsPortmap);
     return {
       name: network.name,
       interface: `eth${first + index}`,
-      plugins: [bridgePlugin(network, leases, isWayOut && isFirst), ...(needsPlugin ? [portmap(ports)] : [])],
+      plugins: [bridgePlugin(network, leases, isWayOut && isFirst && !isInternal), ...(needsPlugin ? [portmap(ports)] : [])],
       needsAddress: true,
-      nat: isFirst && !needsPlugin ? forwards : [],
+      // Without rules the host lets nothing of it out under its own address.
+      ...(isInternal ? {} : { nat: isFirst && !needsPlugin ? forwards : [] }),
     };
   });
 }

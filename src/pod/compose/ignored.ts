@@ -31,7 +31,6 @@ const OF_SERVICE: readonly (readonly [path: string, why: string])[] = [
 
 const OF_FILE: readonly (readonly [path: string, why: string])[] = [
   ["version", "has no effect, as with Compose: leave it out"],
-  ["networks/*/name", "has no effect: a network belongs to its project, and has the name that services call it by"],
   ["networks/*/attachable", CLUSTER],
   ["networks/*/labels", "has no effect: networks have no labels"],
   ["volumes/*/labels", "has no effect: volumes have no labels"],

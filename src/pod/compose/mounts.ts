@@ -11,8 +11,9 @@ type Mount = NonNullable<TaskInput["containers"][number]["mounts"]>[number];
 export function mountsOf(
   { volumes: given = [], tmpfs = [] }: ServiceInput,
   project: ComposeInput,
-  { directory, environment, refuse, needs }: ServicePlace,
+  place: ServicePlace,
 ): { volumes: Volume[]; mounts: Mount[] } {
+  const { directory, environment, refuse, needs } = place;
   const volumes: Volume[] = [];
   const mounts = given.flatMap((one, index): Mount[] => {
     const path = ["volumes", index];
@@ -56,13 +57,35 @@ export function mountsOf(
   for (const [index, text] of (typeof tmpfs === "string" ? [tmpfs] : tmpfs).entries()) {
     const name = `tmpfs-${index}`;
     const [target = "", options = ""] = text.split(":");
-    const wrong = options.split(",").filter((option) => option !== "" && !/^size=\d+[bkmg]?$|^mode=1?777$/.test(option));
-    if (wrong.length > 0) refuse(`only size=N and mode=1777 are supported, not ${wrong.join(" and ")}`, ["tmpfs", index]);
-    const [, size] = /(?:^|,)size=(\d+[bkmg]?)/.exec(options) ?? [];
-    volumes.push({ name, medium: "memory", ...(size === undefined ? {} : { size: bytesOf(size) }) });
-    mounts.push({ volume: name, target });
+    const { size, ...mount } = tmpfsOptions(options.split(",").filter(Boolean), index, place);
+    volumes.push({ name, medium: "memory", ...(size === undefined ? {} : { size }) });
+    mounts.push({ volume: name, target, ...mount });
   }
   return { volumes, mounts };
+}
+
+/** What holds for a directory in memory, whether it is said or not. */
+const ANYWAY = ["rw", "exec", "nosuid", "nodev", "noatime", "mode=1777", "mode=0777", "mode=777"];
+
+/** Source: mount(8), "Mount options for tmpfs". */
+function tmpfsOptions(
+  options: readonly string[],
+  index: number,
+  { refuse, warn }: ServicePlace,
+): { readonly size?: number } & Pick<Mount, "readOnly" | "noExec"> {
+  const path = ["tmpfs", index];
+  const size = options.findLast((one) => /^size=\d+[bkmg]?$/i.test(one))?.slice("size=".length);
+  const others = options.filter((one) => !ANYWAY.includes(one) && !["ro", "noexec"].includes(one) && !/^size=\d+[bkmg]?$/i.test(one));
+  const open = others.filter((one) => /^(?:mode|uid|gid)=\d+$/.test(one));
+  if (open.length > 0) warn(`${open.join(" and ")} has no effect: everybody may write to a directory in memory`, path);
+  const wrong = others.filter((one) => !open.includes(one));
+  if (wrong.length > 0)
+    refuse(`only size, mode, uid, gid, ro, rw, noexec, nosuid and nodev are supported, not ${wrong.join(" and ")}`, path);
+  return {
+    ...(size === undefined ? {} : { size: bytesOf(size.toLowerCase()) }),
+    ...(options.includes("ro") ? { readOnly: true } : {}),
+    ...(options.includes("noexec") ? { noExec: true as const } : {}),
+  };
 }
 
 /** Options of the short form. `z` and `Z` are of SELinux, and the others say what holds without them. */

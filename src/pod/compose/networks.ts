@@ -42,11 +42,31 @@ export function networkOf(
   for (const [name] of all) {
     if (name !== DEFAULT && project.networks?.[name] === undefined) place.refuse(`the file has no network ${name}`, ["networks"]);
   }
-  const [first = { name: DEFAULT }, ...further] = all.map(([name, said]) => {
+  const made = all.map(([name, said]) => {
     const aliases = [...new Set([...names, ...(said?.aliases ?? [])])];
-    return { name: engineName(name), ...(aliases.length === 0 ? {} : { aliases }) };
+    return { ...identityOf(name, project.networks?.[name]), ...(aliases.length === 0 ? {} : { aliases }) };
   });
-  return { ...common, ...first, ...(further.length === 0 ? {} : { further }) };
+  // The way out leads by the first one.
+  const [first = { name: DEFAULT }, ...further] = made.toSorted((a, b) => Number(a.internal ?? false) - Number(b.internal ?? false));
+  if (first.internal && ports.length > 0) place.warn("has no effect: no port of the host leads to an internal network", ["ports"]);
+  return { ...common, ...first, ports: first.internal ? [] : ports, ...(further.length === 0 ? {} : { further }) };
+}
+
+type NetworkInput = NonNullable<NonNullable<ComposeInput["networks"]>[string]>;
+
+/** A network that has a name, or is of another project, is one of the whole host with this name: other projects reach it so. */
+function identityOf(
+  key: string,
+  network: NetworkInput | null | undefined,
+): Pick<Network, "shared" | "internal"> & { readonly name: string } {
+  const { external, name, internal } = network ?? {};
+  const own = typeof external === "object" ? (external.name ?? name) : name;
+  const isShared = own !== undefined || typeof external === "object" || external === true;
+  return {
+    name: engineName(own ?? key),
+    ...(isShared ? { shared: true as const } : {}),
+    ...(internal === true ? { internal: true as const } : {}),
+  };
 }
 
 /** undefined: it says nothing of resolv.conf. */

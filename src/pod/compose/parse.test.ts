@@ -272,8 +272,47 @@ test("directories in memory, with a size", () => {
     ["tmpfs-0", "/run"],
     ["tmpfs-1", "/tmp"],
   ]);
-  expect(told(one("    tmpfs: [/run:uid=5]\n"))).toEqual([
-    "f:5:13: /services/web/tmpfs/0: only size=N and mode=1777 are supported, not uid=5",
+  const mounted = (options: string) => {
+    const { volumes, containers } = only(one(`    tmpfs: ["/run:${options}"]\n`));
+    return { ...volumes[0], ...containers[0]!.mounts[0] };
+  };
+  expect(mounted("rw,noexec,nosuid,nodev,size=65536K")).toEqual({
+    name: "tmpfs-0",
+    medium: "memory",
+    size: 2 ** 26,
+    volume: "tmpfs-0",
+    target: "/run",
+    readOnly: false,
+    noExec: true,
+  });
+  expect(mounted("ro,mode=1777")).toEqual({ name: "tmpfs-0", medium: "memory", volume: "tmpfs-0", target: "/run", readOnly: true });
+  expect(read(one("    tmpfs: [/run:uid=5]\n")).warnings.map(({ message }) => message)).toEqual([
+    "uid=5 has no effect: everybody may write to a directory in memory",
+  ]);
+  expect(told(one("    tmpfs: [/run:huge=always]\n"))).toEqual([
+    "f:5:13: /services/web/tmpfs/0: only size, mode, uid, gid, ro, rw, noexec, nosuid and nodev are supported, not huge=always",
+  ]);
+});
+
+/** Compose specification, "networks", "name", "external", "internal". */
+test("a network with a name, or of another project, is one of the whole host; the way out leads by the first that is not internal", () => {
+  const networks = (spec: string, service = "[db, front]") => {
+    const found = read(
+      `services:\n  web:\n    x-runt-rootfs: /r\n    entrypoint: [x]\n    ports: ["80:80"]\n    networks: ${service}\nnetworks: { ${spec} }\n`,
+    );
+    expect(found.findings).toEqual([]);
+    return [found.tasks[0]!.network, found.warnings.map(({ message }) => message)] as const;
+  };
+  const [network] = networks("db: { internal: true }, front: { external: true }");
+  expect(network).toMatchObject({ name: "front", shared: true, further: [{ name: "db", internal: true }], ports: [{ container: 80 }] });
+  expect(networks("db: { name: shop.db }, front: { external: { name: proxy } }")[0]).toMatchObject({
+    name: "shop-db",
+    shared: true,
+    further: [{ name: "proxy", shared: true }],
+  });
+  expect(networks("db: { internal: true }", "[db]")).toEqual([
+    expect.objectContaining({ name: "db", internal: true, ports: [] }),
+    ["has no effect: no port of the host leads to an internal network"],
   ]);
 });
 

@@ -36,13 +36,10 @@ const network = z
   .strictObject({
     driver: z.enum(["bridge", "default"], { error: "only bridge is supported: only bridges of this host are made" }).optional(),
     driver_opts: driverOptions,
-    name: told,
-    external: flag
-      .pipe(z.literal(false, { error: "only false is supported: networks belong to their project; put the services into one project" }))
-      .optional(),
-    internal: flag
-      .pipe(z.literal(false, { error: "only false is supported: each network has a way out; network_mode none has none" }))
-      .optional(),
+    name: KEY.optional(),
+    // A map is the form of older files.
+    external: z.union([flag, z.strictObject({ name: KEY.optional() })], { error: "write true or false" }).optional(),
+    internal: flag.optional(),
     attachable: told,
     enable_ipv4: flag.pipe(z.literal(true, { error: "only true is supported: networks have IPv4" })).optional(),
     enable_ipv6: flag.pipe(z.literal(false, { error: "only false is supported: networks have IPv4" })).optional(),

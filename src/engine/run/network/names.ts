@@ -27,7 +27,7 @@ export class NetworkNames {
     for (const record of named)
       this.#write(
         record,
-        named.filter((one) => one !== record && one.group === record.group),
+        named.filter((one) => one !== record),
       );
   }
 
@@ -48,12 +48,15 @@ export class NetworkNames {
 }
 
 /** Addresses and names under which one task of a group finds another: one entry for each network that both are in. */
-export function namesFor({ spec }: Pick<TaskRecord, "spec">, other: Pick<TaskRecord, "name" | "spec" | "network">): readonly Named[] {
-  const own = new Set(networksOf(spec).map(({ name }) => name));
-  return networksOf(other.spec).flatMap(({ name, aliases = [] }, index) => {
+export function namesFor(
+  record: Pick<TaskRecord, "group" | "spec">,
+  other: Pick<TaskRecord, "group" | "name" | "spec" | "network">,
+): readonly Named[] {
+  const own = new Set(networksOf(record).map(({ id }) => id));
+  return networksOf(other).flatMap(({ id, aliases = [] }, index) => {
     // Each network gives one address. Addresses are in the order of the networks (plan/network.ts).
     const address = other.network?.addresses[index];
-    return own.has(name) && address !== undefined ? [{ address: withoutPrefix(address), names: [other.name, ...aliases] }] : [];
+    return own.has(id) && address !== undefined ? [{ address: withoutPrefix(address), names: [other.name, ...aliases] }] : [];
   });
 }
 
@@ -68,8 +71,13 @@ export function addressFor(
   return address && withoutPrefix(address);
 }
 
-function networksOf({
-  network,
-}: TaskRecord["spec"]): readonly { readonly name: string; readonly aliases?: readonly string[] | undefined }[] {
-  return network?.name === undefined ? [] : [{ name: network.name, aliases: network.aliases }, ...(network.further ?? [])];
+interface NamedNetwork {
+  /** The same for tasks that are in the same network. */
+  readonly id: string;
+  readonly aliases?: readonly string[] | undefined;
+}
+
+function networksOf({ group, spec: { network } }: Pick<TaskRecord, "group" | "spec">): readonly NamedNetwork[] {
+  if (network?.name === undefined) return [];
+  return [network, ...(network.further ?? [])].map(({ name, shared, aliases }) => ({ id: `${shared ? "" : group}.${name}`, aliases }));
 }

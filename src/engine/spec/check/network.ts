@@ -29,10 +29,12 @@ export function checkNetwork({ network, namespaces, ports, dns }: TaskSpec): Pro
     problems.push(wrong(`interfaces need the mode isolated, and the network's is ${network.mode}`, "network", "interfaces"));
   if (network.name !== undefined && network.mode !== "bridge")
     problems.push(wrong(`a network with a name needs the mode bridge, and the network's is ${network.mode}`, "network", "name"));
-  for (const field of ["aliases", "further"] as const) {
+  if (network.internal && network.ports.length > 0)
+    problems.push(wrong("no port of the host leads to an internal network: name another one first", "network", "ports"));
+  for (const field of ["aliases", "further", "shared", "internal"] as const) {
     if (network[field] !== undefined && network.name === undefined) problems.push(wrong("needs the name of a network", "network", field));
   }
-  for (const at of duplicates([network.name ?? "", ...(network.further ?? []).map(({ name }) => name)])) {
+  for (const at of duplicates([network, ...(network.further ?? [])].map(({ name = "", shared }) => `${shared ? "shared " : ""}${name}`))) {
     problems.push({
       code: "duplicate-name",
       message: `the task is in ${network.further![at - 1]!.name} already`,

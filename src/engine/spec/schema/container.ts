@@ -45,6 +45,7 @@ export const mount = z.strictObject({
   subPath: relativePath.optional().describe("Path within the volume to mount; for volumes with files or of the host."),
   target: absolutePath,
   readOnly: z.boolean().default(false),
+  noExec: z.literal(true).optional().describe("Whether no program may be executed from it."),
   noCopy: z
     .boolean()
     .optional()

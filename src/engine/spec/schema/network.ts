@@ -105,6 +105,15 @@ const via = z.strictObject({
 
 const aliases = z.array(domain).min(1).max(64).optional().describe("Further host names of the task for other tasks of the network.");
 
+const isShared = z
+  .literal(true)
+  .optional()
+  .describe("The network has this name on the whole host: tasks of other groups that say the same are in it, too.");
+const isInternal = z
+  .literal(true)
+  .optional()
+  .describe("No way out leads by this network: there is no default route in it, and no port of the host.");
+
 const hostName = z.strictObject({
   name: domain,
   address: z.union([z.literal("host-gateway"), ip], { error: "is no IP address, and not host-gateway" }),
@@ -126,9 +135,11 @@ export const network = z.strictObject({
     .describe(
       "Name of the network. Tasks of the group in the same network share a bridge, and find each other by their names. For mode bridge.",
     ),
+  shared: isShared,
+  internal: isInternal,
   aliases,
   further: z
-    .array(z.strictObject({ name, aliases }))
+    .array(z.strictObject({ name, shared: isShared, internal: isInternal, aliases }))
     .min(1)
     .max(15)
     .optional()
