@@ -12,8 +12,10 @@ const SLOW = Number(process.env["RUNT_TEST_SLOW"] ?? 1);
  */
 const SECOND_TRY = 1;
 
-/** For what hangs. Nothing that works takes so long, whoever else has the processors. */
-const TIMEOUT = 1_200_000;
+/** For what hangs. No test of one behaviour takes so long, whoever else has the processors; those that repeat it many times say their own time. */
+const TIMEOUT = 180_000;
+/** For lanes whose single tests attack, walk or build for minutes. */
+const LONG_TIMEOUT = 1_200_000;
 
 /** A failure is told whole: what tools/test.sh repeats at its end is all that is known of a run on another machine. */
 const chaiConfig = { truncateThreshold: 2000 };
@@ -22,18 +24,19 @@ const chaiConfig = { truncateThreshold: 2000 };
  * The lanes: `vitest run --project NAME`. All but `unit`, `unit-mocked` and `findings` need root and make real containers, one file at a time
  * unless `maxWorkers` says more.
  */
-const lane = (name: string, retry = 0, maxWorkers = 1) => ({
+const lane = (name: string, { retry = 0, maxWorkers = 1, timeout = TIMEOUT } = {}) => ({
   resolve: { alias: { "runt:host": host } },
   test: {
     name,
     include: [`test/${name}/**/*.test.ts`],
     maxWorkers,
-    testTimeout: TIMEOUT * SLOW,
+    testTimeout: timeout * SLOW,
     retry,
     chaiConfig,
     // What comes about, comes about later where others have the processors.
     expect: { poll: { timeout: (TIMEOUT * SLOW) / 2 } },
-    hookTimeout: TIMEOUT * SLOW,
+    // Some build what their tests use.
+    hookTimeout: LONG_TIMEOUT * SLOW,
   },
 });
 
@@ -50,21 +53,21 @@ export default defineConfig({
     projects: [
       unit("unit", { include: UNIT, exclude: MOCKED, isolate: false }),
       unit("unit-mocked", { include: MOCKED }),
-      lane("native", SECOND_TRY),
-      lane("e2e", SECOND_TRY),
-      lane("differential", SECOND_TRY),
-      lane("clients", SECOND_TRY),
-      lane("findings"),
-      lane("security"),
-      lane("faults"),
-      lane("walk"),
-      lane("readme"),
-      lane("guard", SECOND_TRY),
-      lane("supply"),
-      lane("hosts"),
-      lane("library", SECOND_TRY),
+      lane("native", { retry: SECOND_TRY }),
+      lane("e2e", { retry: SECOND_TRY }),
+      lane("differential", { retry: SECOND_TRY }),
+      lane("clients", { retry: SECOND_TRY, timeout: LONG_TIMEOUT }),
+      lane("findings", { timeout: LONG_TIMEOUT }),
+      lane("security", { timeout: LONG_TIMEOUT }),
+      lane("faults", { timeout: LONG_TIMEOUT }),
+      lane("walk", { timeout: LONG_TIMEOUT }),
+      lane("readme", { timeout: LONG_TIMEOUT }),
+      lane("guard", { retry: SECOND_TRY }),
+      lane("supply", { timeout: LONG_TIMEOUT }),
+      lane("hosts", { timeout: LONG_TIMEOUT }),
+      lane("library", { retry: SECOND_TRY }),
       // Its tests wait for most of their time: for probes, time-outs and back-off. Each file has daemons, directories and cgroups of its own.
-      lane("engine", SECOND_TRY, 3),
+      lane("engine", { retry: SECOND_TRY, maxWorkers: 3 }),
       { ...lane("guest"), test: { ...lane("guest").test, include: ["test/guest/cases/*.test.ts"] } },
     ],
   },
