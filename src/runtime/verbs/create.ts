@@ -1,9 +1,11 @@
 /** create and run: compile the bundle, make the container; run starts it, too, and in the foreground waits for its end. */
-import { type HeadStart, hint } from "../execute/head-start/index.ts";
-import { becomeMonitor, type Execution, type MonitorOptions, newContainer, waitUntilReady } from "../execute/index.ts";
+
+import { memoryPressure } from "../cgroup/index.ts";
+import { begin, cancel, type HeadStart, hint } from "../execute/head-start/index.ts";
+import { becomeMonitor, type Execution, type MonitorOptions, newContainer, recordExit, waitUntilReady } from "../execute/index.ts";
 import * as host from "../host/index.ts";
-import { phase } from "../host/index.ts";
-import { type CreateOptions, compileFor, type RuntimeOptions } from "../prepare/index.ts";
+import { phase, separateDescriptors } from "../host/index.ts";
+import { type CreateOptions, compileFor, type OutputLog, type RuntimeOptions } from "../prepare/index.ts";
 
 /** The caller cancels the head start after an error. @throws RuntError; then nothing is left */
 export function create(options: RuntimeOptions, request: CreateOptions, headStart: HeadStart): Execution {
@@ -32,4 +34,37 @@ export function run(options: RuntimeOptions, request: CreateOptions, runOptions:
     host.unblockSignals();
     waitUntilReady(sockets, pid, host.pidfdOpen(pid));
   }
+}
+
+interface RecordedOptions extends MonitorOptions {
+  /** Called when the container is made. */
+  readonly made: (execution: Execution) => void;
+}
+
+/** What is written meanwhile, and at the end. */
+interface RecordFiles {
+  /** Of the record. */
+  readonly path: string;
+  readonly outputLog: OutputLog | undefined;
+}
+
+/** create and run --detach with an exit record: a monitor that no process waits for stays with the container. Returns in the caller's process only. */
+export function makeRecorded(options: RuntimeOptions, request: CreateOptions, recordedOptions: RecordedOptions, files: RecordFiles): void {
+  phase?.("verb", "verbs");
+  recordExit(options.root, request, files, {
+    separateDescriptors,
+    make(unattended) {
+      const headStart = begin(request.preserveFds, request.expectPlan === undefined);
+      try {
+        hint(headStart, options, unattended);
+        return newContainer(options.root, compileFor(options, unattended), headStart);
+      } catch (error) {
+        cancel(headStart);
+        throw error;
+      }
+    },
+    made: recordedOptions.made,
+    watch: (execution, record) => becomeMonitor(execution, recordedOptions, record),
+    memoryPressure,
+  });
 }

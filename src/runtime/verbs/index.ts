@@ -1,6 +1,6 @@
 export { startSlice, stopSlice } from "../cgroup/systemd/index.ts";
 export { checkpoint } from "./checkpoint.ts";
-export { create, run } from "./create.ts";
+export { create, makeRecorded, run } from "./create.ts";
 export { remove } from "./delete.ts";
 export { type ContainerEvent, processes, stats, statsJson, streamEvents } from "./events.ts";
 export { exec } from "./exec.ts";
@@ -8,7 +8,6 @@ export { kill, killRunning } from "./kill.ts";
 export { type ListVisitor, list } from "./list.ts";
 export { changeMounts } from "./mounts.ts";
 export { pause, resume } from "./pause.ts";
-export { makeRecorded } from "./recorded.ts";
 export { restore } from "./restore.ts";
 export { start } from "./start.ts";
 export { update } from "./update.ts";

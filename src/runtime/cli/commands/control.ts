@@ -1,14 +1,13 @@
 /** Verbs of a container that exists, of which the command line says little more than its id. */
-
 import { RuntError } from "../../errors/index.ts";
 import { killBelow } from "../../execute/index.ts";
 import * as host from "../../host/index.ts";
+import type { RuntimeOptions } from "../../prepare/index.ts";
 import { closeNames } from "../../spec/index.ts";
-import { describe } from "../../state/index.ts";
+import { describe, listIds } from "../../state/index.ts";
 import * as verbs from "../../verbs/index.ts";
 import { absolutePath, type Verb } from "../context.ts";
 import { print } from "../output.ts";
-import { forEachMatch } from "../select.ts";
 import { updateResources, updateSchemata } from "../update-resources.ts";
 
 export const state: Verb = ({ options, positionals }) => {
@@ -81,3 +80,30 @@ export const changeMounts: Verb = ({ options, positionals }) => {
   verbs.changeMounts(options, id, action, absolutePath(file));
   return 0;
 };
+
+/** A verb on every container whose id matches a regular expression (crun's --regex), whatever fails. @throws RuntError the first failure, with the number of further ones */
+function forEachMatch({ root }: RuntimeOptions, pattern: string, act: (id: string) => void): void {
+  const expression = compilePattern(pattern);
+  const failures: RuntError[] = [];
+  for (const id of listIds(root).filter((candidate) => expression.test(candidate))) {
+    try {
+      act(id);
+    } catch (error) {
+      if (!(error instanceof RuntError)) throw error;
+      // Deleted since the listing.
+      if (error.code !== "id-unknown") failures.push(new RuntError(error.code, `${id}: ${error.message}`, error.details));
+    }
+  }
+  const [first, ...others] = failures;
+  if (!first) return;
+  throw others.length === 0 ? first : new RuntError(first.code, `${first.message} (and ${others.length} more)`, first.details);
+}
+
+/** It need not match the whole id, as for regexec(3). */
+function compilePattern(pattern: string): RegExp {
+  try {
+    return new RegExp(pattern);
+  } catch (cause) {
+    throw new RuntError("usage", `--regex: invalid regular expression "${pattern}"`, { cause });
+  }
+}

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { ContainerEvent } from "../verbs/index.ts";
-import { EVENTS_HEADING, eventLine } from "./events-table.ts";
+import type { ContainerEvent } from "../../verbs/index.ts";
+import { EVENTS_HEADING, eventLine } from "./events.ts";
 
 function event(memory: { usage: bigint; limit: bigint }, pids: { current: bigint; limit: bigint }): ContainerEvent {
   const ioServiceBytes = [
