@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { hierarchiesIn } from "../../src/runtime/cgroup/index.ts";
 import { parseSubordinates } from "../../src/runtime/check/namespaces/host-ids.ts";
 import { describeOther, findLoader, parseElf, parseFirstLine } from "../../src/runtime/check/process/executable.ts";
-import { findResctrl } from "../../src/runtime/resctrl/mount.ts";
+import { findResctrl } from "../../src/runtime/resctrl/schemata.ts";
 import { parseMountinfo } from "../../src/shared/linux/index.ts";
 import { random } from "../support/random.ts";
 

@@ -1,7 +1,7 @@
 /** The machine's room knows a pod by the annotations that the other rooms know, of which it imports nothing. */
+
 import { expect, it } from "vitest";
-import { MANAGERS } from "../../src/runtime/config/cri/identity.ts";
-import { SIZE_FIELDS, sizeKey } from "../../src/runtime/config/cri/sandbox.ts";
+import { MANAGERS, SIZE_FIELDS, sizeKey } from "../../src/runtime/config/cri/sandbox.ts";
 import { POD_KEYS, podPart, podResources } from "../../src/runtime/isolation/asked/pod.ts";
 
 it("K2, K3, K4: what a container is, and of which sandbox", () => {

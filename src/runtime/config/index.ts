@@ -1,6 +1,5 @@
 export { deriveCapabilities, NO_CAPABILITIES } from "./capabilities.ts";
-export { findAll, roleOf } from "./cri/identity.ts";
-export { readSize, type Sandbox, SIZE_FIELDS, type Size, sandboxOf, sizeKey } from "./cri/sandbox.ts";
+export { findAll, readSize, roleOf, type Sandbox, SIZE_FIELDS, type Size, sandboxOf, sizeKey } from "./cri/sandbox.ts";
 export { OWN } from "./cri/size.ts";
 export {
   type DeriveContext,

@@ -1,4 +1,4 @@
-export { checkFacts, loadBundle, readConfig } from "./bundle.ts";
+export { checkFacts, encodingText, loadBundle, readConfig, unreadableConfig } from "./bundle.ts";
 export { type Compiled, compileBundle, defined, isDemanded } from "./compile.ts";
 export { compileFor } from "./compile-for.ts";
 export { compileDigested, type DigestedPlan } from "./digest.ts";
@@ -14,4 +14,3 @@ export { type HostProbe, LIVE } from "./host-probe.ts";
 export { apparmorEnabled } from "./lsm.ts";
 export type { CreateOptions, OutputLog, RuntimeOptions } from "./options.ts";
 export { checkTerminal, requireOwnTerminal } from "./terminal.ts";
-export { encodingText, unreadableConfig } from "./unreadable-config.ts";

@@ -2,7 +2,7 @@
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { type GroupRef, monitorExists, pathOf } from "./group.ts";
-import { findResctrl } from "./mount.ts";
+import { findResctrl } from "./schemata.ts";
 
 const POINTER = "/linux/intelRdt";
 

@@ -2,6 +2,7 @@
  * The text of a resctrl `schemata` file (Documentation/filesystems/resctrl.rst): one resource a line, "L3:0=ff;1=c0", with blanks
  * in front that line the colons up. Pure.
  */
+import { parseMountLine } from "../../shared/linux/index.ts";
 
 /** Allocation by resource and domain: "L3" -> "0" -> "ff". */
 export type Schemata = ReadonlyMap<string, ReadonlyMap<string, string>>;
@@ -63,4 +64,16 @@ function hexadecimal(text: string): bigint | undefined {
 
 function roundUp(value: bigint, step: bigint): bigint {
   return ((value + step - 1n) / step) * step;
+}
+
+const USUAL_PLACE = "/sys/fs/resctrl";
+
+/**
+ * Where the resctrl filesystem is mounted, from the text of /proc/PID/mountinfo (proc_pid_mountinfo(5)): the usual place if it is
+ * there, else the first whole mount of it. undefined: nowhere.
+ */
+export function findResctrl(mountinfo: string): string | undefined {
+  const lines = mountinfo.split("\n").filter((line) => line.includes(" - resctrl "));
+  const found = lines.flatMap(parseMountLine).filter(({ root }) => root === "/");
+  return (found.find(({ point }) => point === USUAL_PLACE) ?? found[0])?.point;
 }

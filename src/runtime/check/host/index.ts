@@ -12,7 +12,6 @@ import { overlayDirectories } from "../mounts/overlays.ts";
 import { rootOwner, subordinateIds } from "../namespaces/host-ids.ts";
 import { clocks, hostNamespaces, namespaceFiles, sandboxFits, sandboxThere } from "../namespaces/host-namespaces.ts";
 import { sysctlFiles } from "../namespaces/host-sysctl.ts";
-import { workingDirectory } from "../process/host-cwd.ts";
 import {
   apparmorProfile,
   argumentsOfHost,
@@ -21,6 +20,7 @@ import {
   realtimeBudget,
   realtimePolicy,
   rlimitsOfHost,
+  workingDirectory,
 } from "../process/host-process.ts";
 import { program } from "../process/host-program.ts";
 import { affinityCpus, memoryNodes, quotaAboveHost } from "../resources/host-cpus.ts";

@@ -1,8 +1,11 @@
 import { CLONE_NEW } from "../../../shared/linux/index.ts";
 import { MESSAGES, type OpArgs, type OpName } from "../../../shared/protocol/index.ts";
 import * as host from "../../host/index.ts";
+import { separateDescriptors } from "../../host/index.ts";
 import type { Plan } from "../../plan/index.ts";
+import { disabled } from "../../testing/index.ts";
 import type { EarlyHelper, HeadStart } from "../execution.ts";
+import { type Progress, showProgress } from "../progress.ts";
 import { endHelper } from "../rollback.ts";
 
 /** What a helper gets beside its operations. */
@@ -56,4 +59,32 @@ export function cancel(headStart: HeadStart): void {
   const { helper } = headStart;
   headStart.helper = undefined;
   if (helper) endHelper(helper);
+}
+
+/**
+ * The first thing that is done for a new container: to be called before anything is opened.
+ * @param starts whether a helper may be started before the plan is known
+ */
+export function begin(preserveFds: number, starts: boolean): HeadStart {
+  separateDescriptors(preserveFds);
+  if (!starts || disabled("head-start")) return { progress: undefined, helper: undefined };
+  const progress = showProgress();
+  return { progress, helper: startHelper(progress) };
+}
+
+/** undefined: there is no second processor for it, or it cannot be started so. */
+function startHelper({ fd, page }: Progress): EarlyHelper | undefined {
+  const pair: number[] = [];
+  try {
+    pair.push(...host.socketpair());
+    const [socket = -1, theirs = -1] = pair;
+    const pid = host.spawnHelperEarly(["plan", String(theirs), "early", String(fd)], [theirs, fd], page);
+    host.close(theirs);
+    if (pid !== undefined) return { pid, socket, page, namespaces: 0, clone: 0 };
+    host.close(socket);
+  } catch (error) {
+    if (!(error instanceof Error && "errno" in error)) throw error;
+    for (const end of pair) host.close(end);
+  }
+  return undefined;
 }

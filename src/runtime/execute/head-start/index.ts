@@ -8,6 +8,5 @@
  */
 
 export type { HeadStart } from "../execution.ts";
-export { adopt, cancel } from "./adopt.ts";
-export { begin } from "./begin.ts";
+export { adopt, begin, cancel } from "./adopt.ts";
 export { hint } from "./hint.ts";

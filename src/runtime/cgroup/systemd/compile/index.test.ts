@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { HYBRID_HOST, UNIFIED_HOST } from "../../../../../test/support/hosts.ts";
 import type { ResourceConfig } from "../../../config/index.ts";
-import { compileUnit, type SystemdFacts, type UnitInput } from "./index.ts";
+import { compileUnit, deviceProperties, type SystemdFacts, type UnitInput } from "./index.ts";
 import { parseProperty, printProperty } from "./property.ts";
 
 const SYSTEM: SystemdFacts = { socket: "/run/systemd/private", direct: true, version: () => 252, root: "", user: false };
@@ -100,4 +100,51 @@ test("every property of a plan reads as what it was printed from", () => {
   for (const host of [UNIFIED_HOST, HYBRID_HOST]) {
     for (const text of compileUnit(host, SYSTEM, LIMITED).steps.join.properties) expect(printProperty(parseProperty(text))).toBe(text);
   }
+});
+
+const LIST = {
+  defaultAllow: false,
+  exceptions: [
+    { type: "b", major: -1, minor: -1, access: "m" },
+    { type: "c", major: -1, minor: 3, access: "r" },
+    { type: "c", major: 1, minor: 3, access: "rwm" },
+    { type: "c", major: 136, minor: -1, access: "rw" },
+  ],
+} as const;
+const ALL = { defaultAllow: true, exceptions: [] };
+const ALL_BUT_ONE = { defaultAllow: true, exceptions: [{ type: "b", major: 8, minor: 0, access: "w" }] } as const;
+
+function compile(list: Parameters<typeof deviceProperties>[0], systemd: number) {
+  const warnings: string[] = [];
+  return {
+    properties: deviceProperties(
+      list,
+      () => systemd,
+      (text) => warnings.push(text),
+    ).map(printProperty),
+    warnings,
+  };
+}
+
+test("what is allowed, in systemd's words", () => {
+  expect(compile(LIST, 252)).toEqual({
+    properties: ["DevicePolicy='strict'", "DeviceAllow=@a(ss) [('block-*', 'm'), ('/dev/char/1:3', 'rwm'), ('char-136', 'rw')]"],
+    warnings: ["systemd 252 cannot name the devices c *:3"],
+  });
+});
+
+test("systemd before 240 knows no numbered groups", () => {
+  const { properties, warnings } = compile(LIST, 239);
+  expect(properties[1]).toBe("DeviceAllow=@a(ss) [('block-*', 'm'), ('/dev/char/1:3', 'rwm')]");
+  expect(warnings).toEqual(["systemd 239 cannot name the devices c *:3", "systemd 239 cannot name the devices c 136:*"]);
+});
+
+test("everything allowed", () => {
+  expect(compile(ALL, 252)).toEqual({ properties: ["DevicePolicy='auto'", "DeviceAllow=@a(ss) []"], warnings: [] });
+});
+
+test("exceptions to everything: systemd must not open them", () => {
+  const { properties, warnings } = compile(ALL_BUT_ONE, 252);
+  expect(properties).toEqual(["DevicePolicy='strict'", "DeviceAllow=@a(ss) []"]);
+  expect(warnings).toHaveLength(1);
 });
