@@ -27,10 +27,10 @@ PROTOCOL_SOURCES := $(wildcard src/shared/protocol/*.ts src/shared/protocol/*/*.
 PROTOCOL_HEADERS := $(addprefix $(GEN)/protocol/,embedded.h errors.h exit_record.h log.h messages.h monitor.h operations.h page.h \
 	plan.h prepared.h state_summary.h trace_area.h)
 PROGRAM_OBJECTS := $(PROGRAM_SOURCES:native-bindings/%.c=$(B)/%.o) $(SHARED_SOURCES:native-bindings/%.c=$(B)/%.o)
-# The libraries, the daemon and its client run on Node: no part of the program.
-NODE_WINGS := node executor engine pod runtd runtctl
-TS_SOURCES := $(shell find src $(foreach wing,$(NODE_WINGS),-path src/$(wing) -prune -o) -name '*.ts' -not -name '*.test.ts' -print 2>/dev/null)
-LIBRARY_SOURCES := $(shell find $(NODE_WINGS:%=src/%) src/shared -name '*.ts' -not -name '*.test.ts' 2>/dev/null)
+# The libraries and the daemon run on Node, and the client is a program of its own: no part of the program.
+OTHER_WINGS := node executor engine pod runtd runtctl
+TS_SOURCES := $(shell find src $(foreach wing,$(OTHER_WINGS),-path src/$(wing) -prune -o) -name '*.ts' -not -name '*.test.ts' -print 2>/dev/null)
+LIBRARY_SOURCES := $(shell find $(OTHER_WINGS:%=src/%) src/shared -name '*.ts' -not -name '*.test.ts' 2>/dev/null)
 
 WARNINGS := -Wall -Wextra -Werror -Wshadow -Wvla -Wformat=2 -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wcast-qual \
 	-Wwrite-strings -Wnull-dereference -Wconversion -Wno-sign-conversion
@@ -40,7 +40,7 @@ CFLAGS := -std=gnu17 -O2 $(WARNINGS) $(HARDENING) -ffunction-sections -fdata-sec
 CPPFLAGS := -D_GNU_SOURCE -isystem $(B)/quickjs/include -isystem $(B)/libseccomp/include -I$(GEN) -idirafter $(B)/kernel-headers
 LDFLAGS := -static -no-pie -Wl,--gc-sections -Wl,-z,noexecstack -Wl,-z,norelro -Wl,-T,native-bindings/program/image.ld -Wl,-T,$(GEN)/text.ld -Wl,-e,host_start
 
-# Everything that what is in bin/ needs: runtctl hands over to dist/, and runtd starts runt-pause.
+# Everything that what is in bin/ needs: runtd is of dist/, and starts runt-pause.
 .PHONY: all
 all: library
 
@@ -187,11 +187,10 @@ bin/runt-pause: native-bindings/pause/pause.c native-bindings/pause/connect.c na
 	$(Q)$(FOR_EVERYBODY) $@
 
 # ---- the npm package: dist/ (docs/library)
-dist/executor/index.js: $(LIBRARY_SOURCES) tools/bundle-client.ts $(wildcard tools/bundle-client/*) tools/see-through.ts src/library.tsconfig.json src/executor/tsconfig.json tsconfig.json package.json | $(SETUP)
+dist/executor/index.js: $(LIBRARY_SOURCES) src/library.tsconfig.json src/executor/tsconfig.json tsconfig.json package.json | $(SETUP)
 	@rm -rf dist
 	@echo "  tsc dist"
 	$(Q)node_modules/.bin/tsc -p src/library.tsconfig.json || { rm -rf dist; exit 1; }
-	$(Q)$(TSX) tools/bundle-client.ts || { rm -rf dist; exit 1; }
 	@chmod +x dist/runtd/main.js
 
 # The daemon, under the name that the npm package gives it.

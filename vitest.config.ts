@@ -1,7 +1,12 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
-const host = fileURLToPath(new URL("test/support/node-host.ts", import.meta.url));
+const inSupport = (name: string) => fileURLToPath(new URL(`test/support/${name}.ts`, import.meta.url));
+/** What tests have of the host module and of the client's platform, which are there in the executables only. */
+const alias = [
+  { find: "runt:host", replacement: inSupport("node-host") },
+  { find: /^(?:\.\.?\/)+platform\/index\.ts$/, replacement: inSupport("client-platform") },
+];
 
 /** How much slower than usual the machine is (test/guest). */
 const SLOW = Number(process.env["RUNT_TEST_SLOW"] ?? 1);
@@ -25,7 +30,7 @@ const chaiConfig = { truncateThreshold: 2000 };
  * unless `maxWorkers` says more.
  */
 const lane = (name: string, { retry = 0, maxWorkers = 1, timeout = TIMEOUT } = {}) => ({
-  resolve: { alias: { "runt:host": host } },
+  resolve: { alias },
   test: {
     name,
     include: [`test/${name}/**/*.test.ts`],
@@ -44,7 +49,7 @@ const UNIT = ["src/**/*.test.ts", "test/unit/**/*.test.ts", "tools/**/*.test.ts"
 /** Tests that replace modules have them for themselves. The others share what a worker has loaded, which takes a third of the time. */
 const MOCKED = ["src/**/*.mocked.test.ts", "test/unit/**/*.mocked.test.ts", "tools/**/*.mocked.test.ts"];
 const unit = (name: string, options: Readonly<{ include: string[]; exclude?: string[]; isolate?: boolean }>) => ({
-  resolve: { alias: { "runt:host": host } },
+  resolve: { alias },
   test: { name, chaiConfig, testTimeout: TIMEOUT * SLOW, hookTimeout: TIMEOUT * SLOW, ...options },
 });
 

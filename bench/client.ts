@@ -1,27 +1,22 @@
 /**
- * How long `runtctl` takes, as an executable and as a program of Node, as root:
+ * How long `runtctl` takes, as root:
  *
  *   tsx bench/client.ts [--rounds N]
- *
- * Both ask the same daemon, in turns.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { baseLayer, writeLayout } from "../test/engine/image-files.ts";
-import { BenchDaemon, CLIENTS, type Client } from "./engine-daemon.ts";
+import { BenchDaemon } from "./engine-daemon.ts";
 import { describe, machine } from "./machine.ts";
-import { median, summarize } from "./stats.ts";
-
-// Node reads these at each start.
-delete process.env["NODE_EXTRA_CA_CERTS"];
+import { summarize } from "./stats.ts";
 
 const { values } = parseArgs({ options: { rounds: { type: "string", default: "15" } } });
 
 /** What is timed, and what is done afterwards without being timed. */
 interface Scenario {
   readonly what: string;
-  run(client: Client): Promise<number>;
+  run(): Promise<number>;
   after?(): Promise<void>;
 }
 
@@ -33,36 +28,36 @@ try {
   const image = `oci:${work}/image:v1`;
   const file = join(work, "one.yaml");
   writeFileSync(file, JSON.stringify({ name: "one", containers: [{ name: "main", image, command: "/bin/sleep", args: ["1000"] }] }));
+  const compose = join(work, "compose.yaml");
+  writeFileSync(
+    compose,
+    "services: { web: { image: docker.io/library/web:1, ports: [8080:80] }, db: { image: docker.io/library/db:1 } }\n",
+  );
   const scenarios: readonly Scenario[] = [
-    { what: "`--version`", run: (client) => daemon.ctl(["--version"], client) },
-    { what: "`get`", run: (client) => daemon.ctl(["get"], client) },
-    { what: "`apply -f`, one task", run: (client) => daemon.ctl(["apply", "-f", file], client), after: () => daemon.remove(["one"]) },
+    { what: "`--version`", run: () => daemon.ctl(["--version"]) },
+    { what: "`validate -f`, a Compose file", run: () => daemon.ctl(["validate", "-f", compose]) },
+    { what: "`get`", run: () => daemon.ctl(["get"]) },
+    { what: "`apply -f`, one task", run: () => daemon.ctl(["apply", "-f", file]), after: () => daemon.remove(["one"]) },
     {
       what: "`run --rm`, without a network",
-      run: (client) => daemon.ctl(["run", "--rm", "--network", "none", "--image", image, "--", "/bin/true"], client),
+      run: () => daemon.ctl(["run", "--rm", "--network", "none", "--image", image, "--", "/bin/true"]),
     },
   ];
   await daemon.ready();
-  console.log(`Node ${process.versions.node}. ${describe(machine(resolve("bin/runt")))}\n`);
-  console.log("| runtctl | rounds | executable | on Node | ratio |\n| --- | ---: | ---: | ---: | ---: |");
+  console.log(`${describe(machine(resolve("bin/runt")))}\n`);
+  console.log("| runtctl | rounds | milliseconds |\n| --- | ---: | ---: |");
   for (const { what, run, after } of scenarios) {
-    const rounds: (readonly [native: number, node: number])[] = [];
+    const times: number[] = [];
     // The first round is not counted: it fills caches.
     for (let round = 0; round <= Number(values.rounds); round++) {
-      const times = { native: 0, node: 0 };
-      for (const side of round % 2 === 0 ? (["native", "node"] as const) : (["node", "native"] as const)) {
-        times[side] = await run(CLIENTS[side]);
-        await after?.();
-      }
-      if (round > 0) rounds.push([times.native, times.node]);
+      const time = await run();
+      await after?.();
+      if (round > 0) times.push(time);
     }
-    const cells = [0, 1].map((side) => summarize(rounds.map((round) => round[side]!)));
-    const ratio = median(rounds.map(([native, node]) => native / node));
-    console.log(
-      `| ${[what, rounds.length, ...cells.map((one) => `${one.median.toFixed(1)} (${one.minimum.toFixed(1)})`), ratio.toFixed(2)].join(" | ")} |`,
-    );
+    const { median, minimum } = summarize(times);
+    console.log(`| ${what} | ${times.length} | ${median.toFixed(1)} (${minimum.toFixed(1)}) |`);
   }
-  console.log("\nRatios: the median of those of each round. Times: milliseconds, the median and in brackets the minimum.");
+  console.log("\nThe median, and in brackets the minimum.");
 } finally {
   await daemon.end();
   rmSync(work, { recursive: true, force: true });

@@ -27,9 +27,8 @@ export interface Footprint {
 const DIST = resolve("dist");
 const RUNT = resolve("bin/runt");
 
-/** The client as it is installed, and the one of Node, to which that one hands over. */
-export const CLIENTS = { native: [resolve("bin/runtctl")], node: [process.execPath, join(DIST, "runtctl/main.js")] } as const;
-export type Client = (typeof CLIENTS)[keyof typeof CLIENTS];
+/** The client as it is installed. */
+const RUNTCTL = resolve("bin/runtctl");
 
 export class BenchDaemon {
   readonly directory = mkdtempSync(join(tmpdir(), "runt-bench-engine-"));
@@ -94,18 +93,18 @@ export class BenchDaemon {
   /** Wall milliseconds of `runtctl get`, as a user has it. */
   clientGetMs(): number {
     const begun = performance.now();
-    execFileSync(CLIENTS.native[0], ["-s", this.socket, "get"], { stdio: "ignore" });
+    execFileSync(RUNTCTL, ["-s", this.socket, "get"], { stdio: "ignore" });
     return performance.now() - begun;
   }
 
   /** Milliseconds of `runtctl` with these words, as a user has it. */
-  ctl(words: readonly string[], [program, ...first]: Client = CLIENTS.native): Promise<number> {
-    return timed(program, [...first, "-s", this.socket, ...words]);
+  ctl(words: readonly string[]): Promise<number> {
+    return timed(RUNTCTL, ["-s", this.socket, ...words]);
   }
 
   /** `runtctl get NAME -o json`. */
   shown(name: string): string {
-    return execFileSync(CLIENTS.native[0], ["-s", this.socket, "get", name, "-o", "json"], { encoding: "utf8" });
+    return execFileSync(RUNTCTL, ["-s", this.socket, "get", name, "-o", "json"], { encoding: "utf8" });
   }
 
   /** Deletes tasks, and returns when nothing is left of them. */

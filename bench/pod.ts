@@ -11,7 +11,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { baseLayer, writeLayout } from "../test/engine/image-files.ts";
-import { BenchDaemon, CLIENTS, type Client } from "./engine-daemon.ts";
+import { BenchDaemon } from "./engine-daemon.ts";
 import { describe, machine } from "./machine.ts";
 import { inNamespace, prepareHierarchies } from "./namespace.ts";
 import { Podman } from "./podman.ts";
@@ -81,8 +81,6 @@ interface Round {
   /** The same request by a client that runs already, as a cluster's or a program's is. */
   readonly direct: number;
   readonly peer: number;
-  /** `runtctl apply` by the client on Node. */
-  readonly node: number;
 }
 
 /** Until the request has ended and the pod is ready. */
@@ -107,14 +105,12 @@ async function measure(scenario: Scenario, rounds: number, podman: Podman, daemo
   const { name, running, options } = scenario;
   const file = join(work, `${name}.yaml`);
   writeFileSync(file, scenario.file);
-  const applied = async (isFirst: boolean, client: Client) => {
-    const time = await untilReady(daemon, running, () => daemon.ctl(["apply", "-f", file], client));
+  const own = async (isFirst: boolean) => {
+    const time = await untilReady(daemon, running, () => daemon.ctl(["apply", "-f", file]));
     if (isFirst) expectReady(daemon.shown(name));
     await daemon.remove([name]);
-    return time;
+    return { own: time };
   };
-  const own = async (isFirst: boolean) => ({ own: await applied(isFirst, CLIENTS.native) });
-  const node = async (isFirst: boolean) => ({ node: await applied(isFirst, CLIENTS.node) });
   const direct = async () => {
     const time = await untilReady(daemon, running, () => daemon.call("POST", "/v1/apply", { text: scenario.file }));
     await daemon.remove([name]);
@@ -130,7 +126,7 @@ async function measure(scenario: Scenario, rounds: number, podman: Podman, daemo
   // The first round of each is not counted: it fills caches.
   for (let round = 0; round <= rounds; round++) {
     // Neither is always the first.
-    const sides = round % 2 === 0 ? [own, node, direct, peer] : [peer, direct, node, own];
+    const sides = round % 2 === 0 ? [own, direct, peer] : [peer, direct, own];
     let times = {};
     for (const side of sides) times = { ...times, ...(await side(round === 0)) };
     if (round > 0) found.push(times as Round);
@@ -143,13 +139,12 @@ async function measureRuns(rounds: number, podman: Podman, daemon: BenchDaemon, 
   const words = ["run", "--rm", "--network", "none", "--pull", "prefer-cached", "--image", image, "--", "/bin/true"];
   const sides = {
     own: () => daemon.ctl(words),
-    node: () => daemon.ctl(words, CLIENTS.node),
     peer: () => podman.once("localhost/app:v1", "/bin/true"),
   };
   const found: Round[] = [];
   for (let round = 0; round <= rounds; round++) {
-    const order = ["own", "node", "peer"] as const;
-    const times = { own: 0, node: 0, peer: 0, direct: Number.NaN };
+    const order = ["own", "peer"] as const;
+    const times = { own: 0, peer: 0, direct: Number.NaN };
     for (const side of round % 2 === 0 ? order : order.toReversed()) times[side] = await sides[side]();
     if (round > 0) found.push(times);
   }
@@ -175,13 +170,11 @@ async function inside(work: string): Promise<void> {
   try {
     await daemon.ready();
     console.log(`${podman.run("--version").trim()}. ${describe(machine(resolve("bin/runt")))}\n`);
-    console.log(
-      "| pod | rounds | runtctl apply / Podman | interface / Podman | runtctl apply | interface | runtctl apply on Node | podman kube play |",
-    );
-    console.log("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
+    console.log("| pod | rounds | runtctl apply / Podman | interface / Podman | runtctl apply | interface | podman kube play |");
+    console.log("| --- | ---: | ---: | ---: | ---: | ---: | ---: |");
     const only = values.only?.split(",");
     const print = (what: string, rounds: readonly Round[]) => {
-      const times = (["own", "direct", "node", "peer"] as const).map((field) => summarize(rounds.map((round) => round[field])));
+      const times = (["own", "direct", "peer"] as const).map((field) => summarize(rounds.map((round) => round[field])));
       const cells = times.map((one) => `${one.median.toFixed(0)} (${one.minimum.toFixed(0)})`);
       const ratios = (["own", "direct"] as const).map((field) => median(rounds.map((round) => round[field] / round.peer)).toFixed(2));
       console.log(`| ${[what, rounds.length, ...ratios, ...cells].join(" | ").replaceAll(/NaN(?: \(NaN\))?/g, "")} |`);

@@ -54,10 +54,10 @@ Comment:
 
 Files: usr/bin/runtctl
 Copyright: $(date -u -d "@$SOURCE_DATE_EPOCH" +%Y) the authors of runt; of QuickJS, Fabrice Bellard and Charlie Gordon; of musl, Rich Felker and others;
- of commander, TJ Holowaychuk and others; of libgcc, Free Software Foundation
-License: Apache-2.0 and Expat and GPL-3+-with-GCC-exception
+ of commander, TJ Holowaychuk and others; of yaml, Eemeli Aro; of zod, Colin McDonnell; of libgcc, Free Software Foundation
+License: Apache-2.0 and Expat and ISC and GPL-3+-with-GCC-exception
 Comment:
- The program contains QuickJS, musl, commander (Expat) and libgcc, linked statically: NOTICE and third-party beside this file.
+ The program contains QuickJS, musl, commander, zod (Expat), yaml (ISC) and libgcc, linked statically: NOTICE and third-party beside this file.
 
 Files: usr/libexec/runt/runt-pause
 Copyright: $(date -u -d "@$SOURCE_DATE_EPOCH" +%Y) the authors of runt; of musl, Rich Felker and others; of libgcc, Free Software Foundation
@@ -67,13 +67,7 @@ Files: usr/lib/runt/node_modules/*
 Copyright: the authors of each package, as its licence file says
 License: Expat or ISC
 Comment:
- Packages of npm that runtd and runtctl run with, unchanged, each with its licence file.
-
-Files: usr/lib/runt/dist/runtctl/*
-Copyright: $(date -u -d "@$SOURCE_DATE_EPOCH" +%Y) the authors of runt; of commander, TJ Holowaychuk and others; of yaml, Eemeli Aro; of zod, Colin McDonnell
-License: Apache-2.0 and Expat and ISC
-Comment:
- client.js contains commander (Expat), parsers.js yaml (ISC) and zod (Expat), whose licence files are in usr/lib/runt/node_modules.
+ Packages of npm that runtd runs with, unchanged, each with its licence file.
 
 License: Expat
  Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated
@@ -143,7 +137,7 @@ Description: OCI container runtime that plans before it acts
  plan" prints the plan. It is one static program without dependencies.
  .
  runtd and runtctl run tasks: groups of containers with dependencies, health
- checks and restarts. runtd and some verbs of runtctl need Node.js 20 or newer. The service is not
+ checks and restarts. runtd needs Node.js 20 or newer. The service is not
  enabled by itself: "systemctl enable --now runtd". Its containers go on when
  it is stopped, upgraded or removed.
 EOF

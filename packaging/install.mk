@@ -4,15 +4,14 @@ SHARE := $(DESTDIR)$(PREFIX)/share
 # Where the shells look by themselves below PREFIX/share. Debian keeps /usr/share/zsh/site-functions for the administrator.
 ZSH_COMPLETIONS ?= zsh/site-functions
 COMPLETION_FILES = bash=bash-completion/completions/runt zsh=$(ZSH_COMPLETIONS)/_runt fish=fish/vendor_completions.d/runt.fish
-# The daemon of tasks and its client, and what they need besides Node. The client is an executable, which hands over to its program of Node what only that can do.
+# The daemon of tasks with what it needs besides Node, and its client.
 PROGRAMS := runtd runtctl
-CLIENT_ON_NODE := $(PREFIX)/libexec/runt/runtctl
 LIBDIR := $(PREFIX)/lib/runt
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 CLIENT_COMPLETIONS = bash=bash-completion/completions/runtctl zsh=$(ZSH_COMPLETIONS)/_runtctl fish=fish/vendor_completions.d/runtctl.fish
 # Started by runtd for a task whose containers share namespaces, and by nobody else.
 HOLDER := $(PREFIX)/libexec/runt/runt-pause
-INSTALLED = $(DESTDIR)$(PREFIX)/bin/runt $(PROGRAMS:%=$(DESTDIR)$(PREFIX)/bin/%) $(DESTDIR)$(HOLDER) $(DESTDIR)$(CLIENT_ON_NODE) $(DESTDIR)$(UNITDIR)/runtd.service \
+INSTALLED = $(DESTDIR)$(PREFIX)/bin/runt $(PROGRAMS:%=$(DESTDIR)$(PREFIX)/bin/%) $(DESTDIR)$(HOLDER) $(DESTDIR)$(UNITDIR)/runtd.service \
 	$(SHARE)/man/man8/runt.8 $(SHARE)/man/man8/runt-*.8 $(SHARE)/man/man8/runtd.8 $(SHARE)/man/man1/runtctl.1 \
 	$(foreach file,$(CLIENT_COMPLETIONS),$(SHARE)/$(lastword $(subst =, ,$(file)))) \
 	$(foreach file,$(COMPLETION_FILES),$(SHARE)/$(lastword $(subst =, ,$(file)))) \
@@ -35,8 +34,7 @@ install: bin/runt bin/runt-pause bin/runtctl $(B)/runt.spdx.json dist/executor/i
 	install -d $(DESTDIR)$(LIBDIR)/bin
 	ln -s ../../../bin/runt $(DESTDIR)$(LIBDIR)/bin/runt
 	ln -s ../../../libexec/runt/runt-pause $(DESTDIR)$(LIBDIR)/bin/runt-pause
-	sed "s|@PROGRAM@|runtd|g; s|@LIBDIR@|../lib/runt|" packaging/launcher.sh | install -m 0755 /dev/stdin $(DESTDIR)$(PREFIX)/bin/runtd
-	sed "s|@PROGRAM@|runtctl|g; s|@LIBDIR@|../../lib/runt|" packaging/launcher.sh | install -m 0755 /dev/stdin $(DESTDIR)$(CLIENT_ON_NODE)
+	install -m 0755 packaging/launcher.sh $(DESTDIR)$(PREFIX)/bin/runtd
 	sed "s|@BINDIR@|$(PREFIX)/bin|" packaging/runtd.service > $(DESTDIR)$(UNITDIR)/runtd.service
 	@set -e; for file in $(CLIENT_COMPLETIONS); do \
 		text=$$(bin/runtctl completion "$${file%%=*}"); \

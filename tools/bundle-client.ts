@@ -1,115 +1,86 @@
 /**
- * src/runtctl -> dist/runtctl/, the client on Node in two files: a short-lived client spends most of its time finding and reading modules. client.js has what every verb takes, and
- * commander; parsers.js what few take, the parsers of files with zod and yaml. Their licences are in NOTICE. main.js runs both with the code that V8 has made of them, client.cache and
- * parsers.cache (src/runtctl/cached-main.ts). It is a CommonJS module, whose loader takes less time than that of ES modules.
+ * src/runtctl/main.ts -> build/client/gen/embed.S, by way of build/client/bundle/*.js and build/client/bytecode/*.bin: the client of the daemon, as tools/bundle.ts makes bin/runt.
  *
- * Usage: tsx tools/bundle-client.ts [--uncached] (in the repository). --uncached: without what V8 makes of them
+ * Two modules: "program" with all that `runtctl` does, the parsers of files too, which is evaluated when the engine image is made; and "main", which calls it at every start.
+ *
+ * Usage: tsx tools/bundle-client.ts [--debug] (in the repository; build/bytecode-compiler must exist)
  */
-import { spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
-import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { rmSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { build, type Plugin } from "esbuild";
-import { seeThroughIndexes } from "./see-through.ts";
+import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
+import { IMAGE_PLACE } from "../src/shared/protocol/index.ts";
+import { compile } from "./bundle/bytecode.ts";
+import { writeEmbed } from "./bundle/embed.ts";
+import { writeInputs } from "./bundle/inputs.ts";
 
-const SOURCES = "src/runtctl";
-const CLIENT = "dist/runtctl";
-const BUNDLED = "dist/runtctl.new";
+const output = resolve("build/client");
+const bundle = join(output, "bundle");
+const bytecode = join(output, "bytecode");
+const platform = (name: string) => resolve("src/runtctl/platform", `${name}.ts`);
+/** What commander has of Node in `bin/runt`, too. */
+const shim = (name: string) => resolve("src/runtime/host/shims", `${name}.ts`);
+const { values: options } = parseArgs({ options: { debug: { type: "boolean", default: false } } });
 
-const { values } = parseArgs({ options: { uncached: { type: "boolean", default: false } } });
-
-/** What client.js leaves to parsers.js. */
-const apart: Plugin = {
-  name: "apart",
-  setup({ onResolve }) {
-    onResolve({ filter: /\/on-node\/parsers\.ts$|^\.\/parsers\.ts$/ }, ({ path, kind }) => {
-      if (kind !== "dynamic-import") return { errors: [{ text: `${path} is for import() only: every start would load it` }] };
-      return { path: "./parsers.js", external: true };
-    });
-    onResolve({ filter: /\/(?:engine|pod)\/index\.ts$|^(?:zod|yaml)$/ }, ({ path }) => ({
-      errors: [{ text: `${path} is for src/runtctl/on-node/parsers: every start would load it` }],
-    }));
-  },
+/** The executable has one host module, under one name. */
+const oneHost: Plugin = {
+  name: "one-host",
+  setup: ({ onResolve }) => onResolve({ filter: /^runt:client$/ }, () => ({ path: "runt:host", external: true })),
 };
 
-/** Messages are English. The other languages of zod are a quarter of what would be read at each start. */
+const PACKAGES = /^(?:commander|zod|yaml)(?:\/|$)/;
+/** Where what Node has is used, and has a part in its place. */
+const USERS = /\/node_modules\/(?:commander|zod|yaml)\/|\/src\/(?:pod|engine\/spec)\//;
+
+/** The engine's index names all of the engine. What nobody uses of it is left out, and with it what is of Node; that nothing of Node is left is checked below. */
+const withoutNode: Plugin = {
+  name: "without-node",
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^[@a-z]/ }, ({ path, importer, kind }) =>
+      kind === "entry-point" || PACKAGES.test(path) || USERS.test(importer) ? undefined : { path, external: true, sideEffects: false },
+    ),
+};
+
+/** "main" finds the program beside it, in the image. */
+const besideProgram: Plugin = {
+  name: "beside-program",
+  setup: ({ onResolve }) => onResolve({ filter: /^\.\/command\.ts$/ }, () => ({ path: "./program.js", external: true })),
+};
+
+/** Messages are English. The other languages of zod are a third of it. */
 const english: Plugin = {
   name: "english",
-  setup({ onLoad }) {
-    onLoad({ filter: /\/zod\/v4\/locales\/index\.js$/ }, () => ({ contents: 'export { default as en } from "./en.js";' }));
-  },
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /\/zod\/v4\/locales\/index\.js$/ }, () => ({ contents: 'export { default as en } from "./en.js";' })),
 };
 
-/** commander starts programs for subcommands that are programs; here there are none, and the module takes 2 ms of each start. */
-const later: Plugin = {
-  name: "later",
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^node:child_process$/ }, ({ path, importer }) =>
-      importer.includes("/node_modules/commander/") ? { path, namespace: "later" } : undefined,
-    );
-    onLoad({ filter: /.*/, namespace: "later" }, ({ path }) => ({
-      contents: `exports.spawn = (...args) => require(${JSON.stringify(path)}).spawn(...args);`,
-    }));
-  },
-};
-
-interface Bundle {
-  readonly plugins?: readonly Plugin[];
-  /** In front of it. */
-  readonly banner?: string;
-  /** Without comments and white space. */
-  readonly isDense?: boolean;
-}
-
-async function bundled(entry: string, { plugins = [], banner = "", isDense = false }: Bundle = {}): Promise<string> {
-  const { outputFiles } = await build({
-    ...{ entryPoints: [`${SOURCES}/${entry}.ts`], outdir: BUNDLED, write: false, bundle: true },
-    ...{ format: "cjs", platform: "node", target: "node20", logLevel: "warning" },
-    // What import.meta.url is in an ES module.
-    define: { "import.meta.url": "MODULE_URL" },
-    banner: { js: banner },
-    minifyWhitespace: isDense,
-    plugins: [...plugins, seeThroughIndexes({ testing: false })],
+async function bundled(name: string, entry: string, plugins: readonly Plugin[]): Promise<Metafile["outputs"]> {
+  const { metafile } = await build<BuildOptions & { metafile: true }>({
+    ...{ entryPoints: [entry], outfile: join(bundle, `${name}.js`), bundle: true, metafile: true, logLevel: "warning" },
+    ...{ format: "esm", platform: "neutral", mainFields: ["module", "main"], target: "es2023" },
+    ...{ minifySyntax: true, minifyWhitespace: !options.debug, legalComments: "none", preserveSymlinks: true },
+    inject: [platform("globals")],
+    define: { "process.arch": JSON.stringify(process.arch) },
+    plugins: [...plugins, oneHost, withoutNode, english],
+    alias: {
+      "node:process": platform("commander"),
+      "node:crypto": platform("crypto"),
+      "node:events": shim("events"),
+      "node:path": shim("path"),
+      "node:fs": shim("none"),
+      "node:child_process": shim("none"),
+    },
   });
-  return outputFiles.map(({ text }) => text).join("");
+  const foreign = Object.values(metafile.outputs).flatMap(({ imports }) =>
+    imports.flatMap(({ path }) => (["runt:host", "./program.js"].includes(path) ? [] : path)),
+  );
+  if (foreign.length > 0) throw new Error(`${entry} uses what is not in the executable: ${foreign.join(", ")}`);
+  return metafile.outputs;
 }
 
-/** A script has no modules of its own: what loads them comes from main.js. */
-function asFunction(module: string): string {
-  const text = module.replaceAll('import("./parsers.js")', "load()");
-  if (/\bimport\(/.test(text)) throw new Error("an import() whose module is not known when the client is built");
-  if (/[^\0-\x7f]/.test(text)) throw new Error("the client has other characters than those of ASCII");
-  const whole = `(function (require, load, MODULE_URL) {\nvar module = {};\n${text}return module.exports;\n})`;
-  return `//${createHash("sha256").update(whole).digest("hex")}\n${whole}`;
-}
-
-const main = await bundled("cached-main", { banner: 'const MODULE_URL = require("node:url").pathToFileURL(__filename).href;' });
-const client = asFunction(await bundled("main", { plugins: [apart, later] }));
-const parsers = asFunction(await bundled("on-node/parsers", { plugins: [english], isDense: true }));
-rmSync(BUNDLED, { recursive: true, force: true });
-mkdirSync(BUNDLED);
-writeFileSync(`${BUNDLED}/main.js`, main);
-writeFileSync(`${BUNDLED}/client.js`, client);
-writeFileSync(`${BUNDLED}/parsers.js`, parsers);
-// The package above says that its files are ES modules.
-writeFileSync(`${BUNDLED}/package.json`, `${JSON.stringify({ type: "commonjs" })}\n`);
-chmodSync(`${BUNDLED}/main.js`, 0o755);
-rmSync(CLIENT, { recursive: true, force: true });
-renameSync(BUNDLED, CLIENT);
-if (!values.uncached) await compile();
-
-/** Runs them once, for V8's code. */
-async function compile(): Promise<void> {
-  const { outputFiles } = await build({
-    entryPoints: ["tools/bundle-client/warm.ts"],
-    write: false,
-    bundle: true,
-    format: "cjs",
-    platform: "node",
-  });
-  const words = ["-e", outputFiles[0]!.text, resolve(CLIENT), resolve("tools/bundle-client")];
-  const { status, stderr } = spawnSync(process.execPath, words, { stdio: ["ignore", "ignore", "pipe"], env: {} });
-  // The status for a daemon that does not answer.
-  if (status !== 3) throw new Error(`the client does not run: ${stderr}`);
-}
+rmSync(bundle, { recursive: true, force: true });
+const outputs = [await bundled("program", "src/runtctl/command.ts", []), await bundled("main", "src/runtctl/main.ts", [besideProgram])];
+writeInputs(join(output, "bundle-inputs.txt"), Object.assign({}, ...outputs));
+const names = ["program", "main"];
+compile({ bundle, bytecode }, names, options.debug);
+writeEmbed(join(output, "gen/embed.S"), "tools/bundle-client.ts", { names, places: [IMAGE_PLACE.evaluated, IMAGE_PLACE.read], bytecode });

@@ -15,8 +15,8 @@ import { parseArgs } from "node:util";
 import { type BuildOptions, build, type Metafile, type Plugin, type StdinOptions } from "esbuild";
 import { IMAGE_PLACE } from "../src/shared/protocol/index.ts";
 import { compile } from "./bundle/bytecode.ts";
-import { writeInputs } from "./bundle/chunks.ts";
 import { writeEmbed } from "./bundle/embed.ts";
+import { writeInputs } from "./bundle/inputs.ts";
 import { runtimeSources } from "./bundle/sources.ts";
 
 const MAIN = "src/runtime/cli/main.ts";

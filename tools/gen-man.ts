@@ -6,12 +6,14 @@
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import "./host-on-node.ts";
 import { manPages } from "./man-page.ts";
-import { taskPages } from "./man-page-tasks.ts";
+
+const { taskPages } = await import("./man-page-tasks.ts");
 
 const DIRECTORY = "man";
 const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
-const pages = new Map([...manPages(version), ...(await taskPages(version))]);
+const pages = new Map([...manPages(version), ...taskPages(version)]);
 
 mkdirSync(DIRECTORY, { recursive: true });
 const present = new Map(readdirSync(DIRECTORY).map((name) => [name, readFileSync(join(DIRECTORY, name), "utf8")]));

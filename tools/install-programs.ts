@@ -1,6 +1,6 @@
 /**
- * Put runtd and runtctl with everything that they need below a directory: the compiled package, the npm packages that it depends on (of those with native
- * code only this machine's), and a launcher for each. Node itself is the host's.
+ * Put runtd with everything that it needs below a directory: the compiled package, the npm packages that it depends on (of those with native
+ * code only this machine's), and a launcher. Node itself is the host's.
  *
  * Usage: tsx tools/install-programs.ts DIRECTORY
  */
@@ -33,22 +33,16 @@ function isKept(path: string): boolean {
 rmSync(directory, { recursive: true, force: true });
 mkdirSync(directory, { recursive: true });
 for (const path of ["dist", "package.json", ...needed]) cpSync(path, join(directory, path), { recursive: true, filter: isKept });
-// runtctl is a CommonJS module (tools/bundle-client.ts), which starts sooner without the loader of ES modules.
-for (const [program, load] of [
-  ["runtd", "import"],
-  ["runtctl", "require"],
-]) {
-  const path = join(directory, `${program}.cjs`);
-  writeFileSync(
-    path,
-    `"use strict";
+const program = join(directory, "runtd.cjs");
+writeFileSync(
+  program,
+  `"use strict";
 // Readable by every Node: an old one is told what is missing.
 if (Number(process.versions.node.split(".")[0]) < 20) {
-  process.stderr.write("${program}: Node.js 20 or newer is needed, and this is " + process.versions.node + "\\n");
+  process.stderr.write("runtd: Node.js 20 or newer is needed, and this is " + process.versions.node + "\\n");
   process.exit(69);
 }
-${load}("./dist/${program}/main.js");
+import("./dist/runtd/main.js");
 `,
-  );
-  chmodSync(path, 0o644);
-}
+);
+chmodSync(program, 0o644);

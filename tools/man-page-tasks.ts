@@ -1,21 +1,21 @@
 /** Manual pages of runtctl and runtd, made from what their command lines are made of. Pure: data in, text out. */
 import type { Command, Option } from "commander";
 import { programOf } from "../src/runtctl/program.ts";
-import { allVerbs, VERBS } from "../src/runtctl/verbs/index.ts";
+import { VERBS } from "../src/runtctl/verbs/index.ts";
 import { USAGE } from "../src/runtd/config.ts";
 import { heading, literal, page, paragraphs, terms } from "./man-text.ts";
 
 const NEVER = () => {};
 
-export async function taskPages(version: string): Promise<ReadonlyMap<string, string>> {
+export function taskPages(version: string): ReadonlyMap<string, string> {
   return new Map([
-    ["runtctl.1", await clientPage(version)],
+    ["runtctl.1", clientPage(version)],
     ["runtd.8", daemonPage(version)],
   ]);
 }
 
-async function clientPage(version: string): Promise<string> {
-  const program = programOf(await allVerbs(), version, NEVER);
+function clientPage(version: string): string {
+  const program = programOf(VERBS, version, NEVER);
   return page({ name: "runtctl", section: 1, version, source: "src/runtctl" }, [
     ...heading("NAME", ["runtctl \\- client of runtd: groups of containers on this host"]),
     ...heading("SYNOPSIS", ["\\fBruntctl\\fR [options] \\fIcommand\\fR [command options] [arguments...]"]),

@@ -1,9 +1,11 @@
-# bin/runtctl: the client of the daemon as one executable, with the program and the host module of bin/runt. What only Node can do the client on Node does: dist/runtctl.
+# bin/runtctl: the client of the daemon as one executable, with the program and the host module of bin/runt.
 # Included by the top Makefile.
 
 CLIENT := $(B)/client
 CLIENT_OBJECTS := $(patsubst native-bindings/client/%.c,$(CLIENT)/%.o,$(sort $(wildcard native-bindings/client/*.c)))
-CLIENT_PROGRAM := $(addprefix $(B)/program/,alloc.o image.o invocation.o modules.o stack.o)
+CLIENT_PROGRAM := $(addprefix $(B)/program/,image.o invocation.o modules.o stack.o) $(CLIENT)/program/alloc.o
+# The parsers of files are in the image, too.
+CLIENT_ARENA := 12 << 20
 # Of these the linker takes what is called.
 CLIENT_LIBRARY := $(filter $(B)/host/%.o $(B)/shared/%.o,$(PROGRAM_OBJECTS))
 
@@ -13,10 +15,14 @@ $(CLIENT)/%.o: native-bindings/client/%.c $(B)/quickjs/version | $(B)/kernel-hea
 	$(Q)$(CC) $(HOST_CFLAGS) -MMD -MP -c $< -o $@
 -include $(CLIENT_OBJECTS:.o=.d)
 
+$(CLIENT)/program/alloc.o: native-bindings/program/alloc.c native-bindings/program/alloc.h native-bindings/client/build.mk | $(B)/kernel-headers
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(HOST_CFLAGS) -DFIRST_ARENA='((size_t)$(CLIENT_ARENA))' -c $< -o $@
+
 $(CLIENT)/gen/embed.S: $(LIBRARY_SOURCES) $(BUNDLE_TOOLS) package.json package-lock.json $(BYTECODE_COMPILER) $(B)/.mode
 	@mkdir -p $(CLIENT)
 	@echo "  bundle $@"
-	$(Q)$(TSX) tools/bundle-native-client.ts $(if $(DEBUG),--debug)
+	$(Q)$(TSX) tools/bundle-client.ts $(if $(DEBUG),--debug)
 
 $(CLIENT)/embed.o: $(CLIENT)/gen/embed.S
 	$(Q)$(CC) -c $< -o $@

@@ -1,6 +1,7 @@
 /** What `bin/runtctl` has of the host module, and its own functions. Errors and descriptors are as there (native-bindings/host/host.d.ts). */
 declare module "runt:client" {
   export {
+    accept,
     argv,
     build,
     close,
@@ -9,7 +10,6 @@ declare module "runt:client" {
     getenv,
     getpid,
     isatty,
-    memfd,
     monotonic,
     nextSignal,
     open,
@@ -17,7 +17,10 @@ declare module "runt:client" {
     readSome,
     realpath,
     setNonBlocking,
+    sha256,
+    stat,
     strerror,
+    tryMkdir,
     utf8Decode,
     utf8Encode,
     windowSize,
@@ -27,10 +30,19 @@ declare module "runt:client" {
 
   /** Run what promises wait for, until nothing of it is left. */
   export function runJobs(): void;
-  /** Block these signals. Returns a signalfd(2) of them. */
-  export function holdSignals(numbers: readonly number[]): number;
-  /** Unblock them, and close that descriptor. */
-  export function releaseSignals(numbers: readonly number[], descriptor: number): void;
-  /** Replace this process by a program, with its environment; `stdin`: a descriptor of a file that becomes its standard input, from its beginning (-1: none). */
-  export function execute(path: string, argv: readonly string[], stdin: number): never;
+  /** Block this signal. Returns a signalfd(2) of it. */
+  export function holdSignal(number: number): number;
+  /** Unblock it, and close that descriptor. */
+  export function releaseSignal(number: number, descriptor: number): void;
+  /** Send this signal to this process. */
+  export function raise(number: number): void;
+  /** Every key of the terminal is a byte of its own, until it is given back or this process ends by itself. */
+  export function takeTerminal(fd: number): void;
+  export function giveBackTerminal(): void;
+  /** A socket that listens at this port (0: a free one) of this address or name of the host, and does not block. An unknown name throws ENXIO. */
+  export function listen(address: string, port: number): number;
+  /** The port of a socket. */
+  export function localPort(fd: number): number;
+  /** shutdown(2) with SHUT_WR. */
+  export function endSending(fd: number): void;
 }

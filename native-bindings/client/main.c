@@ -1,10 +1,11 @@
-/* bin/runtctl: run the module "main" (src/runtctl/native-main.ts), which ends the process. */
+/* bin/runtctl: run the module "main" (src/runtctl/main.ts), which ends the process. */
 #include "../program/main.h"
 
 #include "../host/function.h"
 #include "../program/image.h"
 #include "../program/modules.h"
 #include "../program/stack.h"
+#include "client.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -42,5 +43,6 @@ int main(int argc, char **argv) {
     JSModuleDef *module;
     JSValue promise = host_evaluate_module(ctx, "main", &module);
     if (!JS_IsException(promise)) JS_Throw(ctx, JS_PromiseResult(ctx, promise));
+    client_restore_terminal();
     _exit(host_report(ctx));
 }

@@ -14,18 +14,19 @@ static const JSCFunctionListEntry build_fields[] = {
 #define FUNCTIONS(F) \
     F("argv", 0, host_js_argv) \
     F("getenv", 1, host_getenv) \
-    F("exit", 1, host_exit) \
-    F("loadModule", 1, host_js_load_module) \
+    F("exit", 1, client_exit) \
     F("utf8Encode", 1, host_utf8_encode) \
     F("utf8Decode", 1, host_utf8_decode) \
+    F("sha256", 1, host_sha256) \
     F("open", 2, host_open) \
     F("close", 1, host_close) \
     F("write", 2, host_write) \
     F("realpath", 1, host_realpath) \
+    F("stat", 1, host_stat) \
+    F("tryMkdir", 2, host_try_mkdir) \
     F("isatty", 1, host_isatty) \
     F("windowSize", 1, host_window_size) \
     F("getpid", 0, host_getpid) \
-    F("memfd", 2, host_memfd) \
     F("poll", 3, host_poll) \
     F("connect", 1, host_connect) \
     F("setNonBlocking", 1, host_set_non_blocking) \
@@ -34,10 +35,16 @@ static const JSCFunctionListEntry build_fields[] = {
     F("monotonic", 0, host_monotonic) \
     F("nextSignal", 1, host_next_signal) \
     F("strerror", 1, host_strerror) \
+    F("accept", 1, host_accept) \
     F("runJobs", 0, client_run_jobs) \
-    F("holdSignals", 1, client_hold_signals) \
-    F("releaseSignals", 2, client_release_signals) \
-    F("execute", 3, client_execute)
+    F("holdSignal", 1, client_hold_signal) \
+    F("releaseSignal", 2, client_release_signal) \
+    F("raise", 1, client_raise) \
+    F("takeTerminal", 1, client_take_terminal) \
+    F("giveBackTerminal", 0, client_give_back_terminal) \
+    F("listen", 2, client_listen) \
+    F("localPort", 1, client_local_port) \
+    F("endSending", 1, client_end_sending)
 
 #define DECLARE(name, count, function) HOST_FUNCTION_IS(function);
 FUNCTIONS(DECLARE)

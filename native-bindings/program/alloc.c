@@ -13,7 +13,9 @@
 #define HEADER 16u /* keeps the payload aligned to 16; holds the payload's capacity */
 #define SMALL_LIMIT 512u
 #define SMALL_CLASSES (SMALL_LIMIT / ALIGNMENT + 1)
+#ifndef FIRST_ARENA
 #define FIRST_ARENA ((size_t)22 << 18)
+#endif
 /* Room at its beginning for host_allocate_apart. */
 #define APART ((size_t)512 << 10)
 /* Below the size of a huge page: zeroing one of those costs more than all the small pages a run touches. */

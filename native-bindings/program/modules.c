@@ -102,8 +102,6 @@ bool host_preload_modules(JSContext *ctx) {
     return true;
 }
 
-HOST_CALL(host_js_load_module, "s") { return load_module(ctx, a[0].text); }
-
 HOST_CALL(host_resource, "s") {
     const struct embedded *found = find(embedded_resources, a[0].text);
     return found ? host_utf8_string(ctx, found->start, (size_t)(found->end - found->start), NULL) : JS_UNDEFINED;

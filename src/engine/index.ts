@@ -37,6 +37,7 @@ export {
   type ParsedFile,
   PULL_POLICIES,
   type PullPolicy,
+  parseDuration,
   parseTasks,
   RUNTIME_NAME,
   renderFinding,

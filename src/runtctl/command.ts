@@ -3,15 +3,22 @@ import { CommanderError } from "commander";
 import { ClientError } from "./client.ts";
 import { EXIT, UsageError } from "./errors.ts";
 import { callFor } from "./other-words.ts";
-import { exit, stderr } from "./platform/index.ts";
+import { exit, run, stderr, version, words } from "./platform/index.ts";
 import { programOf } from "./program.ts";
 import { verbsAsked } from "./verbs-asked.ts";
 
+/** Runs it, and ends the process. */
+export function runtctl(): never {
+  // What it cannot tell itself (no memory for it) still ends with a status that says so.
+  void command(words(), version).then(exit, () => exit(EXIT.failed));
+  return run();
+}
+
 /** Returns the exit status. After an error it ends at once, because requests for other logs may still be open. */
-export async function command(words: readonly string[], version: string): Promise<number> {
+async function command(words: readonly string[], version: string): Promise<number> {
   let ended: number = EXIT.done;
   try {
-    const program = programOf(await verbsAsked(words), version, (status) => {
+    const program = programOf(verbsAsked(words), version, (status) => {
       ended = status;
     });
     await program.parseAsync(words, { from: "user" });

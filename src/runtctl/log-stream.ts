@@ -1,5 +1,5 @@
 /** Reads records of a container's log from the daemon. */
-import { type LogRecord, parseRecord } from "../engine/client.ts";
+import { type LogRecord, parseRecord } from "../engine/index.ts";
 import { ClientError } from "./client.ts";
 import { linesOf } from "./output/lines.ts";
 import { ASK, sleep } from "./platform/index.ts";

@@ -1,10 +1,7 @@
-/** The client as a program of Node. */
-import { readFileSync } from "node:fs";
-import { command } from "./command.ts";
+/**
+ * Entry of `bin/runtctl`. This module is evaluated at every start; command.ts and all that it imports stand in the engine image as they are after their evaluation
+ * (docs/decisions/0007-engine-image.md). It names nothing else: each name that it imports costs every start.
+ */
+import { runtctl } from "./command.ts";
 
-const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string };
-
-// No await, because the bundle is no ES module (tools/bundle-client.ts).
-void command(process.argv.slice(2), version).then((status) => {
-  process.exitCode = status;
-});
+runtctl();

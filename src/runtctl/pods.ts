@@ -1,13 +1,8 @@
 /** Requests for pods. */
 import type { TaskDetail, TaskView } from "../engine/index.ts";
-import type { HostFacts } from "../pod/index.ts";
-import { onNode } from "./platform/index.ts";
+import { type HostFacts, podOf } from "../pod/index.ts";
 import type { Session } from "./session.ts";
 import { inTask } from "./tasks.ts";
-
-export async function loadPods() {
-  return (await onNode(() => import("./on-node/parsers.ts"))).objects();
-}
 
 /** The annotation with the document of a pod. */
 const DOCUMENT = "runt.dev/pod";
@@ -16,13 +11,11 @@ const DOCUMENT = "runt.dev/pod";
 export async function podNamed(session: Session, task: TaskView) {
   const detail = await session.client.call<TaskDetail>("GET", inTask(session, task.id, "detail"));
   const annotations = detail.spec["annotations"] as Readonly<Record<string, unknown>> | undefined;
-  // Most tasks need no parser of pods.
   return annotations?.[DOCUMENT] === undefined ? undefined : podShown(session, task, detail);
 }
 
 /** Like podNamed, for a task whose detail was already requested. */
 export async function podShown({ client }: Session, task: TaskView, detail: TaskDetail) {
-  const { podOf } = await loadPods();
   const { host } = await client.call<{ readonly host: HostFacts }>("GET", "/v1/node");
   return podOf({ task, detail, hostAddresses: host.addresses });
 }

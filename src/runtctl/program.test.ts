@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { programOf } from "./program.ts";
 import type { Session } from "./session.ts";
 import { verb } from "./verb.ts";
-import { allVerbs, VERBS } from "./verbs/index.ts";
+import { VERBS } from "./verbs/index.ts";
 
 interface Call {
   readonly session: Session;
@@ -41,10 +41,7 @@ test.each([
   await expect(typed(...args)).rejects.toMatchObject({ code });
 });
 
-test("each verb has its name once, which is that of its entry, and a summary that is a phrase", async () => {
-  const verbs = await allVerbs();
-  const names = verbs.map(({ name }) => name);
-  expect(names).toEqual(VERBS.map(({ name }) => name));
-  expect(new Set(names).size).toBe(names.length);
-  for (const { summary } of verbs) expect(summary).toMatch(/^[a-z].*[^.]$/);
+test("each verb has its name once, and a summary that is a phrase", () => {
+  expect(new Set(VERBS.map(({ name }) => name)).size).toBe(VERBS.length);
+  for (const { summary } of VERBS) expect(summary).toMatch(/^[a-z].*[^.]$/);
 });

@@ -1,6 +1,7 @@
 /** Waits until tasks have stopped or are gone, and says what keeps them from it. */
-import { parseDuration } from "../engine/client.ts";
+
 import type { EngineEvent, TaskView } from "../engine/index.ts";
+import { parseDuration } from "../engine/index.ts";
 import { UsageError } from "./errors.ts";
 import { printable } from "./output/style.ts";
 import { printError } from "./platform/index.ts";

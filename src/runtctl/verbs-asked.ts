@@ -1,6 +1,6 @@
 /** Finds out from the command line which verbs are needed. */
 import type { Verb } from "./verb.ts";
-import { allVerbs, VERBS } from "./verbs/index.ts";
+import { VERBS } from "./verbs/index.ts";
 
 /** Global options with a value, which may stand before the verb. */
 const WITH_VALUE: ReadonlySet<string> = new Set(["-s", "--socket", "--run-dir", "-g", "--group"]);
@@ -8,10 +8,10 @@ const WITH_VALUE: ReadonlySet<string> = new Set(["-s", "--socket", "--run-dir", 
 const NEEDS_ALL: ReadonlySet<string> = new Set(["completion", "help"]);
 
 /** The verb that the words name; all verbs if they name none, for the help and for a suggestion. */
-export async function verbsAsked(words: readonly string[]): Promise<readonly Verb[]> {
+export function verbsAsked(words: readonly string[]): readonly Verb[] {
   const name = verbIn(words);
   const found = name === undefined || NEEDS_ALL.has(name) ? undefined : VERBS.find((entry) => entry.name === name);
-  return found === undefined ? allVerbs() : [await found.load()];
+  return found === undefined ? VERBS : [found];
 }
 
 function verbIn([word, ...others]: readonly string[]): string | undefined {

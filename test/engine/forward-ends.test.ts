@@ -2,10 +2,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { FRAME, frameOf } from "../../src/shared/frames/index.ts";
 import { talking } from "./answering.ts";
-import { CLIENTS } from "./client-programs.ts";
+import { RUNTCTL } from "./client-programs.ts";
 import { until } from "./requests.ts";
 
 const TASK = JSON.stringify({ id: "t1", name: "t", group: "default", known: "RUNNING", containers: [] });
@@ -20,8 +20,8 @@ function daemon(upgradeMs: number | undefined): Promise<string> {
   });
 }
 
-async function forwarding(program: readonly string[], socket: string) {
-  const [first, ...words] = [...program, "-s", socket, "port-forward", "t", ":7"];
+async function forwarding(socket: string) {
+  const [first, ...words] = [...RUNTCTL, "-s", socket, "port-forward", "t", ":7"];
   const child: ChildProcess = spawn(first!, words, { stdio: ["ignore", "pipe", "inherit"] });
   onTestFinished(() => void child.kill("SIGKILL"));
   let text = "";
@@ -33,26 +33,24 @@ async function forwarding(program: readonly string[], socket: string) {
   return { child, ended, port: Number(/:(\d+) ->/.exec(text)?.[1]) };
 }
 
-describe.each(Object.entries(CLIENTS))("port-forward of the client %s", (_, program) => {
-  test.each([
-    ["is upgraded at once", 0, 50],
-    ["is upgraded after the signal", 300, 0],
-    ["is never upgraded", undefined, 50],
-    ["is about to be upgraded", 20, 20],
-  ] as const)("SIGTERM ends it when a client has just gone, whose connection %s", async (_title, upgradeMs, pauseMs) => {
-    for (let round = 0; round < 5; round++) {
-      const { child, ended, port } = await forwarding(program, await daemon(upgradeMs));
-      for (const isReset of [false, true]) {
-        const local = connect(port, "127.0.0.1");
-        local.on("error", () => {});
-        await new Promise((resolve) => local.once("connect", resolve));
-        local.write("\n");
-        if (isReset) local.resetAndDestroy();
-        else local.end();
-      }
-      await sleep(pauseMs);
-      child.kill("SIGTERM");
-      expect(await Promise.race([ended, sleep(20_000, "it goes on")])).toBe(0);
+test.each([
+  ["is upgraded at once", 0, 50],
+  ["is upgraded after the signal", 300, 0],
+  ["is never upgraded", undefined, 50],
+  ["is about to be upgraded", 20, 20],
+] as const)("SIGTERM ends it when a client has just gone, whose connection %s", async (_title, upgradeMs, pauseMs) => {
+  for (let round = 0; round < 5; round++) {
+    const { child, ended, port } = await forwarding(await daemon(upgradeMs));
+    for (const isReset of [false, true]) {
+      const local = connect(port, "127.0.0.1");
+      local.on("error", () => {});
+      await new Promise((resolve) => local.once("connect", resolve));
+      local.write("\n");
+      if (isReset) local.resetAndDestroy();
+      else local.end();
     }
-  });
+    await sleep(pauseMs);
+    child.kill("SIGTERM");
+    expect(await Promise.race([ended, sleep(20_000, "it goes on")])).toBe(0);
+  }
 });

@@ -8,6 +8,7 @@ export { appliedShares } from "./cpu-shares.ts";
 export { dependenciesOf, dependencyTarget } from "./dependencies.ts";
 export { canonicalJson, specDigest } from "./digest.ts";
 export { LARGEST_FILE, type ReadDocument, readDocuments } from "./documents.ts";
+export { parseDuration } from "./duration.ts";
 export { type Finding, type FindingCode, type Problem, pathOf, pointerOf, renderFinding } from "./finding.ts";
 export { type ImageConfig, parseImageConfig } from "./image/config.ts";
 export { type ImageReference, type ImageTransport, parseReference, pinned, renderReference } from "./image/reference.ts";

@@ -1,11 +1,9 @@
 /** Formats values for programs. */
-import { onNode } from "../platform/index.ts";
+import { stringify } from "yaml";
 
 export type Format = "json" | "yaml";
 
-/** What formats a value. To be called before anything is asked of the daemon, which the client on Node would ask once more. */
-export async function formatOf(format: Format): Promise<(value: unknown) => string> {
-  if (format === "json") return (value) => JSON.stringify(value, null, 2);
-  const { stringify } = await (await onNode(() => import("../on-node/parsers.ts"))).yaml();
-  return (value) => stringify(value).trimEnd();
+/** What formats a value. */
+export function formatOf(format: Format): (value: unknown) => string {
+  return format === "json" ? (value) => JSON.stringify(value, null, 2) : (value) => stringify(value).trimEnd();
 }

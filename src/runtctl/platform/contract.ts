@@ -1,4 +1,4 @@
-/** What the client needs of the program that it runs in. There are two: Node (node), and one executable with QuickJS (native). */
+/** What the platform and its users both know. */
 
 /** The standard output or the standard error. A program that reads them and goes away ends this one with 1, without a word. */
 export interface Output {

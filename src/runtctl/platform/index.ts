@@ -1,19 +1,13 @@
-/** The program that the client runs in. The native client takes native/index.ts in the place of node/index.ts (tools/bundle-native-client.ts). */
+/** What the client asks of the system, over the host module. Unit tests have a stand-in on Node (test/support/client-platform.ts). */
+import "./polyfill.ts";
+
+export { ask, upgrade } from "./ask.ts";
+export { Connection } from "./connection.ts";
 export { type Answer, ASK, type End, type Output, type Question } from "./contract.ts";
-export {
-  ask,
-  endIn,
-  exit,
-  onEndingSignals,
-  onNode,
-  ownPid,
-  print,
-  printError,
-  readFile,
-  readInput,
-  realPath,
-  sleep,
-  stderr,
-  stdout,
-  variable,
-} from "./node/index.ts";
+export { cpuCount, exists, hostname, makeDirectory, memoryBytes, readFile, readInput, realPath, workingDirectory } from "./files.ts";
+export { listenAt } from "./listener.ts";
+export { endIn, run, sleep } from "./loop.ts";
+export { atExit, exit, print, printError, stderr, stdout } from "./output.ts";
+export { environment, ownPid, variable, version, words } from "./process.ts";
+export { onSignals, raise, type SignalName } from "./signals.ts";
+export { giveBackTerminal, isTerminal, readStdin, takeTerminal, windowSize } from "./terminal.ts";

@@ -10,7 +10,8 @@ export function isAddress(text: string): boolean {
   return more.length === 0 && (zone === undefined || /^[\da-zA-Z.:-]+$/.test(zone)) && isV6(address);
 }
 
-function isV6(text: string): boolean {
+/** Without a zone. */
+export function isV6(text: string): boolean {
   const halves = text.split("::");
   if (halves.length > 2) return false;
   const groups = halves.flatMap((half) => (half === "" ? [] : half.split(":")));

@@ -1,11 +1,11 @@
 /** Connects the terminal with a task of one container: its output, its input, and its end. */
 
-import { TextWriter } from "../../engine/client.ts";
 import type { TaskView } from "../../engine/index.ts";
+import { TextWriter } from "../../engine/index.ts";
 import { followEvents } from "../event-stream.ts";
 import { followLog } from "../log-stream.ts";
 import { chainOf } from "../output/event-line.ts";
-import { onEndingSignals, sleep, stderr, stdout } from "../platform/index.ts";
+import { onSignals, sleep, stderr, stdout } from "../platform/index.ts";
 import type { Session } from "../session.ts";
 import { taskOf, taskPath } from "../tasks.ts";
 import { CONTAINER } from "./task-text.ts";
@@ -64,7 +64,7 @@ export async function printOutput(session: Session, id: string): Promise<void> {
 /** SIGINT and SIGTERM stop the task; a further one calls `leave`. Returns a function that removes the handlers. */
 export function passSignals({ client, group }: Session, id: string, leave: () => void): () => void {
   let isAsked = false;
-  return onEndingSignals(() => {
+  return onSignals(["SIGINT", "SIGTERM"], () => {
     if (isAsked) return leave();
     isAsked = true;
     client.call("POST", taskPath(id, group, "stop")).catch(() => {});

@@ -5,6 +5,7 @@ import { print, printError } from "../platform/index.ts";
 import { DEFAULT_GROUP, type Session } from "../session.ts";
 import { tasksOf } from "../tasks.ts";
 import { durationOf } from "../until-ended.ts";
+import { untilReady } from "../until-ready.ts";
 import { verb } from "../verb.ts";
 import { type ApplyOptions, addApplyOptions, applyOptionsOf } from "./apply-options.ts";
 import { addComposeOptions, fileToApply } from "./compose.ts";
@@ -48,7 +49,7 @@ export const apply = verb<Options>({
   async run(session, _, options) {
     const { client, givenGroup } = session;
     const limitMs = limitOf(options);
-    const file = await fileToApply(options, givenGroup);
+    const file = fileToApply(options, givenGroup);
     if (file === undefined) return EXIT.failed;
     const { source, origin, ...body } = file;
     file.prepare?.();
@@ -83,7 +84,6 @@ function limitOf({ wait, timeout }: WaitOptions): number | undefined {
 }
 
 async function awaitAll(session: Session, applied: readonly Applied[], limitMs: number | undefined): Promise<number> {
-  const { untilReady } = await import("../until-ready.ts");
   const awaited = applied.filter(({ change }) => change !== "absent" && WORDS[change] === undefined);
   const open = await untilReady(
     session,

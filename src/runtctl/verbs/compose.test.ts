@@ -1,38 +1,95 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
-import { fileToApply } from "./compose.ts";
+import { afterAll, afterEach, expect, test } from "vitest";
+import { fileToApply, projectOf } from "./compose.ts";
 
-const directory = mkdtempSync(join(tmpdir(), "runt-compose-"));
-afterAll(() => rmSync(directory, { recursive: true }));
+const top = realpathSync(mkdtempSync(join(tmpdir(), "runt-project-")));
+afterAll(() => rmSync(top, { recursive: true }));
+afterEach(() => {
+  delete process.env["COMPOSE_PROJECT_NAME"];
+});
 
-const sent = async (text: string, options: object = {}) => {
-  const file = join(directory, "file.yaml");
+const SERVICES =
+  'services: { web: { x-runt-rootfs: /r, entrypoint: [x], network_mode: none, environment: { P: "$COMPOSE_PROJECT_NAME" } } }\n';
+const project = (directory: string, text: string, options: object = {}, group?: string) => {
+  mkdirSync(join(top, directory), { recursive: true });
+  writeFileSync(join(top, directory, "compose.yaml"), text);
+  const file = fileToApply({ file: join(top, directory, "compose.yaml"), profile: [], ...options }, group);
+  return [file?.group, JSON.parse(file!.text).containers[0].env.P, file?.from];
+};
+
+test.each([
+  ["shop", "shop"],
+  ["My Shop.v2", "myshopv2"],
+  ["__a-b_", "a-b"],
+  ["\u00c4pfel", "pfel"],
+  ["...", ""],
+  ["x".repeat(80), "x".repeat(63)],
+])("the directory %j is the project %j", (name, its) => expect(projectOf(`/srv/${name}`)).toBe(its));
+
+test("the name of a project: -p, the variable, the file's, --group, the directory's; it is a variable of the file", () => {
+  const named = `name: filed\n${SERVICES}`;
+  const of = (directory: string) => join(top, directory);
+  expect(project("My Shop", SERVICES)).toEqual(["myshop", "myshop", of("My Shop")]);
+  expect(project("My Shop", SERVICES, {}, "given")).toEqual(["given", "given", of("My Shop")]);
+  expect(project("My Shop", named, {}, "given")).toEqual(["filed", "filed", of("My Shop")]);
+  writeFileSync(join(top, "My Shop/.env"), "COMPOSE_PROJECT_NAME=ofenv\n");
+  expect(project("My Shop", named)).toEqual(["ofenv", "ofenv", of("My Shop")]);
+  process.env["COMPOSE_PROJECT_NAME"] = "outer";
+  expect(project("My Shop", named)).toEqual(["outer", "outer", of("My Shop")]);
+  expect(project("My Shop", named, { project: "asked" })).toEqual(["asked", "asked", of("My Shop")]);
+  delete process.env["COMPOSE_PROJECT_NAME"];
+  expect(() => project("...", SERVICES)).toThrow("gives the project no name: use -p NAME");
+});
+
+test("several files, variables of --env-file, missing directories, and services that are all off", () => {
+  const at = (name: string) => join(top, "several", name);
+  mkdirSync(at(""), { recursive: true });
+  writeFileSync(
+    at("a.yaml"),
+    'services: { web: { x-runt-rootfs: /r, entrypoint: [x], volumes: ["./made:/m"], environment: { A: $A } } }\n',
+  );
+  writeFileSync(at("b.yaml"), "services: { web: { user: '5' } }\n");
+  writeFileSync(at("own.env"), "A=own\n");
+  const file = fileToApply({ file: [at("a.yaml"), at("b.yaml")], profile: [], envFile: [at("own.env")] }, undefined)!;
+  expect(JSON.parse(file.text).containers[0]).toMatchObject({ user: "5", env: { A: "own" } });
+  expect(existsSync(at("made"))).toBe(false);
+  file.prepare!();
+  expect(existsSync(at("made"))).toBe(true);
+  writeFileSync(at("off.yaml"), "services: { web: { image: a.b/c, profiles: [x] } }\n");
+  expect(() => fileToApply({ file: at("off.yaml"), profile: [] }, undefined)).toThrow("no service is switched on");
+  expect(fileToApply({ file: at("off.yaml"), profile: [] }, undefined, { mayBeEmpty: true })).toMatchObject({ text: "" });
+  writeFileSync(at("task.yaml"), "name: t\ncontainers: []\n");
+  expect(() => fileToApply({ file: [at("task.yaml"), at("task.yaml")], profile: [] }, undefined)).toThrow("is no Compose file");
+});
+
+const sent = (text: string, options: object = {}) => {
+  const file = join(top, "file.yaml");
   writeFileSync(file, text);
   return fileToApply({ file, profile: [], ...options }, undefined);
 };
 
-test("what is no Compose file goes to the daemon as it is", async () => {
+test("what is no Compose file goes to the daemon as it is", () => {
   const task = "name: t # as it was written\ncontainers: [{ name: a, rootfs: /r, command: x }]\n";
-  expect(await sent(task)).toMatchObject({ text: task, group: "default" });
-  expect(await sent(task, { project: "shop" })).toMatchObject({ text: task, group: "shop" });
+  expect(sent(task)).toMatchObject({ text: task, group: "default" });
+  expect(sent(task, { project: "shop" })).toMatchObject({ text: task, group: "shop" });
   const other = `${task}annotations: { about: "services \\\\ more" }\n`;
-  expect(await sent(other)).toMatchObject({ text: other });
+  expect(sent(other)).toMatchObject({ text: other });
 });
 
-test("a Compose file is one however its key is written", async () => {
+test("a Compose file is one however its key is written", () => {
   const body = "{ web: { x-runt-rootfs: /r, entrypoint: [x], network_mode: none } }";
   for (const key of ["services", "'services'", '"\\x73ervices"', '"\\u0073ervic\\x65s"']) {
-    const file = await sent(`name: shop\n${key}: ${body}\n`);
+    const file = sent(`name: shop\n${key}: ${body}\n`);
     expect([key, file?.group, JSON.parse(file!.text).name]).toEqual([key, "shop", "web"]);
   }
 });
 
-test("what the daemon finds wrong with a task is wrong at a place of the Compose file", async () => {
+test("what the daemon finds wrong with a task is wrong at a place of the Compose file", () => {
   const service = (name: string, ...more: string[]) => [`  ${name}:`, "    x-runt-rootfs: /r", "    entrypoint: [x]", ...more].join("\n");
   const fields = ["    runtime: vm", "    privileged: true", "    network_mode: host"];
-  const file = (await sent(`services:\n${service("db")}\n${service("web", ...fields)}\n`))!;
+  const file = sent(`services:\n${service("db")}\n${service("web", ...fields)}\n`)!;
   const at = (pointer: string) => {
     const { line, column, pointer: place } = file.origin!({ code: "shape", message: "", pointer, document: 1, line: 3, column: 99 });
     return `${line}:${column} ${place}`;

@@ -1,7 +1,9 @@
-/** Files to apply, of which those for Compose are translated. */
+/** Files to apply. Those for Compose are translated in the client, because they depend on the user's environment and working directory. */
 import type { Command } from "commander";
-import { UsageError } from "../errors.ts";
-import { onNode } from "../platform/index.ts";
+import { renderFinding } from "../../engine/index.ts";
+import { parseCompose, variablesIn } from "../../pod/index.ts";
+import { fileError, UsageError } from "../errors.ts";
+import { environment, exists, makeDirectory, printError, readFile, realPath, variable, workingDirectory } from "../platform/index.ts";
 import { DEFAULT_GROUP } from "../session.ts";
 import { type ComposeFlags, type FileOption, type FileToApply, type Manner, textOf } from "./file.ts";
 
@@ -20,7 +22,7 @@ function and(name: string, before: readonly string[] = []): readonly string[] {
 }
 
 /**
- * A Compose file has the key `services` or `include`, which YAML writes as it is or with escapes. Where neither is, the file goes to the daemon as it is: loading the parsers takes longer than all
+ * A Compose file has the key `services` or `include`, which YAML writes as it is or with escapes. Where neither is, the file goes to the daemon as it is: parsing it takes longer than all
  * else that this program does.
  */
 const MAY_BE_COMPOSE = /services|include|\\[xuU\r\n]/;
@@ -29,16 +31,11 @@ const MAY_BE_COMPOSE = /services|include|\\[xuU\r\n]/;
  * undefined: the Compose file has errors, which were printed. @param group the one that the user has named
  * @throws UsageError, and errors of reading it
  */
-export async function fileToApply(
-  options: FileOption & ComposeFlags,
-  group: string | undefined,
-  manner: Manner = {},
-): Promise<FileToApply | undefined> {
+export function fileToApply(options: FileOption & ComposeFlags, group: string | undefined, manner: Manner = {}): FileToApply | undefined {
   const [first, ...others] = typeof options.file === "string" ? [options.file] : options.file;
   const file = { ...textOf(first!), group: options.project ?? group ?? DEFAULT_GROUP };
   if (MAY_BE_COMPOSE.test(file.text) || others.length > 0) {
-    const { translated } = await onNode(() => import("../on-node/compose.ts"));
-    const compose = await translated(
+    const compose = translated(
       file,
       others.map((one) => textOf(one)),
       { ...options, file: first! },
@@ -48,4 +45,136 @@ export async function fileToApply(
     throw new UsageError(`${file.source} is no Compose file: only those are merged with others`);
   }
   return file;
+}
+
+/** In bytes: a file that a Compose file names. */
+const LARGEST_PART = 1024 * 1024;
+
+/** @throws Error: the file is too large; the errors of the system calls */
+function bounded(path: string): Buffer {
+  const bytes = Buffer.from(readFile(path, LARGEST_PART));
+  if (bytes.length > LARGEST_PART) throw new Error(`it has more than ${LARGEST_PART} bytes`);
+  return bytes;
+}
+
+/** Variables from the files, else from .env beside the Compose file; those of the user's environment take precedence. @throws UsageError */
+function environmentIn(
+  directory: string,
+  files: readonly string[] | undefined,
+  unset: (file: string, name: string) => void,
+): Readonly<Record<string, string | undefined>> {
+  const usual = `${directory === "/" ? "" : directory}/.env`;
+  const own = environment();
+  const values: Record<string, string | undefined> = {};
+  for (const file of files ?? (exists(usual) ? [usual] : [])) {
+    try {
+      const text = bounded(file).toString();
+      Object.assign(
+        values,
+        variablesIn(text, { ...values, ...own }, undefined, (name) => unset(file, name)),
+      );
+    } catch (error) {
+      throw new UsageError(fileError(file, error).message);
+    }
+  }
+  return { ...values, ...own };
+}
+
+/** Absolute, with its links. */
+function directoryOf(file: string): string {
+  const parts: string[] = [];
+  for (const part of (file.startsWith("/") ? file : `${workingDirectory()}/${file}`).split("/")) {
+    if (part === "..") parts.pop();
+    else if (part !== "" && part !== ".") parts.push(part);
+  }
+  return `/${parts.slice(0, -1).join("/")}`;
+}
+
+const PROJECT = "COMPOSE_PROJECT_NAME";
+/** A group has at most so many characters. */
+const LONGEST = 63;
+
+/** The project that a directory is without another name. Source: Compose, NormalizeProjectName; as the name of a group it ends with a letter or digit, too. */
+export function projectOf(directory: string): string {
+  const allowed = directory
+    .replace(/^.*\//s, "")
+    .toLowerCase()
+    .replaceAll(/[^-_a-z0-9]/g, "");
+  return allowed
+    .replace(/^[-_]+/, "")
+    .slice(0, LONGEST)
+    .replace(/[-_]+$/, "");
+}
+
+interface Asked extends Manner {
+  /** The group that the user has named. */
+  readonly group: string | undefined;
+}
+
+/**
+ * undefined: the Compose file has errors, which were printed. What is no Compose file stays as it is.
+ * @param others files that are merged with it. @throws UsageError, and errors of readFile
+ */
+function translated(
+  file: FileToApply,
+  others: readonly Pick<FileToApply, "source" | "text">[],
+  options: { readonly file: string } & ComposeFlags,
+  { group, mayBeEmpty = false, isQuiet = false }: Asked,
+): FileToApply | undefined {
+  const directory = options.file === "-" ? workingDirectory() : directoryOf(options.file);
+  const warn = (text: string) => {
+    if (!isQuiet) printError(text);
+  };
+  const variables = environmentIn(directory, options.envFile, (source, name) =>
+    warn(`${source}: warning: the variable ${name} is not set: it is empty`),
+  );
+  const asked = options.project ?? (variables[PROJECT] || undefined);
+  const parsed = (project: string) =>
+    parseCompose(
+      file.text,
+      {
+        environment: { ...variables, [PROJECT]: project },
+        images: variable("RUNT_IMAGES") || undefined,
+        directory,
+        readFile: bounded,
+        profiles: [...options.profile, ...(variable("COMPOSE_PROFILES") ?? "").split(",").filter(Boolean)],
+      },
+      others.map(({ text, source }) => ({ text, file: source })),
+    );
+  const unnamed = asked ?? group ?? projectOf(directory);
+  const first = parsed(unnamed);
+  if (first === undefined) return file;
+  const project = asked ?? first.name ?? unnamed;
+  // The name of the file is known now, and may be a variable in it.
+  const compose = project === unnamed ? first : parsed(project)!;
+  for (const { message, ...finding } of compose.warnings) warn(renderFinding({ ...finding, message: `warning: ${message}` }, file.source));
+  if (compose.findings.length > 0) {
+    for (const finding of compose.findings) printError(renderFinding(finding, file.source));
+    return undefined;
+  }
+  if (project === "") throw new UsageError(`${directory} gives the project no name: use -p NAME`);
+  if (compose.inputs.length === 0 && !mayBeEmpty)
+    throw new UsageError(`${file.source}: no service is switched on: name a profile with --profile`);
+  return {
+    source: file.source,
+    text: compose.inputs.map((one) => JSON.stringify(one)).join("\n---\n"),
+    group: project,
+    from: realPath(directory),
+    isProject: true,
+    origin: compose.origin,
+    prepare: () => makeMissing(compose.directories),
+  };
+}
+
+/** As Compose does. Whoever applies the file owns them. @throws UsageError */
+function makeMissing(directories: readonly string[]): void {
+  for (const directory of directories) {
+    if (exists(directory)) continue;
+    try {
+      makeDirectory(directory);
+    } catch (error) {
+      throw new UsageError(fileError(directory, error).message);
+    }
+    printError(`runtctl: ${directory} was missing, and was made`);
+  }
 }

@@ -6,7 +6,7 @@ import { field } from "../output/field.ts";
 import { printable, type Style, stateStyle, styleFor } from "../output/style.ts";
 import { age } from "../output/table.ts";
 import { print, stdout } from "../platform/index.ts";
-import { loadPods, podShown } from "../pods.ts";
+import { podShown } from "../pods.ts";
 import { inTask, taskOf } from "../tasks.ts";
 import { verb } from "../verb.ts";
 import { historyOf } from "./events.ts";
@@ -19,7 +19,6 @@ export const describe = verb({
   ],
   define: (command) => command.argument("<name>", "of a task, or its id"),
   async run(session, [name = ""]) {
-    await loadPods();
     const task = await taskOf(session, name);
     const detail = await session.client.call<TaskDetail>("GET", inTask(session, task.id, "detail"));
     const { lastSequence } = await session.client.call<{ lastSequence: number }>("GET", "/v1/node");

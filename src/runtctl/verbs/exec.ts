@@ -1,8 +1,22 @@
-import type { ExecOptions } from "../on-node/exec.ts";
-import { onNode } from "../platform/index.ts";
+import { FRAME } from "../../shared/frames/index.ts";
+import { UsageError } from "../errors.ts";
+import { isTerminal, onSignals, type SignalName, stderr, stdout } from "../platform/index.ts";
+import type { Session } from "../session.ts";
+import { RemoteProgram, upgraded } from "../streams/streams.ts";
+import { takeTerminal, USUAL } from "../streams/terminal.ts";
+import { inTask } from "../tasks.ts";
 import { verb } from "../verb.ts";
 
-export const exec = verb<ExecOptions>({
+interface Options {
+  readonly container?: string;
+  readonly stdin?: true;
+  readonly tty?: true;
+  readonly user?: string;
+  readonly workdir?: string;
+  readonly env?: readonly string[];
+}
+
+export const exec = verb<Options>({
   name: "exec",
   summary: "run another program in a container",
   description: [
@@ -26,8 +40,41 @@ export const exec = verb<ExecOptions>({
         ...before,
         text,
       ]),
-  async run(session, [name = "", ...command], options) {
-    const { execIn } = await onNode(() => import("../on-node/exec.ts"));
-    return execIn(session, name, command, options);
-  },
+  run: (session, [name = "", ...command], options) => execIn(session, name, command, options),
 });
+
+/** Returns the exit status. @throws UsageError, ClientError */
+async function execIn(session: Session, name: string, [program = "", ...args]: readonly string[], options: Options): Promise<number> {
+  const env = environmentOf(options.env ?? []);
+  const hasTerminal = options.tty === true && isTerminal();
+  if (options.tty && !options.stdin && hasTerminal) throw new UsageError("-t without -i: a terminal that nobody can type into");
+  const connection = await upgraded(session.sockets, inTask(session, name, "exec", { container: options.container }));
+  const remote = new RemoteProgram(connection, { takesStdin: options.stdin === true, stdout, stderr });
+  const terminal = hasTerminal ? takeTerminal((size) => void remote.send(FRAME.resize, JSON.stringify(size))) : undefined;
+  const pass = (signal: SignalName) => void remote.send(FRAME.signal, signal);
+  const ignoreSignals = terminal === undefined ? onSignals(["SIGINT", "SIGTERM"], pass) : () => {};
+  try {
+    const start = {
+      command: [program, ...args] as const,
+      env,
+      cwd: options.workdir,
+      user: options.user,
+      stdin: options.stdin,
+      terminal: options.tty ? (terminal?.size ?? USUAL) : undefined,
+    };
+    return await remote.run({ start, broken: "the daemon has gone away, and the program with it" });
+  } finally {
+    terminal?.restore();
+    ignoreSignals();
+    remote.close();
+  }
+}
+
+function environmentOf(assignments: readonly string[]): Record<string, string> | undefined {
+  const pairs = assignments.map((text) => {
+    const at = text.indexOf("=");
+    if (at < 1) throw new UsageError(`-e ${text}: use NAME=VALUE`);
+    return [text.slice(0, at), text.slice(at + 1)] as const;
+  });
+  return pairs.length === 0 ? undefined : Object.fromEntries(pairs);
+}

@@ -1,6 +1,6 @@
 /** The file argument of a verb. */
 import type { Command } from "commander";
-import type { Finding } from "../../engine/client.ts";
+import type { Finding } from "../../engine/index.ts";
 import { fileError, UsageError } from "../errors.ts";
 import { readFile, readInput, realPath } from "../platform/index.ts";
 

@@ -1,5 +1,5 @@
 /** Prints the errors of a file with their positions. */
-import { type Finding, renderFinding } from "../../engine/client.ts";
+import { type Finding, renderFinding } from "../../engine/index.ts";
 import { ClientError } from "../client.ts";
 import { printError } from "../platform/index.ts";
 import type { FileToApply } from "./file.ts";

@@ -1,5 +1,6 @@
 import { Option } from "commander";
 import type { OrphanView, TaskView } from "../../engine/index.ts";
+import { unknownObject } from "../../pod/index.ts";
 import { ClientError } from "../client.ts";
 import { EXIT, UsageError } from "../errors.ts";
 import { followEvents } from "../event-stream.ts";
@@ -8,7 +9,7 @@ import { styleFor } from "../output/style.ts";
 import { table } from "../output/table.ts";
 import { formatOf } from "../output/value.ts";
 import { print, printError, stdout } from "../platform/index.ts";
-import { loadPods, podNamed } from "../pods.ts";
+import { podNamed } from "../pods.ts";
 import type { Session } from "../session.ts";
 import { orphansOf, taskOf, tasksOf } from "../tasks.ts";
 import { verb } from "../verb.ts";
@@ -47,7 +48,7 @@ export const get = verb<Options>({
       .option("-w, --watch", "print a row for each change"),
   async run(session, [name], { output, watch }) {
     if (watch && output !== undefined && output !== "wide") throw new UsageError(`-w shows rows: not with -o ${output}`);
-    const format = output === "json" || output === "yaml" ? await formatOf(output) : undefined;
+    const format = output === "json" || output === "yaml" ? formatOf(output) : undefined;
     if (name !== undefined && format !== undefined) {
       await printNamed(session, name, format);
       return EXIT.done;
@@ -82,10 +83,7 @@ async function printNamed(session: Session, name: string, format: (value: unknow
     const task = await taskOf(session, name);
     print(format((await podNamed(session, task)) ?? [task]));
   } catch (error) {
-    if (error instanceof ClientError && error.code === "unreachable") {
-      const { unknownObject } = await loadPods();
-      print(format(unknownObject(name, error.message)));
-    }
+    if (error instanceof ClientError && error.code === "unreachable") print(format(unknownObject(name, error.message)));
     throw error;
   }
 }

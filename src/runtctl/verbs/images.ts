@@ -1,6 +1,6 @@
 import { Argument, Option } from "commander";
-import { parseDuration } from "../../engine/client.ts";
 import type { ImageInfo } from "../../engine/index.ts";
+import { parseDuration } from "../../engine/index.ts";
 import { EXIT, UsageError } from "../errors.ts";
 import { bytes } from "../output/bar.ts";
 import { printable } from "../output/style.ts";

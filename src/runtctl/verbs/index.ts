@@ -1,38 +1,53 @@
-/** Every verb, in the order of the help. A verb is loaded when it is needed, because loading modules takes most of the time of a short-lived client. */
 import type { Verb } from "../verb.ts";
+import { apply } from "./apply.ts";
+import { attach } from "./attach.ts";
+import { completion } from "./completion.ts";
+import { remove } from "./delete.ts";
+import { describe } from "./describe.ts";
+import { events } from "./events.ts";
+import { exec } from "./exec.ts";
+import { get } from "./get.ts";
+import { images } from "./images.ts";
+import { interfaces } from "./interfaces.ts";
+import { logs } from "./logs.ts";
+import { node } from "./node.ts";
+import { plan } from "./plan.ts";
+import { portForward } from "./port-forward.ts";
+import { pull } from "./pull.ts";
+import { restart } from "./restart.ts";
+import { rollback } from "./rollback.ts";
+import { run } from "./run.ts";
+import { schema } from "./schema.ts";
+import { start } from "./start.ts";
+import { stop } from "./stop.ts";
+import { top } from "./top.ts";
+import { validate } from "./validate.ts";
+import { volumes } from "./volumes.ts";
 
-export interface VerbEntry {
-  readonly name: string;
-  load(): Promise<Verb>;
-}
-
-export const VERBS: readonly VerbEntry[] = [
-  { name: "validate", load: async () => (await import("./validate.ts")).validate },
-  { name: "plan", load: async () => (await import("./plan.ts")).plan },
-  { name: "apply", load: async () => (await import("./apply.ts")).apply },
-  { name: "run", load: async () => (await import("./run.ts")).run },
-  { name: "get", load: async () => (await import("./get.ts")).get },
-  { name: "describe", load: async () => (await import("./describe.ts")).describe },
-  { name: "events", load: async () => (await import("./events.ts")).events },
-  { name: "logs", load: async () => (await import("./logs.ts")).logs },
-  { name: "exec", load: async () => (await import("./exec.ts")).exec },
-  { name: "attach", load: async () => (await import("./attach.ts")).attach },
-  { name: "port-forward", load: async () => (await import("./port-forward.ts")).portForward },
-  { name: "top", load: async () => (await import("./top.ts")).top },
-  { name: "node", load: async () => (await import("./node.ts")).node },
-  { name: "stop", load: async () => (await import("./stop.ts")).stop },
-  { name: "start", load: async () => (await import("./start.ts")).start },
-  { name: "restart", load: async () => (await import("./restart.ts")).restart },
-  { name: "rollback", load: async () => (await import("./rollback.ts")).rollback },
-  { name: "delete", load: async () => (await import("./delete.ts")).remove },
-  { name: "pull", load: async () => (await import("./pull.ts")).pull },
-  { name: "images", load: async () => (await import("./images.ts")).images },
-  { name: "volumes", load: async () => (await import("./volumes.ts")).volumes },
-  { name: "interfaces", load: async () => (await import("./interfaces.ts")).interfaces },
-  { name: "schema", load: async () => (await import("./schema.ts")).schema },
-  { name: "completion", load: async () => (await import("./completion.ts")).completion },
+/** Every verb, in the order of the help. */
+export const VERBS: readonly Verb[] = [
+  validate,
+  plan,
+  apply,
+  run,
+  get,
+  describe,
+  events,
+  logs,
+  exec,
+  attach,
+  portForward,
+  top,
+  node,
+  stop,
+  start,
+  restart,
+  rollback,
+  remove,
+  pull,
+  images,
+  volumes,
+  interfaces,
+  schema,
+  completion,
 ];
-
-export function allVerbs(): Promise<Verb[]> {
-  return Promise.all(VERBS.map(({ load }) => load()));
-}

@@ -1,6 +1,6 @@
 import { Argument, Option } from "commander";
-import { parseDuration } from "../../engine/client.ts";
 import type { InterfaceView } from "../../engine/index.ts";
+import { parseDuration } from "../../engine/index.ts";
 import { EXIT, UsageError } from "../errors.ts";
 import { printable } from "../output/style.ts";
 import { age, table } from "../output/table.ts";

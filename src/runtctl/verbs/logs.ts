@@ -1,6 +1,6 @@
 /** Logs of containers. The daemon reads them, for everyone who may read from its socket. */
 import { InvalidArgumentError } from "commander";
-import { type LogRecord, TextWriter } from "../../engine/client.ts";
+import { type LogRecord, TextWriter } from "../../engine/index.ts";
 import { EXIT, UsageError } from "../errors.ts";
 import { followLog, readLog } from "../log-stream.ts";
 import { byTime } from "../output/by-time.ts";

@@ -1,12 +1,11 @@
 import { Option } from "commander";
 import type { NodeView } from "../../engine/index.ts";
-import type { HostFacts } from "../../pod/index.ts";
+import { type HostFacts, nodeOf } from "../../pod/index.ts";
 import { EXIT } from "../errors.ts";
 import { bytes } from "../output/bar.ts";
 import { field } from "../output/field.ts";
 import { formatOf } from "../output/value.ts";
 import { print } from "../platform/index.ts";
-import { loadPods } from "../pods.ts";
 import { verb } from "../verb.ts";
 
 interface Options {
@@ -22,8 +21,7 @@ export const node = verb<Options>({
   examples: [["node -o yaml", "as Kubernetes shows a node"]],
   define: (command) => command.addOption(new Option("-o, --output <format>", "output format").choices(["json", "yaml"])),
   async run({ client }, _, { output }) {
-    const { nodeOf } = await loadPods();
-    const format = output && (await formatOf(output));
+    const format = output && formatOf(output);
     const view = await client.call<Node>("GET", "/v1/node");
     const shown = nodeOf(view, view.host);
     if (format === undefined) print([...linesOf(view), ...(shown.status?.conditions ?? []).map(conditionLine)].join("\n"));

@@ -42,7 +42,7 @@ export const plan = verb<Options>({
       .option("--exit-code", "exit with 4 if applying would change something");
   },
   async run({ client, givenGroup }, _, options) {
-    const file = await fileToApply(options, givenGroup);
+    const file = fileToApply(options, givenGroup);
     if (file === undefined) return EXIT.failed;
     const { source, origin, ...body } = file;
     const answer = await orFindings({ source, origin }, () =>

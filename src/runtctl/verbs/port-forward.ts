@@ -1,8 +1,17 @@
-import type { ForwardOptions } from "../on-node/port-forward.ts";
-import { onNode } from "../platform/index.ts";
+import { EXIT, UsageError } from "../errors.ts";
+import { listenAt, onSignals, print, printError } from "../platform/index.ts";
+import type { Session } from "../session.ts";
+import { forwardConnection } from "../streams/forward.ts";
+import { upgraded } from "../streams/streams.ts";
+import { inTask, taskOf } from "../tasks.ts";
 import { verb } from "../verb.ts";
 
-export const portForward = verb<ForwardOptions>({
+interface Options {
+  readonly address: string;
+  readonly container?: string;
+}
+
+export const portForward = verb<Options>({
   name: "port-forward",
   summary: "forward ports of this host to ports in the network of a task",
   description: [
@@ -19,8 +28,32 @@ export const portForward = verb<ForwardOptions>({
       .argument("<port...>", "PORT, LOCAL:PORT, or :PORT for a free one")
       .option("--address <address>", "address of this host to listen on", "127.0.0.1")
       .option("-c, --container <name>", "container whose network is used, if each has its own"),
-  async run(session, [name = "", ...ports], options) {
-    const { forwardPorts } = await onNode(() => import("../on-node/port-forward.ts"));
-    return forwardPorts(session, name, ports, options);
-  },
+  run: (session, [name = "", ...ports], options) => forwardPorts(session, name, ports, options),
 });
+
+/** Returns the exit status; the connections end with the program. @throws UsageError, ClientError, and errors of listenAt */
+async function forwardPorts(session: Session, name: string, texts: readonly string[], { address, container }: Options): Promise<number> {
+  const ports = texts.map(portsOf);
+  const { id } = await taskOf(session, name);
+  const left = new Promise<void>((resolve) => onSignals(["SIGINT", "SIGTERM"], () => resolve()));
+  for (const { local, remote } of ports) {
+    const path = inTask(session, id, "forward", { port: String(remote), container });
+    const { port } = listenAt(address, local, (connection) => {
+      forwardConnection(connection, () => upgraded(session.sockets, path)).catch((error) =>
+        printError(`port ${remote}: ${(error as Error).message}`),
+      );
+    });
+    print(`${address.includes(":") ? `[${address}]` : address}:${port} -> ${remote}`);
+  }
+  await left;
+  return EXIT.done;
+}
+
+/** @throws UsageError */
+function portsOf(text: string): { readonly local: number; readonly remote: number } {
+  const [, local, remote] = /^(?:(\d{0,5}):)?(\d{1,5})$/.exec(text) ?? [];
+  const numbers = { local: Number(local ?? remote), remote: Number(remote) };
+  if (remote === undefined || numbers.remote < 1 || Math.max(numbers.local, numbers.remote) > 65_535)
+    throw new UsageError(`${text}: use PORT, LOCAL:PORT or :PORT`);
+  return numbers;
+}

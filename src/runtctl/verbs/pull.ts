@@ -1,5 +1,5 @@
 import { Option } from "commander";
-import { PULL_POLICIES } from "../../engine/client.ts";
+import { PULL_POLICIES } from "../../engine/index.ts";
 import { EXIT } from "../errors.ts";
 import { printable } from "../output/style.ts";
 import { print, printError } from "../platform/index.ts";

@@ -1,13 +1,13 @@
 import { Option } from "commander";
-import { PULL_POLICIES } from "../../engine/client.ts";
 import type { Applied } from "../../engine/index.ts";
+import { PULL_POLICIES } from "../../engine/index.ts";
 import { ClientError } from "../client.ts";
 import { EXIT, UsageError } from "../errors.ts";
-import type { passInput as PassInput } from "../on-node/input.ts";
 import { printable } from "../output/style.ts";
-import { onNode, ownPid, print, printError } from "../platform/index.ts";
+import { ownPid, print, printError } from "../platform/index.ts";
 import { pullWithBar } from "../pull-bar.ts";
 import { endOf, NOT_RUN, passSignals, printOutput, UNKNOWN, untilStarted, untilStopped, whyNotRun } from "../run/follow.ts";
+import { passInput } from "../run/input.ts";
 import { type RunOptions, taskText } from "../run/task-text.ts";
 import type { Session } from "../session.ts";
 import { taskIfThere, taskOf, taskPath } from "../tasks.ts";
@@ -69,7 +69,6 @@ export const run = verb<Options>({
     if (options.cpus !== undefined && !(Number(options.cpus) > 0)) throw new UsageError(`--cpus ${options.cpus} is no number of CPUs`);
     const name = options.name ?? freshName();
     const text = taskText(options, name, command);
-    const passInput = interactive || tty ? (await onNode(() => import("../on-node/input.ts"))).passInput : undefined;
     try {
       await pullWithBar(session.sockets, { reference: image, policy, credentials });
       const taken = await taskIfThere(session, name);
@@ -80,7 +79,7 @@ export const run = verb<Options>({
       const answer = await orFindings({ source: "run" }, () => session.client.call<{ applied: Applied[] }>("POST", "/v1/apply", body));
       const own = answer?.applied.find((one) => one.name === name);
       if (own === undefined) return NOT_RUN;
-      return await (detach ? inBackground(session, own.id, lastSequence, name) : inForeground(session, own.id, options, passInput));
+      return await (detach ? inBackground(session, own.id, lastSequence, name) : inForeground(session, own.id, options));
     } catch (error) {
       if (error instanceof ClientError && error.exitStatus === undefined && error.code !== "unreachable")
         throw new ClientError(error.code, error.message, { body: error.body, exitStatus: NOT_RUN });
@@ -89,7 +88,7 @@ export const run = verb<Options>({
   },
 });
 
-/** No other process of this host has both numbers. node:crypto, which has random ones, takes 3 ms to load. */
+/** No other process of this host has both numbers.  */
 function freshName(): string {
   return `run-${Date.now().toString(36)}-${ownPid().toString(36)}`;
 }
@@ -101,12 +100,7 @@ async function inBackground(session: Session, id: string, after: number, name: s
   return EXIT.done;
 }
 
-async function inForeground(
-  session: Session,
-  id: string,
-  { interactive, tty, rm }: Options,
-  passInput?: typeof PassInput,
-): Promise<number> {
+async function inForeground(session: Session, id: string, { interactive, tty, rm }: Options): Promise<number> {
   let giveBack = () => {};
   let leave = () => {};
   let giveUp = () => {};
@@ -118,10 +112,8 @@ async function inForeground(
   const output = printOutput(session, id);
   output.catch(() => {});
   try {
-    if (passInput !== undefined) {
-      await untilStarted(session, id);
-      if (interactive) giveBack = await passInput(session, id, tty === true, leave);
-    }
+    if (interactive || tty) await untilStarted(session, id);
+    if (interactive) giveBack = await passInput(session, id, tty === true, leave);
     const end = await Promise.race([left, output]);
     if (end === "left") return EXIT.done;
     if (end === "given up") return failed(`task ${(await taskOf(session, id)).name} has not stopped yet; the daemon goes on`, UNKNOWN);

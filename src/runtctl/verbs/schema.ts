@@ -1,5 +1,6 @@
+import { taskJsonSchema } from "../../engine/index.ts";
 import { EXIT } from "../errors.ts";
-import { onNode, print } from "../platform/index.ts";
+import { print } from "../platform/index.ts";
 import { verb } from "../verb.ts";
 
 export const schema = verb({
@@ -8,7 +9,6 @@ export const schema = verb({
   examples: [["schema > task.schema.json", "then, in the first line of a file: # yaml-language-server: $schema=task.schema.json"]],
   define: () => {},
   async run() {
-    const { taskJsonSchema } = await (await onNode(() => import("../on-node/parsers.ts"))).schema();
     print(JSON.stringify(taskJsonSchema(), null, 2));
     return EXIT.done;
   },

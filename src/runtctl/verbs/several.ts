@@ -44,7 +44,7 @@ export async function askSeveral<Answer extends Selected = Selected>(
     throw new UsageError("one of names, -f FILE and --all says which tasks are meant");
   if (takeOver && file === undefined) throw new UsageError("--take-over is for -f FILE: names and --all mean whatever has them");
   if (file === undefined) return client.call<Answer>("POST", path, { group, ...(names.length > 0 ? { names } : { all: true }), ...more });
-  const read = await fileToApply({ ...options, file }, givenGroup, { isQuiet: true });
+  const read = fileToApply({ ...options, file }, givenGroup, { isQuiet: true });
   if (read === undefined) return undefined;
   const { source, origin, ...body } = read;
   return orFindings({ source, origin }, () => client.call<Answer>("POST", path, { ...body, takeOver: takeOver === true, ...more }));

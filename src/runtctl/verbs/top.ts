@@ -1,9 +1,19 @@
 import { InvalidArgumentError } from "commander";
-import type { TopOptions } from "../on-node/top.ts";
-import { onNode } from "../platform/index.ts";
+import type { UsageView } from "../../engine/index.ts";
+import { EXIT } from "../errors.ts";
+import { bar, bytes } from "../output/bar.ts";
+import { printable, type Style, styleFor } from "../output/style.ts";
+import { table } from "../output/table.ts";
+import { atExit, exit, onSignals, print, sleep, stdout, windowSize } from "../platform/index.ts";
+import type { Session } from "../session.ts";
 import { verb } from "../verb.ts";
 
-export const top = verb<TopOptions>({
+interface Options {
+  readonly interval: number;
+  readonly once?: true;
+}
+
+export const top = verb<Options>({
   name: "top",
   summary: "show the resource usage of running containers",
   description: [
@@ -14,14 +24,104 @@ export const top = verb<TopOptions>({
     command
       .option("-i, --interval <seconds>", "interval between two samples", secondsOf, 1)
       .option("--once", "print one sample as plain lines"),
-  async run(session, _, options) {
-    const { showUsage } = await onNode(() => import("../on-node/top.ts"));
-    return showUsage(session, options);
-  },
+  run: (session, _, options) => showUsage(session, options),
 });
 
 function secondsOf(text: string): number {
   const seconds = Number(text);
   if (!(seconds >= 0.1 && seconds <= 3600)) throw new InvalidArgumentError("Use 0.1 to 3600 seconds.");
   return seconds;
+}
+
+const HEADER = ["TASK", "CONTAINER", "CPU", "", "MEMORY", "", "LIMIT", "PROCESSES", "READ", "WRITTEN"];
+const CPU_BAR = 3;
+const MEMORY_BAR = 5;
+const CELLS = 12;
+
+/** Returns the exit status. @throws ClientError */
+async function showUsage(session: Session, { interval, once }: Options): Promise<number> {
+  const isLive = stdout.isTTY && !once;
+  let before = await usageOf(session);
+  if (!isLive) {
+    await sleep(interval * 1000);
+    print(plainTable(await usageOf(session), before));
+    return EXIT.done;
+  }
+  stdout.write(SCREEN.enter);
+  const leave = () => stdout.write(SCREEN.leave);
+  atExit(leave);
+  onSignals(["SIGINT", "SIGTERM", "SIGHUP"], () => exit(EXIT.done));
+  const processors = await processorsOf(session);
+  for (;;) {
+    await sleep(interval * 1000);
+    const now = await usageOf(session);
+    stdout.write(SCREEN.home + fitted(liveTable(now, before, processors, styleFor(stdout))) + SCREEN.clearBelow);
+    before = now;
+  }
+}
+
+/** Escape sequences: `enter` shows the alternate screen without a cursor, `leave` restores the normal one. */
+const SCREEN = { enter: "\u001b[?1049h\u001b[?25l", leave: "\u001b[?25h\u001b[?1049l", home: "\u001b[H", clearBelow: "\u001b[J" };
+
+async function usageOf({ client, group }: Session): Promise<readonly UsageView[]> {
+  const { usage } = await client.call<{ usage: UsageView[] }>("GET", `/v1/usage?group=${encodeURIComponent(group)}`);
+  return usage;
+}
+
+async function processorsOf({ client }: Session): Promise<number> {
+  const { ledger } = await client.call<{ ledger: { cpus: { capacity: number } } }>("GET", "/v1/node");
+  return ledger.cpus.capacity;
+}
+
+/** Percent of one CPU; undefined without an earlier sample, or if CPU time is not counted. */
+export function cpuPercent(now: UsageView, before: readonly UsageView[]): number | undefined {
+  const old = before.find(({ task, container }) => task === now.task && container === now.container);
+  if (old === undefined || old.cpuUs === null || now.cpuUs === null || now.clockMs <= old.clockMs) return undefined;
+  // The counter of a restarted container begins at 0.
+  return Math.max(0, (now.cpuUs - old.cpuUs) / (now.clockMs - old.clockMs) / 10);
+}
+
+function rowOf(usage: UsageView, before: readonly UsageView[], processors: number): string[] {
+  const percent = cpuPercent(usage, before);
+  const { memoryBytes, memoryLimitBytes } = usage;
+  return [
+    usage.name,
+    printable(usage.container),
+    percent === undefined ? "-" : `${percent.toFixed(1)}%`,
+    bar((percent ?? 0) / 100 / processors, CELLS),
+    sizeOf(memoryBytes),
+    bar(memoryBytes === null || memoryLimitBytes === null ? 0 : memoryBytes / memoryLimitBytes, CELLS),
+    memoryLimitBytes === null ? "none" : bytes(memoryLimitBytes),
+    usage.processes === null ? "-" : String(usage.processes),
+    sizeOf(usage.readBytes),
+    sizeOf(usage.writtenBytes),
+  ];
+}
+
+function liveTable(now: readonly UsageView[], before: readonly UsageView[], processors: number, style: Style): string {
+  const paint = (cell: string, column: number) =>
+    column === CPU_BAR ? style("green", cell) : column === MEMORY_BAR ? style("cyan", cell) : cell;
+  return table(
+    HEADER,
+    now.map((usage) => rowOf(usage, before, processors)),
+    paint,
+  );
+}
+
+function plainTable(now: readonly UsageView[], before: readonly UsageView[]): string {
+  const isShown = (_: string, column: number) => column !== CPU_BAR && column !== MEMORY_BAR;
+  return table(
+    HEADER.filter(isShown),
+    now.map((usage) => rowOf(usage, before, 1).filter(isShown)),
+  );
+}
+
+/** As many lines as fit on the terminal, each cleared to its end. */
+function fitted(text: string): string {
+  const lines = text.split("\n").slice(0, Math.max(1, (windowSize()?.rows || 24) - 1));
+  return lines.map((line) => `${line}\u001b[K\r\n`).join("");
+}
+
+function sizeOf(count: number | null): string {
+  return count === null ? "-" : bytes(count);
 }

@@ -1,8 +1,10 @@
+import { renderFinding, warningsOf } from "../../engine/index.ts";
+import { type PodHost, parseFile } from "../../pod/index.ts";
 import { EXIT } from "../errors.ts";
-import { onNode } from "../platform/index.ts";
+import { cpuCount, hostname, memoryBytes, print, printError, variable } from "../platform/index.ts";
 import { verb } from "../verb.ts";
 import { addComposeOptions, fileToApply } from "./compose.ts";
-import { addFileOption, type ComposeFlags, type FileOption } from "./file.ts";
+import { addFileOption, type ComposeFlags, type FileOption, type FileToApply } from "./file.ts";
 
 export const validate = verb<FileOption & ComposeFlags>({
   name: "validate",
@@ -12,8 +14,25 @@ export const validate = verb<FileOption & ComposeFlags>({
     addComposeOptions(command);
   },
   async run(_, __, options) {
-    const { validated } = await onNode(() => import("../on-node/validate.ts"));
-    const file = await fileToApply(options, undefined, { mayBeEmpty: true });
+    const file = fileToApply(options, undefined, { mayBeEmpty: true });
     return file === undefined ? EXIT.failed : validated(file);
   },
 });
+
+/** Prints what is wrong. Returns the exit status. */
+function validated({ source, text, isProject, origin = (one) => one }: FileToApply): number {
+  if (isProject && text === "") {
+    print(`${source}: no services: no errors`);
+    return EXIT.done;
+  }
+  const { tasks, findings } = parseFile(text, podHost());
+  for (const finding of findings) printError(renderFinding(origin(finding), source));
+  for (const warning of warningsOf(tasks)) printError(`${source}: warning: ${warning}`);
+  if (findings.length === 0) print(`${source}: ${tasks.map(({ name }) => name).join(", ")}: no errors`);
+  return findings.length === 0 ? EXIT.done : EXIT.failed;
+}
+
+/** The facts about this host that pods may refer to, as far as they are known without a daemon. */
+function podHost(): PodHost {
+  return { name: hostname().toLowerCase(), cpus: cpuCount(), memoryBytes: memoryBytes(), images: variable("RUNT_IMAGES") || undefined };
+}

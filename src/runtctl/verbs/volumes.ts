@@ -38,7 +38,7 @@ export const volumes = verb<Options>({
 
 async function list({ client }: Session, names: readonly string[], { output, size, unused }: Options): Promise<number> {
   if (names.length > 0 || unused) throw new UsageError("names and --unused are for remove");
-  const format = output && (await formatOf(output));
+  const format = output && formatOf(output);
   const found = await client.call<{ volumes: readonly KeptVolumeView[] }>(
     "GET",
     `/v1/volumes?size=${size === true}`,
@@ -52,7 +52,7 @@ async function list({ client }: Session, names: readonly string[], { output, siz
 async function remove({ client, group }: Session, names: readonly string[], { output, size, unused }: Options): Promise<number> {
   if (size) throw new UsageError("--size is for list");
   if (names.length > 0 === (unused === true)) throw new UsageError("one of names and --unused says which volumes are meant");
-  const format = output && (await formatOf(output));
+  const format = output && formatOf(output);
   const body = { group, ...(unused ? { unused } : { names }) };
   const { removed } = await client.call<{ removed: readonly string[] }>("POST", "/v1/volumes/delete", body, true);
   if (format) print(format({ removed }));

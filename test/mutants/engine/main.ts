@@ -41,8 +41,6 @@ function isKilled(mutant: Mutant, { directory }: Tree): boolean {
   const words = ["run", "--project", project, mutant.test, ...limits, "-t", `\\b${rowOf(mutant)}\\b`];
   spawnSync("build/test/plain", ["node_modules/.bin/vitest", ...words, "--reporter=json", `--outputFile=${output}`], {
     cwd: directory,
-    // The executable has no mutants.
-    env: { ...process.env, RUNT_TEST_CLIENT: "node" },
     timeout: LONGEST_MS,
     killSignal: "SIGKILL",
   });

@@ -6,14 +6,17 @@ import ts from "typescript";
 import { REPOSITORY } from "../../support/programs.ts";
 import { type Mutant, mutated } from "./mutant.ts";
 
-const COPIED = ["src", "test", "tools", "dist", "package.json", "vitest.config.ts", "tsconfig.json"];
-const LINKED = ["node_modules", "bin", "build"];
+const COPIED = [
+  ...["src", "test", "tools", "dist", "bin", "build", "native-bindings", "packaging", "bench", "docs"],
+  ...["Makefile", "package.json", "package-lock.json", "vitest.config.ts", "tsconfig.json"],
+];
+const LINKED = ["node_modules"];
 
-/** The client is two files, whatever they are made of (tools/bundle-client.ts). */
+/** The client is one executable, whatever it is made of. */
 const CLIENT = "src/runtctl/";
-const BUNDLES = ["client.js", "parsers.js"].map((name) => `dist/runtctl/${name}`);
-/** Their sources. */
-const IN_BUNDLES = [CLIENT, "src/pod/", "src/engine/spec/"];
+const EXECUTABLE = "bin/runtctl";
+/** Its sources. */
+const IN_EXECUTABLE = [CLIENT, "src/pod/", "src/engine/spec/"];
 
 /** Where the library has what is built of a source. */
 function builtPath(file: string): string {
@@ -27,7 +30,7 @@ export class Tree {
   constructor(directory: string) {
     this.directory = directory;
     mkdirSync(directory, { recursive: true });
-    for (const name of COPIED) cpSync(join(REPOSITORY, name), join(directory, name), { recursive: true });
+    for (const name of COPIED) cpSync(join(REPOSITORY, name), join(directory, name), { recursive: true, preserveTimestamps: true });
     for (const name of LINKED) symlinkSync(join(REPOSITORY, name), join(directory, name));
   }
 
@@ -44,17 +47,18 @@ export class Tree {
     });
     const files: (readonly [path: string, text: string])[] = [[mutant.file, changed]];
     if (!mutant.file.startsWith(CLIENT)) files.push([builtPath(mutant.file), outputText]);
-    const isBundled = IN_BUNDLES.some((part) => mutant.file.startsWith(part));
-    const paths = [...files.map(([path]) => path), ...(isBundled ? BUNDLES : [])];
+    const isInExecutable = IN_EXECUTABLE.some((part) => mutant.file.startsWith(part));
+    const paths = [...files.map(([path]) => path), ...(isInExecutable ? [EXECUTABLE] : [])];
     const before = paths.map((path) => [path, readFileSync(join(this.directory, path))] as const);
     for (const [file, text] of files) writeFileSync(join(this.directory, file), text);
-    if (isBundled) this.#bundleClient();
+    if (isInExecutable) this.#makeClient();
     return () => {
       for (const [file, bytes] of before) writeFileSync(join(this.directory, file), bytes);
     };
   }
 
-  #bundleClient(): void {
-    execFileSync("node_modules/.bin/tsx", ["tools/bundle-client.ts", "--uncached"], { cwd: this.directory });
+  #makeClient(): void {
+    // The version is that of the repository, whose history is not here.
+    execFileSync("make", ["-o", "build/gen/build.h", EXECUTABLE], { cwd: this.directory, stdio: ["ignore", "ignore", "inherit"] });
   }
 }

@@ -1,3 +1,0 @@
-/** Files of tasks and of Kubernetes objects. */
-export { renderFinding, warningsOf } from "../../../engine/index.ts";
-export { parseFile } from "../../../pod/index.ts";

@@ -1,2 +1,0 @@
-/** The JSON Schema of a task. */
-export { taskJsonSchema } from "../../../engine/index.ts";

@@ -1,2 +1,0 @@
-/** Values as YAML. */
-export { stringify } from "yaml";

@@ -1,0 +1,46 @@
+/** Local ports. */
+import { accept, listen, localPort, strerror } from "runt:client";
+import { Connection } from "./connection.ts";
+import { POLL, sleep, until } from "./loop.ts";
+
+export interface Listener {
+  /** On which it listens. */
+  readonly port: number;
+}
+
+/** Where this program says something else than the C library. */
+const TEXTS: Readonly<Record<string, string>> = { EADDRNOTAVAIL: "address not available" };
+/** After a connection that could not be taken, such as for want of descriptors. */
+const PAUSE_MS = 100;
+
+/** Calls `connected` with each connection until the program ends. @param port 0: a free one. @throws Error with a code */
+export function listenAt(address: string, port: number, connected: (connection: Connection) => void): Listener {
+  const fd = listening(address, port);
+  void (async () => {
+    for (;;) {
+      await until(fd, POLL.in);
+      const one = taken(fd);
+      if (one !== undefined) connected(new Connection(one));
+      else await sleep(PAUSE_MS);
+    }
+  })();
+  return { port: localPort(fd) };
+}
+
+function taken(fd: number): number | undefined {
+  try {
+    return accept(fd);
+  } catch {
+    return undefined;
+  }
+}
+
+function listening(address: string, port: number): number {
+  try {
+    return listen(address, port);
+  } catch (error) {
+    const { errno, code, syscall } = error as { errno: number; code: string; syscall: string };
+    if (syscall === "getaddrinfo") throw Object.assign(new Error(`getaddrinfo ENOTFOUND ${address}`), { code: "ENOTFOUND" });
+    throw Object.assign(new Error(`listen ${code}: ${TEXTS[code] ?? strerror(errno)} ${address}:${port}`), { code });
+  }
+}
