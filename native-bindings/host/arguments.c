@@ -137,10 +137,6 @@ void host_free_bytes(JSContext *ctx, struct bytes *bytes) {
     bytes->text = NULL;
 }
 
-void host_set(JSContext *ctx, JSValueConst object, const char *name, JSValue value) {
-    JS_DefinePropertyValueStr(ctx, object, name, value, JS_PROP_C_W_E);
-}
-
 JSValue host_numbers(JSContext *ctx, const int *numbers, uint32_t count) {
     JSValue list = JS_NewArray(ctx);
     for (uint32_t i = 0; i < count; i++) JS_DefinePropertyValueUint32(ctx, list, i, JS_NewInt32(ctx, numbers[i]), JS_PROP_C_W_E);

@@ -31,7 +31,6 @@ struct bytes {
 };
 bool host_bytes(JSContext *ctx, JSValueConst value, struct bytes *out);
 void host_free_bytes(JSContext *ctx, struct bytes *bytes);
-void host_set(JSContext *ctx, JSValueConst object, const char *name, JSValue value);
 /* An array of numbers. */
 JSValue host_numbers(JSContext *ctx, const int *numbers, uint32_t count);
 

@@ -19,4 +19,9 @@
     HOST_FUNCTION_IS(name); \
     HOST_FUNCTION_IS(name)
 
+/* A property of an object that is made for JavaScript. */
+static inline void host_set(JSContext *ctx, JSValueConst object, const char *name, JSValue value) {
+    JS_DefinePropertyValueStr(ctx, object, name, value, JS_PROP_C_W_E);
+}
+
 #endif

@@ -1,4 +1,4 @@
-/* Text and bytes: UTF-8 in both directions, hashing, and one scan of JSON text. */
+/* Text and bytes: UTF-8 in both directions, hashing, one scan of JSON text, and the words of an errno. */
 #include "text.h"
 
 #include "arguments.h"
@@ -156,3 +156,10 @@ HOST_CALL(host_sha256, "b") {
     sha256_hex(a[0].bytes.data, a[0].bytes.length, hex);
     return JS_NewString(ctx, hex);
 }
+
+HOST_CALL(host_strerror, "i") {
+    char unknown[ERROR_TEXT_MAX];
+    return JS_NewString(ctx, host_error_text(a[0].number, unknown));
+}
+
+HOST_CALL(host_errno_name_js, "i") { return host_error_name(ctx, a[0].number); }

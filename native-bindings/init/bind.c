@@ -7,7 +7,7 @@
 
 /* In a user namespace: sources that init may not reach, or only with the mounts that are locked below them. */
 static bool needs_host(const struct run *run, long error) {
-  return run->is_init && run->sources >= 0 && (error == -EACCES || error == -EINVAL);
+  return run->is_init && run->init.sources >= 0 && (error == -EACCES || error == -EINVAL);
 }
 
 static long open_source(struct run *run, const struct op_mount_open *op) {
@@ -77,14 +77,14 @@ long op_mount_open_link(struct run *run, const struct op_mount_open_link *op) {
 long op_root_propagation(struct run *run, const struct op_root_propagation *op) {
   long error = sys_mount(NULL, "/", NULL, op->flags, NULL);
   if (error < 0) return fail(run, error, "/", "mount propagation");
-  run->propagation = op->flags;
+  run->init.propagation = op->flags;
   return 0;
 }
 
 /* A tree cloned in the host's namespace is a peer of the host's mounts; it becomes what root.propagation would have made it,
  * or mounts below it would appear on the host. */
 static long adopt_propagation(struct run *run, int fd, bool attached) {
-  uint32_t type = run->propagation & (MS_SLAVE | MS_PRIVATE);
+  uint32_t type = run->init.propagation & (MS_SLAVE | MS_PRIVATE);
   if (type == 0) return 0;
   if (attached) return mount_propagate(run, fd, type | MS_REC);
   return mount_setattr(fd, AT_RECURSIVE, 0, 0, type);

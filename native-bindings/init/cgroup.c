@@ -22,13 +22,13 @@ long op_cgroup_open_directory(struct run *run, const struct op_cgroup_open_direc
 }
 
 long cgroups_await(struct run *run) {
-  long error = run->has_cgroups ? 0 : wait_message(run, MESSAGE_CGROUP);
-  run->has_cgroups = error >= 0;
+  long error = run->init.has_cgroups ? 0 : wait_message(run, MESSAGE_CGROUP);
+  run->init.has_cgroups = error >= 0;
   return error;
 }
 
 static bool is_made(struct run *run, uint32_t made) {
-  if (run->has_cgroups || made == 0) return true;
+  if (run->init.has_cgroups || made == 0) return true;
   spin_wait(run->progress, PAGE_CGROUPS, made - 1);
   return run->progress != NULL && spin_is_past(run->progress, PAGE_CGROUPS, made - 1);
 }
@@ -38,7 +38,7 @@ long op_cgroup_open_tree(struct run *run, const struct op_cgroup_open_tree *op) 
   if (is_made(run, op->made)) {
     long error = op_mount_open(run, &open);
     // The word in the shared page is only a hint; the message decides.
-    if (error != -ENOENT || run->has_cgroups) return error;
+    if (error != -ENOENT || run->init.has_cgroups) return error;
   }
   long error = cgroups_await(run);
   return error < 0 ? error : op_mount_open(run, &open);

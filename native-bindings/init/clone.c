@@ -5,14 +5,6 @@
 #include "source.h"
 #include "../shared/sys.h"
 
-int wait_child(long pid) {
-  int status = 0;
-  long ended;
-  do ended = sys(__NR_wait4, pid, &status, __WALL, NULL);
-  while (ended == -EINTR);
-  return status;
-}
-
 static long clone_new(uint64_t flags, int cgroup) {
   struct clone_args arguments = {.flags = flags};
   if (cgroup >= 0) {
@@ -60,7 +52,7 @@ static _Noreturn void end_intermediate(struct run *run, long init) {
 void clone_early(struct run *run, uint64_t flags) {
   // There are no id maps to be written: nobody may ever look into init.
   sys_prctl(PR_SET_DUMPABLE, DEFENCE_DISABLED(dumpable), 0);
-  const uint64_t left = (flags & ~run->made_early) | CLONE_PARENT;
+  const uint64_t left = (flags & ~run->intermediate.made_early) | CLONE_PARENT;
   trace_clone(run);
   long pid = clone_new(left, -1);
   if (is_refused(pid)) pid = clone_old(left);
@@ -68,14 +60,15 @@ void clone_early(struct run *run, uint64_t flags) {
   if (pid < 0) return;
   if (pid > 0) end_intermediate(run, pid);
   run->is_init = true;
-  run->cloned_early = flags;
+  run->init.cloned_early = flags;
   TESTING_BECOME("init");
   trace_birth(run);
 }
 
 long op_process_clone(struct run *run, const struct op_process_clone *op) {
-  if ((run->made_early & ~(uint64_t)op->flags) != 0) return fail(run, -EINVAL, NULL, "a namespace was made that is not in the plan");
-  uint64_t flags = ((uint64_t)op->flags & ~run->made_early) | CLONE_PARENT;
+  const uint64_t early = run->intermediate.made_early;
+  if ((early & ~(uint64_t)op->flags) != 0) return fail(run, -EINVAL, NULL, "a namespace was made that is not in the plan");
+  uint64_t flags = ((uint64_t)op->flags & ~early) | CLONE_PARENT;
   int cgroup = -1;
   if (op->cgroup != NO_SLOT && (cgroup = slot_get(run, op->cgroup)) < 0) return cgroup;
   // The runtime may set init's limits as soon as it knows the pid.

@@ -8,9 +8,9 @@
  * them this is left to process.clone, whose error has a reader. */
 static void make_namespaces(struct run *run, uint64_t flags) {
   if (flags == 0 || sys(__NR_unshare, flags) < 0) return;
-  run->made_early = flags;
+  run->intermediate.made_early = flags;
   // An error here comes again in loopback.up, which reports it.
-  if ((flags & CLONE_NEWNET) != 0) run->loopback_is_up = loopback_raise() >= 0;
+  if ((flags & CLONE_NEWNET) != 0) run->intermediate.loopback_is_up = loopback_raise() >= 0;
 }
 
 long plan_await(struct run *run, int *plan_fd) {
@@ -30,13 +30,13 @@ long plan_await(struct run *run, int *plan_fd) {
 }
 
 long plan_check_clone(struct run *run) {
-  if (run->cloned_early == 0) return 0;
+  if (run->init.cloned_early == 0) return 0;
   struct plan_cursor cursor = plan_begin(&run->plan);
   struct operation operation;
   while (plan_next(&run->plan, &cursor, &operation)) {
     if (operation.actor != ACTOR_INTERMEDIATE) continue;
     const struct op_process_clone *op = &operation.arguments.process_clone;
-    if (operation.number != OP_process_clone || op->flags != run->cloned_early || op->cgroup != NO_SLOT)
+    if (operation.number != OP_process_clone || op->flags != run->init.cloned_early || op->cgroup != NO_SLOT)
       return fail(run, -EINVAL, NULL, "the plan wants another clone than was made");
   }
   return 0;

@@ -82,7 +82,7 @@ static int open_passwd(struct run *run) {
 }
 
 long op_process_home(struct run *run, const struct op_process_home *op) {
-  struct buffer out = BUFFER(run->home);
+  struct buffer out = BUFFER(run->program.home);
   put_text(&out, "/");
   int fd = open_passwd(run);
   if (fd < 0) return 0;

@@ -14,11 +14,11 @@ static char texts[2][OUTPUT_MAX];
 
 static char **hook_environment(struct run *run, const struct op_hook_run *op) {
   static char home[PATH_MAX + 8];
-  if (op->inherit_env) return run->environment;
-  if (!op->home || run->home[0] == 0) return make_vector(&op->env, NULL);
+  if (op->inherit_env) return run->program.environment;
+  if (!op->home || run->program.home[0] == 0) return make_vector(&op->env, NULL);
   struct buffer out = BUFFER(home);
   put_text(&out, "HOME=");
-  put_text(&out, run->home);
+  put_text(&out, run->program.home);
   return make_vector(&op->env, home);
 }
 

@@ -79,7 +79,7 @@ long op_mount_idmap(struct run *run, const struct op_mount_idmap *op) {
   if (!slot->is_detached) return fail(run, -ENOSYS, slot->source, "open_tree: id-mapped mounts need Linux 5.12");
   struct mount_attr attributes = {.attr_set = MOUNT_ATTR_IDMAP, .userns_fd = (uint64_t)user_namespace};
   unsigned flags = AT_EMPTY_PATH | (op->recursive ? AT_RECURSIVE : 0);
-  bool asks = run->is_init && run->sources >= 0;
+  bool asks = run->is_init && run->init.sources >= 0;
   long error = asks ? source_map(run, fd) : sys(__NR_mount_setattr, fd, "", flags, &attributes, sizeof attributes);
   slot->is_unique = true;
   return finish(run, error, slot->source, idmap_reason(error));

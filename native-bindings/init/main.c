@@ -129,8 +129,8 @@ static void map_progress(struct run *run, int fd) {
 static void begin(struct run *run, int socket, int progress_fd, int trace_fd, char **environment) {
   run->socket = socket;
   run->index = UINT32_MAX;
-  run->environment = environment;
-  run->mask_directory = run->mask_file = run->sources = -1;
+  run->program.environment = environment;
+  run->init.mask_directory = run->init.mask_file = run->init.sources = -1;
   sys(__NR_fcntl, socket, F_SETFD, FD_CLOEXEC);
   map_progress(run, progress_fd);
   trace_map(run, trace_fd);
@@ -144,14 +144,14 @@ static int run_plan(struct run *run, int plan_fd) {
   sys_close(plan_fd);
   struct plan_cursor cursor = plan_begin(&run->plan);
   struct operation operation;
-  run->waits_for_start = plan_find(&run->plan, &cursor, OP_process_wait, &operation);
+  run->init.waits_for_start = plan_find(&run->plan, &cursor, OP_process_wait, &operation);
   error = slots_make(run);
   if (error < 0) return report_failure(run, error);
   error = plan_check_clone(run);
   if (error < 0) return report_failure(run, error);
   if (!run->is_init || !init_waits_for(run, MESSAGE_GO)) limit_raise(run);
   // Modes in plans are exact; process.umask sets what the program gets.
-  run->saved_umask = (uint32_t)sys(__NR_umask, 0);
+  run->program.saved_umask = (uint32_t)sys(__NR_umask, 0);
   error = execute_all(run);
   return error < 0 ? report_failure(run, error) : 0;
 }

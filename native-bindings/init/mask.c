@@ -119,7 +119,7 @@ static long mask_old(struct run *run, int target, bool directory, const char *pa
 
 /* Clones only work on attached mounts (before Linux 6.15), so the first mask takes the mount itself: of a file, what slot NULL holds. */
 static long mask_new(struct run *run, int target, bool directory, const char *path, bool *decided) {
-  int *shared = directory ? &run->mask_directory : &run->mask_file;
+  int *shared = directory ? &run->init.mask_directory : &run->init.mask_file;
   bool is_first = *shared < 0, is_null = is_first && !directory;
   int mount = is_null ? run->slots[SLOT_NULL].fd : is_first ? make_empty() : mount_clone(*shared, false);
   if (mount < 0) return is_null ? -ENOSYS : fail(run, mount, path, is_first ? "empty tmpfs" : "open_tree");
@@ -133,7 +133,7 @@ static long mask_new(struct run *run, int target, bool directory, const char *pa
 /* A path that is listed twice, in whatever spelling: what the mask shows is there already. Directories of procfs and sysfs have no size, and few
  * files are a null device: usually there is nothing to be asked. */
 static bool is_masked(const struct run *run, const struct stat *info, bool directory) {
-  int mask = directory ? run->mask_directory : run->mask_file;
+  int mask = directory ? run->init.mask_directory : run->init.mask_file;
   bool may_be = directory ? info->st_size != 0 : (info->st_mode & S_IFMT) == S_IFCHR && info->st_rdev == NULL_DEVICE;
   struct stat own;
   return mask >= 0 && may_be && sys_fstat(mask, &own) >= 0 && own.st_dev == info->st_dev && own.st_ino == info->st_ino;

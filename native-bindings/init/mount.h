@@ -36,7 +36,7 @@ long mount_old(struct run *run, const char *source, int target, const char *type
 /* mount(2) of what one descriptor refers to onto another. */
 long mount_old_bind(struct run *run, int source, int target, bool recursive);
 
-/* Reads all mounts into run->mount_table (mount_table.c). */
+/* Reads all mounts into run->init.mount_table (mount_table.c). */
 long mount_table_read(struct run *run);
 /* Whether the mount of a descriptor was there when the table was read; true where it is not known. */
 bool mount_table_has(struct run *run, int fd);

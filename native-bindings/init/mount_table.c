@@ -7,17 +7,17 @@
 long mount_table_read(struct run *run) {
   int proc = proc_get(run);
   if (proc < 0) return proc;
-  long error = run->mount_table == NULL ? memory_map(run, TABLE_SIZE, &run->mount_table) : 0;
+  long error = run->init.mount_table == NULL ? memory_map(run, TABLE_SIZE, &run->init.mount_table) : 0;
   if (error < 0) return error;
   int fd = sys_openat(proc, "self/mountinfo", O_RDONLY, 0);
   if (fd < 0) return fail(run, fd, "self/mountinfo", "open");
   long used = 0, size;
   do {
-    size = sys_read(fd, run->mount_table + used, (size_t)(TABLE_SIZE - 1 - used));
+    size = sys_read(fd, run->init.mount_table + used, (size_t)(TABLE_SIZE - 1 - used));
     if (size > 0) used += size;
   } while (size > 0 || size == -EINTR);
   sys_close(fd);
-  run->mount_table[used] = 0;
+  run->init.mount_table[used] = 0;
   // What does not fit would stay in sight.
   if (size == 0 && used == TABLE_SIZE - 1) size = -E2BIG;
   return finish(run, size, "self/mountinfo", "read");
@@ -69,7 +69,7 @@ bool mount_same(struct run *run, int a, int b) {
 bool mount_table_has(struct run *run, int fd) {
   uint64_t wanted;
   if (!mount_id(run, fd, &wanted)) return true;
-  for (const char *line = run->mount_table; *line != 0;) {
+  for (const char *line = run->init.mount_table; *line != 0;) {
     uint64_t id = 0;
     for (; *line >= '0' && *line <= '9'; line++) id = id * 10 + (uint64_t)(*line - '0');
     if (id == wanted) return true;

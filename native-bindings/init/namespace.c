@@ -8,11 +8,11 @@ static long open_all(struct run *run) {
   struct operation operation;
   uint32_t count = 0;
   while (plan_find(&run->plan, &cursor, OP_namespace_join, &operation)) count++;
-  long error = memory_map(run, count * sizeof(int), &run->joins);
+  long error = memory_map(run, count * sizeof(int), &run->intermediate.joins);
   if (error < 0) return error;
   cursor = plan_begin(&run->plan);
   for (uint32_t i = 0; plan_find(&run->plan, &cursor, OP_namespace_join, &operation); i++)
-    run->joins[i] = sys_openat(AT_FDCWD, operation.arguments.namespace_join.path.at, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+    run->intermediate.joins[i] = sys_openat(AT_FDCWD, operation.arguments.namespace_join.path.at, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
   return 0;
 }
 
@@ -25,11 +25,11 @@ bool is_own_user_namespace(int fd) {
 }
 
 long op_namespace_join(struct run *run, const struct op_namespace_join *op) {
-  if (run->joins == NULL) {
+  if (run->intermediate.joins == NULL) {
     long error = open_all(run);
     if (error < 0) return error;
   }
-  int fd = run->joins[run->join_count++];
+  int fd = run->intermediate.joins[run->intermediate.join_count++];
   if (fd < 0) return fail(run, fd, op->path.at, "open");
   struct statfs filesystem;
   long error = sys_fstatfs(fd, &filesystem);
@@ -84,7 +84,7 @@ long loopback_raise(void) {
 
 long op_loopback_up(struct run *run, const struct op_loopback_up *op) {
   (void)op;
-  return run->loopback_is_up ? 0 : finish(run, loopback_raise(), "lo", "SIOCSIFFLAGS");
+  return run->intermediate.loopback_is_up ? 0 : finish(run, loopback_raise(), "lo", "SIOCSIFFLAGS");
 }
 
 long op_keyring_join(struct run *run, const struct op_keyring_join *op) {

@@ -50,12 +50,12 @@ int standard_make(const struct standard *standard) {
 
 void prepare_filesystems(struct run *run, uint32_t wanted) {
   // unshare(2) moves only children into a new pid namespace, and a procfs shows the pid namespace of the process that makes it.
-  const uint64_t inside = run->cloned_early | (run->made_early & ~(uint64_t)CLONE_NEWPID);
+  const uint64_t inside = run->init.cloned_early | (run->intermediate.made_early & ~(uint64_t)CLONE_NEWPID);
   for (unsigned i = 0; i < PREPARED_COUNT; i++) {
     if ((wanted >> i & 1) == 0 || (STANDARD[i].shows & ~inside) != 0) continue;
     // A failure is not reported here: the operation that needs the file system tries again, and reports.
     int context = open_context(&STANDARD[i].standard);
-    run->prepared[i] = context < 0 ? 0 : context + 1;
+    run->init.prepared[i] = context < 0 ? 0 : context + 1;
   }
 }
 
@@ -74,11 +74,12 @@ static bool has_options(const struct list *data, const struct option options[PRE
 int prepared_take(struct run *run, const struct instance *wanted) {
   for (unsigned i = 0; i < PREPARED_COUNT; i++) {
     const struct standard *standard = &STANDARD[i].standard;
-    if (run->prepared[i] == 0 || !text_equal(wanted->fstype, standard->fstype) || !text_equal(wanted->source, standard->source)) continue;
+    if (run->init.prepared[i] == 0) continue;
+    if (!text_equal(wanted->fstype, standard->fstype) || !text_equal(wanted->source, standard->source)) continue;
     if (wanted->super_flags != standard->super_flags || wanted->attributes != standard->attributes) continue;
     if (!has_options(wanted->data, standard->options)) continue;
-    int context = run->prepared[i] - 1;
-    run->prepared[i] = 0;
+    int context = run->init.prepared[i] - 1;
+    run->init.prepared[i] = 0;
     // Only now: the kernel lists mounts in the order of their making, which is to be that of the configuration.
     int mount = mount_context(context, standard);
     return mount < 0 ? -1 : mount;
@@ -88,7 +89,7 @@ int prepared_take(struct run *run, const struct instance *wanted) {
 
 void prepared_close(struct run *run) {
   for (unsigned i = 0; i < PREPARED_COUNT; i++) {
-    if (run->prepared[i] != 0) sys_close(run->prepared[i] - 1);
-    run->prepared[i] = 0;
+    if (run->init.prepared[i] != 0) sys_close(run->init.prepared[i] - 1);
+    run->init.prepared[i] = 0;
   }
 }

@@ -29,19 +29,19 @@ static long end_by_signals(void) {
 }
 
 long op_process_death_signal(struct run *run, const struct op_process_death_signal *op) {
-  run->death_signal = DEFENCE_DISABLED(death_signal) ? 0 : op->signal;
-  long error = sys_prctl(PR_SET_PDEATHSIG, run->death_signal, 0);
+  run->init.death_signal = DEFENCE_DISABLED(death_signal) ? 0 : op->signal;
+  long error = sys_prctl(PR_SET_PDEATHSIG, run->init.death_signal, 0);
   if (error < 0) return fail(run, error, NULL, "PR_SET_PDEATHSIG");
   // getppid(2) says 0 in a new PID namespace whoever the parent is; the socket tells the truth.
   if (op->signal != 0 && run->socket >= 0 && runtime_is_gone(run)) return fail(run, -ESRCH, NULL, "the runtime is gone");
-  if (op->signal != 0 || !run->waits_for_start || sys(__NR_getpid) != 1) return 0;
+  if (op->signal != 0 || !run->init.waits_for_start || sys(__NR_getpid) != 1) return 0;
   error = end_by_signals();
   return finish(run, error, NULL, "rt_sigaction");
 }
 
 /* A change of the effective ids or of the capabilities clears both (kernel/cred.c). */
 void rearm_death_signal(struct run *run) {
-  if (run->death_signal != 0) sys_prctl(PR_SET_PDEATHSIG, run->death_signal, 0);
+  if (run->init.death_signal != 0) sys_prctl(PR_SET_PDEATHSIG, run->init.death_signal, 0);
   sys_prctl(PR_SET_DUMPABLE, DEFENCE_DISABLED(dumpable), 0);
 }
 
@@ -80,7 +80,7 @@ long op_process_oom_score_adj(struct run *run, const struct op_process_oom_score
 
 long op_process_umask(struct run *run, const struct op_process_umask *op) {
   // Applied at the end: what is made until then has exact modes.
-  run->saved_umask = op->mask;
+  run->program.saved_umask = op->mask;
   return 0;
 }
 

@@ -21,7 +21,7 @@ static long check_program(const char *path) {
 static long search(struct run *run, const char *name, const char *path) {
   long result = -ENOENT;
   for (;;) {
-    struct buffer candidate = BUFFER(run->program);
+    struct buffer candidate = BUFFER(run->program.path);
     const char *start = path;
     while (*path != 0 && *path != ':') path++;
     put_bytes(&candidate, start, (size_t)(path - start));
@@ -29,7 +29,7 @@ static long search(struct run *run, const char *name, const char *path) {
     put_text(&candidate, path == start ? "./" : "/");
     put_text(&candidate, name);
     if (!candidate.truncated) {
-      long error = check_program(run->program);
+      long error = check_program(run->program.path);
       if (error >= 0) return 0;
       if (error == -EACCES) result = error;
     }
@@ -42,7 +42,7 @@ long op_process_program(struct run *run, const struct op_process_program *op) {
   const char *name = op->name.at;
   long error;
   if (text_find(name, '/') != NULL) {
-    struct buffer out = BUFFER(run->program);
+    struct buffer out = BUFFER(run->program.path);
     put_text(&out, name);
     error = out.truncated ? -ENAMETOOLONG : check_program(name);
   } else {
@@ -74,21 +74,22 @@ void reset_process(struct run *run) {
   reset_signals(run);
   if (!DEFENCE_DISABLED(signals)) sys(__NR_rt_sigprocmask, SIG_SETMASK, &none, NULL, sizeof none);
   limit_restore(run);
-  sys(__NR_umask, run->saved_umask);
+  sys(__NR_umask, run->program.saved_umask);
 }
 
 long exec_prepare(struct run *run) {
   struct plan_cursor cursor = plan_begin(&run->plan);
   struct operation operation;
-  if (run->exec_arguments != NULL || !plan_find(&run->plan, &cursor, OP_process_exec, &operation)) return 0;
+  if (run->program.exec_arguments != NULL || !plan_find(&run->plan, &cursor, OP_process_exec, &operation)) return 0;
   const struct op_process_exec *op = &operation.arguments.process_exec;
   static char home[PATH_MAX + 8];
   struct buffer out = BUFFER(home);
   put_text(&out, "HOME=");
-  put_text(&out, run->home);
-  run->exec_arguments = make_vector(&op->args, NULL);
-  run->exec_environment = DEFENCE_DISABLED(environment) ? run->environment : make_vector(&op->env, run->home[0] != 0 ? home : NULL);
-  if (run->exec_arguments == NULL || run->exec_environment == NULL) return fail(run, -ENOMEM, run->program, "exec");
+  put_text(&out, run->program.home);
+  run->program.exec_arguments = make_vector(&op->args, NULL);
+  const char *own_home = run->program.home[0] != 0 ? home : NULL;
+  run->program.exec_environment = DEFENCE_DISABLED(environment) ? run->program.environment : make_vector(&op->env, own_home);
+  if (run->program.exec_arguments == NULL || run->program.exec_environment == NULL) return fail(run, -ENOMEM, run->program.path, "exec");
   reset_process(run);
   return 0;
 }
@@ -97,7 +98,7 @@ long op_process_exec(struct run *run, const struct op_process_exec *op) {
   (void)op;
   long error = exec_prepare(run);
   if (error < 0) return error;
-  error = sys(__NR_execve, run->program, run->exec_arguments, run->exec_environment);
+  error = sys(__NR_execve, run->program.path, run->program.exec_arguments, run->program.exec_environment);
   // A filter may refuse execve(2) and return 0.
-  return fail(run, error < 0 ? error : -EPERM, run->program, "exec");
+  return fail(run, error < 0 ? error : -EPERM, run->program.path, "exec");
 }

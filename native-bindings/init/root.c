@@ -50,9 +50,9 @@ long op_root_open(struct run *run, const struct op_root_open *op) {
   const char *path = op->path.at;
   int old = open_root(path);
   if (old < 0) return fail(run, old, path, old == -ENOTDIR ? "root filesystem is not a directory, or a symlink" : "open");
-  run->rootfs = path;
+  run->init.rootfs = path;
   if (op->in_place) return slot_put(run, SLOT_ROOT, old);
-  bool unshared = (run->propagation & (MS_SLAVE | MS_PRIVATE)) != 0 && (run->propagation & MS_REC) != 0;
+  bool unshared = (run->init.propagation & (MS_SLAVE | MS_PRIVATE)) != 0 && (run->init.propagation & MS_REC) != 0;
   long error = unshared ? 0 : make_parent_private(path);
   if (error < 0) {
     sys_close(old);
@@ -95,7 +95,7 @@ long op_root_pivot(struct run *run, const struct op_root_pivot *op) {
   if (old < 0) return fail(run, old, "/", "open");
   long error = sys_fchdir(root);
   if (error >= 0) error = sys(__NR_pivot_root, ".", ".");
-  if (error < 0) fail(run, error, run->rootfs, "pivot_root");
+  if (error < 0) fail(run, error, run->init.rootfs, "pivot_root");
   else if ((error = detach_old_root(old)) < 0) fail(run, error, NULL, "detaching the old root");
   sys_close(old);
   return error < 0 ? error : verify_root(run);
@@ -111,7 +111,7 @@ long op_root_enter(struct run *run, const struct op_root_enter *op) {
   if (proc < 0) return proc;
   long error = sys_fchdir(root);
   if (error >= 0) error = sys(__NR_chroot, ".");
-  return error < 0 ? fail(run, error, run->rootfs, "chroot") : verify_root(run);
+  return error < 0 ? fail(run, error, run->init.rootfs, "chroot") : verify_root(run);
 }
 
 long op_root_final_propagation(struct run *run, const struct op_root_final_propagation *op) {

@@ -57,7 +57,7 @@ static long hide(struct run *run, const char *point) {
 
 static long hide_line(struct run *run, char *line) {
   struct mount_line mount;
-  if (!parse_line(line, &mount) || is_below(mount.point, run->rootfs)) return 0;
+  if (!parse_line(line, &mount) || is_below(mount.point, run->init.rootfs)) return 0;
   if (!text_equal(mount.type, "proc") && !text_equal(mount.type, "sysfs")) return 0;
   return hide(run, mount.point);
 }
@@ -81,17 +81,17 @@ long op_root_move(struct run *run, const struct op_root_move *op) {
   int root = slot_get(run, SLOT_ROOT);
   if (root < 0) return root;
   // Without root.open nobody knows which mounts are outside.
-  if (run->rootfs == NULL) return fail(run, -EINVAL, NULL, "no root filesystem was opened");
+  if (run->init.rootfs == NULL) return fail(run, -EINVAL, NULL, "no root filesystem was opened");
   // What is unmounted below must not be unmounted on the host, whatever root.propagation said.
   long error = sys_mount(NULL, "/", NULL, MS_SLAVE | MS_REC, NULL);
   error = error < 0 ? fail(run, error, "/", "mount propagation") : mount_table_read(run);
-  if (error >= 0) error = hide_all(run, run->mount_table);
+  if (error >= 0) error = hide_all(run, run->init.mount_table);
   if (error < 0) return error;
   error = sys_fchdir(root);
   if (error >= 0) error = sys_mount(".", "/", NULL, MS_MOVE, NULL);
-  if (error < 0) return fail(run, error, run->rootfs, "MS_MOVE");
+  if (error < 0) return fail(run, error, run->init.rootfs, "MS_MOVE");
   error = sys(__NR_chroot, ".");
-  if (error < 0) return fail(run, error, run->rootfs, "chroot");
+  if (error < 0) return fail(run, error, run->init.rootfs, "chroot");
   error = sys(__NR_chdir, "/");
   return error < 0 ? fail(run, error, "/", "chdir") : 0;
 }

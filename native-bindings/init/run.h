@@ -26,69 +26,83 @@ struct slot {
   bool is_link;
 };
 
-struct run {
-  struct plan plan;
-  /* -1 after the runtime has closed its end. */
-  int socket;
-  bool is_init;
+/* What the intermediate does before the clone. Init inherits all of it. */
+struct intermediate_run {
+  /* plan_await: the namespaces (CLONE_NEW*) that it is in already, and that init is not to get anew. */
+  uint64_t made_early;
+  /* Of a network namespace that was made early. */
+  bool loopback_is_up;
+  /* namespace.join: files opened ahead of the first join. */
+  int *joins;
+  uint32_t join_count;
+  /* source.serve: the process that stays for init. */
+  long source_server;
+};
+
+/* What init has made, and has to know of it later. */
+struct init_run {
   /* The plan waits for `start`: only stderr can carry an error that happens after `commit`. */
   bool waits_for_start;
-  /* Operation being executed, for reports; UINT32_MAX before the first. */
-  uint32_t index;
-  /* Page shared with the runtime, where whoever asks reads what init and the intermediate are doing (src/shared/protocol/page.ts); NULL = none. */
-  volatile uint32_t *progress;
-  /* Messages that have been waited for. */
-  uint32_t heard;
-  /* reset_signals has been called, by this process or by the intermediate before the clone. */
-  bool has_plain_signals;
   /* The message `cgroup` has come: all of the container's cgroups are made and limited. */
   bool has_cgroups;
-  /* Memory shared with the runtime for the times of a trace (trace.c); NULL = none. */
-  volatile struct trace_area *trace;
-  /* A filter of the container's is loaded, or about to be. */
-  bool is_filtered;
-
-  /* Details of a failure that is about to be reported: the path is borrowed, the text is a copy. */
-  const char *failed_path;
-  char failed_text[FAILED_TEXT_MAX];
-
-  struct slot *slots;
-  uint64_t saved_soft_limit, raised_soft_limit;
-
   /* root.open, root.propagation: what later operations need to know of them. */
   const char *rootfs;
   uint32_t propagation;
-  /* source.serve: init's end of the socket to it, -1 = none; its pid, for the intermediate; whether it is in init's mount namespace. */
+  /* source.serve: its end of the socket, which the intermediate holds up to the clone, -1 = none; whether the server is in init's mounts. */
   int sources;
-  long source_server;
   bool has_entered_sources;
   /* path.mask: the mounts already attached, which later ones are clones of; -1 = none. */
   int mask_directory, mask_file;
   /* What mount_table_read has read; NULL = nothing yet. */
   char *mount_table;
-  /* plan_await: the namespaces (CLONE_NEW*) that the intermediate is in already, and that init is not to get anew. */
-  uint64_t made_early;
-  /* Of a network namespace that was made early. */
-  bool loopback_is_up;
-  /* clone_early: the flags that init was cloned with before there was a plan; 0 = it was not. */
+  /* clone_early: the flags that it was cloned with before there was a plan; 0 = it was not. */
   uint64_t cloned_early;
   /* File systems that wait for their operation, each as the descriptor of its context + 1; 0 = none (prepare.c). */
   int prepared[PREPARED_COUNT];
-  /* namespace.join: files opened ahead of the first join. */
-  int *joins;
-  uint32_t join_count;
   /* process.deathSignal, armed again after changes of identity clear it. */
   uint32_t death_signal;
+};
+
+/* The program that init becomes. */
+struct program_run {
   uint32_t saved_umask;
-  char program[PATH_MAX];
+  char path[PATH_MAX];
   char home[PATH_MAX];
   char **environment;
-
   /* seccomp.receive: what seccomp.load loads; NULL = none. */
   struct sock_filter *filter;
   uint16_t filter_length;
+  /* A filter of the container's is loaded, or about to be. */
+  bool is_filtered;
   /* exec_prepare: the vectors of process.exec; NULL until then. */
   char **exec_arguments, **exec_environment;
+};
+
+/* The state of one process that carries a plan out: the intermediate, then the init that is cloned from it, and the server of sources. */
+struct run {
+  struct plan plan;
+  /* -1 after the runtime has closed its end. */
+  int socket;
+  bool is_init;
+  /* Operation being executed, for reports; UINT32_MAX before the first. */
+  uint32_t index;
+  /* Page shared with the runtime, where whoever asks reads what init and the intermediate are doing (src/shared/protocol/page.ts); NULL = none. */
+  volatile uint32_t *progress;
+  /* Memory shared with the runtime for the times of a trace (trace.c); NULL = none. */
+  volatile struct trace_area *trace;
+  /* Messages that have been waited for. */
+  uint32_t heard;
+  /* reset_signals has been called, by this process or by the intermediate before the clone. */
+  bool has_plain_signals;
+  uint64_t saved_soft_limit, raised_soft_limit;
+  struct slot *slots;
+  /* Details of a failure that is about to be reported: the path is borrowed, the text is a copy. */
+  const char *failed_path;
+  char failed_text[FAILED_TEXT_MAX];
+
+  struct intermediate_run intermediate;
+  struct init_run init;
+  struct program_run program;
 };
 
 int helper_main(int count, char **arguments, char **environment);

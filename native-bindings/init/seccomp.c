@@ -21,8 +21,8 @@ static long read_filter(struct run *run, int fd) {
     if (got <= 0) return fail(run, got < 0 ? got : -EINVAL, NULL, "read of the filter");
     have += (size_t)got;
   }
-  run->filter = (struct sock_filter *)address;
-  run->filter_length = (uint16_t)(size / sizeof(struct sock_filter));
+  run->program.filter = (struct sock_filter *)address;
+  run->program.filter_length = (uint16_t)(size / sizeof(struct sock_filter));
   return 0;
 }
 
@@ -38,10 +38,10 @@ long op_seccomp_receive(struct run *run, const struct op_seccomp_receive *op) {
 
 /* Returns the result of seccomp(2): 0, or the listener that the flags ask for. */
 static long load(struct run *run, uint32_t flags, bool raise) {
-  if (run->filter == NULL) return fail(run, -EINVAL, NULL, "no filter was read");
+  if (run->program.filter == NULL) return fail(run, -EINVAL, NULL, "no filter was read");
   long error = raise ? capability_raise(CAP_SYS_ADMIN) : 0;
   if (error < 0) return fail(run, error, NULL, "capset");
-  const struct sock_fprog program = {run->filter_length, run->filter};
+  const struct sock_fprog program = {run->program.filter_length, run->program.filter};
   error = sys(__NR_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
   return error < 0 ? fail(run, error, NULL, "seccomp") : error;
 }

@@ -1,4 +1,5 @@
-/* Descriptor slots, the limit on descriptors, and close-on-exec for all that must not reach the program. */
+/* What operations share: memory, descriptor slots, the limit on descriptors, close-on-exec for all that must not reach the program,
+ * and the end of a child. */
 #include "../testing/disabled_defences.h"
 #include "run.h"
 #include "../shared/sys.h"
@@ -164,8 +165,16 @@ long op_descriptors_sweep(struct run *run, const struct op_descriptors_sweep *op
   // A waiting init may be looked at for a long time: it keeps what it still needs.
   for (uint32_t slot = 0; slot < run->plan.slot_count; slot++)
     if (slot != SLOT_FIFO && !has_number(&op->keep, slot)) slot_close(run, slot);
-  if (run->mask_directory >= 0) sys_close(run->mask_directory);
-  if (run->mask_file >= 0) sys_close(run->mask_file);
-  run->mask_directory = run->mask_file = -1;
+  if (run->init.mask_directory >= 0) sys_close(run->init.mask_directory);
+  if (run->init.mask_file >= 0) sys_close(run->init.mask_file);
+  run->init.mask_directory = run->init.mask_file = -1;
   return 0;
+}
+
+int wait_child(long pid) {
+  int status = 0;
+  long ended;
+  do ended = sys(__NR_wait4, pid, &status, __WALL, NULL);
+  while (ended == -EINTR);
+  return status;
 }

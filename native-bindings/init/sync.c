@@ -21,7 +21,7 @@ long op_sync_wait(struct run *run, const struct op_sync_wait *op) {
     limit_raise(run);
   }
   if (op->message == MESSAGE_RESUME) limit_raise(run);
-  if (op->message == MESSAGE_COMMIT && run->waits_for_start) {
+  if (op->message == MESSAGE_COMMIT && run->init.waits_for_start) {
     sys_close(run->socket);
     run->socket = -1;
   }

@@ -40,15 +40,15 @@ void trace_map(struct run *run, int fd) {
 void trace_begin(struct run *run, const struct operation *operation) {
   volatile struct trace_area *area = run->trace;
   if (area == NULL || operation->index >= area->count) return;
-  area->operations[operation->index].begin = run->is_filtered ? TRACE_UNTIMED : trace_now();
+  area->operations[operation->index].begin = run->program.is_filtered ? TRACE_UNTIMED : trace_now();
   // From here on the filter decides what a system call does, also one that only asks for the time.
-  if (operation->number == OP_seccomp_load) run->is_filtered = true;
+  if (operation->number == OP_seccomp_load) run->program.is_filtered = true;
 }
 
 void trace_end(struct run *run, uint32_t index) {
   volatile struct trace_area *area = run->trace;
   if (area == NULL || index >= area->count) return;
-  area->operations[index].end = run->is_filtered ? TRACE_UNTIMED : trace_now();
+  area->operations[index].end = run->program.is_filtered ? TRACE_UNTIMED : trace_now();
 }
 
 void trace_clone(struct run *run) {

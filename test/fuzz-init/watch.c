@@ -16,10 +16,10 @@ static void own(int fd) {
 static void check_descriptors(const struct run *run) {
   for (int fd = 0; fd < kernel.used; fd++) owners[fd] = 0;
   for (uint32_t i = 0; i < run->plan.slot_count; i++) own(run->slots[i].fd);
-  own(run->mask_directory);
-  own(run->mask_file);
+  own(run->init.mask_directory);
+  own(run->init.mask_file);
   own(run->socket);
-  own(run->sources);
+  own(run->init.sources);
   for (int fd = 3; fd < kernel.used; fd++) {
     const struct descriptor *descriptor = &kernel.descriptors[fd];
     if (descriptor->is_open && !descriptor->is_exempt && owners[fd] == 0) finding("a descriptor is lost", fd);

@@ -129,7 +129,7 @@ export const HELPER_CALLS: Allowed = {
     "newfstatat(AT_FDCWD, path)": CONTAINER_VIEW,
     "faccessat2(AT_FDCWD, path)": CONTAINER_VIEW,
     "faccessat(AT_FDCWD, path)": CONTAINER_VIEW,
-    "execve(run->program)": CONTAINER_VIEW,
+    "execve(run->program.path)": CONTAINER_VIEW,
   },
   "native-bindings/init/root.c": {
     "mount(NULL, place)": "the way to the root file system, whose own directory is the last of it: the caller's",
