@@ -3,16 +3,15 @@ import type { Readable } from "node:stream";
 import type { Container, Look } from "./container.ts";
 import type { Description } from "./directory.ts";
 import { ExecutorError } from "./errors.ts";
-import { Follower } from "./follower.ts";
 import type { LaunchCommand } from "./launch/command.ts";
 import type { StreamName } from "./launch/stdio.ts";
-import { Lifecycle } from "./lifecycle.ts";
 import { type Made, makeContainer, prepare, programOf } from "./making.ts";
 import { freezerFile, isFrozen } from "./process/paused.ts";
 import { isAlive } from "./process/procfs.ts";
 import { type CheckedPlan, shutDown } from "./shutdown.ts";
 import type { Streams } from "./streams.ts";
 import type { ExecutorOptions, ExecutorState, ProcessState, ShutdownResult } from "./types.ts";
+import { type RecordWatch, watchRecord } from "./watch-record.ts";
 
 export class Supervision {
   readonly container: Container;
@@ -164,5 +163,105 @@ export class Supervision {
   mustRun(): void {
     if (this.#lifecycle.state === "created" && this.state === "running") this.#lifecycle.enter("running");
     this.#lifecycle.mustBe("running", "running", "terminating");
+  }
+}
+
+/** The state of an executor: which state may follow which, and the event for each change. */
+class Lifecycle {
+  readonly #options: Pick<ExecutorOptions, "id" | "onEvent">;
+  #state: ExecutorState = "idle";
+
+  constructor(options: Pick<ExecutorOptions, "id" | "onEvent">) {
+    this.#options = options;
+  }
+
+  get state(): ExecutorState {
+    return this.#state;
+  }
+
+  enter(state: ExecutorState): void {
+    if (this.#state === state) return;
+    this.#state = state;
+    this.tell(state);
+  }
+
+  /** Pausing is told, but it is no state of its own: the kernel is asked for it. */
+  tell(state: ExecutorState): void {
+    this.#options.onEvent?.({ type: "state", id: this.#options.id, state });
+  }
+
+  /** A state of shutdown. A second caller of it does not take back what the first one has entered. */
+  shutDown(state: ExecutorState): void {
+    if (state !== "terminating" || this.#state === "running") this.enter(state);
+  }
+
+  /** What a look at the container has shown. */
+  see({ now }: Look): void {
+    if (now === "running" && this.#state === "created") this.enter("running");
+    if (now === "exited") this.enter("exited");
+    // What shutdown has entered says more.
+    if (now === "stuck" || (now === "draining" && this.#state !== "killing" && this.#state !== "stuck")) this.enter(now);
+  }
+
+  /** @throws ExecutorError wrong-state */
+  mustBe(wanted: string, ...states: readonly ExecutorState[]): void {
+    if (!states.includes(this.#state)) throw this.wrong(`, not ${wanted}`);
+  }
+
+  wrong(why = ""): ExecutorError {
+    return new ExecutorError("wrong-state", `executor ${this.#options.id} is ${this.#state}${why}`);
+  }
+}
+
+/** A container followed to its end, by its exit record. */
+class Follower {
+  /** Settles when nothing of the container is left. */
+  readonly ended: Promise<ProcessState>;
+  /** Settles when the first look at the record is over. */
+  readonly seen: Promise<void>;
+  readonly #watch: RecordWatch;
+  #waiters = 0;
+
+  /** `tell`: what each look has seen. */
+  constructor(container: Container, tell: (look: Look) => void) {
+    this.#watch = watchRecord(container.directory.record);
+    let seen = () => {};
+    this.seen = new Promise((resolve) => {
+      seen = resolve;
+    });
+    this.ended = this.#untilEnd(container, tell, () => seen());
+    // wait() rejects with it. Without a caller of wait() it must not end this process.
+    this.ended.catch(() => {});
+  }
+
+  async #untilEnd(container: Container, tell: (look: Look) => void, seen: () => void): Promise<ProcessState> {
+    try {
+      for (;;) {
+        const look = await container.look();
+        tell(look);
+        if (look.now === "exited") return look.state;
+        seen();
+        await this.#watch.changed();
+      }
+    } finally {
+      seen();
+      this.#watch.close();
+    }
+  }
+
+  async wait(): Promise<ProcessState> {
+    this.hold(true);
+    try {
+      return await this.ended;
+    } finally {
+      this.hold(false);
+    }
+  }
+
+  /** The timer keeps this process alive only while a caller waits. */
+  hold(on: boolean): void {
+    this.#waiters += on ? 1 : -1;
+    if (this.#waiters > 0) this.#watch.ref();
+    else this.#watch.unref();
   }
 }

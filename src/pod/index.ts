@@ -11,6 +11,5 @@ export { parseFile } from "./parse-file.ts";
 export { type PodSize, parseSizes } from "./sizes.ts";
 export type { TaskFacts } from "./status/facts.ts";
 export { type HostFacts, nodeOf } from "./status/node.ts";
-export { type PodStatus, podOf } from "./status/pod.ts";
+export { type PodStatus, podOf, unknownObject } from "./status/pod.ts";
 export { podReadiness } from "./status/readiness.ts";
-export { unknownObject } from "./status/unknown.ts";

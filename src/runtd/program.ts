@@ -1,7 +1,9 @@
 /** `runtd`: runs the daemon, or one file to its end (`--once`), or converts the store for another version (`migrate`). */
-import { type Configuration, configurationOf, USAGE } from "./config.ts";
+
+import { parseArgs } from "node:util";
+import { migrateStore } from "../engine/index.ts";
+import { type Configuration, configurationOf, STATE_DIR, USAGE } from "./config.ts";
 import { factsOf, log } from "./log.ts";
-import { type MigrateOptions, migrateOptionsOf, runMigrate } from "./migrate.ts";
 
 /** Source: sysexits(3). */
 const USAGE_STATUS = 64;
@@ -33,4 +35,27 @@ else {
     log("error", "not-started", factsOf(error));
     process.exit(1);
   }
+}
+
+/** `runtd migrate --to VERSION`: converts the store for an older program, or back. */
+interface MigrateOptions {
+  readonly stateDir: string;
+  readonly to: number;
+}
+
+/** Parses the arguments after `migrate`. @throws Error: the arguments are wrong */
+function migrateOptionsOf(args: readonly string[]): MigrateOptions {
+  const { values } = parseArgs({
+    args: [...args],
+    options: { to: { type: "string" }, "state-dir": { type: "string", default: STATE_DIR } },
+  });
+  if (values.to === undefined) throw new Error("migrate needs --to VERSION");
+  if (!/^[1-9]\d{0,5}$/.test(values.to)) throw new Error(`to: ${values.to} is no version`);
+  return { stateDir: values["state-dir"], to: Number(values.to) };
+}
+
+/** Returns a line for the user that says what was done. @throws StoreError, as migrateStore */
+function runMigrate({ stateDir, to }: MigrateOptions): string {
+  const { path, from, copy } = migrateStore(stateDir, to);
+  return copy === undefined ? `${path} is of version ${to}` : `${path}: from version ${from} to ${to}; what was there before is in ${copy}`;
 }

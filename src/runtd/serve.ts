@@ -1,20 +1,23 @@
 /** The daemon: an engine that serves two sockets. Containers are not children of this process, so that they outlive it. */
 import type { Server } from "node:http";
 import { join } from "node:path";
-import { createAdaptorServer } from "@hono/node-server";
+import { createAdaptorServer, type HttpBindings } from "@hono/node-server";
+import { type Context, Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
 import { type EngineSettings, TaskEngine } from "../engine/index.ts";
 import { type Configuration, socketsOf } from "./config.ts";
 import { EventLoop } from "./event-loop.ts";
-import { appOf } from "./http/app.ts";
+import { refusalOf, refuse } from "./http/errors.ts";
+import { boundedJson } from "./http/json.ts";
 import { HTTP_LIMITS, MOST_CONNECTIONS, MOST_STREAMS, MOST_SUBSCRIBERS, SHARES_OF_SUBSCRIBERS } from "./http/limits.ts";
+import type { Route, ValidRequest } from "./http/route.ts";
 import type { Services } from "./http/services.ts";
 import { Slots } from "./http/slots.ts";
 import { Timings } from "./http/timings.ts";
-import { cutOffUnread } from "./http/unread.ts";
 import { addUpgrades } from "./http/upgrade.ts";
+import { validated } from "./http/validate.ts";
 import { Calls } from "./interlink/calls.ts";
-import { listenForInterlink } from "./interlink/listen.ts";
-import { interlinkServer } from "./interlink/server.ts";
+import { interlinkServer, listenForInterlink } from "./interlink/server.ts";
 import { goOnAfterErrors, logServerErrors } from "./last-handlers.ts";
 import { log } from "./log.ts";
 import { managerMessage } from "./notify.ts";
@@ -83,4 +86,65 @@ export async function serve(configuration: Configuration, { probe }: Pick<Engine
   }
   await tellReady(engine.binary);
   log("info", "ready", { sockets: places, pid: process.pid });
+}
+
+/** The HTTP application behind one socket. */
+
+/** In bytes: a task file of 256 KiB, of which each character may be written as six, and the JSON around it. */
+const LARGEST_BODY = 2 * 1024 * 1024;
+
+function appOf(routes: readonly Route[], services: Services): Hono<{ Bindings: HttpBindings }> {
+  const app = new Hono<{ Bindings: HttpBindings }>();
+  for (const route of routes) {
+    const path = route.path.replace(/\{(\w+)\}/g, ":$1");
+    if (route.access === "admin" && !services.isAdmin)
+      app.on(route.method, path, (context) => refuse(context, "read-only", "this socket is for reading: use admin.sock"));
+    else
+      app.on(route.method, path, limited, (context) => services.timings.measure(route.operation, () => respond(route, context, services)));
+  }
+  app.notFound((context) => refuse(context, "unknown-path", `${context.req.method} ${context.req.path}: there is no such path`));
+  app.onError(refusalOf);
+  return app;
+}
+
+const limited = bodyLimit({
+  maxSize: LARGEST_BODY,
+  onError: (context) => refuse(context, "body-too-large", `the body is larger than ${LARGEST_BODY} bytes`),
+});
+
+/** undefined: the body is no JSON that a request could have. */
+async function jsonOf(context: Context): Promise<unknown> {
+  try {
+    return boundedJson(await context.req.text());
+  } catch {
+    return undefined;
+  }
+}
+
+async function respond(route: Route, context: Context<{ Bindings: HttpBindings }>, services: Services): Promise<Response> {
+  if ("open" in route) return refuse(context, "upgrade-required", "this request takes over the connection: ask with Connection: Upgrade");
+  const body = route.body && (await jsonOf(context));
+  const asked = {
+    ...services,
+    context,
+    ...validated(route, { params: context.req.param(), query: context.req.query(), body }),
+    caller: () => services.peers.of(context.env.incoming.socket),
+  } as ValidRequest<Record<string, unknown>, Record<string, unknown>, unknown>;
+  if ("respond" in route) return route.respond(asked);
+  return context.json((await route.handle(asked)) as object, route.answer.status);
+}
+
+/** Clients that ask and do not read the answer. Their answers would stay in memory. */
+
+/** Milliseconds in which the kernel has to take a whole answer, which is when its client has read most of it. Streams that go on (events, logs) are no such answers. */
+const UNREAD_MS = 30_000;
+
+function cutOffUnread(server: Server): void {
+  // Before the listener that answers, which may do so at once.
+  server.prependListener("request", (request, response) => {
+    response.once("prefinish", () => {
+      const timer = setTimeout(() => request.socket.destroy(), UNREAD_MS).unref();
+      response.once("close", () => clearTimeout(timer));
+    });
+  });
 }

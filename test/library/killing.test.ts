@@ -3,8 +3,8 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
+import { descendants, killDescendants } from "../../src/executor/exec/kill.ts";
 import { type Cgroup, hierarchies, makeSubCgroup, processesIn, removeSubCgroup } from "../../src/executor/process/cgroups.ts";
-import { descendants, killDescendants } from "../../src/executor/process/descendants.ts";
 import { CGROUP_PARENT, isGone, isRoot, until } from "./support.ts";
 
 const unified = hierarchies().find(({ version }) => version === 2)?.mountpoint;

@@ -212,7 +212,7 @@ export const OWN_CALLS: Allowed = {
   "src/executor/fence/freeze.ts": {
     "writeFileSync(join(directory, file))": KERNEL,
   },
-  "src/executor/launch/join.ts": {
+  "src/executor/making.ts": {
     "openSync(`/proc/${pid}/ns/${FILES[type]}`)": KERNEL,
   },
   "src/executor/launch/privileged.ts": {
@@ -244,7 +244,7 @@ export const OWN_CALLS: Allowed = {
     'readFileSync("/proc/self/mountinfo")': KERNEL,
     "readFileSync(path)": KERNEL,
   },
-  "src/executor/process/descendants.ts": {
+  "src/executor/exec/kill.ts": {
     "process.kill(one.pid)": "its start time was compared right before (isAlive)",
   },
   "src/executor/process/end-cgroup.ts": {

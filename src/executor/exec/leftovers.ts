@@ -1,11 +1,17 @@
 /** Processes that execs of a program that has died left in a container. No program waits for them or bounds their time any more. */
+
+import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Directory } from "../directory.ts";
 import { ExecutorError } from "../errors.ts";
+import { findUser } from "../launch/user.ts";
 import { processesIn, removeSubCgroup, type SubCgroup, subCgroupsOf } from "../process/cgroups.ts";
 import type { Runtime } from "../runtime/client.ts";
+import type { Statistics } from "../stats/statistics.ts";
+import type { ExecTarget } from "./handle.ts";
 import { signalCgroup } from "./kill.ts";
 
 export interface LeftIn {
@@ -38,4 +44,26 @@ async function end({ runtime, id, sub }: Pick<LeftIn, "runtime" | "id"> & { read
     await sleep(LOOK_MS);
   }
   await removeSubCgroup(sub);
+}
+
+/** Where a further process of a container runs, and as whom. */
+interface TargetContainer {
+  readonly runtime: Runtime;
+  readonly directory: Directory;
+  readonly statistics: Statistics;
+  /** In which the names of users are looked up. */
+  readonly rootfs: string;
+}
+
+/** @param user name or numbers; undefined: that of the container. @throws ExecutorError user-unknown */
+export async function targetIn({ runtime, directory, statistics, rootfs }: TargetContainer, user: string | undefined): Promise<ExecTarget> {
+  const found = user === undefined ? undefined : findUser(rootfs, user);
+  return {
+    runtime,
+    id: directory.id,
+    directory: directory.path,
+    cgroup: await statistics.cgroup(),
+    name: `exec-${randomUUID()}`,
+    user: found && `${found.uid}:${found.gid}`,
+  };
 }

@@ -6,11 +6,14 @@ import { chmodSync, mkdirSync, readdirSync, rmdirSync, statSync, writeFileSync }
 import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { Directory } from "../directory.ts";
 import { ExecutorError } from "../errors.ts";
+import { idsIn } from "../list.ts";
+import { readLogCounts } from "../log-counts.ts";
 import { directoryOfProcess, groupingHierarchy, processesIn } from "../process/cgroups.ts";
-import { processStat } from "../process/procfs.ts";
+import { isAlive, type ProcessIdentity, processStat } from "../process/procfs.ts";
+import { readRecord } from "../record.ts";
 import { freeze, thaw } from "./freeze.ts";
-import { allKeepers, keepersOf } from "./keepers.ts";
 
 export interface FenceOptions {
   /** Path of a cgroup below which the fence makes its own: "effects/KEY.NAME" and "monitors". */
@@ -191,5 +194,31 @@ function kill(pid: number): void {
     process.kill(pid, "SIGKILL");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
+
+/** Processes that outlive the launcher of a container: its monitor, and the log pump that the monitor has started. */
+
+/** Of one executor. What cannot be read has none: a monitor that has not told its container's pid yet is part of the launch. */
+function keepersOf(stateDir: string, id: string): ProcessIdentity[] {
+  const { record: path } = new Directory(stateDir, id);
+  const record = orUndefined(() => readRecord(path, id));
+  if (record?.pid === undefined) return [];
+  const pump = orUndefined(() => readLogCounts(path));
+  const { bootId } = record;
+  return [{ ...record.monitor, bootId }, ...(pump === undefined ? [] : [{ pid: pump.pid, startTicks: pump.startTicks, bootId }])].filter(
+    isAlive,
+  );
+}
+
+function allKeepers(stateDir: string): ProcessIdentity[] {
+  return idsIn(stateDir).flatMap((id) => keepersOf(stateDir, id));
+}
+
+function orUndefined<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
   }
 }

@@ -1,4 +1,6 @@
 /** Translates a Compose file into tasks, one for each service and replica. */
+
+import { z } from "zod";
 import {
   checkGroup,
   checkTask,
@@ -15,13 +17,10 @@ import {
 import { isMap } from "./fields.ts";
 import { ignoredIn } from "./ignored.ts";
 import type { ComposeOptions, Model } from "./model.ts";
-import { fieldOf } from "./origin.ts";
-import { engineName } from "./place.ts";
+import { engineName, type ServicePlace } from "./place.ts";
 import { withoutExtensions } from "./prepare.ts";
-import { withProposal } from "./proposal.ts";
 import { type ComposeInput, composeFile, type ServiceInput } from "./schema.ts";
 import { taskOf } from "./service.ts";
-import { expanded } from "./shared.ts";
 
 export interface ComposeFile extends ParsedFile {
   /** The tasks in the format of a task file. Empty if there are findings. */
@@ -181,4 +180,142 @@ function checkedTasks(made: readonly Made[], problems: Problem[]): TaskSpec[] {
   // With a task missing, dependencies on it would be told of.
   if (tasks.length === made.length) for (const { task, ...problem } of checkGroup(specs)) tell(tasks[task]!.key, problem);
   return specs;
+}
+
+/** What a service takes from another one of its file. */
+type Mount = NonNullable<ServiceInput["volumes"]>[number];
+
+/** The mounts of volumes_from come first, as far as the service has no other one at their places. Source: Compose specification, "volumes_from". */
+function expanded(key: string, service: ServiceInput, { services }: ComposeInput, { refuse }: ServicePlace): ServiceInput {
+  const { volumes_from: from = [], volumes: own = [], ...rest } = service;
+  const taken = new Set(own.map(targetOf));
+  const others = from.flatMap((written, index): Mount[] => {
+    const [name = "", access] = written.split(":");
+    const at = ["volumes_from", index];
+    if (name === "container" || !Object.hasOwn(services, name) || name === key) {
+      refuse(name === "container" ? "containers of others are not found: name a service" : `there is no other service ${name}`, at);
+      return [];
+    }
+    const mounts = (services[name]!.volumes ?? []).filter((mount) => !taken.has(targetOf(mount)));
+    if (mounts.some((mount) => !isShared(mount))) refuse(`a volume of ${name} without a name cannot be shared: give it one`, at);
+    return mounts.filter(isShared).map((mount) => (access === "ro" ? readOnly(mount) : mount));
+  });
+  return { ...rest, ...(own.length + others.length === 0 ? {} : { volumes: [...others, ...own] }) };
+}
+
+function targetOf(mount: Mount): string {
+  if (typeof mount !== "string") return mount.target;
+  const [first = "", second = first] = mount.split(":");
+  return second;
+}
+
+function isShared(mount: Mount): boolean {
+  return typeof mount === "string" ? mount.includes(":") : mount.source !== undefined;
+}
+
+function readOnly(mount: Mount): Mount {
+  if (typeof mount !== "string") return { ...mount, read_only: true };
+  const [source, target, options = ""] = mount.split(":");
+  const kept = options.split(",").filter((one) => one !== "" && one !== "rw" && one !== "ro");
+  return `${source}:${target}:${["ro", ...kept].join(",")}`;
+}
+
+/** Converts a path in a task to the path of the service's field that it comes from. */
+const FIELDS: Readonly<Record<string, string>> = {
+  rootfs: "x-runt-rootfs",
+  pullPolicy: "pull_policy",
+  cwd: "working_dir",
+  env: "environment",
+  capabilities: "cap_add",
+  dependsOn: "depends_on",
+  healthCheck: "healthcheck",
+  postStart: "post_start",
+  preStop: "pre_stop",
+  stopSignal: "stop_signal",
+  stopTimeout: "stop_grace_period",
+  mounts: "volumes",
+  log: "logging",
+  groups: "group_add",
+  annotations: "labels",
+  cpuShares: "cpu_shares",
+  rlimits: "ulimits",
+  shmSize: "shm_size",
+  oomScoreAdj: "oom_score_adj",
+  memory: "mem_limit",
+  memoryReservation: "mem_reservation",
+  pids: "pids_limit",
+  seccomp: "security_opt",
+};
+const OF_TASK: Readonly<Record<string, string>> = { sysctls: "sysctls", runtime: "runtime", dns: "dns", volumes: "volumes" };
+const OF_NETWORK: Readonly<Record<string, string>> = {
+  hosts: "extra_hosts",
+  dns: "dns",
+  aliases: "networks",
+  further: "networks",
+  name: "networks",
+};
+
+/** Namespaces of a task. */
+const NAMESPACES: Readonly<Record<string, string>> = { network: "network_mode", pid: "pid", ipc: "ipc", uts: "uts" };
+
+function fieldOf(path: Problem["path"]): Problem["path"] {
+  const [list, at, field, part] = path;
+  if (list === "network") return [OF_NETWORK[String(at)] ?? "ports"];
+  if (list === "namespaces") return NAMESPACES[String(at)] === undefined ? [] : [NAMESPACES[String(at)]!];
+  if (typeof list === "string" && OF_TASK[list] !== undefined) return [OF_TASK[list]];
+  if (field === "capabilities" && part === "drop") return ["cap_drop"];
+  return typeof field === "string" ? [FIELDS[field] ?? field] : [];
+}
+
+/** Proposes a field for one that is misspelt. */
+const UNKNOWN = /^the field "(.*)" is not supported$/;
+
+/** Adds to the message of an unknown field which one may be meant. */
+function withProposal(schema: z.ZodType, problem: Problem): Problem {
+  const [, name] = UNKNOWN.exec(problem.message) ?? [];
+  if (name === undefined) return problem;
+  const near = nearest(name, fieldsAt(schema, problem.path.slice(0, -1)));
+  return near === undefined ? problem : { ...problem, message: `${problem.message}: is ${near} meant?` };
+}
+
+/** Fields that a schema has at a path. Empty: it has no such place. */
+function fieldsAt(schema: z.core.$ZodType, path: readonly (string | number)[]): string[] {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault)
+    return fieldsAt(schema.unwrap(), path);
+  if (schema instanceof z.ZodUnion) return schema.options.flatMap((one) => fieldsAt(one, path));
+  if (schema instanceof z.ZodPipe) return [schema.in, schema.out].flatMap((one) => fieldsAt(one, path));
+  const [part, ...rest] = path;
+  if (schema instanceof z.ZodObject) {
+    if (part === undefined) return Object.keys(schema.shape);
+    const field = schema.shape[String(part)];
+    return field === undefined ? [] : fieldsAt(field, rest);
+  }
+  if (schema instanceof z.ZodRecord && part !== undefined) return fieldsAt(schema.valueType, rest);
+  return schema instanceof z.ZodArray && part !== undefined ? fieldsAt(schema.element, rest) : [];
+}
+
+/** In changes of one character. */
+const MOST_CHANGES = 2;
+/** A longer name is none of a field. */
+const LONGEST = 40;
+
+function nearest(name: string, fields: readonly string[]): string | undefined {
+  if (name.length > LONGEST) return undefined;
+  const plain = (text: string) => text.toLowerCase().replaceAll(/[-_]/g, "");
+  const ranked = fields
+    .map((field) => ({ field, changes: changesOf(plain(name), plain(field)) }))
+    .filter(({ field, changes }) => changes <= Math.min(MOST_CHANGES, Math.floor(field.length / 3)))
+    .sort((a, b) => a.changes - b.changes);
+  return ranked[0]?.field;
+}
+
+/** Characters to insert, remove or replace (Levenshtein). */
+function changesOf(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (const [index, one] of [...a].entries()) {
+    const next = [index + 1];
+    for (const [at, other] of [...b].entries()) next.push(Math.min(next[at]! + 1, row[at + 1]! + 1, row[at]! + (one === other ? 0 : 1)));
+    row = next;
+  }
+  return row.at(-1)!;
 }

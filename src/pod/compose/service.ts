@@ -4,13 +4,12 @@ import { addedCapabilities, capabilityName } from "../capability.ts";
 import { dockerHub, imageReference, pullPolicyOf } from "../image-name.ts";
 import { contentsOf, envFilesOf, labelFilesOf } from "./contents.ts";
 import { limitsOf } from "./limits.ts";
-import { logOf } from "./log.ts";
 import { mountsOf } from "./mounts.ts";
 import { dnsOf, networkOf } from "./networks.ts";
 import type { ServicePlace } from "./place.ts";
 import { portsOf } from "./ports.ts";
+import { bytesOf, SIZE } from "./quantity.ts";
 import type { ComposeInput, ServiceInput } from "./schema.ts";
-import { securityOf } from "./security.ts";
 import { wordsOf } from "./words.ts";
 
 type Container = TaskInput["containers"][number];
@@ -228,5 +227,57 @@ function checkOf(given: ServiceInput["healthcheck"]): Container["healthCheck"] {
     timeout: given.timeout ?? "30s",
     retries: given.retries || 3,
     startPeriod: given.start_period ?? 0,
+  };
+}
+
+/** Translates security_opt of a service. Source: docker run, "--security-opt"; moby, daemon/daemon_unix.go. */
+type Rights = Pick<TaskInput["containers"][number], "noNewPrivileges" | "seccomp">;
+
+/** What these switch off is not there: services have no profile of AppArmor and no label of SELinux. */
+const HOLDS = ["apparmor=unconfined", "label=disable"];
+
+function securityOf({ security_opt: options = [] }: ServiceInput, { refuse }: ServicePlace): Rights {
+  const rights: { noNewPrivileges?: boolean; seccomp?: "unconfined" } = {};
+  for (const [index, written] of options.entries()) {
+    // Of old, ":" stood for "=".
+    const [, name = "", value = ""] = /^([a-z-]+)(?:[=:](.*))?$/s.exec(written.trim()) ?? [];
+    const at = ["security_opt", index];
+    if (name === "no-new-privileges" && /^(?:true|false|)$/.test(value)) rights.noNewPrivileges = value !== "false";
+    else if (name === "seccomp" && value === "unconfined") rights.seccomp = "unconfined";
+    else if (name === "seccomp") refuse("only seccomp=unconfined is supported: the filter of the engine is Docker's default", at);
+    else if (!HOLDS.includes(`${name}=${value}`))
+      refuse("is not supported: only no-new-privileges, seccomp=unconfined, apparmor=unconfined and label=disable", at);
+  }
+  return rights;
+}
+
+/** Translates logging of a service. Source: Docker, "Configure logging drivers". */
+type Log = NonNullable<TaskInput["containers"][number]["log"]>;
+
+/** In bytes: the engine's smallest file. */
+const LEAST = 65_536;
+const MOST_FILES = 100;
+
+/** undefined: as the engine has it. */
+function logOf({ logging }: ServiceInput, { refuse, warn }: ServicePlace): Log | undefined {
+  if (logging === undefined) return undefined;
+  const { driver, options = {} } = logging;
+  if (driver === "none") {
+    for (const name of Object.keys(options)) warn("has no effect with the driver none", ["logging", "options", name]);
+    return { driver };
+  }
+  const { "max-size": size, "max-file": files, ...others } = options;
+  for (const name of Object.keys(others)) warn(`has no effect: of a log only max-size and max-file are used`, ["logging", "options", name]);
+  const isSize = size !== undefined && SIZE.test(String(size));
+  if (size !== undefined && !isSize && String(size) !== "-1") refuse('write a size like "10m"', ["logging", "options", "max-size"]);
+  const count = Number(files ?? 1);
+  if (!Number.isInteger(count) || count < 1 || count > MOST_FILES)
+    refuse(`is no number of files from 1 to ${MOST_FILES}`, ["logging", "options", "max-file"]);
+  const bytes = isSize ? bytesOf(String(size)) : 0;
+  if (isSize && bytes < LEAST) warn("is less than 64k, which is what a file gets", ["logging", "options", "max-size"]);
+  return {
+    ...(driver === "journald" ? { driver } : {}),
+    ...(isSize ? { maxSize: Math.max(LEAST, bytes) } : {}),
+    ...(files === undefined ? {} : { maxFiles: count }),
   };
 }

@@ -14,11 +14,10 @@ import { Expansion } from "../expansion.ts";
 import { withoutNulls } from "../nulls.ts";
 import { claim, persistentVolume } from "../schema/claim.ts";
 import { configMap, secret } from "../schema/config.ts";
-import { type PodInput, pod } from "../schema/pod.ts";
+import { CLUSTER_FIELDS, type PodInput, pod } from "../schema/pod.ts";
 import { namespace, service, serviceAccount } from "../schema/service.ts";
 import { type WorkloadInput, workloads } from "../schema/workload.ts";
 import { Claims } from "./claims.ts";
-import { foreignKind, withoutClusterFields } from "./cluster-fields.ts";
 import { Objects } from "./objects.ts";
 import { translate } from "./pod.ts";
 import { Services } from "./services.ts";
@@ -190,4 +189,61 @@ function tellOfSize(
     if (given?.storage !== undefined)
       warn({ code: "shape", message: "has no effect: how much is in the directory is not limited", path: ["resources", field, "storage"] });
   }
+}
+
+/** What a file says to a cluster only. It is refused, or with `--ignore-cluster-fields` told of and left out. */
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Where a document of this kind has the spec of its pods. */
+const POD_SPEC: Readonly<Record<string, readonly string[]>> = {
+  Pod: ["spec"],
+  ...Object.fromEntries(Object.keys(workloads).map((kind) => [kind, ["spec", "template", "spec"]])),
+};
+
+/** Kinds that are never left out: without them more would be allowed, or nothing would run. */
+const NEVER: Readonly<Record<string, string>> = {
+  NetworkPolicy: "nothing here would keep connections away",
+  CronJob: "there is no schedule on this host: let a timer of systemd call `runtctl run`",
+};
+
+interface Stripped {
+  readonly value: unknown;
+  /** What was left out. */
+  readonly ignored: readonly Problem[];
+}
+
+/** The document without the fields of a cluster. @param kind of the document */
+function withoutClusterFields(value: unknown, kind: string): Stripped {
+  const path = POD_SPEC[kind];
+  if (path === undefined) return { value, ignored: [] };
+  const spec = path.reduce<unknown>((at, key) => fieldsOf(at)[key], value);
+  const found = Object.entries(CLUSTER_FIELDS).filter(([field]) => Object.hasOwn(fieldsOf(spec), field));
+  if (found.length === 0) return { value, ignored: [] };
+  const rest = Object.fromEntries(Object.entries(fieldsOf(spec)).filter(([field]) => !Object.hasOwn(CLUSTER_FIELDS, field)));
+  const replaced = (at: unknown, [key, ...further]: readonly string[]): unknown =>
+    key === undefined ? rest : { ...fieldsOf(at), [key]: replaced(fieldsOf(at)[key], further) };
+  return {
+    value: replaced(value, path),
+    ignored: found.map(([field, why]) => ({ code: "shape", message: `is left out: ${why}`, path: [...path, field] })),
+  };
+}
+
+/** Of a document of a kind that is not supported. @param supported names of those that are */
+function foreignKind(
+  kind: unknown,
+  isLeftOut: boolean,
+  supported: readonly string[],
+): { readonly problem: Problem; readonly isError: boolean } {
+  const said = (message: string, isError: boolean) => ({ problem: { code: "shape", message, path: ["kind"] } as const, isError });
+  if (typeof kind !== "string" || kind === "")
+    return said(`documents of kind ${String(kind)} are not supported: only ${supported.join(", ")}`, true);
+  const never = NEVER[kind];
+  if (never !== undefined) return said(`documents of kind ${kind} are not supported: ${never}`, true);
+  return isLeftOut
+    ? said(`the document of kind ${kind} is left out: there is no cluster`, false)
+    : said(`documents of kind ${kind} are not supported: only ${supported.join(", ")}; --ignore-cluster-fields leaves them out`, true);
+}
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 }

@@ -1,23 +1,25 @@
 /** Translates a pod into a task. */
+
 import {
   checkTask,
   type Problem,
+  parseReference,
   shapeProblems,
   type TaskInput,
   type TaskSpec,
   taskSchema,
   unknownRuntime,
 } from "../../engine/spec/index.ts";
+import { type Amounts, podTotal, resourcesOf } from "../resources.ts";
+import type { PodInput } from "../schema/pod.ts";
+import { sizeFor } from "../sizes.ts";
 import { uidOf } from "../uid.ts";
-import { containerOf } from "./container.ts";
-import { dnsOf } from "./dns.ts";
+import { containerOf, ROOTFS } from "./container.ts";
 import { type Member, membersOf } from "./members.ts";
 import { originOf } from "./origin.ts";
-import { checkRestricted } from "./restricted.ts";
 import type { Membership } from "./services.ts";
 import type { Path, Translation } from "./translation.ts";
 import { volumesOf } from "./volumes.ts";
-import { wholeOf } from "./whole.ts";
 
 export interface Translated {
   /** undefined if there are problems. */
@@ -189,4 +191,110 @@ function checkPod(at: Translation): void {
       if (spec.hostNetwork && hostPort !== containerPort) at.refuse("with hostNetwork it is the same as containerPort", here);
     }
   }
+}
+
+/** Translates dnsPolicy and dnsConfig. There is no DNS of a cluster, so that ClusterFirst means Default, as for a kubelet without a cluster DNS. */
+
+/** undefined: the pod adds nothing to what the host says. */
+function dnsOf({ spec: { dnsPolicy, dnsConfig } }: PodInput): TaskInput["dns"] {
+  const { nameservers: servers, searches: search, options } = dnsConfig ?? { nameservers: [], searches: [], options: [] };
+  const isInherited = dnsPolicy !== "None";
+  if (isInherited && [servers, search, options].every((list) => list.length === 0)) return undefined;
+  return {
+    ...(isInherited ? { inherit: true } : {}),
+    servers,
+    search,
+    options: options.map(({ name, value }) => (value ? `${name}:${value}` : name)),
+  };
+}
+
+/** Computes the limits of a whole pod: the sum of its containers, or the size that the host offers for it. */
+type Whole = Pick<TaskInput, "cpus" | "memory">;
+
+/** The smallest quota that the kernel accepts, in CPUs. */
+const LEAST_CPUS = 0.01;
+const MIB = 1024 * 1024;
+
+/** A pod has a limit only if each of its containers has one. */
+function wholeOf(at: Translation, members: readonly Member[]): Whole {
+  const { sizes } = at.host;
+  const limits = members.map(({ container }) => resourcesOf(container.resources).limits);
+  if (sizes === undefined) return limitsOf({ cpu: total(members, limits, "cpu") ?? 0, memory: total(members, limits, "memory") ?? 0 });
+  // A container without a limit counts with its request, or with nothing if it has no request either.
+  const needs = members.map(({ container }) => {
+    const { limits: most, requests } = resourcesOf(container.resources);
+    return { cpu: most.cpu ?? requests.cpu ?? 0, memory: most.memory ?? requests.memory ?? 0 };
+  });
+  const need = { cpu: total(members, needs, "cpu") ?? 0, memory: total(members, needs, "memory") ?? 0 };
+  const size = sizeFor(need, sizes);
+  if (size !== undefined) return limitsOf(size);
+  const [cpus, memory] = [need.cpu / 1000, Math.ceil(need.memory / MIB)];
+  at.refuse(`needs ${cpus} CPUs and ${memory} MiB of memory, and no size of this host holds that`, ["spec", "containers"], "limit");
+  return {};
+}
+
+function limitsOf({ cpu, memory }: Required<Amounts>): Whole {
+  return { ...(cpu ? { cpus: Math.max(LEAST_CPUS, cpu / 1000) } : {}), ...(memory ? { memory } : {}) };
+}
+
+/** undefined: a container has no such limit. */
+function total(members: readonly Member[], amounts: readonly Amounts[], name: keyof Amounts): number | undefined {
+  const all = members.map(({ role }, index) => ({ role, value: amounts[index]?.[name] }));
+  return podTotal({
+    containers: all.filter(({ role }) => role === "main").map(({ value }) => value),
+    init: all.filter(({ role }) => role !== "main").map(({ role, value }) => ({ value, isSidecar: role === "sidecar" })),
+  });
+}
+
+/** Refuses everything by which a pod of a cluster could reach the host. */
+
+/** Source: Kubernetes, "Using sysctls in a Kubernetes Cluster", "Safe and Unsafe Sysctls". */
+const SAFE_SYSCTLS: ReadonlySet<string> = new Set([
+  ...["kernel.shm_rmid_forced", "net.ipv4.ip_local_port_range", "net.ipv4.tcp_syncookies", "net.ipv4.ping_group_range"],
+  ...["net.ipv4.ip_unprivileged_port_start", "net.ipv4.ip_local_reserved_ports", "net.ipv4.tcp_keepalive_time"],
+  ...["net.ipv4.tcp_fin_timeout", "net.ipv4.tcp_keepalive_intvl", "net.ipv4.tcp_keepalive_probes"],
+]);
+
+const PROFILE = "a pod of a cluster runs under the profile restricted";
+
+function checkRestricted(at: Translation, members: readonly Member[]): void {
+  const rules = at.host.cluster;
+  if (rules === undefined) return;
+  const refuse = (what: string, path: Path) => at.refuse(`${what}: ${PROFILE}`, path);
+  const { spec, metadata } = at.pod;
+  for (const field of ["hostNetwork", "hostPID", "hostIPC"] as const) {
+    if (spec[field]) refuse("it has no namespace of the host", ["spec", field]);
+  }
+  for (const key of Object.keys(metadata.annotations ?? {})) {
+    if (key.startsWith(ROOTFS)) refuse("it has no root file system of the host", ["metadata", "annotations", key]);
+  }
+  for (const [index, { hostPath }] of spec.volumes.entries()) {
+    if (hostPath === undefined) continue;
+    const path: Path = ["spec", "volumes", index, "hostPath", "path"];
+    // The path is checked for links when it is mounted (engine/volumes/within.ts).
+    if (!rules.hostPaths.some((one) => isBelow(hostPath.path, one))) refuse("it is below no directory that pods may mount", path);
+  }
+  for (const [index, { name }] of (spec.securityContext?.sysctls ?? []).entries()) {
+    if (!SAFE_SYSCTLS.has(name)) refuse(`${name} is not safe`, ["spec", "securityContext", "sysctls", index]);
+  }
+  if (spec.securityContext?.seccompProfile?.type === "Unconfined")
+    refuse("it has a filter of system calls", ["spec", "securityContext", "seccompProfile"]);
+  for (const { container, path } of members) {
+    const { capabilities, seccompProfile, privileged } = container.securityContext ?? {};
+    if (privileged) refuse("it is not privileged", [...path, "securityContext", "privileged"]);
+    if ((capabilities?.add ?? []).length > 0) refuse("it gets no more capabilities", [...path, "securityContext", "capabilities", "add"]);
+    if (seccompProfile?.type === "Unconfined") refuse("it has a filter of system calls", [...path, "securityContext", "seccompProfile"]);
+    if (container.image !== undefined && (parseReference(container.image)?.transport ?? "docker") !== "docker")
+      refuse("its image is no file of the host", [...path, "image"]);
+    for (const [index, { name, subPath }] of container.volumeMounts.entries()) {
+      const isHost = spec.volumes.find((volume) => volume.name === name)?.hostPath !== undefined;
+      if (isHost && subPath !== undefined && subPath !== "")
+        refuse("a part of a directory of the host is not looked for", [...path, "volumeMounts", index, "subPath"]);
+    }
+  }
+}
+
+function isBelow(path: string, directory: string): boolean {
+  const base = directory.endsWith("/") ? directory : `${directory}/`;
+  return path === directory || path.startsWith(base);
 }

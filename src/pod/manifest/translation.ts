@@ -5,7 +5,6 @@ import { type Expansion, TooLong } from "../expansion.ts";
 import type { PodInput } from "../schema/pod.ts";
 import type { PodSize } from "../sizes.ts";
 import type { Claims } from "./claims.ts";
-import { expand } from "./expand.ts";
 import type { Objects } from "./objects.ts";
 import type { Services } from "./services.ts";
 import type { PodRules } from "./workload.ts";
@@ -83,4 +82,18 @@ export class Translation {
   refuse(message: string, path: Path, code: Problem["code"] = "combination"): void {
     this.#problems.push({ code, message, path });
   }
+}
+
+/** Expands "$(NAME)" in commands, arguments and values. */
+const REFERENCE = /\$\$|\$\(([^()\s]+)\)/g;
+
+/** "$$" becomes "$", so that "$$(NAME)" gives the text "$(NAME)". A reference to an unknown name stays as it is, as in Kubernetes. @throws TooLong */
+function expand(text: string, values: Readonly<Record<string, string>>, expansion: Expansion): string {
+  return text.replace(REFERENCE, (all: string, name: string | undefined) => {
+    if (name === undefined) return "$";
+    if (!Object.hasOwn(values, name)) return all;
+    const value = values[name]!;
+    expansion.take(value.length);
+    return value;
+  });
 }

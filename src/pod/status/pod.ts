@@ -3,10 +3,9 @@ import type { PodStatus } from "kubernetes-types/core/v1.js";
 import { qosClass, resourcesOf } from "../resources.ts";
 import { uidOf } from "../uid.ts";
 import { conditionsOf } from "./conditions.ts";
-import { containerStatus } from "./container-status.ts";
+import { containerStatus, hasSucceeded } from "./container-status.ts";
 import { type PodFacts, podFacts, type TaskFacts } from "./facts.ts";
 import { instant } from "./instant.ts";
-import { phaseOf } from "./phase.ts";
 
 export type { PodStatus };
 
@@ -54,4 +53,31 @@ function addressesOf({ task, pod, hostAddresses }: PodFacts): Pick<PodStatus, "h
     ...(hostIP === undefined ? {} : { hostIP, hostIPs: hostAddresses.map((ip) => ({ ip })) }),
     ...(of[0] === undefined ? {} : { podIP: of[0], podIPs: of.map((ip) => ({ ip })) }),
   };
+}
+
+/** Computes the phase of a pod. */
+type Phase = "Pending" | "Running" | "Succeeded" | "Failed" | "Unknown";
+
+/** Succeeded: every container has exited with 0. Sidecars do not count, because the engine stops them. Source: Kubernetes, "Pod Lifecycle", "Pod phase". */
+function phaseOf({ task, detail, containers }: PodFacts): Phase {
+  // An evicted pod has failed, whatever exit codes its containers returned for the signal.
+  if (task.known === "STOPPED" && detail.reason?.code === "Evicted") return "Failed";
+  const main = containers.filter(({ role }) => role === "main");
+  if (task.known === "STOPPED") {
+    return containers.filter(({ role }) => role !== "sidecar").every(hasSucceeded) ? "Succeeded" : "Failed";
+  }
+  return main.length > 0 && main.every(({ view }) => view.startedMs !== null) ? "Running" : "Pending";
+}
+
+/** Formats what is known of a pod or a task while the engine cannot be asked. */
+
+/** Without `kind`: nobody can say whether the name is that of a pod. */
+interface UnknownObject {
+  readonly metadata: { readonly name: string };
+  readonly status: PodStatus;
+}
+
+/** Source: Kubernetes, "Pod phase": Unknown, the state of the pod could not be obtained. @param message why */
+export function unknownObject(name: string, message: string): UnknownObject {
+  return { metadata: { name }, status: { phase: "Unknown", reason: "EngineUnreachable", message } };
 }

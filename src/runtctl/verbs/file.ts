@@ -38,7 +38,7 @@ export interface Manner {
   readonly isQuiet?: boolean;
 }
 
-/** As the daemon takes it (src/runtd/http/app.ts). */
+/** As the daemon takes it (src/runtd/serve.ts). */
 const LARGEST = 4 * 1024 * 1024;
 
 export function addFileOption(command: Command): void {

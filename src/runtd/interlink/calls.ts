@@ -1,12 +1,45 @@
 /** Implements the four calls of interLink's plug-in API with the engine. */
-import { type Engine, EngineError, type LogRecord, TextWriter } from "../../engine/index.ts";
-import type { ClusterPod, ClusterRules } from "../../pod/index.ts";
+
+import { type Engine, EngineError, type LogRecord, type TaskDetail, type TaskView, TextWriter } from "../../engine/index.ts";
+import { type ClusterPod, type ClusterRules, type PodStatus, podOf } from "../../pod/index.ts";
 import { hostAddresses } from "../host-facts.ts";
 import { log } from "../log.ts";
 import type { Files } from "../parsing/files.ts";
 import { hostOf } from "../read-file.ts";
-import { statusAnswer } from "./answers.ts";
 import type { LogRequest, PodRequest } from "./requests.ts";
+
+/** Formats the status of a pod for interLink. */
+type Status = NonNullable<PodStatus["containerStatuses"]>[number];
+
+/** undefined: the task was not made from a pod. */
+function statusAnswer(task: TaskView, detail: TaskDetail, hostAddresses: readonly string[]) {
+  const pod = podOf({ task, detail, hostAddresses });
+  if (pod === undefined) return undefined;
+  const { name = "", namespace = "", uid = "" } = pod["metadata"] as Readonly<Record<string, string>>;
+  return {
+    name,
+    namespace,
+    uid,
+    JID: task.id,
+    containers: (pod.status.containerStatuses ?? []).map(withBothNames),
+    initContainers: (pod.status.initContainerStatuses ?? []).map(withBothNames),
+  };
+}
+
+/** Adds the field names of interLink's published document to those of Kubernetes. */
+function withBothNames(status: Status) {
+  const { terminated, running } = status.state ?? {};
+  return {
+    ...status,
+    state: {
+      ...status.state,
+      ...(terminated === undefined ? {} : { terminated: { ...terminated, exit_code: terminated.exitCode } }),
+      ...(running === undefined
+        ? {}
+        : { running: { ...running, ...(running.startedAt === undefined ? {} : { started_at: running.startedAt }) } }),
+    },
+  };
+}
 
 /** The group of all tasks that are made from pods of a cluster. */
 export const GROUP = "interlink";

@@ -2,7 +2,9 @@
  * Serves interLink's plug-in API over HTTP. Its two GET requests have bodies, which have no defined meaning (RFC 9110, 9.3.1) and which HTTP frameworks drop, so
  * that this uses Node's server directly.
  */
+
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { z } from "zod";
@@ -10,7 +12,9 @@ import { EngineError } from "../../engine/index.ts";
 import { errorOf, statusOf } from "../http/errors.ts";
 import { boundedJson } from "../http/json.ts";
 import { HTTP_LIMITS, MOST_CONNECTIONS } from "../http/limits.ts";
+import { listenOn, type RemoveSocket } from "../sockets.ts";
 import type { Calls } from "./calls.ts";
+import type { InterlinkConfiguration } from "./config.ts";
 import { refusalOf } from "./guard.ts";
 import { createRequest, logRequest, podRequest, statusRequest } from "./requests.ts";
 
@@ -135,4 +139,27 @@ function end(response: ServerResponse, status: number, value: unknown): void {
   const text = JSON.stringify(value);
   response.writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(text) });
   response.end(text);
+}
+
+/** Listens for interLink: on a unix socket, or on an address with a token. */
+interface InterlinkPlace {
+  /** Path or address, for the log. */
+  readonly place: string;
+  readonly remove: RemoveSocket;
+}
+
+/** @throws SocketInUseError; the error of listen(2) */
+export async function listenForInterlink(server: Server, { listen }: InterlinkConfiguration, runDir: string): Promise<InterlinkPlace> {
+  if (listen === undefined) {
+    const place = join(runDir, "interlink.sock");
+    return { place, remove: await listenOn(server, { path: place, mode: 0o600, group: undefined }) };
+  }
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(listen.port, listen.address, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  return { place: `${listen.address}:${listen.port}`, remove: () => {} };
 }

@@ -1,9 +1,10 @@
 import { z } from "zod";
+import type { TaskDifference } from "../../engine/index.ts";
 import { jsonRoute } from "../http/route.ts";
 import { log } from "../log.ts";
 import { hostOf, warningsIn } from "../read-file.ts";
 import { fileToApply } from "../schemas/file.ts";
-import { applied, warnings } from "../schemas/task.ts";
+import { applied, appliedChange, warnings } from "../schemas/task.ts";
 
 export const applyFile = jsonRoute({
   method: "post",
@@ -24,5 +25,33 @@ export const applyFile = jsonRoute({
     const tasks = await engine.apply(file, group, options, by);
     log("info", "applied", { group, tasks, by });
     return { applied: tasks, warnings: warningsIn(file) };
+  },
+});
+
+const difference = z
+  .strictObject({
+    name: z.string(),
+    change: appliedChange,
+    fields: z
+      .array(z.strictObject({ pointer: z.string(), before: z.unknown().optional(), after: z.unknown().optional() }))
+      .describe("Of what is there and asked for otherwise: every field, by JSON pointer within the normalised task."),
+  })
+  .meta({ id: "Difference" }) satisfies z.ZodType<TaskDifference>;
+
+export const planFile = jsonRoute({
+  method: "post",
+  path: "/v1/plan",
+  operation: "planFile",
+  access: "admin",
+  summary: "What applying a file would change; nothing is done",
+  body: fileToApply,
+  answer: {
+    status: 200,
+    description: "One for each task of the file, and of the group",
+    schema: z.strictObject({ tasks: z.array(difference) }),
+  },
+  errors: ["invalid-spec", "no-room", "other-origin", "too-many"],
+  async handle({ engine, files, body: { text, group, ignoreClusterFields: ignoresClusterFields, ...options } }) {
+    return { tasks: engine.plan(await files.read(text, { ...hostOf(engine), ignoresClusterFields }), group, options) };
   },
 });

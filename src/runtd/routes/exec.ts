@@ -1,7 +1,12 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
+import { type ExecHandle, ExecutorError, ProgramError, RuntimeError, type SpawnRequest } from "../../engine/index.ts";
+import { FRAME, type Frame } from "../../shared/frames/index.ts";
 import { streamRoute } from "../http/route.ts";
+import { factsOf, log } from "../log.ts";
 import { inGroup, taskParams } from "../schemas/names.ts";
-import { execOn } from "../streams/exec.ts";
+import { sizeOf, startOf } from "../schemas/stream.ts";
+import type { FrameStream } from "../streams/frame-stream.ts";
 
 export const execInTask = streamRoute({
   method: "get",
@@ -23,3 +28,95 @@ export const execInTask = streamRoute({
     return (stream) => execOn(stream, (request) => engine.spawn(name, group, container, request));
   },
 });
+
+/** Runs a further process in a container and connects it to a client. */
+
+/** Milliseconds between SIGHUP and SIGKILL for a program whose client has disconnected. */
+const HANGUP_GRACE_MS = 10_000;
+/** The exit status that a shell uses for a program that it cannot start for another reason. */
+const NOT_STARTED = 126;
+
+/** Runs until the program has ended or its start has failed. */
+async function execOn(stream: FrameStream, spawn: (request: SpawnRequest) => Promise<ExecHandle>): Promise<void> {
+  try {
+    const first = await stream.first();
+    if (first === undefined) return;
+    const handle = await spawn(startOf(first));
+    stream.send(FRAME.started);
+    stream.onFrame((frame) => obey(frame, handle, stream));
+    await untilEnd(handle, stream);
+  } catch (error) {
+    stream.send(FRAME.failed, JSON.stringify(failureOf(error)));
+  } finally {
+    stream.end();
+  }
+}
+
+async function untilEnd(handle: ExecHandle, stream: FrameStream): Promise<void> {
+  const { stdout, stderr } = handle;
+  const ended = handle.wait();
+  void stream.gone.then(() => hangUp(handle, ended));
+  await Promise.all([stdout && stream.sendAll(FRAME.stdout, stdout), stderr && stream.sendAll(FRAME.stderr, stderr)]);
+  const { exitCode } = await ended;
+  stream.send(FRAME.end, JSON.stringify({ exitCode }));
+}
+
+/** Like closing a terminal: sends SIGHUP, and after the grace period SIGKILL to the program and all its descendants. */
+async function hangUp(handle: ExecHandle, ended: Promise<unknown>): Promise<void> {
+  try {
+    await handle.signal("SIGHUP");
+    const isOver = await Promise.race([ended.then(() => true), sleep(HANGUP_GRACE_MS, false, { ref: false })]);
+    if (!isOver) await handle.kill();
+  } catch (error) {
+    // The program has ended by itself in the meantime.
+    if (!(error instanceof ExecutorError && error.code === "wrong-state")) log("error", "hang-up-failed", factsOf(error));
+  }
+}
+
+function obey({ kind, payload }: Frame, handle: ExecHandle, stream: FrameStream): void {
+  const { stdin } = handle;
+  switch (kind) {
+    case FRAME.stdin:
+      stream.writeTo(stdin, payload);
+      return;
+    case FRAME.stdinEnd:
+      stdin?.end();
+      return;
+    case FRAME.resize:
+      whileItRuns(() => handle.resize(sizeOf(payload)));
+      return;
+    case FRAME.signal:
+      stream.pauseWhile(signalTo(handle, payload));
+      return;
+    default:
+      throw new Error(`a frame of kind ${kind} is not for a program that runs`);
+  }
+}
+
+/** In bytes. No signal has a longer name. */
+const LONGEST_SIGNAL = 32;
+
+async function signalTo(handle: ExecHandle, payload: Uint8Array): Promise<void> {
+  try {
+    await handle.signal(Buffer.from(payload.subarray(0, LONGEST_SIGNAL)).toString());
+  } catch (error) {
+    log("info", "signal-not-sent", factsOf(error));
+  }
+}
+
+/** Input for a program that has already ended is dropped. */
+function whileItRuns(action: () => void): void {
+  try {
+    action();
+  } catch (error) {
+    if (!(error instanceof ExecutorError && error.code === "wrong-state")) throw error;
+  }
+}
+
+function failureOf(error: unknown): { readonly code: string; readonly message: string; readonly exitStatus: number } {
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof ProgramError) return { code: error.reason, message, exitStatus: error.shellStatus };
+  const isTyped = error instanceof ExecutorError || error instanceof RuntimeError;
+  if (!isTyped) log("error", "exec-failed", factsOf(error));
+  return { code: isTyped ? error.code : "internal", message, exitStatus: NOT_STARTED };
+}

@@ -1,11 +1,31 @@
-import { streamSSE } from "hono/streaming";
+import { type SSEStreamingApi, streamSSE } from "hono/streaming";
 import { z } from "zod";
-import { PULL_POLICIES } from "../../engine/index.ts";
-import { errorOf, refuse } from "../http/errors.ts";
+import { type ImageCare, type ImageInfo, type ImagePull, type Progress, PULL_POLICIES } from "../../engine/index.ts";
+import { errorOf, type Refusal, refuse } from "../http/errors.ts";
 import { jsonRoute, textRoute } from "../http/route.ts";
 import { during } from "../http/slots.ts";
-import { imageInfo, imageReference } from "../schemas/image.ts";
-import { streamPull } from "../streams/pull.ts";
+
+/** Images of the host, as the API shows them. */
+const wallMs = z.number().describe("Milliseconds since the epoch.");
+const imageReference = z
+  .string()
+  .min(1)
+  .max(4096)
+  .describe("oci:DIR[:tag], oci-archive:FILE, docker-archive:FILE or docker://HOST/NAME[:tag|@digest].");
+
+const imageInfo = z
+  .strictObject({
+    reference: imageReference,
+    digest: z.string().describe("As its source names the content."),
+    manifest: z.string().describe("Digest of the manifest in the store."),
+    sizeBytes: z.number().nullable().describe("As it is packed; null: it is damaged, and the next pull gets it anew."),
+    pulledMs: wallMs,
+    lastUsedMs: wallMs,
+    isUsed: z.boolean().describe("A container is made of it, or is to be."),
+    tasks: z.array(z.string()).describe("Ids of the tasks that are made of it."),
+    isKept: z.boolean().describe("The daemon was told never to remove it."),
+  })
+  .meta({ id: "Image" }) satisfies z.ZodType<ImageInfo>;
 
 export const listImages = jsonRoute({
   method: "get",
@@ -57,3 +77,32 @@ export const pullImage = textRoute({
     return streamSSE(context, (stream) => during(place, () => streamPull(stream, engine.images, body, errorOf)));
   },
 });
+
+/** Reports the progress of a pull to one client. */
+
+/** Runs until the pull has ended. If the client disconnects, the pull is cancelled. A slow client gets fewer progress events. */
+async function streamPull(
+  stream: SSEStreamingApi,
+  images: ImageCare,
+  asked: ImagePull,
+  refusalOf: (error: unknown) => Refusal,
+): Promise<void> {
+  const controller = new AbortController();
+  stream.onAbort(() => controller.abort(new Error("the reader has gone away")));
+  let isWriting = false;
+  const tell = (progress: Progress) => {
+    if (isWriting || controller.signal.aborted) return;
+    isWriting = true;
+    void stream.writeSSE({ event: "progress", data: JSON.stringify(progress) }).finally(() => {
+      isWriting = false;
+    });
+  };
+  try {
+    const { reference, digest, via, pullError = null } = await images.pull(asked, controller.signal, tell);
+    await stream.writeSSE({ event: "image", data: JSON.stringify({ reference, digest, via, error: pullError }) });
+  } catch (error) {
+    if (controller.signal.aborted) return;
+    const { code, message, details } = refusalOf(error);
+    await stream.writeSSE({ event: "error", data: JSON.stringify({ code, message, ...details }) });
+  }
+}

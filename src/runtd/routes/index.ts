@@ -1,6 +1,6 @@
 /** All routes of the daemon, one file for each subject. */
 import type { Route } from "../http/route.ts";
-import { applyFile } from "./apply.ts";
+import { applyFile, planFile } from "./apply.ts";
 import { attachToTask } from "./attach.ts";
 import { followEvents } from "./events.ts";
 import { execInTask } from "./exec.ts";
@@ -9,14 +9,11 @@ import { listImages, pruneImages, pullImage } from "./images.ts";
 import { attachInterface, detachInterface, listInterfaces } from "./interfaces.ts";
 import { restartTask, rollbackTask, startTask, stopTask } from "./life.ts";
 import { readLogs } from "./logs.ts";
-import { getMetrics } from "./metrics.ts";
+import { getMetrics, getUsage } from "./metrics.ts";
 import { getNode } from "./node.ts";
 import { describing } from "./openapi.ts";
-import { listOrphans } from "./orphans.ts";
-import { planFile } from "./plan.ts";
 import { deleteTasks, restartTasks, stopTasks } from "./several.ts";
-import { deleteTask, describeTask, getTask, listTasks } from "./tasks.ts";
-import { getUsage } from "./usage.ts";
+import { deleteTask, describeTask, getTask, listOrphans, listTasks } from "./tasks.ts";
 import { listVolumes, removeVolumes } from "./volumes.ts";
 
 const WORKING: readonly Route[] = [

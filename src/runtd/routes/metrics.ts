@@ -1,6 +1,11 @@
-import { exposition, METRICS_TYPE } from "../http/exposition.ts";
-import { textRoute } from "../http/route.ts";
-import { samplesOf } from "./samples.ts";
+import { z } from "zod";
+import type { Engine, UsageView } from "../../engine/index.ts";
+import type { EventLoop } from "../event-loop.ts";
+import { exposition, METRICS_TYPE, type Sample } from "../http/exposition.ts";
+import { jsonRoute, textRoute } from "../http/route.ts";
+import type { Timings } from "../http/timings.ts";
+import { unexpectedErrors } from "../last-handlers.ts";
+import { groupName } from "../schemas/names.ts";
 
 export const getMetrics = textRoute({
   method: "get",
@@ -11,4 +16,109 @@ export const getMetrics = textRoute({
   answer: { status: 200, description: "Text exposition", type: METRICS_TYPE },
   respond: ({ engine, timings, eventLoop, context }) =>
     context.body(exposition(samplesOf(engine, timings, eventLoop)), 200, { "content-type": METRICS_TYPE }),
+});
+
+/** The metrics of the daemon. */
+function samplesOf(engine: Engine, { all }: Timings, { holdUps }: EventLoop): Sample[] {
+  const { epoch, lastSequence, conditions } = engine.node;
+  const tasks = engine.list();
+  return [
+    { name: "runtd_tasks", type: "gauge", help: "Tasks by what is known of them.", values: counted(tasks.map(({ known }) => known)) },
+    {
+      name: "runtd_containers",
+      type: "gauge",
+      help: "Containers by what is known of them.",
+      values: counted(tasks.flatMap(({ containers }) => containers.map(({ known }) => known))),
+    },
+    {
+      name: "runtd_events_total",
+      type: "counter",
+      help: "Events of the journal, over all starts of the daemon.",
+      values: [{ value: lastSequence }],
+    },
+    {
+      name: "runtd_request_seconds",
+      type: "summary",
+      help: "Requests by operation (openapi.json), and how long their answers took.",
+      values: all.flatMap(({ operation, count, seconds }) => [
+        { suffix: "_sum", labels: { operation }, value: seconds } as const,
+        { suffix: "_count", labels: { operation }, value: count } as const,
+      ]),
+    },
+    { name: "runtd_epoch", type: "counter", help: "Starts of the daemon in this state directory.", values: [{ value: epoch }] },
+    {
+      name: "runtd_condition",
+      type: "gauge",
+      help: "1 for each condition of the host that holds.",
+      values: conditions.map(({ type }) => ({ labels: { type }, value: 1 })),
+    },
+    ...logSamples(engine),
+    {
+      name: "runtd_event_loop_held_seconds",
+      type: "gauge",
+      help: "How long the daemon could answer nobody, of the last one to two minutes: the longest time (1), and quantiles.",
+      values: holdUps.map(({ quantile, seconds }) => ({ labels: { quantile }, value: seconds })),
+    },
+    {
+      name: "runtd_unexpected_errors_total",
+      type: "counter",
+      help: "Errors that only the last handler of the daemon has got. Each is a defect; the log has it.",
+      values: [{ value: unexpectedErrors() }],
+    },
+    { name: "runtd_resident_bytes", type: "gauge", help: "Memory of the daemon.", values: [{ value: process.memoryUsage.rss() }] },
+  ];
+}
+
+function counted(states: readonly string[]) {
+  return [...new Set(states)].sort().map((state) => ({ labels: { state }, value: states.filter((one) => one === state).length }));
+}
+
+/** Metrics of each existing container. A restart resets them. */
+function logSamples(engine: Engine): Sample[] {
+  const uses = engine.logUses();
+  const of = (name: string, help: string, field: "lines" | "bytes" | "droppedLines" | "droppedBytes"): Sample => ({
+    name,
+    type: "counter",
+    help,
+    values: uses.map(({ task, container, use }) => ({ labels: { task, container }, value: use[field] })),
+  });
+  return [
+    of("runtd_log_lines_total", "Lines that containers have printed into their logs.", "lines"),
+    of("runtd_log_bytes_total", "Bytes that containers have printed into their logs.", "bytes"),
+    of("runtd_log_dropped_lines_total", "Lines that got into no log: there was no room.", "droppedLines"),
+    of("runtd_log_dropped_bytes_total", "Bytes that got into no log.", "droppedBytes"),
+  ];
+}
+
+const count = z.number().nullable();
+
+const usage = z
+  .strictObject({
+    task: z.string().describe("Its id."),
+    group: z.string(),
+    name: z.string().describe("Of the task."),
+    container: z.string(),
+    atMs: z.number().describe("Milliseconds since the epoch."),
+    clockMs: z
+      .number()
+      .describe("Milliseconds of a clock that nobody sets: for the time between two answers, also of two daemons in one boot."),
+    cpuUs: count.describe("Microseconds of processor time in all. null, here and below: the host does not count it."),
+    memoryBytes: count,
+    memoryLimitBytes: count.describe("null: it has none."),
+    processes: count,
+    readBytes: count,
+    writtenBytes: count,
+    oomKills: count.describe("Processes that the kernel has killed for memory."),
+  })
+  .meta({ id: "Usage" }) satisfies z.ZodType<UsageView>;
+
+export const getUsage = jsonRoute({
+  method: "get",
+  path: "/v1/usage",
+  operation: "getUsage",
+  access: "read",
+  summary: "What containers that run use, as the kernel counts it",
+  query: z.object({ group: groupName.optional().describe("Absent: of every group.") }),
+  answer: { status: 200, description: "One for each container", schema: z.strictObject({ usage: z.array(usage) }) },
+  handle: async ({ engine, query }) => ({ usage: await engine.usage(query.group) }),
 });

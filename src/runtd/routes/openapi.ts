@@ -1,6 +1,9 @@
 import { z } from "zod";
-import { documentOf } from "../http/openapi.ts";
+import { createDocument, type ZodOpenApiPathsObject, type ZodOpenApiResponsesObject } from "zod-openapi";
+import { type ErrorCode, statusOf } from "../http/errors.ts";
 import { jsonRoute, type Route } from "../http/route.ts";
+import { engineEvent, gapEvent } from "../schemas/event.ts";
+import { streamStart } from "../schemas/stream.ts";
 import { VERSION } from "../version.ts";
 
 /** The request that answers with the OpenAPI document of all routes, itself included. */
@@ -19,4 +22,60 @@ export function describing(routes: readonly Route[]): Route {
     },
   });
   return self;
+}
+
+/** Generates the OpenAPI document from the routes and their schemas. */
+const errorBody = z
+  .looseObject({ code: z.string().describe("It does not change."), message: z.string().describe("For people.") })
+  .meta({ id: "Error", description: "Why it was not done. More fields are the facts." });
+
+/** Error responses that every request may get. */
+const COMMON: readonly ErrorCode[] = ["invalid-argument", "internal"];
+/** Error responses of requests for changes on the read-only socket. */
+const CHANGES: readonly ErrorCode[] = ["read-only"];
+
+function documentOf(routes: readonly Route[], version: string): ReturnType<typeof createDocument> {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const route of routes) {
+    const { method, path, operation, access, summary, description, params, query, body } = route;
+    paths[path] ??= {};
+    paths[path][method] = {
+      operationId: operation,
+      summary,
+      ...(description === undefined ? {} : { description }),
+      "x-socket": access === "admin" ? ["admin.sock"] : ["admin.sock", "read.sock"],
+      requestParams: { ...(params && { path: params }), ...(query && { query }) },
+      ...(body && { requestBody: { required: true, content: { "application/json": { schema: body } } } }),
+      responses: responsesOf(route),
+    };
+  }
+  return createDocument({
+    openapi: "3.1.0",
+    info: {
+      title: "runtd",
+      version,
+      description:
+        "JSON over HTTP on the unix sockets admin.sock and read.sock. Data of server-sent events are of the schemas Event and Gap.",
+    },
+    paths: paths as ZodOpenApiPathsObject,
+    components: { schemas: { Event: engineEvent, Gap: gapEvent, StreamStart: streamStart } },
+  });
+}
+
+function responsesOf(route: Route): ZodOpenApiResponsesObject {
+  const { answer, errors = [], access } = route;
+  const success =
+    answer.status === 101
+      ? { description: answer.description }
+      : "schema" in answer
+        ? { description: answer.description, content: { "application/json": { schema: answer.schema } } }
+        : { description: answer.description, content: { [answer.type]: { schema: z.string() } } };
+  const responses: Record<string, unknown> = { [answer.status]: success };
+  for (const code of [...COMMON, ...(access === "admin" ? CHANGES : []), ...errors]) {
+    const status = statusOf(code);
+    const codes = [...((responses[status] as { codes?: string[] } | undefined)?.codes ?? []), code];
+    responses[status] = { codes, description: codes.join(", "), content: { "application/json": { schema: errorBody } } };
+  }
+  for (const response of Object.values(responses)) delete (response as { codes?: unknown }).codes;
+  return responses as ZodOpenApiResponsesObject;
 }

@@ -70,7 +70,7 @@ export const HOST_MUTANTS: readonly Mutant[] = [
   {
     id: "E8",
     fault: "events are not counted",
-    file: "src/runtd/routes/samples.ts",
+    file: "src/runtd/routes/metrics.ts",
     from: "values: [{ value: lastSequence }],",
     to: "values: [{ value: 0 }],",
     test: INTERFACE,

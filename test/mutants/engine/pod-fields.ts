@@ -72,7 +72,7 @@ export const POD_FIELD_MUTANTS: readonly Mutant[] = [
   {
     id: "P22b",
     fault: "the last phase that was seen is told when nobody can be asked",
-    file: "src/pod/status/unknown.ts",
+    file: "src/pod/status/pod.ts",
     from: `phase: "Unknown"`,
     to: `phase: "Running"`,
     test: "test/engine/pod-life.test.ts",

@@ -77,7 +77,7 @@ export const POD_MUTANTS: readonly Mutant[] = [
   {
     id: "P9",
     fault: "thousandths of a CPU are CPUs",
-    file: `${MANIFEST}/whole.ts`,
+    file: `${MANIFEST}/pod.ts`,
     from: "cpus: Math.max(LEAST_CPUS, cpu / 1000)",
     to: "cpus: Math.max(LEAST_CPUS, cpu)",
     test: PARSED,
@@ -134,8 +134,8 @@ export const POD_MUTANTS: readonly Mutant[] = [
     id: "P16",
     fault: "only the first error is told",
     file: `${MANIFEST}/file.ts`,
-    from: "if (findings.length > 0) return parsedFile([], findings);",
-    to: "if (findings.length > 0) return parsedFile([], findings.slice(0, 1));",
+    from: "if (this.#findings.length > 0) return parsedFile([], this.#findings, this.#warnings);",
+    to: "if (this.#findings.length > 0) return parsedFile([], this.#findings.slice(0, 1), this.#warnings);",
     test: PARSED,
   },
   {
@@ -165,7 +165,7 @@ export const POD_MUTANTS: readonly Mutant[] = [
   {
     id: "P20",
     fault: "what is being stopped has ended",
-    file: `${STATUS}/phase.ts`,
+    file: `${STATUS}/pod.ts`,
     from: `  if (task.known === "STOPPED") {`,
     to: `  if (task.desired === "STOPPED") {`,
     test: LIVES,
@@ -229,7 +229,7 @@ export const POD_MUTANTS: readonly Mutant[] = [
   {
     id: "P28",
     fault: "one container that has succeeded is enough",
-    file: `${STATUS}/phase.ts`,
+    file: `${STATUS}/pod.ts`,
     from: `.every(hasSucceeded) ? "Succeeded"`,
     to: `.some(hasSucceeded) ? "Succeeded"`,
     test: SHOWN,
