@@ -37,8 +37,8 @@ export const NETWORK_MUTANTS: readonly Mutant[] = [
     id: "E70",
     fault: "ports of the host lead nowhere",
     file: "src/engine/plan/network.ts",
-    from: "nat: isFirst && !needsPlugin ? forwards : [],",
-    to: "nat: [],",
+    from: "nat: isFirst && !needsPlugin ? forwards : []",
+    to: "nat: []",
     test: HOST,
   },
   {
