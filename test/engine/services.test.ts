@@ -80,4 +80,29 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("services and claims (needs
     },
     LONGEST_MS,
   );
+
+  test("P16 apply, plan and validate leave out what is for a cluster where that is asked for, and tell of it with its line", async () => {
+    await host.daemon();
+    const text = `${JSON.stringify({ apiVersion: "rbac.authorization.k8s.io/v1", kind: "Role", metadata: { name: "r" } })}\n---\n${JSON.stringify(
+      workload("DaemonSet", "web", template("web", WAIT, {}, { nodeSelector: { a: "b" } }), {}),
+    )}\n`;
+    const file = scene.file("pods.yaml", text);
+    expect(await scene.ctl("validate", "-f", file)).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining("--ignore-cluster-fields"),
+    });
+    const { status, stdout, stderr } = await scene.ctl("validate", "-f", file, "--ignore-cluster-fields");
+    expect([status, stdout]).toEqual([0, `${file}: web-0: no errors\n`]);
+    expect(stderr).toMatch(/pods.yaml:1:\d+: \/kind: warning: the document of kind Role is left out/);
+    expect(stderr).toMatch(/pods.yaml:3:\d+: \/spec\/template\/spec\/nodeSelector: warning: is left out: /);
+    expect((await scene.ctl("plan", "-f", file, "--ignore-cluster-fields")).stdout).toContain("+ task web-0");
+    const applied = await scene.ctl("apply", "-f", file, "--ignore-cluster-fields");
+    expect(applied).toMatchObject({
+      status: 0,
+      stdout: "task web-0 created\n",
+      stderr: expect.stringContaining("warning: line 3: /spec/template/spec/nodeSelector"),
+    });
+    // Only the names of the file matter to it.
+    expect((await scene.ctl("delete", "-f", file)).status).toBe(0);
+  });
 });

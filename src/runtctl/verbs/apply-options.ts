@@ -8,12 +8,18 @@ export interface ApplyOptions {
   readonly ignoreClusterFields?: true;
 }
 
+export type ClusterOption = Pick<ApplyOptions, "ignoreClusterFields">;
+
 export function addApplyOptions(command: Command): void {
   command
     .option("--prune", "remove tasks of the group that are not in the file")
     .option("--rerun", "run one-shots again even if they have succeeded")
-    .option("--take-over", "also change what another project, or a file that is no project, has made; it belongs to this one from now on")
-    .option("--ignore-cluster-fields", "of Kubernetes documents: leave out what says something to a cluster only, and tell of each");
+    .option("--take-over", "also change what another project, or a file that is no project, has made; it belongs to this one from now on");
+  addClusterOption(command);
+}
+
+export function addClusterOption(command: Command): void {
+  command.option("--ignore-cluster-fields", "of Kubernetes documents: leave out what says something to a cluster only, and tell of each");
 }
 
 /** The options in the format of the API. */

@@ -3,32 +3,35 @@ import { type PodHost, parseFile } from "../../pod/index.ts";
 import { EXIT } from "../errors.ts";
 import { cpuCount, hostname, memoryBytes, print, printError, variable } from "../platform/index.ts";
 import { verb } from "../verb.ts";
+import { addClusterOption, type ClusterOption } from "./apply-options.ts";
 import { addComposeOptions, fileToApply } from "./compose.ts";
 import { addFileOption, type ComposeFlags, type FileOption, type FileToApply } from "./file.ts";
 
-export const validate = verb<FileOption & ComposeFlags>({
+export const validate = verb<FileOption & ComposeFlags & ClusterOption>({
   name: "validate",
   summary: "report all errors of a file, with line and column; needs no daemon",
   define(command) {
     addFileOption(command);
     addComposeOptions(command);
+    addClusterOption(command);
   },
   async run(_, __, options) {
     const file = fileToApply(options, undefined, { mayBeEmpty: true });
-    return file === undefined ? EXIT.failed : validated(file);
+    return file === undefined ? EXIT.failed : validated(file, { ...podHost(), ignoresClusterFields: options.ignoreClusterFields === true });
   },
 });
 
 /** Prints what is wrong. Returns the exit status. */
-function validated({ source, text, isProject, origin = (one) => one }: FileToApply): number {
+function validated({ source, text, isProject, origin = (one) => one }: FileToApply, host: PodHost): number {
   if (isProject && text === "") {
     print(`${source}: no services: no errors`);
     return EXIT.done;
   }
-  const { tasks, findings } = parseFile(text, podHost());
+  const { tasks, findings, warnings = [] } = parseFile(text, host);
   for (const finding of findings) printError(renderFinding(origin(finding), source));
+  for (const { message, ...finding } of warnings) printError(renderFinding({ ...finding, message: `warning: ${message}` }, source));
   for (const warning of warningsOf(tasks)) printError(`${source}: warning: ${warning}`);
-  if (findings.length === 0) print(`${source}: ${tasks.map(({ name }) => name).join(", ")}: no errors`);
+  if (findings.length === 0) print(`${source}: ${tasks.map(({ name }) => name).join(", ") || "no tasks"}: no errors`);
   return findings.length === 0 ? EXIT.done : EXIT.failed;
 }
 
