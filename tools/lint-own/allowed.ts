@@ -18,38 +18,30 @@ const RANDOM = "a name with a random part that this library has given, in the di
 const CALLERS_FIFO = "a path of the caller's, or a FIFO that was just made, opened for both ends first";
 
 export const OWN_CALLS: Allowed = {
-  "src/engine/cgroup/levels.ts": {
+  "src/engine/cgroup/task-cgroup.ts": {
     "chmodSync(directory)": "a cgroup that was just made: mkdir(2) has succeeded",
+    "readFileSync(file)": KERNEL,
+    "openSync(directory)": KERNEL,
+    "openSync(`/proc/self/fd/${directory}/${file}`)": KERNEL,
   },
   "src/engine/cgroup/slice.ts": {
     'readFileSync(join(directory, "cgroup.events"))': KERNEL,
   },
-  "src/engine/cgroup/task-cgroup.ts": {
-    "readFileSync(file)": KERNEL,
-  },
-  "src/engine/cgroup/write.ts": {
-    "openSync(directory)": KERNEL,
-    "openSync(`/proc/self/fd/${directory}/${file}`)": KERNEL,
-  },
-  "src/engine/images/archive.ts": {
+  "src/engine/images/fetch.ts": {
     "renameSync(from, to)": NAME,
+    "openSync(path)": CALLERS_CHECKED,
+    "readFileSync(fd)": HELD,
   },
   "src/engine/images/images.ts": {
     "utimesSync(this.#places.blob(pin.manifest))": "the time of a blob that was just read with its digest",
   },
-  "src/engine/images/layers.ts": {
+  "src/engine/images/places.ts": {
     "renameSync(content, join(places.layers, name))": NAME,
     "renameSync(join(places.layers, name), trash)": NAME,
+    "chmodSync(this.#directory)": CALLERS,
   },
   "src/engine/images/layout.ts": {
     "renameSync(this.#path, `${this.#path}.damaged`)": NAME,
-  },
-  "src/engine/images/listed.ts": {
-    "openSync(path)": CALLERS_CHECKED,
-    "readFileSync(fd)": HELD,
-  },
-  "src/engine/images/places.ts": {
-    "chmodSync(this.#directory)": CALLERS,
   },
   "src/engine/images/scan.ts": {
     'createReadStream("")': HELD,
@@ -76,7 +68,7 @@ export const OWN_CALLS: Allowed = {
   "src/engine/network/nat.ts": {
     "writeFileSync(`/proc/sys/net/ipv4/conf/${bridge}/route_localnet`)": KERNEL,
   },
-  "src/engine/network/port-holder.ts": {
+  "src/engine/network/ports.ts": {
     "readFile(`/proc/net/${port.protocol}${six}`)": KERNEL,
     "readFile(`/proc/${pid}/comm`)": KERNEL,
   },
@@ -88,7 +80,7 @@ export const OWN_CALLS: Allowed = {
     'readFileSync("/proc/uptime")': KERNEL,
     'readFileSync("/proc/sys/kernel/random/boot_id")': KERNEL,
   },
-  "src/engine/run/containers/files.ts": {
+  "src/engine/run/containers/launching.ts": {
     "openSync(path)": CALLERS_CHECKED,
     "readFileSync(fd)": HELD,
   },
@@ -97,16 +89,14 @@ export const OWN_CALLS: Allowed = {
   },
   "src/engine/run/resources/kept-volumes.ts": {
     "renameSync(path, removed)": NAME_MOVED,
+    "openSync(path)": CHECKED,
+    "renameSync(path, to)": NAME_MOVED,
+    "renameSync(to, path)": NAME_MOVED,
   },
   "src/engine/run/containers/launch-memory.ts": {
     "openSync(this.directory)": CHECKED,
     "unlinkSync(path)":
       "what another user has put into the directory in memory, which is closed to others by then; a link is removed itself",
-  },
-  "src/engine/run/resources/own-directory.ts": {
-    "openSync(path)": CHECKED,
-    "renameSync(path, to)": NAME_MOVED,
-    "renameSync(to, path)": NAME_MOVED,
   },
   "src/engine/run/containers/runtime.ts": {
     "chmodSync(path)": "a pipe of a process that its container has not started yet: by its descriptor in procfs",
@@ -146,10 +136,8 @@ export const OWN_CALLS: Allowed = {
   "src/engine/store/open.ts": {
     "chmodSync(path)": "the database, whose kind, owner and mode were looked at (directory.ts), and which is locked",
   },
-  "src/engine/users/namespace.ts": {
-    "writeFileSync(`/proc/${pid}/${name}`)": KERNEL_CHILD,
-  },
   "src/engine/users/task-users.ts": {
+    "writeFileSync(`/proc/${pid}/${name}`)": KERNEL_CHILD,
     "unlinkSync(path)": NAME,
   },
   "src/engine/volumes/files.ts": {

@@ -1,8 +1,7 @@
 /** Makes and removes the cgroup of one task, in every hierarchy that containers use. */
-import { readdirSync, readFileSync } from "node:fs";
+import { chmodSync, closeSync, constants, mkdirSync, openSync, readdirSync, readFileSync, rmdirSync, statSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
 import { cgroupVersion, ExecutorError, endCgroups, type Hierarchy, hierarchies, occupantsOf, placesOf } from "../../executor/index.ts";
-import { codeOf, makeDirectory, removeLevelsAbove } from "./levels.ts";
-import { CgroupWriteError, type LimitWrite, writeFiles } from "./write.ts";
 
 /** The message contains the path and the kernel's error. */
 export class CgroupError extends Error {
@@ -136,3 +135,122 @@ function explained<T>(what: string, action: () => T): T {
     throw new CgroupError(`cannot ${what}: ${code}`, { cause: error });
   }
 }
+
+/**
+ * Directories of the cgroup hierarchies. The engine marks each level that it makes above the tasks' cgroups with the sticky bit, because Node cannot set extended
+ * attributes. The bit has no meaning for a cgroup, and mkdir(2) sets it. A level without the bit was made by another program, and is never removed.
+ */
+const STICKY = 0o1000;
+const MODE = 0o755;
+/** Tries to make a directory: another engine may remove an empty level between two calls. */
+const ATTEMPTS = 16;
+
+/** The levels above `path` from the top: "/a/b/c" has "/a" and "/a/b". */
+function levelsAbove(path: string): string[] {
+  const parent = dirname(path);
+  return parent === "/" ? [] : [...levelsAbove(parent), parent];
+}
+
+/**
+ * Makes the directory `path` (absolute within the hierarchy) and the missing levels above it.
+ * Existing directories are used. `prepare` is called for each level above it, from the top.
+ * @throws the errors of mkdir(2)
+ */
+function makeDirectory({ mountpoint }: Hierarchy, path: string, prepare: (directory: string) => void): void {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      prepare(mountpoint);
+      for (const level of levelsAbove(path)) {
+        mkdirOnce(`${mountpoint}${level}`, STICKY | MODE);
+        prepare(`${mountpoint}${level}`);
+      }
+      mkdirOnce(`${mountpoint}${path}`, MODE);
+      return;
+    } catch (error) {
+      if (codeOf(error) !== "ENOENT" || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+function mkdirOnce(directory: string, mode: number): void {
+  try {
+    mkdirSync(directory, { mode });
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") return;
+    throw error;
+  }
+  // chmod is needed because mkdir applies the umask of the process.
+  chmodSync(directory, mode);
+}
+
+/** Returns false if the cgroup contains processes or cgroups. A missing directory counts as removed. */
+function tryRemove(directory: string): boolean {
+  try {
+    rmdirSync(directory);
+    return true;
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === "ENOENT") return true;
+    if (code === "EBUSY" || code === "ENOTEMPTY") return false;
+    throw error;
+  }
+}
+
+/** Removes empty levels above `path` that an engine has made. */
+function removeLevelsAbove({ mountpoint }: Hierarchy, path: string): void {
+  for (const level of levelsAbove(path).reverse()) {
+    const directory = `${mountpoint}${level}`;
+    const found = statSync(directory, { throwIfNoEntry: false });
+    if (found === undefined) continue;
+    if ((found.mode & STICKY) === 0 || !tryRemove(directory)) return;
+  }
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException).code;
+}
+
+// Writes files of one cgroup. It keeps a descriptor of the directory, so that it never writes to a
+// new cgroup of the same name.
+
+/** A limit in the format of the kernel. */
+export interface LimitWrite {
+  /** Such as "memory", as in the hierarchies of v1 and in cgroup.controllers of v2. */
+  readonly controller: string;
+  readonly file: string;
+  readonly value: string;
+  /** A kernel without this controller or file already behaves as the value asks, so that its absence is no error. */
+  readonly isOptional?: boolean;
+}
+
+const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
+
+/** @throws CgroupWriteError */
+function writeFiles(directory: string, writes: readonly LimitWrite[]): void {
+  if (writes.length === 0) return;
+  const fd = openSync(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  try {
+    for (const one of writes) write(fd, directory, one);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function write(directory: number, path: string, { file, value, isOptional = false }: LimitWrite): void {
+  try {
+    // Without O_CREAT, because the file of a missing controller does not exist and must not be created.
+    const fd = openSync(`/proc/self/fd/${directory}/${file}`, O_WRONLY | O_NOFOLLOW);
+    try {
+      writeSync(fd, value);
+    } finally {
+      closeSync(fd);
+    }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" && isOptional) return;
+    // The error of the system call is no cause: its message has the path of the descriptor, which nobody has written.
+    throw new CgroupWriteError(`cannot write ${value} to ${path}/${file}: ${code}`);
+  }
+}
+
+class CgroupWriteError extends Error {}

@@ -1,8 +1,10 @@
 /** Health checks over the network. The connection is made from inside the container's network, so that loopback is the container's. */
+
+import type { Duplex } from "node:stream";
+import { connect } from "node:tls";
 import { lastLines } from "../network/index.ts";
 import type { HttpCheck, TcpCheck } from "../spec/index.ts";
-import { type Checked, overRelay, type Probe } from "./connection.ts";
-import { readAnswer, requestText } from "./http.ts";
+import { type Checked, overConnection, overRelay, type Probe } from "./connection.ts";
 import { closed } from "./relay.ts";
 
 /** Longest part of a response body, in bytes, that is kept to explain a failure. */
@@ -34,7 +36,7 @@ export async function probeHttp(check: HttpCheck, probe: Probe): Promise<Checked
 }
 
 /** Turns a response into the result of a check. @throws Error: there is none */
-export function judged(text: string): Checked {
+function judged(text: string): Checked {
   if (text === "") throw new Error(CLOSED);
   const answer = readAnswer(text);
   if (answer === undefined) return { isHealthy: false, output: `no answer of HTTP/1: ${lastLines(text)}` };
@@ -47,3 +49,56 @@ export function judged(text: string): Checked {
 }
 
 const CLOSED = "the connection was closed without an answer";
+
+// Formats an HTTP/1.1 request, and parses the response (RFC 9112).
+
+/** The request asks the server to close the connection, which then marks the end of the response. */
+export function requestText({ port, path, address, headers }: HttpCheck): string {
+  const host = address.includes(":") ? `[${address}]` : address;
+  const all = { host: `${host}:${port}`, "user-agent": "runtd", accept: "*/*", ...lowerCase(headers), connection: "close" };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `GET ${path} HTTP/1.1\r\n${lines.join("")}\r\n`;
+}
+
+function lowerCase(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+interface HttpAnswer {
+  readonly status: number;
+  readonly line: string;
+  /** The bytes that follow the headers, not decoded. */
+  readonly body: string;
+}
+
+/** undefined: the text is no HTTP/1 response. */
+export function readAnswer(text: string): HttpAnswer | undefined {
+  const [head = "", ...body] = text.split("\r\n\r\n");
+  const [line = ""] = head.split("\r\n");
+  const status = /^HTTP\/1\.[01] ([1-5]\d\d)(?: |$)/.exec(line)?.[1];
+  return status === undefined ? undefined : { status: Number(status), line, body: body.join("\r\n\r\n") };
+}
+
+// Health checks over HTTPS. Like the kubelet, it accepts any certificate, whatever its name and
+// issuer.
+
+/** Healthy: a response with a status from 200 to 399 arrived in time. @throws the errors of `start` */
+export function probeHttps(check: HttpCheck, probe: Probe): Promise<Checked> {
+  return overConnection(check, probe, async (connection) => judged(await answered(connection, requestText(check))));
+}
+
+/** @throws Error: no TLS connection could be made */
+function answered(connection: Duplex, request: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = "";
+    const encrypted = connect({ socket: connection, rejectUnauthorized: false }, () => encrypted.write(request));
+    encrypted.on("data", (chunk: Buffer) => {
+      text += chunk.toString();
+      if (text.length >= LONGEST_ANSWER) resolve(text);
+    });
+    // Many servers close the connection without the TLS close_notify alert.
+    encrypted.on("error", (error) => (text === "" ? reject(error) : resolve(text)));
+    encrypted.on("close", () => resolve(text));
+    encrypted.on("end", () => resolve(text));
+  });
+}

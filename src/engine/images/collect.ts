@@ -3,10 +3,10 @@ import { lstatSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { removeOwnFile } from "../../node/index.ts";
-import { removeLayer } from "./layers.ts";
 import type { Entry, Layout } from "./layout.ts";
 import type { ImageId, Loaded } from "./load.ts";
 import type { Places } from "./places.ts";
+import { removeLayer } from "./places.ts";
 import { flatName } from "./unpack.ts";
 import { loadedOr } from "./whole.ts";
 

@@ -1,11 +1,12 @@
 /** skopeo: what a source has under a name, and the copy of it into the store. */
+
+import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { type ImageReference, pinned, renderReference } from "../spec/index.ts";
 import { digestOf, LARGEST_JSON, putBlob, readSmall } from "./blob.ts";
 import { ImageError } from "./errors.ts";
-import { listedIn } from "./listed.ts";
-import { DIGEST, jsonOf } from "./manifest.ts";
-import { inStaging, type StagingOptions } from "./staging.ts";
+import { CONFIG_TYPE, type Descriptor, DIGEST, jsonOf, LAYER_TYPE, MANIFEST_TYPE, partsOf } from "./manifest.ts";
+import { assertSmall, inStaging, type StagingOptions } from "./staging.ts";
 import { runTool } from "./tool.ts";
 
 /** Docker's manifests. skopeo converts them to OCI, whose configuration has no health check, so the configuration of the source is kept beside it. */
@@ -117,4 +118,72 @@ async function dockerConfig(source: string, options: CopyOptions): Promise<strin
     mostOutput: LARGEST_JSON,
   });
   return putBlob(places, bytes);
+}
+
+// What the index of an OCI layout of this host names.
+
+/** Digests of its manifests; undefined: there is no index, which skopeo says better. @throws ImageError image-invalid */
+function listedIn(layout: string): readonly string[] | undefined {
+  const path = join(layout, "index.json");
+  const bytes = readRegular(path);
+  if (bytes === undefined) return undefined;
+  const value = jsonOf(bytes, path) as { manifests?: unknown } | null;
+  return Array.isArray(value?.manifests) ? value.manifests.map((one: { digest?: unknown } | null) => String(one?.digest)) : [];
+}
+
+/** What is no file could block for ever, or never end. */
+function readRegular(path: string): Buffer | undefined {
+  let fd: number;
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+  } catch {
+    return undefined;
+  }
+  try {
+    const found = fstatSync(fd);
+    if (!found.isFile()) throw new ImageError("image-invalid", `${path} is no regular file`);
+    if (found.size > LARGEST_JSON) throw new ImageError("image-invalid", `${path} is larger than ${LARGEST_JSON} bytes`);
+    return readFileSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+// Archives of Docker: one program copies what is in them as it is, and the manifest of OCI is made
+// here.
+
+/**
+ * Copies the image, and says what it was. Nothing is asked before: a file of this host is not asked over a network, and each program that reads it takes as long as its start. Layers
+ * stay as they are in the archive, which has them unpacked. @throws ImageError; the reason of `signal`
+ */
+export async function copyArchive(reference: ImageReference, options: CopyOptions): Promise<Fetched> {
+  const { places, maxBytes } = options;
+  const source = renderReference(reference);
+  return inStaging(options, async (directory, signal) => {
+    // With this flag skopeo changes no byte of the manifest: its digest is the one that a later look at the source finds.
+    await runTool("skopeo", ["copy", "--quiet", "--preserve-digests", source, `dir:${directory}`], { signal });
+    const bytes = readSmall(join(directory, "manifest.json"), source);
+    const { config, layers } = partsOf(bytes, source);
+    assertSmall(source, sizeOf(layers), maxBytes);
+    const take = (mediaType: string, { digest }: Descriptor): Descriptor => {
+      const [from, to] = [join(directory, digest.slice("sha256:".length)), places.blob(digest)];
+      // Two layers may be the same.
+      if (existsSync(from)) renameSync(from, to);
+      return { mediaType, digest, size: statSync(to).size };
+    };
+    const manifest = Buffer.from(
+      JSON.stringify({
+        schemaVersion: 2,
+        mediaType: MANIFEST_TYPE,
+        // Docker's configuration has all that one of OCI has, and a health check.
+        config: take(CONFIG_TYPE, config),
+        layers: layers.map((layer) => take(LAYER_TYPE, layer)),
+      }),
+    );
+    return { digest: digestOf(bytes), manifest: await putBlob(places, manifest), manifestSize: manifest.length, config: null };
+  });
+}
+
+function sizeOf(layers: readonly Descriptor[]): number {
+  return layers.reduce((sum, { size }) => sum + size, 0);
 }

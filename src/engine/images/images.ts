@@ -3,28 +3,23 @@ import { statfsSync, statSync, utimesSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
 import { type ImageConfig, type ImageReference, parseReference } from "../spec/index.ts";
-import { copyArchive } from "./archive.ts";
 import { type Collected, type CollectPolicy, collect, sweepBlobs } from "./collect.ts";
 import { type Credentials, withCredentials } from "./credentials.ts";
 import { ImageError } from "./errors.ts";
-import { type CopyOptions, copySource, resolveSource } from "./fetch.ts";
-import { assertFits } from "./fits.ts";
-import { Flights } from "./flights.ts";
+import { type CopyOptions, copyArchive, copySource, resolveSource } from "./fetch.ts";
 import { type Entry, Layout } from "./layout.ts";
 import { type ImageId, type Loaded, loadImage } from "./load.ts";
-import { Lock } from "./lock.ts";
 import { type Overlays, overlaysOn } from "./overlays.ts";
 import { Places } from "./places.ts";
 import { pullDecision } from "./policy.ts";
 import type { Images, Pin, PullRequest, Root, RootUsers, StoredImage } from "./port.ts";
 import { Roots } from "./roots.ts";
 import { DEFAULT_LIMITS, type ImageLimits } from "./scan.ts";
-import { Slots } from "./slots.ts";
 import { assertSmall, clearStaging } from "./staging.ts";
 import { type UnpackOptions, unpackFlat, unpackLayers } from "./unpack.ts";
 import { Unsynced } from "./unsynced.ts";
-import { assertSizes, isThere, packedSize } from "./whole.ts";
-import { within } from "./within.ts";
+import { Flights, Lock, Slots, within } from "./waiting.ts";
+import { assertFits, assertSizes, isThere, packedSize } from "./whole.ts";
 
 export interface ImageStoreOptions {
   /** Absolute path; the directory is made if it is absent. */

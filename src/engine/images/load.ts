@@ -1,8 +1,9 @@
 /** An image of the store, by its digests. */
+
+import { createHash } from "node:crypto";
 import { z } from "zod";
 import { type ImageConfig, parseImageConfig } from "../spec/index.ts";
 import { readBlob } from "./blob.ts";
-import { layerNames } from "./chain.ts";
 import { ImageError } from "./errors.ts";
 import { jsonOf, type Manifest, parseManifest } from "./manifest.ts";
 import type { Places } from "./places.ts";
@@ -42,4 +43,20 @@ function configOf(bytes: Buffer, digest: string): ImageConfig {
     if (!(error instanceof z.ZodError)) throw error;
     throw new ImageError("image-invalid", `${digest}: it is no configuration of an image: ${z.prettifyError(error)}`, { cause: error });
   }
+}
+
+// Names of unpacked layers. The same layer gives different files on different lower layers, so its
+// name is a hash over all of them (image-spec, config.md, ChainID).
+
+/** Digits of a name. They are few, because the names of all layers of an image must fit into the options of one mount. */
+const DIGITS = 28;
+
+/** One for each layer, the lowest first. */
+function layerNames(diffIds: readonly string[]): string[] {
+  const chain: string[] = [];
+  for (const diffId of diffIds) {
+    const below = chain.at(-1);
+    chain.push(below === undefined ? diffId : `sha256:${createHash("sha256").update(`${below} ${diffId}`).digest("hex")}`);
+  }
+  return chain.map((id) => id.slice("sha256:".length, "sha256:".length + DIGITS));
 }

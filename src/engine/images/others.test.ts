@@ -7,8 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { mountsBelow } from "../../node/index.ts";
 import { readSmall } from "./blob.ts";
 import { ImageStore } from "./images.ts";
-import { hasLayer, placeLayer } from "./layers.ts";
-import { Places } from "./places.ts";
+import { hasLayer, Places, placeLayer } from "./places.ts";
 
 let top = "";
 const at = (name: string) => join(top, name);

@@ -1,7 +1,9 @@
 /** Where the images are, below the state directory. Only root can enter it, so that no user can run setuid programs or open devices of images. */
-import { chmodSync, mkdirSync } from "node:fs";
+import { chmodSync, lstatSync, mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
+import { removeOwnFile } from "../../node/index.ts";
 import { makeOwnDirectory } from "../own/index.ts";
+import { removeScratch } from "../volumes/index.ts";
 
 export class Places {
   readonly #directory: string;
@@ -54,4 +56,29 @@ export class Places {
     for (const path of [this.layers, this.unsynced, this.staging, this.roots, this.layout, this.blobs, join(this.blobs, "sha256")])
       makeOwnDirectory(path, { mode: 0o700 });
   }
+}
+
+// The directories of unpacked layers.
+
+/** A link with its name leads to what somebody else has unpacked, and is none. */
+export function hasLayer(places: Places, name: string): boolean {
+  return lstatSync(join(places.layers, name), { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/** Gives what was unpacked its name. What else has the name is removed. */
+export function placeLayer(places: Places, name: string, content: string): void {
+  if (!hasLayer(places, name)) removeOwnFile(join(places.layers, name));
+  renameSync(content, join(places.layers, name));
+}
+
+/** Succeeds if it does not exist. Removing takes a while: what is half removed must not be found under its name. */
+export async function removeLayer(places: Places, name: string): Promise<void> {
+  const trash = join(places.staging, `trash-${name}`);
+  try {
+    renameSync(join(places.layers, name), trash);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
+    throw error;
+  }
+  await removeScratch(trash);
 }

@@ -4,7 +4,6 @@ import { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { openOwnFile } from "../own/index.ts";
-import { Directories } from "./directories.ts";
 import { ImageError } from "./errors.ts";
 import type { Descriptor } from "./manifest.ts";
 import { type TarEntry, TarError, TarReader } from "./tar.ts";
@@ -104,4 +103,25 @@ function refused(message: string): ImageError {
 
 function sparse(digest: string, shown: string): ImageError {
   return new ImageError("image-unsupported", `layer ${digest}: ${shown} is a sparse file`);
+}
+
+/** Directories that an archive implies: an entry a/b/c is unpacked with a and a/b, also where nothing else names these. */
+export class Directories {
+  readonly #known = new Set<string>();
+
+  /** How many come with an entry of this name that none before it has brought. */
+  impliedBy(name: string): number {
+    const parts = name.split("/").filter((part) => part !== "" && part !== ".");
+    let count = 0;
+    // Where a directory is known, so are those above it.
+    for (
+      let path = parts.slice(0, -1).join("/");
+      path !== "" && !this.#known.has(path);
+      path = path.slice(0, Math.max(0, path.lastIndexOf("/")))
+    ) {
+      this.#known.add(path);
+      count++;
+    }
+    return count;
+  }
 }

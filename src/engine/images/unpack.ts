@@ -9,15 +9,15 @@ import { removeOwnFile } from "../../node/index.ts";
 import { removeScratch } from "../volumes/index.ts";
 import { copyAttributes } from "./attributes.ts";
 import { ImageError } from "./errors.ts";
-import type { Flights } from "./flights.ts";
-import { hasLayer, placeLayer } from "./layers.ts";
 import type { Loaded } from "./load.ts";
 import type { Descriptor } from "./manifest.ts";
 import { flagsOf, type Overlays } from "./overlays.ts";
 import type { Places } from "./places.ts";
+import { hasLayer, placeLayer } from "./places.ts";
 import { Budget, type ImageLimits, scanLayer } from "./scan.ts";
 import { assertInstalled, runTool } from "./tool.ts";
 import type { Unsynced } from "./unsynced.ts";
+import type { Flights } from "./waiting.ts";
 
 export interface UnpackOptions {
   readonly places: Places;

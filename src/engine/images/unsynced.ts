@@ -6,8 +6,8 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { removeOwnFile, writeAtomicallyLater } from "../../node/index.ts";
 import { readOwnFile } from "../own/index.ts";
-import { removeLayer } from "./layers.ts";
 import type { Places } from "./places.ts";
+import { removeLayer } from "./places.ts";
 import { runTool } from "./tool.ts";
 
 export interface UnsyncedOptions {

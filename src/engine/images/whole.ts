@@ -1,10 +1,11 @@
 /** Whether all of an image is in the store. */
 import { existsSync, lstatSync } from "node:fs";
+import { signalNumber } from "../../shared/linux/index.ts";
 import { ImageError } from "./errors.ts";
-import { hasLayer } from "./layers.ts";
 import type { Entry } from "./layout.ts";
 import { type ImageId, type Loaded, loadImage } from "./load.ts";
 import type { Places } from "./places.ts";
+import { hasLayer } from "./places.ts";
 
 /** umoci looks at digests only. What is unpacked already may be gone as a blob. @throws ImageError image-invalid */
 export function assertSizes(places: Places, { manifest }: Loaded): void {
@@ -42,4 +43,25 @@ export function loadedOr(places: Places, id: ImageId): Loaded | undefined {
 
 function sizeOf(places: Places, digest: string): number | undefined {
   return lstatSync(places.blob(digest), { throwIfNoEntry: false })?.size;
+}
+
+// Whether an image is for this host.
+
+/** Names of processors: of Node, and of Go. */
+const ARCHITECTURES: Readonly<Record<string, string>> = {
+  x64: "amd64",
+  arm64: "arm64",
+  ia32: "386",
+  arm: "arm",
+  riscv64: "riscv64",
+  s390x: "s390x",
+};
+
+/** @throws ImageError image-unsupported, image-invalid */
+export function assertFits({ config: { os, architecture, stopSignal } }: Loaded, reference: string): void {
+  const own = ARCHITECTURES[process.arch] ?? process.arch;
+  if (os !== "linux" || architecture !== own)
+    throw new ImageError("image-unsupported", `${reference}: it is for ${os}/${architecture}, and this host is linux/${own}`);
+  if (stopSignal !== null && !/^\d+$/.test(stopSignal) && signalNumber(stopSignal.replace(/^SIG/, "")) === undefined)
+    throw new ImageError("image-invalid", `${reference}: its stop signal ${JSON.stringify(stopSignal.slice(0, 50))} is none`);
 }

@@ -1,9 +1,10 @@
 /** Reads a log from its beginning or near its end, while it is being written and rotated. */
-import { LineReader } from "./lines.ts";
-import { firstOf, placeIn, placeText } from "./place.ts";
+
+import { type FSWatcher, fstatSync, readSync, watch } from "node:fs";
+import { dirname } from "node:path";
+import { LineReader, linesBackward } from "./lines.ts";
 import { type LogRecord, note, parseRecord, recordTime } from "./record.ts";
 import { closeSegments, newerThan, openSegments, type Segment } from "./segments.ts";
-import { startOfLast } from "./tail.ts";
 
 export interface ReadOptions {
   /** Only this many lines from the end. */
@@ -130,4 +131,102 @@ class OpenLog {
     this.#isLost = false;
     return note(recordTime(Date.now()), "lines were rotated away before they were read");
   }
+}
+
+/** A position in a log, from which another reader or process can continue later: "INODE-OFFSET-FIRST". */
+const PLACE = /^(\d+)-(\d+)-(\d*)$/;
+/** Large enough for the time of a record, which is its first field. */
+const HEAD_BYTES = 64;
+
+/** The digits of the time of the file's first record; empty if there is no record. They distinguish files that had the same inode number one after the other. */
+function firstOf({ fd }: Segment): string {
+  const head = Buffer.alloc(HEAD_BYTES);
+  const size = readSync(fd, head, 0, HEAD_BYTES, 0);
+  return parseRecord(head.subarray(0, size)).time.replaceAll(/\D/g, "");
+}
+
+/** @param first result of `firstOf` for this segment */
+function placeText({ inode }: Segment, offset: number, first: string): string {
+  return `${inode}-${offset}-${first}`;
+}
+
+/** Finds the segment and offset of a position; undefined if its file is gone. */
+function placeIn(segments: readonly Segment[], text: string): { readonly segment: number; readonly offset: number } | undefined {
+  const [, inode, digits, first] = PLACE.exec(text) ?? [];
+  const segment = segments.findIndex((one) => String(one.inode) === inode && firstOf(one) === first);
+  const offset = Number(digits);
+  return segment !== -1 && offset <= fstatSync(segments[segment]!.fd).size ? { segment, offset } : undefined;
+}
+
+/** Finds where the last lines of a log begin. */
+interface Start {
+  /** Index of the segment. */
+  readonly segment: number;
+  readonly offset: number;
+}
+
+/** The position of the last `count` lines of all streams together, including an unfinished line. `count` undefined: the beginning of the log. */
+function startOfLast(segments: readonly Segment[], count: number | undefined): Start {
+  if (count === undefined) return { segment: 0, offset: 0 };
+  let lines = 0;
+  /** Streams of which a later record was seen, so that a part before it belongs to the same line. */
+  const seen = new Set<string>();
+  let start: Start | undefined;
+  for (let segment = segments.length - 1; segment >= 0; segment--) {
+    for (const { start: offset, line } of linesBackward(segments[segment]!.fd)) {
+      const { stream, isPart } = parseRecord(line);
+      const begins = !isPart || !seen.has(stream);
+      seen.add(stream);
+      if (begins && ++lines > count) return start ?? { segment, offset: Number.MAX_SAFE_INTEGER };
+      start = { segment, offset };
+    }
+  }
+  return start ?? { segment: Math.max(0, segments.length - 1), offset: 0 };
+}
+
+// Notifies a reader when a log has grown.
+
+/** Polling interval in milliseconds, for hosts without free inotify watches and for changes that inotify does not report. */
+const LOOK_MS = 1_000;
+
+export interface LogWatch {
+  /** Resolves when something has changed since the last call, or when the polling interval is over. */
+  changed(): Promise<void>;
+  /** Wakes the reader for a reason other than a change of the file. */
+  wake(): void;
+  close(): void;
+}
+
+/** Watches the directory, because rotation renames the files. */
+export function watchLog(path: string): LogWatch {
+  let pending = false;
+  let settle: (() => void) | undefined;
+  const wake = () => {
+    pending = true;
+    settle?.();
+  };
+  const timer = setInterval(wake, LOOK_MS);
+  let watcher: FSWatcher | undefined;
+  try {
+    watcher = watch(dirname(path), wake);
+    watcher.on("error", () => watcher?.close());
+  } catch {
+    // The directory is missing, or this user has no inotify watches left. Polling still works.
+  }
+  return {
+    async changed() {
+      if (!pending)
+        await new Promise<void>((resolve) => {
+          settle = resolve;
+        });
+      settle = undefined;
+      pending = false;
+    },
+    wake,
+    close() {
+      clearInterval(timer);
+      watcher?.close();
+      wake();
+    },
+  };
 }

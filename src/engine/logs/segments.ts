@@ -1,5 +1,7 @@
 /** The files of a log: the current one and the rotated ones. They are identified by inode, because rotation changes their names. */
-import { closeSync, constants, fstatSync, openSync, statSync } from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, openSync, readdirSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { removeOwnFile } from "../../node/index.ts";
 
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 
@@ -57,4 +59,25 @@ export function newerThan(path: string, { inode }: Segment): Newer {
   const index = all.findIndex((one) => one.inode === inode);
   closeSegments(all.slice(0, index + 1));
   return { segments: all.slice(index + 1), isGap: index === -1 };
+}
+
+/** The logs of a container's incarnations, BASE.GENERATION.log each. The current one and the one before it are kept. */
+const LOG = /^(.*)\.(\d+)\.log$/;
+const FILE = /^(.*)\.(\d+)\.log(?:\.\d+)?$/;
+
+/** Path of the previous incarnation's log; undefined: there is none. @param path log of an incarnation */
+export function previousLog(path: string): string | undefined {
+  const [, base, generation] = LOG.exec(basename(path)) ?? [];
+  if (base === undefined) return undefined;
+  const previous = join(dirname(path), `${base}.${Number(generation) - 1}.log`);
+  return existsSync(previous) ? previous : undefined;
+}
+
+/** Removes the logs of older incarnations, including rotated files, before a new incarnation starts. Keeps the last one. */
+export function pruneLogs(path: string): void {
+  const [, base, generation] = LOG.exec(basename(path)) ?? [];
+  for (const name of readdirSync(dirname(path))) {
+    const [, ofBase, ofGeneration] = FILE.exec(name) ?? [];
+    if (base !== undefined && ofBase === base && Number(ofGeneration) < Number(generation) - 1) removeOwnFile(join(dirname(path), name));
+  }
 }

@@ -1,20 +1,19 @@
 /** Applies an event to the record, before decisions are made. */
-
 import { applyAgent, fencedAgents } from "./agents.ts";
-import { applyObservation } from "./apply-observation.ts";
-import { applyResult } from "./apply-result.ts";
 import { applyBoot, renewed } from "./boot.ts";
-import { changeContainer, containerOf, stopTask } from "./change-record.ts";
-import { changeChecks } from "./checks.ts";
+import { changeContainer, containerOf, stopContainer, stopTask } from "./change-record.ts";
+import { changeChecks, checkOf, delayChecks, UNKNOWN_HEALTH } from "./checks.ts";
+import { endContainer } from "./ending.ts";
 import type { TaskEvent } from "./event.ts";
 import { applyHealth } from "./health.ts";
 import { retryDelayMs } from "./host.ts";
 import { PAUSE_NAME } from "./ids.ts";
 import { applyPreStopped, preStopEnded } from "./pre-stop.ts";
-import { reason } from "./reason.ts";
-import type { TaskRecord } from "./record.ts";
+import { type ReasonCode, reason } from "./reason.ts";
+import type { ContainerRecord, ImageRecord, TaskRecord } from "./record.ts";
 import { newIncarnation } from "./restart.ts";
-import { after } from "./time.ts";
+import { type ContainerStatus, hasReached, isFurther } from "./status.ts";
+import { after, type Instant } from "./time.ts";
 import { applyRespec, applyUpdated } from "./update.ts";
 
 export function applyEvent(record: TaskRecord, event: TaskEvent): TaskRecord {
@@ -132,4 +131,127 @@ function applyFence(record: TaskRecord, { at }: TaskEvent): TaskRecord {
       update: one.update && { ...one.update, isInFlight: false, isStale: false },
     })),
   };
+}
+
+/** Applies what was observed of a container in the runtime, in normal operation or after a restart of the daemon. */
+type Observed = Extract<TaskEvent, { type: "observed" | "lookedUp" }>;
+
+/** Ignored if the event is about another incarnation. */
+function applyObservation(record: TaskRecord, event: Observed): TaskRecord {
+  const container = containerOf(record, event.container);
+  if (container?.generation !== event.generation) return record;
+  const { observation, at } = event;
+  const isSettled = event.type === "lookedUp";
+  switch (observation.state) {
+    case "absent":
+      return absent(record, container, event);
+    case "created":
+      return isSettled ? advanceSettled(record, container, event, "CREATED") : record;
+    case "running":
+      if (container.known === "STOPPED") return stray(record, container);
+      return isSettled
+        ? advanceSettled(record, container, event, "RUNNING")
+        : advance(record, container, "RUNNING", observation.startedAt ?? at);
+    case "lost":
+      return lost(record, container, observation.message, isSettled);
+    case "exited": {
+      // endContainer reads from `applied` that a container whose start was in flight has run, so that it is cleared only afterwards.
+      const ended = endContainer(record, container, observation.exit, at);
+      return isSettled && containerOf(ended, container.name)!.generation === container.generation
+        ? changeContainer(ended, container.name, { applied: null })
+        : ended;
+    }
+  }
+}
+
+function advanceSettled(
+  record: TaskRecord,
+  container: ContainerRecord,
+  { observation, at }: Observed,
+  status: "CREATED" | "RUNNING",
+): TaskRecord {
+  const settled: ContainerRecord = { ...container, applied: null, isUnsure: false };
+  const since = observation.state === "running" ? (observation.startedAt ?? at) : at;
+  return advance(changeContainer(record, container.name, settled), settled, status, since);
+}
+
+function absent(record: TaskRecord, container: ContainerRecord, { type, at }: Observed): TaskRecord {
+  const isThere = hasReached(container.known, "CREATED") && container.known !== "STOPPED";
+  // The result of the action in flight is more reliable than this observation.
+  if (type === "observed" && (container.applied !== null || !isThere)) return record;
+  const settled: ContainerRecord = { ...container, applied: null, isUnsure: false };
+  const changed = changeContainer(record, container.name, settled);
+  if (!isThere) return changed;
+  const why = reason("ContainerVanished", `container ${container.name} vanished: the runtime does not know it any longer`);
+  // If a stop was in flight, it has succeeded.
+  return endContainer(changed, settled, undefined, at, why);
+}
+
+/** The container is stopped, whatever is wanted: nobody can tell what becomes of it, or act on it. */
+function lost(record: TaskRecord, container: ContainerRecord, message: string, isSettled: boolean): TaskRecord {
+  // A stop that is in flight ends it.
+  if (!isSettled && container.applied !== null) return record;
+  return changeContainer(record, container.name, { applied: null, isUnsure: true, lost: message });
+}
+
+function stray(record: TaskRecord, container: ContainerRecord): TaskRecord {
+  return container.isStrayStopped ? record : changeContainer(record, container.name, { isUnsure: true });
+}
+
+/** Applies the result of a container's action. */
+type Result = Extract<TaskEvent, { type: "result" }>;
+
+const FAILED: Readonly<Partial<Record<ContainerStatus, readonly [ReasonCode, string]>>> = {
+  PULLED: ["PullFailed", "its root file system could not be had"],
+  CREATED: ["CreateFailed", "could not be created"],
+  RUNNING: ["StartFailed", "could not be started"],
+};
+
+/** Ignored unless the result belongs to this incarnation and to the action in flight. */
+function applyResult(record: TaskRecord, event: Result): TaskRecord {
+  const container = containerOf(record, event.container);
+  if (container?.generation !== event.generation || container.applied !== event.target) return record;
+  const settled: ContainerRecord = { ...container, applied: null };
+  const changed = changeContainer(record, container.name, settled);
+  if (event.error !== undefined)
+    return event.target === "STOPPED" ? stopFailed(changed, settled, event) : stepFailed(changed, settled, event);
+  if (event.target === "STOPPED") return endContainer(changed, settled, event.exit, event.at);
+  if (event.image !== undefined) return pulled(changed, settled, event.image, event.at);
+  return advance(changed, settled, event.target, event.at);
+}
+
+/** Records the image. From now on the health check of the image applies, if the task sets none. */
+function pulled(record: TaskRecord, container: ContainerRecord, image: ImageRecord, at: Instant): TaskRecord {
+  const advanced = changeContainer(advance(record, container, "PULLED", at), container.name, { image });
+  const isChecked = container.health === null && checkOf(advanced, container.name, "health") !== undefined;
+  const next = isChecked ? changeContainer(advanced, container.name, { health: UNKNOWN_HEALTH }) : advanced;
+  return { ...next, pulls: record.pulls && { ...record.pulls, stoppedAt: at } };
+}
+
+/** Never moves the status backwards: a later status that was observed in the meantime stays. */
+function advance(record: TaskRecord, container: ContainerRecord, status: ContainerStatus, at: Instant): TaskRecord {
+  if (!isFurther(status, container.known)) return record;
+  const isStart = isFurther(status, "CREATED") && container.known !== "RUNNING";
+  return changeContainer(record, container.name, {
+    known: status,
+    blockedSince: null,
+    ...(isStart ? { startedAt: at, stoppedAt: null, ...delayChecks(record, container, at) } : {}),
+  });
+}
+
+function stepFailed(record: TaskRecord, container: ContainerRecord, { target, error, at }: Result): TaskRecord {
+  const [code, text] = FAILED[target]!;
+  const why = reason(code, `container ${container.name} ${text}: ${error!.message}`);
+  const told = target === "PULLED" ? { ...record, pulls: record.pulls && { ...record.pulls, stoppedAt: at } } : record;
+  const unsure = error!.isOutcomeUnknown ? changeContainer(told, container.name, { isUnsure: true }) : told;
+  const stopped = stopContainer(unsure, container.name, why);
+  return target === "PULLED" && error!.stops !== "container" ? stopTask(stopped, why) : stopped;
+}
+
+function stopFailed(record: TaskRecord, container: ContainerRecord, { error, at }: Result): TaskRecord {
+  const failures = container.stop.failures + 1;
+  return changeContainer(record, container.name, {
+    stop: { failures, nextTry: after(at, retryDelayMs(failures)), error: error!.message },
+    reason: container.reason ?? reason("StopFailed", `container ${container.name} could not be stopped: ${error!.message}`),
+  });
 }

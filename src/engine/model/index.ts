@@ -1,6 +1,5 @@
 /** Tasks as data: records, events, and the pure decisions on them. */
 export type { Action, ActionType } from "./action.ts";
-export { adoptedRecord, type FoundIncarnation, type SpecCopy } from "./adopted-record.ts";
 export { agentsOf } from "./agents.ts";
 export type { Change } from "./changes.ts";
 export { changesBetween } from "./changes.ts";
@@ -21,13 +20,22 @@ export {
   shortages,
 } from "./ledger.ts";
 export { NETWORK } from "./network.ts";
-export { type NewTask, newRecord, ROUTER_VOLUME, USERS } from "./new-record.ts";
+export {
+  adoptedRecord,
+  type FoundIncarnation,
+  type NewTask,
+  newRecord,
+  ROUTER_VOLUME,
+  type SpecCopy,
+  USERS,
+  upgradeRecord,
+} from "./new-record.ts";
 export { DEFAULT_QUEUE, LONGEST_OVERTAKING_MS, MOST_OVERTAKING, type QueueDecision, type QueuePolicy, schedule } from "./queue.ts";
-export { type Readiness, readinessOf } from "./readiness.ts";
+export { hasSucceeded, type Readiness, readinessOf } from "./readiness.ts";
 export { type Reason, type ReasonCode, reason, renderReason, rootCause } from "./reason.ts";
 export { absorb, type Reconciled, reconcile, reconcileAll } from "./reconcile.ts";
 export * from "./record.ts";
-export { proxyEvent, sharesProxy } from "./shared-proxy.ts";
+export { proxyEvent, sharesProxy, works } from "./shared-proxy.ts";
 export {
   CONTAINER_STATUSES,
   type ContainerStatus,
@@ -38,9 +46,6 @@ export {
   TASK_STATUSES,
   type TaskStatus,
 } from "./status.ts";
-export { hasSucceeded } from "./success.ts";
 export { after, type Deadline, hasPassed, type Instant } from "./time.ts";
 export { isInPlace } from "./update.ts";
-export { upgradeRecord } from "./upgrade-record.ts";
 export { DEFAULT_USERS, USERS_OF_A_TASK, type UserRange, UserRanges } from "./user-ranges.ts";
-export { works } from "./works.ts";

@@ -3,7 +3,7 @@ import { hasOwnNetwork, specDigest, type TaskSpec } from "../spec/index.ts";
 import { type CheckStates, newChecks } from "./checks.ts";
 import { PAUSE_NAME, runtimeId } from "./ids.ts";
 import { NETWORK } from "./network.ts";
-import { type ContainerRecord, type ContainerType, RECORD_VERSION, type ResourceRecord, type TaskRecord } from "./record.ts";
+import { type ContainerRecord, type ContainerType, type Leftover, RECORD_VERSION, type ResourceRecord, type TaskRecord } from "./record.ts";
 import type { Instant } from "./time.ts";
 
 /** Name of the scratch directory in which the log router of a task makes its socket. No volume of a task file can have this name. */
@@ -115,5 +115,71 @@ export function newContainer(task: string, { name, type, essential, checks }: Sh
     preStop: "waiting",
     isStrayStopped: false,
     update: null,
+  };
+}
+
+// Builds the record of a task that runs and that the store does not know, from its spec and the
+// containers that exist.
+
+/** The copy of a task's spec that is kept beside the store for tasks that have containers. */
+export interface SpecCopy {
+  readonly id: string;
+  readonly group: string;
+  readonly spec: TaskRecord["spec"];
+  readonly cgroup: string | null;
+  readonly users?: TaskRecord["users"];
+  readonly createdAt: Instant;
+}
+
+/** An incarnation of a container that the runtime knows. */
+export interface FoundIncarnation {
+  readonly container: string;
+  readonly generation: number;
+  readonly runtimeId: string;
+}
+
+/** The starts of `found` count as in flight, so that each must be `lookedUp`. All other containers count as not created. */
+export function adoptedRecord(
+  { id, group, spec, cgroup, users, createdAt }: SpecCopy,
+  found: readonly FoundIncarnation[],
+  at: Instant,
+): TaskRecord {
+  const record = newRecord({ id, group, spec, cgroup, at, users });
+  const newest = (name: string) =>
+    found
+      .filter(({ container }) => container === name)
+      .reduce<FoundIncarnation | undefined>((a, b) => (a && a.generation > b.generation ? a : b), undefined);
+  const containers = record.containers.map((one): ContainerRecord => {
+    const it = newest(one.name);
+    return it === undefined ? one : { ...one, generation: it.generation, runtimeId: it.runtimeId, known: "CREATED", applied: "RUNNING" };
+  });
+  const current = new Set(containers.map(({ runtimeId }) => runtimeId));
+  return {
+    ...record,
+    createdAt,
+    admission: "admitted",
+    resources: record.resources.map((one) => ({ ...one, known: "CREATED" })),
+    containers,
+    leftovers: found.flatMap((one): Leftover[] =>
+      current.has(one.runtimeId) ? [] : [{ ...one, isRemoving: false, failures: 0, nextTry: null }],
+    ),
+  };
+}
+
+// Upgrades records of earlier versions of this program.
+
+/** Accepts version 1 and later. Fields that were added since get their empty value. */
+export function upgradeRecord(record: TaskRecord): TaskRecord {
+  if ((record.version as number) >= RECORD_VERSION) return record;
+  const { containers } = record;
+  return {
+    ...record,
+    version: RECORD_VERSION,
+    // Early records of this version lack the field, because their tasks had no cgroup of their own.
+    cgroup: record.cgroup ?? null,
+    replaces: record.replaces ?? null,
+    previous: record.previous ?? null,
+    pulls: null,
+    containers: containers.map((one) => ({ ...one, preStop: one.preStop ?? "waiting", update: one.update ?? null, image: null })),
   };
 }

@@ -1,7 +1,6 @@
 /** Whether a task has become what its spec says. */
 import { renderReason } from "./reason.ts";
 import type { ContainerRecord, TaskRecord } from "./record.ts";
-import { hasSucceeded } from "./success.ts";
 
 export interface Readiness {
   /** failed: it has ended otherwise than its spec says, and does not start again by itself. */
@@ -43,4 +42,12 @@ function missingOf({ name, type, known, exit, reason, restartAt, ...checks }: Co
     ([, check]) => check && check.status !== "HEALTHY",
   );
   return open && `${open[0]} of ${name} is ${open[1]!.status}`;
+}
+
+// Whether a task has succeeded.
+
+/** Whether the task has ended by itself, and every container that was not stopped because of that has exited with 0. An unknown exit status is no success. */
+export function hasSucceeded({ known, reason, containers }: TaskRecord): boolean {
+  if (known !== "STOPPED" || (reason?.code !== "EssentialContainerExited" && reason?.code !== "ContainerExited")) return false;
+  return containers.every(({ type, reason: why, exit }) => type === "namespacePause" || why?.code === "TaskStopped" || exit?.code === 0);
 }

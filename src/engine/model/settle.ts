@@ -7,8 +7,7 @@ import { unresolved } from "./dependencies.ts";
 import type { DecisionContext } from "./host.ts";
 import { type Reason, reason } from "./reason.ts";
 import { type ContainerRecord, specOf, type TaskRecord } from "./record.ts";
-import { hasReached, nextStatus } from "./status.ts";
-import { endingOf, knownStatus } from "./task-status.ts";
+import { type ContainerStatus, hasReached, nextStatus, type Steady, TASK_STATUSES, type TaskStatus } from "./status.ts";
 import { after, type Instant } from "./time.ts";
 
 /** Repeats the steps until nothing changes. This terminates, because a step only sets desired statuses to STOPPED or moves known statuses forward. */
@@ -94,4 +93,33 @@ function finish(record: TaskRecord, now: Instant, { options }: DecisionContext):
     stoppedAt: record.stoppedAt ?? now,
     cleanup: record.cleanup ?? { retained: after(now, retention), bound: after(now, Math.max(retention, options.reportBoundMs)) },
   };
+}
+
+// Computes the status of a task from its containers.
+
+/** A container that has reached its steady status counts as RUNNING. */
+function taskStatusOf(known: ContainerStatus, steady: Steady): TaskStatus {
+  if (known === "STOPPED") return "STOPPED";
+  if (hasReached(known, steady)) return "RUNNING";
+  return hasReached(known, "CREATED") ? "CREATED" : "NONE";
+}
+
+/** The lowest status of the containers, and never lower than before. A task that is over keeps its status while some of its containers still run. */
+function knownStatus({ known, spec, containers }: TaskRecord): TaskStatus {
+  const statuses = containers.map(({ known: one, steady }) => TASK_STATUSES.indexOf(taskStatusOf(one, steady)));
+  const least = TASK_STATUSES[Math.min(...statuses)]!;
+  const isEnding = endingOf({ spec, containers }) !== undefined && least !== "STOPPED";
+  if (isEnding || TASK_STATUSES.indexOf(least) < TASK_STATUSES.indexOf(known)) return known;
+  return least;
+}
+
+/** The container whose end ends the task; undefined: the task goes on. If several had to end, one that has failed. */
+function endingOf({ spec, containers }: Pick<TaskRecord, "spec" | "containers">): ContainerRecord | undefined {
+  const essential = containers.filter((one) => one.essential);
+  const ended = essential.filter(({ known }) => known === "STOPPED");
+  if (spec.ends !== "all") return ended[0];
+  const holder = ended.find(({ type }) => type === "namespacePause");
+  if (holder !== undefined) return holder;
+  const isOver = essential.every(({ type, known }) => type === "namespacePause" || known === "STOPPED");
+  return isOver ? (ended.find(({ exit }) => exit?.code !== 0) ?? ended.at(-1)) : undefined;
 }

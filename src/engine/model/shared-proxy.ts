@@ -2,11 +2,12 @@
  * Shared proxies: tasks with `start: needed`, which run while other tasks of their group use them (`sharedProxy`). The users are counted from the records each time, so
  * that the count cannot be wrong after a crash.
  */
+
+import { isStarting } from "./checks.ts";
 import type { TaskEvent } from "./event.ts";
 import { reason } from "./reason.ts";
 import type { TaskRecord } from "./record.ts";
 import type { Instant } from "./time.ts";
-import { works } from "./works.ts";
 
 /** Whether the task runs only while others use it, or uses such a task. */
 export function sharesProxy({ spec }: Pick<TaskRecord, "spec">): boolean {
@@ -63,5 +64,14 @@ function isSettled({ containers, resources }: TaskRecord): boolean {
   return (
     containers.every(({ applied }) => applied === null) &&
     resources.every(({ applied, kind, known }) => applied === null && (kind !== "network" || known !== "CREATED"))
+  );
+}
+
+/** Whether a task does its work: other tasks may rely on it. */
+export function works({ known, desired, containers }: TaskRecord): boolean {
+  return (
+    known === "RUNNING" &&
+    desired === "RUNNING" &&
+    containers.every((one) => !isStarting(one) && (one.health === null || one.health.status === "HEALTHY"))
   );
 }

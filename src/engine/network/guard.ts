@@ -8,7 +8,7 @@ import type { NetworkStep } from "../plan/index.ts";
 import type { Attachment, Attachments } from "./attachments.ts";
 import { output } from "./command.ts";
 import { NetworkError } from "./errors.ts";
-import { restoreRaw } from "./nat-table.ts";
+import { restoreRaw } from "./rules.ts";
 
 /** Begins the names of the chains, and ends with that of the bridge: at most 28 characters. */
 const CHAIN = "RUNT-GUARD-";

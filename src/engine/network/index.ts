@@ -2,5 +2,5 @@
 export { lastLines } from "./command.ts";
 export { NetworkError, type NetworkErrorCode } from "./errors.ts";
 export { withoutPrefix } from "./files.ts";
-export { whileHeld } from "./holder.ts";
+export { whileHeld } from "./namespace.ts";
 export { TaskNetworks, type TaskNetworksOptions } from "./task-networks.ts";

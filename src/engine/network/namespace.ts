@@ -1,9 +1,12 @@
 /** Network namespaces that are bound to a file, so that they exist independently of any process. */
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isMountPoint, mountsBelow, removeOwnFile } from "../../node/index.ts";
-import { output } from "./command.ts";
-import { whileHeld } from "./holder.ts";
+import { lastLines, output, searchPath } from "./command.ts";
+import { NetworkError } from "./errors.ts";
 import type { Together } from "./together.ts";
 
 const IPV6 = "/proc/sys/net/ipv6";
@@ -78,4 +81,39 @@ export function isPinned(path: string): boolean {
 /** The files in a directory to which namespaces are bound. */
 export function pinnedBelow(directory: string): string[] {
   return [...new Set(mountsBelow(directory))].map((point) => join(directory, basename(point)));
+}
+
+// Runs a program that makes a namespace, and something with the namespace while a process is in it.
+
+/** Says that it is there, and ends with its standard input. */
+const HOLD = ["sh", "-c", "echo; exec cat"];
+
+/**
+ * @param words a program that replaces itself by the one that its last arguments name
+ * @param act gets the process id. @throws NetworkError program-failed; what `act` throws
+ */
+export async function whileHeld(
+  [program = "", ...args]: readonly string[],
+  timeoutMs: number,
+  act: (pid: number) => unknown,
+): Promise<void> {
+  const env = { ...process.env, PATH: searchPath() };
+  // No runProgram (src/node): it lives until `act` has ended.
+  const holder = spawn(program, [...args, ...HOLD], { stdio: "pipe", cwd: "/", env, timeout: timeoutMs, killSignal: "SIGKILL" });
+  let errors = "";
+  holder.stderr.on("data", (chunk) => {
+    errors += chunk;
+  });
+  // It may have ended.
+  holder.stdin.on("error", () => {});
+  const ended = once(holder, "close");
+  try {
+    const isThere = await Promise.race([once(holder.stdout, "data").then(() => true), ended.then(() => false)]);
+    if (!isThere)
+      throw new NetworkError("program-failed", `${[program, ...args].join(" ")} has failed: ${lastLines(errors) || "it has said nothing"}`);
+    await act(holder.pid!);
+  } finally {
+    holder.stdin.end();
+    await ended.catch(() => {});
+  }
 }

@@ -1,9 +1,10 @@
 /** Checks whether another program listens on a port of the host. */
 import { createSocket } from "node:dgram";
+import { readdir, readFile, readlink } from "node:fs/promises";
 import { createServer } from "node:net";
 import { type HostPort, portName } from "../plan/index.ts";
+import { output } from "./command.ts";
 import { NetworkError } from "./errors.ts";
-import { holderOf } from "./port-holder.ts";
 
 /** @throws NetworkError port-taken */
 export async function checkPort(port: HostPort): Promise<void> {
@@ -46,4 +47,48 @@ function bind({ port, address = ANY }: HostPort): Promise<void> {
     });
     socket.bind({ port, address, exclusive: true }, () => socket.close(resolve));
   });
+}
+
+// Checks interfaces of the host on which those of tasks are to be made. Plugins do not name an
+// interface that they miss.
+
+/** @throws NetworkError no-interface: the host has no such interface; program-missing, program-failed */
+export async function checkInterface(name: string, timeoutMs: number): Promise<void> {
+  const links = await output("ip", ["-o", "link", "show"], timeoutMs);
+  const names = links.split("\n").map((line) => /^\d+: ([^:@]+)/.exec(line)?.[1]);
+  if (!names.includes(name)) throw new NetworkError("no-interface", `the host has no interface ${name}`);
+}
+
+/** Which program of the host has a port. */
+interface Holder {
+  readonly name: string;
+  readonly pid: number;
+}
+
+/** Of a socket that listens: TCP_LISTEN, and what udp(7) has for one that is not connected. Source: include/net/tcp_states.h */
+const LISTENING = { tcp: "0A", udp: "07" } as const;
+
+type Port = Pick<HostPort, "port" | "protocol">;
+
+/** Inodes of the sockets that have the port, from a file like /proc/net/tcp. Pure. */
+export function inodesIn(table: string, { port, protocol }: Port): string[] {
+  const end = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+  return table.split("\n").flatMap((line) => {
+    const [, local = "", , state, , , , , , inode = "0"] = line.trim().split(/ +/);
+    return local.endsWith(end) && state === LISTENING[protocol] && inode !== "0" ? [inode] : [];
+  });
+}
+
+/** The first process that is found with one of its sockets. It may have ended by now: this is for a message. @throws the errors of reading /proc */
+export async function holderOf(port: Port): Promise<Holder | undefined> {
+  const tables = await Promise.all(["", "6"].map((six) => readFile(`/proc/net/${port.protocol}${six}`, "utf8").catch(() => "")));
+  const links = new Set(tables.flatMap((table) => inodesIn(table, port)).map((inode) => `socket:[${inode}]`));
+  if (links.size === 0) return undefined;
+  for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
+    // A process may end meanwhile.
+    for (const fd of await readdir(`/proc/${pid}/fd`).catch(() => []))
+      if (links.has(await readlink(`/proc/${pid}/fd/${fd}`).catch(() => "")))
+        return { name: (await readFile(`/proc/${pid}/comm`, "utf8")).trim(), pid: Number(pid) };
+  }
+  return undefined;
 }

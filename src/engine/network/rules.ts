@@ -3,7 +3,6 @@
  * the addresses of the task, and leave them behind if the namespace is gone.
  */
 import { output } from "./command.ts";
-import { restoreNat } from "./nat-table.ts";
 
 const COMMENT = /--comment "(?:dnat )?name: \\"([^"\\]+)\\" id: \\"([^"\\]+)\\""/;
 
@@ -32,4 +31,20 @@ export function removalOf(saved: string, isLeft: (owner: RuleOwner) => boolean):
 function isOf(rule: string, isLeft: (owner: RuleOwner) => boolean): boolean {
   const [, network, id] = COMMENT.exec(rule) ?? [];
   return network !== undefined && id !== undefined && isLeft({ network, id });
+}
+
+// Changes of the host's tables nat and raw by iptables-restore(8).
+
+/** All lines, or none. @throws NetworkError program-missing, program-failed */
+export async function restoreNat(lines: readonly string[], timeoutMs: number): Promise<void> {
+  await restoreTable("nat", lines, timeoutMs);
+}
+
+/** All lines, or none. @throws NetworkError program-missing, program-failed */
+export async function restoreRaw(lines: readonly string[], timeoutMs: number): Promise<void> {
+  await restoreTable("raw", lines, timeoutMs);
+}
+
+async function restoreTable(table: string, lines: readonly string[], timeoutMs: number): Promise<void> {
+  await output("iptables-restore", ["--noflush", "--wait", "5"], timeoutMs, [`*${table}`, ...lines, "COMMIT", ""].join("\n"));
 }

@@ -14,21 +14,17 @@ import type { NetworkSpec, TaskSpec } from "../spec/index.ts";
 import type { CniResult } from "./answer.ts";
 import { type Attachment, Attachments } from "./attachments.ts";
 import { Bridges } from "./bridges.ts";
-import { add, check, remove } from "./chain.ts";
 import { merged, NetworkError } from "./errors.ts";
 import { removeFiles, writeFiles, writeHosts } from "./files.ts";
 import { BridgeGuards } from "./guard.ts";
-import { checkInterface } from "./interface.ts";
-import { Lost } from "./lost.ts";
 import { addRouting, addRules, isPinned, pinNamespace, prepareNamespace, unmountNamespaces, unpinNamespace } from "./namespace.ts";
 import { addNat, checkNat, natRules, removeNat } from "./nat.ts";
-import { restoreNat } from "./nat-table.ts";
 import { Networks } from "./networks.ts";
 import { Openings } from "./openings.ts";
-import { Plugins } from "./plugin.ts";
-import { checkPort } from "./ports.ts";
-import { type RuleOwner, sweepRules } from "./rules.ts";
-import { type TidyOptions, tidyBridges, tidyLeases, tidyNamespaces, tidyRules } from "./tidy.ts";
+import { add, check, Plugins, remove } from "./plugin.ts";
+import { checkInterface, checkPort } from "./ports.ts";
+import { type RuleOwner, restoreNat, sweepRules } from "./rules.ts";
+import { Lost, type TidyOptions, tidyBridges, tidyLeases, tidyNamespaces, tidyRules } from "./tidy.ts";
 import { Together } from "./together.ts";
 
 export interface TaskNetworksOptions {

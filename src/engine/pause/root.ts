@@ -1,10 +1,10 @@
 /** Makes a root file system that contains one file. Its name is a hash of the file, so that a newer program gets a directory of its own while older ones still run. */
 import { createHash } from "node:crypto";
-import { lstatSync, mkdtempSync, readFileSync, renameSync } from "node:fs";
-import { join } from "node:path";
+import { lstatSync, mkdtempSync, readFileSync, renameSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { writeOwnFile } from "../../node/index.ts";
 import { makeOwnDirectory, readOwnFile, removeOwnTree } from "../own/index.ts";
-import { locatePause } from "./locate.ts";
 
 /** Path of the program inside the root file system. */
 export const PAUSE_PROGRAM = "/pause";
@@ -31,7 +31,7 @@ export class PauseRoot {
  * @param program path of the program, which is copied so that containers cannot reach the host's file
  * @returns path of the root file system. @throws Error: something else has its name; the errors of the system calls
  */
-export function makePauseRoot(directory: string, program: string): string {
+function makePauseRoot(directory: string, program: string): string {
   const content = readFileSync(program);
   const root = join(directory, createHash("sha256").update(content).digest("hex").slice(0, 16));
   if (isMade(root, content)) return root;
@@ -58,4 +58,28 @@ function isMade(root: string, content: Buffer): boolean {
   } catch {
     return false;
   }
+}
+
+/** Finds runt-pause: in the package (x86-64), or where the runtime is installed. */
+const NAME = "runt-pause";
+
+export class PauseNotFoundError extends Error {
+  override readonly name = "PauseNotFoundError";
+  readonly tried: readonly string[];
+
+  constructor(tried: readonly string[]) {
+    super(`no ${NAME} found, which holds shared namespaces: tried ${tried.join(", ")}`);
+    this.tried = tried;
+  }
+}
+
+/** @param runtime path of the runt executable. @throws PauseNotFoundError */
+export function locatePause(runtime: string): string {
+  // The relative path is the same from dist/engine/pause and from src/engine/pause.
+  const packaged = process.arch === "x64" ? [fileURLToPath(new URL(`../../../bin/${NAME}`, import.meta.url))] : [];
+  const beside = dirname(runtime);
+  const tried = [...packaged, join(beside, NAME), join(beside, "../libexec/runt", NAME)];
+  const found = tried.find((path) => statSync(path, { throwIfNoEntry: false })?.isFile());
+  if (found === undefined) throw new PauseNotFoundError(tried);
+  return found;
 }

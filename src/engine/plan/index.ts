@@ -22,7 +22,6 @@ export {
 } from "./log-router.ts";
 export { RELAY_PROGRAM } from "./machine.ts";
 export { type Incarnation, type Metadata, metadataOf, wantsMetadata } from "./metadata.ts";
-export { resolvText } from "./name-servers.ts";
 export {
   type BridgeNetwork,
   type CniPlugin,
@@ -35,8 +34,16 @@ export {
   portName,
   viaRoutes,
 } from "./network.ts";
-export { fileContents, hostsOf, hostsSaid, type Named, NETWORK_FILES, type NetworkFile, type NetworkPlacement } from "./network-files.ts";
+export {
+  fileContents,
+  hostsOf,
+  hostsSaid,
+  type Named,
+  NETWORK_FILES,
+  type NetworkFile,
+  type NetworkPlacement,
+  resolvText,
+} from "./network-files.ts";
 export { type PausePlacement, pauseLaunch } from "./pause.ts";
 export { type HostSupport, isInMachine, type Runtimes, refusedByHost } from "./refused.ts";
-export { sliceProperties } from "./slice.ts";
-export { limitWrites, type TaskResources, taskResources } from "./task-limits.ts";
+export { limitWrites, sliceProperties, type TaskResources, taskResources } from "./task-limits.ts";

@@ -22,8 +22,7 @@ import {
 } from "../spec/index.ts";
 import { type ImageProcess, imageProcess } from "./image.ts";
 import { memberAnnotations, relayMounts } from "./machine.ts";
-import { resolvMounts } from "./name-servers.ts";
-import { fileMounts, type NetworkPlacement } from "./network-files.ts";
+import { fileMounts, type NetworkPlacement, resolvMounts } from "./network-files.ts";
 import { defaultSeccomp } from "./seccomp.ts";
 
 const SHARED_MEMORY = "/dev/shm";

@@ -1,8 +1,6 @@
 /** Contents of hosts, hostname and resolv.conf for the containers of a task with its own network. Pure. */
 import type { Mount, OciObject } from "../../executor/index.ts";
-import type { ContainerSpec, NetworkSpec, TaskSpec } from "../spec/index.ts";
-import { resolvText } from "./name-servers.ts";
-import { isMountedAt } from "./taken.ts";
+import type { ContainerSpec, DnsSpec, NetworkSpec, TaskSpec } from "../spec/index.ts";
 
 /** Names of the files, which are mounted below /etc in the containers. */
 export const NETWORK_FILES = ["hosts", "hostname", "resolv.conf"] as const;
@@ -80,4 +78,60 @@ export function hostsOf(names: readonly string[], addresses: readonly string[], 
     ...peers,
   ];
   return entries.map(({ address, names }) => `${address}\t${names.join(" ")}\n`).join("");
+}
+
+/** The content of resolv.conf, and its mount for tasks for which the engine makes no network. Pure. */
+const RESOLV = "/etc/resolv.conf";
+
+/** `isHostNetwork`: whether servers on the host's loopback interface can be reached. Source: resolv.conf(5). */
+export function resolvText(dns: DnsSpec | undefined, hostResolv: string, isHostNetwork: boolean): string {
+  const { servers, search, options } = dns === undefined || dns.inherit ? parsed(hostResolv) : { servers: [], search: [], options: [] };
+  const base = isHostNetwork ? servers : servers.filter((server) => !/^(127\.|::1$)/.test(server));
+  return textOf({
+    servers: distinct([...base, ...(dns?.servers ?? [])]),
+    search: distinct([...search, ...(dns?.search ?? [])]),
+    options: merged([...options, ...(dns?.options ?? [])]),
+  });
+}
+
+/** @param source path of the file; undefined: the task has none */
+export function resolvMounts(source: string | undefined, container: ContainerSpec, config: OciObject | undefined): Mount[] {
+  if (source === undefined || isMountedAt(RESOLV, container, config)) return [];
+  return [{ destination: RESOLV, source, type: "bind", options: ["bind", "rprivate", "nosuid", "nodev", "noexec", "ro"] }];
+}
+
+type Lists = Readonly<Record<"servers" | "search" | "options", readonly string[]>>;
+
+/** Of several `search` and `domain` lines the last one counts, as for the resolver. */
+function parsed(text: string): Lists {
+  const lines = text.split("\n").map((line) => line.trim().split(/\s+/));
+  const all = (keyword: string) => lines.filter(([word]) => word === keyword).map(([, ...values]) => values);
+  return {
+    servers: all("nameserver").flatMap(([server]) => server ?? []),
+    search: lines.findLast(([word]) => word === "search" || word === "domain")?.slice(1) ?? [],
+    options: all("options").flat(),
+  };
+}
+
+function textOf({ servers, search, options }: Lists): string {
+  return [
+    ...servers.map((server) => `nameserver ${server}\n`),
+    ...(search.length === 0 ? [] : [`search ${search.join(" ")}\n`]),
+    ...(options.length === 0 ? [] : [`options ${options.join(" ")}\n`]),
+  ].join("");
+}
+
+function distinct(values: readonly string[]): string[] {
+  return [...new Set(values)];
+}
+
+/** A later value of an option, such as "ndots:2", replaces an earlier one in its place. */
+function merged(options: readonly string[]): string[] {
+  return [...new Map(options.map((option) => [option.split(":")[0]!, option])).values()];
+}
+
+/** Whether the user mounts something at this path, in the task file or in config.json of a bundle. */
+function isMountedAt(path: string, { mounts }: ContainerSpec, config: OciObject | undefined): boolean {
+  const configured = Array.isArray(config?.["mounts"]) ? (config["mounts"] as readonly OciObject[]) : [];
+  return mounts.some(({ target }) => target === path) || configured.some(({ destination }) => destination === path);
 }

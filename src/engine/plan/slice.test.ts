@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { sliceProperties } from "./slice.ts";
+import { sliceProperties } from "./task-limits.ts";
 
 const ACCOUNTING = ["CPUAccounting=true", "MemoryAccounting=true", "TasksAccounting=true", "IOAccounting=true"];
 

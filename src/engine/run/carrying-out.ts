@@ -1,13 +1,14 @@
 /** Performs the actions that a turn has decided. The result of each action is posted as an event of its task. */
+
+import type { TaskRecord } from "../model/index.ts";
 import type { ContainerEnds } from "./containers/ends.ts";
 import type { Order } from "./desired/draft.ts";
 import type { Effects } from "./effects.ts";
-import { Forgetting } from "./forgetting.ts";
 import { Limit } from "./limit.ts";
 import type { EngineLog } from "./log.ts";
 import type { Mailbox } from "./mailbox.ts";
 import type { Probe } from "./probe.ts";
-import type { TaskResource } from "./resources/resource.ts";
+import { forgetTask, type TaskResource } from "./resources/resource.ts";
 
 /** Starting a container runs several processes, so that only a few start at once. */
 const STARTS_AT_ONCE = 8;
@@ -72,5 +73,60 @@ export class CarryingOut {
     if (action.type !== "createResource" && action.type !== "removeResource") return undefined;
     const limits = this.#ofResources.find(({ resource }) => resource.owns?.(action.name));
     return action.type === "createResource" ? limits?.make : limits?.unmake;
+  }
+}
+
+/** Removes the files and the record of a task after everything else of it is gone. */
+const RETRY_MS = 5_000;
+
+interface ForgettingOptions {
+  readonly resources: readonly TaskResource[];
+  readonly mailbox: Mailbox;
+  readonly log: EngineLog;
+  readonly probe: Probe | undefined;
+}
+
+class Forgetting {
+  readonly #options: ForgettingOptions;
+  readonly #going = new Set<string>();
+
+  constructor(options: ForgettingOptions) {
+    this.#options = options;
+  }
+
+  /** Every event of the task asks for this again until the record is removed. */
+  begin(record: TaskRecord): void {
+    if (!this.#going.has(record.id)) void this.#forget(record);
+  }
+
+  /** The files are removed before the record: after a crash between the two steps the record still names what is left. */
+  async #forget(record: TaskRecord): Promise<void> {
+    const { id } = record;
+    const { resources, mailbox, log, probe } = this.#options;
+    this.#going.add(id);
+    try {
+      await forgetTask(resources, id, record);
+    } catch (error) {
+      log("error", "not-removed", { task: id, message: String(error) });
+      this.#again(record);
+      return;
+    }
+    probe?.("after-effect", "forget");
+    const removed = mailbox.edit(
+      (draft) => {
+        draft.remove(id);
+        return undefined;
+      },
+      { of: "forget" },
+    );
+    removed.then(
+      () => this.#going.delete(id),
+      // The engine already reports that the store cannot be written, as the condition StoreReadOnly.
+      () => this.#again(record),
+    );
+  }
+
+  #again(record: TaskRecord): void {
+    setTimeout(() => void this.#forget(record), RETRY_MS).unref();
   }
 }

@@ -10,7 +10,7 @@ import {
   USERS_OF_A_TASK,
   type UserRange,
 } from "../model/index.ts";
-import { withoutValues } from "./redacted.ts";
+import type { TaskSpec } from "../spec/index.ts";
 
 export interface CheckDetail {
   readonly status: HealthRecord["status"];
@@ -41,7 +41,7 @@ export interface TaskDetail {
   readonly reason: Reason | null;
   /** Whether it has become what its spec says. */
   readonly readiness: Readiness;
-  /** The spec as applied, with every default filled in. Values that are not shown are null (redacted.ts). */
+  /** The spec as applied, with every default filled in. Values that are not shown are null (withoutValues). */
   readonly spec: Readonly<Record<string, unknown>>;
   readonly resources: readonly { readonly name: string; readonly known: string }[];
   /** Ids of the host that are 0 and up in its containers (spec.privateUsers). Absent: it has the users of the host. */
@@ -50,7 +50,7 @@ export interface TaskDetail {
 }
 
 export interface DetailOptions {
-  /** For callers that may only read: leave out whatever may be a secret: values of the spec (redacted.ts), output of health checks, and end messages. */
+  /** For callers that may only read: leave out whatever may be a secret: values of the spec (withoutValues), output of health checks, and end messages. */
   readonly isRedacted: boolean;
 }
 
@@ -84,4 +84,33 @@ export function detailOf(
 
 function checkDetail({ status, sinceWallMs, failures, output }: HealthRecord, isRedacted: boolean): CheckDetail {
   return { status, sinceMs: sinceWallMs ?? null, failures, output: isRedacted ? null : output };
+}
+
+// The spec of a task for callers that may only read. What a user may have put a secret into is
+// null: it is recognised by the name of its field, wherever the field is, so that a further check,
+// hook or agent is covered.
+
+/** Maps whose names are shown and whose values are not. `options`: of a log; those of resolv.conf are a list. */
+const MAPS = new Set(["env", "annotations", "headers", "options", "files"]);
+/** Lists with a program and its arguments: the program is shown. */
+const COMMANDS = new Set(["command", "exec"]);
+
+export function withoutValues(spec: TaskSpec): Readonly<Record<string, unknown>> {
+  return fieldsOf(spec);
+}
+
+function fieldsOf(fields: object): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, shown(name, value)]));
+}
+
+function shown(name: string, value: unknown): unknown {
+  if (Array.isArray(value)) {
+    if (name === "args") return value.map(() => null);
+    if (COMMANDS.has(name)) return value.map((word, index) => (index === 0 ? word : null));
+    return value.map((one) => shown("", one));
+  }
+  if (typeof value !== "object" || value === null) return value;
+  if (MAPS.has(name)) return Object.fromEntries(Object.keys(value).map((key) => [key, null]));
+  // The path of a request may have a key in it.
+  return name === "http" ? { ...fieldsOf(value), path: null } : fieldsOf(value);
 }

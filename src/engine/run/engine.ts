@@ -7,24 +7,32 @@ import type { HostSupport } from "../plan/index.ts";
 import { type JournalPage, Store } from "../store/index.ts";
 import { systemClock } from "./clock.ts";
 import { derivedConditions } from "./conditions.ts";
-import { type Attachment, type AttachOptions, type AttachRequest, attachTo, checkLog, checkStdin, endsOnce } from "./containers/attach.ts";
-import { containerOf, isRunning, runningContainer } from "./containers/container-of.ts";
+import {
+  type Attachment,
+  type AttachOptions,
+  type AttachRequest,
+  attachOptions,
+  attachTo,
+  checkLog,
+  containerOf,
+  isRunning,
+  runningContainer,
+} from "./containers/attach.ts";
 import type { OrphanView } from "./containers/orphans.ts";
 import { type UsageView, usages } from "./containers/usage.ts";
 import type { Applied, ApplyOptions } from "./desired/apply.ts";
+import { isUsable } from "./desired/codec.ts";
 import { type Deleted, type Restarted, type Selected, type Selection, taskNamed } from "./desired/commands.ts";
 import { differenceOf, type TaskDifference } from "./desired/difference.ts";
 import type { Caller } from "./desired/journal.ts";
 import { projectsIn } from "./desired/origin.ts";
 import { specsIn, type TaskFile } from "./desired/specs.ts";
-import { isUsable } from "./desired/usable.ts";
 import { type DetailOptions, detailOf, type TaskDetail } from "./detail.ts";
 import { EngineError, unknownTask } from "./errors.ts";
 import type { ImageCare } from "./image-care.ts";
 import { type LogQuery, readContainerLog } from "./logs/logs.ts";
 import { taskAt } from "./network/networks.ts";
-import { type Forwarded, forwardTo } from "./network/port-forward.ts";
-import { relayOf } from "./network/relays.ts";
+import { type Forwarded, forwardTo, relayOf } from "./network/relays.ts";
 import { type EngineParts, partsOf } from "./parts.ts";
 import { takePlace } from "./place.ts";
 import type { Interfaces } from "./resources/interfaces.ts";
@@ -121,11 +129,7 @@ export class Engine {
   attachable(name: string, group: string, container: string | undefined, options: AttachRequest): { readonly id: string } & AttachOptions {
     const id = this.running(name, group, container);
     const record = this.#find(name, group);
-    const { name: found } = containerOf(record, container);
-    checkLog(record, found);
-    checkStdin(record, found, options);
-    const inputEnds = endsOnce(record, found);
-    return { id, log: this.#parts.paths.log(record.id, id), hasStdin: options.stdin, inputEnds };
+    return { id, ...attachOptions(record, container, options, this.#parts.paths.log(record.id, id)) };
   }
 
   /** Attaches to the streams of a running container. @throws as attachable; ExecutorError wrong-state: the container has just ended */

@@ -12,7 +12,7 @@ export { EngineError, type EngineErrorCode } from "./errors.ts";
 export type { CleanUpSettings, ImageCare, ImageInfo, ImagePull } from "./image-care.ts";
 export type { EngineLog } from "./log.ts";
 export type { LogQuery } from "./logs/logs.ts";
-export type { Forwarded } from "./network/port-forward.ts";
+export type { Forwarded } from "./network/relays.ts";
 export type { Probe, Stage } from "./probe.ts";
 export type { InterfaceView } from "./resources/interface-state.ts";
 export type { Interfaces } from "./resources/interfaces.ts";

@@ -1,35 +1,32 @@
 /** Builds the parts of an engine from its settings and its store, without starting anything. Each part gets those that stand above it. */
+
+import { availableParallelism, totalmem } from "node:os";
 import { dirname, join } from "node:path";
 import { Fence, type KnownCgroup } from "../../executor/index.ts";
 import { checkSystemd, parentSlice } from "../cgroup/index.ts";
 import { ImageStore, type Images } from "../images/index.ts";
-import { DEFAULT_OPTIONS, DEFAULT_QUEUE, DEFAULT_USERS, type TaskRecord, taskIdOf } from "../model/index.ts";
+import { DEFAULT_OPTIONS, DEFAULT_QUEUE, DEFAULT_USERS, type HostCapacity, type TaskRecord, taskIdOf } from "../model/index.ts";
 import { PauseRoot } from "../pause/index.ts";
 import type { HostSupport } from "../plan/index.ts";
 import type { Contents, Store } from "../store/index.ts";
 import { TaskUsers } from "../users/index.ts";
-import { capacityOf } from "./capacity.ts";
 import { CarryingOut } from "./carrying-out.ts";
 import { Checking } from "./checking.ts";
 import { bootId, systemClock } from "./clock.ts";
 import { Conditions } from "./conditions.ts";
 import { Agents } from "./containers/agents.ts";
 import { ContainerEnds } from "./containers/ends.ts";
-import { Launching } from "./containers/launching.ts";
-import { makerOf } from "./containers/makers.ts";
-import { Orphans } from "./containers/orphans.ts";
+import { Launching, makerOf } from "./containers/launching.ts";
+import { Orphans, Strays } from "./containers/orphans.ts";
 import { ContainerRuntime } from "./containers/runtime.ts";
-import { Strays } from "./containers/strays.ts";
 import { hostFactsIn, succeededIn, succeededKey, tasksIn } from "./desired/codec.ts";
 import { Edits } from "./desired/edits.ts";
 import { Effects } from "./effects.ts";
 import { ImageCare, imagesOf } from "./image-care.ts";
 import { Forwarding } from "./logs/forwarding.ts";
 import { Mailbox } from "./mailbox.ts";
-import { NetworkNames } from "./network/names.ts";
-import { networksOf, shortKey, stateKey } from "./network/networks.ts";
-import { NetworkRoutes } from "./network/routes.ts";
-import { NetworkWatch } from "./network/watch.ts";
+import { NetworkNames, NetworkRoutes } from "./network/names.ts";
+import { NetworkWatch, networksOf, shortKey, stateKey } from "./network/networks.ts";
 import { Paths } from "./paths.ts";
 import { Poll } from "./poll.ts";
 import { FreshImages, Pulling } from "./pulling.ts";
@@ -37,12 +34,11 @@ import { ContainerLogs } from "./resources/container-logs.ts";
 import { EndMessages } from "./resources/end-messages.ts";
 import { ImageRoots } from "./resources/image-roots.ts";
 import { Interfaces } from "./resources/interfaces.ts";
-import { KeptVolumes } from "./resources/kept-volumes.ts";
+import { directoriesIn, KeptVolumes } from "./resources/kept-volumes.ts";
 import { LogRouters } from "./resources/log-routers.ts";
 import { MetadataFiles } from "./resources/metadata.ts";
 import { NameServers } from "./resources/name-servers.ts";
 import { OwnNetwork } from "./resources/network.ts";
-import { directoriesIn } from "./resources/own-directory.ts";
 import type { TaskResource } from "./resources/resource.ts";
 import { ContainerSecrets } from "./resources/secrets.ts";
 import { SharedProxies } from "./resources/shared-proxies.ts";
@@ -189,4 +185,11 @@ function cgroupOf(record: TaskRecord | undefined, parent: string): KnownCgroup {
 
 function usersDirectory({ usersDir, stateDir }: EngineSettings, paths: Paths): string {
   return usersDir === undefined ? paths.users : join(usersDir, `users-${shortKey(stateDir)}`);
+}
+
+// The default capacity of this host for tasks.
+
+/** The CPUs that this process may use, and the memory of the host. Source: sched_getaffinity(2), sysinfo(2). */
+function capacityOf(configured: Partial<HostCapacity> = {}): HostCapacity {
+  return { cpus: configured.cpus ?? availableParallelism(), memoryBytes: configured.memoryBytes ?? totalmem() };
 }

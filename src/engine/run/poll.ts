@@ -4,7 +4,6 @@ import type { ContainerEnds } from "./containers/ends.ts";
 import type { ContainerRuntime } from "./containers/runtime.ts";
 import type { EngineLog } from "./log.ts";
 import type { Mailbox } from "./mailbox.ts";
-import { type Missed, missedIn } from "./missed.ts";
 
 /** A random part of each interval, so that several engines do not poll at the same moment. */
 const JITTER = 0.1;
@@ -73,4 +72,37 @@ export class Poll {
 async function unusable(runtime: ContainerRuntime, id: string): Promise<Observation | undefined> {
   const found = await runtime.examine(id);
   return found.state === "absent" || found.state === "lost" ? found : undefined;
+}
+
+/**
+ * Finds changes that no event has reported, by comparing records with the containers on disk. Pure. `records` must be from before the disk was read: a container
+ * that ran at that time stays on disk until its end is recorded.
+ */
+interface Missed {
+  readonly task: string;
+  readonly container: string;
+  readonly generation: number;
+  readonly runtimeId: string;
+  /** exited: the end of the container was missed. absent: its records are gone. lost: they are damaged. running: it was recorded as stopped, but runs. */
+  readonly is: "exited" | "absent" | "lost" | "running";
+}
+
+/** @param entries what is on disk, by runtime id; undefined: the container is changing between the two states */
+export function missedIn(
+  records: readonly TaskRecord[],
+  entries: ReadonlyMap<string, "running" | "exited" | "lost" | undefined>,
+): Missed[] {
+  return records.flatMap(({ id: task, containers }) =>
+    containers.flatMap(({ name: container, generation, runtimeId, known, applied }): Missed[] => {
+      // The result of the action in progress will tell.
+      if (applied !== null) return [];
+      const isThere = entries.has(runtimeId);
+      const now = entries.get(runtimeId);
+      const of = { task, container, generation, runtimeId };
+      if (known === "STOPPED") return now === "running" ? [{ ...of, is: "running" }] : [];
+      if (known !== "RUNNING" && known !== "RESOURCES_PROVISIONED") return [];
+      if (!isThere) return [{ ...of, is: "absent" }];
+      return now === "exited" || now === "lost" ? [{ ...of, is: now }] : [];
+    }),
+  );
 }

@@ -3,13 +3,11 @@
  * are stored in one transaction, and only then the actions start. A crash loses a whole turn or nothing.
  */
 import { setImmediate as nextLoop } from "node:timers/promises";
-import type { EngineOptions, HostCapacity, Instant, QueuePolicy, TaskRecord } from "../model/index.ts";
+import { type EngineOptions, type HostCapacity, type Instant, nextDeadline, type QueuePolicy, type TaskRecord } from "../model/index.ts";
 import { type Store, StoreError } from "../store/index.ts";
 import { Alarm, type Clock } from "./clock.ts";
-import { Deadlines } from "./deadlines.ts";
 import { type HostFacts, hostRow, type Succeeded, succeededRow, taskRow } from "./desired/codec.ts";
-import { Draft, type Order } from "./desired/draft.ts";
-import { stopsOf } from "./desired/unrecorded.ts";
+import { Draft, type Order, stopsOf } from "./desired/draft.ts";
 import type { Happening, Item, Mailbox } from "./mailbox.ts";
 import type { Probe } from "./probe.ts";
 
@@ -235,4 +233,35 @@ export class Turns {
 function acknowledgement({ known, containers }: TaskRecord): Happening {
   const told = containers.map(({ name, generation, known: status }) => [name, { generation, known: status }] as const);
   return { type: "acknowledged", known, containers: Object.fromEntries(told) };
+}
+
+/** Keeps the next deadline of each task. */
+class Deadlines {
+  /** Milliseconds of CLOCK_BOOTTIME, by task id. A deadline that has passed stays until its task was processed. */
+  readonly #due = new Map<string, number>();
+  readonly #alarm: Alarm;
+
+  constructor(ring: () => void) {
+    this.#alarm = new Alarm(ring);
+  }
+
+  /** Called each time a task was processed. `record` undefined: the task was removed. */
+  set(id: string, record: TaskRecord | undefined, now: Instant): void {
+    const next = record && nextDeadline(record, now);
+    if (next) this.#due.set(id, next.bootMs);
+    else this.#due.delete(id);
+  }
+
+  passed({ bootMs }: Instant): string[] {
+    return [...this.#due].filter(([, due]) => due <= bootMs).map(([id]) => id);
+  }
+
+  /** Sets the alarm to the earliest deadline. */
+  arm({ bootMs }: Instant): void {
+    this.#alarm.set(this.#due.size === 0 ? undefined : Math.min(...this.#due.values()) - bootMs);
+  }
+
+  stop(): void {
+    this.#alarm.set(undefined);
+  }
 }

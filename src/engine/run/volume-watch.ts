@@ -1,10 +1,10 @@
 /** Measures scratch volumes on disk that have a size limit, at intervals. A task that exceeds a limit is stopped. */
 import { reason, type TaskRecord } from "../model/index.ts";
 import { sizeOnDisk } from "../volumes/index.ts";
+import { Repeating } from "./clock.ts";
 import type { EngineLog } from "./log.ts";
 import type { Mailbox } from "./mailbox.ts";
 import type { Paths } from "./paths.ts";
-import { Repeating } from "./repeating.ts";
 
 /** The kubelet uses the same interval. Source: Kubernetes, "Node-pressure Eviction", housekeeping-interval. */
 const INTERVAL_MS = 10_000;

@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { writeOwnFile } from "../../node/index.ts";
 import { giveOwnDirectory, makeOwnDirectory, openOwnFile } from "../own/index.ts";
 import { mountMemory, unmountMemory } from "../volumes/index.ts";
-import { readSecret } from "./read.ts";
-import { SecretError, type SecretSource } from "./source.ts";
+import { readSecret, SecretError, type SecretSource } from "./read.ts";
 
 export interface SecretFile {
   /** Name of the secret. */

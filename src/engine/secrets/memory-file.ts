@@ -1,7 +1,7 @@
 /** Passes a secret to a program that expects a file: as an unnamed file in memory, which the holder of the descriptor opens as /proc/self/fd/N. */
 import { closeSync, constants, fchmodSync, mkdtempSync, openSync, rmdirSync, statfsSync, unlinkSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { SecretError } from "./source.ts";
+import { SecretError } from "./read.ts";
 
 /** Flag of open(2), which Node does not export. */
 const O_TMPFILE = 0o20200000;

@@ -2,7 +2,6 @@
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { runProgram } from "../../node/index.ts";
-import { SecretError, type SecretSource } from "./source.ts";
 
 /** In bytes; larger secrets are refused. */
 const LARGEST = 1 << 20;
@@ -42,4 +41,28 @@ async function programOutput([program, ...args]: readonly [string, ...string[]],
   stdout.fill(0);
   signal.throwIfAborted();
   throw new SecretError(message, { cause: error });
+}
+
+// The source of a secret. It is read each time the secret is needed; the engine stores no secrets.
+
+/** A file of the host, or the standard output of a program, given by path and arguments. */
+export type SecretSource = { readonly file: string } | { readonly exec: readonly [program: string, ...args: string[]] };
+
+export class SecretError extends Error {
+  override readonly name = "SecretError";
+  readonly code = "no-secret";
+}
+
+/** Removes secrets from the messages of other programs: a registry may send back what it was sent. Pure. */
+const HIDDEN = "[hidden]";
+/** In characters. Shorter secrets would match anywhere. */
+const SHORTEST = 4;
+
+/** Replaces each secret, also in base64, in the text. */
+export function redact(text: string, secrets: readonly string[]): string {
+  return secrets
+    .filter(({ length }) => length >= SHORTEST)
+    .flatMap((secret) => [secret, Buffer.from(secret).toString("base64"), encodeURIComponent(secret)])
+    .sort((a, b) => b.length - a.length)
+    .reduce((hidden, secret) => hidden.replaceAll(secret, HIDDEN), text);
 }

@@ -1,4 +1,7 @@
 /** Parses a task file (YAML or JSON) into TaskSpecs, or reports all findings with line and column. Each document of the file is one task; together they form a group. */
+
+import { createHash } from "node:crypto";
+import { z } from "zod";
 import { checkGroup } from "./check/group.ts";
 import { checkTask } from "./check/task.ts";
 import { MOST_FINDINGS, type ReadDocument, readDocuments } from "./documents.ts";
@@ -67,4 +70,26 @@ function readTask({ value, findings, place }: ReadDocument, machines: readonly s
   const problems = parsed.success ? checkTask(parsed.data, machines) : shapeProblems(parsed.error);
   const found = problems.slice(0, MOST_FINDINGS).map(place);
   return parsed.success ? { task: parsed.data, findings: found } : { findings: found };
+}
+
+/** The JSON Schema of a task file, for editors. */
+export function taskJsonSchema(): Record<string, unknown> {
+  return { ...z.toJSONSchema(task, { io: "input" }), title: "Task of runtd" };
+}
+
+// A digest of a spec. `apply` compares digests to find out whether a task has changed.
+
+/** "sha256:..." of the normalised spec. It does not depend on the order of keys, comments, or how a size is written. */
+export function specDigest(spec: TaskSpec): string {
+  return `sha256:${createHash("sha256").update(canonicalJson(spec)).digest("hex")}`;
+}
+
+/** JSON with sorted keys and without undefined values. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const fields = Object.entries(value)
+    .filter(([, field]) => field !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${fields.map(([key, field]) => `${JSON.stringify(key)}:${canonicalJson(field)}`).join(",")}}`;
 }

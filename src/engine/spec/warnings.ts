@@ -1,5 +1,6 @@
 /** Warnings: values that are accepted, and that do something else than their author expects. Pure. */
-import { appliedShares } from "./cpu-shares.ts";
+
+import { HIGHEST_SHARES, LOWEST_SHARES } from "../../shared/linux/index.ts";
 import type { ContainerSpec } from "./schema/container.ts";
 import type { TaskSpec } from "./schema/task.ts";
 
@@ -32,4 +33,11 @@ function networkWarnings(network: TaskSpec["network"]): string[] {
 function memoryWarnings(memory: number | undefined): string[] {
   if (memory === undefined || memory >= LEAST_MEMORY) return [];
   return [`memory: with ${memory} bytes no container starts: it needs at least 256 KiB, and its program more`];
+}
+
+const [LEAST, MOST] = [Number(LOWEST_SHARES), Number(HIGHEST_SHARES)];
+
+/** The value that the kernel gets for cpuShares: it takes 2 to 262144 (kernel/sched/sched.h). undefined: the container does not set it. */
+export function appliedShares({ cpuShares }: { readonly cpuShares?: number | undefined }): number | undefined {
+  return cpuShares === undefined ? undefined : Math.min(MOST, Math.max(LEAST, cpuShares));
 }

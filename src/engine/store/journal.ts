@@ -1,6 +1,6 @@
 /** The journal of events. Each has a sequence number, which is never given twice. The journal is bounded by number and age of entries; the oldest are dropped. */
 import type { DatabaseSyncInstance } from "@photostructure/sqlite";
-import { checksumOf } from "./checksum.ts";
+import { checksumOf } from "./rows.ts";
 
 export interface JournalEntry {
   readonly sequence: number;

@@ -1,12 +1,12 @@
 /** Opens the database. A committed transaction survives a power failure, and no second process can open the file. */
-import { chmodSync, existsSync } from "node:fs";
+import { chmodSync, existsSync, lstatSync, type Stats } from "node:fs";
+import { isAbsolute, join } from "node:path";
 import { DatabaseSync, type DatabaseSyncInstance } from "@photostructure/sqlite";
+import { makeDirectories } from "../../executor/index.ts";
 import { backUp } from "./backup.ts";
-import { databaseIn } from "./directory.ts";
 import { isFull, isLocked, StoreError } from "./errors.ts";
 import { Reserve } from "./reserve.ts";
 import { faultsOf } from "./rows.ts";
-import { FIRST_VERSION, migrate, mustBeKnown, SCHEMA_VERSION, versionOf } from "./schema.ts";
 
 export interface OpenDatabase {
   readonly database: DatabaseSyncInstance;
@@ -133,4 +133,125 @@ export function closeDatabase(database: DatabaseSyncInstance): void {
     // The lock of a database that cannot be read or written protects nothing. The next process that opens it reports the error.
   }
   database.close();
+}
+
+/** The state directory. It is created if missing, and refused if another user could have written its contents. */
+const OTHERS_MAY_WRITE = 0o022;
+
+/**
+ * Path of the database in `directory` (absolute; created with mode 0700 if missing).
+ * @throws StoreError not-ours: the directory or the database belongs to another user, is writable for others, or is of the wrong type; not-written: it cannot be made
+ */
+function databaseIn(directory: string): string {
+  if (!isAbsolute(directory)) throw new StoreError("not-ours", directory, "the state directory is not absolute");
+  // Links are refused, because their target could change between this check and the next use.
+  mustBeOurs(directory, made(directory), (found) => found.isDirectory());
+  const path = join(directory, "engine.db");
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found !== undefined) mustBeOurs(path, found, (stats) => stats.isFile());
+  // SQLite follows links, and writes into what they lead to.
+  for (const log of [`${path}-wal`, `${path}-journal`, `${path}-shm`]) {
+    const there = lstatSync(log, { throwIfNoEntry: false });
+    if (there !== undefined) mustBeOurs(log, there, (stats) => stats.isFile());
+  }
+  return path;
+}
+
+function made(directory: string): Stats {
+  try {
+    const there = lstatSync(directory, { throwIfNoEntry: false });
+    if (there !== undefined) return there;
+    makeDirectories(directory, 0o700);
+    return lstatSync(directory);
+  } catch (error) {
+    const { code, path, message } = error as NodeJS.ErrnoException;
+    const where = path === undefined || path === directory ? "" : ` at ${path}`;
+    throw new StoreError("not-written", directory, `the state directory cannot be made: ${code ?? message}${where}`, error);
+  }
+}
+
+function mustBeOurs(path: string, found: Stats, isOfType: (found: Stats) => boolean): void {
+  const uid = process.geteuid?.();
+  if (!isOfType(found)) throw new StoreError("not-ours", path, "is not what is expected there");
+  if (found.uid !== uid) throw new StoreError("not-ours", path, `belongs to uid ${found.uid}, and this is uid ${uid}`);
+  if ((found.mode & OTHERS_MAY_WRITE) !== 0)
+    throw new StoreError("not-ours", path, `others may write (mode ${(found.mode & 0o777).toString(8)})`);
+}
+
+/** The tables, and the migrations between neighbouring versions in both directions. */
+interface Step {
+  readonly up: string;
+  /** The migration back, for an older program. Data that the older version does not have is lost. */
+  readonly down: string;
+}
+
+/** Step N leads from version N to N + 1. A released step must not be changed. */
+const STEPS: readonly Step[] = [
+  {
+    up: `CREATE TABLE records (
+       kind TEXT NOT NULL,
+       key TEXT NOT NULL,
+       content TEXT NOT NULL,
+       checksum TEXT NOT NULL,
+       PRIMARY KEY (kind, key)
+     ) STRICT, WITHOUT ROWID;
+     CREATE TABLE journal (
+       sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+       content TEXT NOT NULL,
+       checksum TEXT NOT NULL
+     ) STRICT;
+     CREATE TABLE quarantine (
+       kind TEXT NOT NULL,
+       key TEXT NOT NULL,
+       content TEXT NOT NULL,
+       checksum TEXT NOT NULL
+     ) STRICT;`,
+    down: "DROP TABLE records; DROP TABLE journal; DROP TABLE quarantine;",
+  },
+  {
+    // The time of writing, by which old entries are dropped. The age of existing entries starts with the migration.
+    up: `ALTER TABLE journal ADD COLUMN wall_ms INTEGER NOT NULL DEFAULT 0;
+     UPDATE journal SET wall_ms = CAST(unixepoch('subsec') * 1000 AS INTEGER);`,
+    down: "ALTER TABLE journal DROP COLUMN wall_ms;",
+  },
+];
+
+const SCHEMA_VERSION = STEPS.length;
+/** The oldest version to which a store can be migrated. */
+const FIRST_VERSION = 1;
+
+/** 0: there are no tables yet. */
+function versionOf(database: DatabaseSyncInstance): number {
+  return (database.prepare("PRAGMA user_version").get() as { user_version: number }).user_version;
+}
+
+/** @throws StoreError newer-schema */
+function mustBeKnown(version: number, path: string): void {
+  if (version <= SCHEMA_VERSION) return;
+  throw new StoreError(
+    "newer-schema",
+    path,
+    `its schema is version ${version}, and this program knows ${SCHEMA_VERSION}; the newer program leads back: runtd migrate --to ${SCHEMA_VERSION}`,
+  );
+}
+
+/** Migrates the tables up or down in one transaction. @throws the errors of SQLite: then nothing was changed */
+function migrate(database: DatabaseSyncInstance, to: number): void {
+  const from = versionOf(database);
+  if (from === to) return;
+  const steps =
+    from < to
+      ? STEPS.slice(from, to).map(({ up }) => up)
+      : STEPS.slice(to, from)
+          .map(({ down }) => down)
+          .reverse();
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    for (const step of steps) database.exec(step);
+    database.exec(`PRAGMA user_version = ${to}`);
+    database.exec("COMMIT");
+  } catch (error) {
+    if (database.isTransaction) database.exec("ROLLBACK");
+    throw error;
+  }
 }

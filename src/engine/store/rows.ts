@@ -1,6 +1,7 @@
 /** Verifies the contents of a database. */
+
+import { createHash } from "node:crypto";
 import type { DatabaseSyncInstance } from "@photostructure/sqlite";
-import { checksumOf } from "./checksum.ts";
 
 export interface Row {
   readonly kind: string;
@@ -21,4 +22,14 @@ export function faultsOf(database: DatabaseSyncInstance): string[] {
     ...checks.flatMap(({ quick_check: fault }) => (fault === "ok" ? [] : [fault])),
     ...rows.filter((row) => !isSound(row)).map(({ kind, key }) => `${kind} ${key}`),
   ];
+}
+
+// Checksums of rows, over key and content. They detect changed bits on the disk, which SQLite's
+// integrity check does not.
+
+/** Hexadecimal SHA-256. Each part is preceded by its length, so that moving text from one part to the next changes the sum. */
+export function checksumOf(...parts: readonly string[]): string {
+  const hash = createHash("sha256");
+  for (const part of parts) hash.update(`${Buffer.byteLength(part)}:`).update(part);
+  return hash.digest("hex");
 }

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync, type DatabaseSyncInstance } from "@photostructure/sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { checksumOf } from "./checksum.ts";
 import { migrateStore, Store, StoreError } from "./index.ts";
+import { checksumOf } from "./rows.ts";
 
 let directory: string;
 let store: Store;

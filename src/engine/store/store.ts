@@ -2,12 +2,11 @@
 import { lstatSync } from "node:fs";
 import type { DatabaseSyncInstance } from "@photostructure/sqlite";
 import { backUp } from "./backup.ts";
-import { checksumOf } from "./checksum.ts";
 import { isFull, StoreError } from "./errors.ts";
 import { Journal, type JournalPage } from "./journal.ts";
 import { closeDatabase, openDatabase, useLog } from "./open.ts";
 import type { Reserve } from "./reserve.ts";
-import { isSound, type Row } from "./rows.ts";
+import { checksumOf, isSound, type Row } from "./rows.ts";
 
 /** task: a record of the model. host: facts about the daemon. succeeded: a one-shot that is not run again. */
 export type RecordKind = "task" | "host" | "succeeded";

@@ -1,6 +1,7 @@
 /** Scratch volumes: directories to which the containers of a task may write. */
 import { constants, lstatSync, readdirSync, rmdirSync, unlinkSync } from "node:fs";
 import { open, opendir, rename, rmdir, unlink } from "node:fs/promises";
+import { runProgram } from "../../node/index.ts";
 import { giveOwnDirectory, makeOwnDirectory, refuseMounts } from "../own/index.ts";
 
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
@@ -130,4 +131,19 @@ async function list(fd: number) {
 
 function below(fd: number, name: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`/proc/self/fd/${fd}/`), name]);
+}
+
+// Measures the size of scratch volumes.
+
+/** Milliseconds that one measurement may take. A volume that takes longer is measured again next time. */
+const TIMEOUT_MS = 60_000;
+
+/** Bytes on disk, including directories, on one file system only. @throws Error: the message of du(1), or that it took too long */
+export async function sizeOnDisk(path: string): Promise<number> {
+  const { stdout, stderr, message } = await runProgram("du", ["-s", "-x", "--block-size=1", "--", path], { timeoutMs: TIMEOUT_MS });
+  // du exits with 1 if a file was removed during the measurement, but its sum is still valid.
+  if (message !== "" && stdout.length === 0) throw new Error(`${message}: ${stderr.trim()}`);
+  const bytes = Number(/^\d+/.exec(stdout.toString())?.[0] ?? Number.NaN);
+  if (Number.isNaN(bytes)) throw new Error(`du says of ${path}: ${stdout.toString().slice(0, 200)}`);
+  return bytes;
 }

@@ -38,10 +38,10 @@ export const HOST_MUTANTS: readonly Mutant[] = [
   {
     id: "E3b",
     fault: "each failure is told",
-    file: `${RUN}/retry.ts`,
+    file: `${RUN}/task-engine.ts`,
     from: "if (failures === 0) failed(error);",
     to: "failed(error);",
-    test: `${RUN}/retry.test.ts`,
+    test: `${RUN}/task-engine.test.ts`,
   },
   {
     id: "E4",
@@ -206,7 +206,7 @@ export const HOST_MUTANTS: readonly Mutant[] = [
   {
     id: "E19",
     fault: "what was in flight when the daemon died is taken for done",
-    file: "src/engine/model/apply-observation.ts",
+    file: "src/engine/model/apply-event.ts",
     from: "if (!isThere) return changed;",
     to: "if (!isThere) return record;",
     test: "src/engine/model/dependencies.test.ts",

@@ -58,7 +58,7 @@ export const IMAGE_MUTANTS: readonly Mutant[] = [
   {
     id: "E43",
     fault: "a pull may take as long as it likes",
-    file: `${IMAGES}/within.ts`,
+    file: `${IMAGES}/waiting.ts`,
     from: "    ms,\n  );",
     to: "    ms * 1000,\n  );",
     test: REGISTRIES,
@@ -138,10 +138,10 @@ export const IMAGE_MUTANTS: readonly Mutant[] = [
   {
     id: "E51",
     fault: "journald takes what stderr says for information",
-    file: "src/engine/logs/journald.ts",
+    file: "src/engine/logs/forward.ts",
     from: "{ stdout: 6, stderr: 3, runt: 5 }",
     to: "{ stdout: 6, stderr: 6, runt: 5 }",
-    test: "src/engine/logs/journald.test.ts",
+    test: "src/engine/logs/forward.test.ts",
   },
   {
     id: "E55b",

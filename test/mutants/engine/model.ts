@@ -68,7 +68,7 @@ export const MODEL_MUTANTS: readonly Mutant[] = [
   {
     id: "E20",
     fault: "a container that was created is not taken as that after a crash",
-    file: `${MODEL}/apply-observation.ts`,
+    file: `${MODEL}/apply-event.ts`,
     from: `return isSettled ? advanceSettled(record, container, event, "CREATED") : record;`,
     to: "return record;",
     test: DEPENDENCIES,
@@ -76,7 +76,7 @@ export const MODEL_MUTANTS: readonly Mutant[] = [
   {
     id: "E21",
     fault: "a container that has vanished stays what it was",
-    file: `${MODEL}/apply-observation.ts`,
+    file: `${MODEL}/apply-event.ts`,
     from: "return endContainer(changed, settled, undefined, at, why);",
     to: "return changed;",
     test: DEPENDENCIES,
@@ -84,7 +84,7 @@ export const MODEL_MUTANTS: readonly Mutant[] = [
   {
     id: "E22",
     fault: "the exit that was found is dropped",
-    file: `${MODEL}/apply-observation.ts`,
+    file: `${MODEL}/apply-event.ts`,
     from: "endContainer(record, container, observation.exit, at)",
     to: "endContainer(record, container, undefined, at)",
     test: DEPENDENCIES,
@@ -108,10 +108,10 @@ export const MODEL_MUTANTS: readonly Mutant[] = [
   {
     id: "E25",
     fault: "an end that nobody was told of is not looked for",
-    file: "src/engine/run/missed.ts",
+    file: "src/engine/run/poll.ts",
     from: `return now === "exited" || now === "lost" ? [{ ...of, is: now }] : [];`,
     to: "return [];",
-    test: "src/engine/run/missed.test.ts",
+    test: "src/engine/run/poll.test.ts",
   },
   {
     id: "E28",
@@ -132,7 +132,7 @@ export const MODEL_MUTANTS: readonly Mutant[] = [
   {
     id: "E33",
     fault: "no cycle is found",
-    file: "src/engine/spec/check/cycles.ts",
+    file: "src/engine/spec/check/group.ts",
     from: "cycles.push(way.slice(way.findIndex(({ node }) => node === target)).map(({ node }) => node));",
     to: "",
     test: "src/engine/spec/parse.test.ts",
@@ -180,7 +180,7 @@ export const MODEL_MUTANTS: readonly Mutant[] = [
   {
     id: "E77",
     fault: "a stop that has failed counts as one that has not",
-    file: `${MODEL}/apply-result.ts`,
+    file: `${MODEL}/apply-event.ts`,
     from: `return event.target === "STOPPED" ? stopFailed(changed, settled, event)`,
     to: `return event.target === "STOPPED" ? endContainer(changed, settled, undefined, event.at)`,
     test: DEPENDENCIES,
@@ -191,12 +191,12 @@ export const MODEL_MUTANTS: readonly Mutant[] = [
     file: `${MODEL}/apply-event.ts`,
     from: "isRemoving: false,\n            failures: one.failures + 1,",
     to: "failures: one.failures + 1,",
-    test: `${MODEL}/clean-up.test.ts`,
+    test: `${MODEL}/dispatch.test.ts`,
   },
   {
     id: "E80",
     fault: "containers are not removed from the runtime",
-    file: `${MODEL}/clean-up.ts`,
+    file: `${MODEL}/dispatch.ts`,
     from: "unswept.reduce(leaveBehind, { ...record, isSwept: true })",
     to: "({ ...record, isSwept: true })",
     test: PROPERTIES,
@@ -204,7 +204,7 @@ export const MODEL_MUTANTS: readonly Mutant[] = [
   {
     id: "E81",
     fault: "a step that has failed counts as one that has not",
-    file: `${MODEL}/apply-result.ts`,
+    file: `${MODEL}/apply-event.ts`,
     from: ": stepFailed(changed, settled, event);",
     to: ": advance(changed, settled, event.target, event.at);",
     test: ROWS,
@@ -228,7 +228,7 @@ export const MODEL_MUTANTS: readonly Mutant[] = [
   {
     id: "E87",
     fault: "a stopped task is not kept",
-    file: `${MODEL}/clean-up.ts`,
+    file: `${MODEL}/dispatch.ts`,
     from: "!(isReported && hasPassed(cleanup.retained, now))",
     to: "!isReported",
     test: RESTART,
@@ -236,7 +236,7 @@ export const MODEL_MUTANTS: readonly Mutant[] = [
   {
     id: "E88",
     fault: "what is told of an older incarnation counts",
-    file: `${MODEL}/apply-observation.ts`,
+    file: `${MODEL}/apply-event.ts`,
     from: "if (container?.generation !== event.generation) return record;",
     to: "if (container === undefined) return record;",
     test: DEPENDENCIES,
@@ -252,7 +252,7 @@ export const MODEL_MUTANTS: readonly Mutant[] = [
   {
     id: "E90",
     fault: "a task is as far as the container that is furthest",
-    file: `${MODEL}/task-status.ts`,
+    file: `${MODEL}/settle.ts`,
     from: "Math.min(...statuses)",
     to: "Math.max(...statuses)",
     test: PROPERTIES,
@@ -276,7 +276,7 @@ export const MODEL_MUTANTS: readonly Mutant[] = [
   {
     id: "E92",
     fault: "the order of stops does not go through others",
-    file: `${MODEL}/stop-order.ts`,
+    file: `${MODEL}/dispatch.ts`,
     from: "      open.push(place);\n",
     to: "",
     test: DEPENDENCIES,
@@ -364,7 +364,7 @@ export const MODEL_MUTANTS: readonly Mutant[] = [
   {
     id: "T9",
     fault: "a container may ask for more memory than its task has",
-    file: "src/engine/spec/check/limits.ts",
+    file: "src/engine/spec/check/task.ts",
     from: "if (memory !== undefined && (container.memory ?? 0) > memory) {",
     to: "if (false) {",
     test: "src/engine/spec/parse.test.ts",
@@ -380,7 +380,7 @@ export const MODEL_MUTANTS: readonly Mutant[] = [
   {
     id: "T12",
     fault: "shares are not moved into the kernel's bounds",
-    file: "src/engine/spec/cpu-shares.ts",
+    file: "src/engine/spec/warnings.ts",
     from: "Math.max(LEAST, cpuShares)",
     to: "cpuShares",
     test: "src/engine/plan/task-limits.test.ts",

@@ -12,7 +12,7 @@ export const NETWORK_MUTANTS: readonly Mutant[] = [
   {
     id: "E68",
     fault: "a network without an address is taken",
-    file: "src/engine/network/chain.ts",
+    file: "src/engine/network/plugin.ts",
     from: "(result?.ips ?? []).length === 0",
     to: "(result?.ips ?? []).length < 0",
     test: HOST,
@@ -108,7 +108,7 @@ export const NETWORK_MUTANTS: readonly Mutant[] = [
   {
     id: "E75b",
     fault: "ended containers of a task that is deleted wait for its network",
-    file: "src/engine/model/clean-up.ts",
+    file: "src/engine/model/dispatch.ts",
     from: "isDeleteAsked && !isSweptEarly",
     to: "isDeleteAsked && isSweptEarly",
     test: MODEL,
@@ -196,7 +196,7 @@ export const NETWORK_MUTANTS: readonly Mutant[] = [
   {
     id: "T24b",
     fault: "a network whose parent is gone is never given back",
-    file: "src/engine/network/chain.ts",
+    file: "src/engine/network/plugin.ts",
     from: "if (!isWithoutParent(plugin, error)) errors.push(error);",
     to: "errors.push(error);",
     test: "test/engine/isolated.test.ts",

@@ -8,7 +8,7 @@ export const POD_FIELD_MUTANTS: readonly Mutant[] = [
   {
     id: "P3b",
     fault: "every container is made by the usual program",
-    file: "src/engine/run/containers/makers.ts",
+    file: "src/engine/run/containers/launching.ts",
     from: "return isPause(record!, id) && !isMachineRuntime(program) ? undefined : program;",
     to: "return undefined;",
     test: "test/engine/runtimes.test.ts",
@@ -56,10 +56,10 @@ export const POD_FIELD_MUTANTS: readonly Mutant[] = [
   {
     id: "P4c",
     fault: "an option of the host takes the place of that of the pod",
-    file: "src/engine/plan/name-servers.ts",
+    file: "src/engine/plan/network-files.ts",
     from: "options: merged([...options, ...(dns?.options ?? [])])",
     to: "options: merged([...(dns?.options ?? []), ...options])",
-    test: "src/engine/plan/name-servers.test.ts",
+    test: "src/engine/plan/network-files.test.ts",
   },
   {
     id: "P4d",
@@ -96,7 +96,7 @@ export const POD_FIELD_MUTANTS: readonly Mutant[] = [
   {
     id: "E74b",
     fault: "what a hook has taken comes on top of the time to stop",
-    file: "src/engine/model/grace.ts",
+    file: "src/engine/model/pre-stop.ts",
     from: "return isPart && tookMs !== null ?",
     to: "return !isPart && tookMs !== null ?",
     test: PRE_STOP,
@@ -104,7 +104,7 @@ export const POD_FIELD_MUTANTS: readonly Mutant[] = [
   {
     id: "E74c",
     fault: "a check has no time to stop of its own",
-    file: "src/engine/model/grace.ts",
+    file: "src/engine/model/pre-stop.ts",
     from: "return ofCheck ?? spec.stopTimeout",
     to: "return spec.stopTimeout",
     test: PRE_STOP,

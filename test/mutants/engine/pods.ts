@@ -45,7 +45,7 @@ export const POD_MUTANTS: readonly Mutant[] = [
   {
     id: "P5",
     fault: "one line less than was asked for",
-    file: "src/engine/logs/tail.ts",
+    file: "src/engine/logs/read.ts",
     from: "if (begins && ++lines > count)",
     to: "if (begins && ++lines >= count)",
     test: LIVES,
@@ -157,7 +157,7 @@ export const POD_MUTANTS: readonly Mutant[] = [
   {
     id: "P19",
     fault: "files of what was deleted stay",
-    file: "src/engine/run/forgetting.ts",
+    file: "src/engine/run/carrying-out.ts",
     from: "await forgetTask(resources, id, record);",
     to: "void forgetTask;",
     test: LIVES,

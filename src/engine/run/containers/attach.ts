@@ -2,7 +2,7 @@
 import type { Writable } from "node:stream";
 import type { TerminalSize } from "../../../executor/index.ts";
 import { type LogRecord, readLog, watchLog } from "../../logs/index.ts";
-import { specOf, type TaskRecord } from "../../model/index.ts";
+import { type ContainerStatus, specOf, type TaskRecord } from "../../model/index.ts";
 import { inputEnds, takesInput } from "../../plan/index.ts";
 import { EngineError } from "../errors.ts";
 import type { ContainerRuntime } from "./runtime.ts";
@@ -36,16 +36,24 @@ export function checkLog(record: TaskRecord, container: string): void {
 }
 
 /** @throws EngineError no-stdin */
-export function checkStdin(record: TaskRecord, container: string, { stdin }: AttachRequest): void {
+function checkStdin(record: TaskRecord, container: string, { stdin }: AttachRequest): void {
   const spec = specOf(record, container);
   if (stdin && !(spec !== undefined && takesInput(spec)))
     throw new EngineError("no-stdin", `container ${container} of task ${record.name} has neither stdin nor tty`, { task: record.name });
 }
 
 /** Whether the input of the container ends with that of its first client. */
-export function endsOnce(record: TaskRecord, container: string): boolean {
+function endsOnce(record: TaskRecord, container: string): boolean {
   const spec = specOf(record, container);
   return spec !== undefined && inputEnds(spec);
+}
+
+/** What `attachTo` needs. @param log path of the container's log. @throws EngineError unknown-container, no-log, no-stdin */
+export function attachOptions(record: TaskRecord, container: string | undefined, request: AttachRequest, log: string): AttachOptions {
+  const { name } = containerOf(record, container);
+  checkLog(record, name);
+  checkStdin(record, name, request);
+  return { log, hasStdin: request.stdin, inputEnds: endsOnce(record, name) };
 }
 
 export interface AttachOptions {
@@ -102,4 +110,38 @@ async function* until<T>(source: AsyncGenerator<T, void, undefined>, close: () =
   } finally {
     close();
   }
+}
+
+interface Named {
+  readonly name: string;
+}
+
+interface Container extends Named {
+  readonly type: "normal" | "namespacePause";
+}
+
+/** Finds a container by name, or without a name the only container of the task file. @throws EngineError unknown-container */
+export function containerOf<C extends Container>(task: Named & { readonly containers: readonly C[] }, asked?: string): C {
+  const { name, containers } = task;
+  const own = containers.filter(({ type }) => type === "normal");
+  const found = asked === undefined && own.length === 1 ? own[0] : containers.find((one) => one.name === asked);
+  if (found !== undefined) return found;
+  const names = own.map((one) => one.name);
+  const message = asked === undefined ? `task ${name} has more than one container` : `task ${name} has no container ${asked}`;
+  throw new EngineError("unknown-container", `${message}: ${names.join(", ")}`, { task: name, containers: names });
+}
+
+const RUNNING: readonly ContainerStatus[] = ["RUNNING", "RESOURCES_PROVISIONED"];
+
+export const isRunning = (known: ContainerStatus): boolean => RUNNING.includes(known);
+
+/** Likewise, one that runs. @throws EngineError unknown-container, container-not-running */
+export function runningContainer<C extends Container & { readonly known: ContainerStatus }>(
+  task: Named & { readonly containers: readonly C[] },
+  asked: string | undefined,
+): C {
+  const found = containerOf(task, asked);
+  if (isRunning(found.known)) return found;
+  const facts = { task: task.name, known: found.known };
+  throw new EngineError("container-not-running", `container ${found.name} of task ${task.name} is ${found.known}`, facts);
 }

@@ -1,14 +1,14 @@
 /** Collects and checks the inputs of a container before anything is created, then builds the command with which the executor launches it. */
-import { existsSync, statSync } from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { LaunchCommand } from "../../../executor/index.ts";
-import { specOf, type TaskRecord } from "../../model/index.ts";
+import type { LaunchCommand, OciObject } from "../../../executor/index.ts";
+import { parseExactJson } from "../../../shared/text/index.ts";
+import { PAUSE_NAME, runtimeId, specOf, type TaskRecord, taskIdOf } from "../../model/index.ts";
 import { PAUSE_PROGRAM, type PauseRoot } from "../../pause/index.ts";
-import { type Incarnation, isInMachine, launchOf, pauseLaunch, type Runtimes } from "../../plan/index.ts";
-import { type TaskSpec, unknownRuntime } from "../../spec/index.ts";
+import { bundleProblems, type Incarnation, isInMachine, launchOf, parseEnvFile, pauseLaunch, type Runtimes } from "../../plan/index.ts";
+import { type ContainerSpec, isMachineRuntime, type TaskSpec, unknownRuntime } from "../../spec/index.ts";
 import type { Paths } from "../paths.ts";
 import type { Contribution, TaskResource } from "../resources/resource.ts";
-import { readSpecFiles } from "./files.ts";
 
 export interface LaunchingOptions {
   readonly paths: Paths;
@@ -126,4 +126,92 @@ function mergedContribution(contributions: readonly Contribution[]): Contributio
 function checkRuntime({ runtime }: TaskSpec, runtimes: Runtimes): void {
   const unknown = runtime === undefined ? undefined : unknownRuntime(runtime, Object.keys(runtimes));
   if (unknown !== undefined) throw new Error(unknown);
+}
+
+// Files that a task names and that the daemon reads: config.json of a bundle, a seccomp filter, env
+// files.
+
+/** In bytes. A larger file is named by mistake. */
+const LARGEST = 4 << 20;
+
+/** The contents of the files that a container names. */
+interface SpecFiles {
+  /** config.json of its bundle. */
+  readonly config?: OciObject;
+  /** linux.seccomp. */
+  readonly seccomp?: OciObject;
+  /** The merged variables of all its env files. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** @throws Error: a file cannot be read or is wrong; the message has its path */
+function readSpecFiles(task: TaskSpec, container: ContainerSpec): SpecFiles {
+  const { bundle, seccomp } = container;
+  if (bundle !== undefined) {
+    const path = join(bundle, "config.json");
+    const config = readObject(path);
+    const problems = bundleProblems(task, container, config);
+    if (problems.length > 0) throw new Error(`${path}: ${problems.join("; ")}`);
+    return { config };
+  }
+  const env = environmentIn(container);
+  if (seccomp === undefined || seccomp === "unconfined") return env;
+  const filter = readObject(seccomp);
+  if (typeof filter["defaultAction"] !== "string") throw new Error(`${seccomp}: it has no defaultAction, which a seccomp object has`);
+  return { seccomp: filter, ...env };
+}
+
+function environmentIn({ envFiles }: ContainerSpec): Pick<SpecFiles, "env"> {
+  if (envFiles === undefined) return {};
+  const found = envFiles.map((path) => {
+    try {
+      return parseEnvFile(readText(path));
+    } catch (error) {
+      throw new Error(`cannot read ${path}: ${(error as Error).message}`, { cause: error });
+    }
+  });
+  return { env: Object.assign({}, ...found) as Record<string, string> };
+}
+
+function readObject(path: string): OciObject {
+  let value: unknown;
+  try {
+    value = parseExactJson(readText(path));
+  } catch (error) {
+    throw new Error(`cannot read ${path}: ${(error as Error).message}`, { cause: error });
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Error(`${path}: it is no JSON object`);
+  return value as OciObject;
+}
+
+function readText(path: string): string {
+  // Without O_NONBLOCK, opening a FIFO would wait for a writer.
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const found = fstatSync(fd);
+    if (!found.isFile()) throw new Error("it is no regular file");
+    if (found.size > LARGEST) throw new Error(`it is larger than ${LARGEST} bytes`);
+    return readFileSync(fd, "utf8");
+  } finally {
+    closeSync(fd);
+  }
+}
+
+// Finds the program that makes a container whose task names a runtime.
+
+/**
+ * Path of the program; undefined: the usual one. The container that holds shared namespaces is made by the usual one, because other runtimes may not be able to
+ * share them. In a virtual machine it has to be there, too: it boots the machine.
+ */
+export function makerOf(records: ReadonlyMap<string, TaskRecord>, runtimes: Runtimes, id: string): string | undefined {
+  const record = records.get(taskIdOf(id));
+  const name = record?.spec.runtime;
+  if (name === undefined || !Object.hasOwn(runtimes, name)) return undefined;
+  const program = runtimes[name]!;
+  return isPause(record!, id) && !isMachineRuntime(program) ? undefined : program;
+}
+
+function isPause({ id: task }: TaskRecord, id: string): boolean {
+  const generation = Number(id.slice(id.lastIndexOf(".") + 1));
+  return runtimeId(task, PAUSE_NAME, generation) === id;
 }

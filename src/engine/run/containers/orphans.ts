@@ -1,7 +1,9 @@
 /** Orphans: containers that the runtime knows and the store does not, because the store was restored from a backup or another program uses the directory. */
 import { adoptedRecord, type FoundIncarnation, type Instant, reason, revisionOf, type TaskRecord } from "../../model/index.ts";
 import type { Draft } from "../desired/draft.ts";
+import type { EngineLog } from "../log.ts";
 import type { OrphanTask } from "../resources/kept-volumes.ts";
+import { forgetTask, releaseIncarnation, type TaskResource } from "../resources/resource.ts";
 import type { SpecCopies } from "../resources/spec-copies.ts";
 import { ANNOTATION } from "./launching.ts";
 import type { ContainerRuntime, Present } from "./runtime.ts";
@@ -133,4 +135,47 @@ function viewOf({ id, isRunning, annotations }: Present): OrphanView {
   if (task === undefined || group === undefined || container === undefined || !Number.isSafeInteger(generation))
     return { id, task: null, group: null, name: null, container: null, generation: null, isRunning };
   return { id, task, group, name: task.slice(group.length + 1, task.lastIndexOf(".")), container, generation, isRunning };
+}
+
+/** Stops containers whose task is not known. Nothing is recorded about them: if the daemon is killed, the next one finds what is left. */
+const GRACE_MS = 10_000;
+
+interface StraysOptions {
+  readonly resources: readonly TaskResource[];
+  readonly runtime: ContainerRuntime;
+  readonly log: EngineLog;
+}
+
+export class Strays {
+  readonly #options: StraysOptions;
+
+  constructor(options: StraysOptions) {
+    this.#options = options;
+  }
+
+  /** Stops the containers of all these tasks at the same time. Never rejects: what could not be removed is logged. */
+  async stop(containers: readonly OrphanView[]): Promise<void> {
+    const tasks = new Set(containers.map(({ task }) => task));
+    await Promise.all([...tasks].map((task) => this.#stopTask(task, containers)));
+  }
+
+  async #stopTask(task: string | null, containers: readonly OrphanView[]): Promise<void> {
+    const { log, resources } = this.#options;
+    const own = containers.filter((one) => one.task === task);
+    const ends = await Promise.allSettled(own.map(({ id }) => this.#stopContainer(task, id)));
+    for (const [at, { id }] of own.entries()) {
+      const end = ends[at]!;
+      if (end.status === "fulfilled") log("info", "orphan-stopped", { id });
+      else log("error", "orphan-not-stopped", { id, message: String(end.reason) });
+    }
+    if (task === null || ends.some(({ status }) => status === "rejected")) return;
+    await forgetTask(resources, task, undefined).catch((error) => log("error", "orphan-not-removed", { task, message: String(error) }));
+  }
+
+  async #stopContainer(task: string | null, id: string): Promise<void> {
+    const { runtime, resources } = this.#options;
+    await runtime.stop(id, "SIGTERM", GRACE_MS);
+    await runtime.remove(id);
+    if (task !== null) await releaseIncarnation(resources, task, id);
+  }
 }

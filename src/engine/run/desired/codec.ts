@@ -1,5 +1,13 @@
 /** Converts records of the model to rows of the store, and back. */
-import { RECORD_VERSION, revisionOf, type TaskRecord, upgradeRecord } from "../../model/index.ts";
+import {
+  CONTAINER_STATUSES,
+  RECORD_VERSION,
+  RESOURCE_STATUSES,
+  revisionOf,
+  TASK_STATUSES,
+  type TaskRecord,
+  upgradeRecord,
+} from "../../model/index.ts";
 import { type StoredRecord, StoreError } from "../../store/index.ts";
 import type { AttachedInterface } from "../resources/interface-state.ts";
 import type { Projects } from "./origin.ts";
@@ -100,3 +108,44 @@ export function tasksIn(records: readonly StoredRecord[], path: string): TaskRec
     })
     .sort((a, b) => revisionOf(a.id) - revisionOf(b.id));
 }
+
+/** Whether this program can work with a row of the store. Its checksum is right: another program may have written it, or it was put there by hand. */
+const DESIRED = ["RUNNING", "STOPPED"];
+const STEADY = ["RUNNING", "RESOURCES_PROVISIONED"];
+
+/** A task of a newer program counts as usable: that one is refused by name. */
+export function isUsable({ kind, key, content }: StoredRecord): boolean {
+  try {
+    const value: unknown = JSON.parse(content);
+    if (typeof value !== "object" || value === null) return false;
+    return kind !== "task" || isTask(value as TaskRecord, key);
+  } catch {
+    // It is no JSON, or parts of it are missing.
+    return false;
+  }
+}
+
+/** A status that nobody knows would end each decision about the task with an error, so that it could neither be stopped nor deleted. */
+function isTask({ version, id, spec, known, desired, containers, resources, leftovers }: TaskRecord, key: string): boolean {
+  if ((version as number) > RECORD_VERSION) return true;
+  return (
+    id === key &&
+    isOf(TASK_STATUSES, known) &&
+    isOf(DESIRED, desired) &&
+    Array.isArray(spec.containers) &&
+    Array.isArray(leftovers) &&
+    containers.every(
+      (one) =>
+        isOf(CONTAINER_STATUSES, one.known) &&
+        isAppliedIn(CONTAINER_STATUSES, one) &&
+        isOf(DESIRED, one.desired) &&
+        isOf(STEADY, one.steady),
+    ) &&
+    resources.every((one) => isOf(RESOURCE_STATUSES, one.known) && isAppliedIn(RESOURCE_STATUSES, one))
+  );
+}
+
+const isOf = (words: readonly string[], word: string): boolean => words.includes(word);
+
+const isAppliedIn = (words: readonly string[], { applied }: { readonly applied: string | null }): boolean =>
+  applied === null || words.includes(applied);

@@ -18,9 +18,9 @@ import {
   type TaskRecord,
   works,
 } from "../../model/index.ts";
+import { dependenciesOf } from "../../spec/index.ts";
 import { isRemembered } from "./apply.ts";
 import { type Succeeded, succeededKey } from "./codec.ts";
-import { Groups } from "./groups.ts";
 import { type Caller, type ChangeRequest, type EngineEvent, type InterfaceEvent, ofTask, type TaskJournalEvent } from "./journal.ts";
 
 export interface Order {
@@ -209,4 +209,72 @@ export class Draft {
 
 function isDone(record: TaskRecord): boolean {
   return hasSucceeded(record) && !record.isDeleteAsked && isRemembered(record.spec);
+}
+
+/** Finds tasks that depend on each other: those of a group in which a container depends on a container of another task. */
+type Neighbours = Pick<DecisionContext, "peers" | "replaced">;
+
+const NONE: Neighbours = { peers: [], replaced: [] };
+
+/** Whether a dependency of the task has the form TASK/CONTAINER. */
+function waitsForPeers({ spec }: TaskRecord): boolean {
+  return spec.containers.some((one) => dependenciesOf(one).some(({ container }) => container.includes("/")));
+}
+
+/** The groups of one turn. They are computed once, so that a turn with a thousand independent tasks takes linear time. */
+class Groups {
+  readonly #ids = new Map<string, Set<string>>();
+  readonly #linked = new Set<string>();
+  readonly #sharing = new Set<string>();
+
+  constructor(records: Iterable<TaskRecord>) {
+    for (const record of records) this.add(record);
+  }
+
+  add(record: TaskRecord): void {
+    const ids = this.#ids.get(record.group) ?? new Set();
+    this.#ids.set(record.group, ids.add(record.id));
+    if (waitsForPeers(record)) this.#linked.add(record.group);
+    if (sharesProxy(record)) this.#sharing.add(record.group);
+  }
+
+  isLinked(group: string): boolean {
+    return this.#linked.has(group);
+  }
+
+  /** Whether tasks of the group use a shared proxy. */
+  sharesProxy(group: string): boolean {
+    return this.#sharing.has(group);
+  }
+
+  /** Ids of the tasks of a group, in the order in which they were applied. */
+  idsOf(group: string): readonly string[] {
+    return [...(this.#ids.get(group) ?? [])];
+  }
+
+  neighbours(record: TaskRecord, get: (id: string) => TaskRecord | undefined): Neighbours {
+    if (!this.isLinked(record.group)) return NONE;
+    const others = this.idsOf(record.group).flatMap((id) => (id === record.id ? [] : (get(id) ?? [])));
+    const newest = new Map(others.map((one) => [one.name, one]));
+    return { peers: [...newest.values()], replaced: others.filter((one) => newest.get(one.name) !== one) };
+  }
+}
+
+/** While the store cannot be written, the engine only performs stops, because a stop may be repeated. */
+const WHY = "it was not run: the store cannot be written";
+
+/** The stops that follow from a draft that could not be stored. `known`: runtime ids of stops that were already started; new ones are added. */
+export function stopsOf(draft: Draft, known: Set<string>): Order[] {
+  // A preStop command must run at most once, which cannot be guaranteed without the store. It is skipped, because a stop may wait for its result.
+  for (let at = 0; at < draft.orders.length; at++) {
+    const { action, record } = draft.orders[at]!;
+    if (action.type !== "preStop") continue;
+    const { container, generation } = action;
+    draft.apply(record.id, { type: "preStopped", at: draft.at, container, generation, error: WHY });
+  }
+  return draft.orders.filter(({ action }) => {
+    if (action.type !== "stop" || known.has(action.runtimeId)) return false;
+    known.add(action.runtimeId);
+    return true;
+  });
 }

@@ -4,7 +4,8 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { NETWORK, type TaskRecord } from "../../model/index.ts";
 import { TaskNetworks, withoutPrefix } from "../../network/index.ts";
-import { bootId } from "../clock.ts";
+import { bootId, Repeating } from "../clock.ts";
+import type { Conditions } from "../conditions.ts";
 import { Paths } from "../paths.ts";
 import type { EngineSettings } from "../settings.ts";
 
@@ -22,7 +23,7 @@ export function networksOf({ stateDir, namespaceDir, cniPath, networkTimeoutMs }
 }
 
 /** Checks that the networks of tasks are as they were made. Returns a problem by task id. */
-export async function checkNetworks(networks: TaskNetworks, records: Iterable<TaskRecord>): Promise<ReadonlyMap<string, string>> {
+async function checkNetworks(networks: TaskNetworks, records: Iterable<TaskRecord>): Promise<ReadonlyMap<string, string>> {
   const broken = new Map<string, string>();
   for (const { id, resources } of [...records]) {
     const isThere = () => resources.some(({ name, known, applied }) => name === NETWORK && known === "CREATED" && applied === null);
@@ -46,4 +47,36 @@ export function shortKey(stateDir: string): string {
 export function stateKey(stateDir: string): string {
   const { dev, ino } = statSync(stateDir, { bigint: true });
   return `${dev}-${ino}`;
+}
+
+/** Checks the networks of tasks at intervals. Damage by other programs is reported as a condition of the host. */
+const INTERVAL_MS = 60_000;
+
+interface NetworkWatchOptions {
+  readonly networks: TaskNetworks;
+  readonly conditions: Conditions;
+  readonly records: ReadonlyMap<string, TaskRecord>;
+  readonly intervalMs: number | undefined;
+}
+
+export class NetworkWatch {
+  readonly #options: NetworkWatchOptions;
+  readonly #repeating: Repeating;
+
+  constructor(options: NetworkWatchOptions) {
+    this.#options = options;
+    this.#repeating = new Repeating(options.intervalMs ?? INTERVAL_MS, () => this.#look());
+  }
+
+  stop(): void {
+    this.#repeating.stop();
+  }
+
+  async #look(): Promise<void> {
+    const { networks, conditions, records } = this.#options;
+    const broken = await checkNetworks(networks, records.values());
+    // A network that was removed during the check is not damaged.
+    const lasting = [...broken].filter(([id]) => records.get(id)?.network);
+    conditions.set("NetworkBroken", lasting.map(([id, message]) => `${id}: ${message}`).join("; "));
+  }
 }

@@ -1,6 +1,6 @@
 /** The volumes of a group that outlive its tasks: they go with the last of them if that is asked for, or by themselves when no task names them. */
 import { randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, renameSync } from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, lstatSync, mkdirSync, openSync, readdirSync, renameSync } from "node:fs";
 import { dirname } from "node:path";
 import { isMountPoint, mountsBelow, unmountBelow } from "../../../node/index.ts";
 import type { TaskRecord } from "../../model/index.ts";
@@ -10,7 +10,6 @@ import type { Deleted } from "../desired/commands.ts";
 import { keptVolumes } from "../desired/kept.ts";
 import { EngineError } from "../errors.ts";
 import type { Paths } from "../paths.ts";
-import { directoriesIn, moveAway, type OwnDirectory, ownDirectory } from "./own-directory.ts";
 
 export interface KeptVolumesOptions {
   readonly paths: Paths;
@@ -159,4 +158,52 @@ export class KeptVolumes {
 function mayUse(other: TaskRecord, own: TaskRecord, name: string): boolean {
   const isEnded = other.isDeleteAsked && other.known === "STOPPED";
   return other.id !== own.id && other.group === own.group && !isEnded && keptVolumes(other).includes(name);
+}
+
+/** Directories of the engine that are removed: that each is the same one from the look at it until it was moved is compared by device and inode. */
+const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
+
+interface OwnDirectory {
+  readonly path: string;
+  readonly device: number;
+  readonly inode: number;
+  /** Milliseconds since the epoch. */
+  readonly createdMs: number;
+}
+
+/** undefined: it is not there, or a link or a file has its place. */
+function ownDirectory(path: string): OwnDirectory | undefined {
+  let fd: number;
+  try {
+    fd = openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR", "ELOOP"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
+    throw error;
+  }
+  try {
+    const { dev: device, ino: inode, birthtimeMs: createdMs } = fstatSync(fd);
+    return { path, device, inode, createdMs };
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** @param to in an existing directory of the same file system. @throws Error: something else has taken its place; it is there again. The errors of the system calls */
+function moveAway({ path, device, inode }: OwnDirectory, to: string): void {
+  renameSync(path, to);
+  const moved = lstatSync(to);
+  if (moved.dev === device && moved.ino === inode) return;
+  renameSync(to, path);
+  throw new Error(`${path} is another one by now`);
+}
+
+/** Names of the directories in a directory, sorted. A missing one has none. */
+export function directoriesIn(path: string): string[] {
+  try {
+    const entries = readdirSync(path, { withFileTypes: true });
+    return entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : [])).sort();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
 }

@@ -1,0 +1,32 @@
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { expect, onTestFinished, test } from "vitest";
+import { holderOf, inodesIn } from "./ports.ts";
+
+const TABLE = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+   0: 0100007F:46A1 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 111 1 0000000000000000 100 0 0 10 0
+   1: 0100007F:46A1 0100007F:9999 01 00000000:00000000 00:00000000 00000000     0        0 222 1 0000000000000000 100 0 0 10 0
+   2: 0100007F:0050 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 333 1 0000000000000000 100 0 0 10 0
+`;
+
+test("only sockets that listen at the port", () => {
+  expect(inodesIn(TABLE, { port: 18081, protocol: "tcp" })).toEqual(["111"]);
+  expect(inodesIn(TABLE, { port: 80, protocol: "tcp" })).toEqual(["333"]);
+  expect(inodesIn(TABLE, { port: 0x9999, protocol: "tcp" })).toEqual([]);
+  expect(inodesIn(TABLE, { port: 80, protocol: "udp" })).toEqual([]);
+});
+
+test("this process, with TCP and UDP; nobody has a port that was closed", async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  expect(await holderOf({ port, protocol: "tcp" })).toMatchObject({ pid: process.pid });
+  server.close();
+  await once(server, "close");
+  expect(await holderOf({ port, protocol: "tcp" })).toBeUndefined();
+  const socket = createSocket("udp4").bind(0, "127.0.0.1");
+  onTestFinished(() => void socket.close());
+  await once(socket, "listening");
+  expect(await holderOf({ port: socket.address().port, protocol: "udp" })).toMatchObject({ pid: process.pid });
+});

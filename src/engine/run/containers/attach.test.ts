@@ -1,0 +1,16 @@
+import { expect, test } from "vitest";
+import { containerOf } from "./attach.ts";
+
+const holder = { name: "runtd/pause", type: "namespacePause" } as const;
+const web = { name: "web", type: "normal" } as const;
+const db = { name: "db", type: "normal" } as const;
+
+test("without a name it is the only one of the task file, also beside the holder of shared namespaces", () => {
+  expect(containerOf({ name: "t", containers: [holder, web] })).toBe(web);
+});
+
+test("of several one has to be named, and the error names those of the task file", () => {
+  expect(() => containerOf({ name: "t", containers: [holder, web, db] })).toThrow("task t has more than one container: web, db");
+  expect(() => containerOf({ name: "t", containers: [holder, web, db] }, "app")).toThrow("task t has no container app: web, db");
+  expect(containerOf({ name: "t", containers: [holder, web, db] }, "db")).toBe(db);
+});
