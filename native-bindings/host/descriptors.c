@@ -25,7 +25,8 @@ HOST_CALL(host_close, "i") { return host_done(ctx, close(a[0].number) < 0 && err
 
 HOST_CALL(host_write, "ib") {
     const bool is_callers = a[0].number == STDOUT_FILENO || a[0].number == STDERR_FILENO;
-    return host_done(ctx, (is_callers ? host_write_to_caller : host_write_all)(a[0].number, a[1].bytes.data, a[1].bytes.length), "write", NULL);
+    return host_done(ctx, (is_callers ? host_write_to_caller : host_write_all)(a[0].number, a[1].bytes.data, a[1].bytes.length), "write",
+                     NULL);
 }
 
 HOST_CALL(host_fsync, "i") { return host_done(ctx, fsync(a[0].number), "fsync", NULL); }

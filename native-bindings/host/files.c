@@ -166,7 +166,8 @@ int host_write_all(int fd, const uint8_t *data, size_t length) {
 HOST_CALL(host_write_file, "sbii") {
     /* Only the caller's log is appended to. */
     if ((a[2].number & O_APPEND) && host_has_blocked_signals())
-        return host_done(ctx, host_append(a[0].text, a[2].number | O_CLOEXEC, a[3].number, a[1].bytes.data, a[1].bytes.length), "write", a[0].text);
+        return host_done(ctx, host_append(a[0].text, a[2].number | O_CLOEXEC, a[3].number, a[1].bytes.data, a[1].bytes.length), "write",
+                         a[0].text);
     int fd = host_open_retry(AT_FDCWD, a[0].text, a[2].number, a[3].bits);
     if (fd < 0) return host_throw(ctx, errno, "open", a[0].text);
     if (host_write_all(fd, a[1].bytes.data, a[1].bytes.length) < 0) return host_done(ctx, host_discard(fd), "write", a[0].text);

@@ -120,9 +120,9 @@ long op_directory_copy(struct run *run, const struct op_directory_copy *op) {
   int mount = inroot_open(root, op->path.at, 0);
   int target = mount < 0 ? mount : sys_openat(mount, ".", O_RDONLY | O_DIRECTORY, 0);
   // Somebody may have moved another directory there since the tmpfs was mounted.
-  long error = target < 0                                 ? target
+  long error = target < 0                                      ? target
                : !covers(run, target, run->slots[op->slot].fd) ? -ESTALE
-                                                          : copy_tree(run, run->slots[op->slot].fd, target, 0);
+                                                               : copy_tree(run, run->slots[op->slot].fd, target, 0);
   if (mount >= 0) sys_close(mount);
   if (target >= 0) sys_close(target);
   slot_close(run, op->slot);

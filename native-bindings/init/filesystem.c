@@ -180,8 +180,8 @@ static long make_old(struct run *run, const struct op_mount_filesystem *op, cons
   int mount = inroot_open(run->slots[SLOT_ROOT].fd, path, 0);
   if (mount < 0) return fail(run, mount, path, "open of the new mount");
   const struct attributes attributes = {0, 0, 0, 0, &op->propagation, 0};
-  error =
-      mount_same(run, mount, target->fd) ? fail(run, -ESTALE, path, "the mount target was moved") : mount_apply(run, mount, path, &attributes);
+  error = mount_same(run, mount, target->fd) ? fail(run, -ESTALE, path, "the mount target was moved")
+                                             : mount_apply(run, mount, path, &attributes);
   sys_close(mount);
   return error;
 }

@@ -234,7 +234,8 @@ int mount_target(struct run *run, const char *path, uint32_t create, bool direct
   if (mount_same(run, target, root)) error = fail(run, -EINVAL, path, "mount target is the root itself");
   else if ((how & INROOT_NO_LINKS) && directory && (sys_fstat(target, &info) < 0 || (info.st_mode & S_IFMT) != S_IFDIR))
     error = fail(run, -ENOTDIR, path, ordinary);
-  else if (is_led_into_proc(run, root, target, path, how)) error = fail(run, -ELOOP, path, "a symlink leads the mount target into a procfs");
+  else if (is_led_into_proc(run, root, target, path, how))
+    error = fail(run, -ELOOP, path, "a symlink leads the mount target into a procfs");
   if (error >= 0) return target;
   sys_close(target);
   return (int)error;

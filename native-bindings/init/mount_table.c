@@ -61,7 +61,8 @@ static bool mount_id(struct run *run, int fd, uint64_t *id) {
 bool mount_same(struct run *run, int a, int b) {
   struct statx x, y;
   if (look(a, &x) && look(b, &y))
-    return x.stx_ino == y.stx_ino && x.stx_dev_major == y.stx_dev_major && x.stx_dev_minor == y.stx_dev_minor && x.stx_mnt_id == y.stx_mnt_id;
+    return x.stx_ino == y.stx_ino && x.stx_dev_major == y.stx_dev_major && x.stx_dev_minor == y.stx_dev_minor &&
+           x.stx_mnt_id == y.stx_mnt_id;
   uint64_t first, second;
   return is_same_file(a, b) && mount_id_of_proc(run, a, &first) && mount_id_of_proc(run, b, &second) && first == second;
 }
