@@ -76,10 +76,11 @@ export function runProgram(program: string, args: readonly string[], options: Pr
     const stop = (reason: string) => {
       if (why !== undefined) return;
       why = reason;
-      // A process that has left the group may still have the pipes open.
-      for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
+      // Before its pipes are closed: a program that writes would end by SIGPIPE otherwise, or see that it is not wanted and go on.
       if (isAlone) child.kill("SIGKILL");
       else killGroup(child);
+      // A process that has left the group may still have them open.
+      for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
       timers.push(setTimeout(leave, KILLED_MS));
     };
     const leave = () => {

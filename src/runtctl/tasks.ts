@@ -34,12 +34,15 @@ export async function taskIfThere(session: Session, name: string): Promise<TaskV
 
 /** Tasks of the session's group. @throws ClientError */
 export async function tasksOf({ client, group }: Pick<Session, "client" | "group">): Promise<readonly TaskView[]> {
-  const { tasks } = await client.call<{ tasks: TaskView[] }>("GET", "/v1/tasks");
-  return tasks.filter((task) => task.group === group);
+  return (await allTasks(client)).filter((task) => task.group === group);
 }
 
-/** Orphans of the session's group, and orphans without a group. @throws ClientError */
-export async function orphansOf({ client, group }: Session): Promise<readonly OrphanView[]> {
-  const { orphans } = await client.call<{ orphans: OrphanView[] }>("GET", "/v1/orphans");
-  return orphans.filter((one) => one.group === null || one.group === group);
+/** Tasks of every group, by id. @throws ClientError */
+export async function allTasks(client: Session["client"]): Promise<readonly TaskView[]> {
+  return (await client.call<{ tasks: TaskView[] }>("GET", "/v1/tasks")).tasks;
+}
+
+/** Orphans of every group, and orphans without a group. @throws ClientError */
+export async function allOrphans(client: Session["client"]): Promise<readonly OrphanView[]> {
+  return (await client.call<{ orphans: OrphanView[] }>("GET", "/v1/orphans")).orphans;
 }

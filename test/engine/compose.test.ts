@@ -1,4 +1,5 @@
 /** Compose files: translated by the client, run by the daemon as tasks of a group. */
+import { createHash } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -41,6 +42,9 @@ services:
     await until(() => out.lines().length === 2);
     expect(out.lines()).toEqual(["migrate", "web default"]);
     expect((await scene.ctl("get")).stderr).toBe("no tasks in group default\n");
+    expect((await scene.ctl("get", "-A")).stdout).toMatch(/^GROUP +TASK +CONTAINER .*\nshop +migrate +migrate .*\nshop +web +web +/);
+    expect((await scene.ctl("get", "-A", "-o", "name")).stdout).toBe("shop/migrate\nshop/web\n");
+    expect(await scene.ctl("get", "-A", "web")).toMatchObject({ status: 2, stderr: expect.stringContaining("not with a name") });
     await until(async () => /migrate +migrate +STOPPED/.test((await scene.ctl("-g", "shop", "get")).stdout));
     expect((await scene.ctl("plan", "-f", file, "-p", "shop", "--exit-code")).status).toBe(0);
     expect((await scene.ctl("apply", "-f", file, "-p", "shop")).stdout).toBe("task migrate has succeeded already\ntask web unchanged\n");
@@ -55,8 +59,14 @@ services:
     put(".env", "WHO=dotenv\nNAME=shop\n");
     put("web.env", 'FROM_FILE="file of $WHO"\n');
     put("token", "s3cr3t");
+    // Every byte, and not as many as three times something.
+    const bytes = Buffer.from([...Array(256).keys(), 0, 255]);
+    writeFileSync(join(directory, "bytes"), Buffer.concat([bytes, bytes.subarray(0, 2)]));
+    const sum = createHash("md5")
+      .update(Buffer.concat([bytes, bytes.subarray(0, 2)]))
+      .digest("hex");
     const script =
-      "echo $FROM_FILE; cat /run/secrets/token; echo; stat -c %a /run/secrets/token; cat /etc/app.conf; echo; grep ' /run/small ' /proc/mounts | cut -d' ' -f3; (echo x > /run/secrets/token) 2>/dev/null || echo fixed; cp /bin/busybox /run/small/true && /run/small/true 2>/dev/null || echo unexecuted";
+      "echo $FROM_FILE; cat /run/secrets/token; echo; md5sum < /run/secrets/bytes | cut -c1-32; stat -c %a /run/secrets/token; cat /etc/app.conf; echo; grep ' /run/small ' /proc/mounts | cut -d' ' -f3; (echo x > /run/secrets/token) 2>/dev/null || echo fixed; cp /bin/busybox /run/small/true && /run/small/true 2>/dev/null || echo unexecuted";
     put(
       "compose.yaml",
       `
@@ -68,10 +78,10 @@ services:
     entrypoint: [/bin/sh, -c]
     command: [${quoted(script)}]
     env_file: web.env
-    secrets: [{ source: token, mode: 0400 }]
+    secrets: [{ source: token, mode: 0400 }, bytes]
     configs: [{ source: conf, target: /etc/app.conf }]
     tmpfs: ['/run/small:rw,noexec,size=1m']
-secrets: { token: { file: ./token } }
+secrets: { token: { file: ./token }, bytes: { file: ./bytes } }
 configs: { conf: { content: "who=\${WHO}" } }
 `,
     );
@@ -80,7 +90,7 @@ configs: { conf: { content: "who=\${WHO}" } }
     const printed = async () => (await scene.ctl("-g", "shop", "logs", "web")).stdout.trimEnd().split("\n");
     expect(await apply()).toMatchObject({ status: 0, stdout: "task web created\n", stderr: "" });
     await ended();
-    expect(await printed()).toEqual(["file of dotenv", "s3cr3t", "400", "who=dotenv", "tmpfs", "fixed", "unexecuted"]);
+    expect(await printed()).toEqual(["file of dotenv", "s3cr3t", sum, "400", "who=dotenv", "tmpfs", "fixed", "unexecuted"]);
     expect((await apply()).stdout).toBe("task web has succeeded already\n");
     put("token", "other");
     expect((await apply()).stdout).toBe("task web started\n");

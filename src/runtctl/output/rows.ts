@@ -3,19 +3,28 @@ import type { ContainerView, OrphanView, TaskView } from "../../engine/index.ts"
 import { printable, type Style, stateStyle } from "./style.ts";
 import { age } from "./table.ts";
 
-export const HEADER: readonly string[] = ["TASK", "CONTAINER", "STATE", "RESTARTS", "AGE", "REASON"];
-export const WIDE_HEADER: readonly string[] = ["TASK", "CONTAINER", "STATE", "RESTARTS", "AGE", "EXIT", "GENERATION", "ID", "REASON"];
-
-export interface RowOptions {
+export interface Columns {
+  /** Also exit status, generation and id. */
   readonly isWide: boolean;
+  /** Also the group, as the first one. */
+  readonly hasGroups?: boolean;
+}
+
+export interface RowOptions extends Columns {
   readonly nowMs: number;
   /** No daemon answers: the task is one that was shown before. */
   readonly isUnknown?: boolean;
 }
 
+export function headerOf({ isWide, hasGroups = false }: Columns): readonly string[] {
+  const further = isWide ? ["EXIT", "GENERATION", "ID"] : [];
+  return [...(hasGroups ? ["GROUP"] : []), "TASK", "CONTAINER", "STATE", "RESTARTS", "AGE", ...further, "REASON"];
+}
+
 /** One row for each container. */
-export function rowsOf(task: TaskView, { isWide, nowMs, isUnknown = false }: RowOptions): string[][] {
+export function rowsOf(task: TaskView, { isWide, hasGroups = false, nowMs, isUnknown = false }: RowOptions): string[][] {
   return task.containers.map((container) => [
+    ...(hasGroups ? [task.group] : []),
     task.name,
     printable(container.name),
     isUnknown ? "UNKNOWN" : stateOf(task, container),
@@ -27,8 +36,12 @@ export function rowsOf(task: TaskView, { isWide, nowMs, isUnknown = false }: Row
 }
 
 /** A row for an orphan: the store has no record of it, so the other cells stay empty. */
-export function orphanRow({ id, name, container, generation, isRunning }: OrphanView, isWide: boolean): string[] {
+export function orphanRow(
+  { id, group, name, container, generation, isRunning }: OrphanView,
+  { isWide, hasGroups = false }: Columns,
+): string[] {
   return [
+    ...(hasGroups ? [printable(group ?? "-")] : []),
     printable(name ?? "-"),
     printable(container ?? "-"),
     "ORPHAN",
@@ -39,8 +52,9 @@ export function orphanRow({ id, name, container, generation, isRunning }: Orphan
 }
 
 /** Colours the cells of the column with the state. */
-export function styled(style: Style): (cell: string, column: number) => string {
-  return (cell, column) => (column === 2 ? style(stateStyle(cell.trim()), cell) : cell);
+export function styled(style: Style, { hasGroups = false }: Columns): (cell: string, column: number) => string {
+  const state = hasGroups ? 3 : 2;
+  return (cell, column) => (column === state ? style(stateStyle(cell.trim()), cell) : cell);
 }
 
 function stateOf({ waiting }: TaskView, { known }: ContainerView): string {

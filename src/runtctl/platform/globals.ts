@@ -7,9 +7,12 @@ import { repaired } from "./repaired.ts";
 const ARGUMENTS_MOST = 512;
 
 class Bytes extends Uint8Array {
-  override toString(encoding: "utf8" | "latin1" = "utf8", start = 0, end = this.length): string {
+  /** @throws Error: another encoding is asked for */
+  override toString(encoding: "utf8" | "latin1" | "base64" = "utf8", start = 0, end = this.length): string {
     const part = this.subarray(start, end);
     if (encoding === "latin1") return latin1(part);
+    if (encoding === "base64") return toBase64(part);
+    if (encoding !== "utf8") throw new Error(`the client has no encoding ${String(encoding)}`);
     try {
       return utf8Decode(part.buffer as ArrayBuffer, part.byteOffset, part.length);
     } catch {
@@ -56,8 +59,10 @@ function toBase64(bytes: Uint8Array): string {
 }
 
 export const Buffer = {
+  /** @throws Error: another encoding is asked for */
   from(data: string | Uint8Array, encoding: "utf8" | "base64" = "utf8"): Bytes {
     if (typeof data !== "string") return Buffer.concat([data]);
+    if (encoding !== "utf8" && encoding !== "base64") throw new Error(`the client has no encoding ${String(encoding)}`);
     return encoding === "base64" ? fromBase64(data) : new Bytes(utf8Encode(data));
   },
   byteLength: (text: string): number => utf8Encode(text).byteLength,

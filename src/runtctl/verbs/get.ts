@@ -4,14 +4,14 @@ import { unknownObject } from "../../pod/index.ts";
 import { ClientError } from "../client.ts";
 import { EXIT, UsageError } from "../errors.ts";
 import { followEvents } from "../event-stream.ts";
-import { HEADER, orphanRow, type RowOptions, rowsOf, styled, WIDE_HEADER } from "../output/rows.ts";
+import { type Columns, headerOf, orphanRow, type RowOptions, rowsOf, styled } from "../output/rows.ts";
 import { styleFor } from "../output/style.ts";
 import { table } from "../output/table.ts";
 import { formatOf } from "../output/value.ts";
 import { print, printError, stdout } from "../platform/index.ts";
 import { podNamed } from "../pods.ts";
 import type { Session } from "../session.ts";
-import { orphansOf, taskOf, tasksOf } from "../tasks.ts";
+import { allOrphans, allTasks, taskOf } from "../tasks.ts";
 import { verb } from "../verb.ts";
 
 type Format = "json" | "yaml" | "wide" | "name";
@@ -19,6 +19,7 @@ type Format = "json" | "yaml" | "wide" | "name";
 interface Options {
   readonly output?: Format;
   readonly watch?: true;
+  readonly allGroups?: true;
 }
 
 export const get = verb<Options>({
@@ -32,6 +33,7 @@ export const get = verb<Options>({
   examples: [
     ["get", "a table of the group's tasks"],
     ["get web -o json", "one task, for programs"],
+    ["get -A", "the tasks of every group"],
     ["get -w", "each change as it happens"],
   ],
   define: (command) =>
@@ -45,8 +47,10 @@ export const get = verb<Options>({
           "name",
         ]),
       )
+      .option("-A, --all-groups", "tasks of every group")
       .option("-w, --watch", "print a row for each change"),
-  async run(session, [name], { output, watch }) {
+  async run(session, [name], { output, watch, allGroups = false }) {
+    if (allGroups && name !== undefined) throw new UsageError("-A shows tasks of every group: not with a name");
     if (watch && output !== undefined && output !== "wide") throw new UsageError(`-w shows rows: not with -o ${output}`);
     const format = output === "json" || output === "yaml" ? formatOf(output) : undefined;
     if (name !== undefined && format !== undefined) {
@@ -54,27 +58,28 @@ export const get = verb<Options>({
       return EXIT.done;
     }
     const { lastSequence } = await session.client.call<{ lastSequence: number }>("GET", "/v1/node");
-    const tasks = name === undefined ? await tasksOf(session) : [await taskOf(session, name)];
-    const orphans = name === undefined && (output === undefined || output === "wide") ? await orphansOf(session) : [];
+    const group = allGroups ? undefined : session.group;
+    const isShown = (one: { readonly group: string | null }) => group === undefined || one.group === group;
+    const tasks = name === undefined ? (await allTasks(session.client)).filter(isShown) : [await taskOf(session, name)];
+    const isTable = output === undefined || output === "wide";
+    const orphans =
+      name === undefined && isTable ? (await allOrphans(session.client)).filter((one) => one.group === null || isShown(one)) : [];
+    const columns = { isWide: output === "wide", hasGroups: allGroups };
     if (format !== undefined) print(format(tasks));
-    else show(tasks, orphans, output, session.group);
-    if (watch) await watchFrom(lastSequence, session, { name, shown: tasks, isWide: output === "wide" });
+    else if (output === "name") for (const one of tasks) print(allGroups ? `${one.group}/${one.name}` : one.name);
+    else if (tasks.length + orphans.length === 0) printError(group === undefined ? "no tasks" : `no tasks in group ${group}`);
+    else print(tableOf(tasks, columns, orphans));
+    if (watch) await watchFrom(lastSequence, session, { name, group, shown: tasks, columns });
     return EXIT.done;
   },
 });
 
-function show(tasks: readonly TaskView[], orphans: readonly OrphanView[], output: Format | undefined, group: string): void {
-  if (output === "name") for (const { name } of tasks) print(name);
-  else if (tasks.length + orphans.length === 0) printError(`no tasks in group ${group}`);
-  else print(tableOf(tasks, { isWide: output === "wide" }, orphans));
-}
-
 type TableOptions = Omit<RowOptions, "nowMs">;
 
-function tableOf(tasks: readonly TaskView[], { isWide, isUnknown = false }: TableOptions, orphans: readonly OrphanView[] = []): string {
+function tableOf(tasks: readonly TaskView[], options: TableOptions, orphans: readonly OrphanView[] = []): string {
   const nowMs = Date.now();
-  const rows = [...tasks.flatMap((task) => rowsOf(task, { isWide, nowMs, isUnknown })), ...orphans.map((one) => orphanRow(one, isWide))];
-  return table(isWide ? WIDE_HEADER : HEADER, rows, styled(styleFor(stdout)));
+  const rows = [...tasks.flatMap((task) => rowsOf(task, { ...options, nowMs })), ...orphans.map((one) => orphanRow(one, options))];
+  return table(headerOf(options), rows, styled(styleFor(stdout), options));
 }
 
 /** @throws ClientError; when no daemon answers a program that looks at the phase only has been told that it is unknown */
@@ -90,22 +95,30 @@ async function printNamed(session: Session, name: string, format: (value: unknow
 
 interface Watch {
   readonly name: string | undefined;
+  /** undefined: every group. */
+  readonly group: string | undefined;
   /** The tasks in the table that was printed first. */
   readonly shown: readonly TaskView[];
-  readonly isWide: boolean;
+  readonly columns: Columns;
 }
 
-async function watchFrom(sequence: number, session: Session, { name, shown: first, isWide }: Watch): Promise<void> {
+async function watchFrom(sequence: number, session: Session, { name, group, shown: first, columns }: Watch): Promise<void> {
   const known = new Map(first.map((task) => [task.id, task]));
   // The header was already printed.
   const printRows = (tasks: readonly TaskView[], isUnknown = false) => {
-    if (tasks.length > 0) print(tableOf(tasks, { isWide, isUnknown }).split("\n").slice(1).join("\n"));
+    if (tasks.length > 0)
+      print(
+        tableOf(tasks, { ...columns, isUnknown })
+          .split("\n")
+          .slice(1)
+          .join("\n"),
+      );
   };
   const onConnection = (isConnected: boolean) => printRows([...known.values()], !isConnected);
   for await (const told of followEvents(session.sockets, sequence, { onConnection })) {
     if (!("event" in told)) continue;
     const { event } = told;
-    if (event.type === "interface" || event.group !== session.group) continue;
+    if (event.type === "interface" || (group !== undefined && event.group !== group)) continue;
     if (name !== undefined && event.name !== name && event.task !== name) continue;
     if (event.type === "removed") print(`task ${event.name} is removed`);
     if (event.type === "removed") known.delete(event.task);
