@@ -36,7 +36,9 @@ describe.skipIf(!isRoot)("the start of an engine (needs root)", () => {
       const { TaskEngine } = await import(${JSON.stringify(LIBRARY)});
       const handles = process.getActiveResourcesInfo();
       const engine = new TaskEngine(${JSON.stringify(settings())});
-      process.stdout.write(JSON.stringify({ engine, isQuiet: String(process.getActiveResourcesInfo()) === String(handles) }));`;
+      // The standard output is a resource from its first use on.
+      const isQuiet = String(process.getActiveResourcesInfo()) === String(handles);
+      process.stdout.write(JSON.stringify({ engine, isQuiet }));`;
     // It ends by itself: nothing holds it. What it asks the kernel for is seen from outside.
     const trace = join(scene.directory, "e1.strace");
     const words = ["-f", "-o", trace, "-e", "trace=mkdir,mkdirat,execve,fork,vfork,connect,bind,rename,unlink", process.execPath];
