@@ -13,7 +13,8 @@ describe.skipIf(!isRoot)("exec (needs root)", () => {
   const running = async () => {
     const daemon = await scene.daemon();
     expect((await scene.ctl("apply", "-f", scene.file("web.yaml", webTask(scene.rootfs())))).status).toBe(0);
-    await until(() => scene.list().filter(({ status }) => status === "running").length === 2);
+    // The runtime knows of a start before the daemon has recorded it.
+    await until(async () => (await scene.ctl("get")).stdout.match(/ RUNNING /g)?.length === 2);
     return daemon;
   };
   const exec = (...args: string[]): Promise<Answer> => scene.ctl("exec", "web", "-c", "app", ...args);

@@ -41,7 +41,7 @@ describe.skipIf(!isRoot)("the npm package (needs root)", () => {
       ...["CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "NOTICE", "README.md", "SECURITY.md"],
       ...["bin", "dist", "docs", "man", "package.json"],
     ]);
-    expect(readdirSync(join(installed, "bin")).sort()).toEqual(["runt", "runt-pause"]);
+    expect(readdirSync(join(installed, "bin")).sort()).toEqual(["runt", "runt-pause", "runtctl"]);
     const where = `import { locateRuntime } from "${NAME}"; console.log(locateRuntime());`;
     const { stdout } = await run(process.execPath, ["--input-type=module", "-e", where], { cwd: project, env });
     expect(stdout.trim()).toBe(join(installed, "bin/runt"));
