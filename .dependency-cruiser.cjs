@@ -123,7 +123,6 @@ module.exports = {
           "^src/engine/health/relay\\.ts$",
           "^src/engine/network/namespace\\.ts$",
           "^src/runtd/notify\\.ts$",
-          "^src/runtctl/",
           TESTS,
         ],
       },

@@ -44,6 +44,16 @@ test("P4 what two containers refer to comes twice and is one; the file for messa
   expect(paths.map(({ endMessage }) => endMessage?.path)).toEqual(["/dev/termination-log", "/m"]);
 });
 
+test("P4 a claim of a cluster is no directory of this host", () => {
+  const refused = (volume: object) =>
+    read({ volumes: [{ name: "v", ...volume }] }).findings.map(({ pointer, message }) => [pointer, message]);
+  const message = "the claim is one of the cluster, and its volume is not on this host";
+  expect(refused({ persistentVolumeClaim: { claimName: "data" } })).toEqual([["/spec/volumes/0/persistentVolumeClaim", message]]);
+  expect(refused({ ephemeral: { volumeClaimTemplate: { spec: { accessModes: ["ReadWriteOnce"] } } } })).toEqual([
+    ["/spec/volumes/0/ephemeral", message],
+  ]);
+});
+
 test("P4 no container of a cluster is privileged, whatever it is for", () => {
   const securityContext = { privileged: true };
   const refused = (spec: object) => read(spec).findings.map(({ pointer, message }) => [pointer, message]);

@@ -268,7 +268,11 @@ function checkRestricted(at: Translation, members: readonly Member[]): void {
   for (const key of Object.keys(metadata.annotations ?? {})) {
     if (key.startsWith(ROOTFS)) refuse("it has no root file system of the host", ["metadata", "annotations", key]);
   }
-  for (const [index, { hostPath }] of spec.volumes.entries()) {
+  for (const [index, { hostPath, ...volume }] of spec.volumes.entries()) {
+    for (const field of ["persistentVolumeClaim", "ephemeral"] as const) {
+      if (volume[field] !== undefined)
+        at.refuse("the claim is one of the cluster, and its volume is not on this host", ["spec", "volumes", index, field]);
+    }
     if (hostPath === undefined) continue;
     const path: Path = ["spec", "volumes", index, "hostPath", "path"];
     // The path is checked for links when it is mounted (engine/volumes/within.ts).
