@@ -102,6 +102,12 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("services and claims (needs
       stdout: "task web-0 created\n",
       stderr: expect.stringContaining("warning: line 3: /spec/template/spec/nodeSelector"),
     });
+    const alone = scene.file("service.yaml", JSON.stringify(service("api", { selector: { app: "web" } })));
+    expect(await scene.ctl("apply", "-f", alone, "--prune")).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining("every task of the group would be removed"),
+    });
+    expect((await scene.ctl("get", "-o", "name")).stdout).toBe("web-0\n");
     // Only the names of the file matter to it.
     expect((await scene.ctl("delete", "-f", file)).status).toBe(0);
   });

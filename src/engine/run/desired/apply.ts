@@ -15,7 +15,7 @@ import {
   UserRanges,
 } from "../../model/index.ts";
 import { dependencyTarget, specDigest, type TaskSpec } from "../../spec/index.ts";
-import { EngineError } from "../errors.ts";
+import { EngineError, invalidSpec } from "../errors.ts";
 import type { Succeeded } from "./codec.ts";
 import { checkOrigin, type Origin } from "./origin.ts";
 import { withPorts } from "./ports.ts";
@@ -71,13 +71,18 @@ export interface Present {
   readonly cgroupOf: (id: string) => string | null;
 }
 
-/** Plans either all tasks of the file or none. @throws EngineError no-room, other-origin */
+const PRUNES_ALL = "the file has no task, and with prune every task of the group would be removed: delete all of them if that is meant";
+
+/** Plans either all tasks of the file or none. @throws EngineError invalid-spec, no-room, other-origin */
 export function planApply(
   written: readonly TaskSpec[],
   group: string,
   present: Present,
   { prune = false, rerun = false, ...origin }: ApplyOptions = {},
 ): ApplyPlan {
+  // A file that only has what others refer to would remove the whole group.
+  if (prune && written.length === 0)
+    throw invalidSpec([{ code: "combination", message: PRUNES_ALL, pointer: "", document: 0, line: 1, column: 1 }]);
   const specs = withPorts(written, group, present.tasks);
   const names = new Set(specs.map(({ name }) => name));
   const { from } = origin;
