@@ -30,9 +30,9 @@ export function converse(criu: string, { request, quiet, inherit = [], notified 
   host.close(theirs);
   let failure: unknown;
   try {
-    host.write(ours, bytes(request(pid)));
+    send(ours, request(pid));
     for (;;) {
-      const packet = host.receivePacket(ours);
+      const packet = receive(ours);
       if (packet === undefined) throw failure ?? new RuntError("criu", "criu has ended without an answer");
       const answer = decodeAnswer(packet.data);
       if (answer.type !== REQUEST.notify) {
@@ -44,7 +44,7 @@ export function converse(criu: string, { request, quiet, inherit = [], notified 
       } catch (error) {
         failure ??= error;
       }
-      acknowledge(ours, failure === undefined);
+      send(ours, encodeAcknowledgement(failure === undefined));
     }
   } catch (error) {
     // A signal that has ended the wait for the answer does not end the next one too.
@@ -67,12 +67,22 @@ function end(criu: number): void {
   }
 }
 
-function acknowledge(socket: number, success: boolean): void {
+/** A criu that has ended already is told by the next receive(): it closes the socket before or after it is written to. */
+function send(socket: number, message: Uint8Array): void {
   try {
-    host.write(socket, bytes(encodeAcknowledgement(success)));
+    host.write(socket, bytes(message));
   } catch (error) {
-    // Its last notification may not be waited for.
     if (!host.isErrno(error, "EPIPE", "ECONNRESET")) throw error;
+  }
+}
+
+/** @returns undefined when criu has closed its end, with or without having read what was sent (unix(7): ECONNRESET) */
+function receive(socket: number): ReturnType<typeof host.receivePacket> {
+  try {
+    return host.receivePacket(socket);
+  } catch (error) {
+    if (host.isErrno(error, "ECONNRESET")) return undefined;
+    throw error;
   }
 }
 
