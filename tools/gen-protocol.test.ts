@@ -102,7 +102,7 @@ const USES: readonly (readonly [contract: string, name: string, user: string])[]
   ["messages.ts", "  cgroup:", "src/runtime/plan/compile/cgroups.ts"],
   ["plan.ts", "operations:", "src/runtime/plan/wire.ts"],
   ["page.ts", "  cgroups:", "src/runtime/execute/progress.ts"],
-  ["trace-area.ts", "  cloned:", "src/runtime/trace/helper.ts"],
+  ["page.ts", "  cloned:", "src/runtime/trace/helper.ts"],
   ["monitor.ts", "  executable:", "src/runtime/execute/monitor.ts"],
   ["exit-record.ts", "startedMs?:", "src/runtime/execute/exit-record.ts"],
   ["prepared.ts", "  mqueue:", "src/runtime/execute/head-start/hint.ts"],
@@ -115,12 +115,14 @@ describe("the runtime in TypeScript", () => {
     const host = ts.createCompilerHost({ ...options, incremental: false });
     const { getSourceFile } = host;
     host.getSourceFile = (path, target, ...rest) => {
-      const change = USES.find(([contract]) => resolve(path) === resolve("src/shared/protocol", contract));
-      if (change === undefined) return getSourceFile(path, target, ...rest);
-      const [, name] = change;
-      const text = readFileSync(path, "utf8");
-      expect(text).toContain(name);
-      return ts.createSourceFile(path, text.replace(name, name.replace(/\w/, "other$&")), target);
+      const names = USES.flatMap(([contract, name]) => (resolve(path) === resolve("src/shared/protocol", contract) ? [name] : []));
+      if (names.length === 0) return getSourceFile(path, target, ...rest);
+      let text = readFileSync(path, "utf8");
+      for (const name of names) {
+        expect(text).toContain(name);
+        text = text.replace(name, name.replace(/\w/, "other$&"));
+      }
+      return ts.createSourceFile(path, text, target);
     };
     const users = USES.map(([, , user]) => user);
     const { tsBuildInfoFile: _, ...checked } = options;

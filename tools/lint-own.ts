@@ -1,5 +1,5 @@
 /**
- * In the upper half (node, engine, executor, runtd) files and directories below the program's own are reached by src/node/write.ts, src/executor/own/file.ts and tree.ts, which follow no link,
+ * In the upper half (node, engine, executor, runtd) files and directories below the program's own are reached by src/node/write.ts and src/executor/own/file.ts, which follow no link,
  * wait for no FIFO and empty no mount (docs/engine/identity.md). Every other call with a name, and every signal, is listed with the reason why it does no harm. A call that is
  * not in the list fails, and so does an entry without a call.
  *

@@ -1,4 +1,4 @@
-/* What a log pump tells others: who it is, and how much it has written and dropped. JSON with the names of src/shared/protocol/log.ts. */
+/* What a log pump tells others: who it is, and how much it has written and dropped. JSON with the names of src/shared/protocol/exit-record.ts. */
 #ifndef RUNT_LOG_COUNTS_H
 #define RUNT_LOG_COUNTS_H
 #include "log_pump.h"

@@ -2,13 +2,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ExitRecord } from "../shared/protocol/index.ts";
 import type { Directory } from "./directory.ts";
-import { ExecutorError, RuntimeError } from "./errors.ts";
-import { launchError } from "./launch/failure.ts";
+import { ExecutorError, launchError, RuntimeError } from "./errors.ts";
 import { finalState, runningState } from "./outcome.ts";
 import type { OwnCgroup } from "./own-cgroup.ts";
-import { isOfAnotherBoot } from "./process/boot.ts";
 import { KILL_BOUND_MS } from "./process/end-cgroup.ts";
-import { isAlive } from "./process/procfs.ts";
+import { isAlive, isOfAnotherBoot } from "./process/procfs.ts";
 import { abandon, initOf, monitorLives, readRecord } from "./record.ts";
 import type { Runtime } from "./runtime/client.ts";
 import type { CheckedPlan } from "./shutdown.ts";

@@ -2,7 +2,18 @@
  * What an executor has on disk: STATEDIR/ID/{executor.json,config.json,record.json,started.json,stdin,stdout,stderr}; the runtime's state is in STATEDIR/@runtime. With a
  * directory in memory all of this is there, and STATEDIR/ID is a symbolic link to it.
  */
-import { existsSync, mkdtempSync, readdirSync, readlinkSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { writeAtomically } from "../node/index.ts";
 import { type ExitRecord, type LogCounts, type ProcessId, START_FIFO } from "../shared/protocol/index.ts";
@@ -10,13 +21,9 @@ import { exactJson } from "../shared/text/index.ts";
 import { ExecutorError } from "./errors.ts";
 import { checkId } from "./launch/check.ts";
 import type { StreamName } from "./launch/stdio.ts";
-import { readLogCounts } from "./log-counts.ts";
-import { makeDirectories } from "./make-directory.ts";
-import { removeOwnTree } from "./own/tree.ts";
-import { isOfAnotherBoot, thisBoot } from "./process/boot.ts";
-import { isAlive, processStat } from "./process/procfs.ts";
-import { isProcess, parseState, readRecord } from "./record.ts";
-import { readStateFile } from "./state-file.ts";
+import { removeOwnTree } from "./own/file.ts";
+import { isAlive, isOfAnotherBoot, processStat, thisBoot } from "./process/procfs.ts";
+import { isProcess, parseState, readLogCounts, readRecord, readStateFile } from "./record.ts";
 import { checkProtocol, PROTOCOL, type Protocol } from "./version.ts";
 
 /** executor.json: what a supervisor that comes later has to know. */
@@ -275,4 +282,29 @@ let own: ProcessId | undefined;
 function ownProcess(): ProcessId {
   own ??= { pid: process.pid, startTicks: processStat(process.pid)?.startTicks ?? "0" };
   return own;
+}
+
+/**
+ * mkdir -p with an end: Node's own recursive mkdirSync repeats for ever where a directory exists and nothing can be made in it (ENOENT), as in /proc.
+ * What is missing is made with this mode. @throws the error of mkdir(2), for the directory that cannot be made; ENOTDIR: something else has the name
+ */
+export function makeDirectories(path: string, mode = 0o777): void {
+  const missing: string[] = [];
+  for (let at = path; !isThere(at); at = dirname(at)) missing.unshift(at);
+  for (const directory of missing) {
+    try {
+      mkdirSync(directory, { mode });
+    } catch (error) {
+      // Another process has made it meanwhile.
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    }
+  }
+}
+
+/** @throws Error ENOTDIR */
+function isThere(path: string): boolean {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return false;
+  if (found.isDirectory()) return true;
+  throw Object.assign(new Error(`ENOTDIR: not a directory, mkdir '${path}'`), { code: "ENOTDIR", path });
 }

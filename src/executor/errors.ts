@@ -1,6 +1,4 @@
 /** What the library throws: a stable code, and the facts. */
-import type { RuntimeErrorCode } from "./runtime/codes.ts";
-
 export type ExecutorErrorCode =
   /** An id, a signal, a limit, a stdio setting or another argument cannot be. Nothing has been done. */
   | "invalid-argument"
@@ -99,3 +97,38 @@ export class ProgramError extends RuntimeError {
     this.shellStatus = reason === "not-found" || reason === "interpreter-missing" ? 127 : 126;
   }
 }
+
+/** A ProgramError stays what it is: it is the same for launch and exec. */
+export function launchError(error: unknown): unknown {
+  if (!(error instanceof RuntimeError) || error instanceof ProgramError) return error;
+  return new ExecutorError("launch-failed", error.message, { code: error.code, pointer: error.pointer }, error);
+}
+
+/** The error codes of `runt` (the field `code` of a line of its JSON log). A newer one may know more. */
+export type RuntimeErrorCode =
+  | "usage"
+  | "unknown-command"
+  | "config-read"
+  | "config-syntax"
+  | "config-schema"
+  | "config-invalid"
+  | "not-supported"
+  | "id-invalid"
+  | "id-exists"
+  | "id-unknown"
+  | "state-unreadable"
+  | "state-version"
+  | "state-moved"
+  | "state-root"
+  | "wrong-status"
+  | "cgroup"
+  | "resctrl"
+  | "criu"
+  | "hook"
+  | "operation"
+  | "program-not-runnable"
+  | "host-facts"
+  | "plan-changed"
+  | "internal"
+  | "unknown"
+  | (string & {});

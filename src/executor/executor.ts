@@ -9,10 +9,10 @@ import { checkExec, checkSpawn, type ExecRequest, type ExecResult, type ProgramR
 import type { LaunchCommand, Resources, TerminalSize } from "./launch/command.ts";
 import { changedResources } from "./launch/resources.ts";
 import { type Adoption, adoptAll, type ExecutorEntry, listExecutors } from "./list.ts";
-import { type LogUse, useOf } from "./log-counts.ts";
 import { OwnCgroup } from "./own-cgroup.ts";
-import { ageOf } from "./process/age.ts";
 import { cgroupVersion } from "./process/cgroups.ts";
+import { ageOf } from "./process/table.ts";
+import { type LogUse, useOf } from "./record.ts";
 import { Runtime } from "./runtime/client.ts";
 import { checkShape, KIND } from "./shape.ts";
 import { checkPlan } from "./shutdown.ts";

@@ -4,6 +4,8 @@
  */
 
 export { CAPABILITIES } from "../shared/linux/index.ts";
+export { makeDirectories } from "./directory.ts";
+export type { RuntimeErrorCode } from "./errors.ts";
 export { ExecutorError, type ExecutorErrorCode, ProgramError, type ProgramFailure, RuntimeError } from "./errors.ts";
 export type { ExecHandle } from "./exec/handle.ts";
 export type {
@@ -21,19 +23,17 @@ export { Fence, type FenceOptions } from "./fence/fence.ts";
 export { slicePath } from "./launch/cgroup-place.ts";
 export type * from "./launch/command.ts";
 export { type LaunchContext, type OciConfig, toConfig } from "./launch/config.ts";
-export { resolveInRoot } from "./launch/in-root.ts";
+export { keepSpareFifos } from "./launch/fifos.ts";
 export type { HostRights } from "./launch/privileged.ts";
-export { keepSpareFifos } from "./launch/spare-fifos.ts";
 export type { User } from "./launch/user.ts";
+export { resolveInRoot } from "./launch/user.ts";
 export type { Adoption, ExecutorEntry } from "./list.ts";
-export type { LogUse } from "./log-counts.ts";
-export { makeDirectories } from "./make-directory.ts";
 export { cgroupVersion, type Hierarchy, hierarchies } from "./process/cgroups.ts";
 export { endCgroups, occupantsOf, type Place, placesOf } from "./process/end-cgroup.ts";
 export type { ProcessUse } from "./process/table.ts";
 export * from "./profile.ts";
+export type { LogUse } from "./record.ts";
 export { Runtime, type RuntimeOptions } from "./runtime/client.ts";
-export type { RuntimeErrorCode } from "./runtime/codes.ts";
 export { candidates, locateRuntime } from "./runtime/locate.ts";
 export type * from "./runtime/types.ts";
 export { signalName, signalNumber } from "./signals.ts";

@@ -6,7 +6,7 @@ import { Directory } from "./directory.ts";
 import { ExecutorError } from "./errors.ts";
 import { isId } from "./launch/check.ts";
 import { finalState, runningState } from "./outcome.ts";
-import { freezerFile, isFrozen } from "./process/paused.ts";
+import { freezerFile, isFrozen } from "./process/cgroups.ts";
 import { isAlive } from "./process/procfs.ts";
 import { initOf, monitorLives } from "./record.ts";
 import type { ExecutorState, ProcessState } from "./types.ts";

@@ -3,15 +3,14 @@
 import { closeSync, openSync } from "node:fs";
 import type { Container } from "./container.ts";
 import { type Description, Directory } from "./directory.ts";
-import { aborted, ExecutorError } from "./errors.ts";
+import { aborted, ExecutorError, launchError } from "./errors.ts";
 import { processIn, rootfsOf } from "./launch/bundle.ts";
 import { isSlice } from "./launch/cgroup-place.ts";
 import { checkCommand } from "./launch/check.ts";
 import type { LaunchCommand, OciProcess } from "./launch/command.ts";
 import { type OciConfig, toConfig } from "./launch/config.ts";
-import { launchError } from "./launch/failure.ts";
+import { takeFifos } from "./launch/fifos.ts";
 import { hostRights } from "./launch/privileged.ts";
-import { takeFifos } from "./launch/spare-fifos.ts";
 import { fifosOf, type OpenStdio, openStdio, pipePath, pipesOf, sizePath } from "./launch/stdio.ts";
 import { findUser } from "./launch/user.ts";
 import { runningState } from "./outcome.ts";

@@ -1,7 +1,7 @@
 /** Exit record -> the state of the process. */
 import { SIGNALS } from "../shared/linux/index.ts";
 import type { ExitRecord } from "../shared/protocol/index.ts";
-import { isOfAnotherBoot } from "./process/boot.ts";
+import { isOfAnotherBoot } from "./process/procfs.ts";
 import type { ProcessState, UnknownCause } from "./types.ts";
 
 const WORDS: Readonly<Record<UnknownCause, string>> = {

@@ -1,11 +1,10 @@
 /** The exit record that `runt create` and `runt run --detach` write with --exit-record: reading it, and keeping it from being begun. */
 import { linkSync, unlinkSync } from "node:fs";
 import { writeOwnFile } from "../node/index.ts";
-import { EXIT_PHASE, EXIT_RECORD_SCHEMA, type ExitRecord, type ProcessId } from "../shared/protocol/index.ts";
+import { EXIT_PHASE, EXIT_RECORD_SCHEMA, type ExitRecord, type LogCounts, type ProcessId } from "../shared/protocol/index.ts";
 import { ExecutorError } from "./errors.ts";
-import { thisBoot } from "./process/boot.ts";
-import { isAlive, type ProcessIdentity } from "./process/procfs.ts";
-import { readStateFile } from "./state-file.ts";
+import { readOwnFile } from "./own/file.ts";
+import { isAlive, type ProcessIdentity, thisBoot } from "./process/procfs.ts";
 
 const PHASES: ReadonlySet<unknown> = new Set(Object.values(EXIT_PHASE));
 
@@ -73,4 +72,48 @@ export function monitorLives({ monitor, bootId }: ExitRecord): boolean {
 /** init, as the record of a container that was made has it. */
 export function initOf({ pid = 0, startTicks = "0", bootId }: ExitRecord): ProcessIdentity {
   return { pid, startTicks, bootId };
+}
+
+/** Errors that say what is at the path. Others, such as EMFILE, say nothing about the file, which must not count as lost. */
+const DAMAGE = ["ENODEV", "ENOTDIR", "ENXIO"];
+
+/** undefined: there is no such file. @throws ExecutorError state-unreadable: what is there is no file of ours; the other errors of open(2) and read(2) */
+export function readStateFile(path: string): string | undefined {
+  try {
+    return readOwnFile(path).toString();
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return undefined;
+    if (DAMAGE.includes(code)) throw new ExecutorError("state-unreadable", `${path}: ${code}`, { path }, error);
+    throw error;
+  }
+}
+
+/** What went into the log and what did not, about a second old while the container runs. */
+export interface LogUse {
+  readonly lines: number;
+  readonly bytes: number;
+  readonly droppedLines: number;
+  readonly droppedBytes: number;
+}
+
+/**
+ * undefined: there is no log, no counts yet, or what is there are none. The file is overwritten in place, so a read may see half of a write: then the next read
+ * shows more.
+ */
+export function readLogCounts(record: string): LogCounts | undefined {
+  try {
+    const counts: unknown = JSON.parse(readStateFile(`${record}.log`) ?? "null");
+    return isProcess(counts) ? (counts as LogCounts) : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError || (error instanceof ExecutorError && error.code === "state-unreadable")) return undefined;
+    throw error;
+  }
+}
+
+/** Without what the pump keeps for itself. */
+export function useOf(counts: LogCounts | undefined): LogUse | undefined {
+  if (counts === undefined) return undefined;
+  const { lines, bytes, droppedLines, droppedBytes } = counts;
+  return { lines, bytes, droppedLines, droppedBytes };
 }

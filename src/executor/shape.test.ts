@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ExecutorError } from "./errors.ts";
-import { checkOptions } from "./launch/options.ts";
+import { checkOptions } from "./launch/check.ts";
 
 const problemOf = (command: unknown): string => {
   try {

@@ -6,7 +6,7 @@ import { ExecutorError } from "./errors.ts";
 import type { LaunchCommand } from "./launch/command.ts";
 import type { StreamName } from "./launch/stdio.ts";
 import { type Made, makeContainer, prepare, programOf } from "./making.ts";
-import { freezerFile, isFrozen } from "./process/paused.ts";
+import { freezerFile, isFrozen } from "./process/cgroups.ts";
 import { isAlive } from "./process/procfs.ts";
 import { type CheckedPlan, shutDown } from "./shutdown.ts";
 import type { Streams } from "./streams.ts";

@@ -6,9 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { Fence } from "../../src/executor/index.ts";
-import { thisBoot } from "../../src/executor/process/boot.ts";
 import { groupingHierarchy } from "../../src/executor/process/cgroups.ts";
-import { processStat } from "../../src/executor/process/procfs.ts";
+import { processStat, thisBoot } from "../../src/executor/process/procfs.ts";
 import { CGROUP_PARENT } from "../support/leaks.ts";
 
 const DAY_MS = 86_400_000;

@@ -197,16 +197,13 @@ export const OWN_CALLS: Allowed = {
     "chmodSync(level)": KERNEL,
     "process.kill(pid)": "a process that is in the fence's cgroup, which is frozen",
   },
-  "src/executor/fence/freeze.ts": {
-    "writeFileSync(join(directory, file))": KERNEL,
-  },
   "src/executor/making.ts": {
     "openSync(`/proc/${pid}/ns/${FILES[type]}`)": KERNEL,
   },
   "src/executor/launch/privileged.ts": {
     'readFileSync("/proc/self/status")': KERNEL,
   },
-  "src/executor/launch/spare-fifos.ts": {
+  "src/executor/launch/fifos.ts": {
     "renameSync(spare, path)": "a directory of this process: its name has pid and start time, and it is moved away before it is removed",
     "renameSync(this.#directory, ended)":
       "a directory of this process: its name has pid and start time, and it is moved away before it is removed",
@@ -221,12 +218,7 @@ export const OWN_CALLS: Allowed = {
   "src/executor/own/file.ts": {
     "readFileSync(fd)": "this is the checked way",
     "openSync(path)": "this is the checked way",
-  },
-  "src/executor/own/tree.ts": {
     "rmSync(path)": "this is the checked way",
-  },
-  "src/executor/process/boot.ts": {
-    'readFileSync("/proc/sys/kernel/random/boot_id")': KERNEL,
   },
   "src/executor/process/cgroups.ts": {
     'readFileSync("/proc/self/mountinfo")': KERNEL,
@@ -238,8 +230,10 @@ export const OWN_CALLS: Allowed = {
   "src/executor/process/end-cgroup.ts": {
     "process.kill(pid)": "it is in the cgroup by procfs, right before",
     "writeFileSync(path)": KERNEL,
+    "writeFileSync(join(directory, file))": KERNEL,
   },
   "src/executor/process/procfs.ts": {
+    'readFileSync("/proc/sys/kernel/random/boot_id")': KERNEL,
     "readFileSync(`/proc/${pid}/${name}`)": KERNEL,
   },
   "src/executor/profile.ts": {

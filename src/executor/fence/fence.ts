@@ -9,11 +9,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Directory } from "../directory.ts";
 import { ExecutorError } from "../errors.ts";
 import { idsIn } from "../list.ts";
-import { readLogCounts } from "../log-counts.ts";
 import { directoryOfProcess, groupingHierarchy, processesIn } from "../process/cgroups.ts";
+import { freeze, thaw } from "../process/end-cgroup.ts";
 import { isAlive, type ProcessIdentity, processStat } from "../process/procfs.ts";
-import { readRecord } from "../record.ts";
-import { freeze, thaw } from "./freeze.ts";
+import { readLogCounts, readRecord } from "../record.ts";
 
 export interface FenceOptions {
   /** Path of a cgroup below which the fence makes its own: "effects/KEY.NAME" and "monitors". */

@@ -1,14 +1,14 @@
 /** What can be known to be wrong before anything is done. */
 import { statSync } from "node:fs";
 import { isAbsolute } from "node:path";
+import { CAPABILITIES } from "../../shared/linux/index.ts";
 import { LOG_FILES_MAX, LOG_SIZE_MIN } from "../../shared/protocol/index.ts";
 import { ExecutorError } from "../errors.ts";
 import { DEFAULT_NAMESPACES, hostCapabilities } from "../profile.ts";
+import { checkShape, KIND } from "../shape.ts";
 import { processIn, rootfsOf } from "./bundle.ts";
-import { checkCapabilities } from "./capabilities.ts";
 import { isSlice } from "./cgroup-place.ts";
-import type { LaunchCommand, NamespaceMode, Stdio, StdioSet } from "./command.ts";
-import { checkOptions } from "./options.ts";
+import type { CommandLaunch, ConfigLaunch, LaunchCommand, NamespaceMode, ProcessLaunch, Stdio, StdioSet } from "./command.ts";
 import { checkResources } from "./resources.ts";
 import { checkSize } from "./size.ts";
 
@@ -94,4 +94,94 @@ function checkLog({ log, stdout, stderr }: StdioSet, refuse: (field: string, rea
   if (!isAbsolute(path)) refuse("stdio.log.path", `${path} is not absolute`);
   if (!Number.isSafeInteger(maxBytes) || maxBytes < LOG_SIZE_MIN) refuse("stdio.log.maxBytes", `${maxBytes}: use ${LOG_SIZE_MIN} or more`);
   if (!Number.isInteger(files) || files < 1 || files > LOG_FILES_MAX) refuse("stdio.log.files", `${files}: use 1 to ${LOG_FILES_MAX}`);
+}
+
+type Sets = Readonly<Record<string, unknown>>;
+
+/**
+ * The kernel knows capabilities by numbers only, so that a name it has no number for would vanish. Every name in `capabilities`, or in process.capabilities of an OCI process, is one of `allowed`, as it is written there.
+ * @throws ExecutorError invalid-argument, which names the word; `details` have `name`, `field` and `allowed`
+ */
+export function checkCapabilities(command: LaunchCommand, allowed: readonly string[] = CAPABILITIES): void {
+  const process = processIn(command);
+  const field = process === undefined ? "capabilities" : "process.capabilities";
+  const given = process === undefined ? (command as CommandLaunch).capabilities : process["capabilities"];
+  if (given === undefined || given === null) return;
+  if (Array.isArray(given)) checkNames(field, given, allowed);
+  else for (const [set, names] of Object.entries(given as Sets)) checkNames(`${field}.${set}`, names, allowed);
+}
+
+function checkNames(field: string, names: unknown, allowed: readonly string[]): void {
+  if (names === undefined) return;
+  if (!Array.isArray(names)) throw refused(field, names, "is no list of names", allowed);
+  for (const name of names) {
+    if (typeof name !== "string") throw refused(field, name, "is no name", allowed);
+    if (!allowed.includes(name)) throw refused(field, name, reasonOf(name), allowed);
+  }
+}
+
+function reasonOf(name: string): string {
+  const upper = name.toUpperCase();
+  const meant = upper.startsWith("CAP_") ? upper : `CAP_${upper}`;
+  if (meant !== name && (CAPABILITIES as readonly string[]).includes(meant)) return `is no capability: use ${meant}`;
+  return (CAPABILITIES as readonly string[]).includes(name) ? "is no capability of this kernel" : "is no capability";
+}
+
+function refused(field: string, name: unknown, reason: string, allowed: readonly string[]): ExecutorError {
+  return new ExecutorError("invalid-argument", `${field}: ${JSON.stringify(name)} ${reason}`, { field, name, allowed });
+}
+
+/** The options of the three forms of a launch, with the kind of each. */
+type Kinds<Launch> = Readonly<Record<keyof Launch, (typeof KIND)[keyof typeof KIND]>>;
+
+const CONFIG = {
+  config: KIND.object,
+  bundle: KIND.text,
+  mounts: KIND.objects,
+  namespaces: KIND.object,
+  userNamespace: KIND.text,
+  sandbox: KIND.text,
+  resources: KIND.object,
+  stdio: KIND.object,
+  pty: KIND.objectOrFlag,
+  annotations: KIND.textsByName,
+  cgroupParent: KIND.text,
+} as const satisfies Kinds<ConfigLaunch>;
+
+const { config: _config, bundle: _bundle, ...shared } = CONFIG;
+
+const PROCESS = {
+  ...shared,
+  process: KIND.object,
+  rootfs: KIND.text,
+  readonlyRootfs: KIND.flag,
+  hostname: KIND.text,
+  devices: KIND.objects,
+  privileged: KIND.flag,
+  unmasked: KIND.flag,
+  seccomp: KIND.object,
+} as const satisfies Kinds<ProcessLaunch>;
+
+const { process: _process, ...common } = PROCESS;
+
+const COMMAND = {
+  ...common,
+  cmd: KIND.text,
+  args: KIND.texts,
+  env: KIND.textsByName,
+  user: KIND.text,
+  additionalGids: KIND.numbers,
+  cwd: KIND.text,
+  capabilities: KIND.objectOrTexts,
+  rlimits: KIND.objects,
+  noNewPrivileges: KIND.flag,
+  oomScoreAdj: KIND.number,
+} as const satisfies Kinds<CommandLaunch>;
+
+/** @throws ExecutorError invalid-argument, with the name of the option in `details.field` */
+export function checkOptions(command: LaunchCommand): void {
+  const given = Object(command) as object;
+  if ("config" in given) checkShape("launch", command, CONFIG, ["bundle"]);
+  else if ("process" in given) checkShape("launch", command, PROCESS, ["rootfs"]);
+  else checkShape("launch", command, COMMAND, ["rootfs", "cmd"]);
 }

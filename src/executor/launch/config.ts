@@ -2,8 +2,8 @@
 import { ExecutorError } from "../errors.ts";
 import * as profile from "../profile.ts";
 import { completeConfig } from "./bundle.ts";
-import { checkCapabilities } from "./capabilities.ts";
 import { cgroupsPathOf } from "./cgroup-place.ts";
+import { checkCapabilities } from "./check.ts";
 import type { Capabilities, CommandLaunch, Device, LaunchCommand, Mount, NamespaceMode, OciObject, ProcessLaunch } from "./command.ts";
 import type { HostRights } from "./privileged.ts";
 import { ociResources } from "./resources.ts";

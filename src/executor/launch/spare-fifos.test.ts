@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { keepSpareFifos, takeFifos } from "./spare-fifos.ts";
+import { keepSpareFifos, takeFifos } from "./fifos.ts";
 
 let directory: string;
 let end: () => void;

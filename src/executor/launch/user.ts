@@ -1,9 +1,9 @@
 /** A user by name or number, as the container's own passwd and group files have it (no NSS). */
-import { closeSync, readFileSync } from "node:fs";
+import { closeSync, lstatSync, readFileSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
 import { parseAccounts } from "../../shared/text/index.ts";
 import { ExecutorError } from "../errors.ts";
 import { openOwnFile } from "../own/file.ts";
-import { resolveInRoot } from "./in-root.ts";
 
 export interface User {
   readonly uid: number;
@@ -63,4 +63,37 @@ function unknown(kind: "user" | "group", name: string, rootfs: string): Executor
   return new ExecutorError("user-unknown", `no ${kind} ${JSON.stringify(name)} in ${rootfs}/etc/${kind === "user" ? "passwd" : "group"}`, {
     [kind]: name,
   });
+}
+
+const MOST_LINKS = 40;
+
+/**
+ * A path of the container as a path of the host, for reading before the container runs: links do not lead out of the root.
+ * As openat2(2) with RESOLVE_IN_ROOT would: `..` stays below the root, absolute links start at it. Undefined when there is no such file. Who can
+ * change the directory meanwhile decides what is read from it anyway; it is only ever read as text.
+ */
+export function resolveInRoot(root: string, path: string): string | undefined {
+  const pending = path.split("/");
+  const done: string[] = [];
+  let links = 0;
+  while (pending.length > 0) {
+    const part = pending.shift()!;
+    if (part === "" || part === ".") continue;
+    if (part === "..") {
+      done.pop();
+      continue;
+    }
+    const here = join(root, ...done, part);
+    const found = lstatSync(here, { throwIfNoEntry: false });
+    if (found === undefined) return undefined;
+    if (!found.isSymbolicLink()) {
+      done.push(part);
+      continue;
+    }
+    if (++links > MOST_LINKS) return undefined;
+    const target = readlinkSync(here);
+    if (target.startsWith("/")) done.length = 0;
+    pending.unshift(...target.split("/"));
+  }
+  return join(root, ...done);
 }

@@ -12,9 +12,11 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  rmSync,
   type Stats,
   writeSync,
 } from "node:fs";
+import { mountsIn } from "../../node/index.ts";
 import { ExecutorError } from "../errors.ts";
 
 const { O_CREAT, O_DIRECTORY, O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
@@ -110,4 +112,19 @@ function openChecked(path: string, flags: number, isRight: (found: Stats) => boo
   if (isRight(found)) return fd;
   closeSync(fd);
   throw new ExecutorError("state-unreadable", `${path} is ${otherwise}`, { path });
+}
+
+/**
+ * Removes a directory of this program's with all that is in it. Links are removed themselves, and nothing is removed of what is mounted there.
+ * Succeeds if it does not exist. @throws ExecutorError stuck: something is mounted there; the errors of the system calls
+ */
+export function removeOwnTree(path: string): void {
+  refuseMounts(path);
+  rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
+}
+
+/** To be called before what is in a directory is removed: whoever has mounted something there would lose its content. @throws ExecutorError stuck */
+export function refuseMounts(path: string): void {
+  const [mount] = mountsIn(path);
+  if (mount !== undefined) throw new ExecutorError("stuck", `something is mounted at ${mount}, so that ${path} is not removed`, { mount });
 }

@@ -1,6 +1,5 @@
 /** What /proc says of processes. A pid means nothing without the time its process was started (start ticks). */
 import { readFileSync } from "node:fs";
-import { isOfAnotherBoot } from "./boot.ts";
 
 export interface ProcessStat {
   readonly pid: number;
@@ -52,4 +51,17 @@ export function isAlive({ pid, startTicks, bootId }: ProcessIdentity): boolean {
   if (isOfAnotherBoot(bootId)) return false;
   const found = processStat(pid);
   return found !== undefined && found.startTicks === startTicks && found.state !== "Z" && found.state !== "X";
+}
+
+let known: string | undefined;
+
+/** Which boot of the host this is: a pid and its start ticks are of one boot (random(4)). */
+export function thisBoot(): string {
+  known ??= readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+  return known;
+}
+
+/** Records of an older library do not say it: they are taken to be of this boot. */
+export function isOfAnotherBoot(bootId: string | undefined): boolean {
+  return bootId !== undefined && bootId !== thisBoot();
 }

@@ -1,4 +1,7 @@
 /** Every process of a container with what it uses; CPU shares are between this look and the one before. */
+
+import { uptime } from "node:os";
+import type { ProcessState } from "../types.ts";
 import { processStat, readProc } from "./procfs.ts";
 
 /** sysconf(_SC_CLK_TCK) and (_SC_PAGESIZE): fixed on x86-64, and what Linux shows to user space on arm64. */
@@ -56,4 +59,16 @@ function share(before: Look, after: Look): NonNullable<ProcessUse["cpu"]> {
   const userPercent = ((after.userTicks - before.userTicks) / ticks) * 100;
   const systemPercent = ((after.systemTicks - before.systemTicks) / ticks) * 100;
   return { userPercent, systemPercent, totalPercent: userPercent + systemPercent };
+}
+
+const MS_PER_TICK = 1000 / TICKS_PER_SECOND;
+
+/**
+ * How many milliseconds a program has run, independent of changes of the wall clock. Its start was recorded by the clock of the wall; that of its first process, which is not later, is counted by the kernel since the boot.
+ * Where the two do not fit, the clock was set since.
+ */
+export function ageOf({ startedMs, startTicks }: Pick<ProcessState, "startedMs" | "startTicks">): number {
+  const most = Math.max(0, uptime() * 1000 - Number(startTicks) * MS_PER_TICK);
+  const told = Date.now() - startedMs;
+  return told > 0 && told < most ? told : most;
 }

@@ -1,4 +1,4 @@
-/** The helper's times: memory that it stores into while it executes the plan (src/shared/protocol/trace-area.ts), and the spans they make. */
+/** The helper's times: memory that it stores into while it executes the plan (src/shared/protocol/page.ts), and the spans they make. */
 import { TRACE_ENTRY, TRACE_ENTRY_WORDS, TRACE_HEAD, TRACE_HEAD_WORDS, UNTIMED } from "../../shared/protocol/index.ts";
 import { describeOperation, type Op, type Plan } from "../plan/index.ts";
 import type { Instant, Span } from "./events.ts";

@@ -7,7 +7,7 @@ const ROWS = "test/engine/rows.test.ts";
 const METADATA = "test/engine/metadata.test.ts";
 const INTERFACE = "test/engine/interface.test.ts";
 const NAMESPACES = "test/engine/shared-namespaces.test.ts";
-const KILL_TOGETHER = "src/executor/runtime/kill-together.test.ts";
+const KILL_TOGETHER = "src/executor/shutdown.test.ts";
 const LIMITS = "test/engine/task-limits.test.ts";
 
 export const HOST_MUTANTS: readonly Mutant[] = [
@@ -271,7 +271,7 @@ export const HOST_MUTANTS: readonly Mutant[] = [
   {
     id: "E76b",
     fault: "a signal that one container does not get is an error of all that get it",
-    file: "src/executor/runtime/kill-together.ts",
+    file: "src/executor/shutdown.ts",
     from: "return shared.done.catch(() => runtime.kill(id, signal));",
     to: "return shared.done;",
     test: KILL_TOGETHER,
@@ -279,7 +279,7 @@ export const HOST_MUTANTS: readonly Mutant[] = [
   {
     id: "E76c",
     fault: "of two signals at the same time both containers get the first",
-    file: "src/executor/runtime/kill-together.ts",
+    file: "src/executor/shutdown.ts",
     from: "runtime.root ?? null, signal]",
     to: "runtime.root ?? null]",
     test: KILL_TOGETHER,

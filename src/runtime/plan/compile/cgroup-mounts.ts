@@ -10,8 +10,7 @@ import { CREATE, NO_SLOT } from "../../../shared/protocol/index.ts";
 import { type CgroupMount, cgroup2OptionProblem } from "../../config/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import type { CgroupMountSource } from "../input.ts";
-import { attributes, NO_ATTRIBUTES } from "./attributes.ts";
-import { contextData } from "./mount-label.ts";
+import { attributes, contextData, NO_ATTRIBUTES } from "./attributes.ts";
 import type { Scope } from "./scope.ts";
 
 const SAFE = MOUNT_ATTR.NOSUID | MOUNT_ATTR.NODEV | MOUNT_ATTR.NOEXEC;

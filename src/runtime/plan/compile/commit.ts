@@ -1,7 +1,7 @@
 import { MESSAGES } from "../../../shared/protocol/index.ts";
 import type { Invocation } from "../input.ts";
 import type { Builder } from "./builder.ts";
-import { addRlimits } from "./rlimits.ts";
+import { addRlimits } from "./process.ts";
 import type { Scope } from "./scope.ts";
 import { addEarlyFilter, addFilterHandOver, addFilterPreparation } from "./seccomp.ts";
 

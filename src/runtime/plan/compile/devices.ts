@@ -2,9 +2,8 @@ import { MOUNT_ATTR } from "../../../shared/linux/index.ts";
 import { CREATE, NO_SLOT, type OpArgs, SLOT } from "../../../shared/protocol/index.ts";
 import type { DeviceNode } from "../../config/index.ts";
 import { cleanPath } from "../../spec/index.ts";
-import { NO_ATTRIBUTES } from "./attributes.ts";
+import { addSeals, NO_ATTRIBUTES } from "./attributes.ts";
 import type { Scope } from "./scope.ts";
-import { addSeals } from "./seal.ts";
 import { DEVICE_TYPE, openedDevice } from "./sources.ts";
 
 /** It takes the place of what is there: /dev/ptmx of another devpts would open terminals that the container does not have. */

@@ -8,14 +8,12 @@ import { MESSAGES, NO_SLOT, type OpArgs, PLAN_VERSION, SLOT } from "../../../sha
 import type { ContainerConfig, MemoryPolicy, NamespaceType, ProcessConfig, SeccompFilter } from "../../config/index.ts";
 import type { CgroupJoin, CompileHost, GroupPlace, Invocation, UnitJoin } from "../input.ts";
 import type { Plan } from "../plan.ts";
-import { BARE_CONFIG } from "./bare-config.ts";
 import { type Builder, createBuilder } from "./builder.ts";
+import { addResctrlJoin } from "./cgroups.ts";
 import { addPidfd } from "./commit.ts";
 import { addKeyring } from "./labels.ts";
-import { addExecve, addProcess } from "./process.ts";
-import { addResctrlJoin } from "./resctrl.ts";
-import { addRlimits } from "./rlimits.ts";
-import { createScope, type Scope } from "./scope.ts";
+import { addExecve, addProcess, addRlimits } from "./process.ts";
+import { BARE_CONFIG, createScope, type Scope } from "./scope.ts";
 import { addFilterHandOver } from "./seccomp.ts";
 
 export interface ExecInput {

@@ -9,9 +9,8 @@ import type { BindMount } from "../../config/index.ts";
 import type { CompileHost } from "../input.ts";
 import type { Plan } from "../plan.ts";
 import { attributes } from "./attributes.ts";
-import { BARE_CONFIG } from "./bare-config.ts";
 import { createBuilder } from "./builder.ts";
-import { createScope, type Scope } from "./scope.ts";
+import { BARE_CONFIG, createScope, type Scope } from "./scope.ts";
 import { openSources } from "./sources.ts";
 
 export interface MountsInput {

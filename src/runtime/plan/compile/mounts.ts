@@ -2,11 +2,9 @@
 
 import { CREATE } from "../../../shared/protocol/index.ts";
 import type { BindMount, FilesystemMount, MountConfig, RemountMount } from "../../config/index.ts";
-import { attributes, NO_ATTRIBUTES } from "./attributes.ts";
+import { attributes, contextData, NO_ATTRIBUTES, unsealedAttributes, unsealedFlags } from "./attributes.ts";
 import { addCgroupMount } from "./cgroup-mounts.ts";
-import { contextData } from "./mount-label.ts";
 import type { Scope } from "./scope.ts";
-import { unsealedAttributes, unsealedFlags } from "./seal.ts";
 import { openBind } from "./sources.ts";
 
 export function addMounts(scope: Scope): void {

@@ -3,12 +3,11 @@ import { CLONE_NEW, SIGNALS } from "../../../shared/linux/index.ts";
 import { MESSAGES, NO_SLOT } from "../../../shared/protocol/index.ts";
 import type { NamespaceConfig, NamespaceType } from "../../config/index.ts";
 import { birthplace } from "../input.ts";
-import { addCgroupNamespace, addJoin, addOwnJoin, addRendezvous, addTasksFiles, awaitBirthplace } from "./cgroups.ts";
+import { addCgroupNamespace, addJoin, addOwnJoin, addRendezvous, addResctrlJoin, addTasksFiles, awaitBirthplace } from "./cgroups.ts";
 import { openFifo } from "./fifo.ts";
 import { addStartReport } from "./hooks.ts";
 import { addIdMaps } from "./id-maps.ts";
 import { addKeyring, needsProcForLabels } from "./labels.ts";
-import { addResctrlJoin } from "./resctrl.ts";
 import type { Scope } from "./scope.ts";
 import { openSources } from "./sources.ts";
 

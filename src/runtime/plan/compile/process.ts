@@ -1,7 +1,7 @@
+import { RLIMIT } from "../../../shared/linux/index.ts";
 import { addStartContainerHooks, startReport } from "./hooks.ts";
 import { maySetGroups } from "./id-maps.ts";
 import { addLabels } from "./labels.ts";
-import { addRlimits } from "./rlimits.ts";
 import type { Scope } from "./scope.ts";
 import { addLoad, capabilitiesForFilter } from "./seccomp.ts";
 
@@ -98,4 +98,13 @@ function addPolicies({ builder, config }: Scope): void {
   if (process?.ioPriority) builder.add("init", "process", "process.ioPriority", process.ioPriority, "/process/ioPriority");
   if (memoryPolicy) builder.add("init", "process", "process.memoryPolicy", memoryPolicy, "/linux/memoryPolicy");
   if (personality !== undefined) builder.add("init", "process", "process.personality", { domain: personality }, "/linux/personality");
+}
+
+/** They come as late as the rights for them allow, because they bind init's own work too. */
+export function addRlimits({ builder, config }: Scope, actor: "init" | "runtime"): void {
+  for (const { type, soft, hard, from } of config.process?.rlimits ?? []) {
+    const resource = RLIMIT[type];
+    if (resource === undefined) throw new TypeError(`rlimit type ${type} was not checked`);
+    builder.add(actor, actor === "init" ? "process" : "commit", "process.rlimit", { resource, soft, hard }, from);
+  }
 }

@@ -2,11 +2,10 @@
 import { O, S } from "../../../shared/linux/index.ts";
 import type { BindMount, DeviceNode, FilesystemMount, MountIdMap } from "../../config/index.ts";
 import { RuntError } from "../../errors/index.ts";
+import { contextData, unsealedAttributes, unsealedFlags } from "./attributes.ts";
 import { openCgroupSources } from "./cgroup-mounts.ts";
 import { hasIdMaps, hostId, triples } from "./id-maps.ts";
-import { contextData } from "./mount-label.ts";
 import type { Scope } from "./scope.ts";
-import { unsealedAttributes, unsealedFlags } from "./seal.ts";
 
 export function openSources(scope: Scope): void {
   const all = scope.sourceActor === "intermediate";

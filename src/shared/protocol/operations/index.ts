@@ -7,14 +7,10 @@
 import type { FieldType, FieldValue, OpDefinition } from "../fields.ts";
 import { CGROUPS } from "./cgroups.ts";
 import { FILES } from "./files.ts";
-import { HELPER } from "./helper.ts";
-import { HOOKS } from "./hooks.ts";
-import { IDS } from "./ids.ts";
-import { MOUNTS } from "./mounts.ts";
-import { NAMESPACES } from "./namespaces.ts";
-import { PROCESS } from "./process.ts";
-import { RENDEZVOUS } from "./rendezvous.ts";
-import { ROOT } from "./root.ts";
+import { HELPER, RENDEZVOUS } from "./helper.ts";
+import { MOUNTS, ROOT } from "./mounts.ts";
+import { IDS, NAMESPACES } from "./namespaces.ts";
+import { HOOKS, PROCESS } from "./process.ts";
 import { SECURITY } from "./security.ts";
 import { STATE } from "./state.ts";
 

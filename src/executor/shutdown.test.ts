@@ -2,9 +2,9 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { LIBRARY_VERSION } from "../version.ts";
-import { Runtime } from "./client.ts";
-import { killTogether } from "./kill-together.ts";
+import { Runtime } from "./runtime/client.ts";
+import { killTogether } from "./shutdown.ts";
+import { LIBRARY_VERSION } from "./version.ts";
 
 let directory: string;
 let runtime: Runtime;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Ring } from "./ring.ts";
+import { Ring } from "./collect.ts";
 
 test("the last bytes are kept, however they come", () => {
   for (const size of [1, 3, 7, 100]) {

@@ -1,7 +1,6 @@
 import { uptime } from "node:os";
 import { expect, test } from "vitest";
-import { ageOf } from "./age.ts";
-import { TICKS_PER_SECOND } from "./table.ts";
+import { ageOf, TICKS_PER_SECOND } from "./table.ts";
 
 /** As the kernel has it for a process that began so long ago. */
 const ticksAgo = (seconds: number) => String(Math.floor((uptime() - seconds) * TICKS_PER_SECOND));

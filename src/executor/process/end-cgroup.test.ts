@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { freeze, thaw } from "./freeze.ts";
+import { freeze, thaw } from "./end-cgroup.ts";
 
 /** In the place of a cgroup of v2: what the kernel would say is written by the test. */
 let directory: string;

@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { ExecutorError } from "../errors.ts";
-import { resolveInRoot } from "./in-root.ts";
-import { findUser } from "./user.ts";
+import { findUser, resolveInRoot } from "./user.ts";
 
 const root = mkdtempSync(join(tmpdir(), "runt-in-root-"));
 afterAll(() => rmSync(root, { recursive: true }));
