@@ -2,7 +2,6 @@
 import { CommanderError } from "commander";
 import { ClientError } from "./client.ts";
 import { EXIT, UsageError } from "./errors.ts";
-import { callFor } from "./other-words.ts";
 import { exit, run, stderr, version, words } from "./platform/index.ts";
 import { programOf } from "./program.ts";
 import { verbsAsked } from "./verbs-asked.ts";
@@ -58,4 +57,32 @@ function hintFor({ code, message }: CommanderError): string {
 
 function say(message: string, hint: string | undefined): void {
   stderr.write(`runtctl: ${message}\n${hint === undefined ? "" : `${hint}\n`}`);
+}
+
+/** What people type who know docker, podman or kubectl, and the call that does it here. */
+const CALLS: Readonly<Record<string, string>> = {
+  up: "runtctl apply -f compose.yaml --wait",
+  down: "runtctl delete -f compose.yaml",
+  compose: "runtctl apply -f compose.yaml, runtctl get, runtctl logs, runtctl delete -f compose.yaml",
+  play: "runtctl apply -f FILE",
+  create: "runtctl apply -f FILE, or runtctl run -d IMAGE",
+  ps: "runtctl get",
+  ls: "runtctl get",
+  list: "runtctl get",
+  inspect: "runtctl describe NAME, or runtctl get NAME -o json",
+  kill: "runtctl stop NAME",
+  rm: "runtctl delete NAME",
+  rmi: "runtctl images prune",
+  rollout: "runtctl restart NAME, or runtctl rollback NAME",
+  cp: "runtctl exec NAME -- tar -c DIRECTORY | tar -x",
+  stats: "runtctl top",
+  config: "runtctl validate -f compose.yaml",
+  info: "runtctl node",
+  image: "runtctl images",
+  volume: "runtctl volumes",
+};
+
+/** undefined: it is nobody's word. */
+export function callFor(word: string): string | undefined {
+  return Object.hasOwn(CALLS, word) ? CALLS[word] : undefined;
 }

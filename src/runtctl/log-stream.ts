@@ -1,7 +1,7 @@
 /** Reads records of a container's log from the daemon. */
 import { type LogRecord, parseRecord } from "../engine/index.ts";
 import { ClientError } from "./client.ts";
-import { linesOf } from "./output/lines.ts";
+import { linesOf } from "./output/log-records.ts";
 import { ASK, sleep } from "./platform/index.ts";
 import type { Session } from "./session.ts";
 import { inTask } from "./tasks.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { age, table } from "./table.ts";
+import { age, field, table } from "./table.ts";
 
 test("columns are as wide as their widest cell, and no line ends in spaces", () => {
   expect(
@@ -21,4 +21,9 @@ test.each([
   [172_800_000, "2d"],
 ])("an age of %d ms is %s", (ms, text) => {
   expect(age(ms)).toBe(text);
+});
+
+test("all values are in one column; one that continues the line before has no label, and no colon either", () => {
+  expect(field("Image", "x")).toBe("Image:          x");
+  expect(field("", "because y")).toBe("                because y");
 });

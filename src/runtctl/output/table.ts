@@ -1,5 +1,4 @@
 /** Formats rows in columns, each as wide as its widest cell. */
-
 const GAP = 3;
 
 /** The result has no newline at its end, and the last column is not padded. `paint` gets a padded cell and its column; it is not called for the header. */
@@ -22,4 +21,9 @@ export function age(ms: number): string {
   if (seconds < 7200) return `${Math.floor(seconds / 60)}m`;
   if (seconds < 172_800) return `${Math.floor(seconds / 3600)}h`;
   return `${Math.floor(seconds / 86_400)}d`;
+}
+
+/** Formats "Name:   value", with all values in one column. `name` "": the value continues the line before. */
+export function field(name: string, value: string): string {
+  return `${(name === "" ? "" : `${name}:`).padEnd(16)}${value}`;
 }

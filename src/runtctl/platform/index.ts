@@ -8,6 +8,18 @@ export { cpuCount, exists, hostname, makeDirectory, memoryBytes, readFile, readI
 export { listenAt } from "./listener.ts";
 export { endIn, run, sleep } from "./loop.ts";
 export { atExit, exit, print, printError, stderr, stdout } from "./output.ts";
-export { environment, ownPid, variable, version, words } from "./process.ts";
-export { onSignals, raise, type SignalName } from "./signals.ts";
-export { giveBackTerminal, isTerminal, readStdin, takeTerminal, windowSize } from "./terminal.ts";
+export {
+  environment,
+  giveBackTerminal,
+  isTerminal,
+  onSignals,
+  ownPid,
+  raise,
+  readStdin,
+  type SignalName,
+  takeTerminal,
+  variable,
+  version,
+  windowSize,
+  words,
+} from "./process.ts";

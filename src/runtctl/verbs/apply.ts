@@ -4,13 +4,11 @@ import { printable } from "../output/style.ts";
 import { print, printError } from "../platform/index.ts";
 import { DEFAULT_GROUP, type Session } from "../session.ts";
 import { tasksOf } from "../tasks.ts";
-import { durationOf } from "../until-ended.ts";
-import { untilReady } from "../until-ready.ts";
+import { durationOf, untilReady } from "../until.ts";
 import { verb } from "../verb.ts";
 import { type ApplyOptions, addApplyOptions, applyOptionsOf } from "./apply-options.ts";
 import { addComposeOptions, fileToApply } from "./compose.ts";
-import { addFileOption, type ComposeFlags, type FileOption } from "./file.ts";
-import { orFindings } from "./findings.ts";
+import { addFileOption, type ComposeFlags, type FileOption, orFindings } from "./file.ts";
 
 interface WaitOptions {
   readonly wait?: true;

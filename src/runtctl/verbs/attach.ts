@@ -2,9 +2,8 @@ import { FRAME } from "../../shared/frames/index.ts";
 import { EXIT, UsageError } from "../errors.ts";
 import { isTerminal, stderr, stdout } from "../platform/index.ts";
 import type { Session } from "../session.ts";
-import { DetachKeys } from "../streams/detach-keys.ts";
 import { RemoteProgram, upgraded } from "../streams/streams.ts";
-import { takeTerminal } from "../streams/terminal.ts";
+import { DetachKeys, takeTerminal } from "../streams/terminal.ts";
 import { inTask } from "../tasks.ts";
 import { verb } from "../verb.ts";
 

@@ -1,7 +1,7 @@
 import type { Deleted } from "../../engine/index.ts";
 import { EXIT } from "../errors.ts";
 import { print } from "../platform/index.ts";
-import { limitOf, untilEnded, type WaitedFor } from "../until-ended.ts";
+import { limitOf, untilEnded, type WaitedFor } from "../until.ts";
 import { verb } from "../verb.ts";
 import { addSeveral, addWait, askSeveral, type SeveralOptions, sayDone } from "./several.ts";
 

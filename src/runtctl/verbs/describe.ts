@@ -2,12 +2,10 @@ import type { ContainerView, TaskDetail, TaskView } from "../../engine/index.ts"
 import type { PodStatus } from "../../pod/index.ts";
 import { EXIT } from "../errors.ts";
 import { agentText, chainOf, textOf } from "../output/event-line.ts";
-import { field } from "../output/field.ts";
 import { printable, type Style, stateStyle, styleFor } from "../output/style.ts";
-import { age } from "../output/table.ts";
+import { age, field } from "../output/table.ts";
 import { print, stdout } from "../platform/index.ts";
-import { podShown } from "../pods.ts";
-import { inTask, taskOf } from "../tasks.ts";
+import { inTask, podShown, taskOf } from "../tasks.ts";
 import { verb } from "../verb.ts";
 import { historyOf } from "./events.ts";
 

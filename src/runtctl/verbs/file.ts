@@ -1,8 +1,9 @@
 /** The file argument of a verb. */
 import type { Command } from "commander";
-import type { Finding } from "../../engine/index.ts";
+import { type Finding, renderFinding } from "../../engine/index.ts";
+import { ClientError } from "../client.ts";
 import { fileError, UsageError } from "../errors.ts";
-import { readFile, readInput, realPath } from "../platform/index.ts";
+import { printError, readFile, readInput, realPath } from "../platform/index.ts";
 
 export interface FileOption {
   /** Several files of a Compose project are merged. */
@@ -68,5 +69,18 @@ function bytesOf(file: string, source: string): Uint8Array {
     return file === "-" ? readInput(LARGEST) : readFile(file, LARGEST);
   } catch (error) {
     throw fileError(source, error);
+  }
+}
+
+type Source = Pick<FileToApply, "source" | "origin">;
+
+/** The response of the daemon; undefined, after the errors of the file were printed with their positions, if it refuses the file. @throws ClientError */
+export async function orFindings<T>({ source, origin = (one) => one }: Source, call: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await call();
+  } catch (error) {
+    if (!(error instanceof ClientError) || error.code !== "invalid-spec") throw error;
+    for (const finding of error.body["findings"] as Finding[]) printError(renderFinding(origin(finding), source));
+    return undefined;
   }
 }

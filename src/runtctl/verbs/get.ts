@@ -9,9 +9,8 @@ import { styleFor } from "../output/style.ts";
 import { table } from "../output/table.ts";
 import { formatOf } from "../output/value.ts";
 import { print, printError, stdout } from "../platform/index.ts";
-import { podNamed } from "../pods.ts";
 import type { Session } from "../session.ts";
-import { allOrphans, allTasks, taskOf } from "../tasks.ts";
+import { allOrphans, allTasks, podNamed, taskOf } from "../tasks.ts";
 import { verb } from "../verb.ts";
 
 type Format = "json" | "yaml" | "wide" | "name";

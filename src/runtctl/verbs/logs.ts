@@ -3,7 +3,7 @@ import { InvalidArgumentError } from "commander";
 import { type LogRecord, TextWriter } from "../../engine/index.ts";
 import { EXIT, UsageError } from "../errors.ts";
 import { followLog, readLog } from "../log-stream.ts";
-import { byTime } from "../output/by-time.ts";
+import { byTime } from "../output/log-records.ts";
 import { type StyleName, styleFor } from "../output/style.ts";
 import { stderr, stdout } from "../platform/index.ts";
 import { taskOf } from "../tasks.ts";

@@ -3,7 +3,7 @@ import type { NodeView } from "../../engine/index.ts";
 import { type HostFacts, nodeOf } from "../../pod/index.ts";
 import { EXIT } from "../errors.ts";
 import { bytes } from "../output/bar.ts";
-import { field } from "../output/field.ts";
+import { field } from "../output/table.ts";
 import { formatOf } from "../output/value.ts";
 import { print } from "../platform/index.ts";
 import { verb } from "../verb.ts";

@@ -6,8 +6,7 @@ import { print, stdout } from "../platform/index.ts";
 import { verb } from "../verb.ts";
 import { type ApplyOptions, addApplyOptions, applyOptionsOf } from "./apply-options.ts";
 import { addComposeOptions, fileToApply } from "./compose.ts";
-import { addFileOption, type ComposeFlags, type FileOption } from "./file.ts";
-import { orFindings } from "./findings.ts";
+import { addFileOption, type ComposeFlags, type FileOption, orFindings } from "./file.ts";
 
 interface Options extends FileOption, ApplyOptions, ComposeFlags {
   readonly output?: "json";

@@ -1,8 +1,9 @@
+import { FRAME, FrameReader, frameOf } from "../../shared/frames/index.ts";
+import { ClientError } from "../client.ts";
 import { EXIT, UsageError } from "../errors.ts";
-import { listenAt, onSignals, print, printError } from "../platform/index.ts";
+import { type Connection, listenAt, onSignals, print, printError } from "../platform/index.ts";
 import type { Session } from "../session.ts";
-import { forwardConnection } from "../streams/forward.ts";
-import { upgraded } from "../streams/streams.ts";
+import { failureIn, upgraded } from "../streams/streams.ts";
 import { inTask, taskOf } from "../tasks.ts";
 import { verb } from "../verb.ts";
 
@@ -56,4 +57,48 @@ function portsOf(text: string): { readonly local: number; readonly remote: numbe
   if (remote === undefined || numbers.remote < 1 || Math.max(numbers.local, numbers.remote) > 65_535)
     throw new UsageError(`${text}: use PORT, LOCAL:PORT or :PORT`);
   return numbers;
+}
+
+/** Returns when the connection has ended; `local` is closed then. @throws ClientError: the connection could not be made, or was lost */
+async function forwardConnection(local: Connection, connect: () => Promise<Connection>): Promise<void> {
+  let remote: Connection | undefined;
+  try {
+    remote = await connect();
+    const sent = sendAll(local, remote);
+    await receiveAll(local, remote);
+    local.endSending();
+    await sent;
+  } finally {
+    remote?.close();
+    local.close();
+  }
+}
+
+/** Returns when the client sends nothing more. One that has gone closes both, and needs no error message. */
+async function sendAll(local: Connection, remote: Connection): Promise<void> {
+  for (let chunk = await local.receive(); chunk !== undefined; chunk = await local.receive())
+    await remote.send(frameOf(FRAME.stdin, chunk));
+  if (local.isReset) {
+    local.close();
+    remote.close();
+  }
+  await remote.send(frameOf(FRAME.stdinEnd, new Uint8Array(0)));
+}
+
+/** Returns when the port sends nothing more, or the client has gone. @throws ClientError */
+async function receiveAll(local: Connection, remote: Connection): Promise<void> {
+  const reader = new FrameReader();
+  for (;;) {
+    const chunk = await remote.receive();
+    if (chunk === undefined && !local.isOpen) return;
+    if (chunk === undefined) throw new ClientError("stream-broken", "the daemon has gone away");
+    for (const { kind, payload } of reader.push(chunk)) {
+      if (kind === FRAME.stdout) await local.send(payload);
+      else if (kind === FRAME.end) return;
+      else if (kind === FRAME.failed) {
+        const { code, message } = failureIn(payload);
+        throw new ClientError(code, message);
+      }
+    }
+  }
 }

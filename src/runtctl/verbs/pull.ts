@@ -3,8 +3,8 @@ import { PULL_POLICIES } from "../../engine/index.ts";
 import { EXIT } from "../errors.ts";
 import { printable } from "../output/style.ts";
 import { print, printError } from "../platform/index.ts";
-import { pullWithBar } from "../pull-bar.ts";
-import type { PulledImage } from "../pull-stream.ts";
+import type { PulledImage } from "../pulling.ts";
+import { pullWithBar } from "../pulling.ts";
 import { verb } from "../verb.ts";
 
 interface Options {

@@ -1,19 +1,20 @@
 import { Option } from "commander";
-import type { Applied } from "../../engine/index.ts";
-import { PULL_POLICIES } from "../../engine/index.ts";
+import { type Applied, PULL_POLICIES } from "../../engine/index.ts";
+import { FRAME } from "../../shared/frames/index.ts";
 import { ClientError } from "../client.ts";
 import { EXIT, UsageError } from "../errors.ts";
 import { printable } from "../output/style.ts";
-import { ownPid, print, printError } from "../platform/index.ts";
-import { pullWithBar } from "../pull-bar.ts";
+import { isTerminal, ownPid, print, printError } from "../platform/index.ts";
+import { pullWithBar } from "../pulling.ts";
 import { endOf, NOT_RUN, passSignals, printOutput, UNKNOWN, untilStarted, untilStopped, whyNotRun } from "../run/follow.ts";
-import { passInput } from "../run/input.ts";
-import { type RunOptions, taskText } from "../run/task-text.ts";
+import { CONTAINER, type RunOptions, taskText } from "../run/task-text.ts";
 import type { Session } from "../session.ts";
-import { taskIfThere, taskOf, taskPath } from "../tasks.ts";
-import { DEFAULT_WAIT, durationOf, untilEnded } from "../until-ended.ts";
+import { RemoteProgram, upgraded } from "../streams/streams.ts";
+import { DetachKeys, takeTerminal } from "../streams/terminal.ts";
+import { inTask, taskIfThere, taskOf, taskPath } from "../tasks.ts";
+import { DEFAULT_WAIT, durationOf, untilEnded } from "../until.ts";
 import { verb } from "../verb.ts";
-import { orFindings } from "./findings.ts";
+import { orFindings } from "./file.ts";
 
 interface Options extends RunOptions {
   readonly pull?: string;
@@ -134,4 +135,29 @@ async function inForeground(session: Session, id: string, { interactive, tty, rm
 function failed(why: string, status: number): number {
   printError(`runtctl: ${printable(why)}`);
   return status;
+}
+
+/** Sends what is typed to the container. Returns a function that restores the terminal. `leave` is called for ^P ^Q. */
+async function passInput(session: Session, id: string, hasTty: boolean, leave: () => void): Promise<() => void> {
+  let connection: Awaited<ReturnType<typeof upgraded>>;
+  try {
+    connection = await upgraded(session.sockets, inTask(session, id, "attach", { container: CONTAINER, stdin: "true" }));
+  } catch (error) {
+    // The container has already ended.
+    if (error instanceof ClientError && error.code === "container-not-running") return () => {};
+    throw error;
+  }
+  // The output is printed from the log, which has it from the beginning.
+  const remote = new RemoteProgram(connection, { takesStdin: true, stdout: undefined, stderr: undefined });
+  const tell = (size: object) => void remote.send(FRAME.resize, JSON.stringify(size));
+  const terminal = hasTty && isTerminal() ? takeTerminal(tell) : undefined;
+  if (terminal !== undefined) tell(terminal.size);
+  const keys = new DetachKeys(leave);
+  const typed = (chunk: Uint8Array) => (terminal === undefined ? chunk : keys.take(chunk));
+  // The end of the container is read from the task, not from this connection.
+  remote.run({ broken: "the daemon has gone away; the container goes on", typed }).catch(() => {});
+  return () => {
+    terminal?.restore();
+    remote.close();
+  };
 }

@@ -5,10 +5,9 @@ import { UsageError } from "../errors.ts";
 import { printable } from "../output/style.ts";
 import { print } from "../platform/index.ts";
 import type { Session } from "../session.ts";
-import { DEFAULT_WAIT } from "../until-ended.ts";
+import { DEFAULT_WAIT } from "../until.ts";
 import { addComposeOptions, fileToApply } from "./compose.ts";
-import { andFile, type ComposeFlags, type FileOption } from "./file.ts";
-import { orFindings } from "./findings.ts";
+import { andFile, type ComposeFlags, type FileOption, orFindings } from "./file.ts";
 
 export interface SeveralOptions extends ComposeFlags {
   readonly file?: FileOption["file"];

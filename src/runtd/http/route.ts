@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import type { z } from "zod";
 import type { Caller } from "../../engine/index.ts";
 import type { FrameStream } from "../streams/frame-stream.ts";
-import type { ErrorCode } from "./errors.ts";
+import { type ErrorCode, InvalidRequest } from "./errors.ts";
 import type { Services } from "./services.ts";
 
 export type Method = "get" | "post" | "put" | "delete";
@@ -93,4 +93,30 @@ export function textRoute<
 
 export function streamRoute<P extends AnyObject, Q extends AnyObject>(route: StreamRoute<P, Q>): Route {
   return route as unknown as Route;
+}
+
+/** That are told. */
+const MOST_PROBLEMS = 20;
+
+interface Parts {
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body?: unknown;
+}
+
+/** @throws InvalidRequest */
+export function validated(route: Route, { params, query, body }: Parts): Required<Parts> {
+  const problems: string[] = [];
+  const read = (part: string, schema: z.ZodType | undefined, value: unknown): unknown => {
+    const { success, data, error } = schema?.safeParse(value) ?? { success: true };
+    if (!success) for (const { path, message } of error!.issues) problems.push(`${[part, ...path].join(".")}: ${message}`);
+    return data;
+  };
+  const parts = {
+    params: read("path", route.params, params),
+    query: read("query", route.query, query),
+    body: read("body", route.body, body),
+  };
+  if (problems.length > 0) throw new InvalidRequest(problems.slice(0, MOST_PROBLEMS).join("; "));
+  return parts;
 }

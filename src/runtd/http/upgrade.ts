@@ -7,9 +7,9 @@ import { factsOf, log } from "../log.ts";
 import { closeSocket, FrameStream } from "../streams/frame-stream.ts";
 import { type ErrorCode, errorOf, statusOf } from "./errors.ts";
 import type { AnyStreamRoute, Route } from "./route.ts";
+import { validated } from "./route.ts";
 import type { Services } from "./services.ts";
 import { during } from "./slots.ts";
-import { validated } from "./validate.ts";
 
 type Refuse = (code: ErrorCode, message: string, details?: Readonly<Record<string, unknown>>) => void;
 

@@ -6,7 +6,6 @@ import { Worker } from "node:worker_threads";
 import type { ParsedFile } from "../../engine/index.ts";
 import { type ClusterPod, type ClusterRules, type PodHost, parseFile } from "../../pod/index.ts";
 import { TooManyRequests } from "../http/errors.ts";
-import type { Answer, Question } from "./messages.ts";
 
 /** In characters. A shorter file takes less time than a thread takes to start, unless it says how often its pods are made. */
 const SHORT = 4096;
@@ -105,3 +104,10 @@ function answered(worker: Worker, question: Question): Promise<Answer | string> 
 function refusal(message: string): ParsedFile {
   return { tasks: [], findings: [{ code: "limit", message, pointer: "", document: 0, line: 1, column: 1 }] };
 }
+
+/** What the daemon and the thread that parses say to each other. */
+export type Question = ({ readonly text: string } | { readonly pod: ClusterPod; readonly rules: ClusterRules }) & {
+  readonly host: PodHost;
+};
+
+export type Answer = { readonly parsed: ParsedFile } | { readonly failure: string };

@@ -1,11 +1,12 @@
 import { z } from "zod";
 import type { Engine, UsageView } from "../../engine/index.ts";
 import type { EventLoop } from "../event-loop.ts";
-import { exposition, METRICS_TYPE, type Sample } from "../http/exposition.ts";
 import { jsonRoute, textRoute } from "../http/route.ts";
 import type { Timings } from "../http/timings.ts";
 import { unexpectedErrors } from "../last-handlers.ts";
 import { groupName } from "../schemas/names.ts";
+
+const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 export const getMetrics = textRoute({
   method: "get",
@@ -122,3 +123,32 @@ export const getUsage = jsonRoute({
   answer: { status: 200, description: "One for each container", schema: z.strictObject({ usage: z.array(usage) }) },
   handle: async ({ engine, query }) => ({ usage: await engine.usage(query.group) }),
 });
+
+interface Sample {
+  readonly name: string;
+  readonly type: "counter" | "gauge" | "summary";
+  readonly help: string;
+  readonly values: readonly {
+    /** Suffix of a summary's sample: `_sum`, `_count`. */
+    readonly suffix?: "_sum" | "_count";
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly value: number;
+  }[];
+}
+
+/** Metrics in the text format of Prometheus (exposition format 0.0.4). */
+export function exposition(samples: readonly Sample[]): string {
+  return samples
+    .map(({ name, type, help, values }) => {
+      const lines = values.map(({ suffix = "", labels = {}, value }) => `${name}${suffix}${labelText(labels)} ${value}`);
+      return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines, ""].join("\n");
+    })
+    .join("");
+}
+
+function labelText(labels: Readonly<Record<string, string>>): string {
+  const pairs = Object.entries(labels).map(
+    ([key, value]) => `${key}="${value.replace(/[\\"\n]/g, (one) => (one === "\n" ? "\\n" : `\\${one}`))}"`,
+  );
+  return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
+}

@@ -1,6 +1,8 @@
-/** Pulls an image through the daemon, and reports the progress. */
+/** Pulls an image through the daemon, and shows the progress. */
 import { askFirst, ClientError, objectIn, parsedOr, refusal } from "./client.ts";
-import { serverEvents } from "./server-events.ts";
+import { serverEvents } from "./event-stream.ts";
+import { bar, bytes } from "./output/bar.ts";
+import { stderr } from "./platform/index.ts";
 import type { Sockets } from "./sockets.ts";
 
 export interface PullProgress {
@@ -26,4 +28,25 @@ export async function pullImage(sockets: Sockets, body: object, onProgress: (pro
     if (event === "error") throw refusal(value as Readonly<Record<string, unknown>>);
   }
   throw new ClientError("unreachable", "the daemon has ended before the image was there");
+}
+
+const CELLS = 30;
+const CLEAR = "\r\u001b[K";
+
+/** Shows a progress bar if standard error is a terminal. @param isQuiet shows no bar. @throws ClientError */
+export async function pullWithBar(sockets: Sockets, asked: object, isQuiet = false): Promise<PulledImage> {
+  const isLive = stderr.isTTY && !isQuiet;
+  const show = (progress: PullProgress) => {
+    if (isLive) stderr.write(`\r${lineOf(progress)}\u001b[K`);
+  };
+  try {
+    return await pullImage(sockets, asked, show);
+  } finally {
+    if (isLive) stderr.write(CLEAR);
+  }
+}
+
+/** While the image is being unpacked, the bar stays full. */
+function lineOf({ bytes: have, total }: PullProgress): string {
+  return total === null ? `${bytes(have)} so far` : `${bar(total === 0 ? 1 : have / total, CELLS)} ${bytes(have)} of ${bytes(total)}`;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { runtimesOf, userIdsOf } from "./pod-config.ts";
+import { runtimesOf, userIdsOf } from "./config.ts";
 
 test("names are those of Kubernetes' runtime classes, and programs are absolute paths", () => {
   expect(runtimesOf(["vm=/usr/sbin/runt-vm", "kata.v2=/opt/a=b"])).toEqual({ vm: "/usr/sbin/runt-vm", "kata.v2": "/opt/a=b" });

@@ -1,9 +1,8 @@
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test } from "vitest";
-import { callFor } from "./other-words.ts";
+import { callFor } from "./command.ts";
+import { VERBS } from "./verbs/index.ts";
 
-const verbs = new Set(readdirSync(join(import.meta.dirname, "verbs")).map((file) => file.replace(/\.ts$/, "")));
+const verbs = VERBS.map(({ name }) => name);
 
 test.each(["up", "down", "ps", "rm", "inspect", "compose", "stats", "rollout"])("%s is answered with a call whose verb exists", (word) => {
   const [, verb = ""] = /^runtctl (\S+)/.exec(callFor(word) ?? "") ?? [];

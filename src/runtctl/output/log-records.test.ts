@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import type { LogRecord } from "../../engine/index.ts";
-import { byTime } from "./by-time.ts";
-import { linesOf } from "./lines.ts";
+import { byTime, linesOf } from "./log-records.ts";
 
 async function* records(name: string, ...times: string[]): AsyncGenerator<LogRecord> {
   for (const time of times) yield { time, stream: "stdout", isPart: false, bytes: Buffer.from(name) };

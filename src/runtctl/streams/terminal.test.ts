@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { DetachKeys } from "./detach-keys.ts";
+import { DetachKeys } from "./terminal.ts";
 
 test.each([
   ["plain text goes on", ["ls\r"], "ls\r", 0],

@@ -1,0 +1,165 @@
+/** Waits for tasks: until they have stopped or are gone, or until they are ready. */
+import { type EngineEvent, parseDuration, type Readiness, type TaskDetail, type TaskView } from "../engine/index.ts";
+import { ClientError } from "./client.ts";
+import { UsageError } from "./errors.ts";
+import { followEvents } from "./event-stream.ts";
+import { printable } from "./output/style.ts";
+import { endIn, printError, sleep } from "./platform/index.ts";
+import type { Session } from "./session.ts";
+import { inTask, taskIfThere } from "./tasks.ts";
+
+/** A task stops within the stop timeouts of its containers, unless something of it cannot be ended. */
+export const DEFAULT_WAIT = "10m";
+
+export interface WaitedFor {
+  readonly wait: boolean;
+  readonly timeout?: string;
+}
+
+/** In milliseconds. @throws UsageError */
+export function limitOf({ wait, timeout }: WaitedFor): number {
+  if (timeout !== undefined && !wait) throw new UsageError("--timeout with --no-wait: there is no wait that it could end");
+  return durationOf(timeout ?? DEFAULT_WAIT);
+}
+
+/** In milliseconds. @throws UsageError */
+export function durationOf(timeout: string): number {
+  const limitMs = parseDuration(timeout);
+  if (limitMs === undefined) throw new UsageError(`--timeout: ${timeout} is no duration like 10s or 2m`);
+  return limitMs;
+}
+
+export interface Ended {
+  /** Names. */
+  readonly tasks: readonly { readonly id: string; readonly name: string }[];
+  readonly to: "stopped" | "deleted";
+  readonly limitMs: number;
+}
+
+/**
+ * Returns when each task has stopped, or is gone, or the time is over: ids of those that are not. What could not be stopped or removed is told as soon as the daemon
+ * says so, and once. @throws ClientError
+ */
+export async function untilEnded(session: Session, { tasks, to, limitMs }: Ended): Promise<ReadonlySet<string>> {
+  const open = new Map(tasks.map(({ id, name }) => [id, `task ${name} is not ${to}`]));
+  const told = new Set<string>();
+  await untilEach(
+    session,
+    tasks.map(({ id }) => id),
+    {
+      limitMs,
+      tells: TELLING[to],
+      async look(id) {
+        const task = await taskIfThere(session, id);
+        if (task === undefined || (to === "stopped" && task.known === "STOPPED")) {
+          open.delete(id);
+          return "done";
+        }
+        const why = leftIn(task);
+        if (why === "") return "open";
+        const line = `task ${task.name} is not ${to} yet: ${why}`;
+        if (!told.has(line)) printError(`runtctl: ${printable(line)}; the daemon tries again`);
+        told.add(line);
+        open.set(id, `task ${task.name} is not ${to}: ${why}`);
+        return "open";
+      },
+    },
+  );
+  for (const line of open.values()) printError(`runtctl: ${printable(line)}; the wait is over, and the daemon goes on`);
+  return new Set(open.keys());
+}
+
+/** A daemon of an earlier version does not say it. */
+function leftIn({ left = [] }: Partial<Pick<TaskView, "left">>): string {
+  return left.map(({ of, message }) => `${of}: ${message}`).join("; ");
+}
+
+const TELLING: Readonly<Record<Ended["to"], (event: EngineEvent) => boolean>> = {
+  deleted: ({ type }) => type === "removed" || type === "left",
+  stopped: ({ type }) => type === "task" || type === "removed" || type === "left",
+};
+
+interface Wait {
+  /** The events of a task after which it is looked at. */
+  tells(event: EngineEvent): boolean;
+  /** done: this one need not be waited for any more. done for now: it may be open again later. end: none of them need be waited for. @throws ClientError */
+  look(id: string): Promise<"open" | "done" | "done for now" | "end">;
+  /** In milliseconds. undefined: without a limit. */
+  readonly limitMs?: number | undefined;
+}
+
+/** A daemon that takes no more readers of events is asked this often. */
+const LOOK_MS = 100;
+
+/** Waits for something of each of several tasks, by the events that tell of it. Returns when each is done, one has ended the wait, or the time is over. In the last case each that is open was looked at once more. @throws ClientError */
+export async function untilEach({ client, sockets }: Session, ids: readonly string[], { tells, look, limitMs }: Wait): Promise<void> {
+  const open = new Set(ids);
+  const watched = new Set(ids);
+  const end = limitMs === undefined ? undefined : endIn(limitMs);
+  const isOver = async (some: Iterable<string>) => {
+    for (const id of [...some]) {
+      const found = await look(id);
+      if (found === "end") return true;
+      if (found === "open") open.add(id);
+      else open.delete(id);
+      if (found === "done") watched.delete(id);
+    }
+    return open.size === 0;
+  };
+  const { lastSequence } = await client.call<{ lastSequence: number }>("GET", "/v1/node");
+  // What is not done now is told when it is.
+  if (await isOver(open)) return;
+  try {
+    for await (const told of followEvents(sockets, lastSequence, { end })) {
+      if ("gap" in told) {
+        if (await isOver(watched)) return;
+        continue;
+      }
+      const id = "task" in told.event ? told.event.task : null;
+      if (id !== null && watched.has(id) && tells(told.event) && (await isOver([id]))) return;
+    }
+    await isOver(open);
+  } catch (error) {
+    // There are as many readers of events as the daemon takes.
+    if (!(error instanceof ClientError && error.code === "refused")) throw error;
+    while (!(await isOver(watched)) && end?.aborted !== true) await sleep(LOOK_MS);
+  }
+}
+
+/**
+ * Waits until tasks are ready. Returns when all are ready, one has failed, or the time is over: what is not ready, by id.
+ * @param limitMs undefined: without a limit
+ * @throws ClientError
+ */
+export async function untilReady(
+  session: Session,
+  ids: readonly string[],
+  limitMs: number | undefined,
+): Promise<ReadonlyMap<string, Readiness>> {
+  const open = new Map<string, Readiness>();
+  const look = async (id: string) => {
+    const now = await readinessOf(session, id);
+    if (now.state === "ready") open.delete(id);
+    else open.set(id, now);
+    // A task without checks is ready as soon as it runs, and may fail while others are waited for.
+    return now.state === "ready" ? "done for now" : now.state === "failed" ? "end" : "open";
+  };
+  await untilEach(session, ids, { limitMs, tells: () => true, look });
+  // The first that failed ended the wait: the others were looked at earlier, or not at all.
+  if ([...open.values()].some(isFailed)) for (const id of ids.filter((one) => !isFailed(open.get(one)))) await look(id);
+  return open;
+}
+
+function isFailed(readiness: Readiness | undefined): boolean {
+  return readiness?.state === "failed";
+}
+
+async function readinessOf(session: Session, id: string): Promise<Readiness> {
+  try {
+    const { readiness } = await session.client.call<TaskDetail>("GET", inTask(session, id, "detail"));
+    return readiness;
+  } catch (error) {
+    if (error instanceof ClientError && error.code === "unknown-task") return { state: "failed", why: "it was removed" };
+    throw error;
+  }
+}
