@@ -176,20 +176,44 @@ services:
   other: { <<: *all, depends_on: [db] }
 `,
       );
-    const apply = async (word: string) => (await scene.ctl("apply", "-f", file(word), "-p", "again")).stdout;
+    // Until the new ones work: what is restarted while it is replaced is not what the test asks for.
+    const apply = async (word: string) => (await scene.ctl("apply", "-f", file(word), "-p", "again", "--wait")).stdout;
     const generations = async () => {
       const names = ["db", "web", "other"];
       const all = await Promise.all(names.map((name) => http(scene.socket, "GET", `/v1/tasks/${name}?group=again`)));
       return all.map(({ text }) => (JSON.parse(text) as { containers: { generation: number }[] }).containers[0]!.generation);
     };
     const run = () => until(async () => (await scene.ctl("-g", "again", "get")).stdout.match(/ RUNNING/g)?.length === 3);
-    expect(await apply("one")).toBe("task db created\ntask web created\ntask other created\n");
+    expect(await apply("one")).toMatch(/^task db created\ntask web created\ntask other created\n/);
     await run();
-    expect(await apply("two")).toBe("task db replaced\ntask web replaced\ntask other unchanged\n");
+    expect(await apply("two")).toMatch(/^task db replaced\ntask web replaced\ntask other unchanged\n/);
     await run();
     expect((await scene.ctl("-g", "again", "restart", "db")).status).toBe(0);
     await until(async () => (await generations()).join() === "2,2,1");
     for (const name of ["other", "web", "db"]) expect((await scene.ctl("-g", "again", "delete", name)).status).toBe(0);
+  });
+
+  test("network_mode, pid and ipc of another service are its namespaces", async () => {
+    await scene.daemon();
+    const out = sharedIn(scene, "joined");
+    const links = "$(readlink /proc/self/ns/net) $(readlink /proc/self/ns/ipc) $(readlink /proc/self/ns/pid)";
+    const serve = `mkdir -p /tmp/www; echo found > /tmp/www/name; httpd -p 127.0.0.1:80 -h /tmp/www; echo "tunnel ${links}" >> /out/lines; ${SLEEP}`;
+    const ask = `echo "user ${links}" >> /out/lines; until wget -qO- http://127.0.0.1/name >> /out/lines 2>/dev/null; do sleep 0.1; done; ${SLEEP}`;
+    const service = (name: string, fields: string, script: string) =>
+      `  ${name}:\n    x-runt-rootfs: ${scene.rootfs()}\n    entrypoint: [/bin/sh, -c]\n    command: [${quoted(script)}]\n    volumes: [./shared-joined:/out]\n    stop_grace_period: 5s\n${fields}`;
+    const file = scene.file(
+      "joined.yaml",
+      `services:\n${service("tunnel", "    network_mode: none\n", serve)}${service("user", "    network_mode: service:tunnel\n    pid: service:tunnel\n    ipc: service:tunnel\n", ask)}`,
+    );
+    expect(await scene.ctl("apply", "-f", file, "-p", "joined")).toEqual({ status: 0, stdout: "task tunnel created\n", stderr: "" });
+    await until(() => out.lines().length === 3);
+    const namespacesOf = (name: string) =>
+      out.lines().flatMap((line) => (line.startsWith(`${name} `) ? [line.slice(name.length + 1)] : []));
+    const [first] = namespacesOf("tunnel");
+    expect(first).toMatch(/^net:\[\d+\] ipc:\[\d+\] pid:\[\d+\]$/);
+    expect(namespacesOf("user")).toEqual([first]);
+    expect(out.lines()).toContain("found");
+    expect(await scene.ctl("delete", "-f", file, "-p", "joined")).toEqual({ status: 0, stdout: "task tunnel deleted\n", stderr: "" });
   });
 
   test("what is wrong is told with line and column, without a daemon", async () => {

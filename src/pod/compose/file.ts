@@ -16,8 +16,9 @@ import {
 } from "../../engine/spec/index.ts";
 import { isMap } from "./fields.ts";
 import { ignoredIn } from "./ignored.ts";
+import { joined, type Made, networkOwner, placesIn } from "./joined.ts";
 import type { ComposeOptions, Model } from "./model.ts";
-import { engineName, type ServicePlace } from "./place.ts";
+import type { ServicePlace } from "./place.ts";
 import { withoutExtensions } from "./prepare.ts";
 import { type ComposeInput, composeFile, type ServiceInput } from "./schema.ts";
 import { taskOf } from "./service.ts";
@@ -40,12 +41,6 @@ export function failed(findings: readonly Finding[], warnings: readonly Finding[
   return { ...parsedFile([], findings), inputs: [], name: undefined, warnings, directories: [], origin: (finding) => finding };
 }
 
-/** A task, and the service that it is of. */
-interface Made {
-  readonly key: string;
-  readonly input: TaskInput;
-}
-
 export function tasksOfCompose({ value, problems, warnings, place }: Model, options: ComposeOptions): ComposeFile {
   const told: Problem[] = [...problems];
   const { data, wrong } = parsed(withoutExtensions(value));
@@ -60,10 +55,10 @@ export function tasksOfCompose({ value, problems, warnings, place }: Model, opti
   // A service whose base is missing lacks what that one has.
   const incomplete = new Set(told.flatMap(({ path: [kind, name, field] }) => (kind === "services" && field === "extends" ? [name] : [])));
   for (const problem of found) if (!incomplete.has(problem.path[1]!)) add(told, problem);
-  said.push(...ignoredIn(data, Object.fromEntries(made.map(({ key }) => [key, data.services[key]]))));
+  said.push(...ignoredIn(data, Object.fromEntries(made.flatMap(({ keys }) => keys).map((key) => [key, data.services[key]]))));
   if (told.length > 0) return failed(placed(told), placed(said));
   const origin = ({ code, message, pointer, document: index }: Finding) =>
-    place({ code, message, path: ["services", made[index]!.key, ...fieldOf(pathOf(pointer))] });
+    place({ code, message, path: placeIn(made[index]!, pathOf(pointer)) });
   return {
     ...parsedFile(checked, []),
     inputs: made.map(({ input }) => input),
@@ -117,39 +112,35 @@ function madeOf(project: ComposeInput, options: ComposeOptions, { problems, warn
     const { profiles = [] } = project.services[key] ?? {};
     return Object.hasOwn(project.services, key) && (profiles.length === 0 || profiles.some((one) => options.profiles.includes(one)));
   };
-  const tasksOf = (key: string) => namesOf(key, project.services[key]!);
+  const containersOf = (key: string) => placesIn(key, project);
+  const refuseAt = (key: string) => (message: string, at: Problem["path"]) => {
+    problems.push({ code: "combination", message, path: ["services", key, ...at] });
+  };
   const active = Object.keys(project.services).filter(isOn);
-  return active.flatMap((key) => {
-    const path = ["services", key];
-    const refuse = (message: string, at: Problem["path"]) => {
-      problems.push({ code: "combination", message, path: [...path, ...at] });
-    };
+  const made = active.flatMap((key): Made[] => {
+    const refuse = refuseAt(key);
     const warn = (message: string, at: Problem["path"]) => {
-      warnings.push({ code: "combination", message, path: [...path, ...at] });
+      warnings.push({ code: "combination", message, path: ["services", key, ...at] });
     };
     const { environment, directory, images, readFile } = options;
     const needs = (one: string) => directories.add(one);
-    const place = { environment, directory, images, readFile, refuse, warn, needs, isActive: isOn, tasksOf };
+    const place = { environment, directory, images, readFile, refuse, warn, needs, isActive: isOn, containersOf };
     const service = expanded(key, project.services[key]!, project, place);
-    const tasks = tasksOf(key);
-    if (tasks.length > 1 && service.container_name !== undefined)
+    const isJoined = networkOwner(key, project) !== undefined;
+    const places = containersOf(key);
+    if (places.length > 1 && service.container_name !== undefined)
       refuse("is of one container, and the service has several", ["container_name"]);
     const names = [...(service.container_name === undefined ? [] : [service.container_name]), ...linkedAs(key, project)];
-    const inputs = tasks.map((task) => {
-      const others = [...(task === key ? [] : [key]), ...names];
-      return { key, input: taskOf(service, project, { ...place, task, names: [...new Set(others)] }) };
+    const inputs = places.map(({ task, container }): Made => {
+      const others = isJoined ? [] : [...(task === key ? [] : [key]), ...names];
+      return { keys: [key], input: taskOf(service, project, { ...place, task, container, names: [...new Set(others)] }) };
     });
-    const fixed = tasks.length > 1 ? inputs[0]!.input.network?.ports?.find(({ host }) => host !== undefined)?.host : undefined;
+    const fixed = inputs.length > 1 ? inputs[0]!.input.network?.ports?.find(({ host }) => host !== undefined)?.host : undefined;
     if (fixed !== undefined)
-      refuse(`${fixed} can be the port of one container, and the service has ${tasks.length}: write a range`, ["ports"]);
+      refuse(`${fixed} can be the port of one container, and the service has ${inputs.length}: write a range`, ["ports"]);
     return inputs;
   });
-}
-
-/** Names of the tasks of a service. The first one keeps its name when others are added. */
-function namesOf(key: string, { scale, deploy }: ServiceInput): string[] {
-  const name = engineName(key);
-  return Array.from({ length: scale ?? deploy?.replicas ?? 1 }, (_, at) => (at === 0 ? name : `${name}-${at + 1}`));
+  return joined(made, project, isOn, refuseAt);
 }
 
 /** Names that other services give it with links. */
@@ -163,22 +154,22 @@ function linkedAs(key: string, { services }: ComposeInput): string[] {
 }
 
 function checkedTasks(made: readonly Made[], problems: Problem[]): TaskSpec[] {
-  const tasks: { readonly key: string; readonly spec: TaskSpec }[] = [];
+  const tasks: { readonly one: Made; readonly spec: TaskSpec }[] = [];
   const seen = new Set<string>();
-  const tell = (key: string, { path, ...problem }: Problem) => {
-    const one = { ...problem, path: ["services", key, ...fieldOf(path)] };
+  const tell = (of: Made, { path, ...problem }: Problem) => {
+    const one = { ...problem, path: placeIn(of, path) };
     // Each replica has the same.
     const text = JSON.stringify(one);
     if (seen.size < seen.add(text).size) problems.push(one);
   };
-  for (const { key, input } of made) {
-    const result = taskSchema.safeParse(input);
-    for (const problem of result.success ? checkTask(result.data) : shapeProblems(result.error)) tell(key, problem);
-    if (result.success) tasks.push({ key, spec: result.data });
+  for (const one of made) {
+    const result = taskSchema.safeParse(one.input);
+    for (const problem of result.success ? checkTask(result.data) : shapeProblems(result.error)) tell(one, problem);
+    if (result.success) tasks.push({ one, spec: result.data });
   }
   const specs = tasks.map(({ spec }) => spec);
   // With a task missing, dependencies on it would be told of.
-  if (tasks.length === made.length) for (const { task, ...problem } of checkGroup(specs)) tell(tasks[task]!.key, problem);
+  if (tasks.length === made.length) for (const { task, ...problem } of checkGroup(specs)) tell(tasks[task]!.one, problem);
   return specs;
 }
 
@@ -257,6 +248,12 @@ const OF_NETWORK: Readonly<Record<string, string>> = {
 
 /** Namespaces of a task. */
 const NAMESPACES: Readonly<Record<string, string>> = { network: "network_mode", pid: "pid", ipc: "ipc", uts: "uts" };
+
+/** The services of a task are its containers, in their order. */
+function placeIn({ keys }: Made, path: Problem["path"]): Problem["path"] {
+  const [list, at] = path;
+  return ["services", (list === "containers" && keys[Number(at)]) || keys[0]!, ...fieldOf(path)];
+}
 
 function fieldOf(path: Problem["path"]): Problem["path"] {
   const [list, at, field, part] = path;

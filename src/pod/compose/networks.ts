@@ -26,8 +26,10 @@ export function networkOf(
   if (mode !== undefined && given !== undefined && Object.keys(given).length > 0)
     place.refuse(`with network_mode ${mode} there are no networks`, ["networks"]);
   const hosts = hostsOf(service, place);
-  if (mode === "host" || mode === "none") {
-    if (hosts.length > 0) place.refuse(`with network_mode ${mode} /etc/hosts stays as it is`, ["extra_hosts"]);
+  if (mode !== undefined && mode !== "bridge") {
+    // What a service that joins another one may not say is told of there (joined.ts).
+    if ((mode === "host" || mode === "none") && hosts.length > 0)
+      place.refuse(`with network_mode ${mode} /etc/hosts stays as it is`, ["extra_hosts"]);
     return undefined;
   }
   const dns = dnsOf(service);

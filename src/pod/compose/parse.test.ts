@@ -157,7 +157,7 @@ test.each([
   ["comand: x", "comand", 'the field "comand" is not supported: is command meant?'],
   ["healthcheck: { intervall: 5s }", "healthcheck/intervall", "is interval meant?"],
   ["devices: [/dev/fuse]", "devices", "is not supported: devices of the host are not given to services"],
-  ["network_mode: service:db", "network_mode", "only none, host and bridge are supported"],
+  ["network_mode: service:db", "network_mode", "there is no service db"],
   ["restart: sometimes", "restart", "is no, always, unless-stopped or on-failure[:N]"],
   ["stop_grace_period: soon", "stop_grace_period", "write a duration"],
   ["mem_limit: lots", "mem_limit", "write a size"],

@@ -1,6 +1,12 @@
 /** The inputs of the translation of one service. */
 import type { Environment } from "./interpolate.ts";
 
+/** Where a container of a service is. */
+export interface Place {
+  readonly task: string;
+  readonly container: string;
+}
+
 export interface ServicePlace {
   readonly environment: Environment;
   /** Absolute directory to which paths in the file are relative. */
@@ -10,8 +16,8 @@ export interface ServicePlace {
   readonly readFile: (path: string) => Buffer;
   /** Whether a service of this name is enabled by the active profiles. */
   readonly isActive: (service: string) => boolean;
-  /** The tasks that a service of the file is. */
-  readonly tasksOf: (service: string) => readonly string[];
+  /** The tasks that a service of the file is, or is in. */
+  readonly containersOf: (service: string) => readonly Place[];
   /** @param path within the service */
   readonly refuse: (message: string, path: readonly (string | number)[]) => void;
   /** Tells of what is accepted and is not as its author may expect. */

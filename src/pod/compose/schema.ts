@@ -159,7 +159,8 @@ export const service = z.strictObject({
   // `expose` only documents ports: services of a network can reach all ports of each other.
   expose: z.array(z.union([z.string(), z.int()])).optional(),
   network_mode: z
-    .enum(["none", "host", "bridge"], { error: "only none, host and bridge are supported: services do not share the network of another" })
+    .string()
+    .regex(/^(?:none|host|bridge|(?:service|container):.+)$/s, "only none, host, bridge, service:NAME and container:NAME are supported")
     .optional(),
   networks: z.union([z.array(z.string()), z.record(z.string(), attachment)]).optional(),
   mac_address: refused("addresses are chosen by runt"),
@@ -167,9 +168,16 @@ export const service = z.strictObject({
   dns_search: strings,
   dns_opt: z.array(z.string()).optional(),
   extra_hosts: z.union([z.array(z.string()), z.record(z.string(), z.union([z.string(), z.array(z.string())]))]).optional(),
-  pid: z.literal("host", { error: "only host is supported: services do not share the processes of another" }).optional(),
+  pid: z
+    .string()
+    .regex(/^(?:host|(?:service|container):.+)$/s, "only host, service:NAME and container:NAME are supported")
+    .optional(),
   ipc: z
-    .enum(["host", "private", "shareable"], { error: "only host, private and shareable are supported: services do not share it" })
+    .string()
+    .regex(
+      /^(?:host|private|shareable|(?:service|container):.+)$/s,
+      "only host, private, shareable, service:NAME and container:NAME are supported",
+    )
     .optional(),
   uts: z.literal("host", { error: "only host is supported" }).optional(),
   userns_mode: z.literal("host", { error: "only host is supported: services have the users of the host" }).optional(),

@@ -6,7 +6,7 @@ import { contentsOf, envFilesOf, labelFilesOf } from "./contents.ts";
 import { limitsOf } from "./limits.ts";
 import { mountsOf } from "./mounts.ts";
 import { dnsOf, networkOf } from "./networks.ts";
-import type { ServicePlace } from "./place.ts";
+import type { Place, ServicePlace } from "./place.ts";
 import { portsOf } from "./ports.ts";
 import { bytesOf, SIZE } from "./quantity.ts";
 import type { ComposeInput, ServiceInput } from "./schema.ts";
@@ -17,12 +17,12 @@ type Container = TaskInput["containers"][number];
 /** Source: Compose specification, "stop_grace_period". */
 const GRACE = "10s";
 
-/** @param task its name @param names further names in its networks */
-export function taskOf(
-  service: ServiceInput,
-  project: ComposeInput,
-  { task, names, ...place }: ServicePlace & { readonly task: string; readonly names: readonly string[] },
-): TaskInput {
+interface TaskPlace extends ServicePlace, Place {
+  /** Further names in its networks. */
+  readonly names: readonly string[];
+}
+
+export function taskOf(service: ServiceInput, project: ComposeInput, { task, container, names, ...place }: TaskPlace): TaskInput {
   const { volumes, mounts } = mountsOf(service, project, place);
   const contents = contentsOf(service, project, place);
   const { network_mode: mode } = service;
@@ -37,7 +37,7 @@ export function taskOf(
     name: task,
     containers: [
       {
-        name: service.container_name ?? task,
+        name: container,
         ...sourceOf(service, place),
         ...programOf(service, place),
         env: { ...envFilesOf(service, place), ...pairsOf(service.environment, place.environment) },
@@ -50,7 +50,7 @@ export function taskOf(
         ...(service.privileged ? { privileged: true } : {}),
         ...securityOf(service, place),
         readonlyRootfs: service.read_only ?? false,
-        dependsOn: dependenciesOf(service, project, place),
+        dependsOn: dependenciesOf(service, project, { ...place, task }),
         ...(restart === undefined ? {} : { restart }),
         ...hooksOf(service, place),
         ...(service.stop_signal === undefined ? {} : { stopSignal: service.stop_signal }),
@@ -67,7 +67,7 @@ export function taskOf(
     ],
     namespaces: {
       // The process that holds a shared one is process 1 there, and reaps what others leave.
-      pid: service.pid ?? (service.init ? "shared" : "private"),
+      pid: service.pid === "host" ? "host" : service.init ? "shared" : "private",
       // Sysctls are set in the namespace that the pause container holds, which must be a shared one.
       ipc: service.ipc === "host" ? "host" : service.sysctls === undefined ? "private" : "shared",
       network: mode === "host" ? "host" : network === undefined && service.sysctls !== undefined ? "shared" : "private",
@@ -178,7 +178,7 @@ const CONDITIONS = { service_started: "START", service_healthy: "HEALTHY", servi
 function dependenciesOf(
   { depends_on: given = {}, links = [] }: ServiceInput,
   { services }: ComposeInput,
-  { isActive, tasksOf, refuse }: ServicePlace,
+  { isActive, containersOf, refuse, task: own }: ServicePlace & Pick<Place, "task">,
 ): NonNullable<Container["dependsOn"]> {
   const usual = { condition: "service_started", required: true, restart: false } as const;
   const said = Array.isArray(given)
@@ -191,8 +191,12 @@ function dependenciesOf(
     if (required && !isThere) refuse(`there is no service ${name}`, path);
     else if (required && !isActive(name)) refuse(`the service ${name} is not switched on: name one of its profiles`, path);
     if (!isThere || !isActive(name)) return [];
-    const target = (task: string) => `${task}/${services[name]!.container_name ?? task}`;
-    return tasksOf(name).map((task) => ({ container: target(task), condition: CONDITIONS[condition], ...(restart ? { restart } : {}) }));
+    return containersOf(name).map(({ task, container }) =>
+      // Of one task all containers are replaced and restarted together.
+      task === own
+        ? { container, condition: CONDITIONS[condition] }
+        : { container: `${task}/${container}`, condition: CONDITIONS[condition], ...(restart ? { restart } : {}) },
+    );
   });
 }
 

@@ -20,7 +20,7 @@ interface Edge {
   readonly to: string;
   readonly dependency: Dependency;
   readonly target: ContainerSpec | undefined;
-  readonly isOwnTask: boolean;
+  readonly endsTask: boolean;
 }
 
 export function checkGroup(tasks: readonly TaskSpec[]): GroupProblem[] {
@@ -53,21 +53,21 @@ function edgesOf(tasks: readonly TaskSpec[]): Edge[] {
           to: `${named.task}/${named.container}`,
           dependency,
           target: containers.get(`${named.task}/${named.container}`),
-          isOwnTask: named.task === spec.name,
+          endsTask: named.task === spec.name && spec.ends !== "all",
         };
       }),
     ),
   );
 }
 
-function whyNever({ dependency, target, isOwnTask }: Omit<Edge, "task" | "path">): Pick<Problem, "code" | "message"> | undefined {
+function whyNever({ dependency, target, endsTask }: Omit<Edge, "task" | "path">): Pick<Problem, "code" | "message"> | undefined {
   const { condition, container } = dependency;
   const never = (message: string) => ({ code: "dependency-never", message }) as const;
   if (target === undefined) return { code: "unknown-reference", message: `there is no container ${container}` };
   if (condition === "HEALTHY" && target.healthCheck === undefined && target.image === undefined)
     return never(`${container} has no health check: it never becomes HEALTHY`);
   if (condition !== "SUCCESS" && condition !== "COMPLETE") return undefined;
-  if (isOwnTask && target.essential) return never(`${container} is essential: the task stops when it ends`);
+  if (endsTask && target.essential) return never(`${container} is essential: the task stops when it ends`);
   if (condition === "SUCCESS" && restartsAfterSuccess(target)) return never(`${container} is started again whenever it ends with 0`);
   return undefined;
 }
