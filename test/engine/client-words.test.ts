@@ -188,6 +188,21 @@ const LOG = [
 ];
 const FINDINGS = [{ code: "shape", message: "is no size", pointer: "/containers/0/memory", document: 0, line: 3, column: 5 }];
 
+/** Its first container waits for its next start because a check has failed. */
+const FAILING = {
+  readiness: { state: "waits", why: "app has ended, and is to start again" },
+  containers: [
+    container("app", {
+      known: "PULLED",
+      restarts: 2,
+      waitsForRestart: true,
+      health: "UNKNOWN",
+      lastRun: { id: "c-app", startedMs: 0, failedCheck: "liveness check 3 times in a row" },
+      exit: { code: 137, signal: 9, oomKilled: false, unknown: false, endedWallMs: 0 },
+    }),
+  ],
+};
+
 /** Answers by path. Each answer comes in pieces. */
 function routes(asked: string[]): (request: IncomingMessage, response: ServerResponse, body: string) => void {
   return ({ method = "", url = "", headers }, response, body) => {
@@ -205,7 +220,13 @@ function routes(asked: string[]): (request: IncomingMessage, response: ServerRes
     };
     const found: Readonly<Record<string, () => void>> = {
       "GET /v1/tasks": () =>
-        json({ tasks: [taskOf("web"), taskOf("late", { waiting: ["room for 3 CPUs"] }), taskOf("far", { group: "other" })] }),
+        json({
+          tasks: [
+            taskOf("web"),
+            taskOf("late", { waiting: ["room for 3 CPUs"], readiness: { state: "waits", why: "room" }, ports: ["0.0.0.0:80->8080/tcp"] }),
+            taskOf("far", { group: "other", ...FAILING }),
+          ],
+        }),
       "GET /v1/orphans": () =>
         json({ orphans: [{ id: "o-1", group: null, name: null, container: null, generation: null, isRunning: true }] }),
       "GET /v1/node": () => json({ lastSequence: 5, host: { addresses: [] } }),
@@ -305,6 +326,7 @@ test("what the daemon answers to each verb", async () => {
         ["logs", "web", "-t", "-n", "5", "--previous"],
         ["logs", "web", "-c", "none"],
         ["logs", "n/o?"],
+        ["logs"],
       ],
       ...[["images"], ["images", "-o", "json"], ["images", "prune", "--unused", "1h30m", "--most", "3"], ["images", "prune", "-o", "json"]],
       ...[

@@ -43,7 +43,7 @@ describe.skipIf(!isRoot)("hooks of pods (need root)", () => {
     await until(async () => (await statusOf("web")).containerStatuses[0].ready);
     expect(seen).toEqual(["GET /begun yes"]);
     await reaches("alone", "Failed");
-    expect((await scene.ctl("describe", "alone")).stdout).toContain("has failed its hook after the start");
+    expect((await scene.ctl("describe", "alone")).stdout).toContain("has failed its postStart hook");
     expect((await scene.ctl("stop", "web")).status).toBe(0);
     expect(seen).toEqual(["GET /begun yes", "GET /ends yes"]);
     expect((await statusOf("web")).containerStatuses[0].state.terminated).toMatchObject({ exitCode: 0 });

@@ -7,7 +7,7 @@ import { SLOW } from "../support/harness.ts";
 import { logRecords, printed } from "../support/log-file.ts";
 import { REPOSITORY } from "../support/programs.ts";
 import { RUNTCTL } from "./client-programs.ts";
-import { http, isRoot, until, useEngine } from "./support.ts";
+import { http, isRoot, scriptTask, until, useEngine } from "./support.ts";
 
 const RUNT = join(REPOSITORY, "bin/runt");
 
@@ -165,7 +165,16 @@ describe.skipIf(!isRoot)("logs (needs root)", () => {
     expect(await logs("container=one&tail=x")).toMatchObject({ status: 400 });
     expect((await logs("container=one&format=records&tail=1")).text).toMatch(/^\S{30} stdout F third\n$/);
     expect((await scene.ctl("logs", "nothing")).status).toBe(1);
-    await scene.ctl("delete", "web");
+    const second = scene.file("second.yaml", scriptTask(scene.rootfs(), { name: "db", script: "echo fourth; exec sleep 1000" }));
+    await scene.ctl("apply", "-f", second);
+    const linesOf = async (...words: string[]) => (await scene.ctl("logs", ...words)).stdout.trimEnd().split("\n").sort();
+    await until(async () => (await linesOf("db"))[0] === "fourth");
+    expect(await linesOf("--file", second)).toEqual(["fourth"]);
+    const all = ["db/main   | fourth", "web/one   | first", "web/one   | third", "web/other | second"];
+    expect(await linesOf("--all")).toEqual(all);
+    expect(await linesOf("db", "web")).toEqual(all);
+    expect(await scene.ctl("logs", "--all", "db")).toMatchObject({ status: 2, stderr: expect.stringContaining("one of names") });
+    await scene.ctl("delete", "db", "web");
   });
 
   test("a reader that reads nothing holds neither the container nor the daemon's memory", async () => {

@@ -121,9 +121,10 @@ describe.skipIf(!isRoot)("probes of pods (need root)", () => {
     const { state, restartCount } = await first("never");
     expect(restartCount).toBe(0);
     expect(state.terminated).toMatchObject({ exitCode: 137, signal: 9, reason: "Error" });
-    expect((await scene.ctl("describe", "never")).stdout).toContain("has failed its check of its life 2 times in a row");
+    expect((await scene.ctl("describe", "never")).stdout).toContain("has failed its liveness check 2 times in a row");
     await until(async () => (await first("again")).restartCount > 0);
     expect((await first("again")).lastState.terminated).toMatchObject({ reason: "Error" });
+    expect((await scene.ctl("describe", "again")).stdout).toContain("liveness check 2 times in a row");
     expect((await get("again")).status.phase).toBe("Running");
     expect((await scene.ctl("delete", "again")).status).toBe(0);
   });
@@ -183,7 +184,7 @@ describe.skipIf(!isRoot)("probes of pods (need root)", () => {
       }),
     );
     await until(async () => (await get("bad")).status.phase === "Failed" || (await get("bad")).status.phase === "Succeeded");
-    expect((await scene.ctl("describe", "bad")).stdout).toContain("has failed its hook after the start: no such thing");
+    expect((await scene.ctl("describe", "bad")).stdout).toContain("has failed its postStart hook: no such thing");
     await until(async () => (await first("good")).state.running !== undefined);
     expect(await first("good")).toMatchObject({ started: false, ready: false });
     writeFileSync(join(shared.directory, "go"), "");

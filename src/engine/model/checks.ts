@@ -1,6 +1,6 @@
 /** The checks of a running container: its postStart hook, startup check, liveness check and health check. Each has a state of its own. */
 import type { ContainerSpec, HealthCheck, Hook } from "../spec/index.ts";
-import { type ContainerRecord, type HealthRecord, specOf, type TaskRecord } from "./record.ts";
+import { type ContainerRecord, type FailedCheck, type HealthRecord, specOf, type TaskRecord } from "./record.ts";
 import { after, type Instant } from "./time.ts";
 
 /** In this order each check depends on the ones before: liveness and health are not checked until the startup has succeeded. */
@@ -49,6 +49,21 @@ export function isStarting({ postStart, startup }: CheckStates): boolean {
 /** Whether the container is stopped because a check has finally failed. */
 export function isFailedByCheck({ postStart, startup, liveness }: CheckStates): boolean {
   return [postStart, startup, liveness].some((one) => one?.status === "UNHEALTHY");
+}
+
+/** The check because of which this incarnation is started again; undefined: it has another cause. */
+export function failedCheckOf(record: TaskRecord, container: ContainerRecord): FailedCheck | undefined {
+  // An unhealthy container runs on unless its policy says otherwise.
+  const ends = (kind: CheckKind) => kind !== "health" || specOf(record, container.name)?.restart?.unhealthy === true;
+  const kind = CHECK_KINDS.find((one) => container[one]?.status === "UNHEALTHY" && ends(one));
+  if (kind === undefined) return undefined;
+  const { failures, output } = container[kind]!;
+  return { kind, failures, output };
+}
+
+/** Such as "liveness check 3 times in a row". */
+export function renderFailedCheck({ kind, failures }: Pick<FailedCheck, "kind" | "failures">): string {
+  return `${kind === "postStart" ? "postStart hook" : `${kind} check`}${failures > 1 ? ` ${failures} times in a row` : ""}`;
 }
 
 /** Changes the states of the checks that the container has, and leaves out those it does not have. */

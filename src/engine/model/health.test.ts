@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
 import { World } from "../../../test/support/engine/world.ts";
 import { taskSchema } from "../spec/index.ts";
+import { containerOf } from "./change-record.ts";
+import { UNKNOWN_HEALTH } from "./checks.ts";
+import { applyHealth, checksDue } from "./health.ts";
 import { newRecord } from "./index.ts";
 
 const at = { bootId: "boot-0", bootMs: 0, wallMs: 0 };
@@ -95,12 +98,24 @@ test("E94: what has failed the check of its start or of its life is started agai
     world.wait();
   }
   go(world);
+  expect(of(world).lastRun?.failedCheck).toMatchObject({ kind: "startup", failures: 3 });
   expect(of(world)).toMatchObject({ generation: 2, restarts: 1, shortRuns: 1, known: "RUNNING", startup: { status: "HEALTHY" } });
   for (let count = 0; count < 2; count++) {
     world.wait();
     go(world, "liveness");
   }
+  expect(of(world).lastRun?.failedCheck).toMatchObject({ kind: "liveness", failures: 2 });
   expect(of(world)).toMatchObject({ generation: 3, restarts: 2, shortRuns: 2, startup: { status: "UNKNOWN" }, liveness: { failures: 0 } });
+});
+
+test("E28 E94: a container that is to be started again is not checked while it stops, and a check in flight changes nothing", () => {
+  const world = checked({ backoff: { initial: "1s", resetAfter: "1h" } });
+  const asked = { ...of(world), isRestartAsked: true, liveness: { ...UNKNOWN_HEALTH, isChecking: true, failures: 2 } };
+  expect(checksDue({ ...asked, liveness: { ...asked.liveness, isChecking: false } }, at)).toEqual([]);
+  const record = { ...world.record, containers: world.record.containers.map((one) => (one.name === "c" ? asked : one)) };
+  const late = { type: "health", container: "c", generation: asked.generation, check: "liveness", isHealthy: false, output: "x" } as const;
+  const after = applyHealth(record, { ...late, at });
+  expect(containerOf(after, "c")!.liveness).toMatchObject({ isChecking: false, failures: 2, output: "" });
 });
 
 test("E28: without a policy it is stopped, and why is told", () => {
@@ -111,7 +126,7 @@ test("E28: without a policy it is stopped, and why is told", () => {
   }
   go(world);
   expect(of(world)).toMatchObject({ known: "STOPPED", generation: 1, reason: { code: "CheckFailed" } });
-  expect(of(world).reason!.text).toBe("container c has failed its check of its life 2 times in a row");
+  expect(of(world).reason!.text).toBe("container c has failed its liveness check 2 times in a row");
 });
 
 test("E28: a hook after the start comes first; when it fails the container is stopped; the first check waits for its delay, and some need more than one success", () => {

@@ -1,6 +1,6 @@
 /** Health checks: computes when the next one is due, and applies results. Checks never change the known status. */
 import { changeContainer, containerOf, stopContainer } from "./change-record.ts";
-import { CHECK_KINDS, type CheckKind, checkOf, isStarting } from "./checks.ts";
+import { CHECK_KINDS, type CheckKind, checkOf, isStarting, renderFailedCheck } from "./checks.ts";
 import type { TaskEvent } from "./event.ts";
 import { reason } from "./reason.ts";
 import { type ContainerRecord, type HealthRecord, specOf, type TaskRecord } from "./record.ts";
@@ -9,9 +9,9 @@ import { after, hasPassed, type Instant } from "./time.ts";
 
 /** The checks that are due. Until postStart and startup have succeeded no other check runs; afterwards these two do not run any more. */
 export function checksDue(container: ContainerRecord, now: Instant): CheckKind[] {
-  const { known, desired, postStart } = container;
+  const { known, desired, postStart, isRestartAsked } = container;
   const isUp = known === "RUNNING" || known === "RESOURCES_PROVISIONED";
-  if (!isUp || desired !== "RUNNING") return [];
+  if (!isUp || desired !== "RUNNING" || isRestartAsked) return [];
   return CHECK_KINDS.filter((kind) => {
     const state = container[kind];
     if (!state || state.isChecking || (state.nextCheck !== null && !hasPassed(state.nextCheck, now))) return false;
@@ -33,6 +33,8 @@ export function applyHealth(record: TaskRecord, event: Health): TaskRecord {
   const check = checkOf(record, event.container, event.check);
   const before = container?.[event.check];
   if (container === undefined || check === undefined || !before?.isChecking || container.generation !== event.generation) return record;
+  // A container that is being stopped for its next start cannot answer any more.
+  if (container.isRestartAsked) return changeContainer(record, container.name, { [event.check]: { ...before, isChecking: false } });
   const isEarly = runTimeMs(container, event.at) < check.startPeriod;
   const failures = event.isHealthy ? 0 : isEarly ? before.failures : before.failures + 1;
   const successes = event.isHealthy ? (before.successes ?? 0) + 1 : 0;
@@ -66,8 +68,6 @@ function applyUnhealthy(record: TaskRecord, container: ContainerRecord, kind: Ch
   if (kind === "health") return mayRestart && policy.unhealthy ? changeContainer(record, name, { isRestartAsked: true }) : record;
   if (mayRestart) return changeContainer(record, name, { isRestartAsked: true });
   const last = output.trim().split("\n").at(-1) ?? "";
-  const how = `container ${name} has failed its ${WORDS[kind]} ${failures === 1 ? "" : `${failures} times in a row`}`.trimEnd();
+  const how = `container ${name} has failed its ${renderFailedCheck({ kind, failures })}`;
   return isWanted ? stopContainer(record, name, reason("CheckFailed", last === "" ? how : `${how}: ${last}`)) : record;
 }
-
-const WORDS = { postStart: "hook after the start", startup: "check of its start", liveness: "check of its life" } as const;

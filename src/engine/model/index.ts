@@ -3,7 +3,7 @@ export type { Action, ActionType } from "./action.ts";
 export { agentsOf } from "./agents.ts";
 export type { Change } from "./changes.ts";
 export { changesBetween } from "./changes.ts";
-export { type CheckKind, isStarting } from "./checks.ts";
+export { type CheckKind, isStarting, renderFailedCheck } from "./checks.ts";
 export { copiedRecord } from "./copied-record.ts";
 export { nextDeadline } from "./deadlines.ts";
 export { dependenciesIn } from "./dependencies.ts";

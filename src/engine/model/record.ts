@@ -35,6 +35,14 @@ export interface HealthRecord {
   readonly output: string;
 }
 
+/** The check that has failed, with the end of its last output. */
+export interface FailedCheck {
+  readonly kind: "postStart" | "startup" | "liveness" | "health";
+  /** In a row. */
+  readonly failures: number;
+  readonly output: string;
+}
+
 export interface StopRecord {
   /** Number of failed attempts. */
   readonly failures: number;
@@ -110,7 +118,12 @@ export interface ContainerRecord {
   readonly stoppedAt: Instant | null;
   readonly exit: ContainerExit | null;
   /** The earlier incarnation whose end `exit` is, until this one has ended; absent or null: `exit` is the end of this one. */
-  readonly lastRun?: Readonly<{ runtimeId: string; startedWallMs: number | null }> | null;
+  readonly lastRun?: Readonly<{
+    runtimeId: string;
+    startedWallMs: number | null;
+    /** The check because of which it was ended. Absent: no check has ended it. */
+    failedCheck?: FailedCheck;
+  }> | null;
   readonly reason: Reason | null;
   readonly health: HealthRecord | null;
   /** The states of its postStart hook, startup check and liveness check (checks.ts), if it has them. */

@@ -1,7 +1,7 @@
 /** Decides whether and when an ended container is restarted, and makes its next incarnation. */
 import type { RestartPolicy } from "../spec/index.ts";
 import { changeContainer, leaveBehind } from "./change-record.ts";
-import { changeChecks, UNKNOWN_HEALTH } from "./checks.ts";
+import { changeChecks, failedCheckOf, UNKNOWN_HEALTH } from "./checks.ts";
 import { runtimeId } from "./ids.ts";
 import { type ContainerExit, type ContainerRecord, specOf, type TaskRecord } from "./record.ts";
 import { after, type Deadline, type Instant } from "./time.ts";
@@ -36,7 +36,7 @@ export function newIncarnation(record: TaskRecord, container: ContainerRecord, r
     applied: null,
     isUnsure: false,
     ...(container.lost ? { lost: null } : {}),
-    lastRun: lastRunOf(container),
+    lastRun: lastRunOf(record, container),
     reason: null,
     restartAt,
     isRestartAsked: false,
@@ -54,8 +54,11 @@ export function newIncarnation(record: TaskRecord, container: ContainerRecord, r
 }
 
 /** If the container has not run since its last restart, its exit status is that of a run before. */
-function lastRunOf({ exit, lastRun, runtimeId: id, startedAt }: ContainerRecord): NonNullable<ContainerRecord["lastRun"]> | null {
-  return exit === null ? null : (lastRun ?? { runtimeId: id, startedWallMs: startedAt?.wallMs ?? null });
+function lastRunOf(record: TaskRecord, container: ContainerRecord): NonNullable<ContainerRecord["lastRun"]> | null {
+  const { exit, lastRun, runtimeId: id, startedAt } = container;
+  if (exit === null || lastRun) return exit && lastRun!;
+  const failedCheck = failedCheckOf(record, container);
+  return { runtimeId: id, startedWallMs: startedAt?.wallMs ?? null, ...(failedCheck && { failedCheck }) };
 }
 
 export function restartByPolicy(record: TaskRecord, container: ContainerRecord, policy: RestartPolicy, now: Instant): TaskRecord {

@@ -2,10 +2,12 @@
 import {
   type ContainerRecord,
   dependenciesIn,
+  type FailedCheck,
   type HealthRecord,
   type Readiness,
   type Reason,
   readinessOf,
+  renderFailedCheck,
   type TaskRecord,
   USERS_OF_A_TASK,
   type UserRange,
@@ -30,6 +32,8 @@ export interface ContainerDetail {
   readonly postStart?: CheckDetail | undefined;
   readonly startup?: CheckDetail | undefined;
   readonly liveness?: CheckDetail | undefined;
+  /** The check because of which its last run was ended. Absent: no check has ended it. */
+  readonly failedCheck?: { readonly check: string; readonly output: string | null } | undefined;
   /** Its dependencies on other containers, such as "START of db". */
   readonly dependsOn: readonly string[];
   /** Message of its last end (spec.endMessage). null: it is redacted; absent: there is none. */
@@ -69,13 +73,14 @@ export function detailOf(
     spec: isRedacted ? withoutValues(spec) : { ...spec },
     resources: resources.map(({ name, known }) => ({ name, known })),
     ...(record.users && { users: { first: record.users.first, count: USERS_OF_A_TASK } }),
-    containers: containers.map(({ name, reason: why, health, postStart, startup, liveness, endMessage }) => ({
+    containers: containers.map(({ name, reason: why, health, postStart, startup, liveness, lastRun, endMessage }) => ({
       name,
       reason: why,
       health: health && checkDetail(health, isRedacted),
       ...(postStart && { postStart: checkDetail(postStart, isRedacted) }),
       ...(startup && { startup: checkDetail(startup, isRedacted) }),
       ...(liveness && { liveness: checkDetail(liveness, isRedacted) }),
+      ...(lastRun?.failedCheck && { failedCheck: failedCheckDetail(lastRun.failedCheck, isRedacted) }),
       dependsOn: dependenciesIn(record, name).map(({ container, condition }) => `${condition} of ${container}`),
       ...(endMessage === undefined ? {} : { endMessage: isRedacted ? null : endMessage }),
     })),
@@ -84,6 +89,10 @@ export function detailOf(
 
 function checkDetail({ status, sinceWallMs, failures, output }: HealthRecord, isRedacted: boolean): CheckDetail {
   return { status, sinceMs: sinceWallMs ?? null, failures, output: isRedacted ? null : output };
+}
+
+function failedCheckDetail(failed: FailedCheck, isRedacted: boolean): NonNullable<ContainerDetail["failedCheck"]> {
+  return { check: renderFailedCheck(failed), output: isRedacted ? null : failed.output };
 }
 
 // The spec of a task for callers that may only read. What a user may have put a secret into is

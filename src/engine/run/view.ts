@@ -4,10 +4,14 @@ import {
   agentsOf,
   type ContainerExit,
   type ContainerRecord,
+  type HealthStatus,
   type HostCapacity,
   type ImageRecord,
   ledgerOf,
   overcommitments,
+  type Readiness,
+  readinessOf,
+  renderFailedCheck,
   renderReason,
   type TaskRecord,
 } from "../model/index.ts";
@@ -36,7 +40,16 @@ export interface ContainerView {
   readonly stoppedMs: number | null;
   readonly exit: ContainerExit | null;
   /** The earlier incarnation whose end `exit` is; null: it is the end of this one. */
-  readonly lastRun: { readonly id: string; readonly startedMs: number | null } | null;
+  readonly lastRun: {
+    readonly id: string;
+    readonly startedMs: number | null;
+    /** The check because of which it was ended, such as "liveness check 3 times in a row"; null: no check has ended it. */
+    readonly failedCheck: string | null;
+  } | null;
+  /** It has ended, and the delay before its next start is not over. */
+  readonly waitsForRestart: boolean;
+  /** The state of its health check; null: it has none. */
+  readonly health: HealthStatus | null;
   readonly reason: string | null;
   /** Why the container does not have the limits of its spec; null: it has them, or is about to get them. */
   readonly updateError: string | null;
@@ -75,6 +88,10 @@ export interface TaskView {
   readonly replaces: string | null;
   /** Addresses in the task's networks, with prefix lengths; clients use the first one. Empty: the task has no network, or none at the moment. */
   readonly addresses: readonly string[];
+  /** Ports of the host that lead to the task, such as "0.0.0.0:8080->80/tcp". */
+  readonly ports: readonly string[];
+  /** Whether it has become what its spec says. */
+  readonly readiness: Readiness;
   /** What could not be stopped or removed yet: a container, or a resource of the task. It is tried again. */
   readonly left: readonly LeftView[];
   readonly containers: readonly ContainerView[];
@@ -119,6 +136,8 @@ export function viewOf(record: TaskRecord, paths: Paths): TaskView {
     pulls: record.pulls && { startedMs: record.pulls.startedAt.wallMs, stoppedMs: record.pulls.stoppedAt?.wallMs ?? null },
     replaces: record.replaces?.task ?? null,
     addresses: record.network?.addresses ?? [],
+    ports: portsOf(record),
+    readiness: readinessOf(record),
     left: [...notStoppedIn(record), ...notRemovedIn(record)],
     containers: record.containers.map((container) => ({
       name: container.name,
@@ -131,7 +150,9 @@ export function viewOf(record: TaskRecord, paths: Paths): TaskView {
       startedMs: container.startedAt?.wallMs ?? null,
       stoppedMs: endOf(container),
       exit: container.exit,
-      lastRun: container.lastRun ? { id: container.lastRun.runtimeId, startedMs: container.lastRun.startedWallMs } : null,
+      lastRun: container.lastRun ? lastRunView(container.lastRun) : null,
+      waitsForRestart: container.restartAt !== null && (container.known === "PULLED" || container.known === "NONE"),
+      health: container.health?.status ?? null,
       reason: container.reason && renderReason(container.reason),
       updateError: container.update?.error ?? null,
       image: container.image && imageView(container.image),
@@ -160,6 +181,18 @@ function leftBy(of: string, { error }: { readonly error?: string }): LeftView[] 
 function endOf({ exit, lastRun, stoppedAt }: ContainerRecord): number | null {
   if (!stoppedAt) return null;
   return exit === null || exit.unknown || lastRun ? stoppedAt.wallMs : exit.endedWallMs;
+}
+
+function lastRunView({ runtimeId, startedWallMs, failedCheck }: NonNullable<ContainerRecord["lastRun"]>): ContainerView["lastRun"] {
+  return { id: runtimeId, startedMs: startedWallMs, failedCheck: failedCheck ? renderFailedCheck(failedCheck) : null };
+}
+
+/** As `docker ps` shows them. */
+function portsOf({ spec }: TaskRecord): string[] {
+  return (spec.network?.ports ?? []).map((port) => {
+    const { address = "0.0.0.0", container, host = container, protocol } = port;
+    return `${address.includes(":") ? `[${address}]` : address}:${host}->${container}/${protocol}`;
+  });
 }
 
 function imageView({ reference, digest, via }: ImageRecord): ImageView {

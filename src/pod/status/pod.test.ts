@@ -49,12 +49,14 @@ function podWith(
     stoppedMs: null,
     exit: null,
     lastRun: null,
+    waitsForRestart: false,
     reason: null,
     updateError: null,
     agents: [],
     image: null,
     log: "",
     ...one,
+    health: one.health ?? null,
   });
   const detail: TaskDetail = {
     id: "g.p.1",
@@ -177,7 +179,7 @@ test("P32 a container that is started again: how often, and how it has ended bef
     state: { waiting: { reason: "CrashLoopBackOff" } },
     lastState: { terminated: { exitCode: 1 } },
   });
-  const lastRun = { id: "t.a.2", startedMs: T - 60_000 };
+  const lastRun = { id: "t.a.2", startedMs: T - 60_000, failedCheck: null };
   const running = podWith([{ name: "a", ...up, id: "t.a.3", restarts: 2, exit: exit(1), lastRun }]).status.containerStatuses![0]!;
   expect(running).toMatchObject({
     ready: true,

@@ -4,7 +4,7 @@ import { printable, type Style, stateStyle } from "./style.ts";
 import { age } from "./table.ts";
 
 export interface Columns {
-  /** Also exit status, generation and id. */
+  /** Also health, exit status, generation and id. */
   readonly isWide: boolean;
   /** Also the group, as the first one. */
   readonly hasGroups?: boolean;
@@ -17,8 +17,8 @@ export interface RowOptions extends Columns {
 }
 
 export function headerOf({ isWide, hasGroups = false }: Columns): readonly string[] {
-  const further = isWide ? ["EXIT", "GENERATION", "ID"] : [];
-  return [...(hasGroups ? ["GROUP"] : []), "TASK", "CONTAINER", "STATE", "RESTARTS", "AGE", ...further, "REASON"];
+  const further = isWide ? ["HEALTH", "EXIT", "GENERATION", "ID"] : [];
+  return [...(hasGroups ? ["GROUP"] : []), "TASK", "CONTAINER", "STATE", "READY", "RESTARTS", "AGE", "PORTS", ...further, "REASON"];
 }
 
 /** One row for each container. */
@@ -28,10 +28,12 @@ export function rowsOf(task: TaskView, { isWide, hasGroups = false, nowMs, isUnk
     task.name,
     printable(container.name),
     isUnknown ? "UNKNOWN" : stateOf(task, container),
+    isUnknown ? "-" : readyOf(task),
     String(container.restarts),
     container.startedMs === null ? "-" : age(nowMs - container.startedMs),
-    ...(isWide ? [exitCodeOf(container), String(container.generation), printable(container.id)] : []),
-    isUnknown ? "no daemon answers" : printable(container.reason ?? exitOf(container) ?? task.reason ?? task.waiting?.join("; ") ?? ""),
+    portsOf(task),
+    ...(isWide ? [healthOf(container), exitCodeOf(container), String(container.generation), printable(container.id)] : []),
+    isUnknown ? "no daemon answers" : printable(reasonOf(task, container)),
   ]);
 }
 
@@ -45,8 +47,8 @@ export function orphanRow(
     printable(name ?? "-"),
     printable(container ?? "-"),
     "ORPHAN",
-    ...["-", "-"],
-    ...(isWide ? ["-", String(generation ?? "-"), printable(id)] : []),
+    ...["-", "-", "-", "-"],
+    ...(isWide ? ["-", "-", String(generation ?? "-"), printable(id)] : []),
     `the store does not know it, and it ${isRunning ? "runs" : "has ended"}`,
   ];
 }
@@ -57,8 +59,36 @@ export function styled(style: Style, { hasGroups = false }: Columns): (cell: str
   return (cell, column) => (column === state ? style(stateStyle(cell.trim()), cell) : cell);
 }
 
-function stateOf({ waiting }: TaskView, { known }: ContainerView): string {
-  return waiting === null ? known : "WAITING";
+/** What users of kubectl look for when a container does not stay up. */
+const CRASH_LOOP = "CrashLoopBackOff";
+
+function stateOf({ waiting, pulls }: TaskView, { known, waitsForRestart, image }: ContainerView): string {
+  if (waiting !== null) return "WAITING";
+  if (waitsForRestart) return CRASH_LOOP;
+  return known === "NONE" && image === null && pulls !== null && pulls.stoppedMs === null ? "PULLING" : known;
+}
+
+/** A daemon that was started before an upgrade does not say it. */
+type OfDaemon = TaskView | (Omit<TaskView, "readiness" | "ports"> & { readonly readiness?: undefined; readonly ports?: undefined });
+
+/** Of the task, as each of its rows says it. */
+function readyOf({ readiness }: OfDaemon): string {
+  return readiness === undefined ? "-" : { ready: "yes", waits: "no", failed: "failed" }[readiness.state];
+}
+
+function portsOf({ ports = [] }: OfDaemon): string {
+  return ports.length === 0 ? "-" : ports.join(",");
+}
+
+function healthOf({ health }: ContainerView): string {
+  return health?.toLowerCase() ?? "-";
+}
+
+function reasonOf(task: TaskView, container: ContainerView): string {
+  const { waitsForRestart, lastRun, reason } = container;
+  const ended = exitOf(container);
+  if (waitsForRestart && lastRun?.failedCheck) return `failed its ${lastRun.failedCheck}${ended === undefined ? "" : `, ${ended}`}`;
+  return reason ?? ended ?? task.reason ?? task.waiting?.join("; ") ?? "";
 }
 
 function exitCodeOf({ exit }: ContainerView): string {

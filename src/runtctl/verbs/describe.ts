@@ -35,7 +35,7 @@ export const describe = verb({
   },
 });
 
-function head(task: TaskView, { reason, readiness, resources, users }: TaskDetail, style: Style): string[] {
+function head(task: TaskView, { reason, readiness, resources, users, spec }: TaskDetail, style: Style): string[] {
   return [
     field("Task", style("bold", task.name)),
     field("Group", task.group),
@@ -44,6 +44,8 @@ function head(task: TaskView, { reason, readiness, resources, users }: TaskDetai
     field("State", `${style(stateStyle(task.known), task.known)}, wanted ${task.desired}`),
     field("Readiness", `${readiness.state}${readiness.why === "" ? "" : `: ${printable(readiness.why)}`}`),
     ...(task.waiting === null ? [] : [field("Waits for", task.waiting.map(printable).join("; "))]),
+    ...networksOf(spec).map((name) => field("Network", name)),
+    ...(task.ports ?? []).map((port) => field("Port", port)),
     ...(task.addresses.length === 0 ? [] : [field("Address", task.addresses.join(", "))]),
     field("Created", `${new Date(task.createdMs).toISOString()} (${age(Date.now() - task.createdMs)} ago)`),
     ...resources.map(({ name, known }) => field("Resource", `${printable(name)} ${known}`)),
@@ -93,6 +95,8 @@ function containerLines(container: ContainerView, { containers, spec }: TaskDeta
         : [field("Image", printable(container.image.reference)), field("Image digest", container.image.digest)]),
       ...(typeof asked?.["command"] === "string" ? [field("Command", commandOf(asked))] : []),
       ...environmentOf(asked).map((line) => field("Environment", line)),
+      ...limitsOf(asked).map((line) => field("Limits", line)),
+      ...mountsOf(asked).map((line) => field("Mount", line)),
       ...(detail?.dependsOn ?? []).map((one) => field("Depends on", printable(one))),
       ...(container.startedMs === null ? [] : [field("Started", new Date(container.startedMs).toISOString())]),
       ...(container.stoppedMs === null ? [] : [field("Stopped", new Date(container.stoppedMs).toISOString())]),
@@ -100,6 +104,12 @@ function containerLines(container: ContainerView, { containers, spec }: TaskDeta
         ? []
         : [field("Exit", exit.unknown ? "unknown: nobody saw it" : `${exit.code}${exit.oomKilled ? ", out of memory" : ""}`)]),
       ...(detail?.endMessage ? [field("Message", printable(detail.endMessage.trimEnd()))] : []),
+      ...(detail?.failedCheck === undefined
+        ? []
+        : [
+            field("Failed check", detail.failedCheck.check),
+            ...(detail.failedCheck.output ? [field("Its output", printable(detail.failedCheck.output.trimEnd()))] : []),
+          ]),
       ...CHECKS.flatMap(([kind, title]) => checkLines(title, detail?.[kind])),
       ...container.agents.map((one) => field("Agent", `${one.name} ${style(stateStyle(one.known), one.known)}${agentText(one)}`)),
       ...reasonLines(detail?.reason ? chainOf(detail.reason) : null),
@@ -110,6 +120,37 @@ function containerLines(container: ContainerView, { containers, spec }: TaskDeta
 
 function commandOf(asked: Readonly<Record<string, unknown>>): string {
   return [asked["command"], ...((asked["args"] as readonly string[] | undefined) ?? [])].map((word) => printable(String(word))).join(" ");
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Of the group, beside those that it has on its own. */
+function networksOf(spec: Fields): string[] {
+  const network = spec["network"] as { mode: string; name?: string; further?: readonly { name: string }[] } | undefined;
+  if (network === undefined) return [];
+  const names = [network.name, ...(network.further ?? []).map(({ name }) => name)].flatMap((name) => name ?? []);
+  return names.length === 0 ? [`mode ${network.mode}`] : names.map(printable);
+}
+
+const LIMITS = ["cpus", "cpuset", "memory", "memoryReservation", "pids"] as const;
+
+function limitsOf(asked: Fields | undefined): string[] {
+  const given = LIMITS.flatMap((name) => (asked?.[name] === undefined ? [] : [`${name} ${printable(String(asked[name]))}`]));
+  return given.length === 0 ? [] : [given.join(", ")];
+}
+
+interface AskedMount {
+  readonly volume?: string;
+  readonly source?: string;
+  readonly subPath?: string;
+  readonly target: string;
+  readonly readOnly: boolean;
+}
+
+function mountsOf(asked: Fields | undefined): string[] {
+  return ((asked?.["mounts"] ?? []) as readonly AskedMount[]).map(({ volume, source = `volume ${volume}`, subPath, target, readOnly }) =>
+    printable(`${target} from ${source}${subPath === undefined ? "" : `, ${subPath} of it`}${readOnly ? ", read-only" : ""}`),
+  );
 }
 
 function environmentOf(asked: Readonly<Record<string, unknown>> | undefined): string[] {

@@ -1,15 +1,20 @@
 /** Logs of containers. The daemon reads them, for everyone who may read from its socket. */
 import { InvalidArgumentError } from "commander";
-import { type LogRecord, TextWriter } from "../../engine/index.ts";
+import { type LogRecord, type TaskView, TextWriter } from "../../engine/index.ts";
 import { EXIT, UsageError } from "../errors.ts";
 import { followLog, readLog } from "../log-stream.ts";
 import { byTime } from "../output/log-records.ts";
-import { type StyleName, styleFor } from "../output/style.ts";
+import { printable, type StyleName, styleFor } from "../output/style.ts";
 import { stderr, stdout } from "../platform/index.ts";
-import { taskOf } from "../tasks.ts";
+import type { Session } from "../session.ts";
+import { taskOf, tasksOf } from "../tasks.ts";
 import { verb } from "../verb.ts";
+import { addComposeOptions, fileToApply } from "./compose.ts";
+import { andFile, type ComposeFlags, type FileOption } from "./file.ts";
 
-interface Options {
+interface Options extends Partial<ComposeFlags> {
+  readonly file?: FileOption["file"];
+  readonly all?: true;
   readonly container?: string;
   readonly follow?: true;
   readonly tail?: number;
@@ -25,46 +30,82 @@ export const logs = verb<Options>({
   name: "logs",
   summary: "print the logs of containers",
   description: [
-    "What they have printed to stdout and stderr goes there. Without -c it is of all containers of the task, each line behind the name of its container. What begins with [log] is said by the log itself: lines that were dropped because the disk was full.",
+    "What they have printed to stdout and stderr goes there. Without -c it is of all containers, each line behind the name of its container, or of its task where several were asked for. What begins with [log] is said by the log itself: lines that were dropped because the disk was full.",
     "With -f a daemon that goes away is waited for, and no line comes twice or is missing afterwards.",
   ],
   examples: [
     ["logs web -c app -f", "what app prints, until it ends"],
     ["logs web --since 10m", "what all containers of web have printed in the last ten minutes"],
+    ["logs web db -f", "what the containers of two tasks print"],
+    ["logs --file compose.yaml -n 20", "the last lines of each service of a Compose file"],
     ["logs web -c app --previous", "what app had printed before it was started again"],
   ],
-  define: (command) =>
+  define(command) {
     command
-      .argument("<name>", "of a task")
+      .argument("[name...]", "names of tasks")
+      .option("--file <file>", "the tasks that this file has made, as `apply` takes it; may be repeated for Compose files", andFile)
+      .option("--all", "all tasks of the group")
       .option("-c, --container <name>", "container of the task; default: all containers")
       .option("-f, --follow", "continue until the container has stopped for good")
       .option("-n, --tail <lines>", "only this many lines from the end of each log", lineCount)
       .option("--since <time>", "only lines since this time (RFC 3339), or since this long ago (90s, 10m, 2h, 1d)", instantOf)
       .option("-t, --timestamps", "begin each line with its time")
-      .option("--previous", "log from before the last restart"),
-  async run(session, [name = ""], options) {
-    const task = await taskOf(session, name);
-    const own = task.containers.filter(({ type }) => type === "normal").map((container) => container.name);
-    const names = own.filter((one) => [undefined, one].includes(options.container));
-    if (names.length === 0) throw new UsageError(`task ${name} has the containers ${own.join(", ")}`);
-    const width = Math.max(...names.map((one) => one.length));
-    const isPrefixed = options.container === undefined && names.length > 1;
+      .option("--previous", "log from before the last restart");
+    addComposeOptions(command);
+  },
+  async run(session, names, options) {
+    const tasks = await tasksAsked(session, names, options);
+    if (tasks === undefined) return EXIT.failed;
+    const sources = tasks.flatMap((task) => containersOf(task, options).map((container) => ({ task, container })));
+    if (sources.length === 0) throw new UsageError(noContainer(tasks, options));
+    // The name of a task tells the containers of one task from those of another, and says all where each has one container.
+    const isOfOne = tasks.length === 1;
+    const hasOneEach = sources.length === tasks.length;
+    const titles = sources.map(({ task, container }) => (isOfOne ? container : hasOneEach ? task.name : `${task.name}/${container}`));
+    const width = Math.max(...titles.map((one) => one.length));
+    const isPrefixed = sources.length > 1 || (!isOfOne && options.container === undefined);
     const style = styleFor(stdout);
-    const prefixOf = (container: string, index: number) =>
-      isPrefixed ? style(COLOURS[index % COLOURS.length]!, `${container.padEnd(width)} | `) : "";
-    const sources = await Promise.all(
-      names.map(async (container, index) => {
-        const writer = new TextWriter({ hasTimes: options.timestamps === true, prefix: prefixOf(container, index) });
+    const opened = await Promise.all(
+      sources.map(async ({ task, container }, index) => {
+        const prefix = isPrefixed ? style(COLOURS[index % COLOURS.length]!, `${printable(titles[index]!).padEnd(width)} | `) : "";
+        const writer = new TextWriter({ hasTimes: options.timestamps === true, prefix });
         const { since, previous, tail } = options;
         const request = { container, since, previous: textOf(previous), tail: textOf(tail) };
-        return { writer, records: await (options.follow && !previous ? followLog : readLog)(session, task.id, request) };
+        return {
+          writer,
+          records: await (options.follow && !previous ? followLog : readLog)({ ...session, group: task.group }, task.id, request),
+        };
       }),
     );
-    if (options.follow) await Promise.all(sources.map(({ writer, records }) => printAll(writer, records)));
-    else for await (const { source, record } of byTime(sources)) await send(source.writer, record);
+    if (options.follow) await Promise.all(opened.map(({ writer, records }) => printAll(writer, records)));
+    else for await (const { source, record } of byTime(opened)) await send(source.writer, record);
     return EXIT.done;
   },
 });
+
+/** undefined: the file has errors, which were printed. @throws UsageError, ClientError */
+async function tasksAsked(session: Session, names: readonly string[], options: Options): Promise<readonly TaskView[] | undefined> {
+  const { file, all } = options;
+  if ([names.length > 0, file !== undefined, all === true].filter(Boolean).length !== 1)
+    throw new UsageError("one of names, --file FILE and --all says which tasks are meant");
+  if (names.length > 0) return Promise.all([...new Set(names)].map((name) => taskOf(session, name)));
+  const read = file === undefined ? undefined : fileToApply({ profile: [], ...options, file }, session.givenGroup, { isQuiet: true });
+  if (file !== undefined && read === undefined) return undefined;
+  const isMeant = ({ from }: TaskView) => read === undefined || from === read.from;
+  const tasks = (await tasksOf({ ...session, group: read?.group ?? session.group })).filter(isMeant);
+  if (tasks.length > 0) return tasks;
+  throw new UsageError(read === undefined ? `there are no tasks in group ${session.group}` : `no task of ${read.source} is there`);
+}
+
+function containersOf({ containers }: TaskView, { container: asked }: Options): string[] {
+  return containers.filter(({ type, name }) => type === "normal" && [undefined, name].includes(asked)).map(({ name }) => name);
+}
+
+function noContainer(tasks: readonly TaskView[], { container }: Options): string {
+  const [first] = tasks;
+  if (tasks.length > 1) return `no task has a container ${container}`;
+  return `task ${first!.name} has the containers ${containersOf(first!, {}).join(", ")}`;
+}
 
 function textOf(value: number | boolean | undefined): string | undefined {
   return value === undefined ? undefined : String(value);

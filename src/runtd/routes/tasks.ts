@@ -43,9 +43,13 @@ const taskDetail = z
         name: z.string(),
         reason: reason.nullable(),
         health: check.nullable(),
-        postStart: check.optional().describe("Of its hook after the start."),
-        startup: check.optional().describe("Of its start: until it is HEALTHY the container is not looked at otherwise."),
-        liveness: check.optional().describe("Of its life: what is UNHEALTHY is stopped."),
+        postStart: check.optional().describe("Its postStart hook."),
+        startup: check.optional().describe("Its startup check. Until it is HEALTHY no other check runs."),
+        liveness: check.optional().describe("Its liveness check. A container that fails it is stopped."),
+        failedCheck: z
+          .strictObject({ check: z.string(), output: z.string().nullable() })
+          .optional()
+          .describe("The check because of which its last run was ended, with the end of its output. On read.sock null."),
         dependsOn: z.array(z.string()),
         endMessage: z.string().nullable().optional().describe("What it has said of its last end. On read.sock null; absent: nothing."),
       }),

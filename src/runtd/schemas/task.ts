@@ -43,9 +43,18 @@ export const containerView = z
     stoppedMs: wallMs.nullable(),
     exit: containerExit.nullable(),
     lastRun: z
-      .strictObject({ id: z.string(), startedMs: wallMs.nullable() })
+      .strictObject({
+        id: z.string(),
+        startedMs: wallMs.nullable(),
+        failedCheck: z
+          .string()
+          .nullable()
+          .describe("The check because of which it was ended, such as `liveness check 3 times in a row`. null: no check has ended it."),
+      })
       .nullable()
       .describe("The incarnation before, when `exit` is its end. null: it is the end of this one."),
+    waitsForRestart: z.boolean().describe("It has ended, and the delay before its next start is not over."),
+    health: z.enum(["UNKNOWN", "HEALTHY", "UNHEALTHY"]).nullable().describe("The state of its health check. null: it has none."),
     reason: z.string().nullable(),
     updateError: z.string().nullable().describe("Why it does not have the limits of its spec; null: it has them, or will soon."),
     image: z
@@ -88,6 +97,10 @@ export const taskView = z
     addresses: z
       .array(z.string())
       .describe("Of its own network, with the length of the prefix; the first is the one to reach it at. Empty: it has none, or not now."),
+    ports: z.array(z.string()).describe("Ports of the host that lead to the task, such as `0.0.0.0:8080->80/tcp`."),
+    readiness: z
+      .strictObject({ state: z.enum(["ready", "waits", "failed"]), why: z.string() })
+      .describe("Whether it has become what its file says. failed: it has ended otherwise, and does not start again by itself."),
     left: z
       .array(z.strictObject({ of: z.string().describe("A container, or a resource of the task."), message: z.string() }))
       .describe("What could not be stopped or removed yet, and why. It is tried again, at least once a minute."),
