@@ -2,7 +2,7 @@
 const PURE = "^src/(shared|runtime/(spec|check|config|plan|errors))/";
 /** Pure parts of folders that also have effects. */
 const PURE_PARTS =
-  "^src/runtime/(cgroup/(compile|systemd/(compile|gvariant|wire)|devices/(emulator|rule|program)|stats/(json|parse|types|v1|v2)|path)|network/(message|address)|resctrl/schemata|isolation/(channel|configurations|asked/(pod|settings)|places|request)|criu/(cgroups|external-names|protobuf|messages|mounts|stdio|log))";
+  "^src/runtime/(cgroup/(compile|systemd/(compile|gvariant|wire)|devices/(emulator|rule|program)|stats/(json|parse|types|v1|v2)|path)|network/(message|address)|resctrl/schemata|isolation/(channel|configurations|asked/(pod|settings)|places|request)|criu/(cgroups|protobuf|messages|mounts|open-files|log))";
 
 /** The program of the processes of a machine: it boots one, is its first process in the guest, and stands for the guest's processes on the host. */
 const MACHINE_PROCESSES = "^src/runtime/isolation/(main\\.ts|kernel\\.ts|(boot|channel|flow|guest|monitor|network|processes)/)";
@@ -74,7 +74,7 @@ module.exports = {
       to: {
         path: [
           "^runt:host$",
-          "^src/runtime/(cli|verbs|prepare|execute|diagnostics|post-mortem|seccomp|network|criu|resctrl|hooks|state|isolation|host|trace)/",
+          "^src/runtime/(cli|verbs|prepare|execute|diagnostics|post-mortem|seccomp|network|criu|resctrl|state|isolation|host|trace)/",
         ],
         pathNot: [PURE_PARTS, TESTING],
       },
@@ -248,7 +248,6 @@ module.exports = {
     room("state", "cgroup", "network", "plan", "host", "errors"),
     room("resctrl", "spec", "host", "errors"),
     room("criu", "spec", "host", "errors"),
-    room("hooks", "host", "errors"),
     room("isolation", "network", "config", "spec", "plan", "cgroup", "resctrl", "state", "host", "errors"),
     {
       name: "isolation-by-its-index",
@@ -292,7 +291,6 @@ module.exports = {
       "network",
       "criu",
       "resctrl",
-      "hooks",
       "state",
       "host",
       "errors",

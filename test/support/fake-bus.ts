@@ -1,5 +1,5 @@
 /** The other end of a D-Bus connection, in this process and with a clock of its own. It answers every message at once. */
-import type { Stream } from "../../src/runtime/cgroup/systemd/driver/stream.ts";
+import type { Stream } from "../../src/runtime/cgroup/systemd/driver/connection.ts";
 import { decodeMessage, messageLength } from "../../src/runtime/cgroup/systemd/wire/message.ts";
 import { encodeOutgoing, type Outgoing, type Received, received } from "./bus-outgoing.ts";
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { addMonitor, prepareGroups } from "../../src/runtime/execute/cgroup-operations.ts";
 import type { Execution } from "../../src/runtime/execute/execution.ts";
-import { addMonitor, prepareGroups } from "../../src/runtime/execute/resctrl.ts";
 import { locateGroups, releaseGroups } from "../../src/runtime/resctrl/index.ts";
 import type { ResctrlRecord } from "../../src/runtime/state/index.ts";
 import { type FakeResctrl, makeResctrl } from "../support/fake-resctrl.ts";

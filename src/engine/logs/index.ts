@@ -11,6 +11,5 @@ export {
   type SocketPath,
 } from "./forward.ts";
 export { type Following, type LogWatch, type ReadOptions, readLog, watchLog } from "./read.ts";
-export { type LogRecord, note, parseRecord, recordTime, renderRecord } from "./record.ts";
+export { type LogRecord, note, parseRecord, recordTime, renderRecord, TextWriter } from "./record.ts";
 export { previousLog, pruneLogs } from "./segments.ts";
-export { TextWriter } from "./text.ts";

@@ -1,5 +1,4 @@
 /** Parses records of a log as the pump writes them: "TIME STREAM F|P BYTES" (docs/decisions/0038-log-pump.md). */
-
 export interface LogRecord {
   /** RFC 3339 with nanoseconds in UTC, always 30 characters, so that the order of the texts is the order of the times. */
   readonly time: string;
@@ -37,4 +36,33 @@ export function recordTime(wallMs: number): string {
 /** Formats a record as the pump does. */
 export function renderRecord({ time, stream, isPart, bytes }: LogRecord): Buffer {
   return Buffer.concat([Buffer.from(`${time} ${stream} ${isPart ? "P" : "F"} `), bytes, Buffer.from("\n")]);
+}
+
+/** How records become text: the printed bytes, unchanged. */
+interface TextOptions {
+  /** Whether each line starts with its time. */
+  readonly hasTimes: boolean;
+  /** Text in front of each line, before its time. */
+  readonly prefix?: string;
+}
+
+/** Writes one output. It remembers which streams are in the middle of a line, so that each output needs its own. */
+export class TextWriter {
+  readonly #options: TextOptions;
+  /** Streams whose last line has not ended. */
+  readonly #unended = new Set<string>();
+
+  constructor(options: TextOptions) {
+    this.#options = options;
+  }
+
+  render({ time, stream, isPart, bytes }: LogRecord): Buffer {
+    const begins = !this.#unended.has(stream);
+    if (isPart) this.#unended.add(stream);
+    else this.#unended.delete(stream);
+    const head = begins
+      ? `${this.#options.prefix ?? ""}${this.#options.hasTimes ? `${time} ` : ""}${stream === "runt" ? "[log] " : ""}`
+      : "";
+    return Buffer.concat([Buffer.from(head), bytes, Buffer.from(isPart ? "" : "\n")]);
+  }
 }

@@ -1,5 +1,4 @@
 /** Applies an event to the record, before decisions are made. */
-import { applyAgent, fencedAgents } from "./agents.ts";
 import { applyBoot, renewed } from "./boot.ts";
 import { changeContainer, containerOf, stopContainer, stopTask } from "./change-record.ts";
 import { changeChecks, checkOf, delayChecks, UNKNOWN_HEALTH } from "./checks.ts";
@@ -10,7 +9,7 @@ import { retryDelayMs } from "./host.ts";
 import { PAUSE_NAME } from "./ids.ts";
 import { applyPreStopped, preStopEnded } from "./pre-stop.ts";
 import { type ReasonCode, reason } from "./reason.ts";
-import type { ContainerRecord, ImageRecord, TaskRecord } from "./record.ts";
+import type { AgentRecord, ContainerRecord, ImageRecord, TaskRecord } from "./record.ts";
 import { newIncarnation } from "./restart.ts";
 import { type ContainerStatus, hasReached, isFurther } from "./status.ts";
 import { after, type Instant } from "./time.ts";
@@ -254,4 +253,28 @@ function stopFailed(record: TaskRecord, container: ContainerRecord, { error, at 
     stop: { failures, nextTry: after(at, retryDelayMs(failures)), error: error!.message },
     reason: container.reason ?? reason("StopFailed", `container ${container.name} could not be stopped: ${error!.message}`),
   });
+}
+
+/** Ignored if the event is about an older incarnation. */
+function applyAgent(record: TaskRecord, { container, generation, agent }: Extract<TaskEvent, { type: "agent" }>): TaskRecord {
+  const found = containerOf(record, container);
+  if (found?.generation !== generation) return record;
+  const others = (found.agents ?? []).filter(({ name }) => name !== agent.name);
+  return changeContainer(record, container, { agents: [...others, agent] });
+}
+
+/** A new daemon ends the agents that its predecessor has started. */
+function fencedAgents({ agents }: ContainerRecord): Pick<ContainerRecord, "agents"> {
+  return agents === undefined
+    ? {}
+    : { agents: agents.map((one) => (one.known === "STOPPED" ? one : stopped(one, "the daemon began anew"))) };
+}
+
+/** The agents as shown to users: none runs in a container that does not run. */
+export function agentsOf({ agents = [], known }: ContainerRecord): readonly AgentRecord[] {
+  return known === "STOPPED" ? agents.map((one) => (one.known === "STOPPED" ? one : stopped(one, "its container has ended"))) : agents;
+}
+
+function stopped(agent: AgentRecord, why: string): AgentRecord {
+  return { ...agent, known: "STOPPED", pid: null, reason: why };
 }

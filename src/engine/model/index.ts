@@ -1,11 +1,10 @@
 /** Tasks as data: records, events, and the pure decisions on them. */
 export type { Action, ActionType } from "./action.ts";
-export { agentsOf } from "./agents.ts";
+export { agentsOf } from "./apply-event.ts";
 export type { Change } from "./changes.ts";
 export { changesBetween } from "./changes.ts";
 export { type CheckKind, isStarting, renderFailedCheck } from "./checks.ts";
 export { copiedRecord } from "./copied-record.ts";
-export { nextDeadline } from "./deadlines.ts";
 export { dependenciesIn } from "./dependencies.ts";
 export type { ActionError, Observation, TaskEvent } from "./event.ts";
 export { DEFAULT_OPTIONS, type DecisionContext, type EngineOptions, retryDelayMs } from "./host.ts";
@@ -33,7 +32,7 @@ export {
 export { DEFAULT_QUEUE, LONGEST_OVERTAKING_MS, MOST_OVERTAKING, type QueueDecision, type QueuePolicy, schedule } from "./queue.ts";
 export { hasSucceeded, type Readiness, readinessOf } from "./readiness.ts";
 export { type Reason, type ReasonCode, reason, renderReason, rootCause } from "./reason.ts";
-export { absorb, type Reconciled, reconcile, reconcileAll } from "./reconcile.ts";
+export { absorb, nextDeadline, type Reconciled, reconcile, reconcileAll } from "./reconcile.ts";
 export * from "./record.ts";
 export { proxyEvent, sharesProxy, works } from "./shared-proxy.ts";
 export {

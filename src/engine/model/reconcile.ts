@@ -4,11 +4,14 @@
  */
 import { applyEvent } from "./apply-event.ts";
 import { type Change, changesBetween } from "./changes.ts";
+import { CHECK_KINDS } from "./checks.ts";
+import { dependencyDeadlines } from "./dependencies.ts";
 import { type Decision, dispatch } from "./dispatch.ts";
 import type { TaskEvent } from "./event.ts";
 import type { DecisionContext } from "./host.ts";
 import type { TaskRecord } from "./record.ts";
 import { settle } from "./settle.ts";
+import { type Deadline, hasPassed, type Instant } from "./time.ts";
 
 export interface Reconciled extends Decision {
   /** Events for the journal, in order. */
@@ -31,4 +34,25 @@ export function reconcileAll(record: TaskRecord, events: readonly TaskEvent[], h
   const now = events.at(-1)!.at;
   const decided = dispatch(applied, now, host);
   return { ...decided, changes: changesBetween(record, decided.record, host.options.stopTries) };
+}
+
+/** The next deadline in this boot, without those that have passed, which were decided on already. null: there is none. */
+export function nextDeadline(record: TaskRecord, now: Instant): Deadline | null {
+  const all: (Deadline | null | undefined)[] = [
+    ...record.containers.flatMap((one) => [
+      one.restartAt,
+      one.stop.nextTry,
+      one.update?.nextTry,
+      ...CHECK_KINDS.map((kind) => one[kind]?.nextCheck),
+      ...dependencyDeadlines(record, one),
+    ]),
+    ...record.resources.map(({ nextTry }) => nextTry),
+    ...record.leftovers.map(({ nextTry }) => nextTry),
+    record.cleanup?.retained,
+    record.cleanup?.bound,
+  ];
+  return all.reduce<Deadline | null>((first, one) => {
+    if (!one || hasPassed(one, now)) return first;
+    return first === null || one.bootMs < first.bootMs ? one : first;
+  }, null);
 }

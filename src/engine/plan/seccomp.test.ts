@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { defaultSeccomp } from "./seccomp.ts";
-import { ALLOWED, NEVER, PRIVILEGED } from "./seccomp-profile.ts";
+import { ALLOWED, defaultSeccomp, NEVER, PRIVILEGED } from "./seccomp.ts";
 
 interface Rule {
   readonly names: readonly string[];

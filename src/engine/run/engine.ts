@@ -21,9 +21,9 @@ import {
 import type { OrphanView } from "./containers/orphans.ts";
 import { type UsageView, usages } from "./containers/usage.ts";
 import type { Applied, ApplyOptions } from "./desired/apply.ts";
+import { differenceOf, type TaskDifference } from "./desired/apply.ts";
 import { isUsable } from "./desired/codec.ts";
 import { type Deleted, type Restarted, type Selected, type Selection, taskNamed } from "./desired/commands.ts";
-import { differenceOf, type TaskDifference } from "./desired/difference.ts";
 import type { Caller } from "./desired/journal.ts";
 import { projectsIn } from "./desired/origin.ts";
 import { specsIn, type TaskFile } from "./desired/specs.ts";

@@ -1,9 +1,8 @@
 export type { Attachment, AttachRequest } from "./containers/attach.ts";
 export type { OrphanPolicy, OrphanView } from "./containers/orphans.ts";
 export type { UsageView } from "./containers/usage.ts";
-export type { Applied, AppliedChange, ApplyOptions } from "./desired/apply.ts";
+export type { Applied, AppliedChange, ApplyOptions, FieldDifference, TaskDifference } from "./desired/apply.ts";
 export type { Deleted, Restarted, Selected, Selection } from "./desired/commands.ts";
-export type { FieldDifference, TaskDifference } from "./desired/difference.ts";
 export type { Caller, EngineEvent, InterfaceState } from "./desired/journal.ts";
 export { selectionIn } from "./desired/specs.ts";
 export type { ContainerDetail, DetailOptions, TaskDetail } from "./detail.ts";

@@ -3,7 +3,6 @@
 export { makeFiles } from "./files.ts";
 export { fillVolume, forgetFilling } from "./fill.ts";
 export { mountImage, unmountImage } from "./image.ts";
-export { mountMemory, unmountMemory } from "./memory.ts";
-export { giveScratch, makeScratch, removeEmpty, removeOther, removeScratch, sizeOnDisk } from "./scratch.ts";
+export { giveScratch, makeScratch, mountMemory, removeEmpty, removeOther, removeScratch, sizeOnDisk, unmountMemory } from "./scratch.ts";
 export { checkSource, O_PATH, openBelow, openSource } from "./source.ts";
 export { bindWithin, unbind } from "./within.ts";

@@ -1,7 +1,7 @@
 /** Scratch volumes: directories to which the containers of a task may write. */
 import { constants, lstatSync, readdirSync, rmdirSync, unlinkSync } from "node:fs";
 import { open, opendir, rename, rmdir, unlink } from "node:fs/promises";
-import { runProgram } from "../../node/index.ts";
+import { mountAt, outputOf, runProgram, unmount } from "../../node/index.ts";
 import { giveOwnDirectory, makeOwnDirectory, refuseMounts } from "../own/index.ts";
 
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
@@ -146,4 +146,25 @@ export async function sizeOnDisk(path: string): Promise<number> {
   const bytes = Number(/^\d+/.exec(stdout.toString())?.[0] ?? Number.NaN);
   if (Number.isNaN(bytes)) throw new Error(`du says of ${path}: ${stdout.toString().slice(0, 200)}`);
   return bytes;
+}
+
+/**
+ * Scratch volumes in memory: a tmpfs that the daemon mounts, so that all containers of the task share it.
+ * Mounts it; its root belongs to root and is closed to others. May be repeated.
+ * @param bytes size limit; undefined: half of the host's memory, the kernel's default. @throws Error: the message of mount(8), or that something else is mounted
+ */
+export async function mountMemory(path: string, bytes: number | undefined): Promise<void> {
+  const there = mountAt(path);
+  if (there?.type === "tmpfs") return;
+  // What is written there would be on somebody's disk.
+  if (there !== undefined) throw new Error(`a file system of the type ${there.type} is mounted at ${path}, and not this volume`);
+  // Without a mode the kernel takes 1777, and everybody who reaches the directory may write to it.
+  const options = ["nosuid", "nodev", "mode=0700", "uid=0", "gid=0", ...(bytes === undefined ? [] : [`size=${bytes}`])].join(",");
+  await outputOf("mount", ["-t", "tmpfs", "-o", options, "tmpfs", path]);
+}
+
+/** Unmounts the tmpfs; its contents are lost. May be repeated. @throws Error: the message of umount(8) */
+export async function unmountMemory(path: string): Promise<void> {
+  // Copies of the mount may still exist in the mount namespaces of containers that are being removed.
+  await unmount(path);
 }

@@ -1,9 +1,9 @@
 /** Texts of --help, in sections with runc's headings; no line is wider than a terminal of 100 columns. */
 import type { Command, Option } from "commander";
-import { columns, type Row, termWidth, wrap } from "./columns.ts";
 import { createCommand, createProgram } from "./commander.ts";
 import { FLAG_GROUPS, MANUAL } from "./manual/index.ts";
 import { DESCRIPTION } from "./manual/program.ts";
+import { columns, type Row, termWidth, wrap } from "./output.ts";
 import { VERBS, type VerbDefinition } from "./table/index.ts";
 
 const WIDTH = 100;

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Spec } from "../spec/index.ts";
-import { differences } from "./diff.ts";
-import { effectiveSettings } from "./effective.ts";
+import { differences, effectiveSettings } from "./effective.ts";
 import { deriveConfig } from "./index.ts";
 
 const of = (change: Partial<Spec> = {}, bundle = "/b") =>

@@ -12,8 +12,7 @@ export {
   refuseUnknownCalls,
 } from "./derive.ts";
 export { DEFAULT_DEVICES, mountedInDev } from "./devices.ts";
-export { type Difference, differences } from "./diff.ts";
-export { type Effective, effectiveSettings } from "./effective.ts";
+export { type Difference, differences, type Effective, effectiveSettings } from "./effective.ts";
 export { destinationsInRoot, type InRoot } from "./host-destinations.ts";
 export { parseIdentity, parseMountOptions } from "./mount-option-list.ts";
 export { isUserspaceOption, MOUNT_OPTIONS, type MountOption, supportedMountOptions } from "./mount-options.ts";

@@ -1,6 +1,5 @@
 /** Checkpoints by criu: its protocol (pure), and talking to it. */
 export { foreignHierarchies, type Membership, parseMemberships, restoreRoots } from "./cgroups.ts";
-export { requireReadableNames, requireReadableTable } from "./external-names.ts";
 export { endingError } from "./log.ts";
 export {
   type Answer,
@@ -14,9 +13,17 @@ export {
   type NetworkLock,
   REQUEST,
 } from "./messages.ts";
-export { externalMounts, idMappedMounts, type MountFacts } from "./mounts.ts";
-export { OPEN_FILES, openFileModes, replaceableFiles } from "./open-files.ts";
+export { externalMounts, idMappedMounts, type MountFacts, requireReadableNames, requireReadableTable } from "./mounts.ts";
+export {
+  externalFiles,
+  isFileKey,
+  OPEN_FILES,
+  openFileModes,
+  type Recorded,
+  recordedStreams,
+  replaceableFiles,
+  streamKey,
+} from "./open-files.ts";
 export { findProgram } from "./path.ts";
 export { answersFeatures, findCriu, requireCriu, requireFeatures } from "./program.ts";
 export { converse } from "./session.ts";
-export { externalFiles, isFileKey, type Recorded, recordedStreams, streamKey } from "./stdio.ts";

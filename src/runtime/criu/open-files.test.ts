@@ -1,5 +1,5 @@
 import { expect, it, test } from "vitest";
-import { openFileModes, replaceableFiles } from "./open-files.ts";
+import { externalFiles, openFileModes, recordedStreams, replaceableFiles, streamKey } from "./open-files.ts";
 import { encodeMessage, joined, type Message } from "./protobuf.ts";
 
 const HEAD = Uint8Array.from([0x19, 0x43, 0x56, 0x54, 0x38, 0x31, 0x30, 0x56]);
@@ -57,4 +57,25 @@ test("what is cut off is no image", () => {
   for (let length = 9; length < whole.length; length++) expect(() => openFileModes(whole.subarray(0, length))).toThrow(RangeError);
   expect(openFileModes(HEAD).size).toBe(0);
   expect(openFileModes(new Uint8Array(0)).size).toBe(0);
+});
+
+it.each([
+  ["pipe:[11]", false, "pipe:[11]"],
+  ["/var/log/out", false, "file[1a:2b]"],
+  ["/dev/null", false, "file[1a:2b]"],
+  ["/dev/null", true, "/dev/null"],
+  ["/dev/pts/0", false, "/dev/pts/0"],
+  ["socket:[3]", false, "socket:[3]"],
+])("%s (inside: %s) is %s", (link, inside, key) => expect(streamKey({ link, mountId: 0x1a, inode: 0x2bn, inside })).toBe(key));
+
+it("announces each outside file once", () => {
+  expect(externalFiles(["file[1:2]", "pipe:[1]", "file[1:2]", "/dev/pts/0"])).toEqual(["file[1:2]"]);
+});
+
+it("a restore has to give pipes and outside files, each once", () => {
+  expect(recordedStreams(["pipe:[1]", "pipe:[1]", "file[1:2]"])).toEqual([
+    { key: "pipe:[1]", number: 0, isFile: false },
+    { key: "file[1:2]", number: 2, isFile: true },
+  ]);
+  expect(recordedStreams(["/dev/pts/0", "socket:[3]", ""])).toEqual([]);
 });

@@ -1,9 +1,9 @@
-/** The operations that make a container's cgroups. */
-
+/** The operations that make a container's cgroups and resctrl groups. */
 import type { OpArgs } from "../../shared/protocol/index.ts";
 import { createCgroup, finishCgroup, markContainer } from "../cgroup/index.ts";
 import { startUnit as start, UnitExists } from "../cgroup/systemd/index.ts";
-import { rootDirectory, writeRecord } from "../state/index.ts";
+import { makeMonitor, prepareGroup } from "../resctrl/index.ts";
+import { type ResctrlRecord, rootDirectory, writeRecord } from "../state/index.ts";
 import type { Execution } from "./execution.ts";
 
 /**
@@ -48,4 +48,27 @@ function disown({ asked, made }: Execution): void {
 /** init binds a cgroup as soon as it exists. So all of them are made first, and what only a joining process needs comes after. */
 export function finishCgroups({ made: { unfinished } }: Execution): void {
   for (const cgroup of unfinished.splice(0)) finishCgroup(cgroup);
+}
+
+/*
+ * resctrl: the record names only what this container has made, also when another process works on the same group.
+ */
+
+export { joinGroup, pathOf, releaseGroups } from "../resctrl/index.ts";
+
+export function prepareGroups(execution: Execution, { create, schemata, ...group }: OpArgs<"resctrl.prepare">, pointer: string): void {
+  amend(execution, (resctrl) => ({ ...resctrl, made: false }));
+  const made = prepareGroup(group, create, schemata, pointer);
+  amend(execution, (resctrl) => ({ ...resctrl, made }));
+}
+
+export function addMonitor(execution: Execution, ref: OpArgs<"resctrl.monitor">, pointer: string): void {
+  amend(execution, ({ monitor: _, ...resctrl }) => resctrl);
+  makeMonitor(ref, pointer);
+  amend(execution, (resctrl) => ({ ...resctrl, monitor: ref.group }));
+}
+
+function amend({ made }: Execution, change: (resctrl: ResctrlRecord) => ResctrlRecord): void {
+  const { record } = made;
+  if (record.resctrl) made.record = { ...record, resctrl: change(record.resctrl) };
 }

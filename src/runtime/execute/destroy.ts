@@ -9,11 +9,11 @@ import * as host from "../host/index.ts";
 import { phase } from "../host/index.ts";
 import { isolationOf } from "../isolation/index.ts";
 import { initState, isOfAnotherRoot, removeDirectory, type StateRecord, type StateSummary } from "../state/index.ts";
+import { releaseGroups } from "./cgroup-operations.ts";
 import { runPoststop } from "./hooks.ts";
 import { recoverNetDevices } from "./net-devices.ts";
 import { ownerOf, warnLeft } from "./owner.ts";
 import { awaitEnd, closePidfd, pidfdOf, signalProcess } from "./pidfd.ts";
-import { releaseGroups } from "./resctrl.ts";
 import { detachRoot } from "./root-mount.ts";
 
 /** How long the death of a killed init may take. */

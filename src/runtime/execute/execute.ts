@@ -8,21 +8,23 @@ import { attachToUnit } from "../cgroup/systemd/index.ts";
 import { refusesUnknownCalls, refuseUnknownCalls } from "../config/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
-import { operation } from "../host/index.ts";
+import { operation, phase } from "../host/index.ts";
 import type { Op } from "../plan/index.ts";
 import { notifyListener, prepareFilter as prepare } from "../seccomp/index.ts";
 import { keepConfig, reserve, rootDirectory, type StateRecord, writeRecord } from "../state/index.ts";
-import { finishCgroups, makeCgroup, startUnit } from "./cgroup-operations.ts";
+import { addMonitor, finishCgroups, joinGroup, makeCgroup, prepareGroups, startUnit } from "./cgroup-operations.ts";
 import { commit, sendPidfd, writePidFile } from "./commit.ts";
-import type { Asked, Execution } from "./execution.ts";
+import type { Asked, Blueprint, Execution } from "./execution.ts";
+import { cancel, type HeadStart } from "./head-start/index.ts";
 import { runPlannedHook } from "./hooks.ts";
 import { verifyIdMaps, writeIdMaps, writeProc } from "./id-map-write.ts";
 import { newRecord } from "./intent-record.ts";
 import { endBySignal, interruption } from "./interrupted.ts";
 import { moveNetDevice } from "./net-devices.ts";
 import { prepareNotification } from "./notification.ts";
+import { showProgress } from "./progress.ts";
 import { awaitExecve, send, waitFor } from "./rendezvous.ts";
-import { addMonitor, joinGroup, prepareGroups } from "./resctrl.ts";
+import { rollbackError } from "./rollback.ts";
 import { bindRoot } from "./root-mount.ts";
 import { spawn } from "./spawn.ts";
 
@@ -164,4 +166,29 @@ function notify({ made: { record }, running }: Execution, { path, metadata }: Op
   notifyListener(path, metadata, listener, { ociVersion, id, bundle, annotations, status, pid, containerPid: creating ? pid : record.pid });
   host.close(listener);
   delete running.listener;
+}
+
+/**
+ * @param headStart is adopted or ended
+ * @param monitored this process is to become the container's monitor
+ * @throws RuntError; then nothing is left
+ */
+export function newContainer(
+  root: string,
+  blueprint: Blueprint,
+  headStart: HeadStart,
+  monitored?: NonNullable<Asked["monitored"]>,
+): Execution {
+  const progress = headStart.progress ?? showProgress();
+  const execution = newExecution({ root, plan: blueprint.plan, blueprint, headStart, progress, ...(monitored && { monitored }) });
+  if (blueprint.demanded.length > 0) execution.made.demanded.push(...blueprint.demanded);
+  phase?.("execute", "execute");
+  try {
+    execute(execution);
+  } catch (error) {
+    phase?.("undo", "execute");
+    cancel(headStart);
+    throw rollbackError(execution, blueprint.id, error);
+  }
+  return execution;
 }

@@ -7,7 +7,6 @@ import * as host from "../host/index.ts";
 import { guestPlan } from "../isolation/index.ts";
 import { type Plan, planJson } from "../plan/index.ts";
 import { type Compiled, compileBundle } from "./compile.ts";
-import { recordQueries } from "./host-facts/query-log.ts";
 import { type HostProbe, LIVE } from "./host-probe.ts";
 import type { CreateOptions, RuntimeOptions } from "./options.ts";
 
@@ -78,4 +77,38 @@ export function canonicalJson(value: unknown): string {
       ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
       : part,
   );
+}
+
+/** Which facts of the host a plan depends on: whatever was asked while it was compiled, and the answers. */
+interface QueryLog {
+  /** Answers the same, and remembers. */
+  readonly probe: HostProbe;
+  /** Question -> answer. */
+  answers(): Readonly<Record<string, unknown>>;
+}
+
+export function recordQueries(source: HostProbe): QueryLog {
+  const known: Record<string, unknown> = {};
+  const keep = <T>(question: string, answer: T): T => {
+    known[question] = answer;
+    return answer;
+  };
+  return {
+    answers: () => known,
+    probe: {
+      caller: () => keep("caller", source.caller()),
+      idPrograms: () => keep("idPrograms", source.idPrograms()),
+      cgroups: () => keep("cgroups", source.cgroups()),
+      mayMakeCgroups: () => keep("mayMakeCgroups", source.mayMakeCgroups()),
+      systemd(rootless) {
+        const facts = source.systemd(rootless);
+        keep("systemd", { ...facts, version: facts.version() });
+        return facts;
+      },
+      apparmor: () => keep("apparmor", source.apparmor()),
+      selinux: () => keep("selinux", source.selinux()),
+      resctrl: (...group) => keep("resctrl", source.resctrl(...group)),
+      refuse: (config) => source.refuse(config),
+    },
+  };
 }

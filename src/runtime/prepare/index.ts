@@ -6,8 +6,18 @@ export { defaultProcess, type ExecRequest, namespaceTypes, requestedProcess } fr
 export { describeChanges, type RecordedPlan } from "./expect-plan.ts";
 export { type FeatureRow, featureRows } from "./host-facts/features.ts";
 export { parseFields, parseFilesystems, parseIdMap, parseLimits, parseMask, seccompActions } from "./host-facts/parse.ts";
-export { names, readNumber, readText, readWords } from "./host-facts/read.ts";
-export { recordCaller, recordCgroup, recordHostFacts, recordMemory, recordNamespaces, recordResctrl } from "./host-facts/record.ts";
+export {
+  names,
+  readNumber,
+  readText,
+  readWords,
+  recordCaller,
+  recordCgroup,
+  recordHostFacts,
+  recordMemory,
+  recordNamespaces,
+  recordResctrl,
+} from "./host-facts/record.ts";
 export { chosenHostFacts, recordedProbe } from "./host-facts/recorded.ts";
 export { seccompFlagsOf } from "./host-facts/versions.ts";
 export { type HostProbe, LIVE } from "./host-probe.ts";

@@ -11,7 +11,6 @@ export {
   toState,
 } from "./describe.ts";
 export { holdersOf, locked, lockHolders } from "./holders.ts";
-export { checkId, isId } from "./id.ts";
 export { markedAt, removeRoot, timestamp } from "./mark.ts";
 export { openFifo, openFile, writeNew } from "./own.ts";
 export {
@@ -29,7 +28,7 @@ export {
   type StateSummary,
 } from "./record.ts";
 export { halfWrittenFilters, notOurs, removeRemains } from "./remains.ts";
-export { isOfAnotherRoot, isSharedRoot, lookAtRoot, rootDirectory } from "./root.ts";
+export { checkId, isId, isOfAnotherRoot, isSharedRoot, lookAtRoot, rootDirectory } from "./root.ts";
 export {
   configPath,
   containerDirectory,

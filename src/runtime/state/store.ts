@@ -3,7 +3,6 @@ import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { defenceDisabled } from "../testing/index.ts";
 import { locked } from "./holders.ts";
-import { checkId, ID_CHARACTERS } from "./id.ts";
 import { refuseOwner, removeTree, writeNew } from "./own.ts";
 import {
   type AnyRecord,
@@ -16,7 +15,7 @@ import {
   type StateSummary,
   serializeRecord,
 } from "./record.ts";
-import { ensureRoot, isOfAnotherRoot, isSharedRoot, lookAtRoot, refuseForeignRoot } from "./root.ts";
+import { checkId, ensureRoot, ID_CHARACTERS, isOfAnotherRoot, isSharedRoot, lookAtRoot, refuseForeignRoot } from "./root.ts";
 
 const RECORD = "state.json";
 /** A directory without a record lasts for some system calls of a verb that holds the lock, or is about to; or for ever. */

@@ -32,9 +32,9 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
   {
     id: "E86b",
     fault: "what is told of an earlier incarnation counts for this one",
-    file: "src/engine/model/agents.ts",
+    file: "src/engine/model/apply-event.ts",
     from: "if (found?.generation !== generation) return record;",
     to: "if (found === undefined) return record;",
-    test: "src/engine/model/agents.test.ts",
+    test: "src/engine/model/apply-event.test.ts",
   },
 ];

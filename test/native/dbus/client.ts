@@ -4,8 +4,7 @@
  * that is taken.
  */
 import "../../../src/runtime/cli/polyfill.ts";
-import { openConnection } from "../../../src/runtime/cgroup/systemd/driver/connection.ts";
-import { openStream } from "../../../src/runtime/cgroup/systemd/driver/stream.ts";
+import { openConnection, openStream } from "../../../src/runtime/cgroup/systemd/driver/connection.ts";
 import { marshal } from "../../../src/runtime/cgroup/systemd/wire/marshal.ts";
 import * as host from "../../../src/runtime/host/index.ts";
 import { SAMPLE, SAMPLE_SIGNATURE } from "./sample.ts";

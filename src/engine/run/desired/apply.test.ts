@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import { DEFAULT_USERS, newRecord } from "../../model/index.ts";
 import { type TaskSpec, taskSchema } from "../../spec/index.ts";
-import { followersOf } from "./apply.ts";
+import { differenceOf, fieldDifferences, followersOf, type Present } from "./apply.ts";
 
 const spec = (name: string, dependsOn: object[] = []): TaskSpec =>
   taskSchema.parse({ name, containers: [{ name: "c", rootfs: "/r", command: "x", dependsOn }] });
@@ -15,4 +16,48 @@ test("those go on with what they are to be restarted with, one behind the other,
   ];
   expect([...followersOf(new Set(["db"]), specs)].sort()).toEqual(["proxy", "web"]);
   expect([...followersOf(new Set(["nobody"]), specs)]).toEqual([]);
+});
+
+const at = { bootId: "b", bootMs: 0, wallMs: 0 };
+const specOf = (name: string, container: Record<string, unknown> = {}) =>
+  taskSchema.parse({ name, containers: [{ name: "c", rootfs: "/r", command: "x", ...container }] });
+const taskOf = (name: string) => newRecord({ id: `g.${name}.1`, group: "g", spec: specOf(name, { memory: 1 }), cgroup: null, at });
+
+test("the plan of a file says what apply would do, and which fields are different", () => {
+  const present: Present = {
+    tasks: ["same", "limit", "other", "gone"].map(taskOf),
+    succeeded: [],
+    capacity: { cpus: 1, memoryBytes: 1000 },
+    revision: 1,
+    at,
+    users: DEFAULT_USERS,
+    cgroupOf: () => null,
+    projectOf: () => undefined,
+  };
+  const specs = [
+    specOf("same", { memory: 1 }),
+    specOf("limit", { memory: 2 }),
+    specOf("other", { memory: 1, command: "y" }),
+    specOf("new"),
+  ];
+  const differences = differenceOf(specs, "g", present, {});
+  expect(differences).toEqual([
+    { name: "same", change: "unchanged", fields: [] },
+    { name: "limit", change: "updated", fields: [{ pointer: "/containers/0/memory", before: 1, after: 2 }] },
+    { name: "other", change: "replaced", fields: [{ pointer: "/containers/0/command", before: "x", after: "y" }] },
+    { name: "new", change: "created", fields: [] },
+    { name: "gone", change: "absent", fields: [] },
+  ]);
+  expect(differenceOf(specs, "g", present, { prune: true }).at(-1)).toEqual({ name: "gone", change: "removed", fields: [] });
+});
+
+test.each([
+  [{ a: 1 }, { a: 1 }, []],
+  [{ a: 1 }, { a: 2 }, [{ pointer: "/a", before: 1, after: 2 }]],
+  [{ a: [1, 2] }, { a: [1] }, [{ pointer: "/a/1", before: 2 }]],
+  [{ "x/y~": "" }, {}, [{ pointer: "/x~1y~0", before: "" }]],
+  [{}, { b: { c: null } }, [{ pointer: "/b", after: { c: null } }]],
+  [{ a: [1] }, { a: { 0: 1 } }, [{ pointer: "/a", before: [1], after: { 0: 1 } }]],
+])("%j to %j", (before, after, fields) => {
+  expect(fieldDifferences(before, after, "")).toEqual(fields);
 });

@@ -3,10 +3,9 @@ import { RuntError } from "../../errors/index.ts";
 import { hasCriu } from "../../execute/index.ts";
 import * as host from "../../host/index.ts";
 import { defaultSpec, featuresDocument } from "../../spec/index.ts";
-import { columns, type Row } from "../columns.ts";
 import { completionScript } from "../completion/index.ts";
 import { absolutePath, text, type Verb } from "../context.ts";
-import { print } from "../output.ts";
+import { columns, print, type Row } from "../output.ts";
 
 export const features: Verb = ({ flags }) => {
   const format = text(flags["format"]) ?? "json";

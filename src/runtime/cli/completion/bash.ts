@@ -1,7 +1,6 @@
 /** The script for bash(1): programmable completion without the bash-completion package, in one function table. */
 import { SIGNALS } from "../../../shared/linux/index.ts";
-import type { WordKind } from "./kind.ts";
-import type { CommandModel, FlagModel } from "./model.ts";
+import type { CommandModel, FlagModel, WordKind } from "./model.ts";
 
 export function bashScript({ globals, verbs }: CommandModel): string {
   const named = verbs.map(({ name, flags }) => ({ verb: name, flags }));

@@ -1,7 +1,6 @@
 /** The script for fish(1): one `complete` a flag and a positional, under a condition that knows where the cursor is. */
 import { SIGNALS } from "../../../shared/linux/index.ts";
-import type { WordKind } from "./kind.ts";
-import type { CommandModel, FlagModel, VerbModel } from "./model.ts";
+import type { CommandModel, FlagModel, VerbModel, WordKind } from "./model.ts";
 
 export function fishScript({ globals, verbs }: CommandModel): string {
   const all = [{ name: "", flags: globals }, ...verbs];

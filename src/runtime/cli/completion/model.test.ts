@@ -1,7 +1,7 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import { VERBS } from "../table/index.ts";
 import { completionScript } from "./index.ts";
-import { commandModel } from "./model.ts";
+import { commandModel, kindOf } from "./model.ts";
 
 const model = commandModel();
 
@@ -36,4 +36,21 @@ describe("the model of completion", () => {
   it("has no script for another shell", () => {
     expect(completionScript("tcsh")).toBeUndefined();
   });
+});
+
+test.each([
+  ["<container-id>", "container"],
+  ["[signal]", "signal"],
+  ["[command...]", "command"],
+  ["DIR", "directory"],
+  ["FILE", "file"],
+  ["<file>...", "file"],
+  ["SOCKET", "file"],
+  ["FILE|DIR", "file"],
+  ["text|json", { words: ["text", "json"] }],
+  ["<bash|zsh|fish>", { words: ["bash", "zsh", "fish"] }],
+  ["N", "nothing"],
+  ["<TYPE:NAME>", "nothing"],
+])("%s", (placeholder, kind) => {
+  expect(kindOf(placeholder)).toEqual(kind);
 });

@@ -1,6 +1,5 @@
 /** The command table as the shells' scripts need it: every flag and positional with the kind of word it takes. */
 import { type FlagDefinition, GLOBAL_FLAGS, VERBS, type VerbDefinition } from "../table/index.ts";
-import { kindOf, type WordKind } from "./kind.ts";
 
 export interface FlagModel {
   readonly name: string;
@@ -59,4 +58,41 @@ function shown(flags: readonly FlagDefinition[]): readonly FlagModel[] {
       const placeholder = kind === "boolean" ? undefined : (value ?? "VALUE");
       return { name, short, help, repeatable, placeholder, kind: placeholder === undefined ? "nothing" : kindOf(placeholder) };
     });
+}
+
+/** What a word of the command line can be, read from its placeholder in the table. */
+export type WordKind =
+  | "container"
+  | "signal"
+  | "file"
+  | "directory"
+  | "command"
+  | "verb"
+  | "nothing"
+  | { readonly words: readonly string[] };
+
+const PLACEHOLDERS: Readonly<Record<string, WordKind>> = {
+  "container-id": "container",
+  signal: "signal",
+  command: "command",
+  dir: "directory",
+  directory: "directory",
+  bundle: "directory",
+  file: "file",
+  socket: "file",
+  path: "file",
+  fifo: "file",
+};
+
+/** `DIR`, `<container-id>`, `[command...]`, `table|json`. An unknown placeholder has no completion. */
+export function kindOf(placeholder: string): WordKind {
+  const name = placeholder.replace(/[<>[\].]/g, "");
+  const parts = name.split("|");
+  if (parts.length === 1 || parts.some((part) => part !== part.toLowerCase())) return kindOfName(parts);
+  return { words: parts };
+}
+
+/** FILE|DIR: the wider of the two, which is the one that the shells offer directories for too. */
+function kindOfName(parts: readonly string[]): WordKind {
+  return parts.map((part) => PLACEHOLDERS[part.toLowerCase()] ?? "nothing").find((kind) => kind !== "nothing") ?? "nothing";
 }

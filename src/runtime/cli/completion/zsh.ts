@@ -1,7 +1,6 @@
 /** The script for zsh(1): a function of the completion system (zshcompsys), for fpath or for `source`. */
 import { SIGNALS } from "../../../shared/linux/index.ts";
-import type { WordKind } from "./kind.ts";
-import type { CommandModel, FlagModel, VerbModel } from "./model.ts";
+import type { CommandModel, FlagModel, VerbModel, WordKind } from "./model.ts";
 
 export function zshScript({ globals, verbs }: CommandModel): string {
   return [

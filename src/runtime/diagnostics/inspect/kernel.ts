@@ -6,9 +6,8 @@ import * as host from "../../host/index.ts";
 import { parseFields, readText } from "../../prepare/index.ts";
 import type { StateRecord } from "../../state/index.ts";
 import { limitSettings } from "./limits.ts";
-import { type FindMount, mountSettings } from "./mounts.ts";
 import { processSettings } from "./process.ts";
-import { type Setting, setting } from "./settings.ts";
+import { type FindMount, mountSettings, type Setting, setting } from "./settings.ts";
 
 /** @param started init has become the program */
 export function kernelSettings(config: ContainerConfig, record: StateRecord, rootless: boolean, started: boolean): Setting[] {

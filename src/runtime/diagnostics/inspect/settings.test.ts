@@ -5,8 +5,8 @@ import { deriveConfig } from "../../config/index.ts";
 import type { Spec } from "../../spec/index.ts";
 import { lockHolders } from "../../state/index.ts";
 import { namespaceSettings } from "./kernel.ts";
-import { mountSettings } from "./mounts.ts";
 import { afterExecve, processSettings } from "./process.ts";
+import { mountSettings } from "./settings.ts";
 
 const configOf = (more: Partial<Spec>) =>
   deriveConfig({ ociVersion: "1.2.0", root: { path: "rootfs" }, ...more } as Spec, { bundle: "/b" });

@@ -1,4 +1,3 @@
-export { Allowance, Duty } from "./account.ts";
 export { DATA_MOST, encodeFrame, FRAMES, type Frame, FrameDecoder, type FrameName, ProtocolError, WINDOW } from "./frame.ts";
 export {
   CHANNEL,
@@ -14,4 +13,4 @@ export {
   parseFailure,
   type Size,
 } from "./messages.ts";
-export { HostSession, type SessionEvent } from "./session.ts";
+export { Allowance, Duty, HostSession, type SessionEvent } from "./session.ts";

@@ -1,7 +1,5 @@
 /** What the guest may say, and when: the host's side of the channel. Pure: it takes frames and says what they mean. */
-
-import { Allowance, Duty } from "./account.ts";
-import { type Frame, ProtocolError } from "./frame.ts";
+import { type Frame, ProtocolError, WINDOW } from "./frame.ts";
 import { decodeCredit, type Failure, type Hello, parseFailure, parseHello } from "./messages.ts";
 
 export type SessionEvent =
@@ -141,5 +139,46 @@ export class HostSession {
     } catch {
       throw new ProtocolError("a text that is not UTF-8");
     }
+  }
+}
+
+/** Credit of one channel of bytes, of the side that sends: how much may be sent. */
+export class Allowance {
+  #left = WINDOW;
+
+  get left(): number {
+    return this.#left;
+  }
+
+  spend(bytes: number): void {
+    this.#left -= bytes;
+  }
+
+  /** @throws ProtocolError: more than was ever sent */
+  grant(bytes: number): void {
+    if (bytes === 0 || this.#left + bytes > WINDOW) throw new ProtocolError(`credit of ${bytes} bytes beside ${this.#left}`);
+    this.#left += bytes;
+  }
+}
+
+/** Of the side that receives. */
+export class Duty {
+  #held = 0;
+
+  /** @throws ProtocolError: more than there was credit for */
+  arrive(bytes: number): void {
+    if (this.#held + bytes > WINDOW) throw new ProtocolError(`${bytes} bytes beside ${this.#held} without credit`);
+    this.#held += bytes;
+  }
+
+  /** So much credit is given back. @throws ProtocolError: for more than came */
+  release(bytes: number): void {
+    if (bytes === 0 || bytes > this.#held) throw new ProtocolError(`credit of ${bytes} bytes for ${this.#held}`);
+    this.#held -= bytes;
+  }
+
+  /** Bytes that came, for which no credit was given back. */
+  get held(): number {
+    return this.#held;
   }
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { ContainerConfig } from "../../config/index.ts";
+import { recordQueries } from "../digest.ts";
 import { featureRows } from "./features.ts";
 import { NO_HOST } from "./none.ts";
-import { recordQueries } from "./query-log.ts";
 import { recordedProbe } from "./recorded.ts";
 
 const rootless = { ...NO_HOST, caller: { ...NO_HOST.caller, uid: 1000, gid: 1000 } };

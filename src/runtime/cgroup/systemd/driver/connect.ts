@@ -2,9 +2,8 @@
 import { RuntError } from "../../../errors/index.ts";
 import * as host from "../../../host/index.ts";
 import type { ManagerSocket, SystemdFacts } from "../compile/index.ts";
-import { BusError, type Connection, openConnection } from "./connection.ts";
+import { BusError, type Connection, openConnection, openStream, type Peer } from "./connection.ts";
 import { createManager, type Manager } from "./manager.ts";
-import { openStream, type Peer } from "./stream.ts";
 
 interface Known {
   readonly manager: Manager;

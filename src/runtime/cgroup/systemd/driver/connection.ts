@@ -1,7 +1,8 @@
 /** One D-Bus connection, spoken synchronously. Source: D-Bus specification, "Authentication Protocol" and "Message Protocol". */
+
+import * as host from "../../../host/index.ts";
 import { decodeMessage, encodeMessage, type Header, MESSAGE_TYPE, type Message, messageLength, readBody } from "../wire/message.ts";
 import type { Value } from "../wire/types.ts";
-import type { Stream } from "./stream.ts";
 
 /** For one answer. */
 const ANSWER_MS = 30_000;
@@ -213,4 +214,32 @@ function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
 function busError(message: Message): BusError {
   const [text] = message.signature?.startsWith("s") ? readBody(message) : [];
   return new BusError(message.errorName ?? "", typeof text === "string" ? text : (message.errorName ?? "error"));
+}
+
+/** A byte stream to a peer, and the clock its time limits are measured with. */
+export interface Stream {
+  send(bytes: Uint8Array): void;
+  /** What has arrived; nothing at the end. @throws HostError ETIMEDOUT */
+  receive(timeoutMs: number): Uint8Array;
+  /** Milliseconds. */
+  now(): number;
+  close(): void;
+}
+
+/** Who listens, as this process's PID and user namespaces have it; pid 0: a process that is in neither this nor a PID namespace below. */
+export interface Peer {
+  readonly pid: number;
+  readonly uid: number;
+}
+
+/** @throws HostError */
+export function openStream(path: string): Stream & { peer(): Peer } {
+  const fd = host.connect(path);
+  return {
+    send: (bytes) => host.write(fd, bytes.slice().buffer as ArrayBuffer),
+    receive: (timeoutMs) => new Uint8Array(host.receive(fd, timeoutMs)),
+    now: host.monotonic,
+    peer: () => host.peerCredentials(fd),
+    close: () => host.close(fd),
+  };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { World } from "../../../test/support/engine/world.ts";
 import { taskSchema } from "../spec/index.ts";
-import { agentsOf } from "./agents.ts";
+import { agentsOf } from "./apply-event.ts";
 import { type AgentRecord, changesBetween, DEFAULT_OPTIONS, newRecord, reconcile } from "./index.ts";
 
 const at = { bootId: "boot-0", bootMs: 0, wallMs: 0 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkId } from "./id.ts";
+import { checkId } from "./root.ts";
 
 describe("container id", () => {
   it.each(["a", "web-1", "A_b+c.d", "0", ".hidden", "x".repeat(1024)])("accepts %s", (id) => expect(() => checkId(id)).not.toThrow());
