@@ -129,6 +129,7 @@ function daemonPage(version: string): string {
           "where images are looked for whose names say no registry, like oci:/srv/images or docker://registry.example/library",
         ],
         ["RUNT_POD_SIZES", "a file with the sizes that pods may have; without it they have what they ask for"],
+        ["RUNT_SECCOMP_PROFILES", "directory of the filters that pods name as localhostProfile; without it /var/lib/kubelet/seccomp"],
         ["NOTIFY_SOCKET", "sd_notify(3)"],
       ]),
     ),

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { CONFIG, first, one, only, pod, read, told } from "../../test/support/engine/pod-file.ts";
+import { parseFile } from "./index.ts";
 
 test("P3 P9 a pod becomes one task: its containers share the network and ipc, and nothing of the host", () => {
   const task = only(pod("  containers:\n  - { name: a, command: [sh] }\n  - { name: b, command: [sh] }\n"));
@@ -118,7 +119,7 @@ test("JSON, fields that are null, what a cluster adds when it is read from there
 test("P16 what is wrong is told all at once, and nothing of the file is taken", () => {
   const text = one(
     "    imagePullPolicy: Sometimes\n    enviroment: []\n    volumeDevices: []\n    resources: { limits: { cpu: lots } }\n",
-    "  imagePullSecrets: [{ name: x }]\n  restartPolicy: Maybe\n",
+    "  schedulingGates: [{ name: x }]\n  restartPolicy: Maybe\n",
   );
   expect(read(text).tasks).toEqual([]);
   expect(told(text)).toEqual([
@@ -126,7 +127,7 @@ test("P16 what is wrong is told all at once, and nothing of the file is taken", 
     'f:11:5: /spec/containers/0/enviroment: the field "enviroment" is not supported',
     "f:12:5: /spec/containers/0/volumeDevices: is not supported: there are no block volumes",
     'f:13:28: /spec/containers/0/resources/limits/cpu: write a quantity like "500m", "64Mi" or "1e3"',
-    "f:14:3: /spec/imagePullSecrets: is not supported: images are not pulled with secrets of a pod",
+    "f:14:3: /spec/schedulingGates: is not supported: nothing here would remove them",
     'f:15:3: /spec/restartPolicy: expected "Always", "OnFailure" or "Never"',
   ]);
 });
@@ -202,4 +203,49 @@ test("empty documents are none, as for kubectl", () => {
     read(`---\n# a comment\n---\n${one("")}---\n---\n${one("").replace("name: web", "name: other")}---\n`).tasks.map(({ name }) => name),
   ).toEqual(["web", "other"]);
   expect(told("---\n---\n").length).toBeGreaterThan(0);
+});
+
+/** Kubernetes, "Assign Pod-level CPU and memory resources". */
+test("P7 limits of the pod as a whole take the place of the sum; what it requests beside its containers is shared by those that request nothing", () => {
+  const text = pod(
+    "  resources: { limits: { cpu: 2, memory: 1Gi }, requests: { memory: 512Mi } }\n  containers:\n  - { name: a, command: [sh], resources: { requests: { memory: 128Mi } } }\n  - { name: b, command: [sh] }\n",
+  );
+  const task = only(text);
+  expect(task).toMatchObject({ cpus: 2, memory: 2 ** 30 });
+  expect(task.containers.map(({ memoryReservation }) => memoryReservation)).toEqual([128 * 2 ** 20, 384 * 2 ** 20]);
+  expect(told(text.replace("memory: 128Mi", "memory: 768Mi"))).toEqual([
+    expect.stringMatching(/\/spec\/resources\/requests\/memory: is less than its containers request$/),
+  ]);
+  expect(told(text.replace("requests: { memory: 128Mi }", "limits: { memory: 2Gi }"))).toEqual([
+    expect.stringMatching(/\/spec\/resources\/requests\/memory: is less than its containers request$/),
+    expect.stringMatching(/\/spec\/containers\/0\/resources\/limits\/memory: is more than the pod may have$/),
+  ]);
+});
+
+test("P4 a time for the pod, room on the disk, and credentials of the host by their name", () => {
+  const host = { name: "n", cpus: 1, memoryBytes: 1, images: "docker://registry.example/library" };
+  const text = `apiVersion: v1
+kind: Pod
+metadata: { name: web }
+spec:
+  activeDeadlineSeconds: 90
+  imagePullSecrets: [{ name: regcred }]
+  containers:
+  - { name: a, image: shop, resources: { limits: { ephemeral-storage: 1Gi }, requests: { ephemeral-storage: 1Mi } } }
+  - { name: b, image: shop, resources: { limits: { ephemeral-storage: 2Gi } } }
+`;
+  expect(parseFile(text, host).tasks).toMatchObject([
+    {
+      deadline: 90_000,
+      storage: 3 * 2 ** 30,
+      containers: [{ pullCredentials: "regcred", storage: 2 ** 30 }, { storage: 2 ** 31 }],
+    },
+  ]);
+  const withSecret = `apiVersion: v1\nkind: Secret\nmetadata: { name: regcred }\n---\n${text}`;
+  expect(parseFile(withSecret, host).findings.map(({ pointer, message }) => [pointer, message])).toEqual([
+    [
+      "/spec/imagePullSecrets/0",
+      "images are pulled with credentials of the host, not with a Secret of the file: runtd --credentials regcred=file:FILE",
+    ],
+  ]);
 });

@@ -2,10 +2,11 @@
 import { quantityIn } from "./quantity.ts";
 import type { ResourcesInput } from "./schema/container.ts";
 
-/** CPU in thousandths, memory in bytes. Absent: not given. */
+/** CPU in thousandths, memory and storage (what is written on the disk) in bytes. Absent: not given. */
 export interface Amounts {
   readonly cpu?: number;
   readonly memory?: number;
+  readonly storage?: number;
 }
 
 export interface ContainerResources {
@@ -14,13 +15,17 @@ export interface ContainerResources {
   readonly requests: Amounts;
 }
 
-export function resourcesOf(given: ResourcesInput | undefined): ContainerResources {
+export function resourcesOf(given: Pick<ResourcesInput, "limits" | "requests"> | undefined): ContainerResources {
   const limits = amountsOf(given?.limits);
   return { limits, requests: { ...limits, ...amountsOf(given?.requests) } };
 }
 
-function amountsOf(given: { cpu?: string | number | undefined; memory?: string | number | undefined } | undefined): Amounts {
+type Written = string | number | undefined;
+
+function amountsOf(given: { cpu?: Written; memory?: Written; "ephemeral-storage"?: Written } | undefined): Amounts {
+  const storage = given?.["ephemeral-storage"];
   return {
+    ...(storage === undefined ? {} : { storage: quantityIn(storage) }),
     ...(given?.cpu === undefined ? {} : { cpu: quantityIn(given.cpu, 1000) }),
     ...(given?.memory === undefined ? {} : { memory: quantityIn(given.memory) }),
   };
@@ -59,8 +64,9 @@ export function podTotal({ containers, init }: PodParts<number | undefined>): nu
 
 export type QosClass = "Guaranteed" | "Burstable" | "BestEffort";
 
-/** Source: Kubernetes, "Pod Quality of Service Classes". */
-export function qosClass(all: readonly ContainerResources[]): QosClass {
+/** Source: Kubernetes, "Pod Quality of Service Classes". @param pod what the pod says as a whole, which holds then */
+export function qosClass(containers: readonly ContainerResources[], pod?: ContainerResources): QosClass {
+  const all = pod === undefined ? containers : [pod];
   const amounts = all.flatMap(({ limits, requests }) => [limits.cpu, limits.memory, requests.cpu, requests.memory]);
   if (amounts.every((one) => (one ?? 0) === 0)) return "BestEffort";
   const isGuaranteed = all.every(

@@ -21,6 +21,7 @@ export function hostOf({ node: { ledger }, support }: Engine): PodHost {
     cpus: ledger.cpus.capacity,
     memoryBytes: ledger.memoryBytes.capacity,
     images: process.env["RUNT_IMAGES"] || undefined,
+    seccompProfiles: process.env["RUNT_SECCOMP_PROFILES"] || undefined,
     runtimes: Object.keys(support.runtimes),
     machines: machinesOf(support.runtimes),
     sizes: sizesIn(process.env["RUNT_POD_SIZES"]),

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import { baseLayer, writeLayout } from "./image-files.ts";
+import { baseLayer, tar, writeLayout } from "./image-files.ts";
 import { isRoot, until, useEngine } from "./support.ts";
 
 const HAS_PROGRAMS = ["skopeo", "umoci"].every((name) => existsSync(`/usr/bin/${name}`));
@@ -65,6 +65,66 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("pods made of images (needs root, skop
     await until(async () => (await get("got")).status.phase === "Succeeded");
     await apply(pod("after", "Never"));
     await until(async () => (await get("after")).status.phase === "Succeeded");
+  });
+
+  test("P28 a container that writes more than it may to its root file system is stopped, and its pod has failed with the reason Evicted", async () => {
+    image("shop", "v1");
+    vi.stubEnv("RUNT_IMAGES", `oci:${scene.directory}/names`);
+    await scene.daemon({ args: ["--volume-check", "200ms"] });
+    const pod = (name: string, kilobytes: number) =>
+      JSON.stringify({
+        apiVersion: "v1",
+        kind: "Pod",
+        metadata: { name },
+        spec: {
+          restartPolicy: "Never",
+          terminationGracePeriodSeconds: 5,
+          containers: [
+            {
+              name: "a",
+              image: "shop:v1",
+              args: [`head -c ${kilobytes * 1024} /dev/zero > /tmp/file; trap 'exit 0' TERM; while :; do sleep 0.05; done`],
+              resources: { limits: { "ephemeral-storage": "2Mi" } },
+            },
+          ],
+        },
+      });
+    const text = `${pod("calm", 512)}\n---\n${pod("greedy", 4096)}`.replaceAll("head", "/bin/busybox head");
+    expect(await scene.ctl("apply", "-f", scene.file("pods.yaml", text))).toMatchObject({ status: 0, stderr: "" });
+    const get = async (name: string) => JSON.parse((await scene.ctl("get", name, "-o", "json")).stdout);
+    await until(async () => (await get("greedy")).status.phase === "Failed");
+    const { status } = await get("greedy");
+    expect(status.reason).toBe("Evicted");
+    expect(status.message).toMatch(/^the container a has \d{7} bytes in it, and may have 2097152/);
+    expect((await get("calm")).status.phase).toBe("Running");
+    expect((await scene.ctl("delete", "calm")).status).toBe(0);
+  });
+
+  test("P4 groups that the image has for a user are those of a process, or by request only those of the pod", async () => {
+    writeLayout(join(scene.directory, "names", "shop"), {
+      layers: [baseLayer(), tar([{ name: "etc/group", content: "root:x:0:\nwww:x:99:\nmore:x:77:web\n" }])],
+      tag: "v1",
+      config: { Entrypoint: ["/bin/id", "-G"] },
+    });
+    await withImages();
+    const pod = (name: string, policy: object) =>
+      JSON.stringify({
+        apiVersion: "v1",
+        kind: "Pod",
+        metadata: { name },
+        spec: {
+          restartPolicy: "Never",
+          securityContext: { runAsUser: 1234, supplementalGroups: [55], ...policy },
+          containers: [{ name: "a", image: "shop:v1" }],
+        },
+      });
+    const text = `${pod("merged", {})}\n---\n${pod("strict", { supplementalGroupsPolicy: "Strict" })}`;
+    expect(await scene.ctl("apply", "-f", scene.file("pods.yaml", text))).toMatchObject({ status: 0, stderr: "" });
+    const get = async (name: string) => JSON.parse((await scene.ctl("get", name, "-o", "json")).stdout);
+    for (const name of ["merged", "strict"]) await until(async () => (await get(name)).status.phase === "Succeeded");
+    const groups = async (name: string) => (await lines(name))[0]!.split(" ").sort();
+    expect(await groups("merged")).toEqual(["55", "77", "99"]);
+    expect(await groups("strict")).toEqual(["55", "99"]);
   });
 
   test("services of a Compose file with an image, an entrypoint, and a command alone", async () => {

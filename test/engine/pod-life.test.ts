@@ -1,7 +1,7 @@
 /** The life of pods, row by row: who makes one, what survives a crash, what is shown, and what is left. */
 import { execFileSync, spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { RUNTCTL } from "./client-programs.ts";
 import { useNetworkHost } from "./network-host.ts";
 import { noNetworks } from "./network-plugins.ts";
@@ -41,6 +41,61 @@ describe.skipIf(!isRoot)("the life of pods (needs root)", () => {
     expect((await scene.ctl("logs", "talker", "-c", "nobody")).status).not.toBe(0);
   });
 
+  test("P28 a pod that takes longer than it may is stopped, also by the next daemon, and has failed with the reason DeadlineExceeded", async () => {
+    const first = await scene.daemon();
+    const calm = `trap 'exit 0' TERM; while :; do sleep 0.05; done`;
+    await applied(pod("late", calm, { activeDeadlineSeconds: 2 }), pod("patient", calm, { activeDeadlineSeconds: 3600 }));
+    await first.kill();
+    await scene.daemon();
+    await reaches("late", "Failed");
+    const { status } = await get("late");
+    expect(status).toMatchObject({ reason: "DeadlineExceeded", message: "the task was active for longer than 2 s" });
+    expect((await get("patient")).status.phase).toBe("Running");
+    expect((await scene.ctl("delete", "patient")).status).toBe(0);
+  });
+
+  test("P4 a pod has the stop signal that it names, a filter of the host's directory, and a restart by an exit code of its own", async () => {
+    vi.stubEnv("RUNT_SECCOMP_PROFILES", scene.directory);
+    scene.file(
+      "filter.json",
+      '{"defaultAction":"SCMP_ACT_ALLOW","syscalls":[{"names":["mkdir","mkdirat"],"action":"SCMP_ACT_ERRNO","errnoRet":28}]}',
+    );
+    await scene.daemon();
+    const shared = sharedIn(scene, "signals");
+    const volumes = [{ name: "shared", hostPath: { path: shared.directory } }];
+    const volumeMounts = [{ name: "shared", mountPath: "/shared" }];
+    const [command, fields] = ["/bin/sh", { volumeMounts }];
+    const script =
+      "exec 2>> /shared/lines; trap 'echo usr1 >> /shared/lines; exit 0' USR1; mkdir /tmp/x; echo ready >> /shared/lines; while :; do sleep 0.05; done";
+    const again = "test -e /shared/once && exit 0; touch /shared/once; exit 42";
+    await applied(
+      pod("signalled", "", {
+        os: { name: "linux" },
+        volumes,
+        securityContext: { seccompProfile: { type: "Localhost", localhostProfile: "filter.json" } },
+        containers: [{ name: "main", command: [command, "-c", script], lifecycle: { stopSignal: "SIGUSR1" }, ...fields }],
+      }),
+      pod("again", "", {
+        volumes,
+        containers: [
+          {
+            name: "main",
+            command: [command, "-c", again],
+            restartPolicy: "Never",
+            restartPolicyRules: [{ action: "Restart", exitCodes: { operator: "In", values: [42] } }],
+            ...fields,
+          },
+        ],
+      }),
+    );
+    await until(() => shared.lines().includes("ready"));
+    expect(shared.lines()[0]).toMatch(/No space left on device/);
+    expect((await scene.ctl("delete", "signalled")).status).toBe(0);
+    await until(() => shared.lines().includes("usr1"));
+    await reaches("again", "Succeeded");
+    expect((await get("again")).status.containerStatuses[0].restartCount).toBe(1);
+  });
+
   test("P2 P12 P17 each text has its number; one that is refused leaves nothing; a daemon that is killed before the start has the pod, and starts it once", async () => {
     const shared = sharedIn(scene, "once");
     const mounts = { volumes: [{ name: "s", hostPath: { path: shared.directory } }] };
@@ -59,7 +114,7 @@ describe.skipIf(!isRoot)("the life of pods (needs root)", () => {
     expect((await get("web")).metadata).toMatchObject({ name: "web", namespace: "team", uid: "u-1" });
     const id = async () => JSON.parse((await http(scene.socket, "GET", "/v1/tasks/web")).text).id;
     const before = await id();
-    const wrong = await apply(pod("web", "", { ...spec("two"), activeDeadlineSeconds: 1 }));
+    const wrong = await apply(pod("web", "", { ...spec("two"), progressDeadlineSeconds: 1 }));
     expect(wrong.status).toBe(1);
     expect(await id()).toBe(before);
     await applied(pod("web", "", spec("two"), { namespace: "team", uid: "u-1" }));

@@ -309,19 +309,23 @@ describe.skipIf(!isRoot || !HAS_REGISTRY)("registries (needs root, skopeo, umoci
     for (const name of ["by-file", "by-program"]) await remove(name);
   });
 
-  test("P10 a pod's image is got with the credentials that the host has; the pod names none", async () => {
+  test("P10 a pod's image is got with the credentials that the host has, by default or by the name that imagePullSecrets has", async () => {
     const registry = await registryOf({ hasUsers: true });
     const file = scene.file("auth.json", JSON.stringify({ auths: { [registry.host]: { auth: AUTH } } }));
-    await scene.daemon({ before: registry.before, args: ["--credentials", `default=file:${file}`] });
+    await scene.daemon({ before: registry.before, args: ["--credentials", `default=file:${file}`, "--credentials", `mine=file:${file}`] });
     const image = await registry.push(layout().directory, "a:v1");
     const pod = (more: object) => {
-      const spec = { containers: [{ name: "a", image: image.replace("docker://", "") }], restartPolicy: "Never", ...more };
+      const container = { name: "a", image: image.replace("docker://", ""), imagePullPolicy: "Always" };
+      const spec = { containers: [container], restartPolicy: "Never", ...more };
       return scene.file("pod.json", JSON.stringify({ apiVersion: "v1", kind: "Pod", metadata: { name: "p" }, spec }));
     };
-    const refused = await scene.ctl("apply", "-f", pod({ imagePullSecrets: [{ name: "mine" }] }));
-    expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining("/spec/imagePullSecrets")]);
-    expect(await scene.ctl("apply", "-f", pod({}))).toMatchObject({ status: 0 });
-    await running("p");
+    for (const more of [{}, { imagePullSecrets: [{ name: "mine" }] }]) {
+      expect(await scene.ctl("apply", "-f", pod(more))).toMatchObject({ status: 0 });
+      await running("p");
+      await remove("p");
+    }
+    expect(await scene.ctl("apply", "-f", pod({ imagePullSecrets: [{ name: "nobody" }] }))).toMatchObject({ status: 0 });
+    expect((await stopped("p")).reason).toContain('this host has no credentials with the name "nobody"');
     await remove("p");
   });
 

@@ -239,6 +239,10 @@ export class ImageStore implements Images {
     });
   }
 
+  async writtenBy(id: string): Promise<number> {
+    return this.#roots.written(id);
+  }
+
   async releaseRoot(id: string): Promise<void> {
     await this.#roots.release(id);
   }

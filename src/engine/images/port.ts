@@ -77,6 +77,8 @@ export interface Images {
   rootOf(id: string, volumes: readonly string[]): Root;
   /** The directory that a path leads to in what `makeRoot` has made, as long as nothing runs there; undefined: there is none. */
   directoryIn(id: string, path: string): string | undefined;
+  /** Bytes on the disk that the container has written to its root file system, with the volumes of its image. @throws Error: they cannot be measured */
+  writtenBy(id: string): Promise<number>;
   /** What is gone is released. @throws ImageError: it is in use */
   releaseRoot(id: string): Promise<void>;
   /** Every name. */

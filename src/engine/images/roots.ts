@@ -7,7 +7,7 @@ import { join, relative } from "node:path";
 import { resolveInRoot } from "../../executor/index.ts";
 import { unmountBelow, writeAtomically } from "../../node/index.ts";
 import { giveOwnDirectory, makeOwnDirectory, readOwnFile } from "../own/index.ts";
-import { removeScratch } from "../volumes/index.ts";
+import { removeScratch, sizeOnDisk } from "../volumes/index.ts";
 import { copyAttributes } from "./attributes.ts";
 import type { ImageId } from "./load.ts";
 import { Mounts } from "./mounts.ts";
@@ -63,10 +63,17 @@ export class Roots {
 
   /** @param layer name of a directory with the whole image. @throws ImageError; the reason of `signal` */
   async copy({ id, image, users }: NewRoot, layer: string, signal: AbortSignal): Promise<string> {
-    const path = await this.#make(id, image);
+    const path = await this.#make(id, image, layer);
     await runTool("cp", ["--archive", "--reflink=auto", `${join(users?.layers ?? this.#places.layers, layer)}/.`, path], { signal });
     await runTool("mount", ["--options", `bind,${FLAGS}`, path, path], { signal });
     return path;
+  }
+
+  /** Bytes on the disk beside what the image has. @throws Error: they cannot be measured; the errors of the system calls */
+  async written(id: string): Promise<number> {
+    const { copyOf } = JSON.parse(readOwnFile(join(this.#places.root(id), IMAGE)).toString()) as { readonly copyOf?: string };
+    const all = await sizeOnDisk(this.#places.root(id));
+    return copyOf === undefined ? all : Math.max(0, all - (await sizeOnDisk(join(this.#places.layers, copyOf))));
   }
 
   /** What is gone is released. @throws ImageError: it is in use */
@@ -114,12 +121,13 @@ export class Roots {
     });
   }
 
-  async #make(id: string, { manifest, config }: ImageId): Promise<string> {
+  /** @param copyOf name of the layer that is copied */
+  async #make(id: string, { manifest, config }: ImageId, copyOf?: string): Promise<string> {
     await this.release(id);
     for (const name of ["upper", "work", "merged", "empty"]) makeDirectory(join(this.#places.root(id), name));
     const path = join(this.#places.root(id), IMAGE);
     // After a power failure it may be empty: then it is damaged (images), and nothing is mounted here any more. No launch waits for the disk.
-    writeAtomically(path, JSON.stringify({ manifest, config } satisfies ImageId), { durability: "none", mode: 0o644 });
+    writeAtomically(path, JSON.stringify({ manifest, config, copyOf }), { durability: "none", mode: 0o644 });
     return this.path(id);
   }
 }

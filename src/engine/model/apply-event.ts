@@ -20,7 +20,8 @@ export function applyEvent(record: TaskRecord, event: TaskEvent): TaskRecord {
     case "tick":
       return record;
     case "admitted":
-      return record.admission === "waiting" && record.desired === "RUNNING" ? { ...record, admission: "admitted", waiting: null } : record;
+      if (record.admission !== "waiting" || record.desired !== "RUNNING") return record;
+      return { ...record, admission: "admitted", waiting: null, ...expiryOf(record, event.at) };
     case "waiting":
       return record.admission === "waiting"
         ? { ...record, waiting: { since: record.waiting?.since ?? event.at, missing: event.missing, overtaken: event.overtaken } }
@@ -68,6 +69,12 @@ export function applyEvent(record: TaskRecord, event: TaskEvent): TaskRecord {
         containers: record.containers.map((one) => ({ ...one, sent: event.containers[one.name] ?? one.sent })),
       };
   }
+}
+
+/** The deadline that a task had before a reboot of the host stays. */
+function expiryOf({ spec: { deadline }, expires }: TaskRecord, at: Instant): Pick<TaskRecord, "expires"> {
+  if (deadline === undefined || expires !== undefined) return {};
+  return { expires: { bootId: at.bootId, bootMs: at.bootMs + deadline, wallMs: at.wallMs + deadline } };
 }
 
 function askRestart(record: TaskRecord, name: string): TaskRecord {

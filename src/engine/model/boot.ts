@@ -24,6 +24,8 @@ export function applyBoot(record: TaskRecord, { at, exits }: Booted): TaskRecord
     ...ended,
     // Deadlines of the earlier boot mean nothing on the new clock. The retention starts again.
     cleanup: null,
+    // The clocks of two boots have nothing in common but the time of the day.
+    ...(ended.expires === undefined ? {} : { expires: moved(ended.expires, at) }),
     resources: ended.resources.map((one) => ({ ...one, applied: null, nextTry: null })),
     leftovers: ended.leftovers.map((one) => ({ ...one, isRemoving: false, nextTry: null })),
   };
@@ -32,10 +34,15 @@ export function applyBoot(record: TaskRecord, { at, exits }: Booted): TaskRecord
   return startAgain(settled, (one) => hasSucceeded(record, one));
 }
 
+function moved(expires: Instant, at: Instant): Instant {
+  return { ...at, bootMs: at.bootMs + Math.max(0, expires.wallMs - at.wallMs), wallMs: expires.wallMs };
+}
+
 /** The task waits to be started anew. Its containers are made again, and what is left of them is removed. */
 export function renewed(record: TaskRecord): TaskRecord {
   if (record.known !== "STOPPED" || record.isDeleteAsked) return record;
-  const left = record.containers.reduce(leaveBehind, record);
+  const { expires: _, ...rest } = record;
+  const left = record.containers.reduce(leaveBehind, rest as TaskRecord);
   return startAgain({ ...left, desired: "RUNNING", isSwept: false }, () => false);
 }
 

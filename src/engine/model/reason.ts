@@ -17,6 +17,7 @@ export type ReasonCode =
   | "ResourceFailed"
   | "CheckFailed"
   | "Evicted"
+  | "DeadlineExceeded"
   | "DependencyFailed"
   | "DependencyTimeout"
   | "LedgerError"

@@ -48,6 +48,7 @@ export function nextDeadline(record: TaskRecord, now: Instant): Deadline | null 
     ]),
     ...record.resources.map(({ nextTry }) => nextTry),
     ...record.leftovers.map(({ nextTry }) => nextTry),
+    record.desired === "RUNNING" ? record.expires : null,
     record.cleanup?.retained,
     record.cleanup?.bound,
   ];

@@ -209,6 +209,8 @@ export interface TaskRecord {
   readonly bootId: string;
   readonly createdAt: Instant;
   readonly stoppedAt: Instant | null;
+  /** When it is stopped because it has taken too long; absent: it has no deadline, or was not admitted yet. */
+  readonly expires?: Instant;
   /** When the task may be removed, and when it is removed even without acknowledgement. null: it has not stopped. */
   readonly cleanup: Readonly<{ retained: Deadline; bound: Deadline }> | null;
   /** A user asked to delete it: it is removed without retention. */

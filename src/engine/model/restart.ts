@@ -11,10 +11,13 @@ export function runTimeMs({ startedAt }: ContainerRecord, now: Instant): number 
   return startedAt?.bootId === now.bootId ? Math.max(0, now.bootMs - startedAt.bootMs) : 0;
 }
 
+/** What Kubernetes shows for an end that nobody saw. */
+const UNKNOWN_CODE = 137;
+
 /** An unknown exit status counts as a failure. */
 export function restartsAfter(policy: RestartPolicy | undefined, container: ContainerRecord, exit: ContainerExit, now: Instant): boolean {
   if (policy?.enabled !== true) return false;
-  if (exit.code !== null && policy.ignoredExitCodes.includes(exit.code)) return false;
+  if (policy.ignoredExitCodes.includes(exit.code ?? UNKNOWN_CODE)) return false;
   if (policy.maximumCount !== undefined && container.restarts >= policy.maximumCount) return false;
   return runTimeMs(container, now) >= policy.minimumRunTime;
 }

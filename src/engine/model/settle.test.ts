@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { World } from "../../../test/support/engine/world.ts";
 import { taskSchema } from "../spec/index.ts";
-import { newRecord, renderReason } from "./index.ts";
+import { hasSucceeded, newRecord, renderReason } from "./index.ts";
+import { nextDeadline } from "./reconcile.ts";
 
 const at = { bootId: "boot-0", bootMs: 0, wallMs: 0 };
 
@@ -32,4 +33,22 @@ test("without that, and when the process that holds the namespaces dies, the fir
   const held = world([{ name: "a" }, { name: "b" }], { ends: "all", namespaces: { ipc: "shared" } });
   held.exit(held.record.containers.find(({ type }) => type === "namespacePause")!.name, 137, true);
   expect(held.record.desired).toBe("STOPPED");
+});
+
+test("a task with a deadline is stopped when it has passed, also after a reboot of the host, and has not succeeded", () => {
+  const one = world([{ name: "a" }], { deadline: 60, start: "always" });
+  expect(one.record.expires).toEqual({ bootId: "boot-0", bootMs: 60_000, wallMs: 60_000 });
+  one.send({ type: "tick", at: { bootId: "boot-0", bootMs: 59_000, wallMs: 59_000 } });
+  expect(one.record.desired).toBe("RUNNING");
+  expect(nextDeadline(one.record, { bootId: "boot-0", bootMs: 59_000, wallMs: 59_000 })).toMatchObject({ bootMs: 60_000 });
+  const booted = { bootId: "boot-1", bootMs: 500, wallMs: 50_000 };
+  const later = new World(one.record, () => {});
+  later.send({ type: "booted", at: booted, exits: {} }, { type: "admitted", at: booted });
+  expect(later.record).toMatchObject({ desired: "RUNNING", expires: { bootId: "boot-1", bootMs: 10_500, wallMs: 60_000 } });
+  one.send({ type: "tick", at: { bootId: "boot-0", bootMs: 60_000, wallMs: 60_000 } });
+  expect(one.record).toMatchObject({ desired: "STOPPED", reason: { code: "DeadlineExceeded" } });
+  while (one.pending.length > 0) one.finish(0, "ok");
+  one.exit("a", 0, true);
+  expect([one.record.known, hasSucceeded(one.record), nextDeadline(one.record, at)]).toMatchObject(["STOPPED", false, {}]);
+  expect(one.record.expires).toBeDefined();
 });

@@ -8,7 +8,7 @@ import type { DecisionContext } from "./host.ts";
 import { type Reason, reason } from "./reason.ts";
 import { type ContainerRecord, specOf, type TaskRecord } from "./record.ts";
 import { type ContainerStatus, hasReached, nextStatus, type Steady, TASK_STATUSES, type TaskStatus } from "./status.ts";
-import { after, type Instant } from "./time.ts";
+import { after, hasPassed, type Instant } from "./time.ts";
 
 /** Repeats the steps until nothing changes. This terminates, because a step only sets desired statuses to STOPPED or moves known statuses forward. */
 export function settle(record: TaskRecord, now: Instant, host: DecisionContext): TaskRecord {
@@ -18,10 +18,16 @@ export function settle(record: TaskRecord, now: Instant, host: DecisionContext):
 
 type Step = (record: TaskRecord, now: Instant, host: DecisionContext) => TaskRecord;
 
-const STEPS: readonly Step[] = [stopForEssential, stopContainers, stopNeverCreated, giveUpDependents];
+const STEPS: readonly Step[] = [stopForDeadline, stopForEssential, stopContainers, stopNeverCreated, giveUpDependents];
 
 function isSame(before: TaskRecord, now: TaskRecord): boolean {
   return before.desired === now.desired && before.containers.every((one, at) => one === now.containers[at]);
+}
+
+function stopForDeadline(record: TaskRecord, now: Instant): TaskRecord {
+  const { expires, desired, spec } = record;
+  if (expires === undefined || desired === "STOPPED" || !hasPassed(expires, now)) return record;
+  return stopTask(record, reason("DeadlineExceeded", `the task was active for longer than ${(spec.deadline ?? 0) / 1000} s`));
 }
 
 function stopForEssential(record: TaskRecord): TaskRecord {

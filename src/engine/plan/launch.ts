@@ -129,6 +129,7 @@ export function launchOf(task: TaskSpec, container: ContainerSpec, placement: Pl
     readonlyRootfs: container.readonlyRootfs,
     ...processOf(container, placement),
     ...(container.groups === undefined ? {} : { additionalGids: container.groups }),
+    ...(container.strictGroups ? { strictGids: true } : {}),
     ...hostnameOf(task, container, network),
     ...rights,
     ...rlimitsOf(container),

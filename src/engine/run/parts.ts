@@ -167,7 +167,7 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
     strays: new Strays({ resources, runtime, log }),
     orphanPolicy: settings.orphans ?? "show",
     networkWatch: new NetworkWatch({ networks, conditions, records, intervalMs: settings.networkCheckMs }),
-    volumeWatch: new VolumeWatch({ paths, records, mailbox, log, intervalMs: settings.volumeCheckMs }),
+    volumeWatch: new VolumeWatch({ paths, images, records, mailbox, log, intervalMs: settings.volumeCheckMs }),
     imageCare: new ImageCare({ images, records, policy: pullPolicy, cleanUp, log }),
     poll: new Poll({ everyMs: settings.pollMs ?? POLL_MS, runtime, records, mailbox, ends, log }),
   };

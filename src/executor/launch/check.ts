@@ -171,6 +171,7 @@ const COMMAND = {
   env: KIND.textsByName,
   user: KIND.text,
   additionalGids: KIND.numbers,
+  strictGids: KIND.flag,
   cwd: KIND.text,
   capabilities: KIND.objectOrTexts,
   rlimits: KIND.objects,

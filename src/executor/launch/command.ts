@@ -160,6 +160,8 @@ export interface CommandLaunch extends Common {
   readonly user?: string;
   /** Beside those that the container's /etc/group has. */
   readonly additionalGids?: readonly number[];
+  /** Not those that the container's /etc/group has. */
+  readonly strictGids?: boolean;
   readonly cwd?: string;
   readonly capabilities?: Capabilities;
   readonly rlimits?: readonly Rlimit[];

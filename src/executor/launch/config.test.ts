@@ -29,6 +29,16 @@ test("one list is three sets; ambient ones are in every set", () => {
   expect(sets["bounding"]).toEqual([...DEFAULT_CAPABILITIES, "CAP_SYS_TIME"]);
 });
 
+test("groups of the image and of the command together, or those of the command alone", () => {
+  const groups = (command: Partial<LaunchCommand>) => {
+    const user = { uid: 1, gid: 1, additionalGids: [35] };
+    const { process } = toConfig({ rootfs: "/r", cmd: "true", additionalGids: [7], ...command } as LaunchCommand, { ...context, user });
+    return (process as { user: { additionalGids: number[] } }).user.additionalGids;
+  };
+  expect(groups({})).toEqual([35, 7]);
+  expect(groups({ strictGids: true })).toEqual([7]);
+});
+
 test("namespaces: private, the host's, another's", () => {
   const { linux, hostname, mounts } = configOf({ namespaces: { uts: "host", ipc: "host", network: { path: "/run/net" } } });
   expect(linux.namespaces).toEqual([{ type: "mount" }, { type: "pid" }, { type: "network", path: "/run/net" }, { type: "cgroup" }]);

@@ -107,11 +107,12 @@ function ociProcess(command: ProcessLaunch): OciObject {
 
 function processOf(command: CommandLaunch, { uid, gid, additionalGids, home }: User, host: HostRights | undefined): OciObject {
   const env = { PATH: profile.DEFAULT_PATH, ...(home === undefined ? {} : { HOME: home }), ...command.env };
+  const ofImage = command.strictGids ? [] : additionalGids;
   return {
     args: [command.cmd, ...(command.args ?? [])],
     env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
     cwd: command.cwd ?? "/",
-    user: { uid, gid, additionalGids: [...new Set([...additionalGids, ...(command.additionalGids ?? [])])] },
+    user: { uid, gid, additionalGids: [...new Set([...ofImage, ...(command.additionalGids ?? [])])] },
     capabilities: capabilitiesOf(command.capabilities ?? host?.capabilities),
     noNewPrivileges: command.noNewPrivileges ?? !command.privileged,
     oomScoreAdj: command.oomScoreAdj ?? 0,

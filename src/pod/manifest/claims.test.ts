@@ -36,7 +36,9 @@ test("P3 a claim has the smallest volume of the file that fits, or the one that 
   expect(at(wants("2Gi"))).toEqual({ name: "v", host: "/srv/big", hostType: "DirectoryOrCreate" });
   expect(at(`${wants("1Gi")}, volumeName: big`)).toMatchObject({ host: "/srv/big" });
   expect(at(wants("20Gi"))).toEqual({ name: "v", kept: "data" });
-  expect(told(`${claim("volumeName: gone")}${pod()}`)).toEqual(["f:4:39: /spec/volumeName: the file has no free volume gone"]);
+  expect(told(`${claim("volumeName: gone")}${pod()}`)).toEqual([
+    "f:4:39: /spec/volumeName: the file has no free volume gone; --ignore-cluster-fields takes an empty directory of the group in its place",
+  ]);
   expect(told(`${claim("volumeMode: Block")}${pod()}`)).toEqual([expect.stringContaining('only "Filesystem" is supported')]);
 });
 

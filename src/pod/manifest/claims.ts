@@ -38,7 +38,8 @@ export class Claims {
       const free = bySize.filter((one) => ![...this.#bound.values()].includes(one));
       const reserved = free.find(({ spec: { claimRef } }) => claimRef !== undefined && idOf(claimRef.namespace, claimRef.name) === id);
       const named = spec.volumeName === undefined ? undefined : free.find(({ metadata }) => metadata.name === spec.volumeName);
-      const found = named ?? reserved ?? free.find((one) => one.spec.claimRef === undefined && fits(one, spec));
+      const fitting = () => reserved ?? free.find((one) => one.spec.claimRef === undefined && fits(one, spec));
+      const found = spec.volumeName === undefined ? fitting() : named;
       if (spec.volumeName !== undefined && named === undefined)
         place({ code: "unknown-reference", message: `the file has no free volume ${spec.volumeName}`, path: ["spec", "volumeName"] });
       if (found !== undefined) this.#bound.set(id, found);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { CONFIG, first, one, only, SECRET, told } from "../../../test/support/engine/pod-file.ts";
+import { CONFIG, first, one, only, pod, SECRET, told } from "../../../test/support/engine/pod-file.ts";
 
 test("P4 command and args with variables, working directory, and the environment in its order", () => {
   const container = first(
@@ -198,4 +198,56 @@ test("P4 an image with its pull policy; a command takes the place of its entrypo
   expect(wrong("command: [x]")).toEqual([
     "f:6:5: /spec/containers/0/image: needs an image, or its root file system as annotation runt.dev/rootfs.a of the pod",
   ]);
+});
+
+/** Kubernetes, "Pod Lifecycle", "Container restart rules": the rule holds for its codes, the policy for all others. */
+test("P4 a container is started again by a policy and rules of its own, whatever the pod does with its others", () => {
+  const ignored = (fields: string) => first(one(fields, "  restartPolicy: Never\n")).restart?.ignoredExitCodes;
+  expect(ignored("    restartPolicy: Always\n")).toEqual([]);
+  expect(ignored("    restartPolicy: OnFailure\n")).toEqual([0]);
+  expect(ignored("    restartPolicy: Never\n")).toBe(undefined);
+  const rule = (policy: string, operator: string, values: string) =>
+    ignored(
+      `    restartPolicy: ${policy}\n    restartPolicyRules: [{ action: Restart, exitCodes: { operator: ${operator}, values: [${values}] } }]\n`,
+    );
+  expect(rule("Never", "In", "42, 43")).toEqual(
+    Array.from({ length: 256 }, (_, code) => code).filter((code) => code !== 42 && code !== 43),
+  );
+  expect(rule("Never", "NotIn", "0, 3")).toEqual([0, 3]);
+  expect(rule("OnFailure", "In", "0")).toEqual([]);
+  const init = (policy: string) =>
+    only(
+      pod(`  initContainers:\n  - { name: b, command: [sh], restartPolicy: ${policy} }\n  containers:\n  - { name: a, command: [sh] }\n`),
+    ).containers[0];
+  expect(init("Never")).not.toHaveProperty("restart");
+  expect(init("OnFailure")!.restart!.ignoredExitCodes).toEqual([0]);
+});
+
+test("P4 a stop signal, all capabilities, a filter of the host's, groups that the image does not add, and a path with variables", () => {
+  expect(first(one("    lifecycle: { stopSignal: SIGUSR1 }\n", "  os: { name: linux }\n")).stopSignal).toBe("SIGUSR1");
+  const { capabilities } = first(one("    securityContext: { capabilities: { add: [all], drop: [All] } }\n"));
+  expect(capabilities!.drop).toEqual(["ALL"]);
+  expect(capabilities!.add).toContain("CAP_SYS_ADMIN");
+  const localhost = "    securityContext: { seccompProfile: { type: Localhost, localhostProfile: profiles/a.json } }\n";
+  expect(first(one(localhost)).seccomp).toBe("/var/lib/kubelet/seccomp/profiles/a.json");
+  const strict = "  securityContext: { supplementalGroupsPolicy: Strict, supplementalGroups: [7] }\n";
+  expect(first(one("", strict))).toMatchObject({ strictGroups: true, groups: [7] });
+  expect(first(one("", strict.replace("Strict", "Merge")))).not.toHaveProperty("strictGroups");
+  expect(first(one("    securityContext: { appArmorProfile: { type: Unconfined } }\n"))).not.toHaveProperty("seccomp");
+  const volume = "  volumes: [{ name: v, hostPath: { path: /srv/v } }]\n";
+  const mounted = (path: string) =>
+    one(`    env: [{ name: WHO, value: me }]\n    volumeMounts: [{ name: v, mountPath: /v, subPathExpr: ${path} }]\n`, volume);
+  expect(first(mounted("logs/$(WHO)")).mounts).toMatchObject([{ subPath: "logs/me" }]);
+  expect(told(mounted("logs/$(NOBODY)"))).toEqual([
+    expect.stringMatching(/volumeMounts\/0\/subPathExpr: the container has no variable for \$\(NOBODY\)$/),
+  ]);
+  expect(first(one("    ports: [{ containerPort: 80, protocol: SCTP }]\n")).name).toBe("a");
+});
+
+test("P4 a limit that is to be changed by a restart is part of the container, and replaces it", () => {
+  const resized = (policy: string, memory: string) =>
+    first(one(`    resources: { limits: { memory: ${memory} } }\n    resizePolicy: [{ resourceName: memory, restartPolicy: ${policy} }]\n`))
+      .annotations;
+  expect(resized("NotRequired", "1Gi")).toEqual(resized("NotRequired", "2Gi"));
+  expect(resized("RestartContainer", "1Gi")).not.toEqual(resized("RestartContainer", "2Gi"));
 });

@@ -1,8 +1,8 @@
 /** Translates one container of a pod into a container of the task. */
 import type { TaskInput } from "../../engine/spec/index.ts";
-import { capabilityName } from "../capability.ts";
+import { addedCapabilities, capabilityName } from "../capability.ts";
 import { imageReference, NO_PREFIX, pullPolicyOf } from "../image-name.ts";
-import { resourcesOf, sharesOf } from "../resources.ts";
+import { type ContainerResources, resourcesOf, sharesOf } from "../resources.ts";
 import type { ContainerInput } from "../schema/container.ts";
 import type { ContainerSecurity } from "../schema/security.ts";
 import { uidOf } from "../uid.ts";
@@ -20,6 +20,9 @@ export type Role = "main" | "init" | "sidecar";
 /** Annotation of a pod that sets the root file system of a container: "runt.dev/rootfs.web: /srv/web" is for the container `web`. */
 export const ROOTFS = "runt.dev/rootfs.";
 
+/** Where a kubelet has the profiles that a type Localhost names. */
+const SECCOMP_PROFILES = "/var/lib/kubelet/seccomp";
+
 /** The smallest quota that the kernel accepts, in CPUs. */
 const LEAST_CPUS = 0.01;
 
@@ -27,20 +30,21 @@ export function containerOf(at: Translation, container: ContainerInput, role: Ro
   const { hostNetwork, hostname, terminationGracePeriodSeconds: grace } = at.pod.spec;
   const { metadata } = at.pod;
   const env = environmentOf(at, container, path);
-  const restart = restartOf(at, role);
-  const mounts = mountsOf(at, container, path);
+  const restart = restartOf(at, container, role);
+  const mounts = mountsOf(at, container, env, path);
   return {
     name: container.name,
     ...programOf(at, container, env, path),
     env,
     ...(container.workingDir === undefined ? {} : { cwd: container.workingDir }),
     ...rightsOf(at, container, path),
-    ...limitsOf(container),
+    ...limitsOf(at, container, role),
     ...(hostNetwork ? {} : { hostname: hostname ?? metadata.name }),
     essential: role === "main",
     ...(restart === undefined ? {} : { restart }),
     ...(container.stdin ? { stdin: container.stdinOnce ? ("once" as const) : true } : {}),
     ...(container.tty ? { tty: true } : {}),
+    ...stopSignalOf(at, container, path),
     stopTimeout: grace,
     ...checksOf(at, container, path),
     mounts,
@@ -49,6 +53,7 @@ export function containerOf(at: Translation, container: ContainerInput, role: Ro
       "runt.dev/pod.namespace": at.namespace,
       "runt.dev/pod.name": metadata.name,
       "runt.dev/pod.uid": uidOf(metadata),
+      ...resizedByRestart(container),
     },
   };
 }
@@ -59,7 +64,7 @@ function programOf(
   container: ContainerInput,
   env: Readonly<Record<string, string>>,
   path: Path,
-): Pick<Container, "rootfs" | "image" | "pullPolicy" | "command" | "args"> {
+): Pick<Container, "rootfs" | "image" | "pullPolicy" | "pullCredentials" | "command" | "args"> {
   const [program, ...first] = container.command.map((word, index) => at.expand(word, env, [...path, "command", index]));
   const source = sourceOf(at, container, path);
   if (program === undefined && source.rootfs !== undefined) at.refuse("with a root file system it needs a command", path);
@@ -75,7 +80,7 @@ function sourceOf(
   at: Translation,
   { name, image, imagePullPolicy }: ContainerInput,
   path: Path,
-): Pick<Container, "rootfs" | "image" | "pullPolicy"> {
+): Pick<Container, "rootfs" | "image" | "pullPolicy" | "pullCredentials"> {
   const rootfs = at.pod.metadata.annotations?.[`${ROOTFS}${name}`];
   if (rootfs !== undefined) return { rootfs };
   if (image === undefined) {
@@ -84,37 +89,96 @@ function sourceOf(
   }
   const reference = imageReference(image, at.host.images);
   if (reference === undefined) at.refuse(NO_PREFIX, [...path, "image"]);
-  return reference === undefined ? {} : { image: reference, pullPolicy: pullPolicyOf(imagePullPolicy, image) };
+  if (reference === undefined) return {};
+  const [credentials] = at.pod.spec.imagePullSecrets;
+  return {
+    image: reference,
+    pullPolicy: pullPolicyOf(imagePullPolicy, image),
+    // An image that is in files is read by the daemon itself.
+    ...(credentials === undefined || !reference.startsWith("docker://") ? {} : { pullCredentials: credentials.name }),
+  };
 }
 
-function limitsOf({ resources }: ContainerInput): Pick<Container, "cpus" | "cpuShares" | "memory" | "memoryReservation"> {
-  const { limits, requests } = resourcesOf(resources);
+function stopSignalOf(at: Translation, { lifecycle }: ContainerInput, path: Path): Pick<Container, "stopSignal"> {
+  if (lifecycle?.stopSignal === undefined) return {};
+  // Source: validateStopSignal of Kubernetes.
+  if (at.pod.spec.os === undefined)
+    at.refuse("needs spec.os.name, which says whose signals are meant", [...path, "lifecycle", "stopSignal"]);
+  return { stopSignal: lifecycle.stopSignal };
+}
+
+/** What is part of the configuration of a container replaces it when it changes. */
+function resizedByRestart({ resizePolicy, resources }: ContainerInput): Readonly<Record<string, string>> {
+  const names = resizePolicy.flatMap(({ resourceName, restartPolicy }) => (restartPolicy === "RestartContainer" ? [resourceName] : []));
+  if (names.length === 0) return {};
+  const amounts = names.map((name) => [name, resources?.limits?.[name] ?? "", resources?.requests?.[name] ?? ""]);
+  return { "runt.dev/resized-by-restart": JSON.stringify(amounts) };
+}
+
+type Limits = Pick<Container, "cpus" | "cpuShares" | "memory" | "memoryReservation" | "storage">;
+
+function limitsOf({ pod }: Translation, { resources }: ContainerInput, role: Role): Limits {
+  const own = resourcesOf(resources);
+  const { limits } = own;
+  const requests = role === "init" ? own.requests : { ...shareOf(pod.spec), ...own.requests };
   return {
     ...(limits.cpu ? { cpus: Math.max(LEAST_CPUS, limits.cpu / 1000) } : {}),
     ...(requests.cpu === undefined ? {} : { cpuShares: sharesOf(requests.cpu) }),
     ...(limits.memory ? { memory: limits.memory } : {}),
     ...(requests.memory ? { memoryReservation: requests.memory } : {}),
+    ...(limits.storage ? { storage: limits.storage } : {}),
   };
+}
+
+/** What the pod as a whole requests beside its containers, for each of those that request nothing themselves. */
+function shareOf({ resources, containers, initContainers }: Translation["pod"]["spec"]): ContainerResources["requests"] {
+  if (resources === undefined) return {};
+  const whole = resourcesOf(resources).requests;
+  const together = [...containers, ...initContainers.filter(({ restartPolicy }) => restartPolicy === "Always")];
+  const given = together.map((one) => resourcesOf(one.resources).requests);
+  const share = (name: "cpu" | "memory") => {
+    const silent = given.filter((one) => one[name] === undefined).length;
+    const rest = (whole[name] ?? 0) - given.reduce((sum, one) => sum + (one[name] ?? 0), 0);
+    return silent === 0 || rest <= 0 ? {} : { [name]: Math.floor(rest / silent) };
+  };
+  return { ...share("cpu"), ...share("memory") };
 }
 
 /** Delays of 10 s, 20 s, 40 s up to 5 min, and 10 s again after a run of 10 minutes. Source: Kubernetes, "Pod Lifecycle". */
 const BACKOFF = { initial: "10s", maximum: "5m", resetAfter: "10m" };
 
-/** Init containers are restarted until they succeed, unless the pod has the restart policy Never. */
-function restartOf(at: Translation, role: Role): Container["restart"] {
-  const { restartPolicy } = at.pod.spec;
+const EXIT_CODES = Array.from({ length: 256 }, (_, code) => code);
+
+/** A rule that an exit code satisfies has it started again; for other codes the policy holds. Source: Kubernetes, "Container restart rules". */
+function restartOf(at: Translation, container: ContainerInput, role: Role): Container["restart"] {
   const { backoffLimit } = at.rules;
-  if (backoffLimit !== undefined && role !== "sidecar") {
-    return backoffLimit === 0 ? undefined : { ignoredExitCodes: [0], maximumCount: backoffLimit, backoff: BACKOFF };
-  }
-  if (role === "sidecar" || (role === "main" && restartPolicy === "Always")) return { backoff: BACKOFF };
-  return restartPolicy === "Never" ? undefined : { ignoredExitCodes: [0], backoff: BACKOFF };
+  const limit = role === "sidecar" ? undefined : backoffLimit;
+  if (limit === 0) return undefined;
+  const policy = policyOf(at, container, role);
+  const isByRule = (code: number) =>
+    container.restartPolicyRules.some(({ exitCodes: { operator, values } }) => values.includes(code) === (operator === "In"));
+  const isByPolicy = (code: number) => policy === "Always" || (policy === "OnFailure" && code !== 0);
+  const ignoredExitCodes = EXIT_CODES.filter((code) => !isByPolicy(code) && !isByRule(code));
+  if (ignoredExitCodes.length === EXIT_CODES.length) return undefined;
+  return {
+    ...(ignoredExitCodes.length === 0 ? {} : { ignoredExitCodes }),
+    ...(limit === undefined ? {} : { maximumCount: limit }),
+    backoff: BACKOFF,
+  };
+}
+
+/** Init containers are restarted until they succeed, unless the pod has the restart policy Never; so are containers of a Job. */
+function policyOf({ pod, rules }: Translation, { restartPolicy: own }: ContainerInput, role: Role): "Always" | "OnFailure" | "Never" {
+  if (own !== undefined) return own;
+  if (rules.backoffLimit !== undefined) return "OnFailure";
+  const { restartPolicy } = pod.spec;
+  return role === "init" && restartPolicy === "Always" ? "OnFailure" : restartPolicy;
 }
 
 /** Translates privileges of a container. Its own security context takes precedence over that of the pod. */
 type Rights = Pick<
   TaskInput["containers"][number],
-  "user" | "groups" | "privileged" | "unmasked" | "capabilities" | "noNewPrivileges" | "readonlyRootfs" | "seccomp"
+  "user" | "groups" | "strictGroups" | "privileged" | "unmasked" | "capabilities" | "noNewPrivileges" | "readonlyRootfs" | "seccomp"
 >;
 
 function rightsOf(at: Translation, { securityContext: own }: ContainerInput, path: Path): Rights {
@@ -136,19 +200,23 @@ function rightsOf(at: Translation, { securityContext: own }: ContainerInput, pat
   return {
     ...(user === undefined ? {} : { user: group === undefined ? String(user) : `${user}:${group}` }),
     ...(groups.length === 0 ? {} : { groups }),
+    ...(common?.supplementalGroupsPolicy === "Strict" ? { strictGroups: true as const } : {}),
     ...(own?.privileged ? { privileged: true } : {}),
     ...(isUnmasked ? { unmasked: true as const } : {}),
-    ...(own?.capabilities === undefined ? {} : { capabilities: { add: add.map(capabilityName), drop: drop.map(capabilityName) } }),
+    ...(own?.capabilities === undefined ? {} : { capabilities: { add: addedCapabilities(add), drop: drop.map(capabilityName) } }),
     // Kubernetes allows privilege escalation by default.
     noNewPrivileges: own?.allowPrivilegeEscalation === false,
     readonlyRootfs: own?.readOnlyRootFilesystem ?? false,
     ...(seccomp?.type === "Unconfined" ? { seccomp: "unconfined" as const } : {}),
+    ...(seccomp?.localhostProfile === undefined
+      ? {}
+      : { seccomp: `${at.host.seccompProfiles ?? SECCOMP_PROFILES}/${seccomp.localhostProfile}` }),
   };
 }
 
 /** Sources: ValidateSecurityContext of Kubernetes; "Restrict a Container's Syscalls with seccomp". A profile of the pod is for its other containers. */
 function checkEscalation(at: Translation, own: ContainerSecurity | undefined, path: Path): void {
-  if (own?.privileged && own.seccompProfile?.type === "RuntimeDefault")
+  if (own?.privileged && own.seccompProfile !== undefined && own.seccompProfile.type !== "Unconfined")
     at.refuse("a privileged container has no filter of system calls", [...path, "seccompProfile"]);
   if (own?.allowPrivilegeEscalation !== false) return;
   const here: Path = [...path, "allowPrivilegeEscalation"];

@@ -54,7 +54,8 @@ export function resourceValue(at: Translation, own: ContainerInput | undefined, 
   const [list, name] = ref.resource.split(".") as ["limits" | "requests", "cpu" | "memory"];
   const { limits, requests } = container.resources ?? {};
   const whole = name === "cpu" ? at.host.cpus : at.host.memoryBytes;
-  const value = list === "limits" ? (limits?.[name] ?? whole) : (requests?.[name] ?? limits?.[name] ?? 0);
+  const most = limits?.[name] ?? spec.resources?.limits?.[name] ?? whole;
+  const value = list === "limits" ? most : (requests?.[name] ?? limits?.[name] ?? 0);
   const divisor = ref.divisor === undefined || String(ref.divisor) === "0" ? 1 : ref.divisor;
   return quantityPer(value, divisor);
 }

@@ -12,12 +12,14 @@ import {
 } from "../../engine/spec/index.ts";
 import { Expansion } from "../expansion.ts";
 import { withoutNulls } from "../nulls.ts";
+import { withProposal } from "../proposal.ts";
 import { claim, persistentVolume } from "../schema/claim.ts";
 import { configMap, secret } from "../schema/config.ts";
-import { CLUSTER_FIELDS, type PodInput, pod } from "../schema/pod.ts";
+import { type PodInput, pod } from "../schema/pod.ts";
 import { namespace, service, serviceAccount } from "../schema/service.ts";
 import { type WorkloadInput, workloads } from "../schema/workload.ts";
 import { Claims } from "./claims.ts";
+import { foreignKind, withoutClusterFields } from "./cluster-fields.ts";
 import { Objects } from "./objects.ts";
 import { translate } from "./pod.ts";
 import { Services } from "./services.ts";
@@ -56,11 +58,13 @@ export function podsIn(documents: readonly ReadDocument[], host: PodHost): Parse
 /** The items of a List, each as a document of its own; for any other kind the document itself. Source: Kubernetes, API conventions, "List". */
 function objectsOf(document: ReadDocument): readonly ReadDocument[] {
   const { apiVersion, kind, items, ...others } = (document.value ?? {}) as Readonly<Record<string, unknown>>;
-  if (apiVersion !== "v1" || kind !== "List" || !Array.isArray(items)) return [document];
+  if (typeof kind !== "string" || !kind.endsWith("List") || !Array.isArray(items)) return [document];
+  // Items of a PodList and the like need not say what they are.
+  const missing = kind === "List" ? {} : { apiVersion, kind: kind.slice(0, -"List".length) };
   const further = Object.keys(others).filter((key) => key !== "metadata");
   const problems = further.map((key) => document.place({ code: "shape", message: `the field "${key}" is not supported`, path: [key] }));
-  return items.map((value, index) => ({
-    value,
+  return items.map((value: unknown, index) => ({
+    value: typeof value === "object" && value !== null ? { ...missing, ...value } : value,
     findings: index === 0 ? problems : [],
     tagged: [],
     place: (problem) => document.place({ ...problem, path: ["items", index, ...problem.path] }),
@@ -95,8 +99,10 @@ class PodFile {
     }
     const { value, ignored } = isIgnored ? withoutClusterFields(written, kind) : { value: written, ignored: [] };
     ignored.forEach(warn);
-    const parsed = (SCHEMAS[kind as keyof typeof SCHEMAS] as z.ZodType<Input>).safeParse(value);
-    if (!parsed.success) shapeProblems(parsed.error).forEach(refuse);
+    if (value === undefined) return;
+    const schema = SCHEMAS[kind as keyof typeof SCHEMAS] as z.ZodType<Input>;
+    const parsed = schema.safeParse(value);
+    if (!parsed.success) for (const problem of shapeProblems(parsed.error)) refuse(withProposal(schema, problem));
     else if (!this.#take(parsed.data, { document, value, refuse, warn })) {
       const message = `the ${parsed.data.kind} ${parsed.data.metadata.name} is there twice`;
       refuse({ code: "duplicate-name", message, path: ["metadata", "name"] });
@@ -122,7 +128,7 @@ class PodFile {
         return claims.addVolume(input);
       case "PersistentVolumeClaim":
         tellOfSize(input.spec.resources, (problem) => warn({ ...problem, path: ["spec", ...problem.path] }));
-        return claims.add(input.metadata.namespace ?? "default", input.metadata.name, input.spec, refuse);
+        return claims.add(input.metadata.namespace ?? "default", input.metadata.name, input.spec, this.#withoutVolume(refuse, warn));
       case "Namespace":
       case "ServiceAccount":
         return true;
@@ -130,6 +136,15 @@ class PodFile {
         this.#expand(input, document, { refuse, warn });
         return true;
     }
+  }
+
+  /** What becomes of a claim that names a volume which the file does not have. */
+  #withoutVolume(refuse: Place, warn: Place): Place {
+    const isIgnored = this.#parts.host.ignoresClusterFields === true;
+    const what = isIgnored
+      ? "the claim is an empty directory of the group"
+      : "--ignore-cluster-fields takes an empty directory of the group in its place";
+    return (problem) => (isIgnored ? warn : refuse)({ ...problem, message: `${problem.message}; ${what}` });
   }
 
   /** All pods of a workload have the same template, so that a problem of the template is reported once. */
@@ -144,7 +159,7 @@ class PodFile {
             workload.metadata.namespace ?? "default",
             `${metadata.name}-${(written["metadata"] as { name: string }).name}`,
             spec,
-            (problem) => refuse({ ...problem, path: [...path, ...problem.path.slice(1)] }),
+            (problem) => this.#withoutVolume(refuse, warn)({ ...problem, path: [...path, ...problem.path.slice(1)] }),
           );
       }
     const place: ReadDocument["place"] = (problem) => document.place({ ...problem, path: pathInWorkload(problem.path) });
@@ -152,7 +167,7 @@ class PodFile {
     for (const { written, rules } of podsOf(workload)) {
       const parsed = pod.safeParse(written);
       if (!parsed.success) {
-        this.#findings.push(...shapeProblems(parsed.error).map(place));
+        this.#findings.push(...shapeProblems(parsed.error).map((problem) => place(withProposal(pod, problem))));
         return;
       }
       found.push({ place, written, pod: parsed.data, rules });
@@ -189,61 +204,4 @@ function tellOfSize(
     if (given?.storage !== undefined)
       warn({ code: "shape", message: "has no effect: how much is in the directory is not limited", path: ["resources", field, "storage"] });
   }
-}
-
-/** What a file says to a cluster only. It is refused, or with `--ignore-cluster-fields` told of and left out. */
-type Fields = Readonly<Record<string, unknown>>;
-
-/** Where a document of this kind has the spec of its pods. */
-const POD_SPEC: Readonly<Record<string, readonly string[]>> = {
-  Pod: ["spec"],
-  ...Object.fromEntries(Object.keys(workloads).map((kind) => [kind, ["spec", "template", "spec"]])),
-};
-
-/** Kinds that are never left out: without them more would be allowed, or nothing would run. */
-const NEVER: Readonly<Record<string, string>> = {
-  NetworkPolicy: "nothing here would keep connections away",
-  CronJob: "there is no schedule on this host: let a timer of systemd call `runtctl run`",
-};
-
-interface Stripped {
-  readonly value: unknown;
-  /** What was left out. */
-  readonly ignored: readonly Problem[];
-}
-
-/** The document without the fields of a cluster. @param kind of the document */
-function withoutClusterFields(value: unknown, kind: string): Stripped {
-  const path = POD_SPEC[kind];
-  if (path === undefined) return { value, ignored: [] };
-  const spec = path.reduce<unknown>((at, key) => fieldsOf(at)[key], value);
-  const found = Object.entries(CLUSTER_FIELDS).filter(([field]) => Object.hasOwn(fieldsOf(spec), field));
-  if (found.length === 0) return { value, ignored: [] };
-  const rest = Object.fromEntries(Object.entries(fieldsOf(spec)).filter(([field]) => !Object.hasOwn(CLUSTER_FIELDS, field)));
-  const replaced = (at: unknown, [key, ...further]: readonly string[]): unknown =>
-    key === undefined ? rest : { ...fieldsOf(at), [key]: replaced(fieldsOf(at)[key], further) };
-  return {
-    value: replaced(value, path),
-    ignored: found.map(([field, why]) => ({ code: "shape", message: `is left out: ${why}`, path: [...path, field] })),
-  };
-}
-
-/** Of a document of a kind that is not supported. @param supported names of those that are */
-function foreignKind(
-  kind: unknown,
-  isLeftOut: boolean,
-  supported: readonly string[],
-): { readonly problem: Problem; readonly isError: boolean } {
-  const said = (message: string, isError: boolean) => ({ problem: { code: "shape", message, path: ["kind"] } as const, isError });
-  if (typeof kind !== "string" || kind === "")
-    return said(`documents of kind ${String(kind)} are not supported: only ${supported.join(", ")}`, true);
-  const never = NEVER[kind];
-  if (never !== undefined) return said(`documents of kind ${kind} are not supported: ${never}`, true);
-  return isLeftOut
-    ? said(`the document of kind ${kind} is left out: there is no cluster`, false)
-    : said(`documents of kind ${kind} are not supported: only ${supported.join(", ")}; --ignore-cluster-fields leaves them out`, true);
-}
-
-function fieldsOf(value: unknown): Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 }

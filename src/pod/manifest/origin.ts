@@ -5,6 +5,9 @@ import type { Path } from "./translation.ts";
 const FIELDS: Readonly<Record<string, Path>> = {
   rootfs: ["image"],
   pullPolicy: ["imagePullPolicy"],
+  storage: ["resources", "limits", "ephemeral-storage"],
+  restart: ["restartPolicy"],
+  stopSignal: ["lifecycle", "stopSignal"],
   cwd: ["workingDir"],
   cpus: ["resources", "limits", "cpu"],
   memory: ["resources", "limits", "memory"],
@@ -32,6 +35,7 @@ const VOLUME: Readonly<Record<string, Path>> = {
 const OF_THE_POD: Readonly<Record<string, Path>> = {
   name: ["metadata", "name"],
   privateUsers: ["spec", "hostUsers"],
+  deadline: ["spec", "activeDeadlineSeconds"],
 };
 
 const NAMESPACE: Readonly<Record<string, string>> = { pid: "hostPID", ipc: "hostIPC", network: "hostNetwork" };

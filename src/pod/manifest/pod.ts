@@ -10,9 +10,8 @@ import {
   taskSchema,
   unknownRuntime,
 } from "../../engine/spec/index.ts";
-import { type Amounts, podTotal, resourcesOf } from "../resources.ts";
+import type { ContainerInput } from "../schema/container.ts";
 import type { PodInput } from "../schema/pod.ts";
-import { sizeFor } from "../sizes.ts";
 import { uidOf } from "../uid.ts";
 import { containerOf, ROOTFS } from "./container.ts";
 import { type Member, membersOf } from "./members.ts";
@@ -20,6 +19,7 @@ import { originOf } from "./origin.ts";
 import type { Membership } from "./services.ts";
 import type { Path, Translation } from "./translation.ts";
 import { volumesOf } from "./volumes.ts";
+import { checkWhole, storageOf, wholeOf } from "./whole.ts";
 
 export interface Translated {
   /** undefined if there are problems. */
@@ -78,11 +78,19 @@ function taskOf(at: Translation, members: readonly Member[], document: unknown):
     ...(spec.hostUsers ? {} : { privateUsers: true as const }),
     ports: spec.hostNetwork ? portsOf(members) : [],
     ends: "all",
+    ...deadlineOf(at),
+    ...storageOf(members),
     ...(at.rules.retention === undefined ? {} : { retention: at.rules.retention }),
     ...(at.rules.replace === undefined ? {} : { replace: at.rules.replace }),
     start: spec.restartPolicy === "Always" ? "always" : "once",
     annotations: { [DOCUMENT]: JSON.stringify(document) },
   };
+}
+
+/** The pod of a Job has the time of the Job, too. */
+function deadlineOf({ pod: { spec }, rules }: Translation): Pick<TaskInput, "deadline"> {
+  const seconds = [spec.activeDeadlineSeconds, rules.deadline].filter((one) => one !== undefined);
+  return seconds.length === 0 ? {} : { deadline: Math.min(...seconds) };
 }
 
 /** A single container in a machine shares its namespaces with nobody, so that it boots the machine itself. */
@@ -135,7 +143,12 @@ function before(
 function portsOf(members: readonly Member[]): NonNullable<TaskInput["ports"]> {
   const all = members.flatMap(({ container }) => container.ports.map((one) => [one.containerPort, one.protocol] as const));
   const distinct = new Map(all.map((one) => [one.join("/"), one]));
-  return [...distinct.values()].map(([port, protocol]) => ({ port, protocol: protocol === "UDP" ? "udp" : "tcp" }));
+  return [...distinct.values()].map(([port, protocol]) => ({ port, protocol: protocolOf(protocol) }));
+}
+
+/** SCTP on a port of the host is refused (checkPod). */
+function protocolOf(written: ContainerInput["ports"][number]["protocol"]): "tcp" | "udp" {
+  return written === "UDP" ? "udp" : "tcp";
 }
 
 type PublishedPorts = NonNullable<NonNullable<TaskInput["network"]>["ports"]>;
@@ -150,7 +163,7 @@ function publishedBy(members: readonly Member[]): PublishedPorts {
             {
               container: containerPort,
               host: hostPort,
-              protocol: protocol === "UDP" ? ("udp" as const) : ("tcp" as const),
+              protocol: protocolOf(protocol),
               ...(hostIP === undefined || ANY.has(hostIP) ? {} : { address: hostIP }),
             },
           ],
@@ -168,6 +181,14 @@ function sysctlsOf({ pod }: Translation): Pick<TaskInput, "sysctls"> {
 
 function checkPod(at: Translation): void {
   const { spec } = at.pod;
+  checkWhole(at);
+  for (const [index, { name }] of spec.imagePullSecrets.entries()) {
+    if (at.objects.get("Secret", at.namespace, name) !== undefined)
+      at.refuse(`images are pulled with credentials of the host, not with a Secret of the file: runtd --credentials ${name}=file:FILE`, [
+        ...["spec", "imagePullSecrets"],
+        index,
+      ]);
+  }
   const { runtimes } = at.host;
   const unknown =
     spec.runtimeClassName === undefined || runtimes === undefined ? undefined : unknownRuntime(spec.runtimeClassName, runtimes);
@@ -185,7 +206,9 @@ function checkPod(at: Translation): void {
     at.refuse("with dnsPolicy None there has to be a server", ["spec", "dnsPolicy"]);
   }
   for (const { container, path } of membersOf(at.pod)) {
-    for (const [index, { hostPort, containerPort }] of container.ports.entries()) {
+    for (const [index, { hostPort, containerPort, protocol }] of container.ports.entries()) {
+      if (protocol === "SCTP" && (spec.hostNetwork || hostPort !== undefined))
+        at.refuse("SCTP is not supported on ports of the host: the network leads TCP and UDP on", [...path, "ports", index, "protocol"]);
       if (hostPort === undefined) continue;
       const here: Path = [...path, "ports", index, "hostPort"];
       if (spec.hostNetwork && hostPort !== containerPort) at.refuse("with hostNetwork it is the same as containerPort", here);
@@ -206,44 +229,6 @@ function dnsOf({ spec: { dnsPolicy, dnsConfig } }: PodInput): TaskInput["dns"] {
     search,
     options: options.map(({ name, value }) => (value ? `${name}:${value}` : name)),
   };
-}
-
-/** Computes the limits of a whole pod: the sum of its containers, or the size that the host offers for it. */
-type Whole = Pick<TaskInput, "cpus" | "memory">;
-
-/** The smallest quota that the kernel accepts, in CPUs. */
-const LEAST_CPUS = 0.01;
-const MIB = 1024 * 1024;
-
-/** A pod has a limit only if each of its containers has one. */
-function wholeOf(at: Translation, members: readonly Member[]): Whole {
-  const { sizes } = at.host;
-  const limits = members.map(({ container }) => resourcesOf(container.resources).limits);
-  if (sizes === undefined) return limitsOf({ cpu: total(members, limits, "cpu") ?? 0, memory: total(members, limits, "memory") ?? 0 });
-  // A container without a limit counts with its request, or with nothing if it has no request either.
-  const needs = members.map(({ container }) => {
-    const { limits: most, requests } = resourcesOf(container.resources);
-    return { cpu: most.cpu ?? requests.cpu ?? 0, memory: most.memory ?? requests.memory ?? 0 };
-  });
-  const need = { cpu: total(members, needs, "cpu") ?? 0, memory: total(members, needs, "memory") ?? 0 };
-  const size = sizeFor(need, sizes);
-  if (size !== undefined) return limitsOf(size);
-  const [cpus, memory] = [need.cpu / 1000, Math.ceil(need.memory / MIB)];
-  at.refuse(`needs ${cpus} CPUs and ${memory} MiB of memory, and no size of this host holds that`, ["spec", "containers"], "limit");
-  return {};
-}
-
-function limitsOf({ cpu, memory }: Required<Amounts>): Whole {
-  return { ...(cpu ? { cpus: Math.max(LEAST_CPUS, cpu / 1000) } : {}), ...(memory ? { memory } : {}) };
-}
-
-/** undefined: a container has no such limit. */
-function total(members: readonly Member[], amounts: readonly Amounts[], name: keyof Amounts): number | undefined {
-  const all = members.map(({ role }, index) => ({ role, value: amounts[index]?.[name] }));
-  return podTotal({
-    containers: all.filter(({ role }) => role === "main").map(({ value }) => value),
-    init: all.filter(({ role }) => role !== "main").map(({ role, value }) => ({ value, isSidecar: role === "sidecar" })),
-  });
 }
 
 /** Refuses everything by which a pod of a cluster could reach the host. */
@@ -281,6 +266,7 @@ function checkRestricted(at: Translation, members: readonly Member[]): void {
   for (const [index, { name }] of (spec.securityContext?.sysctls ?? []).entries()) {
     if (!SAFE_SYSCTLS.has(name)) refuse(`${name} is not safe`, ["spec", "securityContext", "sysctls", index]);
   }
+  if (spec.imagePullSecrets.length > 0) refuse("it has none of the credentials of this host", ["spec", "imagePullSecrets"]);
   if (spec.securityContext?.seccompProfile?.type === "Unconfined")
     refuse("it has a filter of system calls", ["spec", "securityContext", "seccompProfile"]);
   for (const { container, path } of members) {

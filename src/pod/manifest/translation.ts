@@ -24,6 +24,8 @@ export interface PodHost {
   readonly machines?: readonly string[];
   /** Whether what is for a cluster only is left out, and told of (cluster-fields.ts). */
   readonly ignoresClusterFields?: boolean;
+  /** Directory of the filters of system calls that a profile of the type Localhost names; absent: a kubelet's. */
+  readonly seccompProfiles?: string | undefined;
   /** The sizes of pods that the host offers; absent: any size. */
   readonly sizes?: readonly PodSize[] | undefined;
 }

@@ -55,14 +55,15 @@ function isReadOnlyClaim({ claims, namespace }: Translation, { persistentVolumeC
   return claim !== undefined && (claim.readOnly || claims.isReadOnly(namespace, claim.claimName));
 }
 
-export function mountsOf(at: Translation, container: ContainerInput, path: Path): Mount[] {
+export function mountsOf(at: Translation, container: ContainerInput, env: Readonly<Record<string, string>>, path: Path): Mount[] {
   const { volumes } = at.pod.spec;
-  const mounts = container.volumeMounts.flatMap(({ name, mountPath, readOnly, subPath }, index): Mount[] => {
+  const mounts = container.volumeMounts.flatMap(({ name, mountPath, readOnly, ...parts }, index): Mount[] => {
     const volume = volumes.find((one) => one.name === name);
     if (volume === undefined) {
       at.refuse(`the pod has no volume ${name}`, [...path, "volumeMounts", index, "name"], "unknown-reference");
       return [];
     }
+    const subPath = partOf(at, parts, env, [...path, "volumeMounts", index]);
     const hasFiles = volume.configMap ?? volume.secret ?? volume.downwardAPI ?? volume.projected;
     return [
       {
@@ -77,6 +78,22 @@ export function mountsOf(at: Translation, container: ContainerInput, path: Path)
   });
   const further = Object.keys(etcFiles(at.pod.spec)).filter((name) => !mounts.some(({ target }) => target === `/etc/${name}`));
   return [...mounts, ...further.map((name): Mount => ({ volume: ETC, subPath: name, target: `/etc/${name}`, readOnly: true }))];
+}
+
+/** The path within the volume; undefined: all of it. */
+function partOf(
+  at: Translation,
+  { subPath, subPathExpr }: Pick<ContainerInput["volumeMounts"][number], "subPath" | "subPathExpr">,
+  env: Readonly<Record<string, string>>,
+  path: Path,
+): string | undefined {
+  if (subPathExpr === undefined) return subPath;
+  const here: Path = [...path, "subPathExpr"];
+  if (subPath !== undefined && subPath !== "") at.refuse("subPath is given, too: give one", here);
+  const found = at.expand(subPathExpr, env, here);
+  const [missing] = /\$\([^()\s]+\)/.exec(found) ?? [];
+  if (missing !== undefined) at.refuse(`the container has no variable for ${missing}`, here, "unknown-reference");
+  return found;
 }
 
 /** Translates volumes whose content is part of the file: configMap, secret, downwardAPI, projected. */

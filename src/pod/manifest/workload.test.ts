@@ -57,9 +57,10 @@ test("P16 what is wrong is told once, where it stands in the template; what is o
   ]);
   expect(told(deployment("", "      restartPolicy: Never\n"))).toEqual([expect.stringContaining("is Always in a Deployment")]);
   expect(told(job("", "Always"))).toEqual(["f:7:7: /spec/template/spec/restartPolicy: is OnFailure or Never in a job"]);
-  expect(told(job("  completionMode: Indexed\n"))).toEqual([expect.stringContaining('only "NonIndexed" is supported')]);
-  expect(told(job("  activeDeadlineSeconds: 5\n"))).toEqual([expect.stringContaining("/spec/activeDeadlineSeconds: is not supported")]);
-  expect(told(job("  compleitons: 5\n"))).toEqual([expect.stringContaining('the field "compleitons" is not supported')]);
+  expect(told(job("  backoffLimitPerIndex: 5\n"))).toEqual([expect.stringContaining("/spec/backoffLimitPerIndex: is not supported")]);
+  expect(told(job("  compleitons: 5\n"))).toEqual([
+    expect.stringContaining('the field "compleitons" is not supported: is completions meant?'),
+  ]);
 });
 
 /** Kubernetes, ReplicaSet, ReplicationController, DaemonSet; DeploymentStrategy: 25 % more while it rolls, unless it says otherwise. */
@@ -106,4 +107,84 @@ test("P16 what is of a cluster is left out when that is asked for, and each is t
   expect(policy.findings.map(({ message }) => message)).toEqual([
     "documents of kind NetworkPolicy are not supported: nothing here would keep connections away",
   ]);
+});
+
+/** Kubernetes, "Jobs": "Parallel execution for Jobs", "Completion mode", activeDeadlineSeconds. */
+test("P3 a job with indices tells each pod its own; without completions all of its pods run at once; and it has a time", () => {
+  const { tasks, findings } = read(job("  completions: 2\n  completionMode: Indexed\n  activeDeadlineSeconds: 60\n"));
+  expect(findings).toEqual([]);
+  expect(tasks.map(({ deadline, containers: [a] }) => [deadline, a!.env])).toEqual([
+    [60_000, { JOB_COMPLETION_INDEX: "0" }],
+    [60_000, { JOB_COMPLETION_INDEX: "1" }],
+  ]);
+  expect(JSON.parse(tasks[1]!.annotations!["runt.dev/pod"]!).metadata.annotations).toMatchObject({
+    "batch.kubernetes.io/job-completion-index": "1",
+  });
+  const queue = read(job("  parallelism: 2\n")).tasks;
+  expect(queue.map(({ name, containers: [a] }) => [name, a!.dependsOn])).toEqual([
+    ["pi-0", []],
+    ["pi-1", []],
+  ]);
+});
+
+test("P3 a selector by expressions, and a template with a name that means nothing", () => {
+  const by = (expression: string) =>
+    told(
+      deployment("")
+        .replace("{ matchLabels: { app: web } }", `{ matchExpressions: [${expression}] }`)
+        .replace("metadata: { labels:", "metadata: { name: x, labels:"),
+    );
+  const right = ["{ key: app, operator: In, values: [web] }", "{ key: app, operator: Exists }", "{ key: no, operator: DoesNotExist }"];
+  for (const one of [...right, "{ key: app, operator: NotIn, values: [a] }"]) expect(by(one)).toEqual([]);
+  for (const one of ["{ key: app, operator: In, values: [a] }", "{ key: app, operator: DoesNotExist }", "{ key: no, operator: Exists }"])
+    expect(by(one)).toEqual(["f:5:3: /spec/selector: does not select the pods of the template"]);
+});
+
+test("P16 a volume of elsewhere is refused, or by request an empty directory of the group that is told of: one for all that name the same", () => {
+  const pod = (name: string, source: string) =>
+    `apiVersion: v1\nkind: Pod\nmetadata: { name: ${name} }\nspec:\n  containers: [{ name: a, image: app:v1, volumeMounts: [{ name: v, mountPath: /v }] }]\n  volumes: [{ name: v, ${source} }]\n`;
+  const text = [
+    pod("one", "nfs: { server: s, path: /p }"),
+    pod("two", "nfs: { path: /p, server: s, readOnly: true }"),
+    pod("other", "nfs: { server: s, path: /q }"),
+  ].join("---\n");
+  expect(told(text)[0]).toBe(
+    "f:6:24: /spec/volumes/0/nfs: is not supported: what is in it is not on this host; --ignore-cluster-fields takes an empty directory of the group in its place",
+  );
+  const { tasks, findings, warnings } = parseFile(text, { ...HOST, ignoresClusterFields: true });
+  expect(findings).toEqual([]);
+  const kept = tasks.map(({ volumes: [one] }) => one!.kept);
+  expect(kept[0]).toMatch(/^nfs-[0-9a-f]{8}$/);
+  expect([kept[1] === kept[0], kept[2] === kept[0]]).toEqual([true, false]);
+  expect(tasks.map(({ containers: [a] }) => a!.mounts[0])).toMatchObject([{ readOnly: false, noCopy: true }, { readOnly: true }, {}]);
+  expect(warnings!.map((one) => renderFinding(one, "f"))[0]).toBe(
+    `f:6:24: /spec/volumes/0/nfs: is elsewhere: in its place is the directory ${kept[0]} of the group, which begins empty and is kept`,
+  );
+});
+
+test("P16 what else is of a cluster: each is refused by name, and told of when it is left out", () => {
+  const documents = [
+    "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: { name: i }",
+    "apiVersion: v1\nkind: Service\nmetadata: { name: outside }\nspec: { ports: [{ port: 80 }] }",
+    "apiVersion: v1\nkind: Service\nmetadata: { name: web, finalizers: [a] }\nspec: { clusterIP: 10.0.0.9, selector: { a: b } }",
+    "apiVersion: v1\nkind: ServiceAccount\nmetadata: { name: a }\nautomountServiceAccountToken: true\nimagePullSecrets: [{ name: a }]",
+    "apiVersion: v1\nkind: PersistentVolume\nmetadata: { name: v }\nspec: { capacity: { storage: 1Gi }, accessModes: [ReadWriteOnce], rbd: {} }",
+    "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: { name: c }\nspec: { volumeName: v }",
+    "apiVersion: v1\nkind: PodList\nitems: [{ metadata: { name: w, labels: { a: b } }, spec: { automountServiceAccountToken: true, containers: [{ name: a, image: x:1 }], volumes: [{ name: t, projected: { sources: [{ serviceAccountToken: { path: t } }] } }] } }]",
+  ];
+  expect(told(documents[0]!)).toEqual([
+    "f:2:1: /kind: documents of kind Ingress are not supported: nothing here routes requests by their host and path; a Service of type LoadBalancer or NodePort has ports of this host; --ignore-cluster-fields leaves them out",
+  ]);
+  for (const text of documents)
+    expect(told(text).join("\n")).toMatch(documents.indexOf(text) === 1 ? /selects no pods/ : /--ignore-cluster-fields/);
+  const { tasks, findings, warnings } = parseFile(documents.join("\n---\n"), { ...HOST, ignoresClusterFields: true });
+  expect([tasks.map(({ name }) => name), findings]).toEqual([["w"], []]);
+  const places = warnings!.map(({ document, pointer }) => `${document} ${pointer}`);
+  expect(places).toEqual(
+    expect.arrayContaining([
+      ...["0 /kind", "1 /spec", "2 /metadata/finalizers", "2 /spec/clusterIP", "3 /automountServiceAccountToken", "3 /imagePullSecrets"],
+      ...["4 /spec/rbd", "5 /spec/volumeName", "6 /items/0/spec/automountServiceAccountToken"],
+      "6 /items/0/spec/volumes/0/projected/sources/0/serviceAccountToken",
+    ]),
+  );
 });

@@ -1,6 +1,8 @@
 /** Expands a document with a template to its pods on this host, which are named NAME-0, NAME-1 and so on. */
+
+import type { z } from "zod";
 import type { Problem } from "../../engine/spec/index.ts";
-import type { WorkloadInput } from "../schema/workload.ts";
+import type { selector, WorkloadInput } from "../schema/workload.ts";
 
 /** What a workload says of one of its pods. */
 export interface PodRules {
@@ -8,6 +10,8 @@ export interface PodRules {
   readonly backoffLimit?: number;
   /** Name of the task that comes before this one: it has succeeded (`parallelism` of a Job), or works (a StatefulSet). */
   readonly after?: { readonly task: string; readonly hasSucceeded: boolean };
+  /** Seconds that it may take. */
+  readonly deadline?: number;
   /** Seconds for which the pod is kept after its end. */
   readonly retention?: number;
   /** The pod that takes its place works before it ends. */
@@ -65,17 +69,54 @@ export function podsOf(workload: WorkloadInput): readonly WorkloadPod[] {
       });
     }
     case "Job": {
-      const { completions, parallelism, backoffLimit, ttlSecondsAfterFinished: retention } = workload.spec;
+      const { parallelism, backoffLimit, ttlSecondsAfterFinished: retention, activeDeadlineSeconds: deadline } = workload.spec;
+      // Without completions each of the pods that run at once works until nothing is left to do. Source: Kubernetes, "Parallel execution for Jobs".
+      const { completions = parallelism, completionMode } = workload.spec;
       return several(completions, (index) => ({
-        written: pod(index),
+        written: completionMode === "Indexed" ? indexed(pod(index), index) : pod(index),
         rules: {
           backoffLimit,
+          ...(deadline === undefined ? {} : { deadline }),
           ...(index < parallelism ? {} : { after: { task: name(index - parallelism), hasSucceeded: true } }),
           ...(retention === undefined ? {} : { retention }),
         },
       }));
     }
   }
+}
+
+interface Written extends Readonly<Record<string, unknown>> {
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly spec: Readonly<Record<string, unknown>>;
+}
+
+const INDEX = "batch.kubernetes.io/job-completion-index";
+
+/** The containers of a pod find its index as a variable. Source: Kubernetes, "Completion mode". */
+function indexed(pod: Written, index: number): Written {
+  const { annotations, labels } = pod.metadata as { readonly annotations?: object; readonly labels?: object };
+  const own = { [INDEX]: String(index) };
+  const variable = { name: "JOB_COMPLETION_INDEX", value: String(index) };
+  const withVariable = (list: unknown): unknown =>
+    Array.isArray(list) ? list.map((one: unknown) => (isObject(one) ? { ...one, env: [...listIn(one), variable] } : one)) : list;
+  const containers = ["containers", "initContainers"].flatMap((field) => {
+    const list = pod.spec[field];
+    return list === undefined ? [] : [[field, withVariable(list)]];
+  });
+  return {
+    ...pod,
+    metadata: { ...pod.metadata, annotations: { ...annotations, ...own }, labels: { ...labels, ...own } },
+    spec: { ...pod.spec, ...Object.fromEntries(containers) },
+  };
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** What is no list is refused where it is written. */
+function listIn({ env }: Readonly<Record<string, unknown>>): readonly unknown[] {
+  return Array.isArray(env) ? env : env === undefined ? [] : [env];
 }
 
 /** Whether a pod may be there once more while it is replaced. Source: Kubernetes, DeploymentStrategy: 25 % more, rounded up, unless it says something else. */
@@ -100,14 +141,32 @@ export function workloadProblems(workload: WorkloadInput): Problem[] {
     workload.kind === "ReplicationController"
       ? (workload.spec.selector ?? {})
       : (workload.spec as { selector: { matchLabels?: Labels } }).selector.matchLabels;
-  const missing = Object.entries(selected ?? {}).filter(([key, value]) => labels[key] !== value);
+  const isMissing = Object.entries(selected ?? {}).some(([key, value]) => labels[key] !== value);
+  const { matchExpressions = [] } = workload.kind === "ReplicationController" ? {} : (workload.spec.selector as Selector);
+  const isSelected = !isMissing && matchExpressions.every((one) => holds(one, labels));
   return [
     ...(policy === "Always" ? [] : [wrong(`is Always in a ${kind}`, "template", "spec", "restartPolicy")]),
-    ...(missing.length === 0 ? [] : [wrong("does not select the pods of the template", "selector")]),
+    ...(isSelected ? [] : [wrong("does not select the pods of the template", "selector")]),
   ];
 }
 
 type Labels = Readonly<Record<string, string>>;
+type Selector = z.output<typeof selector>;
+
+/** Source: Kubernetes, "Labels and Selectors", "Resources that support set-based requirements". */
+function holds({ key, operator, values }: NonNullable<Selector["matchExpressions"]>[number], labels: Labels): boolean {
+  const value = labels[key];
+  switch (operator) {
+    case "In":
+      return value !== undefined && values.includes(value);
+    case "NotIn":
+      return value === undefined || !values.includes(value);
+    case "Exists":
+      return value !== undefined;
+    case "DoesNotExist":
+      return value === undefined;
+  }
+}
 
 /** Converts a path in a pod to a path in the workload's document. */
 export function pathInWorkload([first, ...rest]: Problem["path"]): Problem["path"] {

@@ -44,7 +44,7 @@ export const claim = z.strictObject({
   status: ignored,
 } satisfies Fields<PersistentVolumeClaim>);
 
-const HERE = "only hostPath and local are supported: they are on this host";
+const HERE = "only hostPath and local are on this host; --ignore-cluster-fields leaves the volume out";
 
 export const persistentVolume = z.strictObject({
   apiVersion: z.literal("v1"),

@@ -1,20 +1,33 @@
 /** Containers of a pod. */
-import type { Container, ContainerPort, ResourceRequirements, VolumeMount } from "kubernetes-types/core/v1.js";
+import type { Container, ContainerPort, ContainerResizePolicy, ResourceRequirements, VolumeMount } from "kubernetes-types/core/v1.js";
 import { z } from "zod";
 import { envFrom, envVar } from "./env.ts";
-import { dnsLabel, ignored, only, quantity, refused, text } from "./field.ts";
+import { dnsLabel, only, quantity, refused, text } from "./field.ts";
 import { killingProbe, lifecycle, readinessProbe } from "./probe.ts";
 import { securityContext } from "./security.ts";
 
 type Fields<T> = Record<keyof T, z.ZodType>;
 
+const PAGES = "memory of huge pages is not given to containers";
+const DEVICES = "there are no devices that could be asked for by such a name";
+
 const amounts = z
-  .strictObject({
-    cpu: quantity.optional(),
-    memory: quantity.optional(),
-    "ephemeral-storage": refused("what containers write is not measured"),
+  .looseObject({ cpu: quantity.optional(), memory: quantity.optional(), "ephemeral-storage": quantity.optional() })
+  .superRefine((given, context) => {
+    for (const key of Object.keys(given).filter((one) => !["cpu", "memory", "ephemeral-storage"].includes(one))) {
+      const why = key.startsWith("hugepages-") ? PAGES : key.includes("/") ? DEVICES : undefined;
+      const message = why === undefined ? `the field ${JSON.stringify(key)} is not supported` : `is not supported: ${why}`;
+      context.addIssue({ code: "custom", message, path: [key] });
+    }
   })
   .optional();
+
+/** Of a whole pod. Source: Kubernetes, ResourceRequirements of PodSpec: cpu, memory and huge pages only. */
+export const podResources = z.strictObject({
+  limits: amounts,
+  requests: amounts,
+  claims: refused("there are no devices to claim"),
+} satisfies Fields<ResourceRequirements>);
 
 const resources = z.strictObject({
   limits: amounts,
@@ -27,7 +40,7 @@ const port = z.strictObject({
   hostPort: z.int().min(1).max(65_535).optional(),
   hostIP: z.union([z.ipv4(), z.ipv6(), z.literal("")], { error: "is no IP address" }).optional(),
   name: z.string().optional(),
-  protocol: z.enum(["TCP", "UDP"], { error: "only TCP and UDP are supported" }).default("TCP"),
+  protocol: z.enum(["TCP", "UDP", "SCTP"], { error: "write TCP, UDP or SCTP" }).default("TCP"),
 } satisfies Fields<ContainerPort>);
 
 const volumeMount = z.strictObject({
@@ -35,10 +48,21 @@ const volumeMount = z.strictObject({
   mountPath: z.string().min(1),
   readOnly: z.boolean().default(false),
   subPath: z.string().optional(),
-  subPathExpr: refused("write subPath"),
+  subPathExpr: z.string().optional(),
   mountPropagation: only("None", "mounts do not go from or to the host"),
   recursiveReadOnly: z.enum(["Disabled", "IfPossible", "Enabled"]).optional(),
 } satisfies Fields<VolumeMount>);
+
+const exitCodes = z.strictObject({
+  operator: z.enum(["In", "NotIn"]),
+  values: z.array(z.int().min(0).max(255)).min(1).max(255),
+});
+
+/** Types of Kubernetes 1.30 have no such rules. */
+const restartRule = z.strictObject({
+  action: z.literal("Restart", { error: "only Restart is supported: containers are started again one by one" }),
+  exitCodes,
+});
 
 const common = {
   name: dnsLabel,
@@ -62,29 +86,41 @@ const common = {
   tty: z.boolean().default(false),
   terminationMessagePath: z.string().optional(),
   terminationMessagePolicy: z.enum(["File", "FallbackToLogsOnError"], { error: "write File or FallbackToLogsOnError" }).default("File"),
-  resizePolicy: ignored,
+  resizePolicy: z
+    .array(
+      z.strictObject({
+        resourceName: z.enum(["cpu", "memory"]),
+        restartPolicy: z.enum(["NotRequired", "RestartContainer"]),
+      } satisfies Fields<ContainerResizePolicy>),
+    )
+    .default([]),
+  restartPolicy: z.enum(["Always", "OnFailure", "Never"]).optional(),
+  restartPolicyRules: z.array(restartRule).max(20).default([]),
   volumeDevices: refused("there are no block volumes"),
 };
 
-export const container = z.strictObject({
-  ...common,
-  restartPolicy: refused("only init containers have one of their own"),
-} satisfies Fields<Container>);
+/** Fields that Kubernetes has added since 1.30. */
+type Newer = Record<"restartPolicyRules", unknown>;
+
+const NO_POLICY = "rules need a restartPolicy of the container";
+
+export const container = z
+  .strictObject(common satisfies Fields<Container & Newer>)
+  .refine(({ restartPolicy, restartPolicyRules }) => restartPolicy !== undefined || restartPolicyRules.length === 0, {
+    error: NO_POLICY,
+    path: ["restartPolicyRules"],
+  });
 
 const NEVER_READY = "an init container that ends is never ready";
 
-export const initContainer = z
-  .strictObject({
-    ...common,
-    restartPolicy: z.literal("Always", { error: "only Always is possible: then it goes on beside the containers" }).optional(),
-  } satisfies Fields<Container>)
-  .superRefine((given, context) => {
-    if (given.restartPolicy !== undefined) return;
-    for (const field of ["readinessProbe", "livenessProbe", "startupProbe", "lifecycle"] as const) {
-      if (given[field] !== undefined) context.addIssue({ code: "custom", message: NEVER_READY, path: [field] });
-    }
-  });
+export const initContainer = container.superRefine((given, context) => {
+  if (given.restartPolicy === "Always") return;
+  for (const field of ["readinessProbe", "livenessProbe", "startupProbe", "lifecycle"] as const) {
+    if (given[field] !== undefined) context.addIssue({ code: "custom", message: NEVER_READY, path: [field] });
+  }
+});
 
 export type ContainerInput = z.output<typeof container> | z.output<typeof initContainer>;
+export type RestartRule = z.output<typeof restartRule>;
 export type MountInput = z.output<typeof volumeMount>;
 export type ResourcesInput = z.output<typeof resources>;

@@ -9,7 +9,7 @@ import type {
   ResourceFieldSelector,
 } from "kubernetes-types/core/v1.js";
 import { z } from "zod";
-import { only, quantity, text } from "./field.ts";
+import { only, quantity, refused, text } from "./field.ts";
 
 type Fields<T> = Record<keyof T, z.ZodType>;
 
@@ -39,7 +39,8 @@ const valueFrom = z
     secretKeyRef: keyRef.optional(),
     fieldRef: fieldRef.optional(),
     resourceFieldRef: resourceFieldRef.optional(),
-  } satisfies Fields<EnvVarSource>)
+    fileKeyRef: refused("variables are known before a container writes a file"),
+  } satisfies Fields<EnvVarSource & { fileKeyRef?: unknown }>)
   .refine((source) => Object.values(source).filter((one) => one !== undefined).length === 1, "has to name exactly one source");
 
 export const envVar = z

@@ -5,8 +5,10 @@ import { isQuantity } from "../quantity.ts";
 /** A Kubernetes field that this engine does not support. The finding says why. */
 export const refused = (why: string) => z.never({ error: `is not supported: ${why}` }).optional();
 
+export const LEFT_OUT = "--ignore-cluster-fields leaves it out";
+
 /** A field that says something to a cluster only. It is refused too, and `--ignore-cluster-fields` leaves it out (manifest/cluster-fields.ts). */
-export const ofCluster = (why: string) => refused(`${why}; --ignore-cluster-fields leaves it out`);
+export const ofCluster = (why: string) => refused(`${why}; ${LEFT_OUT}`);
 
 /** Like refused, for a map, which may be given if it is empty, because programs write empty maps. */
 export const refusedUnlessEmpty = (why: string) =>

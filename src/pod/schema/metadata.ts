@@ -1,6 +1,6 @@
 import type { ObjectMeta } from "kubernetes-types/meta/v1.js";
 import { z } from "zod";
-import { dnsLabel, ignored, refused, stringMap } from "./field.ts";
+import { dnsLabel, ignored, ofCluster, refused, stringMap } from "./field.ts";
 
 type Fields<T> = Record<keyof T, z.ZodType>;
 
@@ -17,9 +17,10 @@ const common = {
   selfLink: ignored,
   deletionGracePeriodSeconds: refused("it is written by a cluster that deletes the object"),
   deletionTimestamp: refused("it is written by a cluster that deletes the object"),
-  finalizers: refused("nothing here removes them"),
-  generateName: refused("a name has to be the same with each apply: give one"),
-  ownerReferences: refused("there is no owner that could be looked up"),
+  finalizers: ofCluster("nothing here removes them"),
+  // With a name it means nothing. Source: Kubernetes, ObjectMeta.generateName.
+  generateName: ignored,
+  ownerReferences: ofCluster("there is no owner that could be looked up"),
 };
 
 export const podMetadata = z.strictObject({ name: dnsLabel, ...common } satisfies Fields<ObjectMeta>);

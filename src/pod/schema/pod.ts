@@ -1,9 +1,9 @@
 /** A document of kind Pod, with every field of Kubernetes 1.30: the compiler compares the list with the types of Kubernetes. */
-import type { HostAlias, Pod, PodDNSConfig, PodDNSConfigOption, PodOS, PodSpec } from "kubernetes-types/core/v1.js";
+import type { HostAlias, LocalObjectReference, Pod, PodDNSConfig, PodDNSConfigOption, PodOS, PodSpec } from "kubernetes-types/core/v1.js";
 import { z } from "zod";
 import { RUNTIME_NAME } from "../../engine/spec/index.ts";
-import { container, initContainer } from "./container.ts";
-import { dnsLabel, ignored, ofCluster, only, refused, seconds } from "./field.ts";
+import { container, initContainer, podResources } from "./container.ts";
+import { dnsLabel, ignored, LEFT_OUT, ofCluster, only, refused, seconds } from "./field.ts";
 import { podMetadata } from "./metadata.ts";
 import { podSecurityContext } from "./security.ts";
 import { volume } from "./volume.ts";
@@ -41,6 +41,12 @@ const dnsConfig = z.strictObject({
 } satisfies Fields<PodDNSConfig>);
 
 const runs = {
+  activeDeadlineSeconds: seconds(1).optional(),
+  imagePullSecrets: z
+    .array(z.strictObject({ name: dnsLabel } satisfies Fields<LocalObjectReference>))
+    .max(1, "a registry is asked with one set of credentials: name one")
+    .default([]),
+  resources: podResources.optional(),
   dnsPolicy: z.enum(["ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"]).default("ClusterFirst"),
   dnsConfig: dnsConfig.optional(),
   containers: z.array(container).min(1, "a pod has at least one container"),
@@ -63,19 +69,18 @@ const runs = {
 
 /** Fields for the scheduler of a cluster. A single host satisfies any value. */
 const holdAnyway = {
-  automountServiceAccountToken: only(false, "there is no account whose token could be mounted"),
+  automountServiceAccountToken: only(false, `there is no account whose token could be mounted; ${LEFT_OUT}`),
   enableServiceLinks: ignored,
   tolerations: ignored,
   setHostnameAsFQDN: only(false, "a pod has no domain"),
 };
 
 const notHere = {
-  activeDeadlineSeconds: refused("a pod runs until it ends or is stopped"),
   ephemeralContainers: refused("use runtctl exec"),
-  imagePullSecrets: refused("images are not pulled with secrets of a pod"),
   resourceClaims: refused("there are no devices to claim"),
   schedulingGates: refused("nothing here would remove them"),
   subdomain: refused("a pod has no domain"),
+  hostnameOverride: refused("write hostname, which is what the containers see"),
 };
 
 const WHO_FIRST = "pods start in the order in which they were applied";
@@ -90,6 +95,7 @@ export const CLUSTER_FIELDS = {
   priorityClassName: WHO_FIRST,
   readinessGates: "nothing sets conditions from outside",
   schedulerName: ONE_HOST,
+  schedulingGroup: ONE_HOST,
   serviceAccount: NO_CLUSTER,
   serviceAccountName: NO_CLUSTER,
   topologySpreadConstraints: ONE_HOST,
@@ -100,11 +106,14 @@ const ofOneHost = Object.fromEntries(Object.entries(CLUSTER_FIELDS).map(([field,
   ReturnType<typeof ofCluster>
 >;
 
+/** Fields that Kubernetes has added since 1.30. */
+type Newer = Record<"hostnameOverride" | "resources" | "schedulingGroup", unknown>;
+
 export const pod = z.strictObject({
   apiVersion: z.literal("v1"),
   kind: z.literal("Pod"),
   metadata: podMetadata,
-  spec: z.strictObject({ ...runs, ...holdAnyway, ...notHere, ...ofOneHost } satisfies Fields<PodSpec>),
+  spec: z.strictObject({ ...runs, ...holdAnyway, ...notHere, ...ofOneHost } satisfies Fields<PodSpec & Newer>),
   // A cluster adds the status to the pods that it returns.
   status: ignored,
 } satisfies Fields<Pod>);

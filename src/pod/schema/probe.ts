@@ -11,6 +11,7 @@ import type {
   TCPSocketAction,
 } from "kubernetes-types/core/v1.js";
 import { z } from "zod";
+import { signalNumber } from "../../shared/linux/index.ts";
 import { only, refused, seconds, text } from "./field.ts";
 
 type Fields<T> = Record<keyof T, z.ZodType>;
@@ -75,7 +76,14 @@ const handler = z
   .refine((hook) => HOOK_WAYS.filter((way) => hook[way] !== undefined).length === 1, "needs one of exec, httpGet and sleep")
   .optional();
 
-export const lifecycle = z.strictObject({ postStart: handler, preStop: handler } satisfies Fields<Lifecycle>);
+export const lifecycle = z.strictObject({
+  postStart: handler,
+  preStop: handler,
+  stopSignal: z
+    .string()
+    .refine((name) => name.startsWith("SIG") && signalNumber(name.slice(3)) !== undefined, "is no name of a signal, like SIGUSR1")
+    .optional(),
+} satisfies Fields<Lifecycle & { stopSignal?: unknown }>);
 
 export type HookInput = NonNullable<z.output<typeof handler>>;
 export type HttpGetInput = z.output<typeof httpGet>;

@@ -1,7 +1,7 @@
 /** Services, and documents that a host takes without doing anything for them. */
 import type { Namespace, Service, ServiceAccount, ServicePort, ServiceSpec } from "kubernetes-types/core/v1.js";
 import { z } from "zod";
-import { ignored, only, refused, stringMap } from "./field.ts";
+import { ignored, LEFT_OUT, ofCluster, only, refused, stringMap } from "./field.ts";
 import { objectMetadata } from "./metadata.ts";
 
 type Fields<T> = Record<keyof T, z.ZodType>;
@@ -11,13 +11,13 @@ const port = z.int().min(1).max(65_535);
 const servicePort = z.strictObject({
   name: z.string().optional(),
   port,
-  protocol: z.enum(["TCP", "UDP"], { error: "only TCP and UDP are supported" }).default("TCP"),
+  protocol: z.enum(["TCP", "UDP"], { error: "only TCP and UDP are supported: the network leads nothing else on" }).default("TCP"),
   targetPort: z.union([port, z.string().min(1)]).optional(),
   nodePort: z.int().min(0).max(65_535).default(0),
   appProtocol: ignored,
 } satisfies Fields<ServicePort>);
 
-const FIXED = "the name leads to the addresses of the pods, which the engine chooses";
+const FIXED = `the name leads to the addresses of the pods, which the engine chooses; ${LEFT_OUT}`;
 
 export const service = z.strictObject({
   apiVersion: z.literal("v1"),
@@ -40,9 +40,9 @@ export const service = z.strictObject({
     externalTrafficPolicy: ignored,
     trafficDistribution: ignored,
     allocateLoadBalancerNodePorts: ignored,
-    healthCheckNodePort: refused("there is no load balancer that would ask it"),
-    loadBalancerClass: refused("there is no other load balancer"),
-    loadBalancerIP: refused("it is the address of this host"),
+    healthCheckNodePort: ofCluster("there is no load balancer that would ask it"),
+    loadBalancerClass: ofCluster("there is no other load balancer"),
+    loadBalancerIP: ofCluster("it is the address of this host"),
     loadBalancerSourceRanges: refused("who may connect is not checked"),
     externalIPs: refused("the addresses are those of this host"),
     externalName: refused("names lead to pods"),
@@ -62,8 +62,8 @@ export const serviceAccount = z.strictObject({
   apiVersion: z.literal("v1"),
   kind: z.literal("ServiceAccount"),
   metadata: objectMetadata,
-  automountServiceAccountToken: only(false, "there is no account whose token could be mounted"),
-  imagePullSecrets: refused("images are not pulled with secrets of a pod"),
+  automountServiceAccountToken: only(false, `there is no account whose token could be mounted; ${LEFT_OUT}`),
+  imagePullSecrets: ofCluster("there are no accounts, and images are pulled with credentials of the host"),
   secrets: ignored,
 } satisfies Fields<ServiceAccount>);
 

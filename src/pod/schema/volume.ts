@@ -17,7 +17,7 @@ import type {
 import { z } from "zod";
 import { claimSpec } from "./claim.ts";
 import { fieldRef, resourceFieldRef } from "./env.ts";
-import { dnsLabel, ignored, quantity, refused } from "./field.ts";
+import { dnsLabel, ignored, ofCluster, quantity, refused } from "./field.ts";
 
 type Fields<T> = Record<keyof T, z.ZodType>;
 
@@ -29,7 +29,7 @@ const path = z
 const keyToPath = z.strictObject({ key: z.string().min(1), path, mode: mode.optional() } satisfies Fields<KeyToPath>);
 const items = z.array(keyToPath).optional();
 
-const HERE = "not by this engine, which mounts what is on this host";
+const NOT_HERE = "what is in it is not on this host; --ignore-cluster-fields takes an empty directory of the group in its place";
 const projection = z.strictObject({ name: z.string().min(1), items, optional } satisfies Fields<ConfigMapProjection>);
 const downwardFile = z
   .strictObject({
@@ -81,9 +81,10 @@ const sources = {
             configMap: projection.optional(),
             secret: projection.optional(),
             downwardAPI: z.strictObject({ items: z.array(downwardFile).default([]) }).optional(),
-            serviceAccountToken: refused("there is no cluster that would sign one"),
-            clusterTrustBundle: refused("there is no cluster that would have one"),
-          } satisfies Fields<VolumeProjection>),
+            serviceAccountToken: ofCluster("there is no cluster that would sign one"),
+            clusterTrustBundle: ofCluster("there is no cluster that would have one"),
+            podCertificate: ofCluster("there is no cluster that would sign one"),
+          } satisfies Fields<VolumeProjection & { podCertificate?: unknown }>),
         )
         .default([]),
     } satisfies Fields<ProjectedVolumeSource>)
@@ -103,33 +104,37 @@ const claims = {
       volumeClaimTemplate: z.strictObject({ metadata: ignored, spec: claimSpec }),
     } satisfies Fields<EphemeralVolumeSource>)
     .optional(),
+  image: refused("files of an image are not mounted in a container of another one: copy them in an init container of the image"),
 };
 
-const elsewhere = {
-  awsElasticBlockStore: refused(HERE),
-  azureDisk: refused(HERE),
-  azureFile: refused(HERE),
-  cephfs: refused(HERE),
-  cinder: refused(HERE),
-  csi: refused(HERE),
-  fc: refused(HERE),
-  flexVolume: refused(HERE),
-  flocker: refused(HERE),
-  gcePersistentDisk: refused(HERE),
-  gitRepo: refused(HERE),
-  glusterfs: refused(HERE),
-  iscsi: refused(HERE),
-  nfs: refused(HERE),
-  photonPersistentDisk: refused(HERE),
-  portworxVolume: refused(HERE),
-  quobyte: refused(HERE),
-  rbd: refused(HERE),
-  scaleIO: refused(HERE),
-  storageos: refused(HERE),
-  vsphereVolume: refused(HERE),
-};
+/** Volumes whose data is somewhere else than on this host. */
+export const ELSEWHERE = {
+  awsElasticBlockStore: refused(NOT_HERE),
+  azureDisk: refused(NOT_HERE),
+  azureFile: refused(NOT_HERE),
+  cephfs: refused(NOT_HERE),
+  cinder: refused(NOT_HERE),
+  csi: refused(NOT_HERE),
+  fc: refused(NOT_HERE),
+  flexVolume: refused(NOT_HERE),
+  flocker: refused(NOT_HERE),
+  gcePersistentDisk: refused(NOT_HERE),
+  gitRepo: refused(NOT_HERE),
+  glusterfs: refused(NOT_HERE),
+  iscsi: refused(NOT_HERE),
+  nfs: refused(NOT_HERE),
+  photonPersistentDisk: refused(NOT_HERE),
+  portworxVolume: refused(NOT_HERE),
+  quobyte: refused(NOT_HERE),
+  rbd: refused(NOT_HERE),
+  scaleIO: refused(NOT_HERE),
+  storageos: refused(NOT_HERE),
+  vsphereVolume: refused(NOT_HERE),
+} as const;
 
-export const volume = z.strictObject({ name: dnsLabel, ...sources, ...claims, ...elsewhere } satisfies Fields<Volume>);
+export const volume = z.strictObject({ name: dnsLabel, ...sources, ...claims, ...ELSEWHERE } satisfies Fields<
+  Volume & { image?: unknown }
+>);
 
 export type VolumeInput = z.output<typeof volume>;
 export type KeyItem = z.output<typeof keyToPath>;

@@ -16,6 +16,7 @@ import type {
 } from "kubernetes-types/apps/v1.js";
 import type { Job, JobSpec } from "kubernetes-types/batch/v1.js";
 import type { ReplicationController, ReplicationControllerSpec } from "kubernetes-types/core/v1.js";
+import type { LabelSelector, LabelSelectorRequirement } from "kubernetes-types/meta/v1.js";
 import { z } from "zod";
 import { claimSpec } from "./claim.ts";
 import { dnsLabel, ignored, only, refused, seconds, stringMap } from "./field.ts";
@@ -28,10 +29,31 @@ const count = z.int().min(0).max(MOST_PODS);
 
 /** The template is parsed as a pod later. */
 const template = z.strictObject({
-  metadata: z.strictObject({ labels: stringMap.optional(), annotations: stringMap.optional(), creationTimestamp: ignored }).optional(),
+  // The pods have names of their own.
+  metadata: z
+    .strictObject({
+      labels: stringMap.optional(),
+      annotations: stringMap.optional(),
+      creationTimestamp: ignored,
+      name: ignored,
+      generateName: ignored,
+      namespace: ignored,
+    })
+    .optional(),
   spec: z.record(z.string(), z.unknown()),
 });
-const selector = z.strictObject({ matchLabels: stringMap.optional(), matchExpressions: refused("write matchLabels") });
+export const selector = z.strictObject({
+  matchLabels: stringMap.optional(),
+  matchExpressions: z
+    .array(
+      z.strictObject({
+        key: z.string().min(1),
+        operator: z.enum(["In", "NotIn", "Exists", "DoesNotExist"]),
+        values: z.array(z.string()).default([]),
+      } satisfies Fields<LabelSelectorRequirement>),
+    )
+    .optional(),
+} satisfies Fields<LabelSelector>);
 
 const NOT_WAITED = "what takes the place of a pod is waited for, and no longer";
 const NOT_PAUSED = "an apply takes effect at once";
@@ -156,7 +178,7 @@ export const statefulSet = z.strictObject({
   status: ignored,
 } satisfies Fields<StatefulSet>);
 
-const BY_INDEX = "pods have no indices";
+const BY_INDEX = "failures are counted for all indices together";
 
 export const job = z.strictObject({
   apiVersion: z.literal("batch/v1"),
@@ -164,17 +186,17 @@ export const job = z.strictObject({
   metadata: podMetadata,
   spec: z.strictObject({
     template,
-    completions: count.min(1).default(1),
+    completions: count.min(1).optional(),
     parallelism: count.min(1).default(1),
     backoffLimit: z.int().min(0).max(1_000_000).default(6),
     ttlSecondsAfterFinished: seconds(0).optional(),
-    completionMode: only("NonIndexed", BY_INDEX),
+    completionMode: z.enum(["NonIndexed", "Indexed"]).default("NonIndexed"),
     suspend: only(false, "an apply takes effect at once"),
     // A cluster adds them.
     selector: ignored,
     manualSelector: only(false, "the pods of a job are its own"),
     podReplacementPolicy: ignored,
-    activeDeadlineSeconds: refused("a pod runs until it ends or is stopped"),
+    activeDeadlineSeconds: seconds(1).optional(),
     backoffLimitPerIndex: refused(BY_INDEX),
     maxFailedIndexes: refused(BY_INDEX),
     podFailurePolicy: refused("every failure counts"),

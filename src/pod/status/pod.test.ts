@@ -296,4 +296,7 @@ test("P28 a pod that was stopped for the size of a volume has failed, and the re
   const why = { code: "Evicted", text: "the volume a has 2 bytes in it, and may have 1" } as const;
   const { status } = podWith([{ name: "a", ...over(0) }], { ...STOPPED, reason: why.text }, { why });
   expect(status).toMatchObject({ phase: "Failed", reason: "Evicted", message: why.text });
+  const late = { code: "DeadlineExceeded", text: "the task was active for longer than 1 s" } as const;
+  const expired = podWith([{ name: "a", ...over(0) }], { ...STOPPED, reason: late.text }, { why: late });
+  expect(expired.status).toMatchObject({ phase: "Failed", reason: "DeadlineExceeded", message: late.text });
 });

@@ -34,12 +34,15 @@ function statusOf(facts: PodFacts): PodStatus {
     phase,
     conditions: conditionsOf(facts),
     ...(phase === "Failed" && task.reason !== null ? { message: task.reason } : {}),
-    ...(facts.detail.reason?.code === "Evicted" ? { reason: "Evicted" } : {}),
+    ...(limitReason(facts) === undefined ? {} : { reason: limitReason(facts)! }),
     ...addressesOf(facts),
     ...(task.admission === "waiting" ? {} : { startTime: instant(task.createdMs) }),
     ...(init.length === 0 ? {} : { initContainerStatuses: init }),
     containerStatuses: statuses(false),
-    qosClass: qosClass(containers.map(({ container }) => resourcesOf(container.resources))),
+    qosClass: qosClass(
+      containers.map(({ container }) => resourcesOf(container.resources)),
+      facts.pod.spec.resources === undefined ? undefined : resourcesOf(facts.pod.spec.resources),
+    ),
   };
 }
 
@@ -55,13 +58,18 @@ function addressesOf({ task, pod, hostAddresses }: PodFacts): Pick<PodStatus, "h
   };
 }
 
+/** For what the engine has stopped it: it took too much room on the disk, or time. undefined: for neither. */
+function limitReason({ detail: { reason } }: Pick<PodFacts, "detail">): "Evicted" | "DeadlineExceeded" | undefined {
+  return reason?.code === "Evicted" || reason?.code === "DeadlineExceeded" ? reason.code : undefined;
+}
+
 /** Computes the phase of a pod. */
 type Phase = "Pending" | "Running" | "Succeeded" | "Failed" | "Unknown";
 
 /** Succeeded: every container has exited with 0. Sidecars do not count, because the engine stops them. Source: Kubernetes, "Pod Lifecycle", "Pod phase". */
 function phaseOf({ task, detail, containers }: PodFacts): Phase {
-  // An evicted pod has failed, whatever exit codes its containers returned for the signal.
-  if (task.known === "STOPPED" && detail.reason?.code === "Evicted") return "Failed";
+  // Such a pod has failed, whatever exit codes its containers returned for the signal.
+  if (task.known === "STOPPED" && limitReason({ detail }) !== undefined) return "Failed";
   const main = containers.filter(({ role }) => role === "main");
   if (task.known === "STOPPED") {
     return containers.filter(({ role }) => role !== "sidecar").every(hasSucceeded) ? "Succeeded" : "Failed";

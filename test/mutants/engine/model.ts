@@ -301,7 +301,7 @@ export const MODEL_MUTANTS: readonly Mutant[] = [
     id: "E94",
     fault: "exit codes that are to be ignored are not",
     file: `${MODEL}/restart.ts`,
-    from: "if (exit.code !== null && policy.ignoredExitCodes.includes(exit.code)) return false;",
+    from: "if (policy.ignoredExitCodes.includes(exit.code ?? UNKNOWN_CODE)) return false;",
     to: "",
     test: RESTART,
   },

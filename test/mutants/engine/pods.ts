@@ -77,7 +77,7 @@ export const POD_MUTANTS: readonly Mutant[] = [
   {
     id: "P9",
     fault: "thousandths of a CPU are CPUs",
-    file: `${MANIFEST}/pod.ts`,
+    file: `${MANIFEST}/whole.ts`,
     from: "cpus: Math.max(LEAST_CPUS, cpu / 1000)",
     to: "cpus: Math.max(LEAST_CPUS, cpu)",
     test: PARSED,

@@ -21,6 +21,7 @@ const SET_BY_BUNDLE = {
   noNewPrivileges: true,
   seccomp: undefined,
   groups: undefined,
+  strictGroups: undefined,
 } as const satisfies Partial<Record<keyof ContainerSpec, unknown>>;
 
 /** In bytes: the file system itself needs some of the space. */
@@ -66,6 +67,8 @@ function source(container: ContainerSpec): Problem[] {
   const given = Object.entries({ bundle, rootfs, image }).flatMap(([name, value]) => (value === undefined ? [] : [name]));
   if (given.length === 0) return [wrong("needs an image, a bundle or a rootfs")];
   if (given.length > 1) return [wrong(`has ${given.join(" and ")}: give one`, given.at(-1)!)];
+  if (image === undefined && container.storage !== undefined)
+    return [wrong("needs an image: what is written to a directory of the host is not told from what was there", "storage")];
   const ofPull = (["pullPolicy", "pullCredentials"] as const).find((field) => container[field] !== undefined);
   if (image === undefined && ofPull !== undefined) return [wrong("without an image there is nothing to pull", ofPull)];
   if (bundle === undefined) return rootfs !== undefined && command === undefined ? [wrong("with a rootfs it needs a command")] : [];

@@ -32,7 +32,11 @@ const backoff = z.strictObject({
 
 export const restartPolicy = z.strictObject({
   enabled: z.boolean().default(true),
-  ignoredExitCodes: z.array(z.int().min(0).max(255)).max(50).default([]).describe("Exit codes after which the container is not restarted."),
+  ignoredExitCodes: z
+    .array(z.int().min(0).max(255))
+    .max(256)
+    .default([])
+    .describe("Exit codes after which the container is not restarted."),
   minimumRunTime: duration.default(0).describe("The container is not restarted after a shorter run."),
   maximumCount: z.int().min(1).optional().describe("Maximum number of restarts."),
   unhealthy: z.boolean().default(false).describe("Whether the container is restarted when it is unhealthy."),
@@ -192,6 +196,12 @@ const fields = z.strictObject({
     .max(1000)
     .optional()
     .describe("Numbers of further groups of its processes."),
+  strictGroups: z
+    .literal(true)
+    .optional()
+    .describe(
+      "Its processes have the groups that are named here, and not those that /etc/group in it has for the user. Absent: they have both.",
+    ),
   hostname: z.string().min(1).max(64).optional(),
   essential: z.boolean().default(true).describe("Whether the task stops when this container ends."),
   dependsOn: z.array(dependency).default([]),
@@ -237,6 +247,11 @@ const fields = z.strictObject({
     .describe("Numbers of the CPUs that it may use."),
   memory: size.optional(),
   memoryReservation: size.optional(),
+  storage: size
+    .optional()
+    .describe(
+      "Limit of what it writes to its root file system and log. It is measured, and the task is stopped when the container exceeds it. It needs an image.",
+    ),
   pids: z.int().min(1).optional(),
   rlimits: z
     .partialRecord(z.enum(RLIMITS), rlimit)

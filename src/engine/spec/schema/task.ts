@@ -103,6 +103,12 @@ export const task = z.strictObject({
     .array(z.strictObject({ port: z.int().min(1).max(65_535), protocol: z.enum(["tcp", "udp"]).default("tcp") }))
     .default([])
     .describe("Host ports on which the task listens. Two tasks with the same port do not run at the same time."),
+  storage: size
+    .optional()
+    .describe(
+      "Limit of what its containers write to their root file systems and logs, and of what is in scratch directories on disk. It is measured, and a task that exceeds it is stopped.",
+    ),
+  deadline: duration.optional().describe("How long the task may take from when it is admitted. Then it is stopped, and has failed."),
   retention: duration.optional().describe("How long a stopped task is kept. Absent: as configured for the host."),
   remember: z
     .literal(false)

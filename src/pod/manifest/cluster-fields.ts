@@ -1,0 +1,182 @@
+/** What a file says to a cluster only. It is refused, or with `--ignore-cluster-fields` told of and left out. */
+import { createHash } from "node:crypto";
+import type { Problem } from "../../engine/spec/index.ts";
+import { CLUSTER_FIELDS } from "../schema/pod.ts";
+import { ELSEWHERE } from "../schema/volume.ts";
+import { workloads } from "../schema/workload.ts";
+
+type Fields = Record<string, unknown>;
+type Path = Problem["path"];
+
+/** Where a document of this kind has the spec of its pods. */
+const POD_SPEC: Readonly<Record<string, readonly string[]>> = {
+  Pod: ["spec"],
+  ...Object.fromEntries(Object.keys(workloads).map((kind) => [kind, ["spec", "template", "spec"]])),
+};
+
+/** Kinds that are never left out: without them more would be allowed, or nothing would run. */
+const NEVER: Readonly<Record<string, string>> = {
+  NetworkPolicy: "nothing here would keep connections away",
+  CronJob: "there is no schedule on this host: let a timer of systemd call `runtctl run`",
+};
+
+/** Why there is nothing that acts on them. */
+const OF_CLUSTER: Readonly<Record<string, string>> = {
+  Ingress: "nothing here routes requests by their host and path; a Service of type LoadBalancer or NodePort has ports of this host",
+  HorizontalPodAutoscaler: "there are as many pods as `replicas` says",
+  PodDisruptionBudget: "nobody moves pods to another host",
+  PriorityClass: "pods start in the order in which they were applied",
+  StorageClass: "a claim is a directory of this host",
+};
+const NO_CLUSTER = "there is no cluster";
+
+/** Of the metadata of any document. */
+const METADATA = { finalizers: "nothing here removes them", ownerReferences: "there is no owner that could be looked up" } as const;
+
+/** Of a Service: what the engine chooses, or a load balancer would act on. */
+const SERVICE = {
+  clusterIP: "the engine chooses the addresses, and the name leads to them",
+  clusterIPs: "the engine chooses the addresses, and the name leads to them",
+  loadBalancerIP: "it is the address of this host",
+  loadBalancerClass: "there is no other load balancer",
+  healthCheckNodePort: "there is no load balancer that would ask it",
+} as const;
+
+/** Sources of a projected volume that only a cluster has. */
+const PROJECTED = ["serviceAccountToken", "clusterTrustBundle", "podCertificate"] as const;
+
+export interface Stripped {
+  /** undefined: the whole document is left out. */
+  readonly value: unknown;
+  readonly ignored: readonly Problem[];
+}
+
+/** The document without what is for a cluster. @param kind of the document */
+export function withoutClusterFields(given: unknown, kind: string): Stripped {
+  const value = fieldsOf(copied(given));
+  const strip = new Strip();
+  strip.all(value["metadata"], METADATA, ["metadata"]);
+  const spec = fieldsOf(value["spec"]);
+  const path = POD_SPEC[kind];
+  if (path !== undefined) strip.pod(fieldsOf(path.reduce<unknown>((at, key) => fieldsOf(at)[key], value)), path);
+  if (kind === "ServiceAccount") strip.account(value);
+  if (kind === "Service") {
+    if (spec["clusterIP"] !== "None" && spec["clusterIP"] !== "") strip.all(spec, SERVICE, ["spec"]);
+    if (Object.keys(fieldsOf(spec["selector"])).length === 0 && spec["type"] !== "ExternalName")
+      return strip.whole("the Service is left out: it selects no pods, and its name leads nowhere", ["spec"]);
+  }
+  const source = kind === "PersistentVolume" ? Object.keys(spec).find((field) => Object.hasOwn(ELSEWHERE, field)) : undefined;
+  if (source !== undefined)
+    return strip.whole(`the volume is left out: what it has (${source}) is elsewhere, and a claim gets an empty directory of the group`, [
+      "spec",
+      source,
+    ]);
+  return { value, ignored: strip.told };
+}
+
+/** Changes a document in place, and remembers what was left out. */
+class Strip {
+  readonly told: Problem[] = [];
+
+  whole(message: string, path: Path): Stripped {
+    return { value: undefined, ignored: [...this.told, { code: "shape", message, path }] };
+  }
+
+  all(within: unknown, fields: Readonly<Record<string, string>>, path: Path): void {
+    const at = fieldsOf(within);
+    for (const [field, why] of Object.entries(fields)) if (Object.hasOwn(at, field)) this.#drop(at, field, why, path);
+  }
+
+  account(at: Fields): void {
+    this.#token(at, []);
+    this.all(at, { imagePullSecrets: "there are no accounts, and images are pulled with credentials of the host" }, []);
+  }
+
+  pod(spec: Fields, path: Path): void {
+    this.all(spec, CLUSTER_FIELDS, path);
+    this.#token(spec, path);
+    for (const [index, volume] of listOf(spec["volumes"]).entries()) this.#volume(volume, [...path, "volumes", index]);
+  }
+
+  /** Without a token is how a pod is here anyway. */
+  #token(at: Fields, path: Path): void {
+    if (at["automountServiceAccountToken"] === true)
+      this.#drop(at, "automountServiceAccountToken", "there is no account whose token could be mounted", path);
+  }
+
+  #volume(volume: Fields, path: Path): void {
+    const source = Object.keys(volume).find((field) => Object.hasOwn(ELSEWHERE, field));
+    if (source !== undefined) {
+      const claimName = claimFor(source, volume[source]);
+      const message = `is elsewhere: in its place is the directory ${claimName} of the group, which begins empty and is kept`;
+      this.told.push({ code: "shape", message, path: [...path, source] });
+      volume["persistentVolumeClaim"] = { claimName, ...(fieldsOf(volume[source])["readOnly"] === true ? { readOnly: true } : {}) };
+      delete volume[source];
+    }
+    const projected = fieldsOf(volume["projected"]);
+    if (!Array.isArray(projected["sources"])) return;
+    const found = listOf(projected["sources"]);
+    const left = found.map((one, index) => {
+      const own = PROJECTED.filter((field) => Object.hasOwn(one, field));
+      for (const field of own) this.#drop(one, field, NO_CLUSTER, [...path, "projected", "sources", index]);
+      return own.length > 0 && Object.keys(one).length === 0;
+    });
+    projected["sources"] = projected["sources"].filter((_, index) => !left[index]);
+  }
+
+  #drop(at: Fields, field: string, why: string, path: Path): void {
+    delete at[field];
+    this.told.push({ code: "shape", message: `is left out: ${why}`, path: [...path, field] });
+  }
+}
+
+/** All volumes of one thing elsewhere are one directory. */
+function claimFor(source: string, what: unknown): string {
+  const digest = createHash("sha256")
+    .update(JSON.stringify(sorted(what)))
+    .digest("hex");
+  return `${source.toLowerCase()}-${digest.slice(0, 8)}`;
+}
+
+/** Fields in the order of their names. Who may only read it has the same thing. */
+function sorted(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(sorted);
+  const entries = Object.entries(value).filter(([key]) => key !== "readOnly");
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, one]) => [key, sorted(one)]));
+}
+
+/** Of a document of a kind that is not supported. @param supported names of those that are */
+export function foreignKind(
+  kind: unknown,
+  isLeftOut: boolean,
+  supported: readonly string[],
+): { readonly problem: Problem; readonly isError: boolean } {
+  const said = (message: string, isError: boolean) => ({ problem: { code: "shape", message, path: ["kind"] } as const, isError });
+  if (typeof kind !== "string" || kind === "")
+    return said(`documents of kind ${String(kind)} are not supported: only ${supported.join(", ")}`, true);
+  const never = own(NEVER, kind);
+  if (never !== undefined) return said(`documents of kind ${kind} are not supported: ${never}`, true);
+  const why = own(OF_CLUSTER, kind);
+  if (isLeftOut) return said(`the document of kind ${kind} is left out: ${why ?? NO_CLUSTER}`, false);
+  const reason = why ?? `only ${supported.join(", ")}`;
+  return said(`documents of kind ${kind} are not supported: ${reason}; --ignore-cluster-fields leaves them out`, true);
+}
+
+function own(texts: Readonly<Record<string, string>>, name: string): string | undefined {
+  return Object.hasOwn(texts, name) ? texts[name] : undefined;
+}
+
+function copied(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(copied);
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, copied(one)]));
+}
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+}
+
+function listOf(value: unknown): Fields[] {
+  return Array.isArray(value) ? value.map(fieldsOf) : [];
+}
