@@ -254,4 +254,37 @@ networks:
     for (const name of ["neighbour", "stranger", "friend", "web"]) await scene.ctl("-g", "names", "delete", name);
     await until(async () => (await host.left()).length === 0);
   });
+
+  test("a network has the subnet and gateway of the file, and a service the address and MAC that it names; another subnet takes its place when it is empty", async () => {
+    await host.daemon();
+    const out = sharedIn(scene, "ipam");
+    const look = (name: string) =>
+      quoted(
+        `echo "${name} $(ip -4 -o addr show eth0 | tr -s ' ' | cut -d' ' -f4) $(ip route | grep default | cut -d' ' -f3) $(grep door /etc/hosts | tr -s '\\t ' ' ' | cut -d' ' -f1) $(cat /sys/class/net/eth0/address)" >> /out/lines; ${SLEEP}`,
+      );
+    const service = (name: string, fields: string) =>
+      `  ${name}:\n    x-runt-rootfs: ${scene.rootfs()}\n    entrypoint: [/bin/sh, -c]\n    command: [${look(name)}]\n    extra_hosts: ["door:host-gateway"]\n    volumes: [./shared-ipam:/out]\n    stop_grace_period: 5s\n${fields}`;
+    const file = (net: string) =>
+      scene.file(
+        "ipam.yaml",
+        `services:
+${service("first", "    networks: [inner]\n")}${service("second", `    networks: { inner: { ipv4_address: ${net}.1 } }\n    mac_address: 02:00:00:00:00:52\n    depends_on: [first]\n`)}
+networks: { inner: { ipam: { config: [{ subnet: ${net}.0/24, gateway: ${net}.254, ip_range: ${net}.0/29 }] } } }
+`,
+      );
+    for (const [net, from] of [
+      ["172.29.7", 0],
+      ["172.29.8", 2],
+    ] as const) {
+      const path = file(net);
+      expect(await scene.ctl("apply", "-f", path, "-p", "ipam")).toMatchObject({ status: 0, stderr: "" });
+      await until(() => out.lines().length === from + 2);
+      const [first, second] = out.lines().slice(from).sort();
+      // The first one has started before, and has not taken the address of the other.
+      expect(first).toMatch(new RegExp(`^first ${net}.2/24 ${net}.254 ${net}.254 `));
+      expect(second).toBe(`second ${net}.1/24 ${net}.254 ${net}.254 02:00:00:00:00:52`);
+      expect((await scene.ctl("delete", "-f", path, "-p", "ipam")).status).toBe(0);
+      await until(async () => (await host.left()).length === 0);
+    }
+  });
 });

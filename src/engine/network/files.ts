@@ -10,14 +10,21 @@ const HOST_RESOLV = "/etc/resolv.conf";
 const MODE = 0o644;
 const MODE_OF_DIRECTORY = 0o755;
 
-/** `addresses` have prefix lengths. @throws the errors of the system calls */
-export function writeFiles(directory: string, spec: TaskSpec, addresses: readonly string[]): void {
+export interface Addresses {
+  /** With prefix lengths. */
+  readonly addresses: readonly string[];
+  /** Address of the host in the first network. */
+  readonly gateway: string | undefined;
+}
+
+/** @throws the errors of the system calls */
+export function writeFiles(directory: string, spec: TaskSpec, { addresses, gateway }: Addresses): void {
   const { name, network } = spec;
   makeOwnDirectory(directory, { mode: MODE_OF_DIRECTORY, parents: MODE_OF_DIRECTORY });
   const contents = fileContents({
     names: [name, ...(network?.aliases ?? [])],
     addresses: addresses.map(withoutPrefix),
-    hosts: hostsSaid(spec, addresses),
+    hosts: hostsSaid(spec, gateway),
     dns: network?.dns,
     hostResolv: textOf(HOST_RESOLV),
   });
@@ -26,10 +33,10 @@ export function writeFiles(directory: string, spec: TaskSpec, addresses: readonl
   }
 }
 
-/** Writes the hosts file, including the names of other tasks. `addresses` have prefix lengths. */
-export function writeHosts(directory: string, spec: TaskSpec, addresses: readonly string[], peers: readonly Named[]): void {
+/** Writes the hosts file, including the names of other tasks. */
+export function writeHosts(directory: string, spec: TaskSpec, { addresses, gateway }: Addresses, peers: readonly Named[]): void {
   const { name, network } = spec;
-  const further = [...hostsSaid(spec, addresses), ...peers];
+  const further = [...hostsSaid(spec, gateway), ...peers];
   const path = join(directory, "hosts");
   // The network is gone with its files.
   lstatSync(path);

@@ -1,10 +1,10 @@
 /** Networks of this engine. Each is a bridge on the host with a subnet. Name and subnet are stored before the bridge is made. */
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
-import { isIPv4 } from "node:net";
 import { join } from "node:path";
 import { readOwnFile } from "../own/index.ts";
 import type { BridgeNetwork } from "../plan/index.ts";
+import { dotted, type NetworkSpec, overlaps, rangeOf } from "../spec/index.ts";
 import { writeDurably } from "./attachments.ts";
 import { output } from "./command.ts";
 import { NetworkError } from "./errors.ts";
@@ -15,6 +15,9 @@ export interface NetworksOptions {
   readonly key: string;
   readonly timeoutMs: number;
 }
+
+/** What a task says of a network. */
+type Asked = Pick<NetworkSpec, "subnet" | "gateway">;
 
 const SUFFIX = ".json";
 
@@ -33,11 +36,14 @@ export class Networks {
     return `runtd-${this.#options.key}`;
   }
 
-  /** `name`: "default", or GROUP.NAME. The same name always gives the same network. @throws NetworkError no-subnet, program-missing, program-failed */
-  get(name: string): Promise<BridgeNetwork> {
+  /**
+   * `name`: "default", or GROUP.NAME. The same name always gives the same network, until a task asks for another subnet, and none is in it.
+   * @param isUsed whether a task has an interface of the bridge @throws NetworkError no-subnet, program-missing, program-failed
+   */
+  get(name: string, asked: Asked, isUsed: (bridge: string) => boolean): Promise<BridgeNetwork> {
     let found = this.#known.get(name);
-    if (found === undefined) {
-      found = this.#last.then(() => this.#find(name));
+    if (found === undefined || asked.subnet !== undefined) {
+      found = this.#last.then(() => this.#find(name, asked, isUsed));
       this.#last = found.catch(() => {});
       this.#known.set(name, found);
       found.catch(() => this.#known.delete(name));
@@ -45,16 +51,29 @@ export class Networks {
     return found;
   }
 
-  async #find(name: string): Promise<BridgeNetwork> {
+  async #find(name: string, { subnet, gateway }: Asked, isUsed: (bridge: string) => boolean): Promise<BridgeNetwork> {
     const written = this.written();
     const id = `${this.prefix}-${name}`;
     const known = written.find((one) => one.name === id);
-    if (known !== undefined && known.subnet !== "") return known;
+    const isKnown = known !== undefined && known.subnet !== "";
+    if (isKnown && (subnet === undefined || (known.subnet === subnet && known.gateway === gateway))) return known;
+    const bridge = bridgeOf(id);
+    if (isKnown && isUsed(bridge))
+      throw new NetworkError(
+        "no-subnet",
+        `the network ${name} has ${shown(known)}, and tasks are in it: to give it ${shown({ subnet: subnet!, gateway })}, delete them first`,
+      );
+    // A bridge that is left of the network is not in its way: it goes before this one is made.
+    const others = written.filter((one) => one.name !== id);
     const routes = await output("ip", ["-4", "-o", "route", "show", "table", "all"], this.#options.timeoutMs);
-    const subnet = freeSubnet(id, [...routes.split(/\s+/), ...written.map((one) => one.subnet)]);
-    if (subnet === undefined)
+    const lines = routes.split("\n").filter((line) => !line.includes(` dev ${bridge} `));
+    const taken = [...lines.join(" ").split(/\s+/), ...others.map((one) => one.subnet)];
+    const chosen = subnet ?? freeSubnet(id, taken);
+    if (chosen === undefined)
       throw new NetworkError("no-subnet", "every address from 10.64.0.0 to 10.127.255.255 has a route on this host");
-    const network = { name: id, bridge: bridgeOf(id), subnet };
+    const other = subnet === undefined ? undefined : takenBy(subnet, taken);
+    if (other !== undefined) throw new NetworkError("no-subnet", `${subnet} cannot be a network here: this host has a way to ${other}`);
+    const network = { name: id, bridge, subnet: chosen, ...(gateway === undefined ? {} : { gateway }) };
     writeDurably(join(this.#options.directory, `${name}${SUFFIX}`), JSON.stringify(network));
     return network;
   }
@@ -76,6 +95,19 @@ function bridgeOf(network: string): string {
   return `rt-${createHash("sha256").update(network).digest("hex").slice(0, 10)}`;
 }
 
+function shown({ subnet, gateway }: Pick<BridgeNetwork, "subnet" | "gateway">): string {
+  return gateway === undefined ? subnet : `${subnet} with ${gateway}`;
+}
+
+/** Address or network among `taken` that a subnet overlaps. The way to everywhere is none. */
+function takenBy(subnet: string, taken: readonly string[]): string | undefined {
+  const own = rangeOf(subnet)!;
+  return taken.find((one) => {
+    const range = one === "0.0.0.0/0" ? undefined : rangeOf(one);
+    return range !== undefined && overlaps(range, own);
+  });
+}
+
 function readIn(path: string): BridgeNetwork | undefined {
   try {
     const found = JSON.parse(readOwnFile(path).toString()) as BridgeNetwork;
@@ -94,11 +126,6 @@ const LENGTH = 20;
 const SIZE = 2 ** (32 - LENGTH);
 const COUNT = (64 * 2 ** 16) / SIZE;
 
-interface Range {
-  readonly first: number;
-  readonly last: number;
-}
-
 /**
  * The search starts at a position that depends on the name, so that two engines rarely choose the same subnet. undefined: no subnet is free.
  * @param taken such as "10.0.0.0/8" or "192.168.1.1"; other texts, such as "default", are ignored
@@ -109,20 +136,7 @@ export function freeSubnet(name: string, taken: readonly string[]): string | und
   for (let at = 0; at < COUNT; at++) {
     const first = FIRST + ((start + at) % COUNT) * SIZE;
     const last = first + SIZE - 1;
-    if (!ranges.some((range) => range.first <= last && first <= range.last)) return `${dotted(first)}/${LENGTH}`;
+    if (!ranges.some((range) => overlaps(range, { first, last }))) return `${dotted(first)}/${LENGTH}`;
   }
   return undefined;
-}
-
-function rangeOf(text: string): Range | undefined {
-  const [ip = "", length = "32"] = text.split("/");
-  if (!isIPv4(ip) || !(Number(length) <= 32)) return undefined;
-  const size = 2 ** (32 - Number(length));
-  const value = ip.split(".").reduce((sum, part) => sum * 256 + Number(part), 0);
-  const first = Math.floor(value / size) * size;
-  return { first, last: first + size - 1 };
-}
-
-function dotted(value: number): string {
-  return [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join(".");
 }

@@ -103,7 +103,7 @@ export class TaskNetworks {
     const open = () => this.#openings.open(id);
     const results = found ?? (await this.#make(id, await this.#planOf(group, spec), users, isEarly ? open : () => {}));
     const addresses = addressesOf(results);
-    writeFiles(this.placement(id).files, spec, addresses);
+    writeFiles(this.placement(id).files, spec, { addresses, gateway: gatewayOf(results) });
     return { addresses };
   }
 
@@ -145,7 +145,8 @@ export class TaskNetworks {
 
   /** Writes other tasks of the network to the task's hosts file, which running containers see at once. @throws the errors of the system calls */
   writePeers(id: string, spec: TaskSpec, addresses: readonly string[], peers: readonly Named[]): void {
-    writeHosts(this.placement(id).files, spec, addresses, peers);
+    const gateway = gatewayOf(this.#attachments.read(id)?.results ?? []);
+    writeHosts(this.placement(id).files, spec, { addresses, gateway }, peers);
   }
 
   /** Sets the routes through other tasks. `routing`: input of `ip -batch`. @throws NetworkError */
@@ -195,12 +196,14 @@ export class TaskNetworks {
   async #planOf(group: string, spec: TaskSpec): Promise<NetworkPlan> {
     const isBridged = spec.network!.mode !== "none";
     // A task without interfaces needs no subnet, and none of the programs that choose one.
-    const bridged = isBridged
-      ? await this.#networks.get(networkName(group, spec.network))
-      : { name: this.#networks.prefix, bridge: "", subnet: "" };
+    const bridged = isBridged ? await this.#networkOf(group, spec.network!) : { name: this.#networks.prefix, bridge: "", subnet: "" };
     const further: BridgeNetwork[] = [];
-    for (const one of spec.network!.further ?? []) further.push(await this.#networks.get(networkName(group, one)));
+    for (const one of spec.network!.further ?? []) further.push(await this.#networkOf(group, one));
     return networkPlan(spec, { bridged, further, leases: this.#leases });
+  }
+
+  #networkOf(group: string, said: Said): Promise<BridgeNetwork> {
+    return this.#networks.get(networkName(group, said), said, (bridge) => this.#bridges.unused([bridge]).length === 0);
   }
 
   /** undefined: the network must be made. `keeps`: in its namespace, if that is there. */
@@ -311,8 +314,10 @@ function parentsOf(steps: readonly NetworkStep[]): string[] {
   );
 }
 
+type Said = Pick<NetworkSpec, "name" | "shared" | "subnet" | "gateway">;
+
 /** Names of groups and networks contain no dot. A network of the whole host has no group. */
-function networkName(group: string, { name, shared }: Pick<NetworkSpec, "name" | "shared"> = {}): string {
+function networkName(group: string, { name, shared }: Said): string {
   return name === undefined ? DEFAULT_NETWORK : `${shared ? "" : group}.${name}`;
 }
 
@@ -323,4 +328,9 @@ function hasAddress({ ips = [] }: CniResult, address: string): boolean {
 /** The addresses of the task, without those of the loopback interface. */
 function addressesOf(results: readonly CniResult[]): string[] {
   return results.flatMap(({ ips = [] }) => ips.map(({ address }) => address)).filter((address) => !/^(127\.|::1\/)/.test(address));
+}
+
+/** The address of the host in the first network of IPv4. */
+function gatewayOf(results: readonly CniResult[]): string | undefined {
+  return results.flatMap(({ ips = [] }) => ips.flatMap(({ gateway }) => gateway ?? [])).find((one) => !one.includes(":"));
 }

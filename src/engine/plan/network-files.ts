@@ -49,23 +49,12 @@ export function fileContents({ names, addresses, dns, hostResolv, hosts = [] }: 
   };
 }
 
-/** Lines of /etc/hosts that the task says. @param addresses with their prefixes: a bridge has the first address of its network */
-export function hostsSaid({ network }: TaskSpec, addresses: readonly string[]): readonly Named[] {
-  const gateway = addresses.map(firstOf).find((one) => one !== undefined);
+/** Lines of /etc/hosts that the task says. @param gateway address of the host in its first network */
+export function hostsSaid({ network }: TaskSpec, gateway: string | undefined): readonly Named[] {
   return (network?.hosts ?? []).flatMap(({ name, address }) => {
     const known = address === "host-gateway" ? gateway : address;
     return known === undefined ? [] : [{ address: known, names: [name] }];
   });
-}
-
-/** undefined: it is no address of IPv4 with a prefix. */
-function firstOf(address: string): string | undefined {
-  const [ip = "", length = ""] = address.split("/");
-  if (!/^\d+\.\d+\.\d+\.\d+$/.test(ip) || length === "") return undefined;
-  const value = ip.split(".").reduce((sum, part) => sum * 256 + Number(part), 0);
-  const size = 2 ** (32 - Number(length));
-  const first = Math.floor(value / size) * size + 1;
-  return [24, 16, 8, 0].map((bits) => Math.floor(first / 2 ** bits) % 256).join(".");
 }
 
 /** `peers`: further names and addresses, such as other tasks in its networks. */

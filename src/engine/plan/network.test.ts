@@ -55,6 +55,46 @@ test("E71: no way out leads by an internal network, and no port of the host to i
   expect(said({ name: "a", further: [{ name: "a", shared: true }] })).toEqual([]);
 });
 
+test("E71: a network has the addresses that are asked for, and a task the one that it names", () => {
+  const further = [{ name: "runtd-k-g.b", bridge: "rt-2", subnet: "172.21.0.0/24", gateway: "172.21.0.254" }];
+  const places = { ...PLACES, bridged: { ...PLACES.bridged, subnet: "172.20.0.0/16" }, further };
+  const subnets = { name: "a", subnet: "172.20.0.0/16", range: "172.20.5.1/24", reserved: ["172.20.5.0", "172.20.5.9"] };
+  const b = {
+    name: "b",
+    subnet: "172.21.0.0/24",
+    gateway: "172.21.0.254",
+    address: "172.21.0.7",
+    reserved: ["172.21.0.7"],
+    mac: "02:00:00:00:00:07",
+  };
+  const { steps } = networkPlan(task({ ...subnets, further: [b] }), places);
+  const plugins = steps.map(({ plugins: [plugin] }) => plugin as { args?: object; ipam?: { ranges?: object } });
+  expect(plugins.map(({ ipam }) => ipam!.ranges)).toEqual([
+    [
+      [
+        { subnet: "172.20.0.0/16", rangeStart: "172.20.5.1", rangeEnd: "172.20.5.8" },
+        { subnet: "172.20.0.0/16", rangeStart: "172.20.5.10", rangeEnd: "172.20.5.255" },
+      ],
+    ],
+    [[{ subnet: "172.21.0.0/24", gateway: "172.21.0.254" }]],
+  ]);
+  expect(plugins.map(({ args }) => args)).toEqual([undefined, { cni: { ips: ["172.21.0.7"], mac: "02:00:00:00:00:07" } }]);
+});
+
+test.each([
+  [{ subnet: "172.20.0.0/16" }, "subnet: needs the name of a network"],
+  [{ name: "a", address: "172.20.0.9" }, "address: needs the subnet of the network"],
+  [{ name: "a", subnet: "172.20.0.1/16" }, "subnet: is no network: write 172.20.0.0/16"],
+  [{ name: "a", subnet: "172.20.0.0/31" }, "subnet: has a prefix from 1 to 30"],
+  [{ name: "a", subnet: "172.20.0.0/16", address: "172.21.0.9" }, "address: 172.21.0.9 is not in 172.20.0.0/16"],
+  [{ name: "a", subnet: "172.20.0.0/16", range: "172.16.0.0/12" }, "range: 172.16.0.0/12 is not in 172.20.0.0/16"],
+  [{ name: "a", subnet: "172.20.0.0/16", gateway: "172.20.255.255" }, "gateway: 172.20.255.255 is of the whole network"],
+  [{ name: "a", subnet: "172.20.0.0/16", address: "172.20.0.1" }, "address: 172.20.0.1 is that of the host"],
+  [{ name: "a", subnet: "fd00::/64" }, "subnet: is no range of IPv4 like 172.20.0.0/16"],
+])("E71: %o is refused", (network, message) => {
+  expect(said(network)).toEqual([`/network/${message}`]);
+});
+
 test("E71: ports of the addresses of a task that lead to others of it, but not on loopback", () => {
   const { rules } = networkPlan(task({ redirects: [{ port: 80, to: 8080 }] }), PLACES);
   expect(rules.split("\n")).toEqual([
@@ -186,12 +226,12 @@ test("lines of /etc/hosts that a task says; host-gateway is the first address of
       { name: "up", address: "host-gateway" },
     ],
   });
-  const hosts = hostsSaid(said, ["10.64.16.7/20"]);
+  const hosts = hostsSaid(said, "10.64.16.1");
   expect(hosts).toEqual([
     { address: "192.0.2.5", names: ["db"] },
     { address: "10.64.16.1", names: ["up"] },
   ]);
-  expect(hostsSaid(said, ["fd00::5/64"])).toEqual([{ address: "192.0.2.5", names: ["db"] }]);
+  expect(hostsSaid(said, undefined)).toEqual([{ address: "192.0.2.5", names: ["db"] }]);
   const files = fileContents({ names: ["t"], addresses: ["10.64.16.7"], dns: undefined, hostResolv: "", hosts });
   expect(files.hosts.split("\n").slice(-4, -1)).toEqual(["10.64.16.7\tt", "192.0.2.5\tdb", "10.64.16.1\tup"]);
 });

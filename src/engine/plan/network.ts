@@ -1,5 +1,15 @@
 /** Translates the network of a task into the steps that make it, in order. Pure. Configurations follow the CNI specification 1.0. */
-import { hostPortOf, type InterfaceSpec, type NetworkSpec, type PortMapping, type TaskSpec } from "../spec/index.ts";
+import {
+  dotted,
+  hostPortOf,
+  type InterfaceSpec,
+  type NetworkSpec,
+  numberOf,
+  type PortMapping,
+  rangeOf,
+  type TaskSpec,
+  without,
+} from "../spec/index.ts";
 
 /** The configuration of a plugin. `cniVersion`, `name` and `prevResult` are added when it is called. */
 export type CniPlugin = Readonly<Record<string, unknown>> & { readonly type: string };
@@ -48,6 +58,8 @@ export interface BridgeNetwork {
   readonly bridge: string;
   /** Such as "10.201.0.0/20". */
   readonly subnet: string;
+  /** Address of the host in it. undefined: the first one. */
+  readonly gateway?: string | undefined;
 }
 
 export interface NetworkPlaces {
@@ -160,24 +172,24 @@ function staticIpam({ addresses, gateway }: InterfaceSpec): CniPlugin {
 
 /** The interfaces on bridges, which every task has unless it only has loopback. The host reaches the task through the first of them. */
 function bridged(
-  { mode, interfaces: others, ports, internal, further: asked = [] }: NetworkSpec,
+  { mode, interfaces: others, ports, further: asked = [], ...first }: NetworkSpec,
   { bridged: own, further = [], leases }: NetworkPlaces,
 ): NetworkStep[] {
   if (mode === "none") return [];
   const isWayOut = !others.some(({ gateway }) => gateway !== undefined);
-  const first = mode === "isolated" ? others.length : 0;
+  const offset = mode === "isolated" ? others.length : 0;
   const forwards = ports.map(({ container, host = container, address }) => ({ host, container, address }));
   return [own, ...further].map((network, index) => {
     const isFirst = index === 0;
-    const isInternal = isFirst ? internal : asked[index - 1]?.internal;
+    const said: Addressed = isFirst ? first : (asked[index - 1] ?? {});
     const needsPlugin = isFirst && ports.some(needsPortmap);
     return {
       name: network.name,
-      interface: `eth${first + index}`,
-      plugins: [bridgePlugin(network, leases, isWayOut && isFirst && !isInternal), ...(needsPlugin ? [portmap(ports)] : [])],
+      interface: `eth${offset + index}`,
+      plugins: [bridgePlugin(network, said, leases, isWayOut && isFirst && !said.internal), ...(needsPlugin ? [portmap(ports)] : [])],
       needsAddress: true,
       // Without rules the host lets nothing of it out under its own address.
-      ...(isInternal ? {} : { nat: isFirst && !needsPlugin ? forwards : [] }),
+      ...(said.internal ? {} : { nat: isFirst && !needsPlugin ? forwards : [] }),
     };
   });
 }
@@ -197,9 +209,29 @@ function portmap(ports: readonly PortMapping[]): CniPlugin {
   return { type: "portmap", snat: true, capabilities: { portMappings: true }, runtimeConfig: { portMappings } };
 }
 
-function bridgePlugin({ bridge, subnet }: BridgeNetwork, leases: string, isWayOut: boolean): CniPlugin {
-  const ipam = { type: "host-local", dataDir: leases, ranges: [[{ subnet }]], routes: isWayOut ? [{ dst: "0.0.0.0/0" }] : [] };
-  return { type: "bridge", bridge, isGateway: true, hairpinMode: true, ipam };
+type Addressed = Pick<NetworkSpec, "internal" | "range" | "reserved" | "address" | "mac">;
+
+/** Source: the plugins' documentation, "bridge" and "host-local": what `args` asks for. */
+function bridgePlugin(network: BridgeNetwork, said: Addressed, leases: string, isWayOut: boolean): CniPlugin {
+  const { address, mac } = said;
+  const ipam = { type: "host-local", dataDir: leases, ranges: [rangesOf(network, said)], routes: isWayOut ? [{ dst: "0.0.0.0/0" }] : [] };
+  const asked = { ...(address === undefined ? {} : { ips: [address] }), ...(mac === undefined ? {} : { mac }) };
+  const args = Object.keys(asked).length === 0 ? {} : { args: { cni: asked } };
+  return { type: "bridge", bridge: network.bridge, isGateway: true, hairpinMode: true, ...args, ipam };
+}
+
+/** An address that the task names may be anywhere in the network. */
+function rangesOf({ subnet, gateway }: BridgeNetwork, { range, reserved = [], address }: Addressed): object[] {
+  const common = { subnet, ...(gateway === undefined ? {} : { gateway }) };
+  if (address !== undefined || (range === undefined && reserved.length === 0)) return [common];
+  const whole = rangeOf(subnet)!;
+  const part = range === undefined ? whole : rangeOf(range)!;
+  const usable = { first: Math.max(part.first, whole.first + 1), last: Math.min(part.last, whole.last - 1) };
+  return without(usable, reserved.map(numberOf)).map(({ first, last }) => ({
+    ...common,
+    rangeStart: dotted(first),
+    rangeEnd: dotted(last),
+  }));
 }
 
 /** Such as "8080/tcp". */

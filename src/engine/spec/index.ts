@@ -1,4 +1,5 @@
 /** The text of tasks: schema, checks and digest. Pure. */
+export { dotted, numberOf, overlaps, rangeOf, without } from "./addresses.ts";
 export { checkGroup } from "./check/group.ts";
 export { checkMachine } from "./check/machine.ts";
 export { RESERVED_ANNOTATIONS } from "./check/names.ts";

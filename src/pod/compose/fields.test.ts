@@ -192,3 +192,40 @@ test("no services, and none that is switched on, are no fault", () => {
   expect(read("services: {}\n")).toMatchObject({ findings: [], inputs: [] });
   expect(read("services: { web: { image: a.b/c, profiles: [x] } }\n")).toMatchObject({ findings: [], inputs: [] });
 });
+
+/** Compose specification, "ipam", "ipv4_address", "mac_address". */
+test("a network has its subnet, and a service the address that it names, which no other one gets", () => {
+  const text = `services:
+  dns: { x-runt-rootfs: /r, command: x, networks: { a: { ipv4_address: 172.20.0.2 } } }
+  web: { x-runt-rootfs: /r, command: x, networks: [a], mac_address: 02:00:00:00:00:05 }
+  other: { x-runt-rootfs: /r, command: x }
+networks: { a: { ipam: { config: [{ subnet: 172.20.0.0/24, gateway: 172.20.0.254, ip_range: 172.20.0.0/25, aux_addresses: { printer: 172.20.0.9 } }] } } }
+`;
+  const { tasks, findings } = read(text);
+  expect(findings).toEqual([]);
+  const said = { name: "a", subnet: "172.20.0.0/24", gateway: "172.20.0.254", range: "172.20.0.0/25" };
+  const [dns, web, other] = tasks.map(({ network }) => network!);
+  expect(dns).toMatchObject({ ...said, address: "172.20.0.2" });
+  expect(web).toMatchObject({ ...said, reserved: ["172.20.0.9", "172.20.0.2"], mac: "02:00:00:00:00:05" });
+  expect(web).not.toHaveProperty("address");
+  expect(other).not.toHaveProperty("subnet");
+});
+
+test.each([
+  ["web: { networks: { a: { ipv4_address: 10.9.0.2 } } }", "networks: { a: }", "services/web/networks: needs the subnet of the network"],
+  [
+    "web: { scale: 2, networks: { a: { ipv4_address: 172.20.0.2 } } }",
+    "networks: { a: { ipam: { config: [{ subnet: 172.20.0.0/24 }] } } }",
+    "services/web/networks: an address can be that of one container, and the service has 2",
+  ],
+  ["web: { networks: [a] }", "networks: { a: { ipam: { config: [{ subnet: fd00::/64 }] } } }", "subnet: is of IPv6"],
+  ["web: { networks: { a: { ipv6_address: fd00::2 } } }", "networks: { a: }", "ipv6_address: is not supported: networks have IPv4"],
+  [
+    "web: { networks: [a] }",
+    "networks: { a: { external: true, internal: true } }",
+    "networks/a/external: is made by others: only its name can be said here",
+  ],
+])("%s with %s is refused by name", (service, networks, message) => {
+  const text = `services:\n  ${service.replace("{ ", "{ x-runt-rootfs: /r, command: x, ")}\n${networks}\n`;
+  expect(told(text)).toEqual([expect.stringContaining(message)]);
+});

@@ -136,6 +136,8 @@ function madeOf(project: ComposeInput, options: ComposeOptions, { problems, warn
       return { keys: [key], input: taskOf(service, project, { ...place, task, container, names: [...new Set(others)] }) };
     });
     const fixed = inputs.length > 1 ? inputs[0]!.input.network?.ports?.find(({ host }) => host !== undefined)?.host : undefined;
+    if (inputs.length > 1 && inputs.some(({ input: { network } }) => network?.address ?? network?.further?.some((one) => one.address)))
+      refuse(`an address can be that of one container, and the service has ${inputs.length}`, ["networks"]);
     if (fixed !== undefined)
       refuse(`${fixed} can be the port of one container, and the service has ${inputs.length}: write a range`, ["ports"]);
     return inputs;
@@ -244,6 +246,12 @@ const OF_NETWORK: Readonly<Record<string, string>> = {
   aliases: "networks",
   further: "networks",
   name: "networks",
+  subnet: "networks",
+  gateway: "networks",
+  range: "networks",
+  reserved: "networks",
+  address: "networks",
+  mac: "mac_address",
 };
 
 /** Namespaces of a task. */

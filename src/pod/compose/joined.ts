@@ -43,7 +43,7 @@ export function placesIn(key: string, project: Project): Place[] {
 }
 
 /** What belongs to the one whose network it is. Source: moby, runconfig/hostconfig_unix.go, validateNetMode. */
-const OF_OWNER = ["ports", "dns", "dns_search", "dns_opt", "extra_hosts", "links", "hostname", "uts", "sysctls"] as const;
+const OF_OWNER = ["ports", "dns", "dns_search", "dns_opt", "extra_hosts", "links", "hostname", "mac_address", "uts", "sysctls"] as const;
 
 /** Moves the containers of services that join another one into its task. */
 export function joined(

@@ -44,10 +44,16 @@ export function networkOf(
   for (const [name] of all) {
     if (name !== DEFAULT && project.networks?.[name] === undefined) place.refuse(`the file has no network ${name}`, ["networks"]);
   }
-  const made = all.map(([name, said]) => {
+  const made = all.map(([name, said]): Addresses & ReturnType<typeof identityOf> & Pick<Network, "aliases"> => {
     const aliases = [...new Set([...names, ...(said?.aliases ?? [])])];
-    return { ...identityOf(name, project.networks?.[name]), ...(aliases.length === 0 ? {} : { aliases }) };
+    return {
+      ...identityOf(name, project.networks?.[name]),
+      ...(aliases.length === 0 ? {} : { aliases }),
+      ...addressesOf(name, said, project),
+    };
   });
+  const mac = service.mac_address;
+  if (mac !== undefined && made[0] !== undefined && made[0].mac === undefined) made[0] = { ...made[0], mac };
   // The way out leads by the first one.
   const [first = { name: DEFAULT }, ...further] = made.toSorted((a, b) => Number(a.internal ?? false) - Number(b.internal ?? false));
   if (first.internal && ports.length > 0) place.warn("has no effect: no port of the host leads to an internal network", ["ports"]);
@@ -68,6 +74,26 @@ function identityOf(
     name: engineName(own ?? key),
     ...(isShared ? { shared: true as const } : {}),
     ...(internal === true ? { internal: true as const } : {}),
+  };
+}
+
+type Attachment = Exclude<NonNullable<ServiceInput["networks"]>, string[]>[string];
+type Addresses = Pick<Network, "subnet" | "gateway" | "range" | "reserved" | "address" | "mac">;
+
+/** What other services of the file have said is not given to this one. Source: Compose specification, "ipam", "ipv4_address". */
+function addressesOf(key: string, said: Attachment | null, { networks, services }: ComposeInput): Addresses {
+  const { subnet, gateway, ip_range: range, aux_addresses: others = {} } = networks?.[key]?.ipam?.config?.[0] ?? {};
+  const { ipv4_address: address, mac_address: mac } = said ?? {};
+  const fixed = Object.values(services).flatMap(({ networks: all = {} }) => (Array.isArray(all) ? [] : (all[key]?.ipv4_address ?? [])));
+  const reserved = [...new Set([...Object.values(others), ...fixed])];
+  return {
+    ...(subnet === undefined ? {} : { subnet }),
+    ...(gateway === undefined ? {} : { gateway }),
+    ...(range === undefined ? {} : { range }),
+    // An address that the service names is given to it anyway.
+    ...(reserved.length === 0 || address !== undefined ? {} : { reserved }),
+    ...(address === undefined ? {} : { address }),
+    ...(mac === undefined ? {} : { mac: mac.replaceAll("-", ":") }),
   };
 }
 

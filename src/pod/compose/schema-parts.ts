@@ -162,10 +162,10 @@ export const hook = z.strictObject({
 export const attachment = z
   .strictObject({
     aliases: z.array(z.string()).optional(),
-    ipv4_address: refused("addresses are chosen by runt: services find each other by their names"),
-    ipv6_address: refused("addresses are chosen by runt: services find each other by their names"),
+    ipv4_address: z.string().optional(),
+    ipv6_address: refused("networks have IPv4: services find each other by their names"),
     link_local_ips: refused("addresses are chosen by runt"),
-    mac_address: refused("addresses are chosen by runt"),
+    mac_address: z.string().optional(),
     interface_name: refused("interfaces are eth0, eth1 and so on, in the order of the networks"),
     driver_opts: refused("only bridges without options are made"),
     gw_priority: refused("the way out is by the first network: write that one first"),

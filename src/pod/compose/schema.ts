@@ -31,6 +31,8 @@ const driverOptions = z
     error: "is not supported: only without options",
   })
   .optional();
+/** Whether it is an address at all is told of where the task is checked. */
+const v4 = z.string().refine((text) => !text.includes(":"), "is of IPv6, which networks do not have");
 
 const network = z
   .strictObject({
@@ -47,13 +49,24 @@ const network = z
       .strictObject({
         driver: z.literal("default", { error: "only default is supported" }).optional(),
         config: z
-          .array(z.unknown())
-          .max(0, { error: "is not supported: runt chooses subnets and addresses; services find each other by their names" })
+          .array(
+            z.strictObject({
+              subnet: v4.optional(),
+              gateway: v4.optional(),
+              ip_range: v4.optional(),
+              aux_addresses: z.record(z.string(), v4).optional(),
+            }),
+          )
+          .max(1, { error: "only one subnet is supported: a network has one range of IPv4" })
           .optional(),
         options: driverOptions,
       })
       .optional(),
     labels: told,
+  })
+  .superRefine(({ external, name: _, ...others }, { addIssue }) => {
+    if (external === undefined || external === false || Object.values(others).every((one) => one === undefined)) return;
+    addIssue({ code: "custom", path: ["external"], message: "is made by others: only its name can be said here" });
   })
   .nullable();
 const volume = z
@@ -163,7 +176,7 @@ export const service = z.strictObject({
     .regex(/^(?:none|host|bridge|(?:service|container):.+)$/s, "only none, host, bridge, service:NAME and container:NAME are supported")
     .optional(),
   networks: z.union([z.array(z.string()), z.record(z.string(), attachment)]).optional(),
-  mac_address: refused("addresses are chosen by runt"),
+  mac_address: z.string().optional(),
   dns: strings,
   dns_search: strings,
   dns_opt: z.array(z.string()).optional(),

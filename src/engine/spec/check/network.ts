@@ -1,6 +1,7 @@
 /** Checks fields of a network that exclude each other. */
+import { dotted, numberOf, rangeOf } from "../addresses.ts";
 import type { Problem } from "../finding.ts";
-import type { PortMapping } from "../schema/network.ts";
+import type { NetworkSpec, PortMapping } from "../schema/network.ts";
 import type { TaskSpec } from "../schema/task.ts";
 import { duplicates } from "./names.ts";
 
@@ -31,7 +32,7 @@ export function checkNetwork({ network, namespaces, ports, dns }: TaskSpec): Pro
     problems.push(wrong(`a network with a name needs the mode bridge, and the network's is ${network.mode}`, "network", "name"));
   if (network.internal && network.ports.length > 0)
     problems.push(wrong("no port of the host leads to an internal network: name another one first", "network", "ports"));
-  for (const field of ["aliases", "further", "shared", "internal"] as const) {
+  for (const field of ["aliases", "further", "shared", "internal", "subnet", "address", "mac"] as const) {
     if (network[field] !== undefined && network.name === undefined) problems.push(wrong("needs the name of a network", "network", field));
   }
   for (const at of duplicates([network, ...(network.further ?? [])].map(({ name = "", shared }) => `${shared ? "shared " : ""}${name}`))) {
@@ -40,6 +41,10 @@ export function checkNetwork({ network, namespaces, ports, dns }: TaskSpec): Pro
       message: `the task is in ${network.further![at - 1]!.name} already`,
       path: ["network", "further", at - 1],
     });
+  }
+  for (const [index, one] of [network, ...(network.further ?? [])].entries()) {
+    for (const { path, message } of addressProblems(one))
+      problems.push(wrong(message, "network", ...(index === 0 ? [] : ["further", index - 1]), path));
   }
   if (network.proxy !== undefined && network.mode === "host")
     problems.push(wrong("the connections of the host are not those of a task", "network", "proxy"));
@@ -61,6 +66,38 @@ export function checkNetwork({ network, namespaces, ports, dns }: TaskSpec): Pro
     problems.push({ code: "duplicate-name", message: `${hostPortOf(port)} is there twice`, path: ["network", "ports", index] });
   }
   return problems;
+}
+
+type Addressed = Pick<NetworkSpec, "subnet" | "gateway" | "range" | "reserved" | "address">;
+
+/** Longest prefix of a network: that of two addresses, besides its own and that of all of it. */
+const LONGEST_PREFIX = 30;
+
+function addressProblems({ subnet, ...others }: Addressed): { readonly path: string; readonly message: string }[] {
+  if (subnet === undefined)
+    return Object.entries(pickAddresses(others)).flatMap(([path, value]) =>
+      value === undefined ? [] : [{ path, message: "needs the subnet of the network" }],
+    );
+  const whole = rangeOf(subnet)!;
+  const length = Number(subnet.split("/")[1]);
+  if (dotted(whole.first) !== subnet.split("/")[0])
+    return [{ path: "subnet", message: `is no network: write ${dotted(whole.first)}/${length}` }];
+  if (length > LONGEST_PREFIX || length === 0) return [{ path: "subnet", message: `has a prefix from 1 to ${LONGEST_PREFIX}` }];
+  const host = numberOf(others.gateway ?? dotted(whole.first + 1));
+  return Object.entries(pickAddresses(others)).flatMap(([path, value]) => {
+    const wrong = [value ?? []].flat().flatMap((one) => {
+      const { first, last } = rangeOf(one)!;
+      if (first < whole.first || last > whole.last) return [`${one} is not in ${subnet}`];
+      if (path === "range") return [];
+      if (first === whole.first || first === whole.last) return [`${one} is of the whole network`];
+      return path === "address" && first === host ? [`${one} is that of the host`] : [];
+    });
+    return wrong.map((message) => ({ path, message }));
+  });
+}
+
+function pickAddresses({ gateway, range, reserved, address }: Addressed): Record<string, string | readonly string[] | undefined> {
+  return { gateway, range, reserved, address };
 }
 
 /** Such as "8080/tcp". The host address is not part of it: a port may be used only once, even on different addresses. */

@@ -45,6 +45,11 @@ const association = z
     "default: a macvlan interface on the parent. vlan: one with a VLAN tag. attached: the parent itself, which somebody has provided and announced (runtctl interfaces attach).",
   );
 
+const mac = z
+  .string()
+  .regex(/^(?:[0-9a-f]{2}:){5}[0-9a-f]{2}$/i, "is no MAC address like 02:00:00:00:00:01")
+  .optional();
+
 const networkInterface = z.strictObject({
   association,
   parent: z
@@ -53,10 +58,7 @@ const networkInterface = z.strictObject({
     .describe("Name of an interface of the host."),
   addresses: z.array(cidr).min(1, "an interface has at least one address").max(64),
   gateway: ip.optional().describe("The default gateway of the task."),
-  mac: z
-    .string()
-    .regex(/^(?:[0-9a-f]{2}:){5}[0-9a-f]{2}$/i, "is no MAC address like 02:00:00:00:00:01")
-    .optional(),
+  mac,
   vlan: z.int().min(1).max(4094).optional().describe("The VLAN tag, for the association vlan."),
 });
 
@@ -114,6 +116,20 @@ const isInternal = z
   .optional()
   .describe("No way out leads by this network: there is no default route in it, and no port of the host.");
 
+const ipv4 = z.ipv4("is no IPv4 address");
+/** Addresses of a network, and that of the task in it. */
+const addressed = {
+  subnet: z
+    .cidrv4("is no range of IPv4 like 172.20.0.0/16")
+    .optional()
+    .describe("Addresses of the network. Absent: the engine chooses a range to which the host has no route."),
+  gateway: ipv4.optional().describe("Address of the host in the network. Absent: the first one."),
+  range: z.cidrv4("is no range of IPv4 like 172.20.5.0/24").optional().describe("Part of the subnet from which tasks get their addresses."),
+  reserved: z.array(ipv4).min(1).max(256).optional().describe("Addresses that the task does not get."),
+  address: ipv4.optional().describe("Address of the task. Absent: one that is free."),
+  mac: mac.describe("MAC address of the task's interface. Absent: the kernel chooses one."),
+};
+
 const hostName = z.strictObject({
   name: domain,
   address: z.union([z.literal("host-gateway"), ip], { error: "is no IP address, and not host-gateway" }),
@@ -138,8 +154,9 @@ export const network = z.strictObject({
   shared: isShared,
   internal: isInternal,
   aliases,
+  ...addressed,
   further: z
-    .array(z.strictObject({ name, shared: isShared, internal: isInternal, aliases }))
+    .array(z.strictObject({ name, shared: isShared, internal: isInternal, aliases, ...addressed }))
     .min(1)
     .max(15)
     .optional()
