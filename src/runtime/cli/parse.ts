@@ -33,7 +33,7 @@ export function parseCommandLine(words: readonly string[]): CommandLine {
       global: { ...global, ...(global["version"] ? {} : { help: true }) },
       flags: verb ? { help: true } : flags,
       positionals: [],
-      ...(verb ? { verb } : {}),
+      ...(verb && { verb }),
     };
   }
   const verb = verbOf(name);

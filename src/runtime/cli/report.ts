@@ -89,7 +89,7 @@ function jsonLine(msg: string, error: unknown): string {
     code,
     details: { pointer },
   } = error instanceof RuntError ? error : { code: isSystemError(error) ? "system" : "internal", details: { pointer: undefined } };
-  return `${JSON.stringify({ level: "error", msg, time: now(), code, ...(pointer ? { pointer } : {}) })}\n`;
+  return `${JSON.stringify({ level: "error", msg, time: now(), code, ...(pointer && { pointer }) })}\n`;
 }
 
 /** `message` has no control characters any more: its quotes and backslashes are all that is left to escape. */

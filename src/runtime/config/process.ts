@@ -101,8 +101,8 @@ export function storeProcess({ capabilities, rlimits, scheduler, ...rest }: Proc
   const stored: StoredProcess = {
     ...rest,
     args: [],
-    ...(capabilities ? { capabilities: mapSets(capabilities, String) } : {}),
-    ...(scheduler ? { scheduler: { ...scheduler, ...mapTimes(scheduler, String) } } : {}),
+    ...(capabilities && { capabilities: mapSets(capabilities, String) }),
+    ...(scheduler && { scheduler: { ...scheduler, ...mapTimes(scheduler, String) } }),
     rlimits: rlimits.map(({ type, soft, hard }) => ({ type, soft: String(soft), hard: String(hard) })),
   };
   return stored as unknown as Readonly<Record<string, unknown>>;
@@ -113,8 +113,8 @@ export function restoreProcess(stored: Readonly<Record<string, unknown>>): Proce
   const { capabilities, rlimits, scheduler, ...rest } = stored as unknown as StoredProcess;
   return {
     ...rest,
-    ...(capabilities ? { capabilities: mapSets(capabilities, BigInt) } : {}),
-    ...(scheduler ? { scheduler: { ...scheduler, ...mapTimes(scheduler, BigInt) } } : {}),
+    ...(capabilities && { capabilities: mapSets(capabilities, BigInt) }),
+    ...(scheduler && { scheduler: { ...scheduler, ...mapTimes(scheduler, BigInt) } }),
     rlimits: rlimits.map(({ type, soft, hard }, index) => ({
       type,
       soft: BigInt(soft),

@@ -57,14 +57,14 @@ export function execRecord({ process, namespaces, seccomp, memoryPolicy, persona
     else ownMounts ||= type === "mount";
   }
   return {
-    ...(process ? { process: storeProcess(process) } : {}),
+    ...(process && { process: storeProcess(process) }),
     namespaces: types,
-    ...(joined.length > 0 ? { joined } : {}),
+    ...(joined.length > 0 && { joined }),
     chroot: !ownMounts,
     keyring,
-    ...(seccomp ? { seccomp } : {}),
-    ...(memoryPolicy ? { memoryPolicy } : {}),
-    ...(personality === undefined ? {} : { personality }),
+    ...(seccomp && { seccomp }),
+    ...(memoryPolicy && { memoryPolicy }),
+    ...(personality !== undefined && { personality }),
   };
 }
 

@@ -66,7 +66,7 @@ function limitText(limit: string): string {
 function wordsFor(execution: Execution, message: host.Message): RuntError {
   const op = execution.asked.plan.ops[message.op];
   const errno = Math.abs(message.errno);
-  const details = { ...(op && op.from !== "" ? { pointer: op.from } : {}) };
+  const details = { ...(op && op.from !== "" && { pointer: op.from }) };
   if (op?.op === "process.program" || op?.op === "process.exec") {
     return new RuntError("operation", PREFIX + programText(op, message.path, errno), { ...details, ...hintFor(op.op, errno) });
   }

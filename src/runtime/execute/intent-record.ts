@@ -43,14 +43,14 @@ export function intentRecord(
     annotations: config.annotations,
     // systemd decides what stays of the cgroup of a unit.
     ...(cgroup ? { cgroup: { ...cgroup, ...(cgroup.systemd ? {} : before) } } : {}),
-    ...(resctrl ? { resctrl } : {}),
+    ...(resctrl && { resctrl }),
     startable: config.process !== undefined,
     privatePid: config.namespaces.some(({ type, path }) => type === "pid" && path === undefined),
-    ...(directory === undefined ? {} : { directory }),
+    ...(directory !== undefined && { directory }),
     machine: config.machine ?? null,
     exec: NOT_YET,
     ...hooksRecord(config.hooks),
-    ...(digest === undefined ? {} : { planDigest: digest }),
+    ...(digest !== undefined && { planDigest: digest }),
     warnings,
   };
 }

@@ -46,9 +46,9 @@ export function compileBundle(options: RuntimeOptions, create: CreateOptions, pr
     ...(config.process?.apparmorProfile !== undefined && { apparmor: probe.apparmor() }),
     cgroupVersion: facts.version,
     cgroupSources: cgroupSources(facts, placed && !defenceDisabled("cgroup-view") ? path : ""),
-    ...(terminalSize ? { terminalSize } : {}),
-    ...(placed ? { cgroup: placed } : {}),
-    ...(resctrl ? { resctrl } : {}),
+    ...(terminalSize && { terminalSize }),
+    ...(placed && { cgroup: placed }),
+    ...(resctrl && { resctrl }),
   };
   const { id, mode, noPivot, noNewKeyring, preserveFds, consoleSocket, pidFile, pidfdSocket } = create;
   const notifySocket = config.process && (host.getenv("NOTIFY_SOCKET") || undefined);
@@ -65,7 +65,7 @@ export function compileBundle(options: RuntimeOptions, create: CreateOptions, pr
       preserveFds,
       listenFds: countListenFds(),
       ...defined({ consoleSocket, pidFile, pidfdSocket }),
-      ...(notifySocket !== undefined && mayNotify ? { notifySocket } : {}),
+      ...(notifySocket !== undefined && mayNotify && { notifySocket }),
     },
   };
   const plan = disabled("schedule") ? compile(input, "natural") : compile(input);
@@ -74,8 +74,8 @@ export function compileBundle(options: RuntimeOptions, create: CreateOptions, pr
     config,
     configText: text,
     plan,
-    ...(placed ? { cgroup: cgroupOf(facts, path, placed.unified, unit) } : {}),
-    ...(resctrl ? { resctrl } : {}),
+    ...(placed && { cgroup: cgroupOf(facts, path, placed.unified, unit) }),
+    ...(resctrl && { resctrl }),
     demanded: config.warnings.length === 0 ? [] : config.warnings.filter(isDemanded).map(({ message }) => message),
     warnings: [
       ...config.warnings.map(({ message }) => message),

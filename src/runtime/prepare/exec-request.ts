@@ -62,13 +62,13 @@ function readProcess(path: string, warnings: Warning[]): ProcessConfig {
 function complete(document: ProcessConfig, defaults: ProcessConfig): ProcessConfig {
   const { capabilities, apparmorProfile, selinuxLabel, scheduler, ioPriority, execAffinity, keepGroups } = defaults;
   return {
-    ...(capabilities ? { capabilities } : {}),
-    ...(apparmorProfile === undefined ? {} : { apparmorProfile }),
-    ...(selinuxLabel === undefined ? {} : { selinuxLabel }),
-    ...(scheduler ? { scheduler } : {}),
-    ...(ioPriority ? { ioPriority } : {}),
-    ...(execAffinity ? { execAffinity } : {}),
-    ...(keepGroups ? { keepGroups } : {}),
+    ...(capabilities && { capabilities }),
+    ...(apparmorProfile !== undefined && { apparmorProfile }),
+    ...(selinuxLabel !== undefined && { selinuxLabel }),
+    ...(scheduler && { scheduler }),
+    ...(ioPriority && { ioPriority }),
+    ...(execAffinity && { execAffinity }),
+    ...(keepGroups && { keepGroups }),
     ...document,
     rlimits: document.rlimits.length > 0 ? document.rlimits : defaults.rlimits,
   };
@@ -90,9 +90,9 @@ function changed(defaults: ProcessConfig, request: ExecRequest): ProcessConfig {
     ...(user === undefined ? {} : parseUser(user, defaults.gid)),
     additionalGids: [...defaults.additionalGids, ...additionalGids.map((text) => parseId(text, "--additional-gids"))],
     noNewPrivileges: request.noNewPrivileges || defaults.noNewPrivileges,
-    ...(capabilities ? { capabilities } : {}),
-    ...(request.apparmorProfile === undefined ? {} : { apparmorProfile: request.apparmorProfile }),
-    ...(request.selinuxLabel === undefined ? {} : { selinuxLabel: request.selinuxLabel }),
+    ...(capabilities && { capabilities }),
+    ...(request.apparmorProfile !== undefined && { apparmorProfile: request.apparmorProfile }),
+    ...(request.selinuxLabel !== undefined && { selinuxLabel: request.selinuxLabel }),
   };
 }
 

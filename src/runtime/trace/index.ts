@@ -222,7 +222,7 @@ function textOf(recording: Recording, result: Readonly<Record<string, unknown>>)
     version: host.build.version,
     commit: host.build.commit,
     clock: "CLOCK_MONOTONIC",
-    ...(parent ? { ...ids, traceFlags: parent.flags } : {}),
+    ...(parent && { ...ids, traceFlags: parent.flags }),
   };
   return traceText({ process: pid, name: `runt ${recording.verb}`, threads, spans, instants, about });
 }

@@ -12,8 +12,8 @@ export function completeResources(cgroup: CgroupRef, resources: ResourceConfig):
   const { cpu, memory } = resources;
   return {
     ...resources,
-    ...(cpu && cgroup.version === 2 ? { cpu: completeCpu(cgroup, cpu) } : {}),
-    ...(memory ? { memory: completeMemory(cgroup, memory) } : {}),
+    ...(cpu && cgroup.version === 2 && { cpu: completeCpu(cgroup, cpu) }),
+    ...(memory && { memory: completeMemory(cgroup, memory) }),
   };
 }
 

@@ -16,9 +16,9 @@ export const checkpoint: Verb = (context) => {
     leaveRunning: flags["leave-running"] === true,
     preDump: flags["pre-dump"] === true,
     tcpSkipInFlight: flags["tcp-skip-in-flight"] === true,
-    ...(parentPath ? { parentPath } : {}),
-    ...(pageServer ? { pageServer: addressOf(pageServer) } : {}),
-    ...(typeof statusFd === "number" ? { statusFd: openStatus(statusFd) } : {}),
+    ...(parentPath && { parentPath }),
+    ...(pageServer && { pageServer: addressOf(pageServer) }),
+    ...(typeof statusFd === "number" && { statusFd: openStatus(statusFd) }),
   });
   return 0;
 };
@@ -43,7 +43,7 @@ export const restore: Verb = (context) => {
   verbs.restore(
     options,
     createOptions(context, id, "run"),
-    { ...criuFlags(context), ...(lsmProfile ? { lsmProfile } : {}), ...(lsmMountContext ? { lsmMountContext } : {}) },
+    { ...criuFlags(context), ...(lsmProfile && { lsmProfile }), ...(lsmMountContext && { lsmMountContext }) },
     {
       keep: false,
       subreaper: flags["no-subreaper"] !== true,

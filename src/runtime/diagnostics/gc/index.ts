@@ -46,7 +46,7 @@ function again(options: RuntimeOptions, known: ReadonlySet<string>) {
 }
 
 function outcome({ kind, id, paths, processes, reason }: Remains, what: Outcome, why = reason): Collected {
-  return { kind, ...(id === undefined ? {} : { id }), paths, outcome: what, reason: why, ...(processes && { processes }) };
+  return { kind, ...(id !== undefined && { id }), paths, outcome: what, reason: why, ...(processes && { processes }) };
 }
 
 function untouched(kept: Kept): Collected {

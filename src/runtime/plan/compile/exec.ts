@@ -56,9 +56,9 @@ function configOf({ process, namespaces, seccomp, memoryPolicy, personality }: E
   return {
     ...BARE_CONFIG,
     process,
-    ...(seccomp ? { seccomp } : {}),
-    ...(memoryPolicy ? { memoryPolicy } : {}),
-    ...(personality === undefined ? {} : { personality }),
+    ...(seccomp && { seccomp }),
+    ...(memoryPolicy && { memoryPolicy }),
+    ...(personality !== undefined && { personality }),
     namespaces: namespaces.map((type) => ({ type, path: "", from: "" })),
   };
 }

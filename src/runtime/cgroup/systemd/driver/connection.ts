@@ -118,7 +118,7 @@ export function openConnection(stream: Stream, direct: boolean): Connection {
       if (message.replySerial !== request) continue;
       if (message.type === MESSAGE_TYPE.error) return busError(message);
       if (message.type === MESSAGE_TYPE.reply) {
-        return { values: readBody(message), ...(message.sender === undefined ? {} : { sender: message.sender }) };
+        return { values: readBody(message), ...(message.sender !== undefined && { sender: message.sender }) };
       }
     }
   }
