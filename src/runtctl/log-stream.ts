@@ -1,5 +1,6 @@
 /** Reads records of a container's log from the daemon. */
 import { type LogRecord, parseRecord } from "../engine/index.ts";
+import { FRAME, FrameReader } from "../shared/frames/index.ts";
 import { ClientError } from "./client.ts";
 import { linesOf } from "./output/log-records.ts";
 import { ASK, sleep } from "./platform/index.ts";
@@ -20,30 +21,92 @@ export async function readLog({ client, ...session }: Session, id: string, reque
   })();
 }
 
+/** What was printed to one stream, as it was printed. */
+export interface LogPiece {
+  readonly isError: boolean;
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * Yields the log in pieces of many lines, which takes a small part of the time of its records. With `follows` it goes on as followLog does.
+ * Resolves with the first response of the daemon. @throws ClientError
+ */
+export async function logPieces(session: Session, id: string, request: LogRequest, follows: boolean): Promise<AsyncGenerator<LogPiece>> {
+  const query = { ...request, format: "frames", places: "true" };
+  if (follows) return untilOver(session, id, query, placedPieces, { isError: true, bytes: Buffer.from(`[log] ${GONE}\n`) });
+  const stream = await session.client.stream(inTask(session, id, "logs", query));
+  return (async function* () {
+    for await (const { value } of placedPieces(stream)) yield value;
+  })();
+}
+
 /**
  * Yields records until the container has stopped for good. Reconnects if the daemon was restarted, without losing or repeating a record.
  * Resolves with the first response of the daemon. @throws ClientError
  */
 export async function followLog(session: Session, id: string, request: LogRequest): Promise<AsyncGenerator<LogRecord>> {
-  const ask = (from: string | undefined) =>
-    session.client.stream(inTask(session, id, "logs", { ...request, from, follow: "true", format: "records", places: "true" }));
+  const gone = { time: "", stream: "runt", isPart: false, bytes: Buffer.from(GONE) } as const;
+  return untilOver(session, id, { ...request, format: "records", places: "true" }, placedRecords, gone);
+}
+
+const GONE = "the task is gone: what it has printed at last was not read";
+
+/** With the place where the log goes on behind it; "-": no place. */
+interface Placed<T> {
+  readonly place: string;
+  readonly value: T;
+}
+
+async function* placedPieces(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Placed<LogPiece>> {
+  const reader = new FrameReader();
+  for await (const chunk of stream) {
+    for (const { kind, payload } of framesIn(reader, chunk)) {
+      const end = payload.indexOf(BLANK);
+      const place = Buffer.from(payload.subarray(0, end)).toString("latin1");
+      yield { place, value: { isError: kind !== FRAME.stdout, bytes: payload.subarray(end + 1) } };
+    }
+  }
+}
+
+/** @throws ClientError: the daemon sends something else */
+function framesIn(reader: FrameReader, chunk: Uint8Array): ReturnType<FrameReader["push"]> {
+  try {
+    return reader.push(chunk);
+  } catch (error) {
+    throw new ClientError("no-daemon", `what answers is no runtd: it sends ${(error as Error).message}`);
+  }
+}
+
+async function* placedRecords(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Placed<LogRecord>> {
+  for await (const line of linesOf(stream)) {
+    const end = line.indexOf(BLANK);
+    yield { place: line.toString("latin1", 0, end), value: parseRecord(line.subarray(end + 1)) };
+  }
+}
+
+async function untilOver<T>(
+  session: Session,
+  id: string,
+  query: Readonly<Record<string, string | undefined>>,
+  read: (stream: AsyncIterable<Uint8Array>) => AsyncGenerator<Placed<T>>,
+  gone: T,
+): Promise<AsyncGenerator<T>> {
+  const ask = (from: string | undefined) => session.client.stream(inTask(session, id, "logs", { ...query, from, follow: "true" }));
   const first = await ask(undefined);
   return (async function* () {
     let from: string | undefined;
     for (let stream: AsyncIterable<Uint8Array> | undefined = first; stream !== undefined; stream = await again(() => ask(from))) {
       try {
-        for await (const line of linesOf(stream)) {
-          const end = line.indexOf(BLANK);
-          const place = line.toString("latin1", 0, end);
+        for await (const { place, value } of read(stream)) {
           if (place !== "-") from = place;
-          yield parseRecord(line.subarray(end + 1));
+          yield value;
         }
         return;
       } catch (error) {
         if ((error as { readonly code?: unknown }).code !== ASK.lost) throw error;
       }
     }
-    yield { time: "", stream: "runt", isPart: false, bytes: Buffer.from("the task is gone: what it has printed at last was not read") };
+    yield gone;
   })();
 }
 

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { VERBS } from "../../src/runtctl/verbs/index.ts";
+import { FRAME, frameOf } from "../../src/shared/frames/index.ts";
 import { REPOSITORY } from "../support/programs.ts";
 import { answering, type Run, type Told, told } from "./answering.ts";
 import { RUNTCTL } from "./client-programs.ts";
@@ -186,6 +187,11 @@ const LOG = [
   record("runt", "F", "3 lines dropped"),
   "no record\n",
 ];
+/** The same as frames with places. */
+const FRAMES = Buffer.concat([
+  frameOf(FRAME.stdout, Buffer.from("1-2-3- one\n")),
+  frameOf(FRAME.stderr, Buffer.from("1-2-4- two, and on \u00e4\n[log] 3 lines dropped\n")),
+]);
 const FINDINGS = [{ code: "shape", message: "is no size", pointer: "/containers/0/memory", document: 0, line: 3, column: 5 }];
 
 /** Its first container waits for its next start because a check has failed. */
@@ -233,7 +239,11 @@ function routes(asked: string[]): (request: IncomingMessage, response: ServerRes
       "GET /v1/tasks/web": () => json(taskOf("web")),
       "GET /v1/tasks/default.web.1/detail": () => json({ spec: { containers: [] }, readiness: { state: "ready", why: "" } }),
       "GET /v1/events": () => pieces(EVENTS),
-      "GET /v1/tasks/default.web.1/logs": () => pieces(LOG),
+      "GET /v1/tasks/default.web.1/logs": () => {
+        if (url.includes("format=records")) return pieces(LOG);
+        for (const byte of FRAMES) response.write(Buffer.of(byte));
+        response.end();
+      },
       "GET /v1/images": () =>
         json({
           images: [

@@ -5,6 +5,7 @@ import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { FRAME, frameOf } from "../../src/shared/frames/index.ts";
 import { answering, talking, told } from "./answering.ts";
 import { RUNTCTL } from "./client-programs.ts";
 
@@ -81,7 +82,7 @@ test("whoever never answers is given up after half a minute; so is who stops in 
   await Promise.all(silent);
 });
 
-test("a log line without an end is no log", async () => {
+test("a log line without an end is no log, and neither is a frame without one", async () => {
   const socket = await answering(({ url = "" }, response) => {
     if (!url.includes("/logs")) return void response.end(JSON.stringify({ id: "g.t.1", containers: [{ name: "a", type: "normal" }] }));
     const write = () => {
@@ -90,8 +91,12 @@ test("a log line without an end is no log", async () => {
     response.on("drain", write);
     write();
   });
-  const { status, stderr } = await asks(["-s", socket, "logs", "t"]);
+  const { status, stderr } = await asks(["-s", socket, "logs", "t", "-t"]);
   expect([status, stderr]).toEqual([1, `runtctl: ${NO_DAEMON}: it sends a line without an end\n`]);
+  expect(await asks(["-s", socket, "logs", "t"])).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(/it sends a frame of \d+ bytes: 1048576 is the most\n$/),
+  });
 });
 
 test("closed standard streams, a full disk, and a reader that has gone", () => {
@@ -132,21 +137,30 @@ test("FIFOs and a program's output are files", async () => {
 test("a long log in little memory, its two streams in order, to a slow reader", async () => {
   const count = 60_000;
   const line = (index: number) => `line ${index} with some more text`;
-  const record = (index: number) => `2026-01-31T12:00:00.000000001Z ${index % 5 === 0 ? "stderr" : "stdout"} F ${line(index)}\n`;
+  const isError = (index: number) => index % 5 === 0;
+  const record = (index: number) => `2026-01-31T12:00:00.000000001Z ${isError(index) ? "stderr" : "stdout"} F ${line(index)}\n`;
+  const frame = (index: number) => frameOf(isError(index) ? FRAME.stderr : FRAME.stdout, Buffer.from(`1-1-1- ${line(index)}\n`));
   const socket = await answering(({ url = "" }, response) => {
     if (!url.includes("/logs")) return void response.end(JSON.stringify({ id: "g.t.1", containers: [{ name: "a", type: "normal" }] }));
     let index = 0;
     const write = () => {
-      while (index < count && response.write(record(index))) index++;
+      const piece = url.includes("format=frames") ? frame : record;
+      while (index < count && response.write(piece(index))) index++;
       if (index++ >= count) response.end();
     };
     response.on("drain", write);
     write();
   });
   // 64 MiB of addresses: four times the log, were it kept.
-  const read = await told(["/bin/sh", "-c", `ulimit -v 65536; "$@" -s ${socket} logs t 2>&1 | { sleep 1; cat; }`, "sh", ...RUNTCTL], []);
-  expect(read.stderr).toBe("");
-  expect(read.stdout === Array.from({ length: count }, (_, index) => `${line(index)}\n`).join("")).toBe(true);
+  for (const [flag, time] of [
+    ["", ""],
+    ["-t", "2026-01-31T12:00:00.000000001Z "],
+  ]) {
+    const script = `ulimit -v 65536; "$@" -s ${socket} logs t ${flag} 2>&1 | { sleep 1; cat; }`;
+    const read = await told(["/bin/sh", "-c", script, "sh", ...RUNTCTL], []);
+    expect(read.stderr).toBe("");
+    expect(read.stdout === Array.from({ length: count }, (_, index) => `${time}${line(index)}\n`).join("")).toBe(true);
+  }
 });
 
 test("logs of several containers of which one is refused: the error is told, and nothing holds the program", async () => {

@@ -2,7 +2,7 @@
 import { InvalidArgumentError } from "commander";
 import { type LogRecord, type TaskView, TextWriter } from "../../engine/index.ts";
 import { EXIT, UsageError } from "../errors.ts";
-import { followLog, readLog } from "../log-stream.ts";
+import { followLog, logPieces, readLog } from "../log-stream.ts";
 import { byTime } from "../output/log-records.ts";
 import { printable, type StyleName, styleFor } from "../output/style.ts";
 import { stderr, stdout } from "../platform/index.ts";
@@ -58,12 +58,16 @@ export const logs = verb<Options>({
     if (tasks === undefined) return EXIT.failed;
     const sources = tasks.flatMap((task) => containersOf(task, options).map((container) => ({ task, container })));
     if (sources.length === 0) throw new UsageError(noContainer(tasks, options));
+    if (sources.length === 1 && !options.timestamps) {
+      await printWhole(session, sources[0]!, options);
+      return EXIT.done;
+    }
     // The name of a task tells the containers of one task from those of another, and says all where each has one container.
     const isOfOne = tasks.length === 1;
     const hasOneEach = sources.length === tasks.length;
     const titles = sources.map(({ task, container }) => (isOfOne ? container : hasOneEach ? task.name : `${task.name}/${container}`));
     const width = Math.max(...titles.map((one) => one.length));
-    const isPrefixed = sources.length > 1 || (!isOfOne && options.container === undefined);
+    const isPrefixed = sources.length > 1;
     const style = styleFor(stdout);
     const opened = await Promise.all(
       sources.map(async ({ task, container }, index) => {
@@ -99,6 +103,18 @@ async function tasksAsked(session: Session, names: readonly string[], options: O
 
 function containersOf({ containers }: TaskView, { container: asked }: Options): string[] {
   return containers.filter(({ type, name }) => type === "normal" && [undefined, name].includes(asked)).map(({ name }) => name);
+}
+
+interface OneLog {
+  readonly task: TaskView;
+  readonly container: string;
+}
+
+/** One log without anything in front of its lines. */
+async function printWhole(session: Session, { task, container }: OneLog, { follow, since, previous, tail }: Options): Promise<void> {
+  const request = { container, since, previous: textOf(previous), tail: textOf(tail) };
+  const pieces = await logPieces({ ...session, group: task.group }, task.id, request, follow === true && !previous);
+  for await (const { isError, bytes } of pieces) await (isError ? stderr : stdout).send(bytes);
 }
 
 function noContainer(tasks: readonly TaskView[], { container }: Options): string {

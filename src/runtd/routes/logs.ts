@@ -1,6 +1,7 @@
 /** Streams the log of a container. */
 import { z } from "zod";
 import { type LogRecord, renderRecord, TextWriter } from "../../engine/index.ts";
+import { FRAME, frameOf } from "../../shared/frames/index.ts";
 import { refuse } from "../http/errors.ts";
 import { textRoute } from "../http/route.ts";
 import { inGroup, taskParams } from "../schemas/names.ts";
@@ -20,17 +21,18 @@ export const readLogs = textRoute({
   description:
     "As text it is what was printed, byte for byte; what the log has to say itself (lines that were dropped) begins with [log]. As records each line or part of a line is " +
     "TIME STREAM F|P BYTES: STREAM is stdout, stderr or runt, and F ends a line. With places there is a word before it: who asks again with from=WORD, " +
-    "of the last record it has had, goes on behind it, without a record twice or missing; - is no place. It holds over restarts of the daemon.",
+    "of the last record it has had, goes on behind it, without a record twice or missing; - is no place. It holds over restarts of the daemon. " +
+    "As frames it is the text in frames of the streams of exec (17 stdout, 18 stderr, where the lines of the log itself are, too); with places each begins with such a word.",
   params: taskParams,
   query: inGroup.extend({
     container: z.string().max(255).optional().describe("May be left out where the task has one container."),
     follow: flag.describe("Go on until the container has stopped for good."),
     tail: z.coerce.number().pipe(z.int().min(0).max(MOST_LINES)).optional().describe("The last lines only."),
     since: z.iso.datetime({ offset: true }).optional().describe("RFC 3339: nothing that was printed before."),
-    timestamps: flag.describe("Of text: each line begins with its time."),
+    timestamps: flag.describe("Of text and frames: each line begins with its time."),
     previous: flag.describe("Of the incarnation before the last restart."),
-    format: z.enum(["text", "records"]).default("text"),
-    places: flag.describe("Of records: each begins with the place where the log goes on."),
+    format: z.enum(["text", "records", "frames"]).default("text"),
+    places: flag.describe("Of records and frames: each begins with the place where the log goes on."),
     from: z
       .string()
       .regex(/^\d+-\d+-\d+-\d*$/)
@@ -46,26 +48,60 @@ export const readLogs = textRoute({
     const place = await subscribers.placeFor(caller);
     if (typeof place === "string") return refuse(context, "too-many", place);
     const text = new TextWriter({ hasTimes: timestamps });
-    const record = places ? placedRecord : renderRecord;
-    const render = format === "text" ? (one: LogRecord) => text.render(one) : record;
+    const each = (render: (one: LogRecord) => Uint8Array) => (some: readonly LogRecord[]) => Buffer.concat(some.map(render));
+    const render = {
+      text: each((one) => text.render(one)),
+      records: each(places ? placedRecord : renderRecord),
+      frames: (some: readonly LogRecord[]) => framesOf(some, text, places),
+    }[format];
     const body = streamOf(bytesOf(records, render, place), () => reader.abort());
     return new Response(body, { headers: { "content-type": "application/octet-stream" } });
   },
 });
 
 function placedRecord(record: LogRecord): Buffer {
-  return Buffer.concat([Buffer.from(`${record.next ?? "-"} `), renderRecord(record)]);
+  return Buffer.concat([placeOf(record), renderRecord(record)]);
+}
+
+function placeOf({ next = "-" }: LogRecord): Buffer {
+  return Buffer.from(`${next} `);
+}
+
+/** In bytes of records, before a frame is closed; far below LARGEST_FRAME. */
+const ENOUGH = 1 << 16;
+
+/** One frame for records of the same stream that follow each other: a client writes each at once, without looking at its lines. */
+function framesOf(records: readonly LogRecord[], text: TextWriter, places: boolean): Buffer {
+  const frames: Uint8Array[] = [];
+  let open: Buffer[] = [];
+  let bytes = 0;
+  for (const [index, record] of records.entries()) {
+    const rendered = text.render(record);
+    open.push(rendered);
+    bytes += rendered.length;
+    const next = records[index + 1];
+    const kind = kindOf(record);
+    if (next !== undefined && kindOf(next) === kind && bytes < ENOUGH) continue;
+    frames.push(frameOf(kind, Buffer.concat(places ? [placeOf(record), ...open] : open)));
+    open = [];
+    bytes = 0;
+  }
+  return Buffer.concat(frames);
+}
+
+function kindOf({ stream }: LogRecord): typeof FRAME.stdout | typeof FRAME.stderr {
+  return stream === "stdout" ? FRAME.stdout : FRAME.stderr;
 }
 
 /** Takes a slot at the first read, so that a response that is never read takes none. */
 async function* bytesOf(
   records: AsyncGenerator<readonly LogRecord[]>,
-  render: (record: LogRecord) => Buffer,
+  render: (records: readonly LogRecord[]) => Uint8Array,
   place: () => () => void,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const free = place();
   try {
-    for await (const some of records) yield Buffer.concat(some.map(render));
+    for await (const some of records) yield render(some);
   } finally {
     free();
   }
