@@ -33,6 +33,8 @@ export {
   durationSchema,
   type Finding,
   type FindingCode,
+  type ImageBuild,
+  imageBuild,
   machinesOf,
   type ParsedFile,
   PULL_POLICIES,

@@ -28,6 +28,19 @@ const isGone = async (pid: number) => {
   while (![undefined, "Z"].includes(stateOf(pid))) await new Promise((resolve) => setTimeout(resolve, 10));
 };
 
+test("who listens gets all of an output of any length as it comes, and the end of the standard error stays", async () => {
+  let length = 0;
+  const heard: string[] = [];
+  const listen = (bytes: Buffer) => {
+    length += bytes.length;
+    heard.push(bytes.toString("latin1", 0, 6));
+  };
+  const end = await shell("echo first; sleep 0.1; head -c 6000000 /dev/zero; echo last >&2; exit 3", { onOutput: listen });
+  expect({ length, first: heard[0], code: end.exitCode, stdout: end.stdout.length, stderr: end.stderr }).toEqual({
+    ...{ length: 6_000_011, first: "first\n", code: 3, stdout: 0, stderr: "last\n" },
+  });
+});
+
 test("what a program prints, and how it ends", async () => {
   const end = await shell("echo out; echo err >&2; exit 3");
   expect({ ...end, stdout: end.stdout.toString() }).toEqual({

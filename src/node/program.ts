@@ -41,6 +41,8 @@ export interface ProgramOptions {
   readonly isAlone?: boolean;
   /** No part of its output stays in the memory of this process but the result. */
   readonly isSecret?: boolean;
+  /** Called with what it prints, as it comes. Its standard output is not collected then, and has any length. */
+  readonly onOutput?: ((bytes: Buffer) => void) | undefined;
 }
 
 export interface ProgramEnd {
@@ -61,7 +63,7 @@ export interface ProgramEnd {
 
 /** Never rejects. */
 export function runProgram(program: string, args: readonly string[], options: ProgramOptions): Promise<ProgramEnd> {
-  const { signal, timeoutMs, input, isSecret = false, isAlone = false, mostOutput = MOST_OUTPUT } = options;
+  const { signal, timeoutMs, input, isSecret = false, isAlone = false, mostOutput = MOST_OUTPUT, onOutput } = options;
   if (signal?.aborted) return Promise.resolve(endOf(program, { failure: "was not started: it is not wanted any more" }));
   let child: ChildProcess;
   try {
@@ -87,8 +89,10 @@ export function runProgram(program: string, args: readonly string[], options: Pr
       child.unref();
       end({});
     };
-    const stdout = collect(child.stdout, () => stop(`has printed more than ${mostOutput} bytes`), mostOutput);
+    const collected = onOutput === undefined ? child.stdout : null;
+    const stdout = collect(collected, () => stop(`has printed more than ${mostOutput} bytes`), mostOutput);
     const stderr = collectEnd(child.stderr);
+    if (onOutput !== undefined) for (const stream of [child.stdout, child.stderr]) stream?.on("data", onOutput);
     const onAbort = () => stop("was killed: it is not wanted any more");
     const late = `has not ended within ${timeoutMs / 1000} s`;
     if (Number.isFinite(timeoutMs)) timers.push(setTimeout(stop, timeoutMs, late));

@@ -2,6 +2,7 @@
 
 export { type ClusterPod, parseClusterPod } from "./cluster/pod.ts";
 export type { ClusterRules } from "./cluster/rules.ts";
+export type { BuildPolicy, ServiceBuild } from "./compose/build.ts";
 export { variablesIn } from "./compose/env-file.ts";
 export type { ComposeFile } from "./compose/file.ts";
 export type { ComposeOptions } from "./compose/model.ts";

@@ -1,4 +1,4 @@
-/** Pulls an image through the daemon, and shows the progress. */
+/** Pulls or builds an image through the daemon, and shows the progress. */
 import { askFirst, ClientError, objectIn, parsedOr, refusal } from "./client.ts";
 import { serverEvents } from "./event-stream.ts";
 import { bar, bytes } from "./output/bar.ts";
@@ -18,14 +18,27 @@ export interface PulledImage {
 }
 
 /** The pull is cancelled if this process ends. @throws ClientError */
-export async function pullImage(sockets: Sockets, body: object, onProgress: (progress: PullProgress) => void): Promise<PulledImage> {
-  const answered = await askFirst(sockets, { method: "POST", path: "/v1/images/pull", body: JSON.stringify(body), isStream: true });
+function pullImage(sockets: Sockets, body: object, onProgress: (progress: PullProgress) => void): Promise<PulledImage> {
+  return imageFrom(sockets, "/v1/images/pull", body, (event, value) => {
+    if (event === "progress") onProgress(value as PullProgress);
+  });
+}
+
+/** The build is cancelled likewise. @throws ClientError */
+export function buildImage(sockets: Sockets, body: object, onLine: (line: string) => void): Promise<PulledImage> {
+  return imageFrom(sockets, "/v1/images/build", body, (event, value) => {
+    if (event === "line") onLine((value as { readonly line: string }).line);
+  });
+}
+
+async function imageFrom(sockets: Sockets, path: string, body: object, on: (event: string, value: unknown) => void): Promise<PulledImage> {
+  const answered = await askFirst(sockets, { method: "POST", path, body: JSON.stringify(body), isStream: true });
   if (answered.status !== 200) throw refusal(await objectIn(answered));
   for await (const { event, data } of serverEvents(answered.body)) {
     const value = parsedOr(() => new ClientError("no-daemon", "what answers is no runtd: it sends what cannot be read"), data);
-    if (event === "progress") onProgress(value as PullProgress);
     if (event === "image") return value as PulledImage;
     if (event === "error") throw refusal(value as Readonly<Record<string, unknown>>);
+    on(event, value);
   }
   throw new ClientError("unreachable", "the daemon has ended before the image was there");
 }

@@ -41,7 +41,7 @@ export const USAGE = `Usage: runtd [--once -f FILE [-g GROUP]]
              [--volume-check DURATION] [--journal-socket PATH]
              [--interlink [--interlink-host-path DIR ...] [--interlink-network WHAT]
                           [--interlink-listen ADDRESS:PORT --interlink-token FILE [--interlink-host NAME ...]]]
-             [--pull-policy POLICY] [--pull-timeout DURATION] [--pulls-at-once N] [--image-max-size SIZE] [--image-max-files N] [--image-roots WHAT]
+             [--pull-policy POLICY] [--pull-timeout DURATION] [--build-timeout DURATION] [--pulls-at-once N] [--image-max-size SIZE] [--image-max-files N] [--image-roots WHAT]
              [--image-gc-every DURATION] [--image-gc-age DURATION] [--image-gc-count N] [--image-gc-full PERCENT] [--image-gc-keep REFERENCE]...
              [--pull-upfront] [--credentials NAME=file:FILE|NAME=exec:PROGRAM]...
        runtd migrate --to VERSION [--state-dir DIR]
@@ -93,6 +93,8 @@ export const USAGE = `Usage: runtd [--once -f FILE [-g GROUP]]
   --pull-policy POLICY  of containers that say nothing: default, always, once, prefer-cached or never
   --pull-timeout DURATION
                         how long it may take to get an image; default 10m
+  --build-timeout DURATION
+                        how long it may take to build an image; default 1h
   --pulls-at-once N     how many images are got at once; default 3
   --pull-upfront        images are got as soon as a task is let in, whatever their containers wait for
   --credentials NAME=file:FILE, --credentials NAME=exec:PROGRAM
@@ -225,6 +227,7 @@ export function socketsOf({ runDir }: Configuration) {
 const IMAGE_OPTIONS = {
   "pull-policy": { type: "string" },
   "pull-timeout": { type: "string" },
+  "build-timeout": { type: "string" },
   "pulls-at-once": { type: "string" },
   "image-max-size": { type: "string" },
   "image-max-files": { type: "string" },
@@ -253,6 +256,7 @@ function imageSettingsOf(values: Values): ImageSettings {
   return {
     pullPolicy: oneOf("pull-policy", values["pull-policy"], PULL_POLICIES),
     pullTimeoutMs: durationOf("pull-timeout", values["pull-timeout"]),
+    buildTimeoutMs: durationOf("build-timeout", values["build-timeout"]),
     pullsAtOnce: countOf("pulls-at-once", values["pulls-at-once"]),
     cleanUp: {
       everyMs: durationOf("image-gc-every", values["image-gc-every"]),

@@ -273,6 +273,9 @@ export const FETCHED_COMPOSE: readonly Case[] = [
   {
     ...awesome("flask-redis"),
     says: [compose("build", "Compose Build")],
-    refused: ["7:5 /services/web/build"],
+    tasks: [
+      { name: "redis", containers: [{ name: "redis" }] },
+      { name: "web", containers: [{ image: "docker://docker.io/library/project-web:latest", pullPolicy: "never", stopSignal: "SIGINT" }] },
+    ],
   },
 ];

@@ -61,12 +61,13 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
       expect(await refused("POST", path, { text: webTask("relative") })).toBe("422 invalid-spec");
       expect(await refused("POST", path, { all: true }, read)).toBe("403 read-only");
     }
-    for (const path of ["/v1/images/prune", "/v1/images/pull"]) {
+    for (const path of ["/v1/images/prune", "/v1/images/pull", "/v1/images/build"]) {
       expect(await refused("POST", path, { most: "x" })).toBe("400 invalid-argument");
       expect(await refused("POST", path, {}, read)).toBe("403 read-only");
     }
     expect((await ask("POST", "/v1/images/prune", {})).value).toEqual({ removed: [], freedBytes: 0 });
     expect((await ask("POST", "/v1/images/pull", { reference: "oci:/nowhere" })).status).toBe(200);
+    expect((await ask("POST", "/v1/images/build", { reference: "docker://host/name:tag", context: "/nowhere" })).status).toBe(200);
     expect(await refused("POST", "/v1/interfaces", { name: "a b" })).toBe("400 invalid-argument");
     expect(await refused("DELETE", "/v1/interfaces/a%20b")).toBe("400 invalid-argument");
     for (const [method, path] of [

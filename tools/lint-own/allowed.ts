@@ -27,6 +27,15 @@ export const OWN_CALLS: Allowed = {
   "src/engine/cgroup/slice.ts": {
     'readFileSync(join(directory, "cgroup.events"))': KERNEL,
   },
+  "src/engine/images/builder.ts": {
+    "utimesSync(this.#storage)": "the time of a directory that makeOwnDirectory has just looked at",
+    "writeFileSync(storage)": MADE,
+    "writeFileSync(registries)": MADE,
+    "writeFileSync(file)": MADE,
+    "readFileSync(HOST_REGISTRIES)": HOST,
+    "openSync(path)": CALLERS_CHECKED,
+    "readFileSync(descriptor)": HELD,
+  },
   "src/engine/images/fetch.ts": {
     "renameSync(from, to)": NAME,
     "openSync(path)": CALLERS_CHECKED,

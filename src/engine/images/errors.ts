@@ -6,6 +6,8 @@ export type ImageErrorCode =
   /** The source failed to deliver the image. */
   | "pull-failed"
   | "pull-timeout"
+  /** The builder failed, or was not done in time. */
+  | "build-failed"
   /** The credentials for the registry are missing. */
   | "no-credentials"
   /** The pull was cancelled, because nobody waits for it any more. */

@@ -2,7 +2,7 @@
 import { statfsSync, statSync, utimesSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
-import { type ImageConfig, type ImageReference, parseReference } from "../spec/index.ts";
+import { type ImageConfig, type ImageReference, parseReference, pinned, renderReference } from "../spec/index.ts";
 import { type Collected, type CollectPolicy, collect, sweepBlobs } from "./collect.ts";
 import { type Credentials, withCredentials } from "./credentials.ts";
 import { ImageError } from "./errors.ts";
@@ -83,15 +83,37 @@ export class ImageStore implements Images {
     if (reference === undefined) throw new ImageError("pull-failed", `${text} is no reference to an image`);
     if (pin !== undefined && isThere(this.#places, pin)) return this.#lock.read(async () => this.#ready(pin, signal));
     const key = JSON.stringify([text, policy, request.credentials ?? null]);
-    return this.#pulls.join(key, signal, async (shared) => {
-      try {
-        return await this.#lock.read(() => this.#pull(reference, text, { ...request, policy, signal: shared }));
-      } catch (error) {
-        // The blobs of a failed pull are of no use.
-        void this.#lock.idle(() => this.#alone(() => sweepBlobs(this.#collecting))).catch(() => {});
-        throw error;
-      }
+    return this.#pulls.join(key, signal, (shared) =>
+      this.#filling(() => this.#pull(reference, text, { ...request, policy, signal: shared })),
+    );
+  }
+
+  async take(archive: string, names: readonly string[], signal: AbortSignal): Promise<Pin> {
+    const [source, ...named] = [`docker-archive:${archive}`, ...names].map(parseReference);
+    if (source === undefined || named[0] === undefined) throw new ImageError("image-invalid", `${archive} is no path of an archive`);
+    return this.#filling(async () => {
+      const { maxBytes } = this.#limits;
+      const fetched = await copyArchive(source, { signal, places: this.#places, maxBytes, onProgress: () => {} });
+      const all = [renderReference(pinned(named[0]!, fetched.digest)), ...names];
+      const [exact, ...others] = all.map((reference): Entry => ({ reference, ...fetched, pulledMs: Date.now() }));
+      const pin = await this.#ready(pinOf(exact!, "pulled"), signal);
+      for (const entry of [exact!, ...others]) this.#layout.put(entry);
+      return pin;
     });
+  }
+
+  async hasOverlays(): Promise<boolean> {
+    return (await this.#overlays()) !== "none";
+  }
+
+  async #filling(action: () => Promise<Pin>): Promise<Pin> {
+    try {
+      return await this.#lock.read(action);
+    } catch (error) {
+      // The blobs of a failed pull are of no use.
+      void this.#lock.idle(() => this.#alone(() => sweepBlobs(this.#collecting))).catch(() => {});
+      throw error;
+    }
   }
 
   list(): StoredImage[] {

@@ -1,5 +1,6 @@
 /** Images: from a source into a store on this host, and from there into root file systems. */
 
+export { Builder, type BuildPlace } from "./builder.ts";
 export type { Collected, CollectPolicy } from "./collect.ts";
 export { ImageError, type ImageErrorCode } from "./errors.ts";
 export { ImageStore, type ImageStoreOptions } from "./images.ts";

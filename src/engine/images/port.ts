@@ -65,6 +65,10 @@ export interface Images {
   readonly layers: string;
   /** Get it, check it, unpack it. @throws ImageError; the reason of `signal` */
   pull(request: PullRequest): Promise<Pin>;
+  /** Take an archive of this host into the store: under these names of registries, and under the first one with its digest, which is that of the result. @throws ImageError; the reason of `signal` */
+  take(archive: string, names: readonly string[], signal: AbortSignal): Promise<Pin>;
+  /** Whether the file system of the store carries overlays. */
+  hasOverlays(): Promise<boolean>;
   /** What it says of its process. @throws ImageError image-invalid */
   config(image: ImageId): ImageConfig;
   /**

@@ -142,13 +142,15 @@ export class Lock {
   }
 }
 
-/** `action` is told to end after so many milliseconds, or when `outer` is. @throws ImageError pull-timeout; the reason of `outer`; what `action` throws */
-export async function within<T>(ms: number, outer: AbortSignal, action: (signal: AbortSignal) => Promise<T>): Promise<T> {
+/** `action` is told to end after so many milliseconds, or when `outer` is. @throws what `late` returns; the reason of `outer`; what `action` throws */
+export async function within<T>(
+  ms: number,
+  outer: AbortSignal,
+  action: (signal: AbortSignal) => Promise<T>,
+  late = () => new ImageError("pull-timeout", `PullTimeout: it was not there within ${ms / 1000} s`),
+): Promise<T> {
   const controller = new AbortController();
-  const timer = setTimeout(
-    () => controller.abort(new ImageError("pull-timeout", `PullTimeout: it was not there within ${ms / 1000} s`)),
-    ms,
-  );
+  const timer = setTimeout(() => controller.abort(late()), ms);
   const end = () => controller.abort(outer.reason);
   outer.addEventListener("abort", end);
   if (outer.aborted) end();

@@ -1,5 +1,6 @@
 /** Shows, pulls and removes images for users, and removes unused images at intervals. */
 import {
+  type Builder,
   type Collected,
   type CollectPolicy,
   ImageError,
@@ -10,7 +11,7 @@ import {
   type StoredImage,
 } from "../images/index.ts";
 import type { TaskRecord } from "../model/index.ts";
-import type { PullPolicy } from "../spec/index.ts";
+import type { ImageBuild, PullPolicy } from "../spec/index.ts";
 import { EngineError } from "./errors.ts";
 import type { EngineLog } from "./log.ts";
 
@@ -43,6 +44,7 @@ export interface ImagePull {
 
 export interface ImageCareOptions {
   readonly images: Images;
+  readonly builder: Builder;
   readonly records: ReadonlyMap<string, TaskRecord>;
   /** Pull policy for containers and pulls that do not set one. */
   readonly policy: PullPolicy;
@@ -94,20 +96,34 @@ export class ImageCare {
         ...(credentials === undefined ? {} : { credentials }),
       });
     } catch (error) {
-      if (!(error instanceof ImageError)) throw error;
-      throw new EngineError("no-image", `${reference}: ${error.message}`, { reason: error.code });
+      throw refusal(reference, error);
+    }
+  }
+
+  /** Builds an image, and keeps it in the store. @param onLine called with each line that the builder prints @throws EngineError no-image; the reason of `signal` */
+  async build(asked: ImageBuild, signal: AbortSignal, onLine: (line: string) => void): Promise<Pin> {
+    const { builder, log } = this.#options;
+    try {
+      const pin = await builder.build(asked, signal, onLine);
+      log("info", "image-built", { reference: asked.reference, digest: pin.digest });
+      return pin;
+    } catch (error) {
+      throw refusal(asked.reference, error);
     }
   }
 
   /** Removes images that no container uses and that were unused for `unusedMs`. Waits for pulls in progress. */
   async prune(policy: Pick<CollectPolicy, "unusedMs" | "most">): Promise<Collected> {
     const { kept } = this.#options.cleanUp;
+    await this.#options.builder.dropCache(policy.unusedMs);
     return this.#options.images.collect({ ...policy, kept }, false);
   }
 
   /** Starts the cleanups, except with the pull policy prefer-cached, which keeps images. */
   start(): void {
     const { everyMs = EVERY_MS } = this.#options.cleanUp;
+    const { builder, log } = this.#options;
+    builder.sweep().catch((error) => log("error", "build-left", { message: String(error) }));
     if (everyMs === 0 || this.#options.policy === "prefer-cached") return;
     this.#timer = setInterval(() => void this.#cleanUp(), everyMs).unref();
   }
@@ -119,10 +135,11 @@ export class ImageCare {
   async #cleanUp(): Promise<void> {
     if (this.#isCleaning) return;
     this.#isCleaning = true;
-    const { images, cleanUp, log } = this.#options;
+    const { images, builder, cleanUp, log } = this.#options;
     const { unusedMs = UNUSED_MS, most = MOST, kept, fullPercent = FULL_PERCENT } = cleanUp;
     try {
       const { removed, freedBytes } = await images.collect({ unusedMs, most, kept, fullPercent }, true);
+      await builder.dropCache(unusedMs);
       if (removed.length > 0) log("info", "images-removed", { references: removed.join(", "), freedBytes });
     } catch (error) {
       log("error", "images-not-removed", { message: String(error) });
@@ -130,4 +147,8 @@ export class ImageCare {
       this.#isCleaning = false;
     }
   }
+}
+
+function refusal(reference: string, error: unknown): unknown {
+  return error instanceof ImageError ? new EngineError("no-image", `${reference}: ${error.message}`, { reason: error.code }) : error;
 }

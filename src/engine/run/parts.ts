@@ -3,11 +3,13 @@
 import { availableParallelism, totalmem } from "node:os";
 import { dirname, join } from "node:path";
 import { Fence, type KnownCgroup } from "../../executor/index.ts";
-import { checkSystemd, parentSlice } from "../cgroup/index.ts";
-import { ImageStore, type Images } from "../images/index.ts";
+import { checkSystemd, isSlice, parentSlice, removeTaskCgroup } from "../cgroup/index.ts";
+import { Builder, type BuildPlace, ImageStore, type Images } from "../images/index.ts";
 import { DEFAULT_OPTIONS, DEFAULT_QUEUE, DEFAULT_USERS, type HostCapacity, type TaskRecord, taskIdOf } from "../model/index.ts";
+import type { TaskNetworks } from "../network/index.ts";
 import { PauseRoot } from "../pause/index.ts";
 import type { HostSupport } from "../plan/index.ts";
+import { taskSchema } from "../spec/index.ts";
 import type { Contents, Store } from "../store/index.ts";
 import { TaskUsers } from "../users/index.ts";
 import { CarryingOut } from "./carrying-out.ts";
@@ -58,7 +60,7 @@ export type EngineParts = ReturnType<typeof partsOf>;
 /** `store`: the open store of the settings' state directory, and what is in it. @throws ExecutorError runtime-not-found, runtime-version */
 export function partsOf(settings: EngineSettings, store: Store, { records: rows, damaged }: Contents) {
   const { stateDir, cgroupManager = "cgroupfs", taskLimits = true, userIds = DEFAULT_USERS, probe, log = () => {} } = settings;
-  const { pullPolicy = "default", cleanUp = {}, ...ofImages } = settings.images ?? {};
+  const { pullPolicy = "default", cleanUp = {}, buildTimeoutMs: timeoutMs, ...ofImages } = settings.images ?? {};
   if (cgroupManager === "systemd") checkSystemd();
   const cgroupParent = cgroupManager === "systemd" ? parentSlice(settings.cgroupParent) : settings.cgroupParent;
   const runtimes = settings.runtimes ?? {};
@@ -101,6 +103,12 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
     ...{ directory: paths.images, bootId: bootId(), ...ofImages },
     onSyncError: (error) => log("error", "layers-not-synced", { message: String(error) }),
     inUse: () => [...imagesOf(records.values()), ...fresh.all()],
+  });
+  const builder = new Builder({
+    ...{ directory: paths.builder, runtime: runtime.binary, place: buildPlace(networks, cgroupParent, stateDir) },
+    ...{ credentials: ofImages.credentials ?? {}, timeoutMs },
+    hasOverlays: () => images.hasOverlays(),
+    take: (archive, names, signal) => images.take(archive, names, signal),
   });
   const users = new TaskUsers({ directory: usersDirectory(settings, paths), layers: images.layers, binary: runtime.binary, pause });
   const specCopies = new SpecCopies(paths);
@@ -168,7 +176,7 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
     orphanPolicy: settings.orphans ?? "show",
     networkWatch: new NetworkWatch({ networks, conditions, records, intervalMs: settings.networkCheckMs }),
     volumeWatch: new VolumeWatch({ paths, images, records, mailbox, log, intervalMs: settings.volumeCheckMs }),
-    imageCare: new ImageCare({ images, records, policy: pullPolicy, cleanUp, log }),
+    imageCare: new ImageCare({ images, builder, records, policy: pullPolicy, cleanUp, log }),
     poll: new Poll({ everyMs: settings.pollMs ?? POLL_MS, runtime, records, mailbox, ends, log }),
   };
 }
@@ -181,6 +189,30 @@ function defectFacts(error: unknown): Readonly<Record<string, unknown>> {
 function cgroupOf(record: TaskRecord | undefined, parent: string): KnownCgroup {
   const own = record?.cgroup ?? null;
   return own === null ? { parent, isUnique: false } : { parent: own, isUnique: true };
+}
+
+/** No task has such an id. */
+const BUILDER = "builder";
+/** A group has a name, so that no task is in the network of builds. */
+const NO_GROUP = "";
+const BUILD_TASK = taskSchema.parse({
+  name: BUILDER,
+  containers: [{ name: BUILDER, rootfs: "/", command: "/" }],
+  network: { mode: "bridge", name: BUILDER },
+});
+
+/** Builds have a network of their own, as a task has one; the networks' own sweep removes what a killed daemon has left of it. */
+function buildPlace(networks: TaskNetworks, cgroupParent: string, stateDir: string): BuildPlace {
+  const cgroup = `${isSlice(cgroupParent) ? "" : cgroupParent}/${BUILDER}-${shortKey(stateDir)}`;
+  return {
+    async makeNetwork() {
+      await networks.provision(BUILDER, NO_GROUP, BUILD_TASK, { users: undefined, isEarly: false });
+      return networks.placement(BUILDER).path;
+    },
+    removeNetwork: () => networks.release(BUILDER),
+    cgroup,
+    removeCgroup: () => removeTaskCgroup(cgroup),
+  };
 }
 
 function usersDirectory({ usersDir, stateDir }: EngineSettings, paths: Paths): string {

@@ -46,6 +46,11 @@ export class Paths {
     return join(this.stateDir, "images");
   }
 
+  /** Layers of the builder of images, and what it has of a build. */
+  get builder(): string {
+    return join(this.stateDir, "builder");
+  }
+
   /** Logs of all containers of a task, of all incarnations. */
   logs(taskId: string): string {
     return join(this.stateDir, "logs", taskId);

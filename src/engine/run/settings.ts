@@ -76,6 +76,8 @@ export interface EngineSettings {
 }
 
 export interface ImageSettings extends Omit<ImageStoreOptions, "directory" | "bootId" | "onSyncError" | "inUse"> {
+  /** Milliseconds for one build of an image. Default: an hour. */
+  readonly buildTimeoutMs?: number | undefined;
   /** Pull policy for containers that do not set one. Default: default. */
   readonly pullPolicy?: PullPolicy | undefined;
   readonly cleanUp?: CleanUpSettings | undefined;

@@ -9,6 +9,7 @@ export { dependenciesOf, dependencyTarget } from "./dependencies.ts";
 export { LARGEST_FILE, type ReadDocument, readDocuments } from "./documents.ts";
 export { parseDuration } from "./duration.ts";
 export { type Finding, type FindingCode, type Problem, pathOf, pointerOf, renderFinding } from "./finding.ts";
+export { type ImageBuild, type ImageBuildInput, imageBuild, isRemoteContext } from "./image/build.ts";
 export { type ImageConfig, parseImageConfig } from "./image/config.ts";
 export { type ImageReference, type ImageTransport, parseReference, pinned, renderReference } from "./image/reference.ts";
 export { hasOwnNetwork, isJoinedEarly, namespacesOf } from "./namespaces.ts";

@@ -53,7 +53,7 @@ function filesOf(kind: Kind, wanted: NonNullable<ServiceInput[Kind]>, project: C
 }
 
 /** undefined: the file was refused. */
-function contentOf(
+export function contentOf(
   kind: Kind,
   source: string,
   project: ComposeInput,

@@ -178,13 +178,8 @@ test("what has no effect is told of by name, and an unset variable once", () => 
     "/services/web/develop",
     "/services/web/deploy/placement",
   ]);
-  const built = "services: { web: { image: registry.example/w:1, build: . } }\n";
-  expect(warned(built)).toEqual(["/services/web/build: has no effect: images are not built; registry.example/w:1 is pulled"]);
   expect(warned("services: { web: { x-runt-rootfs: /r, build: . } }\n")).toEqual([
     "/services/web/build: has no effect beside x-runt-rootfs",
-  ]);
-  expect(told("services: { web: { build: . } }\n")).toEqual([
-    expect.stringContaining("/services/web/build: is not supported: build the image and push it to a registry"),
   ]);
 });
 

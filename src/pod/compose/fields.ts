@@ -10,3 +10,23 @@ export function isMap(value: unknown): value is Fields {
 export function fieldsOf(value: unknown): Fields {
   return isMap(value) ? value : {};
 }
+
+/** "NAME" without "=" gets its value from the caller's environment, and is left out if it is not set there. */
+export function pairsOf(
+  given: Readonly<Record<string, string | number | boolean | null>> | readonly string[] | undefined,
+  outside: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
+  const isList = (value: unknown): value is readonly string[] => Array.isArray(value);
+  const pairs: (readonly [string, string | undefined])[] = isList(given)
+    ? given.map((one) => {
+        const at = one.indexOf("=");
+        return at < 0 ? [one, undefined] : [one.slice(0, at), one.slice(at + 1)];
+      })
+    : Object.entries(given ?? {}).map(([name, value]) => [name, value === null ? undefined : String(value)]);
+  return Object.fromEntries(
+    pairs.flatMap(([name, value]) => {
+      const known = value ?? outside[name];
+      return known === undefined ? [] : [[name, known]];
+    }),
+  );
+}

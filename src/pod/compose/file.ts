@@ -14,6 +14,7 @@ import {
   taskSchema,
 } from "../../engine/spec/index.ts";
 import { withProposal } from "../proposal.ts";
+import { buildOf, builtNames, inOrder, type ServiceBuild } from "./build.ts";
 import { isMap } from "./fields.ts";
 import { ignoredIn } from "./ignored.ts";
 import { joined, type Made, networkOwner, placesIn } from "./joined.ts";
@@ -32,13 +33,15 @@ export interface ComposeFile extends ParsedFile {
   readonly warnings: readonly Finding[];
   /** Directories of the host that Compose makes if they are missing. */
   readonly directories: readonly string[];
+  /** Images that have to be built, in this order. */
+  readonly builds: readonly ServiceBuild[];
   /** Converts a finding about one of the inputs, each a document of its own, to one about this file. */
   origin(finding: Finding): Finding;
 }
 
 /** A file without tasks. */
 export function failed(findings: readonly Finding[], warnings: readonly Finding[] = []): ComposeFile {
-  return { ...parsedFile([], findings), inputs: [], name: undefined, warnings, directories: [], origin: (finding) => finding };
+  return { ...parsedFile([], findings), inputs: [], name: undefined, warnings, directories: [], builds: [], origin: (finding) => finding };
 }
 
 export function tasksOfCompose({ value, problems, warnings, place }: Model, options: ComposeOptions): ComposeFile {
@@ -50,7 +53,8 @@ export function tasksOfCompose({ value, problems, warnings, place }: Model, opti
   const directories = new Set<string>();
   const found: Problem[] = [];
   const said: Problem[] = [...warnings];
-  const made = madeOf(data, options, { problems: found, warnings: said, directories });
+  const builds: ServiceBuild[] = [];
+  const made = madeOf(data, options, { problems: found, warnings: said, directories, builds });
   const checked = checkedTasks(made, found);
   // A service whose base is missing lacks what that one has.
   const incomplete = new Set(told.flatMap(({ path: [kind, name, field] }) => (kind === "services" && field === "extends" ? [name] : [])));
@@ -65,6 +69,7 @@ export function tasksOfCompose({ value, problems, warnings, place }: Model, opti
     name: data.name,
     warnings: placed(said),
     directories: [...directories],
+    builds: inOrder(builds),
     origin,
   };
 }
@@ -105,9 +110,10 @@ interface Told {
   readonly problems: Problem[];
   readonly warnings: Problem[];
   readonly directories: Set<string>;
+  readonly builds: ServiceBuild[];
 }
 
-function madeOf(project: ComposeInput, options: ComposeOptions, { problems, warnings, directories }: Told): Made[] {
+function madeOf(project: ComposeInput, options: ComposeOptions, { problems, warnings, directories, builds }: Told): Made[] {
   const isOn = (key: string) => {
     const { profiles = [] } = project.services[key] ?? {};
     return Object.hasOwn(project.services, key) && (profiles.length === 0 || profiles.some((one) => options.profiles.includes(one)));
@@ -117,14 +123,26 @@ function madeOf(project: ComposeInput, options: ComposeOptions, { problems, warn
     problems.push({ code: "combination", message, path: ["services", key, ...at] });
   };
   const active = Object.keys(project.services).filter(isOn);
-  const made = active.flatMap((key): Made[] => {
+  const nameOf = builtNames(project, active, options);
+  const placeOf = (key: string): ServicePlace => {
     const refuse = refuseAt(key);
     const warn = (message: string, at: Problem["path"]) => {
       warnings.push({ code: "combination", message, path: ["services", key, ...at] });
     };
     const { environment, directory, images, readFile } = options;
     const needs = (one: string) => directories.add(one);
-    const place = { environment, directory, images, readFile, refuse, warn, needs, isActive: isOn, containersOf };
+    return { environment, directory, images, readFile, refuse, warn, needs, isActive: isOn, containersOf, built: nameOf(key) };
+  };
+  const build = (key: string) => {
+    if (builds.some((one) => one.service === key)) return;
+    const one = buildOf(key, project.services[key]!, project, placeOf(key));
+    if (one !== undefined) builds.push(one);
+    for (const other of one?.after ?? []) build(other);
+  };
+  const made = active.flatMap((key): Made[] => {
+    const place = placeOf(key);
+    const { refuse } = place;
+    build(key);
     const service = expanded(key, project.services[key]!, project, place);
     const isJoined = networkOwner(key, project) !== undefined;
     const places = containersOf(key);

@@ -4,7 +4,15 @@ import { type Fields, fieldsOf, isMap } from "./fields.ts";
 import { absolute } from "./paths.ts";
 
 /** Fields that are maps, but may be written as lists of NAME=VALUE. */
-const PAIRS: ReadonlySet<string> = new Set(["annotations", "environment", "extra_hosts", "labels", "sysctls"]);
+const PAIRS: ReadonlySet<string> = new Set([
+  "additional_contexts",
+  "annotations",
+  "args",
+  "environment",
+  "extra_hosts",
+  "labels",
+  "sysctls",
+]);
 /** Fields that are maps, but may be written as lists of names. */
 const NAMED: ReadonlySet<string> = new Set(["depends_on", "networks"]);
 /** Lists in which duplicates are removed. */
@@ -22,6 +30,7 @@ const SETS: ReadonlySet<string> = new Set([
   "profiles",
   "secrets",
   "security_opt",
+  "tags",
   "tmpfs",
 ]);
 /** Lists that are replaced as a whole. */
@@ -74,10 +83,11 @@ function joined(key: string, below: unknown, above: unknown): unknown {
   return [...lower, ...upper.filter((one) => !present.has(canonicalJson(one)))];
 }
 
-/** Fields that are lists, but may be written as one text. */
+/** Fields that are lists, but may be written as one text. A build may, too, and is a map. */
 const LISTS: ReadonlySet<string> = new Set(["dns", "dns_search", "env_file", "label_file", "tmpfs"]);
 
 function listOf(key: string, value: unknown): unknown {
+  if (key === "build" && typeof value === "string") return { context: value };
   return LISTS.has(key) && typeof value === "string" ? [value] : value;
 }
 
@@ -112,7 +122,7 @@ export function withPathsIn(directory: string, value: unknown): unknown {
 
 /** The same for one service. */
 export function withPathsOf(directory: string, service: Fields): Fields {
-  const { volumes } = service;
+  const { volumes, build } = service;
   const files = (["env_file", "label_file"] as const).flatMap((field) => {
     const given = service[field];
     const list = Array.isArray(given) ? given.map((one) => fileIn(directory, one)) : fileIn(directory, given);
@@ -121,8 +131,25 @@ export function withPathsOf(directory: string, service: Fields): Fields {
   return {
     ...service,
     ...(Array.isArray(volumes) ? { volumes: volumes.map((one) => mountIn(directory, one)) } : {}),
+    ...(build === undefined ? {} : { build: buildIn(directory, build) }),
     ...Object.fromEntries(files),
   };
+}
+
+/** The Dockerfile is relative to the context, and stays as it is. */
+function buildIn(directory: string, build: unknown): unknown {
+  const inside = (path: unknown) => (typeof path === "string" && !isElsewhere(path) ? absolute(directory, path) : path);
+  if (!isMap(build)) return inside(build);
+  const { context = ".", additional_contexts: others } = build;
+  const further = Array.isArray(others)
+    ? others.map((one) => (typeof one === "string" ? one.replace(/^([^=]+=)(.*)$/s, (_, name, path) => `${name}${inside(path)}`) : one))
+    : Object.fromEntries(Object.entries(fieldsOf(others)).map(([name, path]) => [name, inside(path)]));
+  return { ...build, context: inside(context), ...(others === undefined ? {} : { additional_contexts: further }) };
+}
+
+/** Source: compose-go, paths/context.go. */
+function isElsewhere(context: string): boolean {
+  return context.includes("://") || /^(?:service:|github\.com\/|git@)/.test(context);
 }
 
 function mountIn(directory: string, mount: unknown): unknown {

@@ -105,7 +105,10 @@ export function dnsOf({ dns: servers, dns_search: search, dns_opt: options = [] 
 }
 
 /** "host-gateway" is the address of the host in the network of the task, which the engine knows. */
-function hostsOf({ extra_hosts: given = [] }: ServiceInput, { refuse }: ServicePlace): NonNullable<Network["hosts"]> {
+export function hostsOf(
+  { extra_hosts: given = [] }: Pick<ServiceInput, "extra_hosts">,
+  { refuse }: ServicePlace,
+): NonNullable<Network["hosts"]> {
   if (!Array.isArray(given))
     return Object.entries(given).flatMap(([name, all]) =>
       (typeof all === "string" ? [all] : all).map((address) => ({ name, address: bare(address) })),

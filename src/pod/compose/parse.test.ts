@@ -151,7 +151,20 @@ test.each([
   ["volumes_from: [nobody]", "volumes_from/0", "there is no other service nobody"],
   ["extra_hosts: [a]", "extra_hosts/0", 'write a name and its address like "db=192.0.2.5"'],
   ["provider: { type: x }", "provider", "is not supported: programs of others do not run services"],
-  ["build: .\n    pull_policy: build", "build", "build the image and push it to a registry"],
+  ["build: { privileged: true }", "build/privileged", "steps of a build have no rights on the host"],
+  ["build: { entitlements: [security.insecure] }", "build/entitlements/0", "only network.host is supported"],
+  ["build: { isolation: hyperv }", "build/isolation", "it is of Windows"],
+  ["build: { network: mine }", "build/network", "only default, none and host are supported"],
+  ["build: { platforms: [linux/s390x] }", "build/platforms/0", "it is this machine's"],
+  ["build: { dockerfile: D, dockerfile_inline: FROM x }", "build/dockerfile_inline", "takes the place of dockerfile"],
+  ["build: git@host.example:a/b.git", "build/context", "only directories, and http://, https:// and git:// addresses"],
+  ["build: { context: 'ssh://host/a' }", "build/context", "only directories"],
+  ["build: { tags: ['A B'] }", "build/tags/0", "is no name of an image"],
+  ["build: { secrets: [nothing] }", "build/secrets/0", "the file has no secret nothing"],
+  ["build: { additional_contexts: { x: service:nobody } }", "build/additional_contexts/x", "there is no service nobody"],
+  ["build: { additional_contexts: [x=service:web] }", "build/additional_contexts", "the image of web is not built before this one"],
+  ["build: { extra_hosts: { a: host-gateway } }", "build/extra_hosts", "host-gateway is not supported"],
+  ["build: { contxt: . }", "build/contxt", "is context meant?"],
   ["cap_drop: [ALL]\n    privileged: true", "cap_drop", "a privileged container has all capabilities"],
   ["container_name: /x", "container_name", "use A-Z a-z 0-9 _ . -"],
   ["comand: x", "comand", 'the field "comand" is not supported: is command meant?'],
@@ -214,9 +227,12 @@ test("an image says what the service does not; a command takes the place of its 
   const wrong = (fields: string) => told(`services:\n  web:\n    image: registry.example/web:v1\n${fields}`);
   expect(wrong("    entrypoint: []\n")).toEqual(["f:4:5: /services/web/entrypoint: names no program, and takes the place of the image's"]);
   expect(wrong("    command: []\n")).toEqual(["f:4:5: /services/web/command: is empty: leave it out, or name an entrypoint"]);
-  expect(wrong("    pull_policy: daily\n")).toEqual([
-    "f:4:5: /services/web/pull_policy: only always, missing, if_not_present and never are supported",
+  expect(wrong("    pull_policy: hourly\n")).toEqual([
+    "f:4:5: /services/web/pull_policy: only always, missing, if_not_present, never, build, daily, weekly and every_DURATION are supported",
   ]);
+  const refreshed = read("services: { web: { image: a.b/c:1, pull_policy: every_12h } }\n");
+  expect(refreshed.tasks[0]!.containers[0]!.pullPolicy).toBe("always");
+  expect(refreshed.warnings.map(({ message }) => message)).toEqual(["is as always: the registry is asked each time"]);
   expect(service("    pull_policy: never\n")?.[1]).toBe("never");
   const latest = only("services:\n  web: { image: registry.example/web, pull_policy: missing }\n").containers[0]!;
   expect(latest.pullPolicy).toBe("always");

@@ -18,6 +18,8 @@ export interface ServicePlace {
   readonly isActive: (service: string) => boolean;
   /** The tasks that a service of the file is, or is in. */
   readonly containersOf: (service: string) => readonly Place[];
+  /** The image of the service, if it is built here: for this service or another one. */
+  readonly built: string | undefined;
   /** @param path within the service */
   readonly refuse: (message: string, path: readonly (string | number)[]) => void;
   /** Tells of what is accepted and is not as its author may expect. */

@@ -41,7 +41,7 @@ function filled(value: unknown, given: Preparation, path: Path): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, filled(one, given, [...path, key])]));
 }
 
-/** Removes null fields, except in environments, where a variable without a value has a meaning. */
+/** Removes null fields, except in environments and arguments, where a variable without a value has a meaning. */
 function withoutNullFields(value: unknown): unknown {
   const stripped = withoutNulls(value);
   const given = fieldsOf(value);
@@ -50,13 +50,22 @@ function withoutNullFields(value: unknown): unknown {
   const clean = fieldsOf(fieldsOf(stripped)["services"]);
   // A service without any fields must still exist.
   const restored = Object.keys(services).map((name) => {
-    const { environment, networks } = fieldsOf(services[name]);
+    const { environment, networks, build } = fieldsOf(services[name]);
     const one = clean[name] ?? {};
-    const kept = { ...(isMap(environment) ? { environment } : {}), ...(isMap(networks) ? { networks: withNulls(networks) } : {}) };
+    const kept = {
+      ...(isMap(environment) ? { environment } : {}),
+      ...(isMap(networks) ? { networks: withNulls(networks) } : {}),
+      ...(isMap(build) ? { build: { ...fieldsOf(fieldsOf(one)["build"]), ...pairsIn(build) } } : {}),
+    };
     return [name, isMap(one) ? { ...one, ...kept } : one];
   });
   const named = ["networks", "volumes"].flatMap((field) => (isMap(given[field]) ? [[field, withNulls(given[field])]] : []));
   return { ...fieldsOf(stripped), ...Object.fromEntries(named), services: Object.fromEntries(restored) };
+}
+
+/** Maps of a build whose values may come from the environment. */
+function pairsIn({ args, ssh }: Readonly<Record<string, unknown>>) {
+  return { ...(isMap(args) ? { args } : {}), ...(isMap(ssh) ? { ssh } : {}) };
 }
 
 /** Keeps null values of the fields themselves, but not below them. */
@@ -73,6 +82,8 @@ const NAMES: ReadonlySet<string> = new Set([
   "configs",
   "environment",
   "labels",
+  "args",
+  "additional_contexts",
   "annotations",
   "sysctls",
   "options",

@@ -172,3 +172,39 @@ export const attachment = z
     priority: told,
   })
   .nullable();
+
+/** A list of NAME=ADDRESS, or a map. */
+export const extraHosts = z.union([z.array(z.string()), z.record(z.string(), z.union([z.string(), z.array(z.string())]))]);
+
+const buildParts = z.strictObject({
+  context: z.string().optional(),
+  dockerfile: z.string().optional(),
+  dockerfile_inline: z.string().optional(),
+  target: z.string().optional(),
+  args: pairs,
+  labels: pairs,
+  tags: z.array(z.string()).optional(),
+  platforms: z.array(z.string()).optional(),
+  additional_contexts: pairs,
+  secrets: z.array(file).optional(),
+  ssh: pairs,
+  cache_from: told,
+  cache_to: told,
+  no_cache: flag.optional(),
+  no_cache_filter: strings,
+  pull: flag.optional(),
+  network: z.enum(["default", "bridge", "none", "host"], { error: "only default, none and host are supported" }).optional(),
+  extra_hosts: extraHosts.optional(),
+  shm_size: bytes.optional(),
+  ulimits: ulimits.optional(),
+  privileged: flag.pipe(z.literal(false, { error: "only false is supported: steps of a build have no rights on the host" })).optional(),
+  entitlements: z
+    .array(z.literal("network.host", { error: "only network.host is supported: steps of a build have no rights on the host" }))
+    .optional(),
+  isolation: z.literal("default", { error: "only default is supported: it is of Windows" }).optional(),
+  provenance: told,
+  sbom: told,
+});
+
+/** A string is short for { context }. */
+export const build = z.preprocess((given) => (typeof given === "string" ? { context: given } : given), buildParts);

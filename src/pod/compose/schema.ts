@@ -5,11 +5,13 @@ import { refused, text } from "../schema/field.ts";
 import { count, flag } from "./scalars.ts";
 import {
   attachment,
+  build,
   bytes,
   cpus,
   dependency,
   deploy,
   duration,
+  extraHosts,
   file,
   healthcheck,
   hook,
@@ -110,11 +112,13 @@ const KERNEL_TIME = "real-time scheduling is not given to services";
 export const service = z.strictObject({
   "x-runt-rootfs": z.string().optional(),
   image: z.string().optional(),
-  build: told,
+  build: build.optional(),
   pull_policy: z
-    .enum(["always", "missing", "if_not_present", "never", "build"], {
-      error: "only always, missing, if_not_present and never are supported",
-    })
+    .string()
+    .regex(
+      /^(?:always|missing|if_not_present|never|build|daily|weekly|every_(?:\d+[wdhms])+)$/,
+      "only always, missing, if_not_present, never, build, daily, weekly and every_DURATION are supported",
+    )
     .optional(),
   platform: z.string().optional(),
   command,
@@ -180,7 +184,7 @@ export const service = z.strictObject({
   dns: strings,
   dns_search: strings,
   dns_opt: z.array(z.string()).optional(),
-  extra_hosts: z.union([z.array(z.string()), z.record(z.string(), z.union([z.string(), z.array(z.string())]))]).optional(),
+  extra_hosts: extraHosts.optional(),
   pid: z
     .string()
     .regex(/^(?:host|(?:service|container):.+)$/s, "only host, service:NAME and container:NAME are supported")

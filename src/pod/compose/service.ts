@@ -2,7 +2,9 @@
 import type { TaskInput } from "../../engine/spec/index.ts";
 import { addedCapabilities, capabilityName } from "../capability.ts";
 import { dockerHub, imageReference, pullPolicyOf } from "../image-name.ts";
+import { isOwnPlatform, ownPlatform } from "./build.ts";
 import { contentsOf, envFilesOf, labelFilesOf } from "./contents.ts";
+import { pairsOf } from "./fields.ts";
 import { limitsOf } from "./limits.ts";
 import { mountsOf } from "./mounts.ts";
 import { dnsOf, networkOf } from "./networks.ts";
@@ -95,39 +97,34 @@ function hooksOf(
   };
 }
 
-/** Names of architectures in images. Source: OCI image specification, "platform". */
-const ARCHITECTURES: Readonly<Record<string, readonly string[]>> = {
-  x64: ["amd64", "x86_64", "x86-64"],
-  arm64: ["arm64", "arm64/v8", "aarch64"],
-};
-
 function checkPlatform({ platform }: ServiceInput, { refuse }: ServicePlace): void {
-  if (platform === undefined) return;
-  const own = ARCHITECTURES[process.arch] ?? [process.arch];
-  const isOwn = ["linux", ...own, ...own.map((one) => `linux/${one}`)].includes(platform.toLowerCase());
-  if (!isOwn) refuse(`only linux/${own[0]} is supported: it is this machine's`, ["platform"]);
+  if (platform !== undefined && !isOwnPlatform(platform)) refuse(`only ${ownPlatform()} is supported: it is this machine's`, ["platform"]);
 }
 
 /** undefined: the engine's default, which asks the registry for the tag `latest` each time, also with `missing`. Source: Compose specification, "pull_policy". */
-const PULLS = { always: "Always", never: "Never", missing: undefined, if_not_present: undefined, build: undefined } as const;
+const PULLS: Readonly<Record<string, "Always" | "Never" | undefined>> = { always: "Always", never: "Never" };
+/** After so long a registry is asked again. */
+const REFRESHES = /^(?:daily|weekly|every_)/;
 
 /** `x-runt-rootfs` replaces the image, so that a service can be tried without one. */
-function sourceOf(service: ServiceInput, { images, refuse, warn }: ServicePlace): Pick<Container, "rootfs" | "image" | "pullPolicy"> {
+function sourceOf(
+  service: ServiceInput,
+  { images, built, refuse, warn }: ServicePlace,
+): Pick<Container, "rootfs" | "image" | "pullPolicy"> {
   const { image, build, pull_policy: policy, "x-runt-rootfs": rootfs } = service;
   if (rootfs !== undefined) {
     if (build !== undefined) warn("has no effect beside x-runt-rootfs", ["build"]);
     return { rootfs };
   }
-  const isBuilt = build !== undefined && (image === undefined || policy === "build");
-  if (isBuilt) {
-    refuse("is not supported: build the image and push it to a registry, and name it as image", ["build"]);
-    return {};
-  }
-  // Compose, too, takes what the registry has first.
-  if (build !== undefined) warn(`has no effect: images are not built; ${image} is pulled`, ["build"]);
-  if (image === undefined) refuse("needs an image, or its root file system as x-runt-rootfs", ["image"]);
+  // No registry is asked for what is built here.
+  if (built !== undefined) return { image: built, pullPolicy: "never" };
+  if (build !== undefined) return {};
+  if (image === undefined) refuse("needs an image, a build, or its root file system as x-runt-rootfs", ["image"]);
+  const refreshes = policy !== undefined && REFRESHES.test(policy);
+  if (refreshes) warn("is as always: the registry is asked each time", ["pull_policy"]);
   const reference = image === undefined ? undefined : imageReference(image, images ?? dockerHub(image));
-  return reference === undefined ? {} : { image: reference, pullPolicy: pullPolicyOf(PULLS[policy ?? "missing"], image!) };
+  const pull = refreshes ? "Always" : PULLS[policy ?? "missing"];
+  return reference === undefined ? {} : { image: reference, pullPolicy: pullPolicyOf(pull, image!) };
 }
 
 /** An entrypoint replaces entrypoint and arguments of the image; a command alone replaces only the arguments. Source: Compose specification, "entrypoint". */
@@ -154,22 +151,6 @@ function wordsIn(value: string | string[], path: readonly (string | number)[], {
     refuse((error as Error).message, path);
     return [];
   }
-}
-
-/** "NAME" without "=" gets its value from the caller's environment, and is left out if it is not set there. */
-export function pairsOf(given: ServiceInput["environment"], outside: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  const pairs: (readonly [string, string | undefined])[] = Array.isArray(given)
-    ? given.map((one) => {
-        const at = one.indexOf("=");
-        return at < 0 ? [one, undefined] : [one.slice(0, at), one.slice(at + 1)];
-      })
-    : Object.entries(given ?? {}).map(([name, value]) => [name, value === null ? undefined : String(value)]);
-  return Object.fromEntries(
-    pairs.flatMap(([name, value]) => {
-      const known = value ?? outside[name];
-      return known === undefined ? [] : [[name, known]];
-    }),
-  );
 }
 
 const CONDITIONS = { service_started: "START", service_healthy: "HEALTHY", service_completed_successfully: "SUCCESS" } as const;

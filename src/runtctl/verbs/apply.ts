@@ -7,6 +7,7 @@ import { tasksOf } from "../tasks.ts";
 import { durationOf, untilReady } from "../until.ts";
 import { verb } from "../verb.ts";
 import { type ApplyOptions, addApplyOptions, applyOptionsOf } from "./apply-options.ts";
+import { withImages } from "./build.ts";
 import { addComposeOptions, fileToApply } from "./compose.ts";
 import { addFileOption, type ComposeFlags, type FileOption, orFindings } from "./file.ts";
 
@@ -15,7 +16,7 @@ interface WaitOptions {
   readonly timeout?: string;
 }
 
-type Options = FileOption & ApplyOptions & ComposeFlags & WaitOptions;
+type Options = FileOption & ApplyOptions & ComposeFlags & WaitOptions & { readonly build?: true };
 
 const WORDS: Readonly<Partial<Record<AppliedChange, string>>> = {
   removed: "is being removed",
@@ -28,6 +29,7 @@ export const apply = verb<Options>({
   description: [
     "Tasks that run already, as the file says, stay as they are. Where only limits of containers are different, they are changed while the containers run. A task that is otherwise different is stopped, and the new one takes its place.",
     "A task that has succeeded and has the same text is not run again. Tasks of the group that are not in the file are named with -, and stay.",
+    "An image that a Compose file builds is built before, if it is not there or --build says so; a task whose image has other contents then is replaced.",
     "It returns when the daemon has recorded the file. With --wait it returns when the tasks run and their checks have succeeded, or have ended successfully; and with 1 as soon as one has failed. SIGINT ends the wait; the daemon goes on.",
   ],
   examples: [
@@ -41,6 +43,7 @@ export const apply = verb<Options>({
     addApplyOptions(command);
     addComposeOptions(command);
     command
+      .option("--build", "for a Compose file: build the images of its services also where they are there")
       .option("--wait", "wait until the tasks are ready, or one has failed")
       .option("--timeout <duration>", "wait for at most this long; default: without a limit");
   },
@@ -49,8 +52,8 @@ export const apply = verb<Options>({
     const limitMs = limitOf(options);
     const file = fileToApply(options, givenGroup);
     if (file === undefined) return EXIT.failed;
-    const { source, origin, ...body } = file;
     file.prepare?.();
+    const { source, origin, builds, ...body } = await withImages(session, file, options.build === true);
     const answer = await orFindings({ source, origin }, () =>
       client.call<{ applied: Applied[]; warnings?: string[] }>("POST", "/v1/apply", { ...body, ...applyOptionsOf(options) }),
     );

@@ -163,6 +163,7 @@ function translated(
     isProject: true,
     origin: compose.origin,
     prepare: () => makeMissing(compose.directories),
+    builds: compose.builds,
   };
 }
 

@@ -1,6 +1,7 @@
 /** The file argument of a verb. */
 import type { Command } from "commander";
 import { type Finding, renderFinding } from "../../engine/index.ts";
+import type { ServiceBuild } from "../../pod/index.ts";
 import { ClientError } from "../client.ts";
 import { fileError, UsageError } from "../errors.ts";
 import { printError, readFile, readInput, realPath } from "../platform/index.ts";
@@ -30,6 +31,8 @@ export interface FileToApply {
   readonly origin?: ((finding: Finding) => Finding) | undefined;
   /** Makes what its tasks need on the host, and says so. @throws UsageError */
   readonly prepare?: (() => void) | undefined;
+  /** Images that its tasks need and that are built, in this order. */
+  readonly builds?: readonly ServiceBuild[];
 }
 
 export interface Manner {

@@ -1,6 +1,7 @@
 import type { Verb } from "../verb.ts";
 import { apply } from "./apply.ts";
 import { attach } from "./attach.ts";
+import { build } from "./build.ts";
 import { completion } from "./completion.ts";
 import { remove } from "./delete.ts";
 import { describe } from "./describe.ts";
@@ -27,6 +28,7 @@ export const VERBS: readonly Verb[] = [
   validate,
   plan,
   apply,
+  build,
   run,
   get,
   describe,

@@ -5,6 +5,7 @@ import { printable, type Style, type StyleName, styleFor } from "../output/style
 import { print, stdout } from "../platform/index.ts";
 import { verb } from "../verb.ts";
 import { type ApplyOptions, addApplyOptions, applyOptionsOf } from "./apply-options.ts";
+import { withKnownImages } from "./build.ts";
 import { addComposeOptions, fileToApply } from "./compose.ts";
 import { addFileOption, type ComposeFlags, type FileOption, orFindings } from "./file.ts";
 
@@ -43,7 +44,7 @@ export const plan = verb<Options>({
   async run({ client, givenGroup }, _, options) {
     const file = fileToApply(options, givenGroup);
     if (file === undefined) return EXIT.failed;
-    const { source, origin, ...body } = file;
+    const { source, origin, builds, ...body } = await withKnownImages(client, file);
     const answer = await orFindings({ source, origin }, () =>
       client.call<{ tasks: TaskDifference[] }>("POST", "/v1/plan", { ...body, ...applyOptionsOf(options) }),
     );

@@ -4,6 +4,7 @@ import { EXIT } from "../errors.ts";
 import { cpuCount, hostname, memoryBytes, print, printError, variable } from "../platform/index.ts";
 import { verb } from "../verb.ts";
 import { addClusterOption, type ClusterOption } from "./apply-options.ts";
+import { imageName } from "./build.ts";
 import { addComposeOptions, fileToApply } from "./compose.ts";
 import { addFileOption, type ComposeFlags, type FileOption, type FileToApply } from "./file.ts";
 
@@ -22,7 +23,7 @@ export const validate = verb<FileOption & ComposeFlags & ClusterOption>({
 });
 
 /** Prints what is wrong. Returns the exit status. */
-function validated({ source, text, isProject, origin = (one) => one }: FileToApply, host: PodHost): number {
+function validated({ source, text, isProject, builds = [], origin = (one) => one }: FileToApply, host: PodHost): number {
   if (isProject && text === "") {
     print(`${source}: no services: no errors`);
     return EXIT.done;
@@ -30,6 +31,8 @@ function validated({ source, text, isProject, origin = (one) => one }: FileToApp
   const { tasks, findings, warnings = [] } = parseFile(text, host);
   for (const finding of findings) printError(renderFinding(origin(finding), source));
   for (const { message, ...finding } of warnings) printError(renderFinding({ ...finding, message: `warning: ${message}` }, source));
+  for (const { service, request } of builds)
+    print(`${source}: ${service}: its image ${imageName(request)} is built from ${request.context}`);
   for (const warning of warningsOf(tasks)) printError(`${source}: warning: ${warning}`);
   if (findings.length === 0) print(`${source}: ${tasks.map(({ name }) => name).join(", ") || "no tasks"}: no errors`);
   return findings.length === 0 ? EXIT.done : EXIT.failed;

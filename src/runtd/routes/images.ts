@@ -1,7 +1,7 @@
 import { type SSEStreamingApi, streamSSE } from "hono/streaming";
 import { z } from "zod";
-import { type ImageCare, type ImageInfo, type ImagePull, type Progress, PULL_POLICIES } from "../../engine/index.ts";
-import { errorOf, type Refusal, refuse } from "../http/errors.ts";
+import { type ImageCare, type ImageInfo, type ImagePull, imageBuild, type Pin, type Progress, PULL_POLICIES } from "../../engine/index.ts";
+import { errorOf, refuse } from "../http/errors.ts";
 import { jsonRoute, textRoute } from "../http/route.ts";
 import { during } from "../http/slots.ts";
 
@@ -74,35 +74,98 @@ export const pullImage = textRoute({
   async respond({ engine, subscribers, caller, context, body }) {
     const place = await subscribers.placeFor(caller);
     if (typeof place === "string") return refuse(context, "too-many", place);
-    return streamSSE(context, (stream) => during(place, () => streamPull(stream, engine.images, body, errorOf)));
+    return streamSSE(context, (stream) => during(place, () => streamPull(stream, engine.images, body)));
   },
 });
 
-/** Reports the progress of a pull to one client. */
+export const buildImage = textRoute({
+  method: "post",
+  path: "/v1/images/build",
+  operation: "buildImage",
+  access: "admin",
+  summary: "Build an image, and keep it in the store",
+  description:
+    "Server-sent events: `line` (BuildLine) for what the builder prints, and at the end `image` (PulledImage) or `error` (Error). The reference of the result names it by its digest. Lines are left out for a client that does not read them. Who closes the connection before ends the build. Builds wait for each other.",
+  body: imageBuild,
+  errors: ["too-many"],
+  answer: { status: 200, description: "It ends with the build", type: "text/event-stream" },
+  async respond({ engine, subscribers, caller, context, body }) {
+    const place = await subscribers.placeFor(caller);
+    if (typeof place === "string") return refuse(context, "too-many", place);
+    return streamSSE(context, (stream) =>
+      during(place, () =>
+        streamed(stream, async (signal) => {
+          const lines = new LineQueue(stream);
+          const pin = await engine.images.build(body, signal, (line) => lines.add(line));
+          await lines.sent();
+          return pin;
+        }),
+      ),
+    );
+  },
+});
 
-/** Runs until the pull has ended. If the client disconnects, the pull is cancelled. A slow client gets fewer progress events. */
-async function streamPull(
-  stream: SSEStreamingApi,
-  images: ImageCare,
-  asked: ImagePull,
-  refusalOf: (error: unknown) => Refusal,
-): Promise<void> {
+/** Runs until the pull has ended. A slow client gets fewer progress events. */
+function streamPull(stream: SSEStreamingApi, images: ImageCare, asked: ImagePull): Promise<void> {
+  let isWriting = false;
+  return streamed(stream, (signal) =>
+    images.pull(asked, signal, (progress: Progress) => {
+      if (isWriting || signal.aborted) return;
+      isWriting = true;
+      void stream.writeSSE({ event: "progress", data: JSON.stringify(progress) }).finally(() => {
+        isWriting = false;
+      });
+    }),
+  );
+}
+
+/** Tells one client how it ends. If the client disconnects, it is cancelled. */
+async function streamed(stream: SSEStreamingApi, action: (signal: AbortSignal) => Promise<Pin>): Promise<void> {
   const controller = new AbortController();
   stream.onAbort(() => controller.abort(new Error("the reader has gone away")));
-  let isWriting = false;
-  const tell = (progress: Progress) => {
-    if (isWriting || controller.signal.aborted) return;
-    isWriting = true;
-    void stream.writeSSE({ event: "progress", data: JSON.stringify(progress) }).finally(() => {
-      isWriting = false;
-    });
-  };
   try {
-    const { reference, digest, via, pullError = null } = await images.pull(asked, controller.signal, tell);
+    const { reference, digest, via, pullError = null } = await action(controller.signal);
     await stream.writeSSE({ event: "image", data: JSON.stringify({ reference, digest, via, error: pullError }) });
   } catch (error) {
     if (controller.signal.aborted) return;
-    const { code, message, details } = refusalOf(error);
+    const { code, message, details } = errorOf(error);
     await stream.writeSSE({ event: "error", data: JSON.stringify({ code, message, ...details }) });
+  }
+}
+
+/** Lines that a client has not taken yet, at most. */
+const MOST_LINES = 10_000;
+
+class LineQueue {
+  readonly #stream: SSEStreamingApi;
+  #lines: string[] = [];
+  #left = 0;
+  #sending: Promise<void> | undefined;
+
+  constructor(stream: SSEStreamingApi) {
+    this.#stream = stream;
+  }
+
+  add(line: string): void {
+    if (this.#lines.length < MOST_LINES) this.#lines.push(line);
+    else this.#left++;
+    this.#sending ??= this.#send().finally(() => {
+      this.#sending = undefined;
+    });
+  }
+
+  async sent(): Promise<void> {
+    while (this.#sending !== undefined) await this.#sending;
+  }
+
+  async #send(): Promise<void> {
+    while (this.#lines.length > 0 && !this.#stream.aborted) {
+      const lines = this.#left === 0 ? this.#lines : [...this.#lines, `(${this.#left} lines are left out)`];
+      this.#lines = [];
+      this.#left = 0;
+      for (const line of lines) await this.#stream.writeSSE({ event: "line", data: JSON.stringify({ line }) });
+    }
+    // Nobody reads them.
+    if (this.#stream.aborted) this.#lines = [];
   }
 }

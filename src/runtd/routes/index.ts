@@ -5,7 +5,7 @@ import { attachToTask } from "./attach.ts";
 import { followEvents } from "./events.ts";
 import { execInTask } from "./exec.ts";
 import { forwardPort } from "./forward.ts";
-import { listImages, pruneImages, pullImage } from "./images.ts";
+import { buildImage, listImages, pruneImages, pullImage } from "./images.ts";
 import { attachInterface, detachInterface, listInterfaces } from "./interfaces.ts";
 import { restartTask, rollbackTask, startTask, stopTask } from "./life.ts";
 import { readLogs } from "./logs.ts";
@@ -39,6 +39,7 @@ const WORKING: readonly Route[] = [
   getUsage,
   listImages,
   pullImage,
+  buildImage,
   pruneImages,
   listVolumes,
   removeVolumes,

@@ -59,8 +59,8 @@ export const IMAGE_MUTANTS: readonly Mutant[] = [
     id: "E43",
     fault: "a pull may take as long as it likes",
     file: `${IMAGES}/waiting.ts`,
-    from: "    ms,\n  );",
-    to: "    ms * 1000,\n  );",
+    from: "controller.abort(late()), ms);",
+    to: "controller.abort(late()), ms * 1000);",
     test: REGISTRIES,
   },
   {

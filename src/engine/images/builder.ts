@@ -1,0 +1,274 @@
+/**
+ * Builds images with buildah, one after the other, and takes the result into the store.
+ *
+ * A Dockerfile and its context are hostile. Commands of RUN are containers of runt with a network namespace and a cgroup of their own. buildah itself runs as root in a pid and a
+ * mount namespace: when it is killed all of its processes end with it, and no mount of it is left. Its layers are below the state directory, and it sees no storage of
+ * other programs (docs/security.md).
+ */
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { mkdtemp, readdir } from "node:fs/promises";
+import { isAbsolute, join, relative } from "node:path";
+import { makeOwnDirectory, readOwnFile } from "../own/index.ts";
+import { asMemoryFile } from "../secrets/index.ts";
+import { type ImageBuild, isRemoteContext } from "../spec/index.ts";
+import { removeScratch } from "../volumes/index.ts";
+import { Buildah } from "./buildah.ts";
+import { type Credentials, withCredentials } from "./credentials.ts";
+import { ImageError } from "./errors.ts";
+import type { Pin } from "./port.ts";
+import { assertInstalled } from "./tool.ts";
+import { Slots, within } from "./waiting.ts";
+
+/** What commands of a build run in, beside its root file system. */
+export interface BuildPlace {
+  /** Makes the network. Returns the file of its namespace. */
+  makeNetwork(): Promise<string>;
+  /** Succeeds if it does not exist. */
+  removeNetwork(): Promise<void>;
+  /** Absolute, below each hierarchy. */
+  readonly cgroup: string;
+  /** With what is in it. Succeeds if it does not exist. */
+  removeCgroup(): Promise<void>;
+}
+
+export interface BuilderOptions {
+  /** Absolute path; the directory is made when it is needed. */
+  readonly directory: string;
+  /** Path of runt, which runs the commands of RUN. */
+  readonly runtime: string;
+  readonly place: BuildPlace;
+  readonly credentials: Credentials;
+  /** Milliseconds for one build; default: an hour. */
+  readonly timeoutMs: number | undefined;
+  /** Whether the file system of `directory` carries overlays. */
+  readonly hasOverlays: () => Promise<boolean>;
+  /** Takes a docker-archive into the store under these names. */
+  readonly take: (archive: string, names: readonly string[], signal: AbortSignal) => Promise<Pin>;
+}
+
+const TIMEOUT_MS = 3_600_000;
+/** In bytes: a Dockerfile. */
+const LARGEST_FILE = 1024 * 1024;
+const HOST_REGISTRIES = "/etc/containers/registries.conf";
+
+export class Builder {
+  readonly #options: BuilderOptions;
+  readonly #slots = new Slots(1);
+  #isBuilding = false;
+
+  constructor(options: BuilderOptions) {
+    this.#options = options;
+  }
+
+  /** @param onLine called with each line that the builder prints. @throws ImageError; the reason of `signal` */
+  async build(asked: ImageBuild, signal: AbortSignal, onLine: (line: string) => void): Promise<Pin> {
+    assertInstalled("buildah");
+    assertInstalled("unshare");
+    assertContext(asked.context);
+    const { timeoutMs = TIMEOUT_MS, directory } = this.#options;
+    return this.#slots.during(signal, async () => {
+      this.#isBuilding = true;
+      makeOwnDirectory(directory, { mode: 0o700 });
+      const late = () => new ImageError("build-failed", `it was not built within ${timeoutMs / 1000} s`);
+      try {
+        await this.#sweep();
+        return await within(timeoutMs, signal, (bound) => this.#build(asked, bound, onLine), late).finally(() => this.#sweep());
+      } catch (error) {
+        if (error instanceof ImageError || signal.aborted) throw error;
+        // Of the network, the cgroup or the disk.
+        throw new ImageError("build-failed", (error as Error).message, { cause: error });
+      } finally {
+        this.#isBuilding = false;
+      }
+    });
+  }
+
+  /** Removes what a build of an earlier daemon has left. */
+  async sweep(): Promise<void> {
+    if (existsSync(this.#options.directory)) await this.#slots.during(new AbortController().signal, () => this.#sweep());
+  }
+
+  async #sweep(): Promise<void> {
+    const { directory, place } = this.#options;
+    const names = await readdir(directory);
+    for (const name of names) if (name.startsWith("run-")) await removeScratch(join(directory, name));
+    await place.removeCgroup();
+    await place.removeNetwork();
+  }
+
+  /** Removes the layers of the builder, if nothing was built for so long. */
+  async dropCache(unusedMs: number): Promise<void> {
+    const found = statSync(this.#storage, { throwIfNoEntry: false });
+    if (this.#isBuilding || found === undefined || Date.now() - found.mtimeMs < unusedMs) return;
+    await this.#slots.during(new AbortController().signal, () => removeScratch(this.#storage));
+  }
+
+  get #storage(): string {
+    return join(this.#options.directory, "storage");
+  }
+
+  async #build(asked: ImageBuild, signal: AbortSignal, onLine: (line: string) => void): Promise<Pin> {
+    const { directory, credentials, take, place } = this.#options;
+    const run = await mkdtemp(join(directory, "run-"));
+    const buildah = new Buildah(run, await this.#environment(run), signal);
+    // Of builds that were killed.
+    await buildah.output(["rm", "--all"]);
+    utimesSync(this.#storage, new Date(), new Date());
+    const network = asked.network === "default" ? `ns:${await place.makeNetwork()}` : asked.network;
+    const ids = Object.keys(asked.secrets);
+    const id = await withCredentials(credentials, undefined, signal, (auth) =>
+      withFiles(
+        ids.map((one) => Buffer.from(asked.secrets[one]!, "base64")),
+        async (files) => {
+          const descriptors = auth === undefined ? files : [...files, auth];
+          const given = (at: number) => `/proc/self/fd/${at + FIRST_DESCRIPTOR}`;
+          const words = [
+            ...this.#words(run, network),
+            ...(auth === undefined ? [] : [`--authfile=${given(files.length)}`]),
+            ...ids.map((one, at) => `--secret=id=${one},src=${given(at)}`),
+            ...wordsOf(asked, dockerfileOf(asked, run)),
+          ];
+          await buildah.run(["build", ...words], descriptors, onLine);
+          return readOwnFile(join(run, "id")).toString().trim();
+        },
+      ),
+    );
+    const archive = join(run, "image.tar");
+    await buildah.output(["push", "--quiet", id, `docker-archive:${archive}`]);
+    return take(archive, [asked.reference, ...asked.tags], signal);
+  }
+
+  #words(run: string, network: string): string[] {
+    const { runtime, place } = this.#options;
+    return [
+      // With health checks, which an OCI configuration has no place for.
+      ...["--layers", "--format=docker", "--isolation=oci", `--runtime=${runtime}`],
+      ...[`--runtime-flag=root=${join(run, "runt")}`, `--runtime-flag=log=${join(run, "runt.log")}`],
+      ...[`--cgroup-parent=${place.cgroup}`, `--network=${network}`, `--iidfile=${join(run, "id")}`],
+    ];
+  }
+
+  /** Of the environment of the daemon only what leads to programs and registries: the rest may be configuration of a user's own storage. */
+  async #environment(run: string): Promise<NodeJS.ProcessEnv> {
+    const driver = (await this.#options.hasOverlays()) ? "overlay" : "vfs";
+    const storage = join(run, "storage.conf");
+    makeOwnDirectory(this.#storage, { mode: 0o700 });
+    const quoted = (path: string) => JSON.stringify(path);
+    writeFileSync(
+      storage,
+      `[storage]\ndriver = "${driver}"\ngraphroot = ${quoted(this.#storage)}\nrunroot = ${quoted(join(run, "storage"))}\n`,
+    );
+    const registries = join(run, "registries.conf");
+    writeFileSync(registries, registriesOf(existsSync(HOST_REGISTRIES) ? readFileSync(HOST_REGISTRIES, "utf8") : ""));
+    const kept = Object.entries(process.env).filter(([name]) => name === "PATH" || /^(?:https?|ftp|no)_proxy$/i.test(name));
+    return {
+      ...Object.fromEntries(kept),
+      ...{ HOME: run, TMPDIR: run, CONTAINERS_STORAGE_CONF: storage, CONTAINERS_REGISTRIES_CONF: registries },
+    };
+  }
+}
+
+/** The first one that a program has beside its standard streams. */
+const FIRST_DESCRIPTOR = 3;
+
+/** As Docker, a name without a registry is docker.io's, unless the host says something else. */
+function registriesOf(host: string): string {
+  const isSaid = (name: string) => new RegExp(`^\\s*${name}\\s*=`, "m").test(host);
+  const lines = [
+    ...(isSaid("unqualified-search-registries") ? [] : ['unqualified-search-registries = ["docker.io"]']),
+    // Nobody can be asked, and nothing is to be written down.
+    ...(isSaid("short-name-mode") ? [] : ['short-name-mode = "disabled"']),
+  ];
+  return `${lines.join("\n")}\n${host}`;
+}
+
+/** Calls `action` with descriptors of files that are in memory only. */
+async function withFiles<T>([first, ...rest]: readonly Buffer[], action: (descriptors: readonly number[]) => Promise<T>): Promise<T> {
+  if (first === undefined) return action([]);
+  return asMemoryFile(first, (descriptor) => withFiles(rest, (others) => action([descriptor, ...others])));
+}
+
+/** What is asked for, as options of buildah-build(1). */
+function wordsOf(asked: ImageBuild, { file, ignored }: Dockerfile): string[] {
+  const each = <T>(all: Readonly<Record<string, T>>, word: (name: string, value: T) => string) =>
+    Object.entries(all).map(([name, value]) => word(name, value));
+  return [
+    `--file=${file}`,
+    ...(ignored === undefined ? [] : [`--ignorefile=${ignored}`]),
+    ...[asked.reference].map((one) => `--tag=${one.slice("docker://".length)}`),
+    ...asked.tags.map((one) => `--tag=${one.slice("docker://".length)}`),
+    ...(asked.target === undefined ? [] : [`--target=${asked.target}`]),
+    ...each(asked.args, (name, value) => `--build-arg=${name}=${value}`),
+    ...each(asked.labels, (name, value) => `--label=${name}=${value}`),
+    ...each(asked.contexts, (name, value) => `--build-context=${name}=${value}`),
+    ...asked.hosts.map(({ name, address }) => `--add-host=${name}:${address}`),
+    ...(asked.shmSize === undefined ? [] : [`--shm-size=${asked.shmSize}`]),
+    ...each(asked.ulimits, (name, { soft, hard }) => `--ulimit=${name}=${soft}:${hard}`),
+    ...each(asked.ssh, (name, path) => (path === "" ? `--ssh=${name}` : `--ssh=${name}=${path}`)),
+    ...(asked.noCache ? ["--no-cache"] : []),
+    `--pull=${asked.pull ? "always" : "false"}`,
+    "--",
+    asked.context,
+  ];
+}
+
+function assertContext(context: string): void {
+  if (isRemoteContext(context)) return;
+  const found = statSync(context, { throwIfNoEntry: false });
+  if (found?.isDirectory() !== true) throw new ImageError("build-failed", `the context ${context} is no directory`);
+}
+
+interface Dockerfile {
+  readonly file: string;
+  /** Patterns of this Dockerfile; undefined: those of the context. */
+  readonly ignored: string | undefined;
+}
+
+/** A copy, so that what was checked is what is built. Of an address the builder finds it itself. */
+function dockerfileOf({ context, dockerfile, inline }: ImageBuild, run: string): Dockerfile {
+  if (inline === undefined && isRemoteContext(context)) return { file: dockerfile, ignored: undefined };
+  const file = join(run, "Dockerfile");
+  const path = isAbsolute(dockerfile) ? dockerfile : join(context, dockerfile);
+  writeFileSync(file, inline ?? textOf(path, context));
+  const own = `${path}.dockerignore`;
+  return { file, ignored: inline === undefined && existsSync(own) ? own : undefined };
+}
+
+/** @throws ImageError: it is none that may be read */
+function textOf(path: string, context: string): Buffer {
+  const refused = (why: string) => new ImageError("build-failed", `${path} ${why}`);
+  let descriptor: number;
+  try {
+    // What is no file could block for ever.
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
+  } catch (error) {
+    throw refused(`cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+  }
+  try {
+    // The file says where its Dockerfile is, and a link of the context does not.
+    const opened = realpathSync(`/proc/self/fd/${descriptor}`);
+    if (isBelow(path, context) && !isBelow(opened, realpathSync(context))) throw refused("leads out of its context");
+    const found = fstatSync(descriptor);
+    if (!found.isFile()) throw refused("is no regular file");
+    if (found.size > LARGEST_FILE) throw refused(`is larger than ${LARGEST_FILE} bytes`);
+    return readFileSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function isBelow(path: string, directory: string): boolean {
+  const way = relative(directory, path);
+  return way !== ".." && !way.startsWith("../");
+}

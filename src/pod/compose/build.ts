@@ -1,0 +1,221 @@
+/** Translates the `build` of a service: what a builder of the engine is asked for. Source: Compose Build specification. */
+import { type ImageBuildInput, isRemoteContext, parseReference } from "../../engine/spec/index.ts";
+import { contentOf } from "./contents.ts";
+import { pairsOf } from "./fields.ts";
+import { hostsOf } from "./networks.ts";
+import { absolute } from "./paths.ts";
+import type { ServicePlace } from "./place.ts";
+import { bytesOf } from "./quantity.ts";
+import type { ComposeInput, ServiceInput } from "./schema.ts";
+
+/** What becomes of an image that is there, or that a registry may have. Source: Compose specification, "pull_policy". */
+export type BuildPolicy = "build" | "always" | "missing" | "never";
+
+/** The image of one service, and how it comes about. */
+export interface ServiceBuild {
+  readonly service: string;
+  readonly policy: BuildPolicy;
+  /** The file names the image, so that a registry may have it. */
+  readonly isNamed: boolean;
+  /** Services whose images it is made from. */
+  readonly after: readonly string[];
+  readonly request: ImageBuildInput;
+}
+
+/** Where Docker looks for names without a registry, and under which name it keeps what it has built. */
+function builtAs(image: string): string {
+  const tag = image.slice(image.lastIndexOf("/") + 1).includes(":") ? image : `${image}:latest`;
+  if (/^(?:[^/]*[.:][^/]*|localhost)\//.test(image)) return `docker://${tag}`;
+  return image.includes("/") ? `docker://docker.io/${tag}` : `docker://docker.io/library/${tag}`;
+}
+
+/** Without `image` it has the name PROJECT-SERVICE. Source: compose, pkg/api/api.go, GetImageNameOrDefault. */
+function builtName(key: string, { image }: ServiceInput, { environment }: Pick<ServicePlace, "environment">): string {
+  return builtAs(image || `${environment["COMPOSE_PROJECT_NAME"] || "project"}-${key}`.toLowerCase());
+}
+
+const SERVICE = "service:";
+const IMAGE = "docker-image://";
+
+/** undefined: it is not built. */
+export function buildOf(key: string, service: ServiceInput, project: ComposeInput, place: ServicePlace): ServiceBuild | undefined {
+  const { build: given, image, pull_policy: policy } = service;
+  if (given === undefined || service["x-runt-rootfs"] !== undefined) return undefined;
+  const at = (...path: readonly (string | number)[]) => ["build", ...path];
+  const refuse = (message: string, ...path: readonly (string | number)[]) => place.refuse(message, at(...path));
+  const reference = builtName(key, service, place);
+  if (parseReference(reference)?.tag === undefined)
+    place.refuse(`${image || `the name ${reference}`} is no name of an image that is built: write NAME or NAME:TAG`, ["image"]);
+  if (given.dockerfile !== undefined && given.dockerfile_inline !== undefined)
+    refuse("takes the place of dockerfile: leave one of both out", "dockerfile_inline");
+  checkPlatforms(service, refuse);
+  tellIgnored(given, place);
+  const { contexts, after } = contextsOf(key, service, project, place);
+  const context = given.context ?? ".";
+  if (isRefused(context)) refuse("is not supported: only directories, and http://, https:// and git:// addresses", "context");
+  return {
+    service: key,
+    policy: policyOf(policy),
+    isNamed: Boolean(image),
+    after,
+    request: {
+      reference,
+      tags: (given.tags ?? []).map((tag, index) => {
+        const name = builtAs(tag);
+        if (parseReference(name)?.tag === undefined) refuse("is no name of an image: write NAME or NAME:TAG", "tags", index);
+        return name;
+      }),
+      context: isRemoteContext(context) ? context : absolute(place.directory, context),
+      ...(given.dockerfile === undefined ? {} : { dockerfile: given.dockerfile }),
+      ...(given.dockerfile_inline === undefined ? {} : { inline: given.dockerfile_inline }),
+      ...(given.target === undefined ? {} : { target: given.target }),
+      args: pairsOf(given.args, place.environment),
+      labels: pairsOf(given.labels, {}),
+      contexts,
+      network: given.network === "bridge" ? "default" : (given.network ?? "default"),
+      hosts: addressesOf(given, place),
+      ...(given.shm_size === undefined ? {} : { shmSize: bytesOf(given.shm_size) }),
+      ulimits: Object.fromEntries(
+        Object.entries(given.ulimits ?? {}).map(([name, one]) => [name, typeof one === "number" ? { soft: one, hard: one } : one]),
+      ),
+      secrets: secretsOf(given.secrets ?? [], project, place),
+      ssh: sshOf(given.ssh, place),
+      noCache: given.no_cache === true || given.no_cache_filter !== undefined,
+      pull: given.pull === true,
+    },
+  };
+}
+
+function policyOf(policy: ServiceInput["pull_policy"]): BuildPolicy {
+  if (policy === undefined || policy === "missing" || policy === "if_not_present") return "missing";
+  // Those of a time are asked each time.
+  return policy === "build" || policy === "never" ? policy : "always";
+}
+
+type Given = NonNullable<ServiceInput["build"]>;
+type Refuse = (message: string, ...path: readonly (string | number)[]) => void;
+
+function addressesOf({ extra_hosts }: Given, place: ServicePlace) {
+  const refuse: ServicePlace["refuse"] = (message, path) => place.refuse(message, ["build", ...path]);
+  const all = hostsOf({ extra_hosts }, { ...place, refuse });
+  if (all.some(({ address }) => address === "host-gateway")) refuse("host-gateway is not supported: write the address", ["extra_hosts"]);
+  return all;
+}
+
+/** What buildah cannot fetch. Source: compose-go, paths/context.go, isRemoteContext. */
+function isRefused(context: string): boolean {
+  return !isRemoteContext(context) && (/^(?:ssh:\/\/|git@)/.test(context) || context.includes("://"));
+}
+
+/** "service:NAME" is the image of that service, which is built before. */
+function contextsOf(key: string, { build: given }: ServiceInput, project: ComposeInput, place: ServicePlace) {
+  const contexts: Record<string, string> = {};
+  const after: string[] = [];
+  for (const [name, value] of Object.entries(pairsOf(given?.additional_contexts, {}))) {
+    const path = ["build", "additional_contexts", ...(Array.isArray(given?.additional_contexts) ? [] : [name])];
+    if (!value.startsWith(SERVICE)) {
+      if (isRefused(value) && !value.startsWith(IMAGE))
+        place.refuse(`is not supported: only directories, ${IMAGE}NAME, ${SERVICE}NAME, and http:// and git:// addresses`, path);
+      contexts[name] = isRemoteContext(value) || value.includes("://") ? value : absolute(place.directory, value);
+      continue;
+    }
+    const other = value.slice(SERVICE.length);
+    const target = Object.hasOwn(project.services, other) ? project.services[other] : undefined;
+    if (target?.build === undefined || other === key) {
+      place.refuse(target === undefined ? `there is no service ${other}` : `the image of ${other} is not built before this one`, path);
+      continue;
+    }
+    after.push(other);
+    contexts[name] = `${IMAGE}${builtName(other, target, place).slice("docker://".length)}`;
+  }
+  return { contexts, after };
+}
+
+/** Names of this machine's architecture. Source: OCI image specification, "platform". */
+const ARCHITECTURES: Readonly<Record<string, readonly string[]>> = {
+  x64: ["amd64", "x86_64", "x86-64"],
+  arm64: ["arm64", "arm64/v8", "aarch64"],
+};
+
+export function isOwnPlatform(platform: string): boolean {
+  const own = ARCHITECTURES[process.arch] ?? [process.arch];
+  return ["linux", ...own, ...own.map((one) => `linux/${one}`)].includes(platform.toLowerCase());
+}
+
+export function ownPlatform(): string {
+  return `linux/${ARCHITECTURES[process.arch]?.[0] ?? process.arch}`;
+}
+
+function checkPlatforms({ build: given, platform }: ServiceInput, refuse: Refuse): void {
+  const { platforms = [] } = given!;
+  for (const [index, one] of platforms.entries())
+    if (!isOwnPlatform(one)) refuse(`only ${ownPlatform()} is supported: it is this machine's`, "platforms", index);
+  if (platform !== undefined && platforms.length > 0 && !platforms.includes(platform))
+    refuse(`has to name ${platform}, which is the platform of the service`, "platforms");
+}
+
+/** What a builder of another kind does. */
+function tellIgnored(given: Given, { warn }: ServicePlace): void {
+  const cache = "has no effect: the builder keeps its layers on this host";
+  if (given.cache_from !== undefined) warn(cache, ["build", "cache_from"]);
+  if (given.cache_to !== undefined) warn(cache, ["build", "cache_to"]);
+  if (given.no_cache_filter !== undefined) warn("holds for all stages: none is taken from the cache", ["build", "no_cache_filter"]);
+  for (const field of ["provenance", "sbom"] as const) {
+    const wanted = given[field] !== undefined && String(given[field]) !== "false";
+    if (wanted) warn("has no effect: nothing is attested of an image that stays on this host", ["build", field]);
+  }
+}
+
+function secretsOf(given: NonNullable<Given["secrets"]>, project: ComposeInput, place: ServicePlace): Record<string, string> {
+  return Object.fromEntries(
+    given.flatMap(({ source, target }, index) => {
+      const content = contentOf("secrets", source, project, place, ["build", "secrets", index]);
+      return content === undefined ? [] : [[target ?? source, content.toString("base64")]];
+    }),
+  );
+}
+
+/** `default` is the agent of whoever applies the file. */
+function sshOf(given: Given["ssh"], { environment, directory }: ServicePlace): Record<string, string> {
+  const all = Array.isArray(given)
+    ? given
+    : Object.entries(given ?? {}).map(([name, value]) => (value === null ? name : `${name}=${value}`));
+  return Object.fromEntries(
+    all.map((one) => {
+      const [name = "", path] = one.split("=");
+      return [name, path === undefined || path === "" ? (environment["SSH_AUTH_SOCK"] ?? "") : absolute(directory, path)];
+    }),
+  );
+}
+
+/** Images that services name and another one builds are that one's: Docker, too, has them in one store. undefined: it is not built. */
+export function builtNames(
+  { services }: ComposeInput,
+  active: readonly string[],
+  place: Pick<ServicePlace, "environment">,
+): (key: string) => string | undefined {
+  const isBuilt = (key: string) => services[key]!.build !== undefined && services[key]!["x-runt-rootfs"] === undefined;
+  const names = new Set(active.filter(isBuilt).map((key) => builtName(key, services[key]!, place)));
+  return (key) => {
+    const { image, pull_policy: policy } = services[key]!;
+    const name = isBuilt(key) ? builtName(key, services[key]!, place) : image === undefined ? "" : builtAs(image);
+    const isOurs = isBuilt(key) || (policy !== "always" && names.has(name));
+    // Otherwise its name is told of.
+    return isOurs && parseReference(name) !== undefined ? name : undefined;
+  };
+}
+
+/** What depends on others comes behind them. A circle is left as it is written. */
+export function inOrder(builds: readonly ServiceBuild[]): readonly ServiceBuild[] {
+  const placed: ServiceBuild[] = [];
+  const add = (one: ServiceBuild, behind: readonly ServiceBuild[]) => {
+    if (placed.includes(one) || behind.includes(one)) return;
+    for (const name of one.after) {
+      const other = builds.find(({ service }) => service === name);
+      if (other !== undefined) add(other, [...behind, one]);
+    }
+    placed.push(one);
+  };
+  for (const one of builds) add(one, []);
+  return placed;
+}
