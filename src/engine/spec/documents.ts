@@ -30,12 +30,18 @@ export interface ReadOptions {
   readonly merge?: boolean;
   /** Tags that values may have, which are told of beside the value (`tagged`). */
   readonly tags?: readonly string[];
+  /** Whether keys that are numbers or truths without quotes are errors. */
+  readonly textKeys?: boolean;
 }
 
 type Document = Parsed["documents"][number];
 
 /** Uses only `text`. A file that is too large or empty gives one document with that finding. @param what describes the expected content */
-export function readDocuments(text: string, what: string, { merge = false, tags = [] }: ReadOptions = {}): readonly ReadDocument[] {
+export function readDocuments(
+  text: string,
+  what: string,
+  { merge = false, tags = [], textKeys = false }: ReadOptions = {},
+): readonly ReadDocument[] {
   if (Buffer.byteLength(text) > LARGEST_FILE) return refused(`the file is larger than ${LARGEST_FILE} bytes`);
   try {
     const { documents, lines } = parsed(text, merge);
@@ -43,7 +49,7 @@ export function readDocuments(text: string, what: string, { merge = false, tags 
     const extents = new Extents();
     return present.length === 0
       ? refused(`the file has no ${what} in it`)
-      : present.map((one, index) => read(one, { index, lines, extents, tags }));
+      : present.map((one, index) => read(one, { index, lines, extents, tags, textKeys }));
   } catch (error) {
     if (error instanceof TooMuch) return refused(error.message);
     throw error;
@@ -60,9 +66,10 @@ interface Reading {
   readonly lines: LineCounter;
   readonly extents: Extents;
   readonly tags: readonly string[];
+  readonly textKeys: boolean;
 }
 
-function read(document: Document, { index, lines, extents, tags }: Reading): ReadDocument {
+function read(document: Document, { index, lines, extents, tags, textKeys }: Reading): ReadDocument {
   const place = (problem: Problem) => placed(problem, document, index, lines);
   const syntax = (message: string, { line, column }: Position): Finding => ({
     code: "syntax",
@@ -80,7 +87,7 @@ function read(document: Document, { index, lines, extents, tags }: Reading): Rea
     message,
     offset: pos[0],
   }));
-  const wrong = bad.length >= MOST_FINDINGS ? bad : [...bad, ...wrongKeys(document)].slice(0, MOST_FINDINGS);
+  const wrong = bad.length >= MOST_FINDINGS ? bad : [...bad, ...wrongKeys(document, textKeys)].slice(0, MOST_FINDINGS);
   if (wrong.length > 0)
     return { value: undefined, findings: wrong.map(({ message, offset }) => syntax(message, at(lines, offset))), tagged: [], place };
   try {
@@ -114,7 +121,7 @@ function taggedIn(document: Document, tags: readonly string[]): Tagged[] {
 }
 
 /** Duplicate keys are detected here, because the library compares each key with every other one. A key that is a map or a list is none of any file. */
-function wrongKeys(document: Document): { message: string; offset: number }[] {
+function wrongKeys(document: Document, textKeys: boolean): { message: string; offset: number }[] {
   const found: { message: string; offset: number }[] = [];
   visit(document, {
     Map(_, map) {
@@ -122,6 +129,9 @@ function wrongKeys(document: Document): { message: string; offset: number }[] {
       const isWrong = (key: unknown) => !isScalar(key) && key !== null;
       for (const [index, { key }] of map.items.entries())
         if (isWrong(key)) found.push({ message: "a key is a text", offset: offsetAt(index) });
+        // The key "<<" is a symbol.
+        else if (textKeys && isScalar(key) && !["string", "symbol"].includes(typeof key.value))
+          found.push({ message: `a key is a text: write ${JSON.stringify(String(key.value))} in quotes`, offset: offsetAt(index) });
       const keys = map.items.flatMap(({ key }, index) =>
         isWrong(key) ? [] : [{ index, text: isScalar(key) ? String(key.value) : "null" }],
       );

@@ -224,3 +224,43 @@ test.each([
   const text = `services:\n  ${service.replace("{ ", "{ x-runt-rootfs: /r, command: x, ")}\n${networks}\n`;
   expect(told(text)).toEqual([expect.stringContaining(message)]);
 });
+
+/** Docker, "docker volume create", options of the driver local. */
+test("a volume that is bound to a directory of the host is that, and one in memory is of one container", () => {
+  const text = (options: string, fields = "") =>
+    `${one(`    volumes: ['d:/d']\n${fields}`)}volumes: { d: { driver: local, driver_opts: ${options} } }\n`;
+  expect(only(text("{ type: none, o: bind, device: ./data }"))).toMatchObject({
+    volumes: [],
+    containers: [{ mounts: [{ source: "/srv/app/data", target: "/d", readOnly: false }] }],
+  });
+  expect(only(text("{ o: 'bind,ro', device: /data }")).containers[0]!.mounts).toMatchObject([{ source: "/data", readOnly: true }]);
+  expect(only(text("{ type: tmpfs, device: tmpfs, o: size=2m }")).volumes).toEqual([
+    { name: "d", medium: "memory", size: 2 * 1024 * 1024 },
+  ]);
+  expect(only(text("{}")).volumes).toEqual([{ name: "d", kept: "d" }]);
+  expect(told(text("{ type: tmpfs, device: tmpfs }", "    scale: 2\n"))).toEqual([
+    expect.stringContaining("what is in memory is of one container"),
+  ]);
+  expect(told(text("{ type: nfs, o: addr=192.0.2.5, device: ':/x' }"))).toEqual([
+    "f:6:32: /volumes/d/driver_opts: only directories of the host (o: bind) and tmpfs are supported: mount it on the host, and name it as device",
+  ]);
+  expect(told(text("{ type: none, o: bind }"))).toEqual([expect.stringContaining("driver_opts: needs the device")]);
+  expect(told(text("{ o: 'bind,uid=5', device: /x }"))).toEqual([expect.stringContaining("o: only bind and ro are supported, not uid=5")]);
+  expect(told(text("{ size: 5 }"))).toEqual([expect.stringContaining("size: only type, o and device are supported")]);
+});
+
+test.each([
+  ["    volumes: [{ type: bind, target: /d }]\n", "/services/web/volumes/0: names no source"],
+  ["    develop: { watch: [{ path: ./src }] }\n", "/services/web/develop/watch/0/action: "],
+  ["    environment: { 1: a }\n", 'a key is a text: write "1" in quotes'],
+  ["  5: { x-runt-rootfs: /r, command: x }\n", 'a key is a text: write "5" in quotes'],
+])("%j, which Compose refuses, is refused", (fields, message) => {
+  expect(told(one(fields))).toEqual([expect.stringContaining(message)]);
+});
+
+test("deploy.restart_policy takes the words of restart, too", () => {
+  const of = (condition: string) => only(one(`    deploy: { restart_policy: { condition: ${condition} } }\n`));
+  expect(of("unless-stopped")).toMatchObject({ start: "always", containers: [{ restart: { ignoredExitCodes: [] } }] });
+  expect(of("always")).toMatchObject({ start: "always" });
+  expect(of('"no"').containers[0]).not.toHaveProperty("restart");
+});

@@ -33,7 +33,7 @@ export class Loading {
   load(files: readonly ComposeText[], options: ComposeOptions, chain: readonly string[] = []): unknown {
     let all: unknown;
     for (const { text, file } of files) {
-      for (const document of readDocuments(text, "service", { merge: true, tags: ["!reset", "!override"] })) {
+      for (const document of readDocuments(text, "service", { merge: true, tags: ["!reset", "!override"], textKeys: true })) {
         if (document.findings.length > 0) {
           this.syntax.push(...document.findings.map((one) => inFile(one, file)));
           continue;

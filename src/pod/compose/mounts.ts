@@ -41,7 +41,13 @@ export function mountsOf(
     if (!/^[./~]/.test(source)) {
       const volume = project.volumes?.[source];
       const name = engineName(source);
+      const local = volume?.driver_opts;
+      if (local !== undefined && "device" in local)
+        return [{ source: absolute(directory, local.device), target, readOnly: readOnly || local.readOnly }];
+      if (local !== undefined && isOfSeveral(source, project, place)) refuse("what is in memory is of one container", path);
       if (volume === undefined) refuse(`the file has no volume ${source}`, path);
+      else if (local !== undefined)
+        volumes.push({ name, medium: "memory", ...(local.size === undefined ? {} : { size: bytesOf(local.size) }) });
       else if (!volumes.some((other) => other.name === name)) volumes.push({ name, kept: engineName(volume?.name ?? source) });
       return [{ volume: name, target, readOnly, ...(noCopy ? { noCopy } : {}) }];
     }
@@ -62,6 +68,14 @@ export function mountsOf(
     mounts.push({ volume: name, target, ...mount });
   }
   return { volumes, mounts };
+}
+
+/** Whether several containers have a volume. */
+function isOfSeveral(volume: string, project: ComposeInput, { isActive, containersOf }: ServicePlace): boolean {
+  const users = Object.entries(project.services).filter(
+    ([key, { volumes = [] }]) => isActive(key) && volumes.some((one) => longForm(one).source === volume),
+  );
+  return users.flatMap(([key]) => containersOf(key)).length > 1;
 }
 
 /** What holds for a directory in memory, whether it is said or not. */
@@ -109,8 +123,15 @@ function longForm(one: NonNullable<ServiceInput["volumes"]>[number]): LongForm {
     const size = tmpfs?.size === undefined ? {} : { size: bytesOf(tmpfs.size) };
     const memory = type === "tmpfs" ? { memory: size } : {};
     // Of a bind mount a name without a slash is a path, too.
-    const path = type === "bind" && source !== undefined && !/^[./~]/.test(source) ? `./${source}` : source;
-    return { source: path, target, readOnly, noCopy: volume?.nocopy === true, isMade: bind?.create_host_path ?? false, ...memory };
+    const path = type === "bind" && source !== "" && !/^[./~]/.test(source ?? ".") ? `./${source}` : source;
+    return {
+      source: type === "bind" ? (path ?? "") : path,
+      target,
+      readOnly,
+      noCopy: volume?.nocopy === true,
+      isMade: bind?.create_host_path ?? false,
+      ...memory,
+    };
   }
   const [first = "", second, options = ""] = one.split(":");
   if (second === undefined) return { source: undefined, target: first, readOnly: false, noCopy: false, isMade: false };

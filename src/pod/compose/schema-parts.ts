@@ -82,6 +82,31 @@ export const mount = z.union([
   }),
 ]);
 
+/** Options of mount(8) that say what holds anyway. */
+const HOLDS = ["bind", "rbind", "rw", "defaults"];
+
+/** Source: Docker, "docker volume create", options of the driver local. */
+export const localOptions = z.record(z.string(), z.union([z.string(), z.int()])).transform((given, { addIssue }) => {
+  const { type = "none", o = "", device, ...others } = Object.fromEntries(Object.entries(given).map(([name, one]) => [name, String(one)]));
+  const words = o.split(",").filter(Boolean);
+  const isBind = words.includes("bind") || words.includes("rbind");
+  const size = words.findLast((one) => /^size=\d+[bkmg]?$/i.test(one));
+  const open = isBind ? words.filter((one) => !HOLDS.includes(one) && one !== "ro") : words.filter((one) => one !== "rw" && one !== size);
+  const refuse = (message: string, path: string[] = []) => {
+    addIssue({ code: "custom", message, path });
+    return z.NEVER;
+  };
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) return refuse("only type, o and device are supported", [unknown]);
+  if (Object.keys(given).length === 0) return undefined;
+  if (!isBind && type !== "tmpfs")
+    return refuse("only directories of the host (o: bind) and tmpfs are supported: mount it on the host, and name it as device");
+  if (isBind && device === undefined) return refuse("needs the device: a directory of the host");
+  if (open.length > 0) return refuse(`${isBind ? "only bind and ro are" : "only size is"} supported, not ${open.join(" and ")}`, ["o"]);
+  if (isBind) return { device: device!, readOnly: words.includes("ro") };
+  return { size: size?.slice("size=".length).toLowerCase() };
+});
+
 export const port = z.union([
   z.string(),
   z.int(),
@@ -118,7 +143,7 @@ export const deploy = z.strictObject({
     .optional(),
   restart_policy: z
     .strictObject({
-      condition: z.enum(["none", "on-failure", "any"]).optional(),
+      condition: z.enum(["none", "no", "on-failure", "any", "always", "unless-stopped"]).optional(),
       delay: duration.optional(),
       max_attempts: count(0).optional(),
       window: told,
@@ -150,6 +175,24 @@ export const logging = z.strictObject({
 
 const limit = count(-1);
 export const ulimits = z.record(z.string(), z.union([limit, z.strictObject({ soft: limit, hard: limit })]));
+
+const list = z.union([z.string(), z.array(z.string())]).optional();
+/** It has no effect, but Compose takes it only with these fields. */
+export const develop = z.strictObject({
+  watch: z
+    .array(
+      z.strictObject({
+        path: z.string(),
+        action: z.enum(["rebuild", "sync", "restart", "sync+restart", "sync+exec"]),
+        ignore: list,
+        include: list,
+        target: z.string().optional(),
+        initial_sync: flag.optional(),
+        exec: z.unknown().optional(),
+      }),
+    )
+    .optional(),
+});
 
 export const hook = z.strictObject({
   command: z.union([z.string(), z.array(text).min(1)]),

@@ -10,11 +10,13 @@ import {
   cpus,
   dependency,
   deploy,
+  develop,
   duration,
   extraHosts,
   file,
   healthcheck,
   hook,
+  localOptions,
   logging,
   mount,
   pairs,
@@ -74,7 +76,7 @@ const network = z
 const volume = z
   .strictObject({
     driver: z.enum(["local", "default"], { error: "only local is supported: a volume is a directory of this host" }).optional(),
-    driver_opts: driverOptions,
+    driver_opts: localOptions.optional(),
     external: flag
       .pipe(
         z.literal(false, {
@@ -208,7 +210,7 @@ export const service = z.strictObject({
   label_file: strings,
   annotations: pairs,
   attach: told,
-  develop: told,
+  develop: develop.optional(),
   logging: logging.optional(),
   deploy: deploy.optional(),
   scale: count(0).optional(),

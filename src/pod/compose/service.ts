@@ -81,7 +81,9 @@ export function taskOf(service: ServiceInput, project: ComposeInput, { task, con
     ...(service.sysctls === undefined ? {} : { sysctls: pairsOf(service.sysctls, {}) }),
     ...(service.runtime === undefined ? {} : { runtime: service.runtime }),
     ...(service.deploy?.update_config?.order === "start-first" ? { replace: "startFirst" as const } : {}),
-    start: service.restart === "always" || service.restart === "unless-stopped" ? "always" : "once",
+    start: [service.restart, service.deploy?.restart_policy?.condition].some((one) => one === "always" || one === "unless-stopped")
+      ? "always"
+      : "once",
   };
 }
 
@@ -192,8 +194,8 @@ function restartOf({ restart: policy, deploy }: ServiceInput): Container["restar
   };
   const limit = (count: number | undefined) => (count === undefined || count === 0 ? {} : { maximumCount: count });
   if (deploy?.restart_policy !== undefined) {
-    if (condition === "none") return undefined;
-    return { backoff, ...(condition === "any" ? {} : { ignoredExitCodes: [0] }), ...limit(most) };
+    if (condition === "none" || condition === "no") return undefined;
+    return { backoff, ...(condition === "on-failure" ? { ignoredExitCodes: [0] } : {}), ...limit(most) };
   }
   if (policy === undefined || policy === "no") return undefined;
   if (!policy.startsWith("on-failure")) return { backoff };
