@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { type Engine, machinesOf, type ParsedFile, warningsOf } from "../engine/index.ts";
 import { type PodHost, type PodSize, parseFile, parseSizes } from "../pod/index.ts";
+import { hostAddresses } from "./host-facts.ts";
 
 /** In the thread of the caller, for `--once`. The daemon has `Files`. */
 export function readFile(text: string, engine: Engine): ParsedFile {
@@ -20,6 +21,7 @@ export function hostOf({ node: { ledger }, support }: Engine): PodHost {
     name: hostname().toLowerCase(),
     cpus: ledger.cpus.capacity,
     memoryBytes: ledger.memoryBytes.capacity,
+    address: hostAddresses()[0],
     images: process.env["RUNT_IMAGES"] || undefined,
     seccompProfiles: process.env["RUNT_SECCOMP_PROFILES"] || undefined,
     runtimes: Object.keys(support.runtimes),

@@ -247,7 +247,9 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("addresses of pods (needs r
   test("P31 the address of a pod is that of its interface", async () => {
     await host.daemon();
     const ports = [{ containerPort: 80, hostPort: 18_090 }];
-    const text = podText(scene.rootfs(), "web", "", { containers: [{ name: "main", command: ["/bin/sh", "-c", SLEEP], ports }] });
+    const env = [{ name: "POD_IP", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } }];
+    const command = ["/bin/sh", "-c", `echo $0 $POD_IP; ${SLEEP}`, "at-$(POD_IP)"];
+    const text = podText(scene.rootfs(), "web", "", { containers: [{ name: "main", command, ports, env }] });
     expect((await scene.ctl("apply", "-f", scene.file("pod.yaml", text))).status).toBe(0);
     const get = async () => JSON.parse((await scene.ctl("get", "web", "-o", "json")).stdout);
     await until(async () => (await get()).status.phase === "Running");
@@ -256,6 +258,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("addresses of pods (needs r
     const seen = execFileSync("nsenter", [`--net=/proc/${pid}/ns/net`, "ip", "-o", "-4", "addr", "show", "eth0"], { encoding: "utf8" });
     expect(seen).toContain(` ${podIP}/`);
     expect(podIPs[0]).toEqual({ ip: podIP });
+    await until(async () => (await scene.ctl("logs", "web")).stdout === `at-${podIP} ${podIP}\n`);
     expect((await scene.ctl("delete", "web")).status).toBe(0);
     await until(async () => (await host.left()).length === 0);
   });

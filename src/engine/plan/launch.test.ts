@@ -31,3 +31,14 @@ test("limits of processes, of /dev/shm and of CPUs reach the runtime", () => {
     mounts: [{ destination: "/dev/shm", type: "tmpfs", options: expect.arrayContaining(["size=1048576", "nosuid", "nodev", "noexec"]) }],
   });
 });
+
+test("a reference to the address of the task is replaced in command, arguments and variables, and no other one is", () => {
+  const fields = `command: "$(IP)", args: ["-b", "$(IP):80 $(OTHER)"], env: { URL: "http://$(IP)/", OTHER: o }, addressEnv: [IP]`;
+  const task = parseTasks(`{ name: t, network: { mode: bridge }, containers: [{ name: c, rootfs: /r, ${fields} }] }`).tasks[0]!;
+  const places = { cgroupParent: "/t", log: "/log", annotations: {}, architecture: "x64", engineEnv: { IP: "10.0.0.1", OTHER: "e" } };
+  expect(launchOf(task, task.containers[0]!, places)).toMatchObject({
+    cmd: "10.0.0.1",
+    args: ["-b", "10.0.0.1:80 $(OTHER)"],
+    env: { IP: "10.0.0.1", URL: "http://10.0.0.1/", OTHER: "o" },
+  });
+});

@@ -155,7 +155,24 @@ function stdinOf(container: ContainerSpec): { readonly stdin?: "open" | "pipe" }
   return takesInput(container) ? { stdin: inputEnds(container) ? "pipe" : "open" } : {};
 }
 
-function processOf(given: ContainerSpec, { image, env: ofFiles, secretEnv, engineEnv }: Placement): ImageProcess {
+/** With the address of the task where its command, arguments and variables have a reference to it. */
+function addressed(
+  { addressEnv = [], command, args, env, ...container }: ContainerSpec,
+  known: Placement["engineEnv"] = {},
+): ContainerSpec {
+  const filled = (text: string) => text.replace(REFERENCE, (all, name: string) => (addressEnv.includes(name) ? (known[name] ?? all) : all));
+  return {
+    ...container,
+    ...(command === undefined ? {} : { command: filled(command) }),
+    args: args.map(filled),
+    env: Object.fromEntries(Object.entries(env).map(([name, value]) => [name, filled(value)])),
+  };
+}
+
+const REFERENCE = /\$\(([^()\s]+)\)/g;
+
+function processOf(written: ContainerSpec, { image, env: ofFiles, secretEnv, engineEnv }: Placement): ImageProcess {
+  const given = addressed(written, engineEnv);
   const container = { ...given, env: { ...engineEnv, ...ofFiles, ...given.env, ...secretEnv } };
   if (image === undefined) {
     const { command, args, env, cwd = "/", user = "0" } = container;

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { CONFIG, first, one, only, pod, SECRET, told } from "../../../test/support/engine/pod-file.ts";
+import { parseFile } from "../index.ts";
 
 test("P4 command and args with variables, working directory, and the environment in its order", () => {
   const container = first(
@@ -250,4 +251,18 @@ test("P4 a limit that is to be changed by a restart is part of the container, an
       .annotations;
   expect(resized("NotRequired", "1Gi")).toEqual(resized("NotRequired", "2Gi"));
   expect(resized("RestartContainer", "1Gi")).not.toEqual(resized("RestartContainer", "2Gi"));
+});
+
+test("P4 the address of the pod is a variable that the engine knows, so that there is a network; that of the host is known", () => {
+  const ref = (name: string, path: string) => `    - { name: ${name}, valueFrom: { fieldRef: { fieldPath: ${path} } } }\n`;
+  const env = `    env:\n${ref("POD_IP", "status.podIP")}${ref("HOST_IP", "status.hostIP")}    args: ["-b", "$(POD_IP):80"]\n`;
+  const given = (further: string) => parseFile(one(env, further), { name: "n", cpus: 1, memoryBytes: 1, address: "192.0.2.1" });
+  const [task] = given("").tasks;
+  expect(task).toMatchObject({ network: { mode: "bridge" } });
+  expect(task!.containers[0]).toMatchObject({ addressEnv: ["POD_IP"], env: { HOST_IP: "192.0.2.1" }, args: ["-b", "$(POD_IP):80"] });
+  const escaped = parseFile(one(env.replace("$(POD_IP):80", () => "$$(POD_IP)")), { name: "n", cpus: 1, memoryBytes: 1 });
+  expect(escaped.findings.map(({ pointer }) => pointer)).toEqual(["/spec/containers/0/env"]);
+  const [ofHost] = given("  hostNetwork: true\n").tasks;
+  expect(ofHost!.containers[0]).toMatchObject({ env: { POD_IP: "192.0.2.1", HOST_IP: "192.0.2.1" }, args: ["-b", "192.0.2.1:80"] });
+  expect(ofHost!.containers[0]).not.toHaveProperty("addressEnv");
 });

@@ -6,6 +6,7 @@ import { type ContainerResources, resourcesOf, sharesOf } from "../resources.ts"
 import type { ContainerInput } from "../schema/container.ts";
 import type { ContainerSecurity } from "../schema/security.ts";
 import { uidOf } from "../uid.ts";
+import { addressVariables } from "./downward.ts";
 import { endMessageOf } from "./end-message.ts";
 import { environmentOf } from "./env.ts";
 import { checksOf } from "./probes.ts";
@@ -30,12 +31,18 @@ export function containerOf(at: Translation, container: ContainerInput, role: Ro
   const { hostNetwork, hostname, terminationGracePeriodSeconds: grace } = at.pod.spec;
   const { metadata } = at.pod;
   const env = environmentOf(at, container, path);
+  const addresses = addressVariables(at.pod, container);
+  const texts = JSON.stringify([container.command, container.args, container.env]);
+  // The engine replaces references to the address, and would take this one for another.
+  for (const name of addresses.filter((one) => texts.includes(`$$(${one})`)))
+    at.refuse(`$$(${name}) is not supported beside the variable ${name}, which has the address of the pod`, [...path, "env"]);
   const restart = restartOf(at, container, role);
   const mounts = mountsOf(at, container, env, path);
   return {
     name: container.name,
     ...programOf(at, container, env, path),
     env,
+    ...(addresses.length === 0 ? {} : { addressEnv: addresses }),
     ...(container.workingDir === undefined ? {} : { cwd: container.workingDir }),
     ...rightsOf(at, container, path),
     ...limitsOf(at, container, role),

@@ -22,6 +22,18 @@ export function fieldValue(at: Translation, { fieldPath }: FieldRef, path: Path,
       return at.namespace;
     case "metadata.uid":
       return uidOf(metadata);
+    case "status.podIP":
+    case "status.podIPs":
+      if (place === "file" || at.host.cluster?.network === "none") break;
+      // Otherwise it is known when the pod runs (addressVariables).
+      return at.pod.spec.hostNetwork ? at.host.address : undefined;
+    case "status.hostIP":
+    case "status.hostIPs":
+      if (place === "env") return at.host.address;
+      break;
+    case "spec.serviceAccountName":
+      if (place === "env") return "default";
+      break;
     case "spec.nodeName":
       if (place === "env") return at.host.name;
       break;
@@ -32,6 +44,12 @@ export function fieldValue(at: Translation, { fieldPath }: FieldRef, path: Path,
   }
   at.refuse(`the field ${fieldPath} is not known to a container here`, [...path, "fieldPath"], "unknown-reference");
   return undefined;
+}
+
+/** Names of the variables of a container that have the address of its pod, which is known when its network is there. */
+export function addressVariables({ spec }: Translation["pod"], { env }: ContainerInput): string[] {
+  if (spec.hostNetwork) return [];
+  return env.flatMap(({ name, valueFrom }) => (/^status\.podIPs?$/.test(valueFrom?.fieldRef?.fieldPath ?? "") ? [name] : []));
 }
 
 function linesOf(map: Readonly<Record<string, string>>): string {

@@ -14,6 +14,7 @@ import type { ContainerInput } from "../schema/container.ts";
 import type { PodInput } from "../schema/pod.ts";
 import { uidOf } from "../uid.ts";
 import { containerOf, ROOTFS } from "./container.ts";
+import { addressVariables } from "./downward.ts";
 import { type Member, membersOf } from "./members.ts";
 import { originOf } from "./origin.ts";
 import type { Membership } from "./services.ts";
@@ -65,12 +66,12 @@ function taskOf(at: Translation, members: readonly Member[], document: unknown):
       // A network that the engine makes is always one network for the whole task.
       network: spec.hostNetwork
         ? "host"
-        : isBridged || isOneMachine || published.length > 0 || membership !== undefined
+        : isBridged || isOneMachine || published.length > 0 || membership !== undefined || asksAddress(members, at)
           ? "private"
           : "shared",
       uts: spec.hostNetwork ? "host" : "private",
     },
-    ...networkOf(at, isBridged, published, membership),
+    ...networkOf(at, isBridged || asksAddress(members, at), published, membership),
     ...(cluster === undefined ? {} : { hostPaths: [...cluster.hostPaths] }),
     volumes: volumesOf(at),
     ...sysctlsOf(at),
@@ -99,7 +100,12 @@ function isAlone({ pod: { spec }, host: { machines = [] } }: Translation, member
   return spec.runtimeClassName !== undefined && machines.includes(spec.runtimeClassName) && members.length === 1 && !isShared;
 }
 
-/** A pod has a network of the engine if it has a port of the host, services of the file are in its namespace, or it comes from a cluster that is connected by a bridge. */
+/** Whether a container has the address of the pod as a variable, so that there has to be one. */
+function asksAddress(members: readonly Member[], { pod }: Translation): boolean {
+  return members.some(({ container }) => addressVariables(pod, container).length > 0);
+}
+
+/** A pod has a network of the engine if it has a port of the host, asks for its address, services of the file are in its namespace, or it comes from a cluster that is connected by a bridge. */
 function networkOf(
   at: Translation,
   isBridged: boolean,

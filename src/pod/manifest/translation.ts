@@ -14,6 +14,8 @@ export interface PodHost {
   readonly name: string;
   readonly cpus: number;
   readonly memoryBytes: number;
+  /** Its first address; absent: it has none, or the file is only looked at. */
+  readonly address?: string | undefined;
   /** Prefix for image names without a registry, such as "oci:/srv/images". */
   readonly images?: string | undefined;
   /** Set for pods of a cluster: their tasks are named by uid, and they may only do what these rules allow. */

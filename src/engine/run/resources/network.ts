@@ -57,8 +57,11 @@ export class OwnNetwork implements TaskResource {
     return isHolder && isMaking ? this.#options.networks.joinable(id) : undefined;
   }
 
-  contribute({ id, spec }: TaskRecord): Contribution {
-    return hasOwnNetwork(spec) ? { network: this.#options.networks.placement(id) } : {};
+  contribute({ id, spec, network }: TaskRecord, { container }: Incarnation): Contribution {
+    if (!hasOwnNetwork(spec)) return {};
+    const address = network?.addresses[0]?.replace(/\/\d+$/, "");
+    const names = address === undefined ? [] : (specOf({ spec }, container)?.addressEnv ?? []);
+    return { network: this.#options.networks.placement(id), engineEnv: Object.fromEntries(names.map((name) => [name, address!])) };
   }
 
   async forget(task: string, record: TaskRecord | undefined): Promise<void> {

@@ -2,6 +2,7 @@
 
 import { CAPABILITIES, signalNumber } from "../../../shared/linux/index.ts";
 import type { Problem } from "../finding.ts";
+import { hasOwnNetwork } from "../namespaces.ts";
 import type { ContainerSpec } from "../schema/container.ts";
 import type { TaskSpec, VolumeSpec } from "../schema/task.ts";
 
@@ -22,6 +23,7 @@ const SET_BY_BUNDLE = {
   seccomp: undefined,
   groups: undefined,
   strictGroups: undefined,
+  addressEnv: undefined,
 } as const satisfies Partial<Record<keyof ContainerSpec, unknown>>;
 
 /** In bytes: the file system itself needs some of the space. */
@@ -42,6 +44,7 @@ export function checkCombinations(spec: TaskSpec): Problem[] {
       ...capabilities(container),
       ...privileged(container),
       ...hostname(container, namespaces.uts),
+      ...addresses(container, spec),
     ].map((problem) => ({
       ...problem,
       path: ["containers", index, ...problem.path],
@@ -75,6 +78,16 @@ function source(container: ContainerSpec): Problem[] {
   return Object.entries(SET_BY_BUNDLE)
     .filter(([field, absent]) => JSON.stringify(container[field as keyof ContainerSpec]) !== JSON.stringify(absent))
     .map(([field]) => wrong(`the bundle's config.json says ${field}: it cannot be given here`, field));
+}
+
+function addresses({ addressEnv = [], env }: ContainerSpec, spec: TaskSpec): Problem[] {
+  const wrong = (message: string, ...path: (string | number)[]): Problem => ({
+    code: "combination",
+    message,
+    path: ["addressEnv", ...path],
+  });
+  if (addressEnv.length > 0 && !hasOwnNetwork(spec)) return [wrong("the engine makes no network for the task: it has no address")];
+  return addressEnv.flatMap((name, at) => (Object.hasOwn(env, name) ? [wrong(`something else is the variable ${name}, too`, at)] : []));
 }
 
 function mounts(container: ContainerSpec, volumes: readonly VolumeSpec[]): Problem[] {

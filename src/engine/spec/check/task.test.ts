@@ -33,3 +33,16 @@ test("without users of its own nothing is unmasked, and false is no value", () =
   expect(told({}, { unmasked: true })).toEqual([]);
   expect(told({ privateUsers: false })).toHaveLength(1);
 });
+
+test("the address of a task is a variable where the engine makes a network, and room on the disk is measured with an image only", () => {
+  const network = { network: { mode: "bridge" } };
+  expect(told(network, { addressEnv: ["IP"] })).toEqual([]);
+  expect(told({}, { addressEnv: ["IP"] })).toEqual([
+    "/containers/0/addressEnv: the engine makes no network for the task: it has no address",
+  ]);
+  expect(told(network, { addressEnv: ["IP"], env: { IP: "x" } })).toEqual([
+    "/containers/0/addressEnv/0: something else is the variable IP, too",
+  ]);
+  const rootfs = told({ privateUsers: undefined }, { image: undefined, rootfs: "/r", command: "x", storage: 1 });
+  expect(rootfs).toEqual([expect.stringContaining("/containers/0/storage: needs an image")]);
+});

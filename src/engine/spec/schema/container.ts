@@ -176,6 +176,13 @@ const fields = z.strictObject({
     .describe("The program, searched in the container's PATH. It replaces entrypoint and arguments of the image."),
   args: z.array(text).default([]),
   env: variables.default({}),
+  addressEnv: z
+    .array(variableName)
+    .max(100)
+    .optional()
+    .describe(
+      "Names of variables with the address of the task in the network that the engine makes for it. In command, arguments and env of the container $(NAME) stands for it.",
+    ),
   envFiles: z
     .array(absolutePath)
     .max(100)
