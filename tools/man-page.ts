@@ -1,6 +1,13 @@
 /** Manual pages in man(7), made from the command table and the texts of src/runtime/cli/manual. Pure: data in, text out. */
-import { MANUAL } from "../src/runtime/cli/manual/index.ts";
-import { DESCRIPTION, ENVIRONMENT, EXIT_STATUS, FILES, PROGRAM_DESCRIPTION, PROGRAM_EXAMPLES } from "../src/runtime/cli/manual/program.ts";
+import {
+  DESCRIPTION,
+  ENVIRONMENT,
+  EXIT_STATUS,
+  FILES,
+  MANUAL,
+  PROGRAM_DESCRIPTION,
+  PROGRAM_EXAMPLES,
+} from "../src/runtime/cli/manual/index.ts";
 import { type FlagDefinition, GLOBAL_FLAGS, VERBS, type VerbDefinition } from "../src/runtime/cli/table/index.ts";
 import { heading, literal, page as pageOf, paragraphs, prose, terms } from "./man-text.ts";
 

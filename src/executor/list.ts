@@ -5,10 +5,9 @@ import type { ExitRecord } from "../shared/protocol/index.ts";
 import { Directory } from "./directory.ts";
 import { ExecutorError } from "./errors.ts";
 import { isId } from "./launch/check.ts";
-import { finalState, runningState } from "./outcome.ts";
 import { freezerFile, isFrozen } from "./process/cgroups.ts";
 import { isAlive } from "./process/procfs.ts";
-import { initOf, monitorLives } from "./record.ts";
+import { finalState, initOf, monitorLives, runningState } from "./record.ts";
 import type { ExecutorState, ProcessState } from "./types.ts";
 
 /** An executor as it is on disk. Reading changes nothing. */

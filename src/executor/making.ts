@@ -13,11 +13,10 @@ import { takeFifos } from "./launch/fifos.ts";
 import { hostRights } from "./launch/privileged.ts";
 import { fifosOf, type OpenStdio, openStdio, pipePath, pipesOf, sizePath } from "./launch/stdio.ts";
 import { findUser } from "./launch/user.ts";
-import { runningState } from "./outcome.ts";
 import { cgroupVersion } from "./process/cgroups.ts";
 import { isAlive } from "./process/procfs.ts";
 import { maskedProcessors, type NamespaceType } from "./profile.ts";
-import { initOf } from "./record.ts";
+import { initOf, runningState } from "./record.ts";
 import type { ProcessState } from "./types.ts";
 
 export interface Made {

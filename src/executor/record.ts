@@ -1,10 +1,12 @@
-/** The exit record that `runt create` and `runt run --detach` write with --exit-record: reading it, and keeping it from being begun. */
+/** The exit record of `runt create` and `runt run` with --exit-record: reading it, what it says of the process, and keeping it from being begun. */
 import { linkSync, unlinkSync } from "node:fs";
 import { writeOwnFile } from "../node/index.ts";
+import { SIGNALS } from "../shared/linux/index.ts";
 import { EXIT_PHASE, EXIT_RECORD_SCHEMA, type ExitRecord, type LogCounts, type ProcessId } from "../shared/protocol/index.ts";
 import { ExecutorError } from "./errors.ts";
 import { readOwnFile } from "./own/file.ts";
-import { isAlive, type ProcessIdentity, thisBoot } from "./process/procfs.ts";
+import { isAlive, isOfAnotherBoot, type ProcessIdentity, thisBoot } from "./process/procfs.ts";
+import type { ProcessState, UnknownCause } from "./types.ts";
 
 const PHASES: ReadonlySet<unknown> = new Set(Object.values(EXIT_PHASE));
 
@@ -116,4 +118,46 @@ export function useOf(counts: LogCounts | undefined): LogUse | undefined {
   if (counts === undefined) return undefined;
   const { lines, bytes, droppedLines, droppedBytes } = counts;
   return { lines, bytes, droppedLines, droppedBytes };
+}
+
+/*
+ * The state of the process that the record tells.
+ */
+
+const WORDS: Readonly<Record<UnknownCause, string>> = {
+  "record-removed": "the exit record was removed",
+  "monitor-killed": "the monitor ended before the container",
+  "host-rebooted": "the host was booted again before the container had ended",
+};
+
+/** While it runs. */
+export function runningState(record: ExitRecord): ProcessState {
+  return {
+    pid: record.pid ?? 0,
+    startTicks: record.startTicks ?? "0",
+    ...(record.bootId === undefined ? {} : { bootId: record.bootId }),
+    exitCode: null,
+    signal: null,
+    oomKilled: false,
+    oomKills: 0,
+    unknown: false,
+    startedMs: record.startedMs ?? 0,
+    endedMs: null,
+  };
+}
+
+/** The end, when nothing of the container is left. Without an outcome in the record it is unknown, which is never success. */
+export function finalState(record: ExitRecord | undefined): ProcessState {
+  const begun = runningState(record ?? ({} as ExitRecord));
+  const { code = null, signal = null, oomKills = 0, endedMs = null } = record ?? {};
+  if (code === null) {
+    const unknownCause = causeOf(record);
+    return { ...begun, unknown: true, unknownCause, error: WORDS[unknownCause], oomKills, endedMs };
+  }
+  return { ...begun, exitCode: code, signal, oomKills, oomKilled: oomKills > 0 && signal === SIGNALS.KILL, endedMs };
+}
+
+function causeOf(record: ExitRecord | undefined): UnknownCause {
+  if (record === undefined) return "record-removed";
+  return isOfAnotherBoot(record.bootId) ? "host-rebooted" : "monitor-killed";
 }

@@ -1,8 +1,7 @@
 /** Texts of --help, in sections with runc's headings; no line is wider than a terminal of 100 columns. */
 import type { Command, Option } from "commander";
 import { createCommand, createProgram } from "./commander.ts";
-import { FLAG_GROUPS, MANUAL } from "./manual/index.ts";
-import { DESCRIPTION } from "./manual/program.ts";
+import { DESCRIPTION, FLAG_GROUPS, MANUAL } from "./manual/index.ts";
 import { columns, type Row, termWidth, wrap } from "./output.ts";
 import { VERBS, type VerbDefinition } from "./table/index.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ExitRecord } from "../shared/protocol/index.ts";
-import { finalState, runningState } from "./outcome.ts";
+import { finalState, runningState } from "./record.ts";
 
 const record: ExitRecord = {
   schema: 1,
