@@ -221,6 +221,11 @@ demo-task: library
 demo-pod: library
 	bundles/demo-pod.sh
 
+# A Compose project: a build, a named volume, and a new version of a service (docs/engine/compose.md).
+.PHONY: demo-compose
+demo-compose: library
+	bundles/demo-compose.sh
+
 # Sample bundles with root file systems, under build/bundles.
 .PHONY: bundles
 bundles: | $(SETUP)
