@@ -43,7 +43,7 @@ export class Buildah {
   ) {
     const script = isOne ? `exec 2>&1; ${HIDE}` : HIDE;
     const words = [...APART, "sh", "-c", script, "sh", "buildah", ...args];
-    // Its signal has a bound.
+    // The caller aborts the signal when the time of the build is over.
     const bounds = { timeoutMs: Number.POSITIVE_INFINITY, signal: this.#signal, env: this.#env, cwd: this.#run };
     const end = await runProgram("unshare", words, { ...bounds, ...options });
     this.#signal.throwIfAborted();
@@ -78,7 +78,7 @@ class Lines {
   }
 
   #line(written: string): void {
-    // What was overwritten on a terminal.
+    // A terminal would show only the text after the last carriage return.
     const line = written.replace(/\r$/, "").replace(/^.*\r/s, "").slice(0, LONGEST_LINE);
     const [, reason] = /^error(?: building at STEP)?:? (.*)$/is.exec(line) ?? [];
     if (reason !== undefined)

@@ -86,7 +86,7 @@ export class Builder {
         return await within(timeoutMs, signal, (bound) => this.#build(asked, bound, onLine), late).finally(() => this.#sweep());
       } catch (error) {
         if (error instanceof ImageError || signal.aborted) throw error;
-        // Of the network, the cgroup or the disk.
+        // The network, the cgroup or the disk has failed.
         throw new ImageError("build-failed", (error as Error).message, { cause: error });
       } finally {
         this.#isBuilding = false;
@@ -122,7 +122,7 @@ export class Builder {
     const { directory, credentials, take, place } = this.#options;
     const run = await mkdtemp(join(directory, "run-"));
     const buildah = new Buildah(run, await this.#environment(run), signal);
-    // Of builds that were killed.
+    // Builds that were killed have left working containers in the storage.
     await buildah.output(["rm", "--all"]);
     utimesSync(this.#storage, new Date(), new Date());
     const network = asked.network === "default" ? `ns:${await place.makeNetwork()}` : asked.network;
