@@ -50,7 +50,8 @@ describe.skipIf(!isRoot)("the life of pods (needs root)", () => {
     await reaches("late", "Failed");
     const { status } = await get("late");
     expect(status).toMatchObject({ reason: "DeadlineExceeded", message: "the task was active for longer than 2 s" });
-    expect((await get("patient")).status.phase).toBe("Running");
+    // On a slow host the deadline may pass before both are started.
+    await reaches("patient", "Running");
     expect((await scene.ctl("delete", "patient")).status).toBe(0);
   });
 
