@@ -40,13 +40,13 @@ describe.skipIf(!isRunt)("other names", () => {
   test.skipIf(!isRoot)("as runc, errors of create are where runc is when it meets them", async () => {
     const fails = async (change: (config: Config) => void, ...words: string[]) =>
       (await call(directory, [link("runc"), "--root", root, "create", ...words, "-b", bundle(change), id()])).stderr;
-    const starting = "runt: runc create failed: unable to start container process: ";
+    const starting = 'level=error msg="runc create failed: unable to start container process: ';
     const hook = await fails((config) => Object.assign(config, { hooks: { createRuntime: [{ path: "/bin/false" }] } }));
     expect(hook).toContain(`${starting}error during container init: error running createRuntime hook #0: exit status 1`);
     const program = await fails((config) => Object.assign(config.process, { args: ["nowhere"] }));
-    expect(program).toContain(`${starting}exec: "nowhere": executable file not found`);
+    expect(program).toContain(`${starting}exec: \\"nowhere\\": executable file not found`);
     expect(await fails(() => {}, "--console-socket", "/nowhere")).toContain(
-      "runt: runc create failed: cannot use console socket if runc will not detach or allocate tty",
+      "runc create failed: cannot use console socket if runc will not detach or allocate tty",
     );
   });
 
@@ -56,13 +56,21 @@ describe.skipIf(!isRunt)("other names", () => {
     const fails = async (program: string, ...args: string[]) => (await call(directory, [program, ...args])).stderr;
     for (const verb of ["create", "run"]) {
       const args = ["--log", log, "--log-format", "json", verb, "-b", join(directory, "nowhere"), "one"];
-      expect(await fails(link("runc"), ...args)).toContain(`runt: runc ${words(verb)}`);
+      expect(await fails(link("runc"), ...args)).toMatch(new RegExp(`^runc ${words(verb)}`));
       expect(await fails(RUNTIME, ...args)).not.toContain(`${verb} failed`);
       expect(JSON.parse(readFileSync(log, "utf8").split("\n")[0]!).msg).toContain(`runc ${words(verb)}`);
       rmSync(log);
     }
     for (const args of [["run"], ["state", "nobody"], ["exec", "nobody", "true"]])
       expect(await fails(link("runc"), ...args)).not.toContain("runc ");
+  });
+
+  test("as runc, stderr has the lines of the log where none is asked for, and the bare message beside one", async () => {
+    const fails = async (program: string, ...words: string[]) => (await call(directory, [program, ...words, "state", "nobody"])).stderr;
+    const message = "container does not exist: nobody";
+    expect(await fails(link("runc"))).toMatch(new RegExp(`^time="[-0-9T:]+Z" level=error msg="${message}"\n$`));
+    expect(await fails(link("runc"), "--log", join(directory, "beside.log"))).toBe(`${message}\n`);
+    expect(await fails(RUNTIME)).toBe(`runt: ${message}\n`);
   });
 
   test.each(["crun", "my-runtime"])("as %s it says runt, and works", async (name) => {

@@ -7,6 +7,7 @@ import { messageLine, printableLines, RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import type { FlagValues } from "./parse.ts";
 import { styleOf } from "./style.ts";
+import { calledName } from "./version.ts";
 
 const LOG_FLAGS = host.O.WRONLY | host.O.CREAT | host.O.APPEND;
 const LOG_MODE = 0o644;
@@ -33,8 +34,12 @@ export function createReporter(global: FlagValues): Reporter {
       if (journal !== undefined) {
         record(`to the journal as ${journal}`, () => writeToJournal(journal, format === "json" ? line : message));
       }
+      const whole = hint === undefined ? message : `${message} (${messageLine(hint)})`;
+      // As runc: without a log its stderr has the log's lines, with one it has the bare message.
+      const isRunc = calledName() === "runc" && !host.isatty(2);
       if (file === undefined && format === "json") writeError(line);
-      else writeError(`${errorLabel()} ${message}${hint === undefined ? "" : ` (${messageLine(hint)})`}\n`);
+      else if (!isRunc) writeError(`${errorLabel()} ${whole}\n`);
+      else writeError(file === undefined && journal === undefined ? textLine(whole) : `${whole}\n`);
     },
     note(level, message, otherwise) {
       const said = messageLine(message);
