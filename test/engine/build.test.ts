@@ -9,6 +9,7 @@ import {
   readFileSync,
   realpathSync,
   symlinkSync,
+  unlinkSync,
   writeFileSync,
 } from "node:fs";
 import { request } from "node:http";
@@ -185,7 +186,23 @@ secrets: { token: { file: token } }
       expect(stderr).toContain(message);
       expect(stderr).not.toContain("secretword");
     }
+    writeFileSync(join(directory, "quiet"), `${FROM_SCRATCH}COPY above /got\n`);
+    for (const ignore of ["quiet.dockerignore", ".dockerignore"]) {
+      for (const [target, message] of [
+        [secret, "leads out of its context"],
+        ["fifo", "is no regular file"],
+      ] as const) {
+        symlinkSync(target, join(directory, ignore));
+        expect((await build("quiet")).stderr).toContain(`${join(directory, ignore)} ${message}`);
+        unlinkSync(join(directory, ignore));
+      }
+    }
+    writeFileSync(join(directory, ".dockerignore"), "above\n");
+    expect((await build("quiet")).stderr).toContain("COPY above /got");
     expect(await imagesOf("hostile")).toEqual([]);
+    // The patterns of the Dockerfile itself are used in place of those.
+    writeFileSync(join(directory, "quiet.dockerignore"), "below\n");
+    expect(await build("quiet")).toMatchObject({ status: 0 });
     expect(left()).toEqual([]);
   });
 
@@ -195,18 +212,22 @@ secrets: { token: { file: token } }
     const directory = context("hanging", { Dockerfile: `${FROM_SCRATCH}RUN ["/bin/busybox", "sleep", "1${marker}"]\n` });
     const file = join(directory, "compose.yaml");
     writeFileSync(file, "services: { web: { build: { network: none } } }\n");
-    const running = () =>
-      readdirSync("/proc").some((pid) => /^\d+$/.test(pid) && lineOf(pid).includes(`1${marker}`) && !lineOf(pid).includes("Dockerfile"));
+    const sleeping = () =>
+      readdirSync("/proc").find((pid) => /^\d+$/.test(pid) && lineOf(pid).includes(`1${marker}`) && !lineOf(pid).includes("Dockerfile"));
     const controller = new AbortController();
     const asked = requestOf(
       scene.socket,
       { reference: "docker://docker.io/library/hang:latest", context: directory, network: "none" },
       controller,
     );
-    await until(running);
+    await until(() => sleeping() !== undefined);
+    const [work = ""] = left();
+    // The random suffix keeps the cgroup apart from those of other daemons with this path of the state directory.
+    const own = readFileSync(`/proc/${sleeping()}/cgroup`, "utf8");
+    expect(own).toMatch(new RegExp(`/builder-\\w+-${work.replace("run-", "")}$`, "m"));
     controller.abort();
     await asked;
-    await until(() => !running() && left().length === 0);
+    await until(() => sleeping() === undefined && left().length === 0);
     expect(await imagesOf("hang")).toEqual([]);
     writeFileSync(join(directory, "Dockerfile"), FROM_SCRATCH);
     expect((await scene.ctl("build", "-f", file)).status).toBe(0);

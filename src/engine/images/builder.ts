@@ -10,6 +10,7 @@ import {
   constants,
   existsSync,
   fstatSync,
+  lstatSync,
   openSync,
   readFileSync,
   realpathSync,
@@ -18,7 +19,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { mkdtemp, readdir } from "node:fs/promises";
-import { isAbsolute, join, relative } from "node:path";
+import { basename, isAbsolute, join, relative } from "node:path";
 import { makeOwnDirectory, readOwnFile } from "../own/index.ts";
 import { asMemoryFile } from "../secrets/index.ts";
 import { type ImageBuild, isRemoteContext } from "../spec/index.ts";
@@ -36,10 +37,10 @@ export interface BuildPlace {
   makeNetwork(): Promise<string>;
   /** Succeeds if it does not exist. */
   removeNetwork(): Promise<void>;
-  /** Absolute, below each hierarchy. */
-  readonly cgroup: string;
+  /** The cgroup of the build that works in the directory `run-SUFFIX`: absolute, below each hierarchy. The suffix is random, so that no other daemon has this cgroup. */
+  cgroupOf(suffix: string): string;
   /** With what is in it. Succeeds if it does not exist. */
-  removeCgroup(): Promise<void>;
+  removeCgroup(suffix: string): Promise<void>;
 }
 
 export interface BuilderOptions {
@@ -58,6 +59,8 @@ export interface BuilderOptions {
 }
 
 const TIMEOUT_MS = 3_600_000;
+/** Where one build works: this, and a random suffix. */
+const RUN = "run-";
 /** In bytes: a Dockerfile. */
 const LARGEST_FILE = 1024 * 1024;
 const HOST_REGISTRIES = "/etc/containers/registries.conf";
@@ -102,8 +105,12 @@ export class Builder {
   async #sweep(): Promise<void> {
     const { directory, place } = this.#options;
     const names = await readdir(directory);
-    for (const name of names) if (name.startsWith("run-")) await removeScratch(join(directory, name));
-    await place.removeCgroup();
+    for (const name of names) {
+      if (!name.startsWith(RUN)) continue;
+      // The directory goes last: without it the cgroup is not found again.
+      await place.removeCgroup(name.slice(RUN.length));
+      await removeScratch(join(directory, name));
+    }
     await place.removeNetwork();
   }
 
@@ -120,7 +127,7 @@ export class Builder {
 
   async #build(asked: ImageBuild, signal: AbortSignal, onLine: (line: string) => void): Promise<Pin> {
     const { directory, credentials, take, place } = this.#options;
-    const run = await mkdtemp(join(directory, "run-"));
+    const run = await mkdtemp(join(directory, RUN));
     const buildah = new Buildah(run, await this.#environment(run), signal);
     // Builds that were killed have left working containers in the storage.
     await buildah.output(["rm", "--all"]);
@@ -155,7 +162,7 @@ export class Builder {
       // With health checks, which an OCI configuration has no place for.
       ...["--layers", "--format=docker", "--isolation=oci", `--runtime=${runtime}`],
       ...[`--runtime-flag=root=${join(run, "runt")}`, `--runtime-flag=log=${join(run, "runt.log")}`],
-      ...[`--cgroup-parent=${place.cgroup}`, `--network=${network}`, `--iidfile=${join(run, "id")}`],
+      ...[`--cgroup-parent=${place.cgroupOf(basename(run).slice(RUN.length))}`, `--network=${network}`, `--iidfile=${join(run, "id")}`],
     ];
   }
 
@@ -231,19 +238,29 @@ function assertContext(context: string): void {
 
 interface Dockerfile {
   readonly file: string;
-  /** Patterns of this Dockerfile; undefined: those of the context. */
+  /** Undefined: the builder looks for patterns itself. */
   readonly ignored: string | undefined;
 }
 
-/** A copy, so that what was checked is what is built. Of an address the builder finds it itself. */
+/** Copies, so that what was checked is what is built. In a context with an address the builder finds both files itself. */
 function dockerfileOf({ context, dockerfile, inline }: ImageBuild, run: string): Dockerfile {
-  if (inline === undefined && isRemoteContext(context)) return { file: dockerfile, ignored: undefined };
   const file = join(run, "Dockerfile");
+  const isRemote = isRemoteContext(context);
+  if (inline === undefined && isRemote) return { file: dockerfile, ignored: undefined };
   const path = isAbsolute(dockerfile) ? dockerfile : join(context, dockerfile);
   writeFileSync(file, inline ?? textOf(path, context));
-  const own = `${path}.dockerignore`;
-  return { file, ignored: inline === undefined && existsSync(own) ? own : undefined };
+  if (isRemote) return { file, ignored: undefined };
+  // Those of the Dockerfile come before those of the context, as in Docker.
+  const places = [...(inline === undefined ? [`${path}.dockerignore`] : []), ...IGNORE_FILES.map((name) => join(context, name))];
+  const found = places.find((place) => lstatSync(place, { throwIfNoEntry: false }) !== undefined);
+  if (found === undefined) return { file, ignored: undefined };
+  const ignored = join(run, "ignored");
+  writeFileSync(ignored, textOf(found, context));
+  return { file, ignored };
 }
+
+/** In buildah's order. */
+const IGNORE_FILES = [".containerignore", ".dockerignore"];
 
 /** @throws ImageError: it is none that may be read */
 function textOf(path: string, context: string): Buffer {

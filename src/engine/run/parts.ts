@@ -203,15 +203,16 @@ const BUILD_TASK = taskSchema.parse({
 
 /** Builds have a network of their own, as a task has one; the networks' own sweep removes what a killed daemon has left of it. */
 function buildPlace(networks: TaskNetworks, cgroupParent: string, stateDir: string): BuildPlace {
-  const cgroup = `${isSlice(cgroupParent) ? "" : cgroupParent}/${BUILDER}-${shortKey(stateDir)}`;
+  const above = `${isSlice(cgroupParent) ? "" : cgroupParent}/${BUILDER}-${shortKey(stateDir)}`;
+  const cgroupOf = (suffix: string) => `${above}-${suffix}`;
   return {
     async makeNetwork() {
       await networks.provision(BUILDER, NO_GROUP, BUILD_TASK, { users: undefined, isEarly: false });
       return networks.placement(BUILDER).path;
     },
     removeNetwork: () => networks.release(BUILDER),
-    cgroup,
-    removeCgroup: () => removeTaskCgroup(cgroup),
+    cgroupOf,
+    removeCgroup: (suffix) => removeTaskCgroup(cgroupOf(suffix)),
   };
 }
 
