@@ -221,6 +221,12 @@ demo-task: library
 demo-pod: library
 	bundles/demo-pod.sh
 
+# The picture of README.md, of what its commands print now.
+.PHONY: recording
+recording: library
+	bundles/recording.sh >$(B)/recording.txt
+	$(TSX) tools/gen-recording.ts docs/pictures/first-minute.svg <$(B)/recording.txt
+
 # A Compose project: a build, a named volume, and a new version of a service (docs/engine/compose.md).
 .PHONY: demo-compose
 demo-compose: library

@@ -1,5 +1,5 @@
 /**
- * Everything that README.md says can be typed, typed as it stands there: in a copy of the tree, as root, and where the text says "as anyone" as
+ * Everything that README.md and docs/shell.md say can be typed, typed as it stands there: in a copy of the tree, as root, and where the text says "as anyone" as
  * nobody with an empty environment; then the blocks of other pages. RUNT_README=fresh: in a clone in which nothing has been built.
  */
 import { existsSync, readFileSync } from "node:fs";
@@ -10,14 +10,14 @@ import { REPOSITORY } from "../support/programs.ts";
 import { commandsOf, nameOf, type User } from "./commands.ts";
 import { builtTree, freshTree, LONGEST_WAIT_SECONDS, Session, TREE } from "./session.ts";
 import { missingLines } from "./shown.ts";
-import { EXPECTED, type Expectation, LISTED, NEEDS, OTHER_PAGES, PLACEHOLDERS } from "./tables.ts";
+import { EXPECTED, type Expectation, FIRST_PAGES, LISTED, NEEDS, OTHER_PAGES, PLACEHOLDERS } from "./tables.ts";
 
 const isV1 = existsSync("/sys/fs/cgroup/cpu");
 const isHybrid = isV1 && existsSync("/sys/fs/cgroup/unified/cgroup.procs");
 const isFresh = process.env["RUNT_README"] === "fresh";
 const commandsIn = (page: string) => commandsOf(readFileSync(join(REPOSITORY, page), "utf8")).map((command) => ({ ...command, page }));
 /** Of the other pages not what stands in the running text: examples, and what to do when something is broken. */
-const commands = [...commandsIn("README.md"), ...OTHER_PAGES.flatMap(commandsIn).filter(({ inline }) => !inline)];
+const commands = [...FIRST_PAGES.flatMap(commandsIn), ...OTHER_PAGES.flatMap(commandsIn).filter(({ inline }) => !inline)];
 const names = new Set(commands.map(nameOf));
 
 /** What is neither listed nor harmless whatever its words is not typed. */

@@ -1,6 +1,9 @@
 /** What the test of the pages knows of their commands beyond their words. Keys are names of commands (nameOf). */
 import { TREE } from "./session.ts";
 
+/** Everything that these say can be typed is typed, also what stands in their running text. The second one goes on where the first one ends. */
+export const FIRST_PAGES: readonly string[] = ["README.md", "docs/shell.md"];
+
 /** Pages that begin with commands. Those below docs/engines configure engines: `make test-engines`. */
 export const OTHER_PAGES: readonly string[] = ["docs/troubleshooting.md", "docs/switching.md", "docs/editor.md"];
 
@@ -24,20 +27,6 @@ export const LISTED: Readonly<Record<string, string>> = {
   "npm pack": "test/library/package.test.ts types it",
   "npm install": "test/library/package.test.ts types it",
   "make test": "this test is part of it",
-  "make check": "tests by themselves: a minute or more",
-  "make test-e2e SHARD=1/4": "a lane of tests by itself",
-  "make conformance": "writes docs/conformance.md anew",
-  "make mutants": "builds and tests a runt for each operation: hours",
-  "make oci-validation PROGRAMS=DIR": "needs the programs of runtime-tools",
-  "make test-guest": "boots a machine: half an hour",
-  "make test-guest-long": "boots a machine: hours",
-  "make test-engines": "installs engines and talks to registries of its own",
-  "make reproducible": "two builds from nothing",
-  "make test-security": "a lane of tests by itself",
-  "make test-faults": "a lane of tests by itself",
-  "make test-cycles": "a lane of tests by itself",
-  "make test-hostile": "a lane of tests by itself",
-  "make fuzz-init": "installs clang",
   "make deb && apt install ./build/runt_*.deb": "installs on the host",
   "systemctl edit containerd": "opens an editor",
   "runt gc": "acts on the whole host, where others may have containers; the dry run is typed",
