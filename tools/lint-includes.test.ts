@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { problemsOf } from "./lint-includes.ts";
+import { callProblemsOf, problemsOf } from "./lint-includes.ts";
 
 const problems = (files: Readonly<Record<string, string>>) => problemsOf(new Map(Object.entries(files)));
 
@@ -40,5 +40,18 @@ describe("what a C file may include", () => {
       "init/d.c": '#include "a.h"\n',
     };
     expect(problems(files)).toEqual(["native-bindings/init/a.h -> init/b.h -> init/c.h -> init/a.h: a circle"]);
+  });
+});
+
+describe("calls between C files", () => {
+  const calls = (symbols: Readonly<Record<string, string>>) => callProblemsOf(new Map(Object.entries(symbols)));
+
+  it("go one way, also to what no file of ours has", () => {
+    expect(calls({ "host/a.c": "f T 0 10\ng U\nwrite U\n", "host/b.c": "g T 0 8\nerrno U\n", "host/c.c": "f U\ng U\n" })).toEqual([]);
+  });
+
+  it("in a circle are found, of functions and of variables", () => {
+    const symbols = { "host/a.c": "f T 0 10\ng U\n", "host/b.c": "g T 0 8\ncount U\n", "host/c.c": "count B 0 4\nf U\n" };
+    expect(calls(symbols)).toEqual(["native-bindings/host/a.c -> host/b.c -> host/c.c -> host/a.c: a circle of calls"]);
   });
 });

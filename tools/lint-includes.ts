@@ -1,10 +1,12 @@
 /**
- * Which C file includes which (native-bindings): shared <- host and init <- program, host <- twins <- program <- client, and no circle. The headers of `testing` include none of the
- * rooms and may be included by all; its sources are linked into both programs of the test build.
+ * Which C file includes and which calls which (native-bindings): shared <- host and init <- program, host <- twins <- program <- client, and no circle. The headers of `testing` include none of the
+ * rooms and may be included by all; its sources are linked into both programs of the test build. Who calls whom is read from the object files of the last build, so
+ * that a function that stands in another file than its header says is seen.
  *
  * Usage: tsx tools/lint-includes.ts
  */
-import { readdirSync, readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -60,13 +62,46 @@ export function problemsOf(files: CFiles): string[] {
       .filter((file) => roomOf(file) !== roomOf(path) && !MAY_INCLUDE[roomOf(path)]?.includes(roomOf(file)))
       .map((file) => `native-bindings/${path}: includes ${file}: ${roomOf(path)} may not include ${roomOf(file)}`),
   );
+  return [...against, ...circlesOf(edges, "a circle")];
+}
+
+function circlesOf(edges: ReadonlyMap<string, readonly string[]>, what: string): string[] {
   const done = new Set<string>();
-  const circles = [...edges.keys()].flatMap((path) => {
+  return [...edges.keys()].flatMap((path) => {
     const circle = circleFrom(path, edges, done, []);
     for (const file of circle ?? []) done.add(file);
-    return circle ? [`native-bindings/${circle.join(" -> ")}: a circle`] : [];
+    return circle ? [`native-bindings/${circle.join(" -> ")}: ${what}`] : [];
   });
-  return [...against, ...circles];
+}
+
+/**
+ * One line for each circle of calls, or of uses of variables, in one program.
+ * @param symbols of each C file that is linked into it: what nm(1) prints with -P and -g
+ */
+export function callProblemsOf(symbols: CFiles): string[] {
+  const rows = [...symbols].flatMap(([file, text]) =>
+    [...text.matchAll(/^(\S+) (\w)/gm)].map(([, name = "", kind = ""]) => ({ file, name, isUse: kind === "U" })),
+  );
+  const owners = new Map(rows.flatMap(({ file, name, isUse }) => (isUse ? [] : [[name, file] as const])));
+  const used = (file: string) => rows.flatMap((row) => (row.file === file && row.isUse ? (owners.get(row.name) ?? []) : []));
+  return circlesOf(new Map([...symbols.keys()].map((file) => [file, used(file)])), "a circle of calls");
+}
+
+/** Rooms whose sources are linked into one program, and where the objects of each are below build. */
+const PROGRAMS: readonly Readonly<Record<string, string>>[] = [
+  { init: "init", shared: "init" },
+  { host: "host", shared: "shared", twins: "twins", program: "program" },
+];
+
+function symbolsOf(rooms: Readonly<Record<string, string>>, files: CFiles): CFiles {
+  const found = [...files.keys()].flatMap((file) => {
+    const [room = "", name = ""] = file.split("/");
+    const object = join("build", rooms[room] ?? "", name.replace(/\.c$/, ".o"));
+    return file.endsWith(".c") && Object.hasOwn(rooms, room) ? [{ file, object }] : [];
+  });
+  const missing = found.find(({ object }) => !existsSync(object));
+  if (missing) throw new Error(`${missing.object} is not there: make bin/runt`);
+  return new Map(found.map(({ file, object }) => [file, execFileSync("nm", ["-P", "-g", object], { encoding: "utf8" })]));
 }
 
 function readAll(directory: string): CFiles {
@@ -75,7 +110,8 @@ function readAll(directory: string): CFiles {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const problems = problemsOf(readAll(fileURLToPath(new URL("../native-bindings", import.meta.url))));
+  const files = readAll(fileURLToPath(new URL("../native-bindings", import.meta.url)));
+  const problems = [...problemsOf(files), ...PROGRAMS.flatMap((rooms) => callProblemsOf(symbolsOf(rooms, files)))];
   for (const problem of problems) console.error(problem);
   process.exitCode = problems.length > 0 ? 1 : 0;
 }

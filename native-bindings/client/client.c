@@ -3,7 +3,7 @@
 
 #include "../host/arguments.h"
 #include "../host/error.h"
-#include "../program/main.h"
+#include "../program/invocation.h"
 
 #include <netdb.h>
 #include <netinet/in.h>

@@ -2,7 +2,6 @@
 #include "../testing/disabled_defences.h"
 #include "arguments.h"
 #include "error.h"
-#include "files.h"
 #include "function.h"
 #include "output.h"
 
@@ -13,13 +12,6 @@
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-int host_discard(int fd) {
-    int error = errno;
-    if (fd >= 0) close(fd);
-    errno = error;
-    return -1;
-}
 
 HOST_CALL(host_close, "i") { return host_done(ctx, close(a[0].number) < 0 && errno != EINTR ? -1 : 0, "close", NULL); }
 

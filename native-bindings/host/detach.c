@@ -1,6 +1,5 @@
 /* Go on in a child with a session of its own, while this process waits until the child says that it may end. */
 #include "error.h"
-#include "files.h"
 #include "function.h"
 
 #include <fcntl.h>

@@ -5,6 +5,7 @@
 #include "protocol/errors.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #define ENTRY(number, text) [number] = { #number, text },
 static const struct {
@@ -48,4 +49,11 @@ JSValue host_done(JSContext *ctx, long status, const char *syscall_name, const c
 
 JSValue host_number(JSContext *ctx, long number, const char *syscall_name, const char *path) {
     return number < 0 ? host_throw(ctx, errno, syscall_name, path) : JS_NewInt32(ctx, (int)number);
+}
+
+int host_discard(int fd) {
+    int error = errno;
+    if (fd >= 0) close(fd);
+    errno = error;
+    return -1;
 }

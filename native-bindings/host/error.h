@@ -13,5 +13,7 @@ JSValue host_throw(JSContext *ctx, int error, const char *syscall_name, const ch
 JSValue host_done(JSContext *ctx, long status, const char *syscall_name, const char *path);
 /* The same of one that gives a number: a descriptor, a pid. */
 JSValue host_number(JSContext *ctx, long number, const char *syscall_name, const char *path);
+/* Closes it, unless it is negative; errno stays as it is. Returns -1. */
+int host_discard(int fd);
 
 #endif

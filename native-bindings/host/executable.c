@@ -10,9 +10,10 @@
  */
 #include "executable.h"
 
-#include "files.h"
+#include "error.h"
 #include "function.h"
 #include "memory_file.h"
+#include "output.h"
 
 #include "../shared/raw.h"
 #include "../testing/disabled_defences.h"

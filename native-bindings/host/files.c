@@ -147,22 +147,6 @@ HOST_CALL(host_read_bytes, "s?q") {
     return bytes;
 }
 
-int host_write_all(int fd, const uint8_t *data, size_t length) {
-    while (length > 0) {
-        ssize_t put = write(fd, data, length);
-        if (put < 0 && errno == EINTR) continue;
-        if (put < 0 && errno == EAGAIN) {
-            struct pollfd wait = { .fd = fd, .events = POLLOUT };
-            host_poll_until(&wait, 1, -1);
-            continue;
-        }
-        if (put < 0) return -1;
-        data += put;
-        length -= (size_t)put;
-    }
-    return 0;
-}
-
 HOST_CALL(host_write_file, "sbii") {
     /* Only the caller's log is appended to. */
     if ((a[2].number & O_APPEND) && host_has_blocked_signals())

@@ -7,10 +7,6 @@
 
 /* openat(2) with O_CLOEXEC, again after EINTR. */
 int host_open_retry(int directory, const char *path, int flags, mode_t mode);
-/* Closes it, unless it is negative; errno stays as it is. Returns -1. */
-int host_discard(int fd);
-/* Write everything; -1 and errno on failure. */
-int host_write_all(int fd, const uint8_t *data, size_t length);
 /* Flags of open(2) for a file below a directory of runt's: no link is followed, and no FIFO or terminal is waited for or taken. */
 #define HOST_OWN_FILE (O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
 /* Whether a file below a directory of runt's is the caller's or root's. */

@@ -5,7 +5,6 @@
 #include "arguments.h"
 #include "error.h"
 #include "executable.h"
-#include "files.h"
 #include "function.h"
 #include "rendezvous.h"
 #include "spawn.h"

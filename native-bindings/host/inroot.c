@@ -1,6 +1,5 @@
 /* Looking into a root file system, which is hostile: no link leads out of it. */
 #include "../shared/inroot.h"
-#include "../shared/raw.h"
 #include "arguments.h"
 #include "error.h"
 #include "function.h"
@@ -15,10 +14,6 @@
 #define READ_MAX (1 << 20)
 /* EAGAIN: something was renamed during the lookup. The number of attempts is bounded, because an attacker could go on renaming. */
 #define RACE_TRIES 128
-
-/* The system calls that the shared sources use (native-bindings/shared/sys.h). */
-long raw_syscall(long number, long a, long b, long c, long d, long e, long f);
-long raw_syscall(long number, long a, long b, long c, long d, long e, long f) { return raw_call6(number, a, b, c, d, e, f); }
 
 static int open_by_kernel(int root, const char *path, int flags) {
     struct open_how how = { .flags = (uint64_t)(uint32_t)(flags | O_CLOEXEC), .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };

@@ -1,6 +1,5 @@
 #include "memory_file.h"
 
-#include "files.h"
 #include "function.h"
 
 #include <errno.h>

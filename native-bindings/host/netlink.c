@@ -1,7 +1,6 @@
 /* rtnetlink(7): a socket in this or another network namespace, and what the kernel sends to it. */
 #include "arguments.h"
 #include "error.h"
-#include "files.h"
 #include "function.h"
 
 #include <fcntl.h>

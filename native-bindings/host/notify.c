@@ -1,7 +1,6 @@
 /* Descriptors that become readable when the kernel notifies of an event: eventfd(2) and inotify(7). */
 #include "arguments.h"
 #include "error.h"
-#include "files.h"
 #include "function.h"
 
 #include <sys/eventfd.h>

@@ -5,7 +5,6 @@
 #include "output.h"
 
 #include "error.h"
-#include "files.h"
 #include "wait.h"
 
 #include <fcntl.h>
@@ -68,6 +67,22 @@ static int write_limited(const struct limit *limit, int fd, const uint8_t *data,
         ssize_t put = write(fd, data, length);
         if (put < 0 && !goes_on(limit, &wait)) return -1;
         if (put < 0) continue;
+        data += put;
+        length -= (size_t)put;
+    }
+    return 0;
+}
+
+int host_write_all(int fd, const uint8_t *data, size_t length) {
+    while (length > 0) {
+        ssize_t put = write(fd, data, length);
+        if (put < 0 && errno == EINTR) continue;
+        if (put < 0 && errno == EAGAIN) {
+            struct pollfd wait = { .fd = fd, .events = POLLOUT };
+            host_poll_until(&wait, 1, -1);
+            continue;
+        }
+        if (put < 0) return -1;
         data += put;
         length -= (size_t)put;
     }

@@ -1,7 +1,6 @@
 /* A temporary mount namespace for this process: its mounts end with the last process in it, and the host never sees them. */
 #include "arguments.h"
 #include "error.h"
-#include "files.h"
 #include "function.h"
 
 #include <fcntl.h>

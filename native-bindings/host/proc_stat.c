@@ -3,7 +3,6 @@
 
 #include "arguments.h"
 #include "error.h"
-#include "files.h"
 #include "function.h"
 
 #include <fcntl.h>

@@ -3,7 +3,6 @@
 #include "../shared/signal.h"
 #include "arguments.h"
 #include "error.h"
-#include "files.h"
 #include "function.h"
 #include "spawn.h"
 #include "wait.h"

@@ -5,8 +5,8 @@
 #include "arguments.h"
 #include "copy.h"
 #include "error.h"
-#include "files.h"
 #include "function.h"
+#include "output.h"
 #include "text.h"
 
 #include <string.h>

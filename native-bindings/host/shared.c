@@ -1,7 +1,6 @@
 /* Memory that others may read while it changes: in which operation a plan is (src/shared/protocol/page.ts), the times of a trace. */
 #include "arguments.h"
 #include "error.h"
-#include "files.h"
 #include "function.h"
 #include "memory_file.h"
 

@@ -33,7 +33,7 @@ build/test/runt-init-asan: $(INIT_SOURCES) $(INIT_HEADERS)
 	@mkdir -p $(@D)
 	$(INIT_CC) $(SANITIZED) $(INIT_SOURCES) -o $@
 
-build/test/decode: test/native/decode.c $(INIT_DIR)/plan.c native-bindings/shared/str.c $(INIT_DIR)/start.c $(INIT_HEADERS)
+build/test/decode: test/native/decode.c $(INIT_DIR)/plan.c native-bindings/shared/str.c $(addprefix $(INIT_DIR)/,start.c syscall.c) $(INIT_HEADERS)
 	@mkdir -p $(@D)
 	$(INIT_CC) $(SANITIZED) $(filter %.c,$^) -o $@
 
@@ -42,7 +42,7 @@ $(NATIVE_TOOLS): build/test/%: test/native/%.c $(PROTOCOL_HEADERS)
 	@mkdir -p $(@D)
 	$(INIT_CC) -std=gnu11 -Wall -Wextra -Werror -O1 -Ibuild/gen $< -o $@
 
-build/test/overflow: test/native/overflow.c $(addprefix $(INIT_DIR)/,self.c start.c) native-bindings/shared/str.c $(INIT_HEADERS) $(INIT_DIR)/build.mk
+build/test/overflow: test/native/overflow.c $(addprefix $(INIT_DIR)/,self.c start.c syscall.c) native-bindings/shared/str.c $(INIT_HEADERS) $(INIT_DIR)/build.mk
 	@mkdir -p $(@D)
 	$(INIT_CC) $(INIT_CFLAGS) $(INIT_LDFLAGS) $(filter %.c,$^) -o $@
 

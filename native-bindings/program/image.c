@@ -10,11 +10,10 @@
  */
 #include "image.h"
 
-#include "../host/files.h"
 #include "../host/function.h"
+#include "../host/output.h"
 #include "alloc.h"
-#include "main.h"
-#include "module.h"
+#include "invocation.h"
 #include "modules.h"
 
 #include <linux/seccomp.h>
@@ -31,8 +30,6 @@
 #define IMAGE_WRITER "runt-image-writer"
 
 extern uint8_t image_start[], image_end[];
-
-bool host_building_image;
 
 static struct {
     bool filled;
@@ -121,7 +118,7 @@ static bool forget_stack(JSRuntime *rt) {
     return done;
 }
 
-static void start_engine(void) {
+static void start_engine(JSModuleDef *(*make_module)(JSContext *ctx)) {
 #ifdef JS_IMAGE_SIZE
     if (host_building_image) {
         js_image_allocate = host_allocate_apart;
@@ -134,7 +131,7 @@ static void start_engine(void) {
     JS_SetGCThreshold(engine.rt, (size_t)-1);
     engine.ctx = new_context(engine.rt);
     if (engine.ctx && host_building_image) complete_builtins(engine.ctx);
-    if (!engine.ctx || !(engine.host_module = host_new_module(engine.ctx))) _exit(1);
+    if (!engine.ctx || !(engine.host_module = make_module(engine.ctx))) _exit(1);
     host_init_loader(engine.rt);
 }
 
@@ -171,12 +168,12 @@ static bool called_image_writer(void) {
 
 JSModuleDef *host_own_module(void) { return engine.host_module; }
 
-JSContext *host_engine(void) {
+JSContext *host_engine(JSModuleDef *(*make_module)(JSContext *ctx)) {
     if (engine.filled) {
         JS_UpdateStackTop(engine.rt);
     } else {
         host_building_image = called_image_writer();
-        start_engine();
+        start_engine(make_module);
         if (host_building_image) write_image();
     }
     return engine.ctx;

@@ -6,7 +6,7 @@ FUZZ_HARNESS := $(filter-out $(FUZZ_DIR)/mutate%.c $(FUZZ_DIR)/replay.c,$(sort $
 FUZZ_MUTATOR := $(sort $(wildcard $(FUZZ_DIR)/mutate*.c))
 FUZZ_HEADERS := $(wildcard $(FUZZ_DIR)/*.h native-bindings/testing/*.h) $(INIT_HEADERS)
 # The entry, what makes the program ready to run, and the system call instruction stay out.
-FUZZ_INIT := $(filter-out $(addprefix $(INIT_DIR)/,start.c self.c),$(INIT_SOURCES))
+FUZZ_INIT := $(filter-out $(addprefix $(INIT_DIR)/,start.c self.c syscall.c),$(INIT_SOURCES))
 FUZZ_CC ?= clang
 FUZZ_WARNINGS := -std=c11 -D_POSIX_C_SOURCE=200809L -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes
 FUZZ_FLAGS := -g -O2 -fno-omit-frame-pointer -fno-sanitize-recover=all -Ibuild/gen -I$(INIT_DIR)
