@@ -63,7 +63,7 @@ async function bundled(name: string, entry: string, plugins: readonly Plugin[]):
     define: { "process.arch": JSON.stringify(process.arch) },
     plugins: [...plugins, oneHost, withoutNode, english],
     alias: {
-      "node:process": platform("commander"),
+      "node:process": shim("process"),
       "node:crypto": platform("crypto"),
       "node:events": shim("events"),
       "node:path": shim("path"),

@@ -1,6 +1,7 @@
 /** A container is made for an executor; after a failure nothing of it is left. */
 
 import { closeSync, openSync } from "node:fs";
+import { NAMESPACE_FILES } from "../shared/linux/index.ts";
 import type { Container } from "./container.ts";
 import { type Description, Directory } from "./directory.ts";
 import { aborted, ExecutorError, launchError } from "./errors.ts";
@@ -106,16 +107,6 @@ async function make(
  * what `runt` looks for. Whether it was its process all the time is looked at when the container is made.
  */
 
-/** Names below /proc/PID/ns (namespaces(7)). */
-const FILES: Readonly<Record<NamespaceType, string>> = {
-  mount: "mnt",
-  pid: "pid",
-  ipc: "ipc",
-  uts: "uts",
-  network: "net",
-  cgroup: "cgroup",
-};
-
 interface Joined {
   /** Of this process's descriptors: good until close. */
   readonly paths: Readonly<Partial<Record<NamespaceType, string>>>;
@@ -139,7 +130,7 @@ function joinNamespaces(stateDir: string, { namespaces = {}, sandbox }: LaunchCo
       const directory = new Directory(stateDir, mode.executor);
       if (mode.executor === sandbox) {
         const check = () => processOf(directory, type);
-        paths[type] = `/proc/${check()}/ns/${FILES[type]}`;
+        paths[type] = `/proc/${check()}/ns/${NAMESPACE_FILES[type]}`;
         checks.push(check);
         continue;
       }
@@ -169,7 +160,7 @@ function openNamespace(directory: Directory, type: NamespaceType): number {
   const pid = processOf(directory, type);
   let fd: number;
   try {
-    fd = openSync(`/proc/${pid}/ns/${FILES[type]}`, "r");
+    fd = openSync(`/proc/${pid}/ns/${NAMESPACE_FILES[type]}`, "r");
   } catch (error) {
     throw ended(directory, type, error);
   }

@@ -2,6 +2,7 @@
  * What callers without types hand over: an argument of the wrong type, and an option that does not exist, are errors that name it before anything is
  * done. Values are checked where they are used.
  */
+import { isObject } from "../shared/text/index.ts";
 import { ExecutorError } from "./errors.ts";
 
 interface Kind {
@@ -9,7 +10,6 @@ interface Kind {
   is(value: unknown): boolean;
 }
 
-const isObject = (value: unknown): value is object => typeof value === "object" && value !== null && !Array.isArray(value);
 const listOf = (what: string, is: (value: unknown) => boolean): Kind => ({
   what: `a list of ${what}`,
   is: (value) => Array.isArray(value) && value.every(is),

@@ -1,7 +1,7 @@
 /** The command line: global options, and the verbs of the table. */
-import { Command } from "commander";
+import { Command, type OutputConfiguration } from "commander";
 import { clientOf } from "./client.ts";
-import { variable } from "./platform/index.ts";
+import { stderr, stdout, variable } from "./platform/index.ts";
 import { DEFAULT_GROUP } from "./session.ts";
 import { socketsIn } from "./sockets.ts";
 import type { Verb } from "./verb.ts";
@@ -28,12 +28,24 @@ export function programOf(verbs: readonly Verb[], version: string, end: (status:
       "after",
       "\nExit status: 0 done, 1 refused or failed, 2 wrong command line, 3 no daemon answers, 4 plan --exit-code found differences.\n",
     )
-    // The caller prints errors.
-    .configureOutput({ outputError: () => {} })
+    .configureOutput(OUTPUT)
     .exitOverride();
   for (const verb of verbs) add(program, verb, end);
   return program;
 }
+
+/** Columns of help that goes to no terminal, as commander has it. */
+const USUAL_WIDTH = 80;
+
+/** Commander prints through the streams of this program, which keep the order of what is printed. */
+const OUTPUT: OutputConfiguration = {
+  writeOut: (text) => stdout.write(text),
+  writeErr: (text) => stderr.write(text),
+  getOutHelpWidth: () => stdout.columns ?? USUAL_WIDTH,
+  getErrHelpWidth: () => stderr.columns ?? USUAL_WIDTH,
+  // The caller prints errors.
+  outputError: () => {},
+};
 
 function add(program: Command, verb: Verb, end: (status: number) => void): void {
   const command = program.command(verb.name).summary(verb.summary).description(descriptionOf(verb));

@@ -92,7 +92,7 @@ interface Wait {
 const LOOK_MS = 100;
 
 /** Waits for something of each of several tasks, by the events that tell of it. Returns when each is done, one has ended the wait, or the time is over. In the last case each that is open was looked at once more. @throws ClientError */
-export async function untilEach({ client, sockets }: Session, ids: readonly string[], { tells, look, limitMs }: Wait): Promise<void> {
+async function untilEach({ client, sockets }: Session, ids: readonly string[], { tells, look, limitMs }: Wait): Promise<void> {
   const open = new Set(ids);
   const watched = new Set(ids);
   const end = limitMs === undefined ? undefined : endIn(limitMs);

@@ -16,7 +16,7 @@ const DIRECTORY_MODE = 0o755;
 /** Ends the name of a socket that is being made. Short, because the path of a socket has 107 bytes at most. */
 const MAKING = "~";
 
-export class SocketInUseError extends Error {
+class SocketInUseError extends Error {
   override readonly name = "SocketInUseError";
   readonly code = "socket-in-use";
 }

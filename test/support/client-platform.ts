@@ -167,6 +167,10 @@ class Stream implements Output {
     return this.#stream.isTTY === true;
   }
 
+  get columns(): number | undefined {
+    return this.#stream.columns;
+  }
+
   write(text: string): void {
     this.#stream.write(text);
   }

@@ -207,7 +207,7 @@ export const OWN_CALLS: Allowed = {
     "process.kill(pid)": "a process that is in the fence's cgroup, which is frozen",
   },
   "src/executor/making.ts": {
-    "openSync(`/proc/${pid}/ns/${FILES[type]}`)": KERNEL,
+    "openSync(`/proc/${pid}/ns/${NAMESPACE_FILES[type]}`)": KERNEL,
   },
   "src/executor/launch/privileged.ts": {
     'readFileSync("/proc/self/status")': KERNEL,

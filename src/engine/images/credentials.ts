@@ -7,7 +7,7 @@ import { ImageError } from "./errors.ts";
 export type Credentials = Readonly<Record<string, SecretSource>>;
 
 /** Used for images without a name of credentials, if the host has some under this name. */
-export const DEFAULT_CREDENTIALS = "default";
+const DEFAULT_CREDENTIALS = "default";
 
 /** The format of `containers-auth.json(5)`, which Docker writes, too. */
 const authFile = z.object({

@@ -19,7 +19,7 @@ export interface Place {
 }
 
 /** The container that a dependency names. undefined: the task of that container does not exist yet. */
-export function targetOf(record: TaskRecord, dependency: Dependency, peers: readonly TaskRecord[]): Place | undefined {
+function targetOf(record: TaskRecord, dependency: Dependency, peers: readonly TaskRecord[]): Place | undefined {
   const named = dependencyTarget(record.name, dependency);
   const task = named.task === record.name ? record : peers.find(({ name }) => name === named.task);
   const container = task?.containers.find(({ name }) => name === named.container);

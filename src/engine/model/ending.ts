@@ -7,7 +7,7 @@ import { newIncarnation, restartByPolicy, restartsAfter } from "./restart.ts";
 import type { Instant } from "./time.ts";
 
 /** The exit status of a container whose end was not observed. */
-export function unknownExit(now: Instant): ContainerExit {
+function unknownExit(now: Instant): ContainerExit {
   return { code: null, signal: null, oomKilled: false, unknown: true, endedWallMs: now.wallMs };
 }
 

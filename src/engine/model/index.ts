@@ -29,9 +29,9 @@ export {
   USERS,
   upgradeRecord,
 } from "./new-record.ts";
-export { DEFAULT_QUEUE, LONGEST_OVERTAKING_MS, MOST_OVERTAKING, type QueueDecision, type QueuePolicy, schedule } from "./queue.ts";
+export { DEFAULT_QUEUE, type QueueDecision, type QueuePolicy, schedule } from "./queue.ts";
 export { hasSucceeded, type Readiness, readinessOf } from "./readiness.ts";
-export { type Reason, type ReasonCode, reason, renderReason, rootCause } from "./reason.ts";
+export { type Reason, type ReasonCode, reason, renderReason } from "./reason.ts";
 export { absorb, nextDeadline, type Reconciled, reconcile, reconcileAll } from "./reconcile.ts";
 export * from "./record.ts";
 export { proxyEvent, sharesProxy, works } from "./shared-proxy.ts";

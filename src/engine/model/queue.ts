@@ -19,8 +19,8 @@ export interface QueuePolicy {
 export const DEFAULT_QUEUE: QueuePolicy = { order: "fifo", tooLarge: "wait", portTaken: "wait" };
 
 /** How many tasks may overtake the first one, and for how long after the first of them did. */
-export const MOST_OVERTAKING = 16;
-export const LONGEST_OVERTAKING_MS = 60_000;
+const MOST_OVERTAKING = 16;
+const LONGEST_OVERTAKING_MS = 60_000;
 
 export interface QueueDecision {
   readonly task: string;

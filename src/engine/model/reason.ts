@@ -43,8 +43,3 @@ export function reason(code: ReasonCode, text: string, cause?: Reason): Reason {
 export function renderReason({ text, cause }: Reason): string {
   return cause === undefined ? text : `${text} <- ${renderReason(cause)}`;
 }
-
-/** The last reason of the chain, which is the first cause. */
-export function rootCause(of: Reason): Reason {
-  return of.cause === undefined ? of : rootCause(of.cause);
-}

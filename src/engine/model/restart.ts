@@ -23,7 +23,7 @@ export function restartsAfter(policy: RestartPolicy | undefined, container: Cont
 }
 
 /** The delay in milliseconds, which doubles with each consecutive short run. */
-export function restartDelayMs({ backoff }: RestartPolicy, shortRuns: number): number {
+function restartDelayMs({ backoff }: RestartPolicy, shortRuns: number): number {
   return Math.min(backoff.initial * 2 ** Math.min(shortRuns, 40), backoff.maximum);
 }
 

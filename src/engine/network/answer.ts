@@ -5,7 +5,7 @@ import { z } from "zod";
 const address = z.string().refine((value) => isIP(value) !== 0, "is no IP address");
 const prefix = z.string().refine(isPrefix, "is no address with a prefix");
 
-export const cniResult = z.looseObject({
+const cniResult = z.looseObject({
   cniVersion: z.string(),
   interfaces: z.array(z.looseObject({ name: z.string(), mac: z.string().optional(), sandbox: z.string().optional() })).optional(),
   ips: z.array(z.looseObject({ address: prefix, gateway: address.optional(), interface: z.int().optional() })).optional(),

@@ -59,7 +59,7 @@ function leaseOf(path: string): string | undefined {
 }
 
 /** Whether a task has an address of this network, whatever else is known of it. @throws the errors of the system calls */
-export function isLeased(leases: string, network: string): boolean {
+function isLeased(leases: string, network: string): boolean {
   const directory = join(leases, network);
   return existsSync(directory) && readdirSync(directory).some((name) => ADDRESS.test(name));
 }

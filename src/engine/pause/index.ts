@@ -1,2 +1,2 @@
 /** The pause program, which holds the namespaces that containers share, and its root file system. */
-export { locatePause, PAUSE_PROGRAM, PauseNotFoundError, PauseRoot } from "./root.ts";
+export { locatePause, PAUSE_PROGRAM, PauseRoot } from "./root.ts";

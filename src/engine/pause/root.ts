@@ -63,7 +63,7 @@ function isMade(root: string, content: Buffer): boolean {
 /** Finds runt-pause: in the package (x86-64), or where the runtime is installed. */
 const NAME = "runt-pause";
 
-export class PauseNotFoundError extends Error {
+class PauseNotFoundError extends Error {
   override readonly name = "PauseNotFoundError";
   readonly tried: readonly string[];
 

@@ -1,5 +1,7 @@
 /** Compares the config.json of a bundle with the task file, and reports contradictions. Pure. */
+
 import type { OciObject } from "../../executor/index.ts";
+import { fieldsOf } from "../../shared/text/index.ts";
 import { type ContainerSpec, NAMESPACES, type Namespace, namespacesOf, RESERVED_ANNOTATIONS, type TaskSpec } from "../spec/index.ts";
 
 /** Each problem names its place in config.json; empty: there is no contradiction. Fields that neither the task file nor this check knows are left to the runtime. */
@@ -35,10 +37,6 @@ function namespaceProblem(name: Namespace, mode: TaskSpec["namespaces"][Namespac
     private: `has one of type ${name}`,
   };
   return `/linux/namespaces: it ${words[says]}, and the task file says ${name}: ${mode}`;
-}
-
-function fieldsOf(value: unknown): OciObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as OciObject) : {};
 }
 
 function entriesOf(value: unknown): readonly OciObject[] {

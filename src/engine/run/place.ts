@@ -2,10 +2,12 @@
  * Where a store is. It records which directory it is in, so that a copy of a state directory is known as one: what runs belongs to the original, and a daemon on the copy
  * must not end, remove or take over anything of it.
  */
+
 import { randomUUID } from "node:crypto";
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { Executor } from "../../executor/index.ts";
+import { lockedFile } from "../../shared/linux/index.ts";
 import { copiedRecord } from "../model/index.ts";
 import { removeOwnTree } from "../own/index.ts";
 import { type Contents, type Store, type StoredRecord, StoreError } from "../store/index.ts";
@@ -113,13 +115,9 @@ function isEqual(one: Inode, other: Inode): boolean {
   return one.device === other.device && one.inode === other.inode;
 }
 
-/** Whether a process holds a lock on the file (proc_locks(5)), as a daemon does on its database. Device numbers are as in makedev(3). */
+/** Whether a process holds a lock on the file (proc_locks(5)), as a daemon does on its database. */
 function isLocked({ device, inode }: Inode): boolean {
-  const number = BigInt(device);
-  const hex = (value: bigint) => value.toString(16).padStart(2, "0");
-  const major = ((number >> 8n) & 0xfffn) | ((number >> 32n) & ~0xfffn);
-  const minor = (number & 0xffn) | ((number >> 12n) & 0xff_ff00n);
-  return readFileSync("/proc/locks", "utf8").includes(` ${hex(major)}:${hex(minor)}:${inode} `);
+  return readFileSync("/proc/locks", "utf8").includes(` ${lockedFile(BigInt(device), BigInt(inode))} `);
 }
 
 /** Whether executors are there that were made in another directory, as in a copy without its store. */

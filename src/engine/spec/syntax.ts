@@ -17,9 +17,9 @@ import {
 } from "yaml";
 
 /** Levels of maps and lists. A pod has a dozen of them. */
-export const MOST_LEVELS = 100;
+const MOST_LEVELS = 100;
 /** Documents of one file. */
-export const MOST_DOCUMENTS = 1000;
+const MOST_DOCUMENTS = 1000;
 /** Values of one file, those of aliases counted as often as they are used. */
 const MOST_VALUES = 100_000;
 /** Characters of all keys and texts of one file, counted in the same way. */

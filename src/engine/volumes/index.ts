@@ -4,5 +4,5 @@ export { makeFiles } from "./files.ts";
 export { fillVolume, forgetFilling } from "./fill.ts";
 export { mountImage, unmountImage } from "./image.ts";
 export { giveScratch, makeScratch, mountMemory, removeEmpty, removeOther, removeScratch, sizeOnDisk, unmountMemory } from "./scratch.ts";
-export { checkSource, O_PATH, openBelow, openSource } from "./source.ts";
+export { O_PATH, openBelow, openSource } from "./source.ts";
 export { bindWithin, unbind } from "./within.ts";

@@ -29,15 +29,10 @@ export interface Opening {
 }
 
 /**
- * Checks that the source exists and that no component of its path is a symbolic link. A container that can write to a directory could place a link there, and the
- * next container would get its target on the host. The runtime opens the path again in its own mount namespace, and compares device and inode.
+ * Opens a source as an O_PATH descriptor, which the caller closes. No component of its path is a symbolic link: a container that can write to a
+ * directory could place a link there, and the next container would get its target on the host. The runtime opens the path again in its own mount namespace, and compares device and inode.
  * @param path absolute. @param type the required type. @throws Error that names the component that is missing, a link, or of another type
  */
-export function checkSource(path: string, type?: SourceType): void {
-  closeSync(openSource(path, type));
-}
-
-/** Like checkSource, but returns an O_PATH descriptor, which the caller closes. */
 export function openSource(path: string, type?: SourceType, { onPart = () => {}, mayMake = () => true }: Opening = {}): number {
   let fd = openSync("/", O_PATH);
   let name = "";

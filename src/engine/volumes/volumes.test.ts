@@ -1,9 +1,22 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { checkSource, makeScratch, removeScratch } from "./index.ts";
+import { makeScratch, openSource, removeScratch } from "./index.ts";
+
+const checkSource = (...asked: Parameters<typeof openSource>) => closeSync(openSource(...asked));
 
 const directory = mkdtempSync(join(tmpdir(), "runt-volumes-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));

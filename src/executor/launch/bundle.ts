@@ -1,5 +1,7 @@
 /** An OCI configuration of the caller -> the one that an executor runs. Pure. */
+
 import { resolve } from "node:path";
+import { fieldsOf } from "../../shared/text/index.ts";
 import type { NamespaceType } from "../profile.ts";
 import type { ConfigLaunch, LaunchCommand, OciObject } from "./command.ts";
 
@@ -67,12 +69,11 @@ function mergeResources(given: OciObject, own: OciObject): OciObject {
 }
 
 /** What is not there, or is none, is empty: the runtime says what is wrong with it. */
-export function objectIn(value: OciObject, name: string): OciObject {
-  const found = value[name];
-  return typeof found === "object" && found !== null && !Array.isArray(found) ? (found as OciObject) : {};
+function objectIn(value: OciObject, name: string): OciObject {
+  return fieldsOf(value[name]);
 }
 
-export function listIn(value: OciObject, name: string): readonly OciObject[] {
+function listIn(value: OciObject, name: string): readonly OciObject[] {
   const found = value[name];
   return Array.isArray(found) ? found : [];
 }

@@ -1,7 +1,7 @@
 /** What the host gives to a privileged container: the capabilities of this process and the devices below /dev. */
 import { lstatSync, readdirSync, readFileSync, type Stats } from "node:fs";
 import { join } from "node:path";
-import { CAPABILITIES } from "../../shared/linux/index.ts";
+import { CAPABILITIES, deviceNumbers } from "../../shared/linux/index.ts";
 import { DEFAULT_DEVICES } from "../profile.ts";
 import type { Device } from "./command.ts";
 
@@ -55,9 +55,6 @@ function entriesOf(path: string): string[] {
 export function deviceOf(info: Pick<Stats, "rdev" | "mode" | "uid" | "gid" | "isCharacterDevice" | "isBlockDevice">) {
   const type = info.isCharacterDevice() ? "c" : info.isBlockDevice() ? "b" : undefined;
   if (type === undefined || info.rdev === 0) return undefined;
-  const number = BigInt(info.rdev);
-  // makedev(3)
-  const major = Number(((number >> 8n) & 0xfffn) | ((number >> 32n) & 0xffff_f000n));
-  const minor = Number((number & 0xffn) | ((number >> 12n) & 0xffff_ff00n));
-  return { type, major, minor, fileMode: info.mode & 0o777, uid: info.uid, gid: info.gid } as const;
+  const { major, minor } = deviceNumbers(BigInt(info.rdev));
+  return { type, major: Number(major), minor: Number(minor), fileMode: info.mode & 0o777, uid: info.uid, gid: info.gid } as const;
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { LaunchCommand, Stdio } from "./command.ts";
 
 const { O_APPEND, O_CREAT, O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = constants;
-export const STREAMS = ["stdin", "stdout", "stderr"] as const;
+const STREAMS = ["stdin", "stdout", "stderr"] as const;
 export type StreamName = (typeof STREAMS)[number];
 
 /** Streams whose other end is the caller's. */

@@ -42,7 +42,7 @@ export class Meter {
 }
 
 /** undefined when there is nothing to compare with, or no time between. */
-export function cpuPercent(before: Sample, after: Sample): CpuPercent | undefined {
+function cpuPercent(before: Sample, after: Sample): CpuPercent | undefined {
   const us = (after.clockMs - before.clockMs) * 1000;
   const share = (name: "usageUs" | "userUs" | "systemUs") => {
     const [from, to] = [before.cpu[name], after.cpu[name]];

@@ -1,5 +1,7 @@
 /** Translates a pod that a cluster sends, together with its ConfigMaps and Secrets, into a task. The pod must satisfy the profile `restricted`. */
+
 import type { ParsedFile } from "../../engine/spec/index.ts";
+import { fieldsOf } from "../../shared/text/index.ts";
 import type { PodHost } from "../manifest/translation.ts";
 import { parseFile } from "../parse-file.ts";
 import type { ClusterRules } from "./rules.ts";
@@ -48,8 +50,4 @@ function nameOf(object: Fields): string {
 
 function namespaceOf(object: Fields): string {
   return String(fieldsOf(object["metadata"])["namespace"] ?? "default");
-}
-
-function fieldsOf(value: unknown): Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 }

@@ -1,4 +1,5 @@
 /** Removes fields from a pod that the cluster has added or already acted on, so that the pod can be translated on this host. */
+import { fieldsOf } from "../../shared/text/index.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -33,8 +34,4 @@ function withFiles(volume: Fields, projected: ReadonlySet<string>): Fields {
   if (source === undefined || typeof name !== "string" || !projected.has(name)) return volume;
   const { defaultMode } = fieldsOf(source);
   return { name, configMap: { name: `${PROJECTED}${name}`, ...(defaultMode === undefined ? {} : { defaultMode }) } };
-}
-
-function fieldsOf(value: unknown): Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 }

@@ -1,15 +1,8 @@
 /** Values of a file that were not checked by a schema yet. */
 
+export { fieldsOf, isObject as isMap } from "../../shared/text/index.ts";
+
 export type Fields = Readonly<Record<string, unknown>>;
-
-export function isMap(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** An empty object if the value is no map. */
-export function fieldsOf(value: unknown): Fields {
-  return isMap(value) ? value : {};
-}
 
 /** "NAME" without "=" gets its value from the caller's environment, and is left out if it is not set there. */
 export function pairsOf(

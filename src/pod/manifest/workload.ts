@@ -2,6 +2,7 @@
 
 import type { z } from "zod";
 import type { Problem } from "../../engine/spec/index.ts";
+import { isObject } from "../../shared/text/index.ts";
 import type { selector, WorkloadInput } from "../schema/workload.ts";
 
 /** What a workload says of one of its pods. */
@@ -108,10 +109,6 @@ function indexed(pod: Written, index: number): Written {
     metadata: { ...pod.metadata, annotations: { ...annotations, ...own }, labels: { ...labels, ...own } },
     spec: { ...pod.spec, ...Object.fromEntries(containers) },
   };
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** What is no list is refused where it is written. */

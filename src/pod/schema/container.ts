@@ -121,6 +121,4 @@ export const initContainer = container.superRefine((given, context) => {
 });
 
 export type ContainerInput = z.output<typeof container> | z.output<typeof initContainer>;
-export type RestartRule = z.output<typeof restartRule>;
-export type MountInput = z.output<typeof volumeMount>;
 export type ResourcesInput = z.output<typeof resources>;

@@ -71,5 +71,4 @@ export const securityContext = z.strictObject({
   readOnlyRootFilesystem: z.boolean().default(false),
 } satisfies Fields<SecurityContext>);
 
-export type PodSecurity = z.output<typeof podSecurityContext>;
 export type ContainerSecurity = z.output<typeof securityContext>;

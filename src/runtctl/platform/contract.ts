@@ -3,6 +3,8 @@
 /** The standard output or the standard error. A program that reads them and goes away ends this one with 1, without a word. */
 export interface Output {
   readonly isTTY: boolean;
+  /** Width of the terminal; undefined: it is none. */
+  readonly columns: number | undefined;
   /** Prints a text that is not long. */
   write(text: string): void;
   /** Returns when a slow reader has taken all of it, so that a long output does not fill memory. */

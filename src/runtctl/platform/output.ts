@@ -27,7 +27,6 @@ class Stream implements Output {
     return isatty(this.#fd);
   }
 
-  /** Width of the terminal, for commander. */
   get columns(): number | undefined {
     return windowSize(this.#fd)?.columns;
   }

@@ -42,7 +42,7 @@ function withBothNames(status: Status) {
 }
 
 /** The group of all tasks that are made from pods of a cluster. */
-export const GROUP = "interlink";
+const GROUP = "interlink";
 
 export class Calls {
   readonly #engine: Engine;

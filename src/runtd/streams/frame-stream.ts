@@ -3,7 +3,7 @@ import type { Readable, Duplex as Socket, Writable } from "node:stream";
 import { type Frame, type FrameKind, FrameReader, frameOf } from "../../shared/frames/index.ts";
 
 /** Milliseconds in which a client has to send its first frame, whole. A client that sends none would keep its place for ever. */
-export const FIRST_FRAME_MS = 10_000;
+const FIRST_FRAME_MS = 10_000;
 /** Milliseconds in which a client has to close its side after it has been sent everything. */
 const CLOSING_MS = 10_000;
 

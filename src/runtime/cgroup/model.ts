@@ -51,12 +51,12 @@ export function cgroupSources(host: CgroupHierarchies, path: string): CgroupSour
   }));
 }
 
-/** A container's cgroup as its state record names it. */
+/** A container's cgroup as its state record names it: docs/decisions/0022-state-versions.md says how its fields may change. */
 export interface CgroupRef {
   readonly version: 1 | 2;
   /** The container's directory in every hierarchy. */
   readonly paths: readonly string[];
-  /** Hybrid hosts: its directory in the v2 hierarchy, which has no limits. */
+  /** Hybrid hosts: its directory in the v2 hierarchy, which has no limits. A build that does not know of it leaves it behind, empty, for `gc`. */
   readonly unified?: string;
   /** Levels above them that were not there before, or that runt had made: to be removed if empty, even when a crash kept runt from marking them. */
   readonly missing?: readonly string[];

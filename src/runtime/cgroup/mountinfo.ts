@@ -9,7 +9,7 @@ const CONTROLLERS = new Set(
 const USUAL_PLACE = "/sys/fs/cgroup/";
 
 /** Where systemd, runc and crun expect the v2 hierarchy of a hybrid host. */
-export const HYBRID_PLACE = "/sys/fs/cgroup/unified";
+const HYBRID_PLACE = "/sys/fs/cgroup/unified";
 
 /** Without the space before it, which every field has: what begins with a rare character is found faster. */
 const SIGN = "- cgroup";

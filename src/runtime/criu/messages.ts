@@ -4,11 +4,11 @@ import { decodeMessage, encodeMessage, type Message, messageOf, numberOf, textOf
 export const REQUEST = { dump: 1, restore: 2, preDump: 4, notify: 6, featureCheck: 9, version: 10 } as const;
 
 /** criu_cg_mode: what criu does about cgroups and their settings. */
-export const CGROUP_MODE = { ignore: 0, soft: 3, full: 4, strict: 5 } as const;
+const CGROUP_MODE = { ignore: 0, soft: 3, full: 4, strict: 5 } as const;
 export type CgroupModeName = keyof typeof CGROUP_MODE;
 
 /** criu_network_lock_method: how packets of dumped connections are held back. */
-export const NETWORK_LOCK = { iptables: 1, nftables: 2, skip: 3 } as const;
+const NETWORK_LOCK = { iptables: 1, nftables: 2, skip: 3 } as const;
 export type NetworkLock = keyof typeof NETWORK_LOCK;
 
 /** Field numbers of criu_opts. */

@@ -1,6 +1,7 @@
 import { expect, it, test } from "vitest";
+import { joinBytes } from "../../shared/text/index.ts";
 import { externalFiles, openFileModes, recordedStreams, replaceableFiles, streamKey } from "./open-files.ts";
-import { encodeMessage, joined, type Message } from "./protobuf.ts";
+import { encodeMessage, type Message } from "./protobuf.ts";
 
 const HEAD = Uint8Array.from([0x19, 0x43, 0x56, 0x54, 0x38, 0x31, 0x30, 0x56]);
 const LOG = "file[1b:995cb2]";
@@ -8,7 +9,7 @@ const [REGULAR, DEVICE, FIFO] = [0o100644, 0o20666, 0o10644];
 
 const entry = (file: Message): Uint8Array => {
   const content = encodeMessage({ 1: 1, 2: 3, 3: file });
-  return joined([Uint8Array.from([content.length, 0, 0, 0]), content]);
+  return joinBytes([Uint8Array.from([content.length, 0, 0, 0]), content]);
 };
 /** Fields of reg_file_entry: id, flags, position, owner, name, mount, size, external, mode. */
 const file = (name: string, flags: number, mode: number, size = 14): Message => ({
@@ -21,12 +22,12 @@ const file = (name: string, flags: number, mode: number, size = 14): Message => 
   9: true,
   10: mode,
 });
-const image = (...files: readonly Message[]): Uint8Array => joined([HEAD, ...files.map(entry)]);
+const image = (...files: readonly Message[]): Uint8Array => joinBytes([HEAD, ...files.map(entry)]);
 const without = ({ 8: _size, 10: _mode, ...rest }: Message, flags: number): Message => ({ ...rest, 2: flags });
 
 test("the kinds of what was open, by name; entries of other kinds are passed over", () => {
-  const other = joined([Uint8Array.from([4, 0, 0, 0]), encodeMessage({ 1: 5, 2: 9 })]);
-  const whole = joined([image(file(LOG, 1, REGULAR), file("file[18:3]", 2, DEVICE)), other]);
+  const other = joinBytes([Uint8Array.from([4, 0, 0, 0]), encodeMessage({ 1: 5, 2: 9 })]);
+  const whole = joinBytes([image(file(LOG, 1, REGULAR), file("file[18:3]", 2, DEVICE)), other]);
   expect([...openFileModes(whole)]).toEqual([
     [LOG, REGULAR],
     ["file[18:3]", DEVICE],

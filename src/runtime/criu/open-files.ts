@@ -1,6 +1,8 @@
 /** files.img of a checkpoint: what was open (images/fdinfo.proto and regfile.proto of criu 3.1 to 4.x). Pure. */
+
 import { S } from "../../shared/linux/index.ts";
-import { changeMessage, decodeMessage, type Fields, joined, messageOf, numberOf, textOf } from "./protobuf.ts";
+import { joinBytes } from "../../shared/text/index.ts";
+import { changeMessage, decodeMessage, type Fields, messageOf, numberOf, textOf } from "./protobuf.ts";
 
 /** Name of the file in an image directory. */
 export const OPEN_FILES = "files.img";
@@ -50,7 +52,7 @@ export function replaceableFiles(image: Uint8Array, names: ReadonlySet<string>):
   const entries = entriesOf(image).map((entry) =>
     changeMessage(entry, (field, value) => (field === REGULAR && value instanceof Uint8Array ? replaceable(value, names) : undefined)),
   );
-  return joined([image.subarray(0, HEAD), ...entries.flatMap((entry) => [lengthOf(entry), entry])]);
+  return joinBytes([image.subarray(0, HEAD), ...entries.flatMap((entry) => [lengthOf(entry), entry])]);
 }
 
 function replaceable(file: Uint8Array, names: ReadonlySet<string>): Uint8Array | undefined {

@@ -2,7 +2,7 @@
  * The wire form of protocol buffers, as far as criu's messages use it: varints and length-delimited values. Pure.
  * Source: the encoding page of the protocol buffers documentation.
  */
-import { decodeUtf8, encodeUtf8 } from "../../shared/text/index.ts";
+import { decodeUtf8, encodeUtf8, joinBytes } from "../../shared/text/index.ts";
 
 /** A message to be: field number and value. undefined is left out; a list is a repeated field; an object a message of its own. */
 export interface Message {
@@ -76,24 +76,14 @@ export function changeMessage(
     else if (changed !== null) parts.push(changed === undefined ? bytes.subarray(at, end) : encodeMessage({ [field]: changed }));
     at = end;
   }
-  return joined(parts);
+  return joinBytes(parts);
 }
 
 function lengthDelimited(field: number, content: Uint8Array): Uint8Array {
   const head: number[] = [];
   putVarint(head, field * 8 + LENGTH);
   putVarint(head, content.length);
-  return joined([Uint8Array.from(head), content]);
-}
-
-export function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const all = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
+  return joinBytes([Uint8Array.from(head), content]);
 }
 
 function takeValue(bytes: Uint8Array, start: number, type: number): readonly [number | Uint8Array, number] {

@@ -1,4 +1,5 @@
 /** Writes the limits of `update` into the configuration that create has kept. */
+import { isObject } from "../../shared/text/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { parseConfig, printJson, type SpecResources } from "../spec/index.ts";
@@ -52,8 +53,4 @@ export function merge(before: Json, change: Json): Json {
 /** A number where that is exact: a document without bigints is printed much faster. */
 function small(value: unknown): unknown {
   return typeof value === "bigint" && Number.isSafeInteger(Number(value)) ? Number(value) : value;
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -13,7 +13,7 @@ const STOPPED_MS = 10_000;
 const STILL_MS = 60_000;
 
 /** Counts for how long a process is stopped. A debugger's stop (t) is none. */
-export class StoppedProcess {
+class StoppedProcess {
   readonly #pid: number;
   #stopped = 0;
   #seen = host.monotonic();
@@ -74,7 +74,7 @@ export function lookAtSlow(execution: Execution): void {
 const RUNNABLE = "R";
 
 /** Letter of its state; empty when there is no such process. */
-export function stateOf(pid: number): string {
+function stateOf(pid: number): string {
   return stateIn(statusOf(pid));
 }
 

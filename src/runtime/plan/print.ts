@@ -50,7 +50,7 @@ function explanation({ actor }: Op, calls: readonly string[]): string {
  * The description behind the head, over as many lines as it needs, and the pointer at the right margin: of the first of them, of the
  * last, or on a line of its own, wherever there is room for it first.
  */
-export function layOut(head: string, description: string, pointer: string): string[] {
+function layOut(head: string, description: string, pointer: string): string[] {
   const blank = " ".repeat(head.length);
   const lines = wrap(description, WIDTH - head.length).map((part, index) => (index === 0 ? head : blank) + part);
   if (pointer === "") return lines;

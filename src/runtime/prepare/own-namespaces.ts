@@ -1,4 +1,5 @@
 /** A path may lead to the runtime's own namespace: what only a container's own may have done to it is refused then. */
+import { NAMESPACE_FILES } from "../../shared/linux/index.ts";
 import type { ContainerConfig, NamespaceType } from "../config/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
@@ -36,7 +37,7 @@ function* requests({ hostname, domainname, sysctl, netDevices }: ContainerConfig
 }
 
 function isOwn(type: NamespaceType, path: string): boolean {
-  const [there, here] = [look(path), look(`/proc/self/ns/${FILES[type]}`)];
+  const [there, here] = [look(path), look(`/proc/self/ns/${NAMESPACE_FILES[type]}`)];
   return there !== undefined && here !== undefined && there.dev === here.dev && there.ino === here.ino;
 }
 
@@ -49,15 +50,3 @@ function look(path: string): host.Stat | undefined {
     throw error;
   }
 }
-
-/** namespaces(7). */
-const FILES: Readonly<Record<NamespaceType, string>> = {
-  cgroup: "cgroup",
-  ipc: "ipc",
-  mount: "mnt",
-  network: "net",
-  pid: "pid",
-  time: "time",
-  user: "user",
-  uts: "uts",
-};

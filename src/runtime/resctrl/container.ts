@@ -39,11 +39,6 @@ export function groupsBelow(mount: string, id: string, closId: string | undefine
   return { ...ref, monitor };
 }
 
-/** What a process has to join, in this order: the kernel lets a task into a monitoring group only from the group above it. */
-export function groupsToJoin({ mount, group, monitor }: ResctrlRef): readonly GroupRef[] {
-  return [{ mount, group }, ...(monitor === undefined ? [] : [{ mount, group: monitor }])];
-}
-
 /**
  * Remove what was made for the container: its monitoring group, and its group unless that has a name of its own. `unborn`: it never
  * came to be, so that a named group goes too if nobody else has joined it.

@@ -1,3 +1,3 @@
-export { groupsToJoin, locateGroups, type ResctrlRef, releaseGroups } from "./container.ts";
+export { locateGroups, type ResctrlRef, releaseGroups } from "./container.ts";
 export { changeSchemata, type GroupRef, joinGroup, makeMonitor, pathOf, prepareGroup } from "./group.ts";
 export { findResctrl } from "./schemata.ts";

@@ -30,7 +30,7 @@ export function prepareFilter(root: string, request: FilterRequest): readonly st
 }
 
 /** One line each for everything that influences the program, and the profile, which is unambiguous itself, at the end. */
-export function cacheKey({ profile, enosysForNewer }: FilterRequest): string {
+function cacheKey({ profile, enosysForNewer }: FilterRequest): string {
   const { version, commit } = host.build;
   const parts = [FORMAT, version, commit, host.seccompVersion, host.architecture, enosysForNewer];
   return host.sha256(`${parts.join("\n")}\n${profile}`);

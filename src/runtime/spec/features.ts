@@ -10,7 +10,7 @@ export interface BuildInfo {
 }
 
 /** Sorted. Written out because it is published; a test holds it equal to the option table. */
-export const MOUNT_OPTION_NAMES = [
+const MOUNT_OPTION_NAMES = [
   "async",
   "atime",
   "bind",

@@ -1,4 +1,5 @@
 /** The processes that hold the lock of a container's directory. */
+import { lockedFile } from "../../shared/linux/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 
@@ -19,10 +20,7 @@ function locks(): string {
 
 /** Pids that hold a flock(2) on it (proc_locks(5)): "1: FLOCK  ADVISORY  WRITE 708 00:19:4321 0 EOF". */
 export function lockHolders(text: string, { dev, ino }: Pick<host.Stat, "dev" | "ino">): number[] {
-  const major = ((dev >> 8n) & 0xfffn) | ((dev >> 32n) & ~0xfffn);
-  const minor = (dev & 0xffn) | ((dev >> 12n) & 0xff_ff00n);
-  const hex = (value: bigint): string => value.toString(16).padStart(2, "0");
-  const wanted = `${hex(major)}:${hex(minor)}:${ino}`;
+  const wanted = lockedFile(dev, ino);
   return text
     .split("\n")
     .map((line) => line.trim().split(/\s+/))

@@ -2,6 +2,7 @@
  * The state record of one container: what is written to ROOT/ID/state.json. Other builds of runt read it and rewrite it, older ones and newer
  * ones: docs/decisions/0022-state-versions.md says what may change, and when which number grows.
  */
+import type { CgroupRef } from "../cgroup/index.ts";
 import { RuntError } from "../errors/index.ts";
 import type { MovedDevice } from "../network/index.ts";
 
@@ -10,18 +11,8 @@ export const STATE_SCHEMA = 1;
 /** Grows with every other change. A reader does not mind a larger one; a smaller one it brings up to its own (`migrate`). */
 export const STATE_MINOR = 4;
 
-export interface CgroupRecord {
-  readonly version: 1 | 2;
-  /** Every leaf directory of the container, one a hierarchy. */
-  readonly paths: readonly string[];
-  /** Hybrid hosts: its leaf directory in the v2 hierarchy. A build that does not know of it leaves it behind, empty, for `gc`. */
-  readonly unified?: string;
-  /** Levels that were absent before, or runt's: delete removes them even if create was killed before it could mark them. */
-  readonly missing?: readonly string[];
-  /** Leaf directories that were there before: delete leaves them. */
-  readonly kept?: readonly string[];
-  /** Processes that the kernel had killed for memory in a kept cgroup before the container came. */
-  readonly oomKills?: number;
+/** Its fields are those of CgroupRef: the room of cgroups works with the record as it is. */
+export interface CgroupRecord extends CgroupRef {
   /** The transient unit that it belongs to, and the socket by which its manager was reached. */
   readonly systemd?: { readonly unit: string; readonly socket: string; readonly direct: boolean };
 }

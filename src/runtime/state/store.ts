@@ -87,7 +87,7 @@ function removeEmpty(directory: string): void {
 }
 
 /** How long a verb waits for another one that works on the same container (docs/troubleshooting.md). */
-export const LOCK_MS = 10_000;
+const LOCK_MS = 10_000;
 
 /**
  * Lock ROOT/ID against other verbs; waits for a bounded time. The lock ends when the descriptor is closed or the process ends.
@@ -116,7 +116,7 @@ export function lockWithin(directory: string, milliseconds: number): number | un
 }
 
 /** Whether the descriptor is of what stands there now. */
-export function isDirectoryOf(fd: number, directory: string): boolean {
+function isDirectoryOf(fd: number, directory: string): boolean {
   return isBehind(directory, host.fstat(fd));
 }
 

@@ -108,3 +108,30 @@ export const MOUNT_ATTR = {
   NODIRATIME: 0x80n,
   NOSYMFOLLOW: 0x20_0000n,
 } as const;
+
+/** Files of /proc/PID/ns (namespaces(7)), by the types that the OCI specification has. */
+export const NAMESPACE_FILES = {
+  cgroup: "cgroup",
+  ipc: "ipc",
+  mount: "mnt",
+  network: "net",
+  pid: "pid",
+  time: "time",
+  user: "user",
+  uts: "uts",
+} as const;
+
+/** Major and minor number of a device, from what stat(2) says (makedev(3)). */
+export function deviceNumbers(device: bigint): { readonly major: bigint; readonly minor: bigint } {
+  return {
+    major: ((device >> 8n) & 0xfffn) | ((device >> 32n) & 0xffff_f000n),
+    minor: (device & 0xffn) | ((device >> 12n) & 0xffff_ff00n),
+  };
+}
+
+/** A file as proc_locks(5) names it. */
+export function lockedFile(device: bigint, inode: bigint): string {
+  const { major, minor } = deviceNumbers(device);
+  const hex = (value: bigint): string => value.toString(16).padStart(2, "0");
+  return `${hex(major)}:${hex(minor)}:${inode}`;
+}

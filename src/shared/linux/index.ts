@@ -1,5 +1,22 @@
 export { CAPABILITIES, capabilityBit } from "./capabilities.ts";
-export { ACCESS, ARCHITECTURE_O, CLONE_NEW, EAGAIN, EPERM, LOCK, MOUNT_ATTR, MS, O, POLL, RLIMIT, S, WAIT } from "./constants.ts";
+export {
+  ACCESS,
+  ARCHITECTURE_O,
+  CLONE_NEW,
+  deviceNumbers,
+  EAGAIN,
+  EPERM,
+  LOCK,
+  lockedFile,
+  MOUNT_ATTR,
+  MS,
+  NAMESPACE_FILES,
+  O,
+  POLL,
+  RLIMIT,
+  S,
+  WAIT,
+} from "./constants.ts";
 export { cpuWeight, HIGHEST_SHARES, LOWEST_SHARES } from "./cpu-weight.ts";
 export { decodeMountPath, type MountLine, parseMountinfo, parseMountLine } from "./mountinfo.ts";
 export {

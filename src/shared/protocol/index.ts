@@ -12,7 +12,7 @@ export {
 } from "./exit-record.ts";
 export { type Actor, type FieldType, HELPER_ACTORS, type OpDefinition } from "./fields.ts";
 export { EMBEDDED_ROW, IMAGE_PLACE } from "./image.ts";
-export { MESSAGE_HEAD, MESSAGES, type MessageName } from "./messages.ts";
+export { MESSAGE_HEAD, MESSAGES } from "./messages.ts";
 export { MONITOR_OPTIONS, MONITOR_STEP, type MonitorArguments, type MonitorValue, monitorArguments } from "./monitor.ts";
 export { OPS, type OpArgs, type OpName } from "./operations/index.ts";
 export { CREATE } from "./operations/mounts.ts";

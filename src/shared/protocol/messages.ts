@@ -38,4 +38,3 @@ export const MESSAGES = {
   /** runtime -> intermediate, on a hybrid host: the directory of v2 that init is cloned into is made. */
   birthplace: 15,
 } as const;
-export type MessageName = keyof typeof MESSAGES;

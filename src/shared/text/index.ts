@@ -1,3 +1,4 @@
 export { parseAccounts } from "./accounts.ts";
 export { exactJson, parseExactJson } from "./exact-json.ts";
-export { decodeUtf8, encodeUtf8, writeAscii } from "./utf8.ts";
+export { decodeUtf8, encodeUtf8, joinBytes, writeAscii } from "./utf8.ts";
+export { fieldsOf, isObject } from "./value.ts";

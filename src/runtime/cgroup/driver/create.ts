@@ -111,7 +111,7 @@ function hasGone(error: unknown): boolean {
 }
 
 /** The levels between the mount point and the directory, without both, from the top. */
-export function parents(mountpoint: string, directory: string): string[] {
+function parents(mountpoint: string, directory: string): string[] {
   const levels: string[] = [];
   for (let at = directory.indexOf("/", mountpoint.length + 1); at >= 0; at = directory.indexOf("/", at + 1))
     levels.push(directory.slice(0, at));

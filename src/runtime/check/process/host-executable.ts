@@ -14,7 +14,7 @@ const FIRST_LINE = 255;
 const DEPTH = 5;
 
 /** One character a byte. */
-export function latin1(bytes: ArrayBuffer): string {
+function latin1(bytes: ArrayBuffer): string {
   return Array.from(new Uint8Array(bytes), (byte) => String.fromCharCode(byte)).join("");
 }
 

@@ -2,7 +2,7 @@
 import { BUNDLE, CONFIG_LONG, CREATE_FLAGS } from "./create-flags.ts";
 import { flag, type VerbDefinition } from "./definition.ts";
 
-export const HOST = flag("host", "string", "on which host: live, none, or one whose facts are in this file (default: live)", {
+const HOST = flag("host", "string", "on which host: live, none, or one whose facts are in this file (default: live)", {
   value: "HOST",
 });
 

@@ -53,7 +53,7 @@ export function sandboxOf(config: ContainerConfig): Sandbox | undefined {
   };
 }
 
-export function annotationPointer(key: string): string {
+function annotationPointer(key: string): string {
   return `/annotations/${pointerToken(key)}`;
 }
 

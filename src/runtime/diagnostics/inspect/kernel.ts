@@ -1,5 +1,5 @@
 /** What the kernel says of a container's init and of its cgroup. Reads; what is gone or not the caller's to see is left out. */
-import { parseMountinfo } from "../../../shared/linux/index.ts";
+import { NAMESPACE_FILES, parseMountinfo } from "../../../shared/linux/index.ts";
 import { compileCgroup, readHierarchies } from "../../cgroup/index.ts";
 import type { ContainerConfig, NamespaceType } from "../../config/index.ts";
 import * as host from "../../host/index.ts";
@@ -128,18 +128,6 @@ function mountsOf(pid: number): FindMount {
   };
 }
 
-/** Files of /proc/PID/ns (namespaces(7)). */
-const FILES: Readonly<Record<NamespaceType, string>> = {
-  cgroup: "cgroup",
-  ipc: "ipc",
-  mount: "mnt",
-  network: "net",
-  pid: "pid",
-  time: "time",
-  user: "user",
-  uts: "uts",
-};
-
 interface NamespaceLook {
   /** "net:[4026531840]" of init and of the one who looks. */
   ofInit(file: string): string | undefined;
@@ -151,8 +139,8 @@ interface NamespaceLook {
 /** The namespaces that were asked for, beside those that init is in. Pure. */
 export function namespaceSettings({ namespaces }: ContainerConfig, look: NamespaceLook): Setting[] {
   const asked = new Map(namespaces.map((entry) => [entry.type, entry]));
-  return (Object.keys(FILES) as NamespaceType[]).flatMap((type) => {
-    const [file, entry] = [FILES[type], asked.get(type)];
+  return (Object.keys(NAMESPACE_FILES) as NamespaceType[]).flatMap((type) => {
+    const [file, entry] = [NAMESPACE_FILES[type], asked.get(type)];
     const kernel = look.ofInit(file);
     const own = look.ownOne(file);
     if (entry === undefined) {

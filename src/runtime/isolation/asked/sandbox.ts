@@ -1,4 +1,5 @@
 /** The machine that a container joins: that of the process whose namespaces its configuration names, or of the sandbox that its annotations name. */
+import { NAMESPACE_FILES } from "../../../shared/linux/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
 import type { Spec } from "../../spec/index.ts";
@@ -73,7 +74,7 @@ function requestOf<T>(pid: number, role: string): T | undefined {
   }
 }
 
-const FILES: Readonly<Record<string, string>> = { network: "net", mount: "mnt" };
+const FILES: Readonly<Record<string, string>> = NAMESPACE_FILES;
 
 function isSame(one: string, other: string): boolean {
   const [own, found] = [host.stat(one), host.stat(other)];

@@ -1,6 +1,5 @@
 export { DATA_MOST, encodeFrame, FRAMES, type Frame, FrameDecoder, type FrameName, ProtocolError, WINDOW } from "./frame.ts";
 export {
-  CHANNEL,
   type ChannelName,
   type Credit,
   decodeCredit,
@@ -13,4 +12,4 @@ export {
   parseFailure,
   type Size,
 } from "./messages.ts";
-export { Allowance, Duty, HostSession, type SessionEvent } from "./session.ts";
+export { Allowance, HostSession, type SessionEvent } from "./session.ts";

@@ -49,7 +49,7 @@ export interface Failure {
 }
 
 /** A channel of bytes of a stream, as a credit names it. */
-export const CHANNEL = { stdin: 0, stdout: 1, stderr: 2 } as const;
+const CHANNEL = { stdin: 0, stdout: 1, stderr: 2 } as const;
 export type ChannelName = keyof typeof CHANNEL;
 const CHANNELS = Object.keys(CHANNEL) as ChannelName[];
 

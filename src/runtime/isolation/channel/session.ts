@@ -162,7 +162,7 @@ export class Allowance {
 }
 
 /** Of the side that receives. */
-export class Duty {
+class Duty {
   #held = 0;
 
   /** @throws ProtocolError: more than there was credit for */

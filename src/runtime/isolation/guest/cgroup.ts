@@ -4,7 +4,7 @@ import type { Loop, Watched } from "../flow/index.ts";
 
 const MOUNT = "/sys/fs/cgroup";
 
-export const cgroupFile = (cgroup: string, name: string): string => `${MOUNT}${cgroup}/${name}`;
+const cgroupFile = (cgroup: string, name: string): string => `${MOUNT}${cgroup}/${name}`;
 
 export function makeBelow(cgroup: string): void {
   host.mkdir(`${MOUNT}${cgroup}`, 0o755);

@@ -1,4 +1,5 @@
 /** A stream of the monitor's for a process that only waits for how it goes, as what begins a further process for `exec`. */
+import { joinBytes } from "../../../shared/text/index.ts";
 import * as host from "../../host/index.ts";
 import { encodeFrame, type Failure, FrameDecoder, type FrameName, type Opening, parseFailure } from "../channel/index.ts";
 import { Inlet, Loop, Outlet } from "../flow/index.ts";
@@ -42,18 +43,8 @@ export function ask(socket: string, name: "open" | "make", opening: Opening, sec
   });
   loop.setAlarm(seconds * 1000, answers.silent);
   // In one write: a short program may have ended before a second one.
-  out.push(joined(frameOf(name, JSON.stringify(opening)), ...(keep ? [frameOf("keep", keep.name)] : [])));
+  out.push(joinBytes([frameOf(name, JSON.stringify(opening)), ...(keep ? [frameOf("keep", keep.name)] : [])]));
   return loop.run();
-}
-
-function joined(...parts: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }
 
 const BROKEN = 125;

@@ -19,25 +19,14 @@ export function contextData({ config }: Scope, fstype: string, data: readonly st
 }
 
 /** A tmpfs asked for read-only takes its mount points and nodes first, and is sealed at the end. */
-export function addSeals({ builder, config }: Scope): void {
-  for (const mount of config.mounts) {
-    if (!isSealedLater(mount)) continue;
-    builder.add(
-      "init",
-      "devices",
-      "mount.remount",
-      {
-        target: mount.target,
-        superblock: false,
-        data: [],
-        superFlags: 0n,
-        ...NO_ATTRIBUTES,
-        attrSet: mount.attrSet & MOUNT_ATTR.RDONLY,
-        recursiveSet: mount.recursiveSet & MOUNT_ATTR.RDONLY,
-      },
-      mount.from,
-    );
-  }
+export function addSeals(scope: Scope): void {
+  for (const mount of scope.config.mounts) if (isSealedLater(mount)) addSeal(scope, "devices", mount);
+}
+
+/** Makes a mount read-only that was asked for so. */
+export function addSeal({ builder }: Scope, part: "mounts" | "devices", { target, attrSet, recursiveSet, from }: MountConfig): void {
+  const attributes = { ...NO_ATTRIBUTES, attrSet: attrSet & MOUNT_ATTR.RDONLY, recursiveSet: recursiveSet & MOUNT_ATTR.RDONLY };
+  builder.add("init", part, "mount.remount", { target, superblock: false, data: [], superFlags: 0n, ...attributes }, from);
 }
 
 function isSealedLater(mount: MountConfig): boolean {

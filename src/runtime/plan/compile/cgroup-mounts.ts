@@ -10,7 +10,7 @@ import { CREATE, NO_SLOT } from "../../../shared/protocol/index.ts";
 import { type CgroupMount, cgroup2OptionProblem } from "../../config/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import type { CgroupMountSource } from "../input.ts";
-import { attributes, contextData, NO_ATTRIBUTES } from "./attributes.ts";
+import { addSeal, attributes, contextData, NO_ATTRIBUTES } from "./attributes.ts";
 import type { Scope } from "./scope.ts";
 
 const SAFE = MOUNT_ATTR.NOSUID | MOUNT_ATTR.NODEV | MOUNT_ATTR.NOEXEC;
@@ -117,10 +117,9 @@ function addUnified(scope: Scope, mount: CgroupMount): void {
 }
 
 function addHierarchies(scope: Scope, mount: CgroupMount): void {
-  const { builder } = scope;
   const readonly = mount.attrSet & MOUNT_ATTR.RDONLY;
   const readonlyTree = mount.recursiveSet & MOUNT_ATTR.RDONLY;
-  builder.add(
+  scope.builder.add(
     "init",
     "mounts",
     "mount.filesystem",
@@ -139,23 +138,7 @@ function addHierarchies(scope: Scope, mount: CgroupMount): void {
     mount.from,
   );
   for (const source of scope.host.cgroupSources) addHierarchy(scope, mount, source);
-  if ((readonly | readonlyTree) !== 0n) {
-    builder.add(
-      "init",
-      "mounts",
-      "mount.remount",
-      {
-        target: mount.target,
-        superblock: false,
-        data: [],
-        superFlags: 0n,
-        ...NO_ATTRIBUTES,
-        attrSet: readonly,
-        recursiveSet: readonlyTree,
-      },
-      mount.from,
-    );
-  }
+  if ((readonly | readonlyTree) !== 0n) addSeal(scope, "mounts", mount);
 }
 
 function addHierarchy(scope: Scope, mount: CgroupMount, source: CgroupMountSource): void {

@@ -10,7 +10,7 @@ import type { Scope } from "./scope.ts";
  * is denied for good; what /etc/subuid and /etc/subgid grant beyond that is the business of newuidmap(1) and newgidmap(1).
  * @throws RuntError "config-invalid" when such a program is needed and there is none
  */
-export function idMaps({ config, host }: Scope): OpArgs<"idmap.write"> {
+function idMaps({ config, host }: Scope): OpArgs<"idmap.write"> {
   const { caller } = host;
   const uidProgram = caller === undefined ? "" : programFor("uid", config.uidMappings, caller.uid, caller.newuidmap);
   const gidProgram = caller === undefined ? "" : programFor("gid", config.gidMappings, caller.gid, caller.newgidmap);

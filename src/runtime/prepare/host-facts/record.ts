@@ -1,5 +1,5 @@
 /** What this host offers, as a document. Reads, and asks systemd; writes nothing. */
-import { CAPABILITIES } from "../../../shared/linux/index.ts";
+import { CAPABILITIES, NAMESPACE_FILES } from "../../../shared/linux/index.ts";
 import { readHierarchies } from "../../cgroup/index.ts";
 import { HOST_FACTS_VERSION, type HostFacts } from "../../check/index.ts";
 import { RuntError } from "../../errors/index.ts";
@@ -91,12 +91,9 @@ export function recordCaller(stateRoot: string | undefined): HostFacts["caller"]
   };
 }
 
-/** Files of /proc/self/ns that have another name in the configuration. */
-const NAMESPACE_FILES: Readonly<Record<string, string>> = { mount: "mnt", network: "net" };
-
 export function recordNamespaces(): string[] {
   const files = new Set(names("/proc/self/ns"));
-  return NAMESPACE_TYPES.filter((type) => files.has(NAMESPACE_FILES[type] ?? type));
+  return NAMESPACE_TYPES.filter((type) => files.has(NAMESPACE_FILES[type]));
 }
 
 /** Of the IPC and UTS namespaces (namespaces(7)). */

@@ -1,5 +1,7 @@
 /** Recorded facts in place of the host: a plan that is compiled with them is the plan of the recorded host. Pure. */
+
 import validate from "../../../../build/gen/validate-host-facts.js";
+import { fieldsOf } from "../../../shared/text/index.ts";
 import { HOST_FACTS_VERSION, type HostFacts } from "../../check/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
@@ -65,7 +67,7 @@ export function chosenHostFacts(value: string): HostFacts {
 
 function readHostFacts(path: string): HostFacts {
   const value = parse(path);
-  const version = typeof value === "object" && value !== null && !Array.isArray(value) ? value["hostFacts"] : undefined;
+  const version = fieldsOf(value)["hostFacts"];
   if (version === undefined) throw unfit(path, "not a document of host facts");
   if (version !== HOST_FACTS_VERSION) throw unfit(path, `version ${String(version)} of the document, ${HOST_FACTS_VERSION} is known`);
   if (validate(value)) return value as unknown as HostFacts;

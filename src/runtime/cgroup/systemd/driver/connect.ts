@@ -65,7 +65,7 @@ export function versionOf(socket: ManagerSocket): number {
 }
 
 /** The socket has no listener. */
-export class Unreachable extends RuntError {}
+class Unreachable extends RuntError {}
 
 /** @throws Unreachable; RuntError cgroup for what systemd answers and for a connection that breaks */
 export function withManager<T>(socket: ManagerSocket, action: (manager: Manager) => T): T {

@@ -1,5 +1,6 @@
 /** One D-Bus connection, spoken synchronously. Source: D-Bus specification, "Authentication Protocol" and "Message Protocol". */
 
+import { joinBytes } from "../../../../shared/text/index.ts";
 import * as host from "../../../host/index.ts";
 import { decodeMessage, encodeMessage, type Header, MESSAGE_TYPE, type Message, messageLength, readBody } from "../wire/message.ts";
 import type { Value } from "../wire/types.ts";
@@ -67,7 +68,7 @@ export function openConnection(stream: Stream, direct: boolean): Connection {
       return stream.receive(Math.min(PATIENCE_MS, left()));
     } catch (error) {
       if ((error as { code?: unknown }).code !== "ETIMEDOUT") throw error;
-      stream.send(joined(encode([PING])));
+      stream.send(joinBytes(encode([PING])));
       return stream.receive(left());
     }
   }
@@ -75,7 +76,7 @@ export function openConnection(stream: Stream, direct: boolean): Connection {
   function fill(deadline: number): void {
     const arrived = receive(deadline);
     if (arrived.length === 0) throw new Error("the connection was closed");
-    pending = joined([pending, arrived]);
+    pending = joinBytes([pending, arrived]);
   }
 
   function readLine(deadline: number): string {
@@ -129,7 +130,7 @@ export function openConnection(stream: Stream, direct: boolean): Connection {
    */
   function authenticate(following: readonly Uint8Array[]): void {
     const lines = Uint8Array.from("\0AUTH EXTERNAL\r\nDATA\r\nBEGIN\r\n", (character) => character.charCodeAt(0));
-    stream.send(joined([lines, ...following]));
+    stream.send(joinBytes([lines, ...following]));
   }
 
   function requireAccess(): void {
@@ -168,7 +169,7 @@ export function openConnection(stream: Stream, direct: boolean): Connection {
     callAll(requests) {
       if (requests.length === 0) return [];
       const first = serial + 1;
-      sendCalls(joined(encode(requests)));
+      sendCalls(joinBytes(encode(requests)));
       return requests.map((_, index) => answerTo(first + index));
     },
 
@@ -198,16 +199,6 @@ export function openConnection(stream: Stream, direct: boolean): Connection {
 /** The call that has the bus deliver signals. */
 export function addMatch(rule: string): Call {
   return { ...BUS, member: "AddMatch", signature: "s", values: [rule] };
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const all = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
 }
 
 /** The first value of an error is its text, by convention. */
