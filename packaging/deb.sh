@@ -125,6 +125,7 @@ Maintainer: $maintainer
 Installed-Size: $size
 Section: admin
 Priority: optional
+Recommends: aardvark-dns
 Suggests: criu, nodejs (>= 20), uidmap
 Enhances: buildah, containerd, docker.io, podman
 Description: OCI container runtime that plans before it acts

@@ -37,7 +37,7 @@ export const USAGE = `Usage: runtd [--once -f FILE [-g GROUP]]
              [--state-dir DIR] [--run-dir DIR] [--cgroup-parent PATH] [--cgroup-manager WHO] [--runtime FILE]
              [--runtime-class NAME=FILE]... [--user-ids FIRST:COUNT] [--no-task-limits] [--launch-timeout DURATION] [--cpus N] [--memory SIZE] [--queue ORDER] [--too-large WHAT]
              [--orphans WHAT] [--moved]
-             [--port-taken WHAT] [--cni-path DIRS] [--network-timeout DURATION] [--network-check DURATION]
+             [--port-taken WHAT] [--cni-path DIRS] [--resolver PATH] [--network-timeout DURATION] [--network-check DURATION]
              [--volume-check DURATION] [--journal-socket PATH]
              [--interlink [--interlink-host-path DIR ...] [--interlink-network WHAT]
                           [--interlink-listen ADDRESS:PORT --interlink-token FILE [--interlink-host NAME ...]]]
@@ -72,6 +72,8 @@ export const USAGE = `Usage: runtd [--once -f FILE [-g GROUP]]
                         tasks are stopped: what runs is the original's
   --port-taken WHAT     becomes of a task that wants a port of the host which another task has: wait (default), or refuse
   --cni-path DIRS       directories of CNI plugins, with a colon between them; default /opt/cni/bin:/usr/lib/cni:/usr/libexec/cni
+  --resolver PATH       the program aardvark-dns, which answers tasks that ask for names of their networks; default /usr/lib/podman/aardvark-dns,
+                        else /usr/libexec/podman/aardvark-dns
   --network-timeout DURATION
                         how long one call of a network plugin may take; default 30s
   --network-check DURATION
@@ -141,6 +143,7 @@ export function configurationOf(args: readonly string[]): Configuration | undefi
       moved: { type: "boolean", default: false },
       "port-taken": { type: "string" },
       "cni-path": { type: "string" },
+      resolver: { type: "string" },
       "network-timeout": { type: "string" },
       "network-check": { type: "string" },
       "volume-check": { type: "string" },
@@ -157,6 +160,7 @@ export function configurationOf(args: readonly string[]): Configuration | undefi
     cgroupParent: values["cgroup-parent"],
     runtime: values.runtime,
     journalSocket: values["journal-socket"],
+    resolver: values.resolver,
   };
   for (const [name, path] of Object.entries(paths)) {
     if (path !== undefined && !isAbsolute(path)) throw new Error(`${name}: ${path} is not absolute`);

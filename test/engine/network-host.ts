@@ -1,6 +1,6 @@
 /** A host of its own for each test of networks: a namespace with loopback, in which the daemon is. No rule and no interface of theirs is in that of this machine. */
 import { execFile, execFileSync, spawn } from "node:child_process";
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readlinkSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach } from "vitest";
@@ -64,7 +64,7 @@ export function useNetworkHost(scene: Scene): NetworkHost {
       const links = (await on("ip", "-o", "link")).split("\n").flatMap((line) => /^\d+: ([^:@]+)/.exec(line)?.[1] ?? []);
       const rules = (await on("iptables-save", "-t", "nat")).split("\n").filter((line) => /name: |^:CNI-(DN-)?[0-9a-f]{8}/.test(line));
       const leases = filesBelow(join(scene.stateDir, "network/leases")).filter((name) => /\d+\.\d+\.\d+\.\d+$/.test(name));
-      const others = ["attachments", "files"].flatMap((name) => filesBelow(join(scene.stateDir, "network", name)));
+      const others = ["attachments", "files", "resolver.json"].flatMap((name) => filesBelow(join(scene.stateDir, "network", name)));
       return [
         ...links.filter((name) => name !== "lo"),
         ...rules,
@@ -77,7 +77,21 @@ export function useNetworkHost(scene: Scene): NetworkHost {
 }
 
 function filesBelow(directory: string): string[] {
+  if (existsSync(directory) && !statSync(directory).isDirectory()) return [directory];
   return existsSync(directory) ? (readdirSync(directory, { recursive: true }) as string[]).map((name) => join(directory, name)) : [];
+}
+
+/** Processes of this machine that are in a network namespace. */
+export function processesIn(namespace: string): number[] {
+  const wanted = `net:[${statSync(namespace).ino}]`;
+  const isIn = (pid: string) => {
+    try {
+      return readlinkSync(`/proc/${pid}/ns/net`) === wanted;
+    } catch {
+      return false;
+    }
+  };
+  return readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) && isIn(name) ? [Number(name)] : []));
 }
 
 /** Directory with links to the real plugins, and with those of the test in the place of some: text of a script of sh. */

@@ -101,6 +101,9 @@ export function useEngine(): Scene {
     unmountBelow(directory);
     // Root file systems of images, of containers that no daemon is there any more to remove.
     for (const path of rootsBelow(stateDir)) execFileSync("umount", [path]);
+    // The resolver of tasks outlives its daemon.
+    for (const path of taskCgroups().filter((one) => /\/resolver-[0-9a-f]{8}$/.test(one)))
+      for (const pid of readFileSync(join(path, "cgroup.procs"), "utf8").split("\n").filter(Boolean)) process.kill(Number(pid), "SIGKILL");
     // Of tasks that no daemon is there any more to remove.
     for (const path of taskCgroups().reverse()) rmdirSync(path);
     rmSync(stateDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });

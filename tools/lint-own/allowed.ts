@@ -65,7 +65,7 @@ export const OWN_CALLS: Allowed = {
     "openSync(path)": CHECKED,
   },
   "src/engine/network/files.ts": {
-    "readFileSync(path)": HOST,
+    "readFileSync(HOST_RESOLV)": HOST,
   },
   "src/engine/network/guard.ts": {
     "writeFileSync(ipv6Switch(bridge))": KERNEL,
@@ -76,6 +76,10 @@ export const OWN_CALLS: Allowed = {
   },
   "src/engine/network/nat.ts": {
     "writeFileSync(`/proc/sys/net/ipv4/conf/${bridge}/route_localnet`)": KERNEL,
+  },
+  "src/engine/network/resolver.ts": {
+    "openSync(directory)": "the engine's directory, which makeOwnDirectory has just looked at, without following a link",
+    "process.kill(found.pid)": "pid, start time and boot were looked at right before",
   },
   "src/engine/network/ports.ts": {
     "readFile(`/proc/net/${port.protocol}${six}`)": KERNEL,

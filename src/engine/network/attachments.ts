@@ -21,6 +21,8 @@ export interface Attachment {
   readonly nat?: readonly string[];
   /** Whether the task may reach the metadata of the host's cloud; undefined: an earlier version has made it, and kept it away inside of the task only. */
   readonly reachesMetadata?: boolean;
+  /** Whether rules in its namespace lead the resolver's address to that of the host, so that its resolv.conf names it. */
+  readonly resolves?: boolean;
 }
 
 const SUFFIX = ".json";
@@ -79,9 +81,19 @@ export class Attachments {
         namespace,
         nat = [],
         reachesMetadata,
+        resolves = false,
       } = JSON.parse(readOwnFile(this.#path(containerId)).toString()) as Attachment;
       if (Array.isArray(steps) && typeof namespace === "string")
-        return { containerId, bootId, namespace, steps, results, nat, ...(reachesMetadata === undefined ? {} : { reachesMetadata }) };
+        return {
+          containerId,
+          bootId,
+          namespace,
+          steps,
+          results,
+          nat,
+          resolves,
+          ...(reachesMetadata === undefined ? {} : { reachesMetadata }),
+        };
     } catch {
       // Invalid JSON, and what is no file of this engine's, is handled like a file of another format.
     }

@@ -18,7 +18,7 @@ export interface Addresses {
 }
 
 /** @throws the errors of the system calls */
-export function writeFiles(directory: string, spec: TaskSpec, { addresses, gateway }: Addresses): void {
+export function writeFiles(directory: string, spec: TaskSpec, { addresses, gateway }: Addresses, resolves: boolean): void {
   const { name, network } = spec;
   makeOwnDirectory(directory, { mode: MODE_OF_DIRECTORY, parents: MODE_OF_DIRECTORY });
   const contents = fileContents({
@@ -26,7 +26,8 @@ export function writeFiles(directory: string, spec: TaskSpec, { addresses, gatew
     addresses: addresses.map(withoutPrefix),
     hosts: hostsSaid(spec, gateway),
     dns: network?.dns,
-    hostResolv: textOf(HOST_RESOLV),
+    hostResolv: hostResolv(),
+    resolves,
   });
   for (const file of NETWORK_FILES) {
     overwriteOwnFile(join(directory, file), contents[file], MODE);
@@ -51,9 +52,9 @@ export function removeFiles(directory: string): void {
   removeOwnTree(directory);
 }
 
-function textOf(path: string): string {
+export function hostResolv(): string {
   try {
-    return readFileSync(path, "utf8");
+    return readFileSync(HOST_RESOLV, "utf8");
   } catch {
     return "";
   }

@@ -29,6 +29,17 @@ test("loopback of the host and the metadata of its cloud are out of reach, but f
   expect("RUNT-GUARD-rt-0123456789".length).toBeLessThanOrEqual(28);
 });
 
+test("where the resolver of a network listens only its bridge and the host itself reach it", () => {
+  const lines = guardChain({ bridge: "rt-1", network: "runtd-a-g.web", reaching: [], host: "10.64.0.1" });
+  const comment = '-m comment --comment "runt guard: runtd-a-g.web"';
+  expect(lines.slice(1, 5)).toEqual([
+    `-A RUNT-GUARD-rt-1 -i lo ${comment} -j RETURN`,
+    `-A RUNT-GUARD-rt-1 ! -i rt-1 -p udp --dport 5533 ${comment} -j DROP`,
+    `-A RUNT-GUARD-rt-1 ! -i rt-1 -p tcp --dport 5533 ${comment} -j DROP`,
+    `-A RUNT-GUARD-rt-1 ! -i rt-1 ${comment} -j RETURN`,
+  ]);
+});
+
 test("chains of this engine whose bridges are gone are removed, and no rule of anybody else", () => {
   expect(guardRemoval(SAVED, "runtd-a-", (bridge) => bridge !== "rt-2")).toEqual([
     '-D PREROUTING -i rt-1 -m comment --comment "runt guard: runtd-a-default" -j RUNT-GUARD-rt-1',

@@ -4,10 +4,11 @@
  * addresses, and the host takes nothing of IPv6 from it.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import type { NetworkStep } from "../plan/index.ts";
+import { type NetworkStep, RESOLVER_PORT } from "../plan/index.ts";
 import type { Attachment, Attachments } from "./attachments.ts";
 import { output } from "./command.ts";
 import { NetworkError } from "./errors.ts";
+import { hostOf } from "./resolver-names.ts";
 import { restoreRaw } from "./rules.ts";
 
 /** Begins the names of the chains, and ends with that of the bridge: at most 28 characters. */
@@ -22,13 +23,22 @@ export interface GuardedBridge {
   readonly network: string;
   /** Addresses of tasks that may reach the metadata of the host's cloud. */
   readonly reaching: readonly string[];
+  /** Address at which the resolver listens for tasks of this bridge alone, and for the host. */
+  readonly host?: string | undefined;
 }
 
 /** The chain of a bridge, for iptables-restore(8), which empties one that is there. Pure. */
-export function guardChain({ bridge, network, reaching }: GuardedBridge): string[] {
+export function guardChain({ bridge, network, reaching, host }: GuardedBridge): string[] {
   const rule = (match: string, verdict: string) => `-A ${CHAIN}${bridge} ${match} ${commentOf(network)} -j ${verdict}`;
   return [
     `:${CHAIN}${bridge} - [0:0]`,
+    ...(host === undefined
+      ? []
+      : [
+          rule("-i lo", "RETURN"),
+          ...["udp", "tcp"].map((protocol) => rule(`! -i ${bridge} -p ${protocol} --dport ${RESOLVER_PORT}`, "DROP")),
+          rule(`! -i ${bridge}`, "RETURN"),
+        ]),
     rule(`-s ${LOOPBACK}`, "DROP"),
     rule(`-d ${LOOPBACK}`, "DROP"),
     ...reaching.map((address) => rule(`-s ${address} -d ${METADATA}`, "RETURN")),
@@ -36,9 +46,15 @@ export function guardChain({ bridge, network, reaching }: GuardedBridge): string
   ];
 }
 
-/** What leads to the chain, without the verb. Pure. */
-function jumpOf({ bridge, network }: Pick<GuardedBridge, "bridge" | "network">): string {
-  return `PREROUTING -i ${bridge} ${commentOf(network)} -j ${CHAIN}${bridge}`;
+/** What leads to the chain, without the verb, as iptables-save(8) prints it. Pure. */
+function jumpsOf({ bridge, network, host }: Pick<GuardedBridge, "bridge" | "network" | "host">): string[] {
+  const matches = [`-i ${bridge}`, ...(host === undefined ? [] : [`-d ${host}/32 ! -i ${bridge}`])];
+  return matches.map((match) => `PREROUTING ${match} ${commentOf(network)} -j ${CHAIN}${bridge}`);
+}
+
+/** What a line of iptables-save(8) leads to the chain of a bridge. */
+function jumpIn(line: string, bridge: string): string | undefined {
+  return line.startsWith("-A PREROUTING ") && line.endsWith(` -j ${CHAIN}${bridge}`) ? line.slice(3) : undefined;
 }
 
 function commentOf(network: string): string {
@@ -60,7 +76,7 @@ export class BridgeGuards {
   readonly #attachments: Attachments;
   readonly #timeoutMs: number;
   /** What this process has written last, by bridge. */
-  readonly #written = new Map<string, { readonly text: string; readonly jump: string }>();
+  readonly #written = new Map<string, { readonly text: string; readonly jumps: readonly string[] }>();
   /** Tasks whose networks are being given back: their addresses may be another task's soon. */
   readonly #leaving = new Set<string>();
   #last: Promise<unknown> = Promise.resolve();
@@ -93,11 +109,13 @@ export class BridgeGuards {
       // An earlier process may have written it for a task whose record was lost since.
       if (known === undefined) return this.#sweep("", (one) => one === bridge);
       this.#written.delete(bridge);
-      await restoreRaw([`-D ${known.jump}`, `-F ${CHAIN}${bridge}`, `-X ${CHAIN}${bridge}`], this.#timeoutMs).catch(async (error) => {
-        // Somebody may have removed some of it.
-        if (!(error instanceof NetworkError) || error.code !== "program-failed") throw error;
-        await this.#sweep("", (one) => one === bridge);
-      });
+      await restoreRaw([...known.jumps.map((jump) => `-D ${jump}`), `-F ${CHAIN}${bridge}`, `-X ${CHAIN}${bridge}`], this.#timeoutMs).catch(
+        async (error) => {
+          // Somebody may have removed some of it.
+          if (!(error instanceof NetworkError) || error.code !== "program-failed") throw error;
+          await this.#sweep("", (one) => one === bridge);
+        },
+      );
     });
   }
 
@@ -123,10 +141,10 @@ export class BridgeGuards {
     const open = all.find(({ bridge }) => takesIpv6(bridge));
     if (open !== undefined) throw new NetworkError("program-failed", `the host takes packets of IPv6 from the bridge ${open.bridge}`);
     const saved = (await this.#saved()).split("\n");
-    for (const one of all) {
-      const expected = guardChain(this.#guarded(one)).length - 1;
+    for (const one of all.map((bridge) => this.#guarded(bridge))) {
+      const expected = guardChain(one).length - 1;
       const present = saved.filter((line) => line.startsWith(`-A ${CHAIN}${one.bridge} `)).length;
-      if (present < expected || !saved.includes(`-A ${jumpOf(one)}`))
+      if (present < expected || !jumpsOf(one).every((jump) => saved.includes(`-A ${jump}`)))
         throw new NetworkError("program-failed", `rules are missing in the chain ${CHAIN}${one.bridge} of the table raw`);
     }
   }
@@ -135,14 +153,18 @@ export class BridgeGuards {
     for (const { bridge } of all) if (takesIpv6(bridge)) writeFileSync(ipv6Switch(bridge), "1");
     // Tasks of one network name the same bridge.
     const each = [...new Map(all.map((one) => [one.bridge, one])).values()];
-    const wanted = each.map((one) => ({ ...one, jump: jumpOf(one), text: guardChain(this.#guarded(one)).join("\n") }));
+    const wanted = each.map((one) => this.#guarded(one)).map((one) => ({ ...one, jumps: jumpsOf(one), text: guardChain(one).join("\n") }));
     const changed = wanted.filter(({ bridge, text }) => this.#written.get(bridge)?.text !== text);
     if (changed.length === 0) return;
     const isKnown = changed.every(({ bridge }) => this.#written.has(bridge));
     const saved = isKnown ? [] : (await this.#saved()).split("\n");
-    const jumps = changed.filter(({ bridge, jump }) => !this.#written.has(bridge) && !saved.includes(`-A ${jump}`));
-    await restoreRaw([...changed.flatMap(({ text }) => text.split("\n")), ...jumps.map(({ jump }) => `-I ${jump}`)], this.#timeoutMs);
-    for (const { bridge, text, jump } of changed) this.#written.set(bridge, { text, jump });
+    const jumps = changed.flatMap(({ bridge, jumps: all }) => {
+      const there = this.#written.get(bridge)?.jumps ?? saved.flatMap((line) => jumpIn(line, bridge) ?? []);
+      const missing = all.filter((jump) => !there.includes(jump)).map((jump) => `-I ${jump}`);
+      return [...missing, ...there.filter((jump) => !all.includes(jump)).map((jump) => `-D ${jump}`)];
+    });
+    await restoreRaw([...changed.flatMap(({ text }) => text.split("\n")), ...jumps], this.#timeoutMs);
+    for (const { bridge, text, jumps: all } of changed) this.#written.set(bridge, { text, jumps: all });
   }
 
   #guarded({ bridge, network }: Bridge): GuardedBridge {
@@ -151,7 +173,9 @@ export class BridgeGuards {
       const own = steps.flatMap((step, at) => (bridgesIn([step]).some((one) => one.bridge === bridge) ? (results?.[at]?.ips ?? []) : []));
       return own.map(({ address }) => address.split("/")[0]!).filter((address) => !address.includes(":"));
     });
-    return { bridge, network, reaching: reaching.sort() };
+    const steps = this.#attachments.all().flatMap(({ steps: all, resolves }) => (resolves ? all : []));
+    const step = steps.find((one) => bridgesIn([one]).some(({ bridge: name }) => name === bridge));
+    return { bridge, network, reaching: reaching.sort(), host: step && hostOf(step) };
   }
 
   async #sweep(prefix: string, isLeft: (bridge: string) => boolean): Promise<void> {

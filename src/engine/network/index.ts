@@ -3,4 +3,6 @@ export { lastLines } from "./command.ts";
 export { NetworkError, type NetworkErrorCode } from "./errors.ts";
 export { withoutPrefix } from "./files.ts";
 export { whileHeld } from "./namespace.ts";
+export type { ResolverCgroup } from "./resolver.ts";
+export type { NamedTask } from "./resolver-names.ts";
 export { TaskNetworks, type TaskNetworksOptions } from "./task-networks.ts";

@@ -11,35 +11,39 @@ import type { Together } from "./together.ts";
 
 const IPV6 = "/proc/sys/net/ipv6";
 /** Some hosts disable IPv6 in new namespaces, which would remove ::1 from the loopback interface. */
-const PREPARE = `f=${IPV6}/conf/all/disable_ipv6; if [ -e $f ]; then echo 0 > $f || exit; fi; exec ip -batch -`;
+const PREPARE = `f=${IPV6}/conf/all/disable_ipv6; if [ -e $f ]; then echo 0 > $f || exit; fi
+if [ "$1" ]; then printf %s "$1" | iptables-restore --noflush --wait 5 || exit; echo 1 > /proc/sys/net/ipv4/conf/all/route_localnet || exit; fi
+exec ip -batch -`;
 
 export interface NewNamespace {
   /** File to bind it to. */
   readonly path: string;
   /** Addresses that cannot be reached from it. */
   readonly blocked: readonly string[];
+  /** NetworkPlan.resolver. */
+  readonly resolver: string;
   /** File of the user namespace that owns it; undefined: that of the host. */
   readonly users: string | undefined;
 }
 
 /** Makes a namespace, whose loopback is up, and binds it to a file. @throws NetworkError, the errors of open(2) */
-export async function pinNamespace({ path, blocked, users }: NewNamespace, timeoutMs: number): Promise<void> {
+export async function pinNamespace({ path, blocked, resolver, users }: NewNamespace, timeoutMs: number): Promise<void> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   closeSync(openSync(path, "wx", 0o600));
   if (users === undefined) {
-    await output("unshare", [`--net=${path}`, "sh", "-c", PREPARE], timeoutMs, preparation(blocked));
+    await output("unshare", [`--net=${path}`, "sh", "-c", PREPARE, "sh", resolver], timeoutMs, preparation(blocked));
     return;
   }
   // A process of the user namespace may make one that this owns, and may not mount.
   await whileHeld(["nsenter", `--user=${users}`, "unshare", "--net"], timeoutMs, (pid) =>
     output("mount", ["--bind", `/proc/${pid}/ns/net`, path], timeoutMs),
   );
-  await prepareNamespace({ path, blocked }, timeoutMs);
+  await prepareNamespace({ path, blocked, resolver }, timeoutMs);
 }
 
-/** Of one that is there: its loopback, and what is blocked. May be repeated. @throws NetworkError */
-export async function prepareNamespace({ path, blocked }: Omit<NewNamespace, "users">, timeoutMs: number): Promise<void> {
-  await output("nsenter", [`--net=${path}`, "sh", "-c", PREPARE], timeoutMs, preparation(blocked));
+/** Of one that is there: its loopback, what is blocked, and the way to the resolver. May be repeated. @throws NetworkError */
+export async function prepareNamespace({ path, blocked, resolver }: Omit<NewNamespace, "users">, timeoutMs: number): Promise<void> {
+  await output("nsenter", [`--net=${path}`, "sh", "-c", PREPARE, "sh", resolver], timeoutMs, preparation(blocked));
 }
 
 /** For `ip -batch`. */

@@ -23,6 +23,8 @@ import { Networks } from "./networks.ts";
 import { Openings } from "./openings.ts";
 import { add, check, Plugins, remove } from "./plugin.ts";
 import { checkInterface, checkPort } from "./ports.ts";
+import type { ResolverOptions } from "./resolver.ts";
+import { ResolvedNames } from "./resolver-names.ts";
 import { type RuleOwner, restoreNat, sweepRules } from "./rules.ts";
 import { Lost, type TidyOptions, tidyBridges, tidyLeases, tidyNamespaces, tidyRules } from "./tidy.ts";
 import { Together } from "./together.ts";
@@ -37,6 +39,8 @@ export interface TaskNetworksOptions {
   readonly bootId: string;
   /** Directories of the CNI plugins; undefined: the directories that distributions use. */
   readonly cniPath: readonly string[] | undefined;
+  /** `program`: path of aardvark-dns; undefined: where distributions have it. */
+  readonly resolver: Pick<ResolverOptions, "program" | "cgroup">;
   /** Milliseconds for one call of a plugin or program. */
   readonly timeoutMs: number | undefined;
 }
@@ -46,6 +50,8 @@ export interface Provision {
   readonly users: string | undefined;
   /** Whether a process may join its namespace before the interfaces are in it. */
   readonly isEarly: boolean;
+  /** Whether it may ask the resolver: what runs in it has no loopback of its own. */
+  readonly asks: boolean;
 }
 
 const CNI_PATH = ["/opt/cni/bin", "/usr/lib/cni", "/usr/libexec/cni"];
@@ -65,6 +71,8 @@ export class TaskNetworks {
   readonly #unmounting: Together;
   readonly #tidying: TidyOptions;
   readonly #lost: Lost;
+  /** What the resolver answers. */
+  readonly names: ResolvedNames;
 
   constructor(options: TaskNetworksOptions) {
     const { directory, key, cniPath = CNI_PATH, timeoutMs = TIMEOUT_MS } = options;
@@ -79,6 +87,7 @@ export class TaskNetworks {
     this.#unmounting = new Together((paths) => unmountNamespaces(paths, timeoutMs));
     const { namespaces } = options;
     this.#tidying = { namespaces, leases: this.#leases, prefix: this.#networks.prefix, unmounting: this.#unmounting, timeoutMs };
+    this.names = new ResolvedNames({ directory: join(directory, "resolver"), timeoutMs, ...options.resolver }, this.#attachments);
     this.#lost = new Lost({ tidying: this.#tidying, networks: this.#networks, bridges: this.#bridges });
   }
 
@@ -97,13 +106,15 @@ export class TaskNetworks {
     id: string,
     group: string,
     spec: TaskSpec,
-    { users, isEarly }: Provision,
+    { users, isEarly, asks }: Provision,
   ): Promise<{ readonly addresses: readonly string[] }> {
     const found = await this.#found(id, isEarly);
     const open = () => this.#openings.open(id);
-    const results = found ?? (await this.#make(id, await this.#planOf(group, spec), users, isEarly ? open : () => {}));
+    const plan = () => this.#planOf(group, spec, asks && this.names.isFor(spec));
+    const results = found ?? (await this.#make(id, await plan(), users, isEarly ? open : () => {}));
     const addresses = addressesOf(results);
-    writeFiles(this.placement(id).files, spec, { addresses, gateway: gatewayOf(results) });
+    await this.names.ready(id);
+    writeFiles(this.placement(id).files, spec, { addresses, gateway: gatewayOf(results) }, this.#attachments.read(id)?.resolves ?? false);
     return { addresses };
   }
 
@@ -141,6 +152,7 @@ export class TaskNetworks {
     this.#bridges.left(id);
     this.#guards.left(id);
     this.#openings.forget(id);
+    if (attachment !== undefined) await this.names.leave(attachment);
   }
 
   /** Writes other tasks of the network to the task's hosts file, which running containers see at once. @throws the errors of the system calls */
@@ -184,6 +196,7 @@ export class TaskNetworks {
       async () => (this.#networks.written().length > 0 ? tidyRules(options, isKept) : undefined),
       async () => (this.#networks.written().length > 0 ? this.#guards.tidy(this.#networks.prefix, unleased()) : undefined),
       async () => tidyBridges(this.#bridges.unused(unleased()), this.#timeoutMs),
+      () => this.names.tidy(),
     ];
     for (const step of steps) await step().catch((error) => errors.push(error));
     return errors;
@@ -193,13 +206,13 @@ export class TaskNetworks {
     return join(this.#options.directory, "leases");
   }
 
-  async #planOf(group: string, spec: TaskSpec): Promise<NetworkPlan> {
+  async #planOf(group: string, spec: TaskSpec, resolves: boolean): Promise<NetworkPlan> {
     const isBridged = spec.network!.mode !== "none";
     // A task without interfaces needs no subnet, and none of the programs that choose one.
     const bridged = isBridged ? await this.#networkOf(group, spec.network!) : { name: this.#networks.prefix, bridge: "", subnet: "" };
     const further: BridgeNetwork[] = [];
     for (const one of spec.network!.further ?? []) further.push(await this.#networkOf(group, one));
-    return networkPlan(spec, { bridged, further, leases: this.#leases });
+    return networkPlan(spec, { bridged, further, leases: this.#leases, resolves });
   }
 
   #networkOf(group: string, said: Said): Promise<BridgeNetwork> {
@@ -226,7 +239,7 @@ export class TaskNetworks {
 
   async #make(
     id: string,
-    { steps, ports, blocked, rules, routing }: NetworkPlan,
+    { steps, ports, blocked, resolver, rules, routing }: NetworkPlan,
     users: string | undefined,
     open: () => void,
   ): Promise<readonly CniResult[]> {
@@ -242,11 +255,12 @@ export class TaskNetworks {
       steps,
       results: null,
       reachesMetadata: blocked.length === 0,
+      resolves: resolver !== "",
     };
     await this.#bridges.reserve(() => this.#attachments.write(attachment));
     try {
-      if (isPinned(namespace)) await prepareNamespace({ path: namespace, blocked }, this.#timeoutMs);
-      else await pinNamespace({ path: namespace, blocked, users }, this.#timeoutMs);
+      if (isPinned(namespace)) await prepareNamespace({ path: namespace, blocked, resolver }, this.#timeoutMs);
+      else await pinNamespace({ path: namespace, blocked, resolver, users }, this.#timeoutMs);
       // Before anything of the task can send by the bridge.
       await this.#guards.guard(steps);
       open();

@@ -26,12 +26,15 @@ export {
   type BridgeNetwork,
   type CniPlugin,
   type HostPort,
+  hostIn,
   type NetworkPlaces,
   type NetworkPlan,
   type NetworkStep,
   networkPlan,
   type PortForward,
   portName,
+  RESOLVER_ADDRESS,
+  RESOLVER_PORT,
   viaRoutes,
 } from "./network.ts";
 export {
@@ -43,6 +46,7 @@ export {
   type NetworkFile,
   type NetworkPlacement,
   resolvText,
+  serversOf,
 } from "./network-files.ts";
 export { type PausePlacement, pauseLaunch } from "./pause.ts";
 export { type HostSupport, isInMachine, type Runtimes, refusedByHost } from "./refused.ts";

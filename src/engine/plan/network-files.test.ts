@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { taskSchema } from "../spec/index.ts";
-import { resolvMounts, resolvText } from "./network-files.ts";
+import { fileContents, resolvMounts, resolvText, serversOf } from "./network-files.ts";
 
 const HOST =
   "# by hand\nnameserver 127.0.0.53\nnameserver 192.0.2.9\nsearch a.example b.example\noptions ndots:1 timeout:2\noptions rotate\n";
@@ -27,4 +27,17 @@ test("P4 the file is mounted where the task has no network of its own, and where
   expect(mounts(task({ dns: {} }, { mounts: [{ source: "/x", target: "/etc/resolv.conf" }] }))).toEqual([]);
   expect(mounts(task({ dns: {} }), { mounts: [{ destination: "/etc/resolv.conf" }] })).toEqual([]);
   expect(resolvMounts(undefined, task({}).containers[0]!, undefined)).toEqual([]);
+});
+
+test("with a resolver resolv.conf names it alone, and asks for a name as it is before it is asked for in the domains", () => {
+  const text = (fields: object | undefined) =>
+    fileContents({ names: ["t"], addresses: [], dns: fields && dns(fields), hostResolv: HOST, resolves: true })["resolv.conf"];
+  expect(text(undefined)).toBe("nameserver 127.0.0.11\nsearch a.example b.example\noptions ndots:0 timeout:2 rotate\n");
+  expect(text({ servers: ["192.0.2.1"], search: ["c.example"], options: ["ndots:4"] })).toBe(
+    "nameserver 127.0.0.11\nsearch c.example\noptions ndots:4\n",
+  );
+  expect(serversOf(undefined, HOST)).toEqual([]);
+  expect(serversOf(dns({ search: ["c.example"] }), HOST)).toEqual([]);
+  expect(serversOf(dns({ servers: ["192.0.2.1"] }), HOST)).toEqual(["192.0.2.1"]);
+  expect(serversOf(dns({ inherit: true, servers: ["192.0.2.9", "192.0.2.1"] }), HOST)).toEqual(["127.0.0.53", "192.0.2.9", "192.0.2.1"]);
 });

@@ -1,6 +1,7 @@
 /** Contents of hosts, hostname and resolv.conf for the containers of a task with its own network. Pure. */
 import type { Mount, OciObject } from "../../executor/index.ts";
 import type { ContainerSpec, DnsSpec, NetworkSpec, TaskSpec } from "../spec/index.ts";
+import { RESOLVER_ADDRESS } from "./network.ts";
 
 /** Names of the files, which are mounted below /etc in the containers. */
 export const NETWORK_FILES = ["hosts", "hostname", "resolv.conf"] as const;
@@ -39,13 +40,22 @@ export interface FileContents {
   readonly hostResolv: string;
   /** Those that the task says itself. */
   readonly hosts?: readonly Named[];
+  /** Whether the task asks the resolver of its networks, which asks name servers in its place. */
+  readonly resolves?: boolean;
 }
 
-export function fileContents({ names, addresses, dns, hostResolv, hosts = [] }: FileContents): Readonly<Record<NetworkFile, string>> {
+export function fileContents({
+  names,
+  addresses,
+  dns,
+  hostResolv,
+  hosts = [],
+  resolves = false,
+}: FileContents): Readonly<Record<NetworkFile, string>> {
   return {
     hosts: hostsOf(names, addresses, hosts),
     hostname: `${names[0]}\n`,
-    "resolv.conf": resolvText(dns, hostResolv, false),
+    "resolv.conf": resolves ? resolverText(dns, hostResolv) : resolvText(dns, hostResolv, false),
   };
 }
 
@@ -81,6 +91,22 @@ export function resolvText(dns: DnsSpec | undefined, hostResolv: string, isHostN
     search: distinct([...search, ...(dns?.search ?? [])]),
     options: merged([...options, ...(dns?.options ?? [])]),
   });
+}
+
+/** Without ndots:0 a C library would ask for a name of the network in each domain of `search` first, where somebody else may have one. */
+function resolverText(dns: DnsSpec | undefined, hostResolv: string): string {
+  const { search, options } = dns === undefined || dns.inherit ? parsed(hostResolv) : { search: [], options: [] };
+  return textOf({
+    servers: [RESOLVER_ADDRESS],
+    search: distinct([...search, ...(dns?.search ?? [])]),
+    options: merged([...options, "ndots:0", ...(dns?.options ?? [])]),
+  });
+}
+
+/** Name servers that the resolver asks for a task; none: those of the host. They are asked from the host. */
+export function serversOf(dns: DnsSpec | undefined, hostResolv: string): readonly string[] {
+  if (dns === undefined || dns.servers.length === 0) return [];
+  return distinct([...(dns.inherit ? parsed(hostResolv).servers : []), ...dns.servers]);
 }
 
 /** @param source path of the file; undefined: the task has none */

@@ -258,3 +258,12 @@ test("T23: connections to some addresses go to a proxy as they were made; T23: w
     "/network/proxy/transparent: needs a network with a name: others have no way here",
   ]);
 });
+
+test("a task that asks the resolver has rules that lead 127.0.0.11 to the host, and keep others from its loopback first", () => {
+  const rules = (places: object) => networkPlan(task({ name: "back" }), { ...PLACES, ...places }).resolver;
+  expect(rules({})).toBe("");
+  expect(rules({ resolves: true })).toContain("-A RUNT-NAMES -p udp --dport 53 -j DNAT --to-destination 10.64.0.1:5533\n");
+  expect(rules({ resolves: true, bridged: { ...PLACES.bridged, gateway: "10.64.9.9" } })).toContain("-s 127.0.0.0/8 -d 10.64.9.9 -j");
+  const lines = rules({ resolves: true }).split("\n");
+  expect(lines.indexOf("-A RUNT-LOOPBACK ! -i lo -d 127.0.0.0/8 -j DROP")).toBeLessThan(lines.indexOf("*nat"));
+});

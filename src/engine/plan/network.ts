@@ -48,6 +48,8 @@ export interface NetworkPlan {
   readonly blocked: readonly string[];
   /** Rules for iptables-restore(8) inside the namespace; "": none. They disappear with the namespace. */
   readonly rules: string;
+  /** Rules for iptables-restore(8) that lead the resolver's address of a task to that of the network; "": the task has none. They are there before the interfaces. */
+  readonly resolver: string;
   /** Routing rules and routes for `ip -batch` inside the namespace; "": none. They disappear with the namespace. */
   readonly routing: string;
 }
@@ -68,7 +70,14 @@ export interface NetworkPlaces {
   readonly further?: readonly BridgeNetwork[];
   /** Directory of the address leases. */
   readonly leases: string;
+  /** Whether the task asks the resolver of its networks. */
+  readonly resolves?: boolean;
 }
+
+/** Where a task asks its resolver. It is Docker's, which images name. */
+export const RESOLVER_ADDRESS = "127.0.0.11";
+/** Where the resolver listens, on the host's address of each network. Not 53, which a name server of the host may have on all addresses, or a task as a port of the host. */
+export const RESOLVER_PORT = 5533;
 
 /** Addresses of the metadata services of clouds, which give out credentials of the machine. */
 const METADATA = ["169.254.169.254", "fd00:ec2::254"];
@@ -81,11 +90,43 @@ export function networkPlan({ name, network }: TaskSpec, places: NetworkPlaces):
     steps: [...interfaces(network, places), ...bridged(network, places)],
     ports: network.ports.map(({ container, host = container, protocol, address }) => ({ port: host, protocol, address })),
     blocked: network.metadata ? [] : METADATA,
+    resolver: places.resolves ? resolverRules(hostIn(places.bridged)) : "",
     rules: portRules(network.redirects) + redirects(network.proxy) + transparentRules(network.proxy),
     routing: [...transparentRouting(network.proxy), ...(network.via ?? []).flatMap((one) => viaRoutes(one.addresses))]
       .map((line) => `${line}\n`)
       .join(""),
   };
+}
+
+/** Address of the host in a network. */
+export function hostIn({ subnet, gateway }: Pick<BridgeNetwork, "subnet" | "gateway">): string {
+  return gateway ?? dotted(rangeOf(subnet)!.first + 1);
+}
+
+/**
+ * With them a packet to the resolver's address leaves loopback, and its answer comes back to it. For that the kernel takes addresses of loopback at all interfaces (route_localnet), so that
+ * others of the network could send to what listens on loopback of the task: the rules of raw come first, and keep them away as the kernel does without it. May be given again.
+ */
+function resolverRules(host: string): string {
+  const to = `${host}:${RESOLVER_PORT}`;
+  const each = (line: (protocol: string) => string) => ["udp", "tcp"].map(line);
+  return [
+    "*raw",
+    ":RUNT-LOOPBACK - [0:0]",
+    "-A RUNT-LOOPBACK ! -i lo -s 127.0.0.0/8 -j DROP",
+    "-A RUNT-LOOPBACK ! -i lo -d 127.0.0.0/8 -j DROP",
+    "-A PREROUTING -j RUNT-LOOPBACK",
+    "COMMIT",
+    "*nat",
+    ":RUNT-NAMES - [0:0]",
+    ":RUNT-NAMES-BACK - [0:0]",
+    ...each((protocol) => `-A RUNT-NAMES -p ${protocol} --dport 53 -j DNAT --to-destination ${to}`),
+    ...each((protocol) => `-A RUNT-NAMES-BACK -p ${protocol} --dport ${RESOLVER_PORT} -j MASQUERADE`),
+    `-A OUTPUT -d ${RESOLVER_ADDRESS} -j RUNT-NAMES`,
+    `-A POSTROUTING -s 127.0.0.0/8 -d ${host} -j RUNT-NAMES-BACK`,
+    "COMMIT",
+    "",
+  ].join("\n");
 }
 
 /** Mark and routing table are local to the task's namespace. */

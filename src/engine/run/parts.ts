@@ -3,7 +3,7 @@
 import { availableParallelism, totalmem } from "node:os";
 import { dirname, join } from "node:path";
 import { Fence, type KnownCgroup } from "../../executor/index.ts";
-import { checkSystemd, isSlice, parentSlice, removeTaskCgroup } from "../cgroup/index.ts";
+import { checkSystemd, parentSlice, removeTaskCgroup } from "../cgroup/index.ts";
 import { Builder, type BuildPlace, ImageStore, type Images } from "../images/index.ts";
 import { DEFAULT_OPTIONS, DEFAULT_QUEUE, DEFAULT_USERS, type HostCapacity, type TaskRecord, taskIdOf } from "../model/index.ts";
 import type { TaskNetworks } from "../network/index.ts";
@@ -28,7 +28,7 @@ import { ImageCare, imagesOf } from "./image-care.ts";
 import { Forwarding } from "./logs/forwarding.ts";
 import { Mailbox } from "./mailbox.ts";
 import { NetworkNames, NetworkRoutes } from "./network/names.ts";
-import { NetworkWatch, networksOf, shortKey, stateKey } from "./network/networks.ts";
+import { NetworkWatch, networksOf, ownCgroup, shortKey, stateKey } from "./network/networks.ts";
 import { Paths } from "./paths.ts";
 import { Poll } from "./poll.ts";
 import { FreshImages, Pulling } from "./pulling.ts";
@@ -203,11 +203,11 @@ const BUILD_TASK = taskSchema.parse({
 
 /** Builds have a network of their own, as a task has one; the networks' own sweep removes what a killed daemon has left of it. */
 function buildPlace(networks: TaskNetworks, cgroupParent: string, stateDir: string): BuildPlace {
-  const above = `${isSlice(cgroupParent) ? "" : cgroupParent}/${BUILDER}-${shortKey(stateDir)}`;
+  const above = ownCgroup(BUILDER, cgroupParent, stateDir);
   const cgroupOf = (suffix: string) => `${above}-${suffix}`;
   return {
     async makeNetwork() {
-      await networks.provision(BUILDER, NO_GROUP, BUILD_TASK, { users: undefined, isEarly: false });
+      await networks.provision(BUILDER, NO_GROUP, BUILD_TASK, { users: undefined, isEarly: false, asks: false });
       return networks.placement(BUILDER).path;
     },
     removeNetwork: () => networks.release(BUILDER),

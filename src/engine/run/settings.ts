@@ -40,6 +40,8 @@ export interface EngineSettings {
   readonly usersDir?: string | undefined;
   /** Directories with CNI plugins, searched in order. Default: /opt/cni/bin, /usr/lib/cni, /usr/libexec/cni. */
   readonly cniPath?: readonly string[] | undefined;
+  /** Path of aardvark-dns, which answers tasks that ask for names. Default: where distributions have it. */
+  readonly resolver?: string | undefined;
   /** Milliseconds that one call of a network plugin may take. Default: 30 seconds. */
   readonly networkTimeoutMs?: number | undefined;
   /** Milliseconds between two checks of the tasks' networks. Default: a minute. */
@@ -99,6 +101,7 @@ export interface NodeView {
       | "NotLookedUp"
       | "Overcommitted"
       | "NetworkBroken"
+      | "NoResolver"
       | "NotStopped"
       | "NotRemoved";
     readonly message: string;

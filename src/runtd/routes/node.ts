@@ -5,7 +5,17 @@ import { hostFacts } from "../host-facts.ts";
 import { jsonRoute } from "../http/route.ts";
 
 const condition = z.strictObject({
-  type: z.enum(["StoreReadOnly", "RecordsDamaged", "Orphans", "NotLookedUp", "Overcommitted", "NetworkBroken", "NotStopped", "NotRemoved"]),
+  type: z.enum([
+    "StoreReadOnly",
+    "RecordsDamaged",
+    "Orphans",
+    "NotLookedUp",
+    "Overcommitted",
+    "NetworkBroken",
+    "NoResolver",
+    "NotStopped",
+    "NotRemoved",
+  ]),
   message: z.string(),
 });
 

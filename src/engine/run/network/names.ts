@@ -1,6 +1,6 @@
 /** Keeps the hosts files of tasks in named networks up to date, so that tasks find each other by name. */
 import type { NetworkRecord, TaskRecord } from "../../model/index.ts";
-import { type TaskNetworks, withoutPrefix } from "../../network/index.ts";
+import { type NamedTask, type TaskNetworks, withoutPrefix } from "../../network/index.ts";
 import { type Named, viaRoutes } from "../../plan/index.ts";
 import type { EngineLog } from "../log.ts";
 
@@ -23,6 +23,7 @@ export class NetworkNames {
   /** Called after each transaction. */
   refresh(records: readonly TaskRecord[]): void {
     const named = records.filter(({ spec, network }) => spec.network?.name !== undefined && network);
+    this.#networks.names.know(namedTasks(named));
     for (const id of this.#written.keys()) if (!named.some((one) => one.id === id)) this.#written.delete(id);
     for (const record of named)
       this.#write(
@@ -45,6 +46,13 @@ export class NetworkNames {
       this.#log("error", "names-not-written", { task: id, message: String(error) });
     }
   }
+}
+
+/** What the resolver is told of tasks. */
+export function namedTasks(records: readonly TaskRecord[]): NamedTask[] {
+  return records.flatMap(({ id, name, spec: { network }, network: has }) =>
+    network?.name !== undefined && has ? [{ id, name, network }] : [],
+  );
 }
 
 /** Addresses and names under which one task of a group finds another: one entry for each network that both are in. */

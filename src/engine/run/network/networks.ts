@@ -2,15 +2,19 @@
 import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import { cgroupVersion, hierarchies, placesOf } from "../../../executor/index.ts";
+import { isSlice, makeTaskCgroup, removeTaskCgroup } from "../../cgroup/index.ts";
 import { NETWORK, type TaskRecord } from "../../model/index.ts";
-import { TaskNetworks, withoutPrefix } from "../../network/index.ts";
+import { type ResolverCgroup, TaskNetworks, withoutPrefix } from "../../network/index.ts";
+import { limitWrites } from "../../plan/index.ts";
 import { bootId, Repeating } from "../clock.ts";
 import type { Conditions } from "../conditions.ts";
 import { Paths } from "../paths.ts";
 import type { EngineSettings } from "../settings.ts";
+import { namedTasks } from "./names.ts";
 
 /** @param settings their state directory must exist */
-export function networksOf({ stateDir, namespaceDir, cniPath, networkTimeoutMs }: EngineSettings): TaskNetworks {
+export function networksOf({ stateDir, namespaceDir, cgroupParent, cniPath, resolver, networkTimeoutMs }: EngineSettings): TaskNetworks {
   const directory = new Paths(stateDir).network;
   return new TaskNetworks({
     directory,
@@ -18,8 +22,30 @@ export function networksOf({ stateDir, namespaceDir, cniPath, networkTimeoutMs }
     key: shortKey(stateDir),
     bootId: bootId(),
     cniPath,
+    resolver: { program: resolver, cgroup: resolverCgroup(ownCgroup("resolver", cgroupParent, stateDir)) },
     timeoutMs: networkTimeoutMs,
   });
+}
+
+/** A cgroup of the engine's own that no task has. */
+export function ownCgroup(name: string, parent: string, stateDir: string): string {
+  return `${isSlice(parent) ? "" : parent}/${name}-${shortKey(stateDir)}`;
+}
+
+/** What tasks ask the resolver may cost it memory and connections. */
+const RESOLVER_LIMITS = { cpu: { shares: 1024 }, memory: { limit: 256 << 20 }, pids: { limit: 512 } };
+
+function resolverCgroup(path: string): ResolverCgroup {
+  return {
+    make() {
+      // The kernel takes its time for each hierarchy of v1: it is put only into those that bound it, and into the one in which the engine is ended.
+      const isNeeded = (name: string) => ["memory", "pids", "freezer"].includes(name);
+      const found = hierarchies().filter(({ version, controllers }) => version === 2 || controllers.some(isNeeded));
+      makeTaskCgroup(path, limitWrites(RESOLVER_LIMITS, cgroupVersion(found)), found);
+      return placesOf(path, found).map(({ directory }) => directory);
+    },
+    remove: () => removeTaskCgroup(path),
+  };
 }
 
 /** Checks that the networks of tasks are as they were made. Returns a problem by task id. */
@@ -51,6 +77,8 @@ export function stateKey(stateDir: string): string {
 
 /** Checks the networks of tasks at intervals. Damage by other programs is reported as a condition of the host. */
 const INTERVAL_MS = 60_000;
+/** How soon a resolver that has ended is started again. */
+const RESOLVER_MS = 1_000;
 
 interface NetworkWatchOptions {
   readonly networks: TaskNetworks;
@@ -61,15 +89,24 @@ interface NetworkWatchOptions {
 
 export class NetworkWatch {
   readonly #options: NetworkWatchOptions;
-  readonly #repeating: Repeating;
+  readonly #repeating: readonly Repeating[];
 
   constructor(options: NetworkWatchOptions) {
     this.#options = options;
-    this.#repeating = new Repeating(options.intervalMs ?? INTERVAL_MS, () => this.#look());
+    this.#repeating = [
+      new Repeating(options.intervalMs ?? INTERVAL_MS, () => this.#look()),
+      new Repeating(RESOLVER_MS, () => this.#lookAtNames()),
+    ];
   }
 
   stop(): void {
-    this.#repeating.stop();
+    for (const one of this.#repeating) one.stop();
+  }
+
+  async #lookAtNames(): Promise<void> {
+    const { networks, conditions, records } = this.#options;
+    await networks.names.look(namedTasks([...records.values()]));
+    conditions.set("NoResolver", networks.names.problem);
   }
 
   async #look(): Promise<void> {

@@ -41,8 +41,9 @@ export class OwnNetwork implements TaskResource {
     await interfaces.take(record);
     const users = await makeUsersOfTask(all, record);
     // A virtual machine has the interfaces that are there when it boots (test/engine/vm-compose.test.ts).
-    const isEarly = isJoinedEarly(record.spec) && !isInMachine(record.spec, runtimes);
-    return networks.provision(record.id, record.group, record.spec, { users: users?.namespace, isEarly });
+    const isMachine = isInMachine(record.spec, runtimes);
+    const isEarly = isJoinedEarly(record.spec) && !isMachine;
+    return networks.provision(record.id, record.group, record.spec, { users: users?.namespace, isEarly, asks: !isMachine });
   }
 
   async unmake({ id }: TaskRecord): Promise<void> {
