@@ -12,5 +12,5 @@ export { parseFile } from "./parse-file.ts";
 export { type PodSize, parseSizes } from "./sizes.ts";
 export type { TaskFacts } from "./status/facts.ts";
 export { type HostFacts, nodeOf } from "./status/node.ts";
-export { type PodStatus, podOf, unknownObject } from "./status/pod.ts";
+export { cronJobOf, type PodStatus, podOf, unknownObject } from "./status/pod.ts";
 export { podReadiness } from "./status/readiness.ts";

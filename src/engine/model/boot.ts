@@ -29,7 +29,7 @@ export function applyBoot(record: TaskRecord, { at, exits }: Booted): TaskRecord
     resources: ended.resources.map((one) => ({ ...one, applied: null, nextTry: null })),
     leftovers: ended.leftovers.map((one) => ({ ...one, isRemoving: false, nextTry: null })),
   };
-  if (settled.desired === "STOPPED") return settled;
+  if (settled.desired === "STOPPED" || record.spec.schedule !== undefined) return settled;
   if (record.spec.start === "once") return stopTask(settled, REBOOTED);
   return startAgain(settled, (one) => hasSucceeded(record, one));
 }

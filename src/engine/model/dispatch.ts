@@ -188,7 +188,9 @@ function sweepEarly(record: TaskRecord, now: Instant): Decision | undefined {
 
 /** Removes containers first, then resources, then the record. A deleted task waits neither for its retention nor for acknowledgements. */
 function cleanUp(record: TaskRecord, now: Instant): Decision {
-  const { cleanup, isDeleteAsked, isSwept, sent, containers } = record;
+  const { cleanup, isDeleteAsked, isSwept, sent, containers, run } = record;
+  // How many runs of a schedule are kept is a number, unless the run says a time.
+  if (run !== undefined && record.spec.retention === undefined && !isDeleteAsked) return { record, actions: [] };
   // A shared proxy waits for its next use.
   if (record.spec.start === "needed" && !isDeleteAsked && record.reason?.code !== "StoppedByUser") return { record, actions: [] };
   const early = sweepEarly(record, now);
@@ -198,7 +200,7 @@ function cleanUp(record: TaskRecord, now: Instant): Decision {
   if (!isDeleteAsked && !(isReported && hasPassed(cleanup.retained, now))) return { record, actions: [] };
   // Removing a container that the runtime does not know succeeds, so that it need not be recorded which containers were never created.
   const unswept = containers.filter(({ type }) => type === "namespacePause" || !record.isSweptEarly);
-  if (!isSwept) return removeLeftovers(unswept.reduce(leaveBehind, { ...record, isSwept: true }), now);
+  if (!isSwept && unswept.length > 0) return removeLeftovers(unswept.reduce(leaveBehind, { ...record, isSwept: true }), now);
   return record.leftovers.length > 0 ? { record, actions: [] } : removeResources(record, now);
 }
 

@@ -34,6 +34,16 @@ export { hasSucceeded, type Readiness, readinessOf } from "./readiness.ts";
 export { type Reason, type ReasonCode, reason, renderReason } from "./reason.ts";
 export { absorb, nextDeadline, type Reconciled, reconcile, reconcileAll } from "./reconcile.ts";
 export * from "./record.ts";
+export {
+  decideSchedule,
+  nextLookMs,
+  nextRunMs,
+  runSpecs,
+  runsOf,
+  type ScheduleDecision,
+  type ScheduledRun,
+  type ScheduleState,
+} from "./schedule.ts";
 export { proxyEvent, sharesProxy, works } from "./shared-proxy.ts";
 export {
   CONTAINER_STATUSES,

@@ -25,9 +25,13 @@ export interface NewTask {
   readonly users?: TaskRecord["users"];
   readonly replaces?: TaskRecord["replaces"];
   readonly previous?: TaskRecord["previous"];
+  readonly run?: TaskRecord["run"];
 }
 
-export function newRecord({ id, group, spec, cgroup, at, from, users, replaces = null, previous = null }: NewTask): TaskRecord {
+export function newRecord({ id, group, spec, cgroup: own, at, from, users, replaces = null, previous = null, run }: NewTask): TaskRecord {
+  // A task with a schedule needs nothing of the host: its runs do.
+  const isScheduled = spec.schedule !== undefined;
+  const cgroup = isScheduled ? null : own;
   return {
     version: RECORD_VERSION,
     id,
@@ -40,7 +44,7 @@ export function newRecord({ id, group, spec, cgroup, at, from, users, replaces =
     desired: "RUNNING",
     known: "NONE",
     sent: null,
-    admission: "waiting",
+    admission: isScheduled ? "released" : "waiting",
     waiting: null,
     reason: null,
     bootId: at.bootId,
@@ -54,17 +58,22 @@ export function newRecord({ id, group, spec, cgroup, at, from, users, replaces =
     isSwept: false,
     ...(from === undefined ? {} : { from }),
     ...(users === undefined ? {} : { users }),
-    resources: newResources(spec, cgroup),
-    containers: [
-      ...(Object.values(spec.namespaces).includes("shared")
-        ? [newContainer(id, { name: PAUSE_NAME, type: "namespacePause", essential: true, checks: newChecks(undefined) }, 1)]
-        : []),
-      ...spec.containers.map((one) =>
-        newContainer(id, { name: one.name, type: "normal", essential: one.essential, checks: newChecks(one) }, 1),
-      ),
-    ],
+    ...(run === undefined ? {} : { run }),
+    resources: isScheduled ? [] : newResources(spec, cgroup),
+    containers: isScheduled ? [] : newContainers(id, spec),
     leftovers: [],
   };
+}
+
+function newContainers(id: string, spec: TaskSpec): ContainerRecord[] {
+  return [
+    ...(Object.values(spec.namespaces).includes("shared")
+      ? [newContainer(id, { name: PAUSE_NAME, type: "namespacePause", essential: true, checks: newChecks(undefined) }, 1)]
+      : []),
+    ...spec.containers.map((one) =>
+      newContainer(id, { name: one.name, type: "normal", essential: one.essential, checks: newChecks(one) }, 1),
+    ),
+  ];
 }
 
 export function newResources(spec: TaskSpec, cgroup: string | null): ResourceRecord[] {

@@ -16,6 +16,7 @@ const failed = (why: string): Readiness => ({ state: "failed", why });
 /** Ready is a task whose containers run and whose checks have succeeded, and a task that has succeeded. */
 export function readinessOf(record: TaskRecord): Readiness {
   const { known, desired, reason, waiting, containers } = record;
+  if (record.spec.schedule !== undefined && desired === "RUNNING") return READY;
   if (known === "STOPPED") return hasSucceeded(record) ? READY : failed(reason === null ? "it has stopped" : renderReason(reason));
   // Whether it has succeeded is known when the last container has stopped.
   if (desired === "STOPPED") return waits("it is being stopped");

@@ -230,6 +230,10 @@ export interface TaskRecord {
   readonly resources: readonly ResourceRecord[];
   /** The first id of the host that belongs to the task; absent: it has the users of the host. */
   readonly users?: { readonly first: number };
+  /** Of a task with a schedule: up to which time it is decided, which one was started last, and which one waits for the end of the run before. */
+  readonly scheduled?: Readonly<{ decidedMs: number; startedMs?: number; heldMs?: number }>;
+  /** Of a run: the task with the schedule, and its time. Both are in one group. */
+  readonly run?: Readonly<{ of: string; atMs: number }>;
   /** null: it has none at the moment. Absent in records of earlier versions. */
   readonly network?: NetworkRecord | null;
   readonly containers: readonly ContainerRecord[];

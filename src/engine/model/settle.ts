@@ -111,7 +111,8 @@ function taskStatusOf(known: ContainerStatus, steady: Steady): TaskStatus {
 }
 
 /** The lowest status of the containers, and never lower than before. A task that is over keeps its status while some of its containers still run. */
-function knownStatus({ known, spec, containers }: TaskRecord): TaskStatus {
+function knownStatus({ known, desired, spec, containers }: TaskRecord): TaskStatus {
+  if (spec.schedule !== undefined) return desired === "STOPPED" ? "STOPPED" : "NONE";
   const statuses = containers.map(({ known: one, steady }) => TASK_STATUSES.indexOf(taskStatusOf(one, steady)));
   const least = TASK_STATUSES[Math.min(...statuses)]!;
   const isEnding = endingOf({ spec, containers }) !== undefined && least !== "STOPPED";

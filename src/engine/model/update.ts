@@ -15,6 +15,9 @@ const LIMITS = ["cpus", "cpuShares", "memory", "memoryReservation", "pids"] as c
  * virtual machine does not grow.
  */
 export function isInPlace(before: TaskSpec, now: TaskSpec): boolean {
+  // What runs already is not touched: the next run is as the new schedule says.
+  if (before.schedule !== undefined && now.schedule !== undefined) return true;
+  if (before.schedule !== undefined || now.schedule !== undefined) return false;
   if (now.runtime !== undefined && !isSameLimits(before, now)) return false;
   return canonicalJson(withoutLimits(before)) === canonicalJson(withoutLimits(now)) && now.containers.every(keepsLimits(before));
 }

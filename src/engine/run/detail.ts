@@ -113,6 +113,8 @@ function fieldsOf(fields: object): Readonly<Record<string, unknown>> {
 }
 
 function shown(name: string, value: unknown): unknown {
+  // The whole text that a schedule was made from.
+  if (name === "document") return null;
   if (Array.isArray(value)) {
     if (name === "args") return value.map(() => null);
     if (COMMANDS.has(name)) return value.map((word, index) => (index === 0 ? word : null));

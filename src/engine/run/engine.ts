@@ -63,6 +63,7 @@ export class Engine {
       engine.#timers.push(setInterval(() => engine.#backUp(), BACKUP_MS).unref());
       engine.#parts.poll.start();
       engine.#parts.imageCare.start();
+      engine.#parts.schedules.start();
       return engine;
     } catch (error) {
       store.close();
@@ -85,7 +86,7 @@ export class Engine {
 
   /** All tasks, by id. */
   list(): TaskView[] {
-    return [...this.#parts.records.values()].map((record) => viewOf(record, this.#parts.paths)).sort((a, b) => (a.id < b.id ? -1 : 1));
+    return [...this.#parts.records.values()].map((record) => this.#viewOf(record)).sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
   /** Containers that exist on disk and that the store does not know. */
@@ -97,7 +98,7 @@ export class Engine {
 
   /** Finds a task by id, by name within the group, or by an address of its network. @throws EngineError unknown-task */
   get(name: string, group: string): TaskView {
-    return viewOf(this.#find(name, group), this.#parts.paths);
+    return this.#viewOf(this.#find(name, group));
   }
 
   /** The spec of the task, and why it is in its state. @throws EngineError unknown-task */
@@ -190,7 +191,7 @@ export class Engine {
     const { id } = task;
     const view = () => {
       const record = this.#parts.records.get(id);
-      return record && viewOf(record, this.#parts.paths);
+      return record && this.#viewOf(record);
     };
     const container = containerOf(view()!, query.container);
     checkLog(task, container.name);
@@ -321,16 +322,15 @@ export class Engine {
   close(): void {
     for (const timer of this.#timers) clearInterval(timer);
     for (const resource of this.#parts.resources) resource.stop?.();
-    this.#parts.networkWatch.stop();
-    this.#parts.volumeWatch.stop();
-    this.#parts.forwarding.stop();
-    this.#parts.agents.stop();
-    this.#parts.poll.stop();
-    this.#parts.imageCare.stop();
-    this.#parts.turns.stop();
+    const { networkWatch, volumeWatch, forwarding, agents, poll, imageCare, schedules, turns } = this.#parts;
+    for (const one of [networkWatch, volumeWatch, forwarding, agents, poll, imageCare, schedules, turns]) one.stop();
     this.#parts.runtime.close();
     this.#parts.fence?.leave();
     this.#parts.store.close();
+  }
+
+  #viewOf(record: TaskRecord): TaskView {
+    return viewOf(record, this.#parts.paths, this.#parts.records.values());
   }
 
   #find(name: string, group: string): TaskRecord {

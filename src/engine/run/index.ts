@@ -18,4 +18,4 @@ export type { Interfaces } from "./resources/interfaces.ts";
 export type { KeptVolumes, KeptVolumeView } from "./resources/kept-volumes.ts";
 export type { EngineSettings, ImageSettings, NodeView } from "./settings.ts";
 export { TaskEngine } from "./task-engine.ts";
-export type { ContainerView, LedgerView, LeftView, TaskView } from "./view.ts";
+export type { ContainerView, LedgerView, LeftView, ScheduleView, TaskView } from "./view.ts";

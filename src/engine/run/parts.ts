@@ -48,6 +48,7 @@ import { SpecCopies } from "./resources/spec-copies.ts";
 import { TaskCgroups } from "./resources/task-cgroup.ts";
 import { PrivateUsers } from "./resources/users.ts";
 import { TaskVolumes } from "./resources/volumes.ts";
+import { Schedules } from "./schedules.ts";
 import type { EngineSettings } from "./settings.ts";
 import { Turns } from "./turn.ts";
 import { VolumeWatch } from "./volume-watch.ts";
@@ -166,12 +167,14 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
   turns.onCommit(() => names.refresh([...records.values()]));
   turns.onCommit(() => routes.refresh([...records.values()]));
   turns.onCommit(() => forwarding.refresh());
+  const schedules = new Schedules({ records, edits, log });
   turns.onCommit(() => agents.refresh());
+  turns.onCommit(() => schedules.refresh());
   turns.onCommit(() => pulling.cancelUnwanted(records));
 
   return {
     ...{ store, paths, conditions, records, succeeded, mailbox, edits, fence, runtime, ends, networks, images, specCopies, orphans },
-    ...{ keptVolumes, interfaces, endMessages, resources, turns, forwarding, agents, capacity, support, users: userIds, log },
+    ...{ keptVolumes, interfaces, endMessages, resources, turns, forwarding, agents, schedules, capacity, support, users: userIds, log },
     strays: new Strays({ resources, runtime, log }),
     orphanPolicy: settings.orphans ?? "show",
     networkWatch: new NetworkWatch({ networks, conditions, records, intervalMs: settings.networkCheckMs }),

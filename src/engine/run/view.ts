@@ -1,4 +1,4 @@
-/** The public view of a task. It has no environment and nothing else that callers with read access may not see. Pure. */
+/** The public view of a task. It has no environment and nothing else that callers with read access may not see. */
 import {
   type AgentRecord,
   agentsOf,
@@ -8,11 +8,14 @@ import {
   type HostCapacity,
   type ImageRecord,
   ledgerOf,
+  nextRunMs,
   overcommitments,
   type Readiness,
   readinessOf,
   renderFailedCheck,
   renderReason,
+  runsOf,
+  type ScheduledRun,
   type TaskRecord,
 } from "../model/index.ts";
 import type { Paths } from "./paths.ts";
@@ -61,6 +64,29 @@ export interface ContainerView {
   readonly log: string;
 }
 
+/** A schedule, and what it has started. Times are milliseconds since the epoch. */
+export interface ScheduleView {
+  readonly cron: string;
+  /** null: that of the daemon. */
+  readonly timeZone: string | null;
+  readonly overlap: NonNullable<TaskRecord["spec"]["schedule"]>["overlap"];
+  readonly suspended: boolean;
+  /** null: never, or the schedule is suspended or stopped. */
+  readonly nextMs: number | null;
+  /** The time that was started last; null: none was. */
+  readonly lastMs: number | null;
+  /** The time that waits for the end of the run before; null: none does. */
+  readonly heldMs: number | null;
+  /** What goes on and what is kept, the oldest first. */
+  readonly runs: readonly {
+    readonly atMs: number;
+    readonly state: ScheduledRun["state"];
+    readonly tasks: readonly string[];
+    /** When the last of its tasks has stopped; null: it goes on. */
+    readonly endedMs: number | null;
+  }[];
+}
+
 export interface LeftView {
   readonly of: string;
   /** Why the last attempt failed. */
@@ -94,6 +120,10 @@ export interface TaskView {
   readonly readiness: Readiness;
   /** What could not be stopped or removed yet: a container, or a resource of the task. It is tried again. */
   readonly left: readonly LeftView[];
+  /** Absent: it has none. A task with a schedule has no containers. */
+  readonly schedule?: ScheduleView | undefined;
+  /** Of a run of a schedule: the name of the task that has the schedule, and the time. Absent: it is none. */
+  readonly run?: { readonly of: string; readonly atMs: number } | undefined;
   readonly containers: readonly ContainerView[];
 }
 
@@ -125,7 +155,8 @@ export function ledgerView(
   };
 }
 
-export function viewOf(record: TaskRecord, paths: Paths): TaskView {
+/** @param all tasks of the host, in which the runs of a schedule are found */
+export function viewOf(record: TaskRecord, paths: Paths, all: Iterable<TaskRecord> = []): TaskView {
   const { id, group, name, generation, digest, desired, known, admission, waiting, reason, createdAt } = record;
   return {
     ...{ id, group, name, generation, digest, desired, known, admission },
@@ -139,6 +170,8 @@ export function viewOf(record: TaskRecord, paths: Paths): TaskView {
     ports: portsOf(record),
     readiness: readinessOf(record),
     left: [...notStoppedIn(record), ...notRemovedIn(record)],
+    ...scheduleIn(record, all),
+    ...(record.run === undefined ? {} : { run: record.run }),
     containers: record.containers.map((container) => ({
       name: container.name,
       type: container.type,
@@ -160,6 +193,18 @@ export function viewOf(record: TaskRecord, paths: Paths): TaskView {
       log: paths.log(id, container.runtimeId),
     })),
   };
+}
+
+function scheduleIn(record: TaskRecord, all: Iterable<TaskRecord>): Pick<TaskView, "schedule"> {
+  const { spec, scheduled } = record;
+  if (spec.schedule === undefined) return {};
+  const { cron, timeZone = null, overlap, suspended } = spec.schedule;
+  const runs = runsOf(record, all).map(({ atMs, state, tasks }) => {
+    const ends = tasks.map(({ stoppedAt }) => stoppedAt?.wallMs ?? 0);
+    return { atMs, state, tasks: tasks.map(({ name }) => name), endedMs: state === "active" ? null : Math.max(...ends) };
+  });
+  const times = { nextMs: nextRunMs(record, Date.now()) ?? null, lastMs: scheduled?.startedMs ?? null, heldMs: scheduled?.heldMs ?? null };
+  return { schedule: { cron, timeZone, overlap, suspended, ...times, runs } };
 }
 
 /** Containers of which processes may run that could not be ended yet. */
@@ -189,6 +234,7 @@ function lastRunView({ runtimeId, startedWallMs, failedCheck }: NonNullable<Cont
 
 /** As `docker ps` shows them. */
 function portsOf({ spec }: TaskRecord): string[] {
+  if (spec.schedule !== undefined) return [];
   return (spec.network?.ports ?? []).map((port) => {
     const { address = "0.0.0.0", container, host = container, protocol } = port;
     return `${address.includes(":") ? `[${address}]` : address}:${host}->${container}/${protocol}`;

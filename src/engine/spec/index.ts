@@ -16,6 +16,7 @@ export { hasOwnNetwork, isJoinedEarly, namespacesOf } from "./namespaces.ts";
 export { canonicalJson, type ParsedFile, parsedFile, parseTasks, specDigest, taskJsonSchema, tasksIn } from "./parse.ts";
 export { PULL_POLICIES, type PullPolicy } from "./pull-policy.ts";
 export { isMachineRuntime, machinesOf, RUNTIME_NAME, unknownRuntime } from "./runtimes.ts";
+export { isTimeZone, type Rhythm, rhythmOf, type ScheduleSpec, scheduleError } from "./schedule.ts";
 export type { GrpcCheck, HealthCheck, Hook, HttpCheck, TcpCheck } from "./schema/check.ts";
 export {
   type AgentSpec,

@@ -12,13 +12,11 @@ type Path = Problem["path"];
 const POD_SPEC: Readonly<Record<string, readonly string[]>> = {
   Pod: ["spec"],
   ...Object.fromEntries(Object.keys(workloads).map((kind) => [kind, ["spec", "template", "spec"]])),
+  CronJob: ["spec", "jobTemplate", "spec", "template", "spec"],
 };
 
-/** Kinds that are never left out: without them more would be allowed, or nothing would run. */
-const NEVER: Readonly<Record<string, string>> = {
-  NetworkPolicy: "nothing here would keep connections away",
-  CronJob: "there is no schedule on this host: let a timer of systemd call `runtctl run`",
-};
+/** Kinds that are never left out: without them more would be allowed. */
+const NEVER: Readonly<Record<string, string>> = { NetworkPolicy: "nothing here would keep connections away" };
 
 /** Why there is nothing that acts on them. */
 const OF_CLUSTER: Readonly<Record<string, string>> = {

@@ -162,7 +162,7 @@ class PodFile {
             (problem) => this.#withoutVolume(refuse, warn)({ ...problem, path: [...path, ...problem.path.slice(1)] }),
           );
       }
-    const place: ReadDocument["place"] = (problem) => document.place({ ...problem, path: pathInWorkload(problem.path) });
+    const place: ReadDocument["place"] = (problem) => document.place({ ...problem, path: pathInWorkload(workload.kind, problem.path) });
     const found: Read[] = [];
     for (const { written, rules } of podsOf(workload)) {
       const parsed = pod.safeParse(written);

@@ -54,7 +54,7 @@ function taskOf(at: Translation, members: readonly Member[], document: unknown):
   const published = spec.hostNetwork ? [] : publishedBy(members);
   const membership = at.services.of(at.pod);
   return {
-    name: cluster === undefined ? metadata.name : uidOf(metadata),
+    name: at.rules.schedule?.name ?? (cluster === undefined ? metadata.name : uidOf(metadata)),
     containers: members.map(({ container, role, path }, index) => ({
       ...containerOf(at, container, role, path),
       dependsOn: before(at, members, index),
@@ -83,6 +83,7 @@ function taskOf(at: Translation, members: readonly Member[], document: unknown):
     ...storageOf(members),
     ...(at.rules.retention === undefined ? {} : { retention: at.rules.retention }),
     ...(at.rules.replace === undefined ? {} : { replace: at.rules.replace }),
+    ...(at.rules.schedule === undefined ? {} : { schedule: at.rules.schedule.spec }),
     start: spec.restartPolicy === "Always" ? "always" : "once",
     annotations: { [DOCUMENT]: JSON.stringify(document) },
   };

@@ -1,7 +1,8 @@
 /** Expands a document with a template to its pods on this host, which are named NAME-0, NAME-1 and so on. */
 
+import { createHash } from "node:crypto";
 import type { z } from "zod";
-import type { Problem } from "../../engine/spec/index.ts";
+import type { Problem, TaskInput } from "../../engine/spec/index.ts";
 import { isObject } from "../../shared/text/index.ts";
 import type { selector, WorkloadInput } from "../schema/workload.ts";
 
@@ -17,6 +18,8 @@ export interface PodRules {
   readonly retention?: number;
   /** The pod that takes its place works before it ends. */
   readonly replace?: "startFirst";
+  /** Of a CronJob: its name, and when its pods run. */
+  readonly schedule?: { readonly name: string; readonly spec: NonNullable<TaskInput["schedule"]> };
 }
 
 export interface WorkloadPod {
@@ -29,6 +32,7 @@ export interface WorkloadPod {
 const OWNER = "runt.dev/owner";
 
 export function podsOf(workload: WorkloadInput): readonly WorkloadPod[] {
+  if (workload.kind === "CronJob") return [scheduledPod(workload)];
   const { kind, metadata, spec } = workload;
   const { labels, annotations } = spec.template.metadata ?? {};
   const name = (index: number) => `${metadata.name}-${index}`;
@@ -86,6 +90,47 @@ export function podsOf(workload: WorkloadInput): readonly WorkloadPod[] {
   }
 }
 
+type CronJobInput = Extract<WorkloadInput, { kind: "CronJob" }>;
+
+const OVERLAP = { Allow: "allow", Forbid: "forbid", Replace: "replace" } as const;
+
+/** The first pod of a job of which nobody knows the time yet: its name, its index and whatever follows from them are placeholders, which each run fills in. */
+function scheduledPod({ metadata, spec, ...rest }: CronJobInput): WorkloadPod {
+  const { jobTemplate, schedule: cron, timeZone, concurrencyPolicy, startingDeadlineSeconds, suspend } = spec;
+  const digest = createHash("sha256")
+    .update(JSON.stringify([metadata.name, spec]))
+    .digest("hex");
+  // As long as the minutes since the epoch, so that no name becomes longer.
+  const placeholders = { minutes: `x${digest.slice(0, 7)}`, index: `x${digest.slice(8, 15)}` };
+  const { completions, parallelism } = jobTemplate.spec;
+  const copies = completions ?? parallelism;
+  const job = {
+    ...jobTemplate,
+    apiVersion: "batch/v1",
+    kind: "Job",
+    metadata: { ...metadata, name: `${metadata.name}-${placeholders.minutes}` },
+  } as const;
+  const [pod] = podsOf({ ...job, spec: { ...jobTemplate.spec, completions: 1, parallelism: 1, completionMode: "NonIndexed" } });
+  const written = pod!.written as unknown as Written;
+  return {
+    written: jobTemplate.spec.completionMode === "Indexed" ? indexed(written, placeholders.index) : written,
+    rules: {
+      ...pod!.rules,
+      schedule: {
+        name: metadata.name,
+        spec: {
+          ...{ cron, overlap: OVERLAP[concurrencyPolicy], suspended: suspend, copies, placeholders },
+          ...(timeZone === undefined ? {} : { timeZone }),
+          ...(startingDeadlineSeconds === undefined ? {} : { startWithin: startingDeadlineSeconds }),
+          ...(parallelism < copies ? { atOnce: parallelism } : {}),
+          ...{ keepSucceeded: spec.successfulJobsHistoryLimit, keepFailed: spec.failedJobsHistoryLimit },
+          document: JSON.stringify({ ...rest, metadata, spec }),
+        },
+      },
+    },
+  };
+}
+
 interface Written extends Readonly<Record<string, unknown>> {
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly spec: Readonly<Record<string, unknown>>;
@@ -94,7 +139,7 @@ interface Written extends Readonly<Record<string, unknown>> {
 const INDEX = "batch.kubernetes.io/job-completion-index";
 
 /** The containers of a pod find its index as a variable. Source: Kubernetes, "Completion mode". */
-function indexed(pod: Written, index: number): Written {
+function indexed(pod: Written, index: number | string): Written {
   const { annotations, labels } = pod.metadata as { readonly annotations?: object; readonly labels?: object };
   const own = { [INDEX]: String(index) };
   const variable = { name: "JOB_COMPLETION_INDEX", value: String(index) };
@@ -128,11 +173,14 @@ function others({ volumes }: Readonly<Record<string, unknown>>, claims: readonly
   return volumes.filter((one: unknown) => !claims.some(({ name }) => name === (one as { name?: unknown } | null)?.name));
 }
 
+const NO_JOB = "is OnFailure or Never in a job";
+
 export function workloadProblems(workload: WorkloadInput): Problem[] {
+  if (workload.kind === "CronJob") return cronJobProblems(workload);
   const { kind, spec } = workload;
   const wrong = (message: string, ...path: string[]): Problem => ({ code: "combination", message, path: ["spec", ...path] });
   const policy = spec.template.spec["restartPolicy"] ?? "Always";
-  if (kind === "Job") return policy === "Always" ? [wrong("is OnFailure or Never in a job", "template", "spec", "restartPolicy")] : [];
+  if (kind === "Job") return policy === "Always" ? [wrong(NO_JOB, "template", "spec", "restartPolicy")] : [];
   const labels = spec.template.metadata?.labels ?? {};
   const selected =
     workload.kind === "ReplicationController"
@@ -144,6 +192,29 @@ export function workloadProblems(workload: WorkloadInput): Problem[] {
   return [
     ...(policy === "Always" ? [] : [wrong(`is Always in a ${kind}`, "template", "spec", "restartPolicy")]),
     ...(isSelected ? [] : [wrong("does not select the pods of the template", "selector")]),
+  ];
+}
+
+const MOST_NAME = 63;
+
+function cronJobProblems({ metadata: { name }, spec: { jobTemplate } }: CronJobInput): Problem[] {
+  const { completions, parallelism, template } = jobTemplate.spec;
+  const policy = template.spec["restartPolicy"] ?? "Always";
+  const [path, last] = [["spec", "jobTemplate", "spec"], String((completions ?? parallelism) - 1)];
+  const isLong = `${name}-00000000-${last}`.length > MOST_NAME;
+  return [
+    ...(policy === "Always"
+      ? [{ code: "combination" as const, message: NO_JOB, path: [...path, "template", "spec", "restartPolicy"] }]
+      : []),
+    ...(isLong
+      ? [
+          {
+            code: "limit" as const,
+            message: `the names of its pods would be longer than ${MOST_NAME} characters`,
+            path: ["metadata", "name"],
+          },
+        ]
+      : []),
   ];
 }
 
@@ -165,8 +236,9 @@ function holds({ key, operator, values }: NonNullable<Selector["matchExpressions
   }
 }
 
-/** Converts a path in a pod to a path in the workload's document. */
-export function pathInWorkload([first, ...rest]: Problem["path"]): Problem["path"] {
+/** Converts a path in a pod to a path in the document of a workload of this kind. */
+export function pathInWorkload(kind: WorkloadInput["kind"], [first, ...rest]: Problem["path"]): Problem["path"] {
   if (first === "metadata" && rest[0] === "name") return ["metadata", "name"];
-  return ["spec", "template", ...(first === undefined ? [] : [first]), ...rest];
+  const template = kind === "CronJob" ? ["spec", "jobTemplate", "spec", "template"] : ["spec", "template"];
+  return [...template, ...(first === undefined ? [] : [first]), ...rest];
 }

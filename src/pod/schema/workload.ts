@@ -14,10 +14,11 @@ import type {
   StatefulSetSpec,
   StatefulSetUpdateStrategy,
 } from "kubernetes-types/apps/v1.js";
-import type { Job, JobSpec } from "kubernetes-types/batch/v1.js";
+import type { CronJob, CronJobSpec, Job, JobSpec, JobTemplateSpec } from "kubernetes-types/batch/v1.js";
 import type { ReplicationController, ReplicationControllerSpec } from "kubernetes-types/core/v1.js";
 import type { LabelSelector, LabelSelectorRequirement } from "kubernetes-types/meta/v1.js";
 import { z } from "zod";
+import { isTimeZone, scheduleError } from "../../engine/spec/index.ts";
 import { claimSpec } from "./claim.ts";
 import { dnsLabel, ignored, only, refused, seconds, stringMap } from "./field.ts";
 import { podMetadata } from "./metadata.ts";
@@ -180,31 +181,65 @@ export const statefulSet = z.strictObject({
 
 const BY_INDEX = "failures are counted for all indices together";
 
+const jobSpec = z.strictObject({
+  template,
+  completions: count.min(1).optional(),
+  parallelism: count.min(1).default(1),
+  backoffLimit: z.int().min(0).max(1_000_000).default(6),
+  ttlSecondsAfterFinished: seconds(0).optional(),
+  completionMode: z.enum(["NonIndexed", "Indexed"]).default("NonIndexed"),
+  suspend: only(false, "an apply takes effect at once"),
+  // A cluster adds them.
+  selector: ignored,
+  manualSelector: only(false, "the pods of a job are its own"),
+  podReplacementPolicy: ignored,
+  activeDeadlineSeconds: seconds(1).optional(),
+  backoffLimitPerIndex: refused(BY_INDEX),
+  maxFailedIndexes: refused(BY_INDEX),
+  podFailurePolicy: refused("every failure counts"),
+  successPolicy: refused("all completions count"),
+  managedBy: refused("there is no other controller"),
+} satisfies Fields<JobSpec>);
+
 export const job = z.strictObject({
   apiVersion: z.literal("batch/v1"),
   kind: z.literal("Job"),
   metadata: podMetadata,
-  spec: z.strictObject({
-    template,
-    completions: count.min(1).optional(),
-    parallelism: count.min(1).default(1),
-    backoffLimit: z.int().min(0).max(1_000_000).default(6),
-    ttlSecondsAfterFinished: seconds(0).optional(),
-    completionMode: z.enum(["NonIndexed", "Indexed"]).default("NonIndexed"),
-    suspend: only(false, "an apply takes effect at once"),
-    // A cluster adds them.
-    selector: ignored,
-    manualSelector: only(false, "the pods of a job are its own"),
-    podReplacementPolicy: ignored,
-    activeDeadlineSeconds: seconds(1).optional(),
-    backoffLimitPerIndex: refused(BY_INDEX),
-    maxFailedIndexes: refused(BY_INDEX),
-    podFailurePolicy: refused("every failure counts"),
-    successPolicy: refused("all completions count"),
-    managedBy: refused("there is no other controller"),
-  } satisfies Fields<JobSpec>),
+  spec: jobSpec,
   status: ignored,
 } satisfies Fields<Job>);
+
+/** Source: Kubernetes, ValidateCronJobCreate: the name of a job has eleven characters more. */
+const MOST_CRON_JOB_NAME = 52;
+const limit = z.int().min(0).max(1000);
+
+export const cronJob = z.strictObject({
+  apiVersion: z.literal("batch/v1"),
+  kind: z.literal("CronJob"),
+  metadata: podMetadata.extend({
+    name: dnsLabel.max(MOST_CRON_JOB_NAME, `is longer than ${MOST_CRON_JOB_NAME} characters: its jobs have longer names`),
+  }),
+  spec: z.strictObject({
+    schedule: z
+      .string({ error: 'is an expression such as "*/5 * * * *"' })
+      .min(1)
+      .superRefine((text, context) => {
+        const message = scheduleError(text);
+        if (message !== undefined) context.addIssue({ code: "custom", message });
+      }),
+    timeZone: z
+      .string()
+      .refine((zone) => zone.toLowerCase() !== "local" && isTimeZone(zone), "there is no such time zone")
+      .optional(),
+    concurrencyPolicy: z.enum(["Allow", "Forbid", "Replace"]).default("Allow"),
+    startingDeadlineSeconds: seconds(0).optional(),
+    suspend: z.boolean().default(false),
+    successfulJobsHistoryLimit: limit.default(3),
+    failedJobsHistoryLimit: limit.default(1),
+    jobTemplate: z.strictObject({ metadata: template.shape.metadata, spec: jobSpec } satisfies Fields<JobTemplateSpec>),
+  } satisfies Fields<CronJobSpec>),
+  status: ignored,
+} satisfies Fields<CronJob>);
 
 export const workloads = {
   Deployment: deployment,
@@ -213,6 +248,7 @@ export const workloads = {
   DaemonSet: daemonSet,
   StatefulSet: statefulSet,
   Job: job,
+  CronJob: cronJob,
 } as const;
 
 export type WorkloadInput = z.output<(typeof workloads)[keyof typeof workloads]>;

@@ -26,6 +26,8 @@ export interface PodFacts extends TaskFacts {
 
 /** undefined: the task was not made from a pod, or the caller may not see the document. */
 export function podFacts({ task, detail, hostAddresses }: TaskFacts): PodFacts | undefined {
+  // The document of a schedule is the template of the pods of its runs.
+  if (detail.spec["schedule"] !== undefined) return undefined;
   const text = (detail.spec["annotations"] as Readonly<Record<string, string | null>> | undefined)?.[DOCUMENT];
   if (typeof text !== "string") return undefined;
   const document = parsed(text);
@@ -39,7 +41,8 @@ export function podFacts({ task, detail, hostAddresses }: TaskFacts): PodFacts |
   return { task, detail, hostAddresses, pod: read.data, document: document as PodFacts["document"], containers };
 }
 
-function parsed(text: string): unknown {
+/** undefined: it is no JSON. */
+export function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {

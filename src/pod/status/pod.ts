@@ -4,7 +4,7 @@ import { qosClass, resourcesOf } from "../resources.ts";
 import { uidOf } from "../uid.ts";
 import { conditionsOf } from "./conditions.ts";
 import { containerStatus, hasSucceeded } from "./container-status.ts";
-import { type PodFacts, podFacts, type TaskFacts } from "./facts.ts";
+import { type PodFacts, parsed, podFacts, type TaskFacts } from "./facts.ts";
 import { instant } from "./instant.ts";
 
 export type { PodStatus };
@@ -75,6 +75,26 @@ function phaseOf({ task, detail, containers }: PodFacts): Phase {
     return containers.filter(({ role }) => role !== "sidecar").every(hasSucceeded) ? "Succeeded" : "Failed";
   }
   return main.length > 0 && main.every(({ view }) => view.startedMs !== null) ? "Running" : "Pending";
+}
+
+/** The CronJob with its status. undefined: the task was made from none, or the caller may not see the document. */
+export function cronJobOf({ task, detail }: Pick<TaskFacts, "task" | "detail">): Readonly<Record<string, unknown>> | undefined {
+  const { document } = (detail.spec["schedule"] ?? {}) as { readonly document?: string | null };
+  if (task.schedule === undefined || typeof document !== "string") return undefined;
+  const written = parsed(document) as Readonly<Record<string, unknown>> | undefined;
+  if (written?.["kind"] !== "CronJob") return undefined;
+  const { runs, lastMs } = task.schedule;
+  const succeeded = runs.findLast(({ state }) => state === "succeeded");
+  const metadata = { namespace: "default", ...(written["metadata"] as { name: string }) };
+  return {
+    ...written,
+    metadata: { ...metadata, uid: uidOf(metadata), creationTimestamp: instant(task.createdMs) },
+    status: {
+      active: runs.filter(({ state }) => state === "active").flatMap(({ tasks }) => tasks.map((name) => ({ kind: "Pod", name }))),
+      ...(lastMs === null ? {} : { lastScheduleTime: instant(lastMs) }),
+      ...(succeeded?.endedMs ? { lastSuccessfulTime: instant(succeeded.endedMs) } : {}),
+    },
+  };
 }
 
 /** Formats what is known of a pod or a task while the engine cannot be asked. */

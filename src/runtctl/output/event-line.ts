@@ -12,6 +12,13 @@ export function eventLine(sequence: number, event: EngineEvent, style: Style): s
   ].join("  ");
 }
 
+const SCHEDULE_TEXT = {
+  started: "started",
+  missed: "missed: it could not start in time",
+  held: "waits for the end of the run before",
+  taken: "left out: another task has its name",
+} as const;
+
 /** Describes an event, without the name of the task. */
 export function textOf(event: EngineEvent, style: Style): string {
   switch (event.type) {
@@ -19,6 +26,8 @@ export function textOf(event: EngineEvent, style: Style): string {
       return `added, ${event.digest.slice(0, 19)}`;
     case "removed":
       return "removed";
+    case "schedule":
+      return `run of ${new Date(event.atMs).toISOString()} ${SCHEDULE_TEXT[event.state]}`;
     case "admitted":
       return "has room on the host";
     case "request":

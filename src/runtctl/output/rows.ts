@@ -1,5 +1,5 @@
 /** Converts tasks to rows of a table. */
-import type { ContainerView, OrphanView, TaskView } from "../../engine/index.ts";
+import type { ContainerView, OrphanView, ScheduleView, TaskView } from "../../engine/index.ts";
 import { printable, type Style, stateStyle } from "./style.ts";
 import { age } from "./table.ts";
 
@@ -21,8 +21,18 @@ export function headerOf({ isWide, hasGroups = false }: Columns): readonly strin
   return [...(hasGroups ? ["GROUP"] : []), "TASK", "CONTAINER", "STATE", "READY", "RESTARTS", "AGE", "PORTS", ...further, "REASON"];
 }
 
-/** One row for each container. */
+/** One row for each container, or for the schedule of a task that has one. */
 export function rowsOf(task: TaskView, { isWide, hasGroups = false, nowMs, isUnknown = false }: RowOptions): string[][] {
+  if (task.schedule !== undefined) {
+    return [
+      [
+        ...(hasGroups ? [task.group] : []),
+        ...[task.name, "-", isUnknown ? "UNKNOWN" : scheduleState(task, task.schedule), "-", "-", age(nowMs - task.createdMs), "-"],
+        ...(isWide ? ["-", "-", "-", printable(task.id)] : []),
+        isUnknown ? "no daemon answers" : (task.reason ?? scheduleText(task.schedule, nowMs)),
+      ],
+    ];
+  }
   return task.containers.map((container) => [
     ...(hasGroups ? [task.group] : []),
     task.name,
@@ -66,6 +76,22 @@ function stateOf({ waiting, pulls }: TaskView, { known, waitsForRestart, image }
   if (waiting !== null) return "WAITING";
   if (waitsForRestart) return CRASH_LOOP;
   return known === "NONE" && image === null && pulls !== null && pulls.stoppedMs === null ? "PULLING" : known;
+}
+
+function scheduleState({ known, desired }: TaskView, { suspended }: ScheduleView): string {
+  if (desired === "STOPPED") return known;
+  return suspended ? "SUSPENDED" : "SCHEDULED";
+}
+
+/** Such as "0 3 * * *, next in 5h, last 19h ago, 1 active". */
+function scheduleText({ cron, timeZone, nextMs, lastMs, runs }: ScheduleView, nowMs: number): string {
+  const active = runs.filter(({ state }) => state === "active").length;
+  return [
+    printable(timeZone === null ? cron : `${cron} ${timeZone}`),
+    ...(nextMs === null ? [] : [`next in ${age(Math.max(0, nextMs - nowMs))}`]),
+    lastMs === null ? "none yet" : `last ${age(nowMs - lastMs)} ago`,
+    ...(active === 0 ? [] : [`${active} active`]),
+  ].join(", ");
 }
 
 /** A daemon that was started before an upgrade does not say it. */

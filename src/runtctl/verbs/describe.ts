@@ -1,4 +1,4 @@
-import type { ContainerView, TaskDetail, TaskView } from "../../engine/index.ts";
+import type { ContainerView, ScheduleView, TaskDetail, TaskView } from "../../engine/index.ts";
 import type { PodStatus } from "../../pod/index.ts";
 import { EXIT } from "../errors.ts";
 import { agentText, chainOf, textOf } from "../output/event-line.ts";
@@ -46,6 +46,8 @@ function head(task: TaskView, { reason, readiness, resources, users, spec }: Tas
     ...(task.waiting === null ? [] : [field("Waits for", task.waiting.map(printable).join("; "))]),
     ...networksOf(spec).map((name) => field("Network", name)),
     ...(task.ports ?? []).map((port) => field("Port", port)),
+    ...(task.schedule === undefined ? [] : scheduleLines(task.schedule)),
+    ...(task.run === undefined ? [] : [field("Run", `of ${task.run.of}, ${new Date(task.run.atMs).toISOString()}`)]),
     ...(task.addresses.length === 0 ? [] : [field("Address", task.addresses.join(", "))]),
     field("Created", `${new Date(task.createdMs).toISOString()} (${age(Date.now() - task.createdMs)} ago)`),
     ...resources.map(({ name, known }) => field("Resource", `${printable(name)} ${known}`)),
@@ -53,6 +55,20 @@ function head(task: TaskView, { reason, readiness, resources, users, spec }: Tas
       ? []
       : [field("Users", `0 to ${users.count - 1} are ${users.first} to ${users.first + users.count - 1} of the host`)]),
     ...reasonLines(reason && chainOf(reason)),
+  ];
+}
+
+function scheduleLines({ cron, timeZone, overlap, suspended, nextMs, lastMs, heldMs, runs }: ScheduleView): string[] {
+  const time = (ms: number) => new Date(ms).toISOString();
+  return [
+    field("Schedule", printable(`${cron}, ${timeZone ?? "time zone of the daemon"}, overlap: ${overlap}${suspended ? ", suspended" : ""}`)),
+    field("Next run", nextMs === null ? "none" : `${time(nextMs)} (in ${age(Math.max(0, nextMs - Date.now()))})`),
+    field("Last run", lastMs === null ? "none" : time(lastMs)),
+    ...(heldMs === null ? [] : [field("Held", `the run of ${time(heldMs)} waits for the end of the one before`)]),
+    ...runs.map(({ atMs, state, tasks, endedMs }) => {
+      const end = endedMs === null ? "" : `, ended ${time(endedMs)}`;
+      return field("Run", `${time(atMs)} ${state}${end}: ${tasks.map(printable).join(", ")}`);
+    }),
   ];
 }
 

@@ -10,7 +10,7 @@ import { table } from "../output/table.ts";
 import { formatOf } from "../output/value.ts";
 import { print, printError, stdout } from "../platform/index.ts";
 import type { Session } from "../session.ts";
-import { allOrphans, allTasks, podNamed, taskOf } from "../tasks.ts";
+import { allOrphans, allTasks, objectNamed, taskOf } from "../tasks.ts";
 import { verb } from "../verb.ts";
 
 type Format = "json" | "yaml" | "wide" | "name";
@@ -27,7 +27,7 @@ export const get = verb<Options>({
   description: [
     "A container that runs and that the daemon's store does not know is shown as ORPHAN: see runtd --orphans.",
     "With -w it goes on: a row for each change, until it is interrupted. While no daemon answers the state is UNKNOWN; one that is restarted is found again.",
-    "One task that was made from a pod is shown by -o json and -o yaml as the pod with its status; a list is always one of tasks. When no daemon answers, a document without a kind has the phase Unknown, and the exit status is 3.",
+    "One task that was made from a pod is shown by -o json and -o yaml as the pod with its status, and one that was made from a CronJob as that; a list is always one of tasks. When no daemon answers, a document without a kind has the phase Unknown, and the exit status is 3.",
   ],
   examples: [
     ["get", "a table of the group's tasks"],
@@ -85,7 +85,7 @@ function tableOf(tasks: readonly TaskView[], options: TableOptions, orphans: rea
 async function printNamed(session: Session, name: string, format: (value: unknown) => string): Promise<void> {
   try {
     const task = await taskOf(session, name);
-    print(format((await podNamed(session, task)) ?? [task]));
+    print(format((await objectNamed(session, task)) ?? [task]));
   } catch (error) {
     if (error instanceof ClientError && error.code === "unreachable") print(format(unknownObject(name, error.message)));
     throw error;
@@ -121,7 +121,7 @@ async function watchFrom(sequence: number, session: Session, { name, group, show
     if (name !== undefined && event.name !== name && event.task !== name) continue;
     if (event.type === "removed") print(`task ${event.name} is removed`);
     if (event.type === "removed") known.delete(event.task);
-    if (!["container", "waiting", "health", "check"].includes(event.type)) continue;
+    if (!["container", "waiting", "health", "check", "schedule"].includes(event.type)) continue;
     const task = await taskOf(session, event.task).catch(unlessUnknown);
     const shown = task && { ...task, containers: task.containers.filter((one) => !("container" in event) || one.name === event.container) };
     if (task !== undefined) known.set(task.id, task);

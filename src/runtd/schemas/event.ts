@@ -33,6 +33,16 @@ export const engineEvent = z
       by: caller,
     }),
     z.strictObject({ type: z.literal("removed"), ...ofTask }),
+    z.strictObject({
+      type: z.literal("schedule"),
+      ...ofTask,
+      state: z
+        .enum(["started", "missed", "held", "taken"])
+        .describe(
+          "started: the tasks of this time were made. missed: it could not start in time. held: it waits for the end of the run before. taken: another task has the name of its run.",
+        ),
+      atMs: z.int().describe("The time of the schedule, in milliseconds since the epoch."),
+    }),
     z.strictObject({ type: z.literal("task"), ...ofTask, known: taskStatus, desired, reason: reason.nullable() }),
     z.strictObject({ type: z.literal("waiting"), ...ofTask, missing: z.array(z.string()) }),
     z.strictObject({ type: z.literal("admitted"), ...ofTask }),

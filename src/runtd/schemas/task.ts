@@ -104,6 +104,32 @@ export const taskView = z
     left: z
       .array(z.strictObject({ of: z.string().describe("A container, or a resource of the task."), message: z.string() }))
       .describe("What could not be stopped or removed yet, and why. It is tried again, at least once a minute."),
+    schedule: z
+      .strictObject({
+        cron: z.string(),
+        timeZone: z.string().nullable().describe("null: that of the daemon."),
+        overlap: z.enum(["allow", "forbid", "replace"]),
+        suspended: z.boolean(),
+        nextMs: wallMs.nullable().describe("When it is due next. null: never, or it is suspended or stopped."),
+        lastMs: wallMs.nullable().describe("The time that was started last. null: none was."),
+        heldMs: wallMs.nullable().describe("The time that waits for the end of the run before. null: none does."),
+        runs: z
+          .array(
+            z.strictObject({
+              atMs: wallMs,
+              state: z.enum(["active", "succeeded", "failed"]),
+              tasks: z.array(z.string()).describe("Their names."),
+              endedMs: wallMs.nullable(),
+            }),
+          )
+          .describe("What goes on and what is kept, the oldest first."),
+      })
+      .optional()
+      .describe("A task with a schedule has no containers: each of its runs is a task."),
+    run: z
+      .strictObject({ of: z.string().describe("Name of the task with the schedule."), atMs: wallMs })
+      .optional()
+      .describe("Which time of which schedule it is."),
     containers: z.array(containerView),
   })
   .meta({ id: "Task" }) satisfies z.ZodType<TaskView>;

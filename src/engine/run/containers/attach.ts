@@ -126,6 +126,11 @@ export function containerOf<C extends Container>(task: Named & { readonly contai
   const own = containers.filter(({ type }) => type === "normal");
   const found = asked === undefined && own.length === 1 ? own[0] : containers.find((one) => one.name === asked);
   if (found !== undefined) return found;
+  if (own.length === 0)
+    throw new EngineError("unknown-container", `task ${name} has a schedule and no containers: name one of its runs`, {
+      task: name,
+      containers: [],
+    });
   const names = own.map((one) => one.name);
   const message = asked === undefined ? `task ${name} has more than one container` : `task ${name} has no container ${asked}`;
   throw new EngineError("unknown-container", `${message}: ${names.join(", ")}`, { task: name, containers: names });

@@ -110,16 +110,22 @@ export function planApply(
       say(spec.name, id, change);
     }
   }
-  for (const { id, name, isDeleteAsked } of present.tasks.filter((task) => task.group === group && !names.has(task.name))) {
-    if (isDeleteAsked) continue;
+  const others = present.tasks.filter((task) => task.group === group && !names.has(task.name) && !task.isDeleteAsked);
+  for (const { id, name } of others.filter((task) => !isOfSchedule(task, present.tasks))) {
     if (prune) steps.push({ type: "remove", id });
     say(name, id, prune ? "removed" : "absent");
   }
   return { applied, steps, revision };
 }
 
+/** The runs of a schedule come and go with it. */
+function isOfSchedule({ group, run }: TaskRecord, tasks: readonly TaskRecord[]): boolean {
+  return run !== undefined && currentOf(tasks, group, run.of)?.spec.schedule !== undefined;
+}
+
 /** The users of a new task. @throws EngineError no-room */
 export function usersFor(spec: TaskSpec, ranges: UserRanges): Pick<NewTask, "users"> {
+  if (spec.schedule !== undefined) return {};
   const users = ranges.take(spec);
   if (users === "full") throw new EngineError("no-room", `task ${spec.name} does not fit: no range of users is free`, { task: spec.name });
   return users === "none" ? {} : { users };

@@ -1,5 +1,5 @@
 /** Requests of users, applied to the draft of a turn. Each request throws before it changes anything. */
-import { reason, type TaskEvent, type TaskRecord, taskId, UserRanges } from "../../model/index.ts";
+import { decideSchedule, newRecord, reason, runSpecs, type TaskEvent, type TaskRecord, taskId, UserRanges } from "../../model/index.ts";
 import type { TaskSpec } from "../../spec/index.ts";
 import { EngineError, unknownTask } from "../errors.ts";
 import {
@@ -18,6 +18,7 @@ import type { Draft } from "./draft.ts";
 import type { Caller, ChangeRequest } from "./journal.ts";
 import { keptVolumes } from "./kept.ts";
 import { checkOrigin, type Origin, type Projects, projectsIn } from "./origin.ts";
+import { withPorts } from "./ports.ts";
 
 /** Finds a task by id or by name. Of several with one name, the newest that was not deleted counts, or else the newest. undefined: there is none. */
 export function taskNamed(tasks: readonly TaskRecord[], name: string, group: string): TaskRecord | undefined {
@@ -104,7 +105,11 @@ export class Commands {
 
   /** @throws EngineError unknown-task */
   delete(name: string, group: string): readonly string[] {
-    const found = this.#draft.all().filter((one) => one.id === name || (one.group === group && one.name === name));
+    const all = this.#draft.all();
+    const found = withRuns(
+      all.filter((one) => one.id === name || (one.group === group && one.name === name)),
+      all,
+    );
     if (found.length === 0 && !this.#draft.succeeded().has(succeededKey({ group, name }))) throw unknownTask(name, group);
     this.#carryOut(
       "delete",
@@ -146,7 +151,7 @@ export class Commands {
   /** @throws EngineError unknown-task */
   stop(name: string, group: string): string {
     const found = this.#named(name, group);
-    this.#stop([found]);
+    this.#stop(withRuns([found], this.#draft.all()));
     return found.id;
   }
 
@@ -157,6 +162,7 @@ export class Commands {
     const unknown = containers.find((one) => !all.includes(one));
     if (unknown !== undefined) throw new EngineError("unknown-container", `task ${name} has no container ${unknown}`, { containers: all });
     if (desired === "STOPPED") throw notRunning(name, { id });
+    if (spec.schedule !== undefined) throw nothingToRestart(name);
     this.#restart([{ id, name: spec.name, group: own, containers: containers.length === 0 ? all : containers }]);
     return id;
   }
@@ -167,9 +173,12 @@ export class Commands {
    */
   restartAll(selection: Selection, group: string): Restarted {
     const selected = this.#select(selection, group, []);
-    const runs = selected.tasks.map(({ id }) => this.#draft.get(id)!).filter(isToRun);
+    const runs = selected.tasks.map(({ id }) => this.#draft.get(id)!).filter((one) => isToRun(one) && one.spec.schedule === undefined);
+    const isNamed = selection !== "all" && !selection.mayBeMissing;
+    const scheduled = isNamed ? selected.tasks.find(({ id }) => this.#draft.get(id)?.spec.schedule !== undefined) : undefined;
+    if (scheduled !== undefined) throw nothingToRestart(scheduled.name);
     const stopped = [...new Set(selected.tasks.map(({ name }) => name))].filter((name) => !runs.some((one) => one.name === name));
-    if (selection !== "all" && !selection.mayBeMissing && stopped[0] !== undefined) throw notRunning(stopped[0], {});
+    if (isNamed && stopped[0] !== undefined) throw notRunning(stopped[0], {});
     this.#restart(runs.map(restartOf));
     return { ...selected, tasks: runs.map(({ id, name }) => ({ id, name })), stopped };
   }
@@ -194,6 +203,26 @@ export class Commands {
     const current = this.#named(name, group);
     if (isToRun(current)) return current.id;
     return this.#replace("start", current, current.spec, current.previous);
+  }
+
+  /** Does what is due of a schedule. @throws EngineError no-room */
+  runSchedule(id: string, nowMs: number): void {
+    const record = this.#draft.get(id);
+    if (record === undefined) return;
+    const all = this.#draft.all();
+    const { due, remove } = decideSchedule(record, all, nowMs);
+    const specs = due?.state === "started" ? withPorts(runSpecs(record, due.atMs), record.group, all) : [];
+    const ranges = new UserRanges(all, this.#options.users);
+    const { group, from } = record;
+    const runs = specs.map((spec): Step => {
+      const users = usersFor(spec, ranges);
+      const own = taskId(group, spec.name, ++this.revision);
+      const run = { of: record.name, atMs: due!.atMs };
+      const task = { id: own, group, spec, cgroup: this.#options.cgroupOf(own), at: this.#draft.at, from, run, ...users };
+      return { type: "add", record: newRecord(task) };
+    });
+    this.#carryOut("apply", [...remove.map((one): Step => ({ type: "remove", id: one })), ...runs]);
+    if (due !== undefined) this.#draft.decided(id, due);
   }
 
   #replace(request: ChangeRequest, current: TaskRecord, spec: TaskSpec, previous?: TaskRecord["previous"]): string {
@@ -223,12 +252,12 @@ export class Commands {
     const isOfGroup = (one: TaskRecord) => one.group === group;
     const isNamed = ({ name }: TaskRecord) => selection === "all" || selection.names.includes(name);
     const isMeant = (one: TaskRecord) => (isOfGroup(one) && isNamed(one)) || (selection !== "all" && selection.names.includes(one.id));
-    const tasks = all.filter(isMeant);
+    const tasks = withRuns(all.filter(isMeant), all);
     const names = selection === "all" ? done : selection.names;
     const without = [...new Set(names)].filter((name) => !tasks.some((one) => one.name === name || one.id === name));
     const missing = without.filter((name) => !done.includes(name));
     if (selection !== "all" && !selection.mayBeMissing && missing[0] !== undefined) throw unknownTask(missing[0], group);
-    const others = new Set(all.filter((one) => isOfGroup(one) && !isMeant(one) && !one.isDeleteAsked).map(({ name }) => name));
+    const others = new Set(all.filter((one) => isOfGroup(one) && !tasks.includes(one) && !one.isDeleteAsked).map(({ name }) => name));
     return {
       tasks: tasks.map(({ id, name }) => ({ id, name })),
       forgotten: without.filter((name) => done.includes(name)),
@@ -266,8 +295,17 @@ export class Commands {
 
   #carryOut(request: ChangeRequest, steps: readonly Step[]): void {
     for (const step of steps) this.#take(request, step);
-    const removed = steps.filter((step) => step.type === "remove");
+    const removed = steps.filter((step) => step.type === "remove").flatMap((step) => [step, ...this.#runsWith(step)]);
     this.#draft.applyTogether(removed.map((step) => [step.id, this.#removal(step)]));
+  }
+
+  /** The runs of a schedule go with it, unless another schedule takes its place. */
+  #runsWith(step: Extract<Step, { type: "remove" }>): Extract<Step, { type: "remove" }>[] {
+    const record = this.#draft.get(step.id);
+    const isReplaced = step.by !== undefined && this.#draft.get(step.by)?.spec.schedule !== undefined;
+    if (record === undefined || isReplaced) return [];
+    const [, ...runs] = withRuns([record], this.#draft.all());
+    return runs.map(({ id }) => ({ ...step, id }));
   }
 
   #take(request: ChangeRequest, step: Step): void {
@@ -283,6 +321,13 @@ export class Commands {
   }
 }
 
+/** The tasks, and behind each schedule its runs. */
+function withRuns(tasks: readonly TaskRecord[], all: readonly TaskRecord[]): TaskRecord[] {
+  const isRunOf = (one: TaskRecord, { group, name, spec }: TaskRecord) =>
+    spec.schedule !== undefined && one.group === group && one.run?.of === name && !one.isDeleteAsked;
+  return [...new Set(tasks.flatMap((task) => [task, ...all.filter((one) => isRunOf(one, task))]))];
+}
+
 interface Restart extends Pick<TaskRecord, "id" | "name" | "group"> {
   readonly containers: readonly string[];
 }
@@ -293,6 +338,10 @@ function restartOf({ id, name, group, spec }: TaskRecord): Restart {
 
 function isToRun({ desired, isDeleteAsked }: TaskRecord): boolean {
   return desired === "RUNNING" && !isDeleteAsked;
+}
+
+function nothingToRestart(name: string): EngineError {
+  return new EngineError("not-running", `task ${name} has a schedule and no containers: restart one of its runs`);
 }
 
 function notRunning(name: string, facts: Readonly<Record<string, unknown>>): EngineError {

@@ -12,6 +12,7 @@ import {
   type Reconciled,
   reason,
   reconcile,
+  type ScheduleDecision,
   schedule,
   sharesProxy,
   type TaskEvent,
@@ -92,6 +93,17 @@ export class Draft {
   adopt(id: string, from: string): void {
     const record = this.get(id);
     if (record !== undefined) this.#touched.set(id, { ...record, from });
+  }
+
+  /** A time of its schedule is decided on. */
+  decided(id: string, { atMs, state }: NonNullable<ScheduleDecision["due"]>): void {
+    const record = this.get(id);
+    if (record === undefined) return;
+    const { heldMs: _, ...before } = record.scheduled ?? { decidedMs: record.createdAt.wallMs };
+    const scheduled =
+      state === "held" ? { ...before, heldMs: atMs } : { ...before, decidedMs: atMs, ...(state === "started" ? { startedMs: atMs } : {}) };
+    this.#touched.set(id, { ...record, scheduled });
+    this.#events.push({ type: "schedule", state, atMs, ...ofTask(record, this.at.wallMs) });
   }
 
   remove(id: string): void {

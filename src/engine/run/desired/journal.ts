@@ -1,5 +1,5 @@
 /** Events for users of the engine: the changes of the model, with the task that each belongs to. */
-import type { Change, TaskRecord } from "../../model/index.ts";
+import type { Change, ScheduleState, TaskRecord } from "../../model/index.ts";
 
 interface OfTask {
   readonly task: string;
@@ -41,6 +41,8 @@ export type TaskJournalEvent = OfTask &
     | { readonly type: "added"; readonly digest: string }
     /** A user has asked for a change. The events that it causes follow. */
     | { readonly type: "request"; readonly request: ChangeRequest; readonly by: Caller }
+    /** A time of the schedule was decided on. `atMs`: that time, in milliseconds since the epoch. */
+    | { readonly type: "schedule"; readonly state: ScheduleState; readonly atMs: number }
     /** The task was removed completely. */
     | { readonly type: "removed" }
   );

@@ -13,8 +13,9 @@ export function withPorts(specs: readonly TaskSpec[], group: string, tasks: read
   const taken = new Set(others.flatMap(({ spec }) => demandOf(spec).ports));
   for (const { network } of specs) for (const port of network?.ports ?? []) if (!isOpen(port)) taken.add(hostPortOf(port));
   return specs.map((spec) => {
-    const { network, name } = spec;
-    if (network === undefined) return spec;
+    const { network, name, schedule } = spec;
+    // The runs of a schedule have ports of their own.
+    if (network === undefined || schedule !== undefined) return spec;
     const current = tasks.findLast((task) => task.group === group && task.name === name && !task.isDeleteAsked);
     const kept = current?.spec.network?.ports ?? [];
     const chosen = network.ports.map((port) => (isOpen(port) ? { ...port, host: chosenFor(port, { name, group, kept, taken }) } : port));

@@ -21,6 +21,8 @@ interface Edge {
   readonly dependency: Dependency;
   readonly target: ContainerSpec | undefined;
   readonly endsTask: boolean;
+  /** The other container is of a task with a schedule, which has no containers of its own. */
+  readonly isScheduled: boolean;
 }
 
 export function checkGroup(tasks: readonly TaskSpec[]): GroupProblem[] {
@@ -41,6 +43,7 @@ export function checkGroup(tasks: readonly TaskSpec[]): GroupProblem[] {
 
 function edgesOf(tasks: readonly TaskSpec[]): Edge[] {
   const containers = new Map(tasks.flatMap(({ name, containers: all }) => all.map((one) => [`${name}/${one.name}`, one] as const)));
+  const scheduled = new Set(tasks.flatMap(({ name, schedule }) => (schedule === undefined ? [] : [name])));
   return tasks.flatMap((spec, task) =>
     spec.containers.flatMap((container, index) =>
       dependenciesOf(container).map((dependency, at) => {
@@ -54,16 +57,23 @@ function edgesOf(tasks: readonly TaskSpec[]): Edge[] {
           dependency,
           target: containers.get(`${named.task}/${named.container}`),
           endsTask: named.task === spec.name && spec.ends !== "all",
+          isScheduled: named.task !== spec.name && scheduled.has(named.task),
         };
       }),
     ),
   );
 }
 
-function whyNever({ dependency, target, endsTask }: Omit<Edge, "task" | "path">): Pick<Problem, "code" | "message"> | undefined {
+function whyNever({
+  dependency,
+  target,
+  endsTask,
+  isScheduled,
+}: Omit<Edge, "task" | "path">): Pick<Problem, "code" | "message"> | undefined {
   const { condition, container } = dependency;
   const never = (message: string) => ({ code: "dependency-never", message }) as const;
   if (target === undefined) return { code: "unknown-reference", message: `there is no container ${container}` };
+  if (isScheduled) return never(`${container} is of a task with a schedule: each of its runs is another task`);
   if (condition === "HEALTHY" && target.healthCheck === undefined && target.image === undefined)
     return never(`${container} has no health check: it never becomes HEALTHY`);
   if (condition !== "SUCCESS" && condition !== "COMPLETE") return undefined;

@@ -69,6 +69,43 @@ export const secret = z.strictObject({
     .describe("A program of the host and its arguments, which run whenever a container is created. Their output is the secret."),
 });
 
+export const schedule = z
+  .strictObject({
+    cron: z
+      .string()
+      .min(1)
+      .max(500)
+      .describe('Five fields (minute, hour, day of the month, month, day of the week), "@hourly", "@daily" and the like, or "@every 90m".'),
+    timeZone: z
+      .string()
+      .regex(/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/, "is no name of a time zone")
+      .refine((zone) => zone.toLowerCase() !== "local", 'name the time zone: "Local" is another one on each host')
+      .optional()
+      .describe("Such as Europe/Berlin. Absent: that of the daemon."),
+    overlap: z
+      .enum(["allow", "forbid", "replace"])
+      .default("allow")
+      .describe(
+        "What happens when a run is due while one before it goes on. allow: both run. forbid: it waits for the end of the one before. replace: the one before is removed.",
+      ),
+    startWithin: duration
+      .optional()
+      .describe(
+        "How late a run may start. One that could not start in this time is left out. Absent: the last one that was missed starts late.",
+      ),
+    suspended: z.boolean().default(false).describe("true: nothing starts."),
+    keepSucceeded: z.int().min(0).max(1000).default(3).describe("How many runs that have succeeded are kept."),
+    keepFailed: z.int().min(0).max(1000).default(1).describe("How many runs that have failed are kept."),
+    copies: z.int().min(1).max(100).default(1).describe("How many tasks a run has. It has succeeded when all of them have."),
+    atOnce: z.int().min(1).max(100).optional().describe("How many of them run at the same time. Absent: all."),
+    placeholders: z
+      .strictObject({ minutes: z.string().min(8), index: z.string().min(8) })
+      .optional()
+      .describe("Texts in the task for which each run has its own time, in minutes since the epoch, and the index of the copy."),
+    document: z.string().optional().describe("What the task was made from. It is for programs that look at it."),
+  })
+  .describe("When the task runs: each run is a task of its own, NAME-MINUTES-INDEX. The task itself has no containers.");
+
 export const task = z.strictObject({
   name,
   containers: z.array(container).min(1, "a task has at least one container").max(1000),
@@ -142,6 +179,7 @@ export const task = z.strictObject({
     .describe(
       "always: the task is started again after a reboot of the host. needed: it is a shared proxy, which runs only while tasks of its group name it in `sharedProxy`.",
     ),
+  schedule: schedule.optional(),
   sharedProxy: name
     .optional()
     .describe(
