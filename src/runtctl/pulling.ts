@@ -18,9 +18,10 @@ export interface PulledImage {
 }
 
 /** The pull is cancelled if this process ends. @throws ClientError */
-function pullImage(sockets: Sockets, body: object, onProgress: (progress: PullProgress) => void): Promise<PulledImage> {
+function pullImage(sockets: Sockets, body: object, show: (line: string) => void): Promise<PulledImage> {
   return imageFrom(sockets, "/v1/images/pull", body, (event, value) => {
-    if (event === "progress") onProgress(value as PullProgress);
+    if (event === "progress") show(lineOf(value as PullProgress));
+    if (event === "unpacking") show("unpacking");
   });
 }
 
@@ -49,8 +50,8 @@ const CLEAR = "\r\u001b[K";
 /** Shows a progress bar if standard error is a terminal. @param isQuiet shows no bar. @throws ClientError */
 export async function pullWithBar(sockets: Sockets, asked: object, isQuiet = false): Promise<PulledImage> {
   const isLive = stderr.isTTY && !isQuiet;
-  const show = (progress: PullProgress) => {
-    if (isLive) stderr.write(`\r${lineOf(progress)}\u001b[K`);
+  const show = (line: string) => {
+    if (isLive) stderr.write(`\r${line}\u001b[K`);
   };
   try {
     return await pullImage(sockets, asked, show);
@@ -59,7 +60,6 @@ export async function pullWithBar(sockets: Sockets, asked: object, isQuiet = fal
   }
 }
 
-/** While the image is being unpacked, the bar stays full. */
 function lineOf({ bytes: have, total }: PullProgress): string {
   return total === null ? `${bytes(have)} so far` : `${bar(total === 0 ? 1 : have / total, CELLS)} ${bytes(have)} of ${bytes(total)}`;
 }

@@ -129,7 +129,7 @@ async function daemonOf(states: Record<string, string>) {
 test("each is looked at once, and again after an event of its own; nothing follows the events at the end", async () => {
   const states = { a: "waits", b: "waits" };
   const daemon = await daemonOf(states);
-  const waited = untilReady(daemon.session, ["a", "b"], undefined);
+  const waited = untilReady(daemon.session, ["a", "b"], {});
   await sleep(500);
   expect(daemon.looks).toEqual(["a", "b"]);
   states.a = "ready";
@@ -146,11 +146,11 @@ test("each is looked at once, and again after an event of its own; nothing follo
 test("one that has failed ends the wait; at the end of the time all that are open are looked at once more", async () => {
   const states = { a: "waits", b: "waits" };
   const daemon = await daemonOf(states);
-  const late = await untilReady(daemon.session, ["a", "b"], 300);
+  const late = await untilReady(daemon.session, ["a", "b"], { limitMs: 300 });
   expect(late).toEqual(new Map(["a", "b"].map((name, at) => [name, { state: "waits", why: `${name} ${at + 3}` }])));
   await expect.poll(daemon.isFollowed).toBe(false);
   states.a = "failed";
-  const failed = await untilReady(daemon.session, ["a", "b"], undefined);
+  const failed = await untilReady(daemon.session, ["a", "b"], {});
   expect([...failed.values()]).toEqual([
     { state: "failed", why: "a 5" },
     { state: "waits", why: "b 6" },
@@ -160,7 +160,7 @@ test("one that has failed ends the wait; at the end of the time all that are ope
 test("one that was ready and has failed ends the wait for the others", async () => {
   const states = { a: "ready", b: "waits" };
   const daemon = await daemonOf(states);
-  const waited = untilReady(daemon.session, ["a", "b"], undefined);
+  const waited = untilReady(daemon.session, ["a", "b"], {});
   await expect.poll(daemon.hasReader).toBe(true);
   states.a = "failed";
   daemon.tell("a");
@@ -170,7 +170,7 @@ test("one that was ready and has failed ends the wait for the others", async () 
 test("one that was ready and waits again is waited for again", async () => {
   const states = { a: "ready", b: "waits" };
   const daemon = await daemonOf(states);
-  const waited = untilReady(daemon.session, ["a", "b"], undefined);
+  const waited = untilReady(daemon.session, ["a", "b"], {});
   await expect.poll(daemon.hasReader).toBe(true);
   states.a = "waits";
   daemon.tell("a");

@@ -86,13 +86,15 @@ interface Wait {
   look(id: string): Promise<"open" | "done" | "done for now" | "end">;
   /** In milliseconds. undefined: without a limit. */
   readonly limitMs?: number | undefined;
+  /** Number of the last event that is known. undefined: the last one that there is. */
+  readonly after?: number | undefined;
 }
 
 /** A daemon that takes no more readers of events is asked this often. */
 const LOOK_MS = 100;
 
 /** Waits for something of each of several tasks, by the events that tell of it. Returns when each is done, one has ended the wait, or the time is over. In the last case each that is open was looked at once more. @throws ClientError */
-async function untilEach({ client, sockets }: Session, ids: readonly string[], { tells, look, limitMs }: Wait): Promise<void> {
+async function untilEach({ client, sockets }: Session, ids: readonly string[], { tells, look, limitMs, after }: Wait): Promise<void> {
   const open = new Set(ids);
   const watched = new Set(ids);
   const end = limitMs === undefined ? undefined : endIn(limitMs);
@@ -106,7 +108,7 @@ async function untilEach({ client, sockets }: Session, ids: readonly string[], {
     }
     return open.size === 0;
   };
-  const { lastSequence } = await client.call<{ lastSequence: number }>("GET", "/v1/node");
+  const lastSequence = after ?? (await client.call<{ lastSequence: number }>("GET", "/v1/node")).lastSequence;
   // What is not done now is told when it is.
   if (await isOver(open)) return;
   try {
@@ -126,15 +128,19 @@ async function untilEach({ client, sockets }: Session, ids: readonly string[], {
   }
 }
 
+export interface ReadyOptions extends Pick<Wait, "limitMs" | "after"> {
+  /** Called with each event of these tasks. */
+  readonly onEvent?: (event: EngineEvent) => void;
+}
+
 /**
  * Waits until tasks are ready. Returns when all are ready, one has failed, or the time is over: what is not ready, by id.
- * @param limitMs undefined: without a limit
  * @throws ClientError
  */
 export async function untilReady(
   session: Session,
   ids: readonly string[],
-  limitMs: number | undefined,
+  { limitMs, after, onEvent = () => {} }: ReadyOptions,
 ): Promise<ReadonlyMap<string, Readiness>> {
   const open = new Map<string, Readiness>();
   const look = async (id: string) => {
@@ -144,7 +150,11 @@ export async function untilReady(
     // A task without checks is ready as soon as it runs, and may fail while others are waited for.
     return now.state === "ready" ? "done for now" : now.state === "failed" ? "end" : "open";
   };
-  await untilEach(session, ids, { limitMs, tells: () => true, look });
+  const tells = (event: EngineEvent) => {
+    onEvent(event);
+    return true;
+  };
+  await untilEach(session, ids, { limitMs, after, tells, look });
   // The first that failed ended the wait: the others were looked at earlier, or not at all.
   if ([...open.values()].some(isFailed)) for (const id of ids.filter((one) => !isFailed(open.get(one)))) await look(id);
   return open;

@@ -207,6 +207,25 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("images (needs root, skopeo and umoci)
     expect((await task()).reason).toContain("skopeo is not installed: apt-get install skopeo");
   });
 
+  test("while layers are unpacked that is the state and the event; apply --wait tells of it, and of layers that are there nothing", async () => {
+    const bin = join(scene.directory, "slow-bin");
+    const go = join(scene.directory, "go");
+    mkdirSync(bin, { recursive: true });
+    writeFileSync(join(bin, "umoci"), `#!/bin/sh\nuntil [ -e ${go} ]; do sleep 0.05; done\nexec /usr/bin/umoci "$@"\n`, { mode: 0o755 });
+    await scene.daemon({ env: { PATH: `${bin}:${process.env["PATH"]}` } });
+    const { reference } = layout();
+    const file = (name: string) =>
+      scene.file(`${name}.json`, JSON.stringify({ name, containers: [{ name: "c", image: reference, command: "true" }] }));
+    const waited = scene.ctl("apply", "--wait", "-f", file("first"));
+    await until(async () => (await scene.ctl("get")).stdout.includes("UNPACKING"));
+    expect(await task("first")).toMatchObject({ containers: [{ known: "NONE", pull: "unpacking" }] });
+    writeFileSync(go, "");
+    expect(await waited).toMatchObject({ status: 0, stderr: `first/c: pulling ${reference}\nfirst/c: unpacking ${reference}\n` });
+    expect((await task("first")).containers[0]).not.toHaveProperty("pull");
+    expect((await scene.ctl("describe", "first")).stdout).toContain(`container c unpacking ${reference}`);
+    expect(await scene.ctl("apply", "--wait", "-f", file("second"))).toMatchObject({ status: 0, stderr: "" });
+  });
+
   test("refused before anything: a reference that is none, and an image beside a root file system", async () => {
     await scene.daemon();
     const answer = await apply([

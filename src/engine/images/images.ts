@@ -53,6 +53,8 @@ export class ImageStore implements Images {
   readonly #lock = new Lock();
   readonly #slots: Slots;
   readonly #pulls = new Flights<Pin>();
+  /** Who waits for each pull. */
+  readonly #listeners = new Map<string, Listeners>();
   readonly #unpacks = new Flights<void>();
   readonly #unsynced: Unsynced;
   #tried: Promise<Overlays> | undefined;
@@ -81,11 +83,18 @@ export class ImageStore implements Images {
     const { reference: text, policy, pin, signal } = request;
     const reference = parseReference(text);
     if (reference === undefined) throw new ImageError("pull-failed", `${text} is no reference to an image`);
-    if (pin !== undefined && isThere(this.#places, pin)) return this.#lock.read(async () => this.#ready(pin, signal));
+    if (pin !== undefined && isThere(this.#places, pin)) return this.#lock.read(async () => this.#ready(pin, signal, request.onUnpack));
     const key = JSON.stringify([text, policy, request.credentials ?? null]);
-    return this.#pulls.join(key, signal, (shared) =>
-      this.#filling(() => this.#pull(reference, text, { ...request, policy, signal: shared })),
-    );
+    const told = this.#listeners.get(key) ?? new Listeners();
+    this.#listeners.set(key, told);
+    told.add(request);
+    try {
+      return await this.#pulls.join(key, signal, (shared) =>
+        this.#filling(() => this.#pull(reference, text, { ...request, ...told.all, policy, signal: shared })),
+      );
+    } finally {
+      if (told.delete(request) === 0 && this.#listeners.get(key) === told) this.#listeners.delete(key);
+    }
   }
 
   async take(archive: string, names: readonly string[], signal: AbortSignal): Promise<Pin> {
@@ -161,7 +170,7 @@ export class ImageStore implements Images {
     const decision = pullDecision(request.policy, cached !== undefined);
     if (!decision.asksSource) {
       if (cached === undefined) throw new ImageError("unknown-image", `${text} is not there, and is not to be got`);
-      return this.#ready(pinOf(cached, "cache"), request.signal);
+      return this.#ready(pinOf(cached, "cache"), request.signal, request.onUnpack);
     }
     try {
       return await this.#slots.during(request.signal, () =>
@@ -171,7 +180,7 @@ export class ImageStore implements Images {
       );
     } catch (error) {
       if (request.signal.aborted || !decision.fallsBack) throw error;
-      return this.#ready(pinOf(cached!, "usingCachedDigest", (error as Error).message), request.signal);
+      return this.#ready(pinOf(cached!, "usingCachedDigest", (error as Error).message), request.signal, request.onUnpack);
     }
   }
 
@@ -184,12 +193,12 @@ export class ImageStore implements Images {
   }
 
   async #fetch(reference: ImageReference, text: string, request: PullRequest, credentials?: number): Promise<Pin> {
-    const { signal, onProgress = () => {} } = request;
+    const { signal, onUnpack, onProgress = () => {} } = request;
     const current = this.#cached(text);
     const isArchive = reference.transport === "docker-archive";
     // Of an archive that nothing is there of, the copy says what it has.
     const resolved = isArchive && current === undefined ? undefined : await resolveSource(reference, { signal, credentials });
-    if (resolved !== undefined && current?.digest === resolved.digest) return this.#ready(pinOf(current, "current"), signal);
+    if (resolved !== undefined && current?.digest === resolved.digest) return this.#ready(pinOf(current, "current"), signal, onUnpack);
     const { maxBytes } = this.#limits;
     const total = resolved?.size ?? null;
     if (total !== null) assertSmall(text, total, maxBytes);
@@ -200,17 +209,17 @@ export class ImageStore implements Images {
     };
     const fetched = resolved === undefined || isArchive ? copyArchive(reference, options) : copySource(reference, resolved, options);
     const entry: Entry = { reference: text, ...(await fetched), pulledMs: Date.now() };
-    const pin = await this.#ready(pinOf(entry, "pulled"), signal);
+    const pin = await this.#ready(pinOf(entry, "pulled"), signal, onUnpack);
     this.#layout.put(entry);
     return pin;
   }
 
   /** Checked, unpacked, and marked as used. */
-  async #ready(pin: Pin, signal: AbortSignal): Promise<Pin> {
+  async #ready(pin: Pin, signal: AbortSignal, onUnpack?: () => void): Promise<Pin> {
     const loaded = loadImage(this.#places, pin);
     assertFits(loaded, pin.reference);
     assertSizes(this.#places, loaded);
-    await this.#unpack(loaded, signal);
+    await this.#unpack(loaded, signal, onUnpack);
     const now = new Date();
     utimesSync(this.#places.blob(pin.manifest), now, now);
     return pin;
@@ -221,8 +230,8 @@ export class ImageStore implements Images {
     return { places: this.#places, limits: this.#limits, flights: this.#unpacks, unsynced: this.#unsynced, overlays, signal };
   }
 
-  async #unpack(loaded: Loaded, signal: AbortSignal): Promise<void> {
-    const options = await this.#unpackOptions(signal);
+  async #unpack(loaded: Loaded, signal: AbortSignal, onUnpack?: () => void): Promise<void> {
+    const options = { ...(await this.#unpackOptions(signal)), onUnpack };
     if (options.overlays === "none") await unpackFlat(loaded, options);
     else await unpackLayers(loaded, options);
   }
@@ -281,6 +290,37 @@ export class ImageStore implements Images {
   #cached(reference: string): Entry | undefined {
     const entry = this.#layout.find(reference);
     return entry !== undefined && isThere(this.#places, entry) ? entry : undefined;
+  }
+}
+
+type Listener = Pick<PullRequest, "onProgress" | "onUnpack">;
+
+/** Those who wait for one pull: each is told how far it is. */
+class Listeners {
+  readonly #all = new Set<Listener>();
+  #isUnpacking = false;
+
+  add(one: Listener): void {
+    this.#all.add(one);
+    if (this.#isUnpacking) one.onUnpack?.();
+  }
+
+  /** Returns how many are left. */
+  delete(one: Listener): number {
+    this.#all.delete(one);
+    return this.#all.size;
+  }
+
+  get all(): Required<Listener> {
+    return {
+      onProgress: (progress) => {
+        for (const { onProgress } of this.#all) onProgress?.(progress);
+      },
+      onUnpack: () => {
+        this.#isUnpacking = true;
+        for (const { onUnpack } of this.#all) onUnpack?.();
+      },
+    };
   }
 }
 

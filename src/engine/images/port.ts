@@ -29,6 +29,8 @@ export interface PullRequest {
   readonly credentials?: string;
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: Progress) => void;
+  /** All of it has come, and layers that were not there are being unpacked. */
+  readonly onUnpack?: () => void;
 }
 
 /** An image in the store. */

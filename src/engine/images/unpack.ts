@@ -23,6 +23,8 @@ export interface UnpackOptions {
   readonly places: Places;
   readonly limits: ImageLimits;
   readonly signal: AbortSignal;
+  /** Called before something is unpacked. */
+  readonly onUnpack?: (() => void) | undefined;
   /** Unpackings in progress by layer name, because two images may need the same layer at once. */
   readonly flights: Flights<void>;
   readonly unsynced: Unsynced;
@@ -40,6 +42,7 @@ export async function unpackLayers({ manifest, config, layers }: Loaded, options
   const { places } = options;
   const missing = layers.map((name) => !hasLayer(places, name));
   // Layers that are there count against the limits, too: pulling an image in parts must not get around them.
+  if (missing.includes(true)) options.onUnpack?.();
   const sizes = missing.includes(true) ? await scanLayers(manifest.layers, options) : [];
   for (const [at, layer] of manifest.layers.entries()) {
     if (missing[at]) await once(layers[at]!, layers.slice(0, at), [{ layer, diffId: config.diffIds[at]!, bytes: sizes[at]! }], options);
@@ -56,6 +59,7 @@ export async function unpackFlat({ manifest, config, layers }: Loaded, options: 
   const { places } = options;
   const name = flatName(layers);
   if (hasLayer(places, name)) return name;
+  options.onUnpack?.();
   const sizes = await scanLayers(manifest.layers, options);
   await once(
     name,

@@ -47,6 +47,8 @@ export function applyEvent(record: TaskRecord, event: TaskEvent): TaskRecord {
       return applyResult(record, event);
     case "resource":
       return applyResource(record, event);
+    case "pulling":
+      return applyPulling(record, event);
     case "removed":
       return applyRemoved(record, event);
     case "observed":
@@ -103,6 +105,13 @@ function applyResource(record: TaskRecord, { name, target, error, network, at }:
   };
   if (error === undefined || target === "REMOVED") return changed;
   return stopTask(changed, reason("ResourceFailed", `the resource ${name} could not be created: ${error.message}`));
+}
+
+/** Ignored if the pull is no longer in flight. */
+function applyPulling(record: TaskRecord, { container, generation, phase }: Extract<TaskEvent, { type: "pulling" }>): TaskRecord {
+  const found = containerOf(record, container);
+  if (found?.generation !== generation || found.applied !== "PULLED") return record;
+  return changeContainer(record, container, { pull: phase });
 }
 
 function applyRemoved(record: TaskRecord, { container, generation, error, at }: Extract<TaskEvent, { type: "removed" }>): TaskRecord {
@@ -217,7 +226,7 @@ const FAILED: Readonly<Partial<Record<ContainerStatus, readonly [ReasonCode, str
 function applyResult(record: TaskRecord, event: Result): TaskRecord {
   const container = containerOf(record, event.container);
   if (container?.generation !== event.generation || container.applied !== event.target) return record;
-  const settled: ContainerRecord = { ...container, applied: null };
+  const settled: ContainerRecord = { ...container, applied: null, ...(container.pull ? { pull: null } : {}) };
   const changed = changeContainer(record, container.name, settled);
   if (event.error !== undefined)
     return event.target === "STOPPED" ? stopFailed(changed, settled, event) : stepFailed(changed, settled, event);

@@ -8,6 +8,7 @@ import {
   type ContainerRecord,
   type HealthStatus,
   type ImageRecord,
+  type PullPhase,
   specOf,
   type TaskRecord,
 } from "./record.ts";
@@ -37,6 +38,14 @@ export type Change =
       readonly digest: string;
       readonly via: ImageRecord["via"];
       readonly error: string | null;
+    }
+  /** How far the pull of its image is. */
+  | {
+      readonly type: "pull";
+      readonly container: string;
+      readonly generation: number;
+      readonly phase: PullPhase;
+      readonly reference: string;
     }
   | { readonly type: "health"; readonly container: string; readonly generation: number; readonly status: HealthStatus }
   /** The state of a further check has changed. */
@@ -121,6 +130,7 @@ function containerChanges(
     const { reference, digest, via, pullError = null } = image;
     changes.push({ type: "image", ...of, reference, digest, via, error: pullError });
   }
+  if (now.pull && now.pull !== before?.pull) changes.push({ type: "pull", ...of, phase: now.pull, reference: spec?.image ?? "" });
   const isExitNew = exit !== null && exit !== before?.exit;
   if ((before?.known ?? "NONE") !== known || (before?.generation ?? 1) !== generation || isExitNew) {
     changes.push({ type: "container", ...of, known, exit, reason, ...(known === "CREATED" ? adjustmentOf(spec) : {}) });

@@ -46,7 +46,11 @@ function moveContainers(record: TaskRecord, now: Instant, host: DecisionContext)
       if (container.applied !== null) return decided;
       const move = stopMove(decided.record, container, now, host) ?? forwardMove(decided.record, container, now, host);
       if (move === undefined) return decided;
-      const changed = changeContainer(decided.record, container.name, { applied: move.target, isStrayStopped: isStray(container) });
+      const changed = changeContainer(decided.record, container.name, {
+        ...{ applied: move.target, isStrayStopped: isStray(container) },
+        // A daemon before has begun to pull it.
+        ...(container.pull ? { pull: null } : {}),
+      });
       return {
         record: move.action.type === "pull" ? withPull(changed, container.name, now) : changed,
         actions: [...decided.actions, move.action],

@@ -3,7 +3,7 @@
 import type { TaskSpec } from "../spec/index.ts";
 import type { CheckKind } from "./checks.ts";
 import type { Reason } from "./reason.ts";
-import type { AgentRecord, ContainerExit, ImageRecord, NetworkRecord, TaskRecord } from "./record.ts";
+import type { AgentRecord, ContainerExit, ImageRecord, NetworkRecord, PullPhase, TaskRecord } from "./record.ts";
 import type { ContainerStatus, ResourceStatus, TaskStatus } from "./status.ts";
 import type { Instant } from "./time.ts";
 
@@ -67,6 +67,8 @@ export type TaskEvent = { readonly at: Instant } & (
       /** For the network: its record. */
       readonly network?: NetworkRecord;
     }
+  /** How far the pull in flight is. */
+  | ({ readonly type: "pulling"; readonly phase: PullPhase } & OfContainer)
   | ({ readonly type: "removed"; readonly error?: ActionError } & OfContainer)
   /** A container was observed in normal operation. */
   | ({ readonly type: "observed"; readonly observation: Observation } & OfContainer)

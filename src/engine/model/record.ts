@@ -80,6 +80,9 @@ export interface ImageRecord {
   readonly healthCheck: HealthCheck | null;
 }
 
+/** pulling: parts of the image come. unpacking: all have come, and are unpacked. */
+export type PullPhase = "pulling" | "unpacking";
+
 /** An agent: a further program that runs in a container (spec.agents). */
 export interface AgentRecord {
   readonly name: string;
@@ -114,6 +117,8 @@ export interface ContainerRecord {
   readonly lost?: string | null;
   /** null: there is none, or it was not pulled yet. All incarnations have the same image. */
   readonly image: ImageRecord | null;
+  /** How far the pull in flight is. Absent or null: nothing has come yet, or none is in flight. */
+  readonly pull?: PullPhase | null;
   readonly startedAt: Instant | null;
   readonly stoppedAt: Instant | null;
   readonly exit: ContainerExit | null;

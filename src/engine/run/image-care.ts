@@ -7,7 +7,7 @@ import {
   type ImageId,
   type Images,
   type Pin,
-  type Progress,
+  type PullRequest,
   type StoredImage,
 } from "../images/index.ts";
 import type { TaskRecord } from "../model/index.ts";
@@ -85,14 +85,14 @@ export class ImageCare {
   async pull(
     { reference, policy = this.#options.policy, credentials }: ImagePull,
     signal: AbortSignal,
-    onProgress: (progress: Progress) => void,
+    told: Pick<PullRequest, "onProgress" | "onUnpack">,
   ): Promise<Pin> {
     try {
       return await this.#options.images.pull({
         reference,
         policy,
         signal,
-        onProgress,
+        ...told,
         ...(credentials === undefined ? {} : { credentials }),
       });
     } catch (error) {

@@ -138,7 +138,10 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
   ];
 
   // What acts.
-  const pulling = new Pulling({ images, fresh, policy: pullPolicy });
+  const pulling = new Pulling({
+    ...{ images, fresh, policy: pullPolicy },
+    tell: (task, { container, generation }, phase) => mailbox.post(task, { type: "pulling", container, generation, phase }),
+  });
   const launching = new Launching({ paths, resources, pause, cgroupParent, runtimes });
   const checking = new Checking({ runtime, networks, runtimes });
   const effects = new Effects({ resources, runtime, launching, pulling, checking });

@@ -29,7 +29,7 @@ test("E45: the next incarnation has the image that was recorded, whatever its ta
   const spec = taskSchema.parse({ name: "t", containers: [{ name: "c", image: REFERENCE }] });
   const record = newRecord({ id: "g.t.1", group: "g", spec, cgroup: null, at: { bootId: "b", bootMs: 0, wallMs: 0 } });
   const images = new TaggedImages();
-  const pulling = new Pulling({ images: images as Partial<Images> as Images, fresh: new FreshImages(), policy: "default" });
+  const pulling = new Pulling({ images: images as Partial<Images> as Images, fresh: new FreshImages(), policy: "default", tell: () => {} });
   const pulled = (of: TaskRecord, generation: number) =>
     pulling.pull(of, { container: "c", generation, runtimeId: `${of.id}.c.${generation}` });
 
@@ -40,4 +40,25 @@ test("E45: the next incarnation has the image that was recorded, whatever its ta
   const recorded = { ...record, containers: record.containers.map((one) => ({ ...one, image: image! })) };
   expect(await pulled(recorded, 2)).toEqual(image);
   expect(await pulled({ ...record, id: "g.next.1" }, 1)).toMatchObject({ digest: "sha256:second" });
+});
+
+test("how far a pull is is told once for each step, and never a step back", async () => {
+  const spec = taskSchema.parse({ name: "t", containers: [{ name: "c", image: REFERENCE }] });
+  const record = newRecord({ id: "g.t.1", group: "g", spec, cgroup: null, at: { bootId: "b", bootMs: 0, wallMs: 0 } });
+  const told: string[] = [];
+  const images: Partial<Images> = {
+    config: () => CONFIG,
+    async pull({ onProgress, onUnpack }) {
+      for (const bytes of [0, 5, 9]) onProgress?.({ bytes, total: 9 });
+      onUnpack?.();
+      onProgress?.({ bytes: 9, total: 9 });
+      return pinOf("sha256:first");
+    },
+  };
+  const pulling = new Pulling({
+    ...{ images: images as Images, fresh: new FreshImages(), policy: "default" },
+    tell: (task, { container, generation }, phase) => told.push(`${task} ${container} ${generation} ${phase}`),
+  });
+  await pulling.pull(record, { container: "c", generation: 3, runtimeId: "x" });
+  expect(told).toEqual(["g.t.1 c 3 pulling", "g.t.1 c 3 unpacking"]);
 });

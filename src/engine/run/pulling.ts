@@ -1,6 +1,6 @@
 /** Pulls the images of containers. That, and what else takes long before a container is there, is cancelled when no task needs it any more. */
 import { ImageError, type Images, type Pin, pullDecision } from "../images/index.ts";
-import { type ActionError, type ImageRecord, specOf, type TaskRecord } from "../model/index.ts";
+import { type ActionError, type ImageRecord, type PullPhase, specOf, type TaskRecord } from "../model/index.ts";
 import { type Incarnation, imageProcess } from "../plan/index.ts";
 import type { ContainerSpec, PullPolicy } from "../spec/index.ts";
 
@@ -9,6 +9,8 @@ export interface PullingOptions {
   readonly fresh: FreshImages;
   /** Pull policy for containers that do not set one. */
   readonly policy: PullPolicy;
+  /** Tells how far the pull for a container is, as often as that changes. */
+  readonly tell: (task: string, incarnation: Incarnation, phase: PullPhase) => void;
 }
 
 /** A failed pull, and what it means for the task (images/policy.ts). */
@@ -62,7 +64,7 @@ export class Pulling {
     if (spec?.image === undefined) return undefined;
     const policy = spec.pullPolicy ?? ofHost;
     try {
-      const image = await this.cancellable(record, incarnation, (signal) => this.#pull(record, spec, policy, signal));
+      const image = await this.cancellable(record, incarnation, (signal) => this.#pull(record, incarnation, { spec, policy, signal }));
       fresh.add(record, incarnation, image);
       return image;
     } catch (error) {
@@ -92,13 +94,27 @@ export class Pulling {
     }
   }
 
-  async #pull(record: TaskRecord, spec: ContainerSpec, policy: PullPolicy, signal: AbortSignal): Promise<ImageRecord> {
-    const { images } = this.#options;
+  async #pull(
+    record: TaskRecord,
+    incarnation: Incarnation,
+    { spec, policy, signal }: Readonly<{ spec: ContainerSpec; policy: PullPolicy; signal: AbortSignal }>,
+  ): Promise<ImageRecord> {
+    const { images, tell } = this.#options;
+    let phase: PullPhase | undefined;
+    const enter = (next: PullPhase) => {
+      if (phase !== next) tell(record.id, incarnation, next);
+      phase = next;
+    };
     const before = record.containers.find(({ name }) => name === spec.name)?.image ?? undefined;
     const pin = await images.pull({
       reference: spec.image!,
       policy,
       signal,
+      // What comes while another image unpacks the same layers is no step back.
+      onProgress: () => {
+        if (phase === undefined) enter("pulling");
+      },
+      onUnpack: () => enter("unpacking"),
       ...(spec.pullCredentials === undefined ? {} : { credentials: spec.pullCredentials }),
       ...(before === undefined ? {} : { pin: before satisfies Pin }),
     });

@@ -58,6 +58,8 @@ export interface ContainerView {
   readonly updateError: string | null;
   /** null: the container has no image, or it was not pulled yet. */
   readonly image: ImageView | null;
+  /** How far the pull of its image is. Absent: nothing of it has come yet, or nothing is pulled. */
+  readonly pull?: "pulling" | "unpacking" | undefined;
   /** The agents that were started in the container. */
   readonly agents: readonly AgentRecord[];
   /** Path of the log on the daemon's host. */
@@ -189,6 +191,7 @@ export function viewOf(record: TaskRecord, paths: Paths, all: Iterable<TaskRecor
       reason: container.reason && renderReason(container.reason),
       updateError: container.update?.error ?? null,
       image: container.image && imageView(container.image),
+      ...(container.pull && container.applied === "PULLED" ? { pull: container.pull } : {}),
       agents: agentsOf(container),
       log: paths.log(id, container.runtimeId),
     })),

@@ -40,6 +40,8 @@ export function textOf(event: EngineEvent, style: Style): string {
       return `container ${printable(event.container)} ${state(event.known, style)}${ended(event.exit)}${because(event.reason)}${adjustedText(event)}`;
     case "image":
       return imageText(event, style);
+    case "pull":
+      return `container ${printable(event.container)} ${event.phase} ${printable(event.reference)}`;
     case "health":
       return `container ${printable(event.container)} ${event.status}`;
     case "check":

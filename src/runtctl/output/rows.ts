@@ -72,9 +72,10 @@ export function styled(style: Style, { hasGroups = false }: Columns): (cell: str
 /** What users of kubectl look for when a container does not stay up. */
 const CRASH_LOOP = "CrashLoopBackOff";
 
-function stateOf({ waiting, pulls }: TaskView, { known, waitsForRestart, image }: ContainerView): string {
+function stateOf({ waiting, pulls }: TaskView, { known, waitsForRestart, image, pull }: ContainerView): string {
   if (waiting !== null) return "WAITING";
   if (waitsForRestart) return CRASH_LOOP;
+  if (pull === "unpacking") return "UNPACKING";
   return known === "NONE" && image === null && pulls !== null && pulls.stoppedMs === null ? "PULLING" : known;
 }
 

@@ -1,10 +1,10 @@
-import type { Applied, AppliedChange } from "../../engine/index.ts";
+import type { Applied, AppliedChange, EngineEvent } from "../../engine/index.ts";
 import { EXIT, UsageError } from "../errors.ts";
 import { printable } from "../output/style.ts";
 import { print, printError } from "../platform/index.ts";
 import { DEFAULT_GROUP, type Session } from "../session.ts";
 import { tasksOf } from "../tasks.ts";
-import { durationOf, untilReady } from "../until.ts";
+import { durationOf, type ReadyOptions, untilReady } from "../until.ts";
 import { verb } from "../verb.ts";
 import { type ApplyOptions, addApplyOptions, applyOptionsOf } from "./apply-options.ts";
 import { withImages } from "./build.ts";
@@ -54,6 +54,8 @@ export const apply = verb<Options>({
     if (file === undefined) return EXIT.failed;
     file.prepare?.();
     const { source, origin, builds, ...body } = await withImages(session, file, options.build === true);
+    // What comes between the request and the wait is told, too.
+    const after = options.wait ? (await client.call<{ lastSequence: number }>("GET", "/v1/node")).lastSequence : undefined;
     const answer = await orFindings({ source, origin }, () =>
       client.call<{ applied: Applied[]; warnings?: string[] }>("POST", "/v1/apply", { ...body, ...applyOptionsOf(options) }),
     );
@@ -62,7 +64,7 @@ export const apply = verb<Options>({
       print(change === "absent" ? `- task ${name} is not in the file` : `task ${name} ${WORDS[change] ?? change}`);
     if (answer === undefined) return EXIT.failed;
     if (file.isProject && file.group !== DEFAULT_GROUP) await tellOfEarlier(session, answer.applied);
-    return options.wait ? awaitAll(session, answer.applied, limitMs) : EXIT.done;
+    return options.wait ? awaitAll(session, answer.applied, { limitMs, after, onEvent: tellOfPull }) : EXIT.done;
   },
 });
 
@@ -78,18 +80,25 @@ async function tellOfEarlier({ client }: Session, applied: readonly Applied[]): 
     );
 }
 
+/** Images may take long to come. */
+function tellOfPull(event: EngineEvent): void {
+  if (event.type !== "pull") return;
+  const { name, container, phase, reference } = event;
+  printError(printable(`${name}/${container}: ${phase} ${reference}`));
+}
+
 function limitOf({ wait, timeout }: WaitOptions): number | undefined {
   if (timeout === undefined) return undefined;
   if (!wait) throw new UsageError("--timeout without --wait: there is no wait that it could end");
   return durationOf(timeout);
 }
 
-async function awaitAll(session: Session, applied: readonly Applied[], limitMs: number | undefined): Promise<number> {
+async function awaitAll(session: Session, applied: readonly Applied[], options: ReadyOptions): Promise<number> {
   const awaited = applied.filter(({ change }) => change !== "absent" && WORDS[change] === undefined);
   const open = await untilReady(
     session,
     awaited.map(({ id }) => id),
-    limitMs,
+    options,
   );
   for (const { id, name } of awaited) {
     const readiness = open.get(id);

@@ -121,7 +121,7 @@ async function watchFrom(sequence: number, session: Session, { name, group, show
     if (name !== undefined && event.name !== name && event.task !== name) continue;
     if (event.type === "removed") print(`task ${event.name} is removed`);
     if (event.type === "removed") known.delete(event.task);
-    if (!["container", "waiting", "health", "check", "schedule"].includes(event.type)) continue;
+    if (!["container", "waiting", "health", "check", "schedule", "pull"].includes(event.type)) continue;
     const task = await taskOf(session, event.task).catch(unlessUnknown);
     const shown = task && { ...task, containers: task.containers.filter((one) => !("container" in event) || one.name === event.container) };
     if (task !== undefined) known.set(task.id, task);

@@ -1,6 +1,6 @@
 import { type SSEStreamingApi, streamSSE } from "hono/streaming";
 import { z } from "zod";
-import { type ImageCare, type ImageInfo, type ImagePull, imageBuild, type Pin, type Progress, PULL_POLICIES } from "../../engine/index.ts";
+import { type ImageCare, type ImageInfo, type ImagePull, imageBuild, type Pin, PULL_POLICIES } from "../../engine/index.ts";
 import { errorOf, refuse } from "../http/errors.ts";
 import { jsonRoute, textRoute } from "../http/route.ts";
 import { during } from "../http/slots.ts";
@@ -63,7 +63,7 @@ export const pullImage = textRoute({
   access: "admin",
   summary: "Get an image, as for a container, and tell how far it is",
   description:
-    "Server-sent events: `progress` (PullProgress) now and then, and at the end `image` (PulledImage) or `error` (Error). Who closes the connection before ends the pull, if nobody else waits for the image.",
+    "Server-sent events: `progress` (PullProgress) now and then, `unpacking` when all of it has come, and at the end `image` (PulledImage) or `error` (Error). Who closes the connection before ends the pull, if nobody else waits for the image.",
   body: z.strictObject({
     reference: imageReference,
     policy: z.enum(PULL_POLICIES).optional().describe("Absent: that of the host."),
@@ -109,12 +109,17 @@ export const buildImage = textRoute({
 function streamPull(stream: SSEStreamingApi, images: ImageCare, asked: ImagePull): Promise<void> {
   let isWriting = false;
   return streamed(stream, (signal) =>
-    images.pull(asked, signal, (progress: Progress) => {
-      if (isWriting || signal.aborted) return;
-      isWriting = true;
-      void stream.writeSSE({ event: "progress", data: JSON.stringify(progress) }).finally(() => {
-        isWriting = false;
-      });
+    images.pull(asked, signal, {
+      onProgress(progress) {
+        if (isWriting || signal.aborted) return;
+        isWriting = true;
+        void stream.writeSSE({ event: "progress", data: JSON.stringify(progress) }).finally(() => {
+          isWriting = false;
+        });
+      },
+      onUnpack() {
+        if (!signal.aborted) void stream.writeSSE({ event: "unpacking", data: "{}" });
+      },
     }),
   );
 }

@@ -67,6 +67,13 @@ export const engineEvent = z
       via: imageVia,
       error: z.string().nullable().describe("Why the source has failed."),
     }),
+    z.strictObject({
+      type: z.literal("pull"),
+      ...ofTask,
+      ...ofContainer,
+      phase: z.enum(["pulling", "unpacking"]).describe("unpacking: all of it has come, and is being unpacked."),
+      reference: z.string(),
+    }),
     z.strictObject({ type: z.literal("health"), ...ofTask, ...ofContainer, status: z.enum(["UNKNOWN", "HEALTHY", "UNHEALTHY"]) }),
     z.strictObject({
       type: z.literal("check"),

@@ -65,6 +65,10 @@ export const containerView = z
       })
       .nullable()
       .describe("What it is made from. null: it has none, or it was not got yet."),
+    pull: z
+      .enum(["pulling", "unpacking"])
+      .optional()
+      .describe("How far the pull of its image is. unpacking: all of it has come. Absent: nothing has come yet, or nothing is pulled."),
     agents: z
       .array(z.strictObject({ name: z.string(), ...agentState }))
       .describe("Programs that run in it beside its own; those that were begun."),
