@@ -1,5 +1,5 @@
 /** Pods and services made of images, by names as Kubernetes and Compose write them. */
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { baseLayer, tar, writeLayout } from "./image-files.ts";
@@ -17,7 +17,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("pods made of images (needs root, skop
     });
   const withImages = async () => {
     vi.stubEnv("RUNT_IMAGES", `oci:${scene.directory}/names`);
-    await scene.daemon();
+    return scene.daemon();
   };
   const lines = async (name: string, ...options: string[]) => (await scene.ctl(...options, "logs", name)).stdout.trimEnd().split("\n");
 
@@ -65,6 +65,48 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("pods made of images (needs root, skop
     await until(async () => (await get("got")).status.phase === "Succeeded");
     await apply(pod("after", "Never"));
     await until(async () => (await get("after")).status.phase === "Succeeded");
+  });
+
+  test("an image as a volume: its files can be read and neither be changed nor be run, by another daemon as well, and go with the pod", async () => {
+    image("shop", "v1");
+    const files = tar([
+      { name: "model/", type: "5" },
+      { name: "model/weights", content: "heavy" },
+      { name: "model/run", content: "#!/bin/sh\necho ran\n", mode: 0o755 },
+    ]);
+    writeLayout(join(scene.directory, "names", "model"), { layers: [files], tag: "v1", config: {} });
+    const script = [
+      "cat /whole/model/weights; echo; ls /part; touch /whole/new 2>&1 | grep -o Read-only",
+      "/part/run 2>/dev/null || echo not run; echo done; sleep 1000",
+    ].join("; ");
+    const mounts = [
+      { name: "model", mountPath: "/whole" },
+      { name: "model", mountPath: "/part", subPath: "model" },
+    ];
+    const container = { name: "a", image: "shop:v1", args: [script], volumeMounts: mounts };
+    const volumes = [{ name: "model", image: { reference: "model:v1", pullPolicy: "IfNotPresent" } }];
+    const pod = {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name: "reads" },
+      spec: { terminationGracePeriodSeconds: 1, containers: [container], volumes },
+    };
+    const first = await withImages();
+    expect(await scene.ctl("apply", "--wait", "-f", scene.file("pod.yaml", JSON.stringify(pod)))).toMatchObject({ status: 0 });
+    const printed = ["heavy", "run", "weights", "Read-only", "not run", "done"];
+    await until(async () => (await lines("reads")).length === printed.length);
+    expect(await lines("reads")).toEqual(printed);
+    const roots = () => readdirSync(join(scene.stateDir, "images/roots")).filter((name) => name.endsWith(".volume-model"));
+    expect(roots()).toHaveLength(1);
+    await first.kill();
+    await scene.daemon();
+    expect((await scene.ctl("exec", "reads", "-c", "a", "--", "cat", "/part/weights")).stdout).toBe("heavy");
+    expect(await scene.ctl("delete", "reads")).toMatchObject({ status: 0 });
+    expect(roots()).toEqual([]);
+    const missing = { ...pod, spec: { ...pod.spec, volumes: [{ name: "model", image: { reference: "none:v1", pullPolicy: "Never" } }] } };
+    await scene.ctl("apply", "-f", scene.file("pod.yaml", JSON.stringify(missing)));
+    await until(async () => JSON.parse((await scene.ctl("get", "reads", "-o", "json")).stdout).status.phase === "Failed");
+    expect((await scene.ctl("get", "reads", "-o", "json")).stdout).toContain("the resource volume:model could not be created");
   });
 
   test("P28 a container that writes more than it may to its root file system is stopped, and its pod has failed with the reason Evicted", async () => {

@@ -70,7 +70,7 @@ export class ImageStore implements Images {
     this.#slots = new Slots(options.pullsAtOnce ?? PULLS_AT_ONCE);
   }
 
-  async sweep(roots: ReadonlySet<string>): Promise<readonly string[]> {
+  async sweep(roots: Pick<ReadonlySet<string>, "has">): Promise<readonly string[]> {
     // Pulls and unpackings that a daemon before this one has begun: it and its programs are dead.
     await clearStaging(this.#places);
     await this.#unsynced.sweep();

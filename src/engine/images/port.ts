@@ -92,5 +92,5 @@ export interface Images {
   /** Remove what is not used. Pulls and root file systems that are being made are waited for. */
   collect(policy: CollectPolicy, isPatient: boolean): Promise<Collected>;
   /** At the start: remove what a daemon before has begun, and root file systems other than these. Returns the ids of those. */
-  sweep(roots: ReadonlySet<string>): Promise<readonly string[]>;
+  sweep(roots: Pick<ReadonlySet<string>, "has">): Promise<readonly string[]>;
 }

@@ -134,7 +134,7 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
     new ContainerSecrets(paths.secrets),
     new ImageRoots({ images, users, log }),
     new PrivateUsers({ users, images }),
-    new TaskVolumes({ paths, kept: keptVolumes, images, runtimes, log }),
+    new TaskVolumes({ paths, kept: keptVolumes, images, pullPolicy, runtimes, log }),
   ];
 
   // What acts.

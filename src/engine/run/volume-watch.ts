@@ -87,7 +87,7 @@ export class VolumeWatch {
 
 function isThere({ resources, spec }: TaskRecord, name: string): boolean {
   const isOwn = spec.volumes.some(
-    (one) => one.name === name && one.host === undefined && one.kept === undefined && one.files === undefined,
+    (one) => one.name === name && one.host === undefined && one.kept === undefined && one.files === undefined && one.image === undefined,
   );
   return isOwn && resources.some((one) => one.name === `volume:${name}` && one.known === "CREATED");
 }

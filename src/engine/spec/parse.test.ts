@@ -189,6 +189,15 @@ test("volumes with files are for reading only, and parts of scratch volumes cann
   ]);
   expect(told(text("{ name: v, host: /h, files: {} }", "{ volume: v, target: /t, readOnly: true }"))[0]).toContain("/volumes/0/files");
   expect(told(text("{ name: v, hostType: File }", "{ volume: v, target: /t }"))[0]).toContain("/volumes/0/hostType: needs host");
+  const image = "name: v, image: 'docker://h/data:v1'";
+  expect(told(text(`{ ${image}, pullPolicy: never }`, "{ volume: v, target: /t, readOnly: true, subPath: a }"))).toEqual([]);
+  expect(told(text(`{ ${image} }`, "{ volume: v, target: /t }"))[0]).toContain(
+    "/containers/0/mounts/0/readOnly: an image is for reading only",
+  );
+  expect(told(text(`{ ${image}, size: 1Mi }`, "{ volume: v, target: /t, readOnly: true }"))[0]).toContain(
+    "/volumes/0/image: is what the image has",
+  );
+  expect(told(text("{ name: v, pullPolicy: never }", "{ volume: v, target: /t }"))[0]).toContain("/volumes/0/pullPolicy: without an image");
   expect(told(text("{ name: v, files: { ../x: { content: x } } }", "{ volume: v, target: /t, readOnly: true }"))[0]).toContain(
     "is no path below it",
   );

@@ -218,7 +218,8 @@ test.each([
     "/spec/containers/0/resources/limits/memroy",
     'the field "memroy" is not supported: is memory meant?',
   ],
-  [inVolume("image: { reference: a }"), "8:24", "/spec/volumes/0/image", "is not supported: files of an image"],
+  [inVolume("image: {}"), "8:24", "/spec/volumes/0/image/reference", "is missing"],
+  [inVolume("image: { reference: a, pullPolicy: Sometimes }"), "8:47", "/spec/volumes/0/image/pullPolicy", "Always"],
   [
     inContainer("resources: { limits: { nvidia.com/gpu: 1 } }"),
     "10:28",

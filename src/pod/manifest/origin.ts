@@ -29,6 +29,7 @@ const VOLUME: Readonly<Record<string, Path>> = {
   host: ["hostPath", "path"],
   hostType: ["hostPath", "type"],
   medium: ["emptyDir", "medium"],
+  image: ["image", "reference"],
 };
 
 /** Fields of the pod itself. */

@@ -1,5 +1,6 @@
 /** Translates volumes of a pod, and the mounts of its containers. */
 import type { TaskInput } from "../../engine/spec/index.ts";
+import { imageReference, NO_PREFIX, pullPolicyOf } from "../image-name.ts";
 import { quantityIn } from "../quantity.ts";
 import type { ContainerInput } from "../schema/container.ts";
 import type { PodInput } from "../schema/pod.ts";
@@ -34,6 +35,7 @@ function volumeOf(at: Translation, volume: VolumeInput, path: Path): Volume | un
   }
   if (volume.persistentVolumeClaim !== undefined)
     return { name, ...at.claims.sourceOf(at.namespace, volume.persistentVolumeClaim.claimName) };
+  if (volume.image !== undefined) return { name, ...imageOf(at, volume.image, [...path, "image"]) };
   const { fsGroup } = at.pod.spec.securityContext ?? {};
   const group = fsGroup === undefined ? {} : { group: fsGroup };
   const files = filesOf(at, volume, path);
@@ -42,6 +44,21 @@ function volumeOf(at: Translation, volume: VolumeInput, path: Path): Volume | un
   const size = sizeLimit === undefined ? 0 : quantityIn(sizeLimit);
   // A size limit of 0 means no limit. Source: Kubernetes, EmptyDirVolumeSource.
   return { name, ...(medium === "" ? {} : { medium: "memory" as const }), ...(size === 0 ? {} : { size }), ...group };
+}
+
+/** Source: Kubernetes, ImageVolumeSource. */
+function imageOf(at: Translation, { reference: written, pullPolicy }: NonNullable<VolumeInput["image"]>, path: Path): Omit<Volume, "name"> {
+  const reference = imageReference(written, at.host.images);
+  if (reference === undefined) at.refuse(NO_PREFIX, [...path, "reference"]);
+  if (reference === undefined) return {};
+  if (at.host.cluster !== undefined && !reference.startsWith("docker://"))
+    at.refuse("a pod of a cluster has no image that is a file of the host", [...path, "reference"]);
+  const [credentials] = at.pod.spec.imagePullSecrets;
+  return {
+    image: reference,
+    pullPolicy: pullPolicyOf(pullPolicy, written),
+    ...(credentials === undefined || !reference.startsWith("docker://") ? {} : { pullCredentials: credentials.name }),
+  };
 }
 
 /** Files in /etc for which the pod sets more than the image has. */
@@ -69,7 +86,8 @@ export function mountsOf(at: Translation, container: ContainerInput, env: Readon
       {
         volume: name,
         target: mountPath,
-        readOnly: readOnly || hasFiles !== undefined || isReadOnlyClaim(at, volume),
+        readOnly: readOnly || hasFiles !== undefined || volume.image !== undefined || isReadOnlyClaim(at, volume),
+        ...(volume.image === undefined ? {} : { noExec: true as const }),
         // A new volume of Kubernetes is empty.
         ...(volume.persistentVolumeClaim === undefined ? {} : { noCopy: true }),
         ...(subPath === undefined || subPath === "" ? {} : { subPath }),

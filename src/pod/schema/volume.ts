@@ -104,7 +104,12 @@ const claims = {
       volumeClaimTemplate: z.strictObject({ metadata: ignored, spec: claimSpec }),
     } satisfies Fields<EphemeralVolumeSource>)
     .optional(),
-  image: refused("files of an image are not mounted in a container of another one: copy them in an init container of the image"),
+  image: z
+    .strictObject({
+      reference: z.string().min(1),
+      pullPolicy: z.enum(["Always", "IfNotPresent", "Never"]).optional(),
+    } satisfies Record<"reference" | "pullPolicy", z.ZodType>)
+    .optional(),
 };
 
 /** Volumes whose data is somewhere else than on this host. */

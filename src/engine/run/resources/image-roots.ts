@@ -1,16 +1,25 @@
 /** The root file systems that are made of images. */
 import type { Images } from "../../images/index.ts";
-import { imageOfContainer, specOf, type TaskRecord } from "../../model/index.ts";
+import { imageOfContainer, specOf, type TaskRecord, taskIdOf } from "../../model/index.ts";
 import { type Incarnation, imageVolumes } from "../../plan/index.ts";
 import type { TaskUsers } from "../../users/index.ts";
 import type { EngineLog } from "../log.ts";
-import type { Contribution, Known, TaskResource } from "./resource.ts";
+import { type Contribution, isKnownTask, type Known, type TaskResource } from "./resource.ts";
 import { usersOfTask } from "./users.ts";
 
 export interface ImageRootsOptions {
   readonly images: Images;
   readonly users: TaskUsers;
   readonly log: EngineLog;
+}
+
+/** Id of the root file system that is a volume of the task. That of a container has one part more. */
+export function volumeRootId(task: string, volume: string): string {
+  return `${task}.volume-${volume}`;
+}
+
+function isVolumeOf(known: Known, id: string): boolean {
+  return id === volumeRootId(taskIdOf(id), id.slice(taskIdOf(id).length + ".volume-".length)) && isKnownTask(known, taskIdOf(id));
 }
 
 export class ImageRoots implements TaskResource {
@@ -43,8 +52,8 @@ export class ImageRoots implements TaskResource {
     await this.#options.images.releaseRoot(runtimeId);
   }
 
-  async sweep({ containers }: Known): Promise<readonly unknown[]> {
-    const strays = await this.#options.images.sweep(containers);
+  async sweep(known: Known): Promise<readonly unknown[]> {
+    const strays = await this.#options.images.sweep({ has: (id) => known.containers.has(id) || isVolumeOf(known, id) });
     if (strays.length > 0) this.#options.log("info", "roots-removed", { ids: strays.join(", ") });
     return [];
   }

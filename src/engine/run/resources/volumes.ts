@@ -5,7 +5,7 @@ import { unmountBelow } from "../../../node/index.ts";
 import type { Images } from "../../images/index.ts";
 import { imageOfContainer, specOf, type TaskRecord } from "../../model/index.ts";
 import { type Incarnation, isInMachine, type MountSource, type Runtimes, sourceOf } from "../../plan/index.ts";
-import type { ContainerSpec, TaskSpec } from "../../spec/index.ts";
+import type { ContainerSpec, PullPolicy, TaskSpec } from "../../spec/index.ts";
 import {
   bindWithin,
   fillVolume,
@@ -25,6 +25,7 @@ import {
 } from "../../volumes/index.ts";
 import type { EngineLog } from "../log.ts";
 import type { Paths } from "../paths.ts";
+import { volumeRootId } from "./image-roots.ts";
 import type { KeptVolumes } from "./kept-volumes.ts";
 import { type Contribution, type Made, removeTaskDirectory, type TaskResource } from "./resource.ts";
 
@@ -36,9 +37,13 @@ export interface TaskVolumesOptions {
   readonly kept: KeptVolumes;
   /** New volumes may get what the image has at their places. */
   readonly images: Images;
+  /** For images that are volumes and say none. */
+  readonly pullPolicy: PullPolicy;
   readonly runtimes: Runtimes;
   readonly log: EngineLog;
 }
+
+type ImageVolume = Pick<TaskSpec["volumes"][number], "pullPolicy" | "pullCredentials"> & { readonly image: string };
 
 export class TaskVolumes implements TaskResource {
   readonly name = "volumes";
@@ -54,13 +59,30 @@ export class TaskVolumes implements TaskResource {
 
   /** @throws Error: the volume cannot be made; the message has its name */
   async make(record: TaskRecord, member: string): Promise<Made> {
-    await makeVolume(record, member.slice(VOLUME.length), this.#options.paths);
+    const name = member.slice(VOLUME.length);
+    const { image, ...pull } = record.spec.volumes.find((one) => one.name === name) ?? {};
+    if (image === undefined) await makeVolume(record, name, this.#options.paths);
+    else await this.#makeImage(volumeRootId(record.id, name), { image, ...pull });
     return {};
   }
 
   /** @throws Error: the volume cannot be removed; the message says what is left */
   async unmake(record: TaskRecord, member: string): Promise<void> {
-    await removeVolume(record, member.slice(VOLUME.length), this.#options.paths);
+    const name = member.slice(VOLUME.length);
+    await removeVolume(record, name, this.#options.paths);
+    if (record.spec.volumes.find((one) => one.name === name)?.image !== undefined)
+      await this.#options.images.releaseRoot(volumeRootId(record.id, name));
+  }
+
+  /** Nobody writes to it: its mounts are for reading only. @throws ImageError */
+  async #makeImage(id: string, { image, pullPolicy, pullCredentials }: ImageVolume): Promise<void> {
+    const { images, pullPolicy: ofHost } = this.#options;
+    // A pull ends by its own bound.
+    const { signal } = new AbortController();
+    await images.releaseRoot(id);
+    const credentials = pullCredentials === undefined ? {} : { credentials: pullCredentials };
+    const pin = await images.pull({ reference: image, policy: pullPolicy ?? ofHost, signal, ...credentials });
+    await images.makeRoot(id, pin, [], signal);
   }
 
   check(record: TaskRecord, container: string): void {
@@ -105,9 +127,10 @@ export class TaskVolumes implements TaskResource {
   }
 
   #sourceRules({ id, group, spec }: TaskRecord): SourceRules {
-    const { paths, runtimes } = this.#options;
+    const { paths, runtimes, images } = this.#options;
     const volume = (name: string) => {
-      const kept = spec.volumes.find((one) => one.name === name)?.kept;
+      const { kept, image } = spec.volumes.find((one) => one.name === name) ?? {};
+      if (image !== undefined) return images.rootOf(volumeRootId(id, name), []).rootfs;
       return kept === undefined ? paths.volume(id, name) : paths.kept(group, kept);
     };
     return { volume, isInMachine: isInMachine(spec, runtimes) };
@@ -149,10 +172,10 @@ function makeKept(path: string, group: number | undefined): void {
 async function removeVolume({ id, spec }: TaskRecord, volume: string, paths: Paths): Promise<void> {
   const path = paths.volume(id, volume);
   removeOther(paths.volumes(id));
-  const { host, kept, medium } = spec.volumes.find((one) => one.name === volume) ?? {};
+  const { host, kept, medium, image } = spec.volumes.find((one) => one.name === volume) ?? {};
   // The volume is a bind mount of a host directory: only the mount is removed, not its content.
   if (host !== undefined) return unbind(path);
-  if (kept !== undefined) return;
+  if (kept !== undefined || image !== undefined) return;
   await (medium === "image" ? unmountImage(path) : unmountMemory(path));
   // A crash may have left it.
   await forgetFilling(paths.fillingOf(id, volume));

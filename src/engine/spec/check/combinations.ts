@@ -95,10 +95,11 @@ function mounts(container: ContainerSpec, volumes: readonly VolumeSpec[]): Probl
     const wrong = (message: string, ...path: string[]): Problem => ({ code: "combination", message, path: ["mounts", at, ...path] });
     if ((name === undefined) === (host === undefined)) return [wrong("needs either a volume or a source")];
     const volume = volumes.find((one) => one.name === name);
+    if (volume?.image !== undefined && !readOnly) return [wrong("an image is for reading only: readOnly has to be true", "readOnly")];
     if (volume?.files !== undefined && !readOnly)
       return [wrong("files of a volume are for reading only: readOnly has to be true", "readOnly")];
     // A container that can write to a scratch volume could replace a directory in it by a link.
-    const isScratch = volume !== undefined && volume.files === undefined && volume.host === undefined;
+    const isScratch = volume !== undefined && [volume.files, volume.host, volume.image].every((one) => one === undefined);
     return isScratch && subPath !== undefined ? [wrong("a part of a scratch volume cannot be mounted", "subPath")] : [];
   });
 }
@@ -123,7 +124,13 @@ function secretsOf(
   });
 }
 
-function sources({ host, hostType, files, medium, size, group, kept }: VolumeSpec): readonly Pick<Problem, "message" | "path">[] {
+function sources({ image, pullPolicy, pullCredentials, ...volume }: VolumeSpec): readonly Pick<Problem, "message" | "path">[] {
+  const { host, hostType, files, medium, size, group, kept } = volume;
+  if (image !== undefined && Object.entries(volume).some(([field, value]) => field !== "name" && value !== undefined))
+    return [{ message: "is what the image has: nothing else is said of it", path: ["image"] }];
+  if (image !== undefined) return [];
+  if (pullPolicy !== undefined || pullCredentials !== undefined)
+    return [{ message: "without an image there is nothing to pull", path: [pullPolicy === undefined ? "pullCredentials" : "pullPolicy"] }];
   if (kept !== undefined && [host, files, medium, size].some((one) => one !== undefined))
     return [{ message: "is a directory that stays: it has no host, files, medium or size", path: ["kept"] }];
   if (host !== undefined && files !== undefined)

@@ -85,6 +85,11 @@ function checkUsers({ privateUsers, containers, namespaces, network, volumes }: 
   return [
     ...ofHost.map(([name]) => wrong("with privateUsers a task has no namespace of the host", "namespaces", name)),
     ...volumes.flatMap(({ group = 0 }, at) => (group < MOST ? [] : [wrong(TOO_HIGH, "volumes", at, "group")])),
+    ...volumes.flatMap(({ image }, at) =>
+      image === undefined
+        ? []
+        : [wrong("with privateUsers an image is no volume: its files belong to users of the host", "volumes", at, "image")],
+    ),
     ...containers.flatMap((container, at) =>
       containerProblems(container).map(({ message, path }) => wrong(message, "containers", at, ...path)),
     ),

@@ -126,7 +126,7 @@ const secretFile = z.strictObject({
     .describe("Owner of the file: user id in the container."),
 });
 
-const imageReference = z
+export const imageReference = z
   .string()
   .refine(
     (value) => parseReference(value) !== undefined,

@@ -1,7 +1,8 @@
 /** A task: containers that share limits, volumes and a lifetime. */
 import { z } from "zod";
+import { PULL_POLICIES } from "../pull-policy.ts";
 import { RUNTIME_NAME } from "../runtimes.ts";
-import { container } from "./container.ts";
+import { container, imageReference } from "./container.ts";
 import { dns, network } from "./network.ts";
 import { absolutePath, duration, name, relativePath, size, text } from "./quantities.ts";
 
@@ -36,6 +37,11 @@ export const volume = z.strictObject({
     .record(relativePath, volumeFile)
     .optional()
     .describe("Files by their paths in the volume, written before a container is created. Such a volume can only be mounted read-only."),
+  image: imageReference
+    .optional()
+    .describe("Image whose files are the volume. It can only be mounted read-only. It is there before a container of the task is made."),
+  pullPolicy: z.enum(PULL_POLICIES).optional().describe("When the source of `image` is asked, as for a container."),
+  pullCredentials: name.optional().describe("Name of the credentials that the host has for the registry of `image`, as for a container."),
   kept: name
     .optional()
     .describe("Name of a directory of the group, which is kept when the task is removed, and which other tasks of the group can use."),
