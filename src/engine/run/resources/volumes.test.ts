@@ -28,7 +28,7 @@ test.each(Object.keys(PLANTS).flatMap((how) => [true, false].map((isVolume) => [
   async (how, isVolume) => {
     const victim = madeVictim();
     const paths = new Paths(join(directory, `state-${count}`));
-    const volumes = new TaskVolumes({ paths, runtimes: {}, kept: {} as never, images: {} as never, log: () => {} });
+    const volumes = new TaskVolumes({ paths, pullPolicy: "default", runtimes: {}, kept: {} as never, images: {} as never, log: () => {} });
     const spec = { volumes: [{ name: "v" }] };
     const record = { id: "g.t.1", group: "g", spec, cgroup: "/c" } as unknown as TaskRecord;
     const place = isVolume ? paths.volume(record.id, "v") : paths.volumes(record.id);
