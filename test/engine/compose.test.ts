@@ -1,6 +1,6 @@
 /** Compose files: translated by the client, run by the daemon as tasks of a group. */
 import { createHash } from "node:crypto";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { useNetworkHost } from "./network-host.ts";
@@ -123,6 +123,31 @@ configs: { conf: { content: "who=\${WHO}" } }
       ["delete", "deleted"],
     ] as const)
       expect(await scene.ctl(verb, "-f", other, "--take-over")).toEqual({ status: 0, stdout: `task web ${what}\n`, stderr: "" });
+  });
+
+  test("stop and delete -p by what is recorded: the file, its variables and what it mounts may be gone", async () => {
+    await scene.daemon();
+    const file = project(
+      "left",
+      `${webOf("name: left\n")}    env_file: ./own.env\n    volumes: [./source:/mnt:ro, data:/data]\nvolumes: { data: {} }\n`,
+    );
+    const directory = join(scene.directory, "left");
+    writeFileSync(join(directory, "own.env"), "A=b\n");
+    mkdirSync(join(directory, "source"));
+    expect((await scene.ctl("apply", "-f", file, "--wait")).stdout).toContain("task web is ready\n");
+    rmSync(join(directory, "own.env"));
+    rmSync(join(directory, "source"), { recursive: true });
+    expect(await scene.ctl("stop", "-f", file)).toEqual({ status: 0, stdout: "task web stopped\n", stderr: "" });
+    rmSync(directory, { recursive: true });
+    expect(await scene.ctl("stop", "-p", "left")).toEqual({ status: 0, stdout: "task web stopped\n", stderr: "" });
+    expect((await scene.ctl("stop", "-p", "left", "other")).stderr).toContain("other");
+    expect((await scene.ctl("stop", "-p", "left", "--all", "web")).status).toBe(2);
+    expect(await scene.ctl("delete", "-p", "left", "--volumes")).toEqual({
+      status: 0,
+      stdout: "task web deleted\nvolume data deleted\n",
+      stderr: "",
+    });
+    expect(await scene.ctl("delete", "-p", "left")).toEqual({ status: 0, stdout: "the project left has no tasks\n", stderr: "" });
   });
 
   test("what an earlier client has made of a file without a name stays in the group default, is not made twice there, and goes with -p default", async () => {

@@ -7,11 +7,12 @@ import { environment, exists, makeDirectory, printError, readFile, realPath, var
 import { DEFAULT_GROUP } from "../session.ts";
 import { type ComposeFlags, type FileOption, type FileToApply, type Manner, textOf } from "./file.ts";
 
-export function addComposeOptions(command: Command): void {
+/** @param more what `-p` means beside that */
+export function addComposeOptions(command: Command, more = ""): void {
   command
     .option(
       "-p, --project <name>",
-      "for a Compose file: group of its services; default: COMPOSE_PROJECT_NAME, its name, --group, or its directory's name",
+      `for a Compose file: group of its services; default: COMPOSE_PROJECT_NAME, its name, --group, or its directory's name${more}`,
     )
     .option("--profile <name>", "for a Compose file: enable services of this profile; may be repeated", and, [])
     .option("--env-file <file>", "for a Compose file: variables from this file instead of .env; may be repeated", and);
@@ -55,6 +56,11 @@ function bounded(path: string): Buffer {
   const bytes = Buffer.from(readFile(path, LARGEST_PART));
   if (bytes.length > LARGEST_PART) throw new Error(`it has more than ${LARGEST_PART} bytes`);
   return bytes;
+}
+
+/** For those who only want to know which tasks the file has: what is gone says nothing of that. @throws as bounded */
+function boundedIfThere(path: string): Buffer {
+  return exists(path) ? bounded(path) : Buffer.from("");
 }
 
 /** Variables from the files, else from .env beside the Compose file; those of the user's environment take precedence. @throws UsageError */
@@ -125,7 +131,8 @@ function translated(
   const warn = (text: string) => {
     if (!isQuiet) printError(text);
   };
-  const variables = environmentIn(directory, options.envFile, (source, name) =>
+  const files = isQuiet ? options.envFile?.filter(exists) : options.envFile;
+  const variables = environmentIn(directory, files, (source, name) =>
     warn(`${source}: warning: the variable ${name} is not set: it is empty`),
   );
   const asked = options.project ?? (variables[PROJECT] || undefined);
@@ -136,7 +143,7 @@ function translated(
         environment: { ...variables, [PROJECT]: project },
         images: variable("RUNT_IMAGES") || undefined,
         directory,
-        readFile: bounded,
+        readFile: isQuiet ? boundedIfThere : bounded,
         profiles: [...options.profile, ...(variable("COMPOSE_PROFILES") ?? "").split(",").filter(Boolean)],
       },
       others.map(({ text, source }) => ({ text, file: source })),

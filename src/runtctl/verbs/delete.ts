@@ -18,6 +18,7 @@ export const remove = verb<Options>({
   examples: [
     ["delete web", "the task web"],
     ["delete -f compose.yaml", "the services of a Compose file"],
+    ["delete -p shop", "every service of the project shop, also when its file is gone"],
     ["-g shop delete --all", "every task of the group shop"],
     ["delete -f compose.yaml --volumes", "and their named volumes"],
   ],

@@ -21,7 +21,7 @@ export function addSeveral(command: Command): void {
     .option("-f, --file <file>", "the tasks of a file, as `apply` takes it, as far as they are there; - is the standard input", andFile)
     .option("--all", "all tasks of the group")
     .option("--take-over", "with -f: also what another project, or a file that is no project, has made");
-  addComposeOptions(command);
+  addComposeOptions(command, ". Without a file: all tasks of this group, or those that are named");
 }
 
 export function addWait(command: Command): void {
@@ -38,11 +38,14 @@ export async function askSeveral<Answer extends Selected = Selected>(
   options: SeveralOptions,
   more: Readonly<Record<string, unknown>> = {},
 ): Promise<Answer | undefined> {
-  const { file, all, takeOver } = options;
-  if ([names.length > 0, file !== undefined, all === true].filter(Boolean).length !== 1)
-    throw new UsageError("one of names, -f FILE and --all says which tasks are meant");
+  const { file, all, takeOver, project } = options;
+  const ways = [names.length > 0, file !== undefined, all === true].filter(Boolean).length;
+  // The project alone is all that is recorded of it: its file may be gone.
+  if (ways > 1 || (ways === 0 && project === undefined))
+    throw new UsageError("one of names, -f FILE, -p PROJECT and --all says which tasks are meant");
   if (takeOver && file === undefined) throw new UsageError("--take-over is for -f FILE: names and --all mean whatever has them");
-  if (file === undefined) return client.call<Answer>("POST", path, { group, ...(names.length > 0 ? { names } : { all: true }), ...more });
+  const meant = names.length > 0 ? { names } : { all: true };
+  if (file === undefined) return client.call<Answer>("POST", path, { group: project ?? group, ...meant, ...more });
   const read = fileToApply({ ...options, file }, givenGroup, { isQuiet: true });
   if (read === undefined) return undefined;
   const { source, origin, builds, ...body } = read;
@@ -53,7 +56,7 @@ export async function askSeveral<Answer extends Selected = Selected>(
 export function sayDone(
   { tasks, forgotten, missing, others, stopped = [] }: Selected & Partial<Restarted>,
   what: string,
-  { file, all }: SeveralOptions,
+  { file, all, project }: SeveralOptions,
   open: ReadonlySet<string> = new Set(),
 ): void {
   const done = tasks.filter(({ id }) => !open.has(id));
@@ -61,5 +64,7 @@ export function sayDone(
   for (const name of missing) print(`task ${printable(name)} is not there`);
   if (file !== undefined) for (const name of others) print(`- task ${name} is not in the file`);
   for (const name of stopped) print(`task ${name} has stopped`);
-  if (all && tasks.length + forgotten.length + stopped.length === 0) print("the group has no tasks");
+  const isNone = tasks.length + forgotten.length + missing.length + stopped.length === 0;
+  if (isNone && file === undefined)
+    print(all || project === undefined ? "the group has no tasks" : `the project ${printable(project)} has no tasks`);
 }
