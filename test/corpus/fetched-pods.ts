@@ -104,7 +104,13 @@ export const FETCHED_PODS: readonly Case[] = [
     ...IN_PODMAN,
     variables: ["volumesFromPodYaml"],
     says: [pods("persistentVolumeClaimVolumeSource represents a reference to a PersistentVolumeClaim in the same namespace.")],
-    refused: ["25:7 /spec/volumes/0/persistentVolumeClaim"],
+    tasks: [
+      {
+        name: "volspod",
+        volumes: [{ name: "testing", kept: "testvol" }],
+        containers: [{ name: "srcctr" }, { name: "tgtctr", mounts: [] }],
+      },
+    ],
   },
   {
     ...example("_archived/explorer/pod.yaml"),
@@ -172,6 +178,6 @@ export const FETCHED_PODS: readonly Case[] = [
   {
     ...example("_archived/https-nginx/nginx-app.yaml"),
     says: [pods("ReplicationController represents the configuration of a replication controller.")],
-    refused: ["2:1 /kind", "20:1 /kind"],
+    refused: ["33:11 /spec/template/spec/volumes/0/secret/secretName", "36:11 /spec/template/spec/volumes/1/configMap/name"],
   },
 ];
