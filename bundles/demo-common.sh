@@ -63,7 +63,19 @@ look_for_mounts_and_cgroups() {
     if grep -q "$work" /proc/self/mountinfo; then left="$left mount"; fi
     [ -z "$(find /sys/fs/cgroup -type d -path "*/$cgroup*" 2>/dev/null)" ] || left="$left cgroup"
 }
-expect_nothing_left() { [ -z "$left" ] || surprise "left behind:$left"; }
+# The end of a demo: what it may have left of these $1.
+expect_nothing_left() {
+    look_for_mounts_and_cgroups
+    [ -z "$left" ] || surprise "left behind:$left"
+    echo "No process, mount, cgroup or $1 is left."
+}
+# The same after the last container of a state directory is deleted; $pid was its process.
+expect_no_container_left() {
+    say "Is anything left?"
+    [ -z "$(ls -A "$state" 2>/dev/null)" ] || left="$left state"
+    if grep -qs '^State:[[:space:]]*[A-WY]' "/proc/$pid/status"; then left="$left process"; fi
+    expect_nothing_left state
+}
 
 # A daemon whose state is $state and whose containers are below $containers; $daemon is its pid.
 daemon=
@@ -96,3 +108,15 @@ clean_up_daemon() {
 }
 # The compiled seccomp filter is kept for the next container that has the same.
 look_for_containers() { [ -z "$(ls -A "$containers" | grep -v "^@cache$")" ] || left="$left state"; }
+# The end of a daemon's demo: $1 says of whom something may be left; the rest are parts of their names. The images of its containers are pruned.
+expect_no_task_left() { # whose name...
+    whose=$1
+    shift
+    stop_daemon
+    say "Is anything left?"
+    look_for_containers
+    for name; do [ -z "$(find "$state/executors" "$state/logs" -mindepth 1 -name "*$name*")" ] || left="$left file"; done
+    [ "$(ip -o link | wc -l)" = 1 ] || left="$left interface"
+    [ -z "$(ls -A "$state/images/layers" "$state/images/roots" | grep -v ":$")" ] || left="$left layer"
+    expect_nothing_left "file of $whose"
+}

@@ -84,13 +84,4 @@ show "$bin/runtctl" apply -f "$work/shop/compose.yaml" --wait --timeout 2m
 [ "$("$bin/runtctl" -g shop exec db -- cat /srv/data/starts | wc -l)" = 2 ] || surprise "the volume has not kept what was in it"
 show "$bin/runtctl" delete -f "$work/shop/compose.yaml" --volumes
 show "$bin/runtctl" images prune
-stop_daemon
-
-say "Is anything left?"
-look_for_containers
-[ -z "$(find "$state/executors" "$state/logs" -mindepth 1 -name '*shop*')" ] || left="$left file"
-look_for_mounts_and_cgroups
-[ "$(ip -o link | wc -l)" = 1 ] || left="$left interface"
-[ -z "$(ls -A "$state/images/layers" "$state/images/roots" | grep -v ":$")" ] || left="$left layer"
-expect_nothing_left
-echo "No process, mount, cgroup or file of the project is left."
+expect_no_task_left "the project" shop

@@ -92,13 +92,4 @@ say "delete: app first, for it depends on db. Each gets its signal, and time to 
 show "$bin/runtctl" delete web
 show "$bin/runtctl" get
 show "$bin/runtctl" images prune
-stop_daemon
-
-say "Is anything left?"
-look_for_containers
-[ -z "$(find "$state/executors" "$state/logs" -mindepth 1 -name '*web*')" ] || left="$left file"
-look_for_mounts_and_cgroups
-[ "$(ip -o link | wc -l)" = 1 ] || left="$left interface"
-[ -z "$(ls -A "$state/images/layers" "$state/images/roots" | grep -v ":$")" ] || left="$left layer"
-expect_nothing_left
-echo "No process, mount, cgroup or file of the task is left."
+expect_no_task_left "the task" web

@@ -58,9 +58,4 @@ echo "exit status $status"
 say "delete --force: the machine ends."
 runt delete --force staying
 
-say "Is anything left?"
-[ -z "$(ls -A "$state" 2>/dev/null)" ] || left="$left state"
-if grep -qs '^State:[[:space:]]*[A-WY]' "/proc/$pid/status"; then left="$left process"; fi
-look_for_mounts_and_cgroups
-expect_nothing_left
-echo "No process, mount, cgroup or state is left."
+expect_no_container_left

@@ -66,9 +66,4 @@ runt delete demo
 say "run: all of it in one command."
 runt run -b "$bundle" demo-run </dev/null || surprise "run failed"
 
-say "Is anything left?"
-[ -z "$(ls -A "$state" 2>/dev/null)" ] || left="$left state"
-if grep -qs '^State:[[:space:]]*[A-WY]' "/proc/$pid/status"; then left="$left process"; fi
-look_for_mounts_and_cgroups
-expect_nothing_left
-echo "No process, mount, cgroup or state is left."
+expect_no_container_left
