@@ -90,7 +90,7 @@ describe.skipIf(!isRoot)("forwarded logs (needs root)", () => {
     await scene.ctl("delete", "t");
   });
 
-  test("E51: to journald, with its greeting and the priority of each line; a log of the driver none is dropped, and nobody can read it", async () => {
+  test("E51: a log goes to journald with its greeting and the priority of each line; a log of the driver none is dropped, and nobody can read it", async () => {
     const journal = join(scene.directory, "journal.sock");
     let text = "";
     const listener = createServer((socket) => {
@@ -122,7 +122,7 @@ describe.skipIf(!isRoot)("forwarded logs (needs root)", () => {
     expect((await scene.ctl("delete", "t")).status).toBe(0);
   });
 
-  test("E53: nobody listens, ever: the container runs and ends all the same, and its task can be deleted", async () => {
+  test("E53: if nobody ever listens to the log, the container runs and ends all the same, and its task can be deleted", async () => {
     await scene.daemon();
     const container = {
       ...{

@@ -127,7 +127,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("images (needs root, skopeo and umoci)
     expect(mountsOf()).toEqual([]);
   });
 
-  test("E76: the stop signal of the image, and its health check; those of the task come first", async () => {
+  test("E76: a container has the stop signal and the health check of its image, unless the task has others", async () => {
     await scene.daemon();
     const script = "trap 'echo usr1; exit 0' USR1; trap 'echo term; exit 0' TERM; touch /tmp/ok; sleep 1000 & wait $!";
     const { reference } = layout({

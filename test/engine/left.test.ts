@@ -108,7 +108,7 @@ describe.skipIf(!isRoot || !existsSync("/dev/fuse"))("what cannot be ended (need
     LONGEST_MS,
   );
 
-  test("E77 without cgroups of their own nothing proves whose the processes of lost records are: they are left alone, and that is told", async () => {
+  test("E77 without cgroups of their own nothing proves whose the processes of lost records are; the daemon leaves them alone, and tells so", async () => {
     const first = await scene.daemon({ args: ["--no-task-limits"] });
     await http(scene.socket, "POST", "/v1/apply", { text: taskText(scene.rootfs(), "t", [{ name: "a" }]) });
     await running("t");

@@ -114,7 +114,7 @@ describe.skipIf(!isRoot)("containers whose records are lost (needs root)", () =>
     LONGEST_MS,
   );
 
-  test("E21 E77 all records of all tasks: each is ended once, and started again as its policy says", async () => {
+  test("E21 E77 when all records of all tasks are lost, each task is ended once, and started again as its policy says", async () => {
     const first = await scene.daemon();
     const restart = { enabled: true, backoff: { initial: "10ms" } };
     await apply(
@@ -136,7 +136,7 @@ describe.skipIf(!isRoot)("containers whose records are lost (needs root)", () =>
     await nothingIsLeft(daemon);
   });
 
-  test("E25 E77 below a running daemon: it is noticed, ended and told", async () => {
+  test("E25 E77 a record that is lost while the daemon runs is noticed; its container is ended, and the loss is told", async () => {
     const daemon = await scene.daemon();
     const names = ["t0", "t1", "t2", "t3"];
     await apply([...names, "other"].map((name) => taskText(scene.rootfs(), name, [{ name: "a" }])).join("\n---\n"));

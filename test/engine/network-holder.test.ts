@@ -36,7 +36,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("what holds namespaces besi
   const begin = () => rmSync(gate(), { force: true });
 
   test(
-    "E95: it runs before the network is there, and is in it afterwards, also if the daemon was killed in between",
+    "E95: the process that holds the namespaces runs before the network is there, and is in it afterwards, also if the daemon was killed in between",
     async () => {
       for (const isKilled of [false, true]) {
         begin();
@@ -69,7 +69,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("what holds namespaces besi
   );
 
   test(
-    "E95: it ends with its task when the network cannot be made, and nothing is left",
+    "E95: the process that holds the namespaces ends with its task when the network cannot be made, and nothing is left",
     async () => {
       begin();
       await host.daemon({ args: ["--cni-path", waiting("plugins-fail", "echo no >&2; exit 1")] });

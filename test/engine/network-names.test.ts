@@ -92,7 +92,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("names and proxies in netwo
   );
 
   test(
-    "T20: what a container sends reaches the proxy, and what the proxy sends its target; T21: with some addresses only those",
+    "T20: what a container sends reaches the proxy, and what the proxy sends its target; T21: with a list of addresses only what is sent to those reaches the proxy",
     async () => {
       await host.daemon();
       await apply([text("target", {}, [{ name: "main", script: `${serve("80", "target")}; ${WAIT}` }])]);

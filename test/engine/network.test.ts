@@ -164,7 +164,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("networks of tasks (needs r
   );
 
   test(
-    "T22: the namespace outlives the process that holds the others; E75: that one stays until the network is given back",
+    "T22: the namespace outlives the process that holds the others; E75: the process that holds the namespaces stays until the network is given back",
     async () => {
       await host.daemon();
       await apply("held", { ports: [{ container: 80, host: 18_092 }] }, [{ name: "main", script: SLEEP }], {

@@ -146,7 +146,7 @@ describe.skipIf(!isRoot)("dependencies, stops and restarts (needs root)", () => 
     for (const signalled of times.slice(1)) expect(Number(signalled)).toBeGreaterThanOrEqual(Number(times[0]));
   });
 
-  test("E76: the stop signal of the container, and SIGKILL after its time for one that does not listen", async () => {
+  test("E76: a container gets its own stop signal, and SIGKILL after its time if it does not listen", async () => {
     await scene.daemon();
     await apply([
       { name: "polite", script: "trap 'echo got it; exit 7' USR1; sleep 1000 & wait $!", fields: { stopSignal: "SIGUSR1" } },
@@ -164,7 +164,7 @@ describe.skipIf(!isRoot)("dependencies, stops and restarts (needs root)", () => 
     expect(existsSync(`/proc/${deaf.split(":")[0]}`)).toBe(false);
   });
 
-  test("E94: it is started again until it ends with a code that is ignored: the same name, a new process each time", async () => {
+  test("E94: a container is started again until it ends with a code that is ignored: the same name, a new process each time", async () => {
     await scene.daemon();
     const script = "echo run >> /data/runs; [ $(wc -l < /data/runs) -gt 2 ] && exit 0; exit 1";
     const fields = {

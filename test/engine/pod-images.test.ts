@@ -21,7 +21,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("pods made of images (needs root, skop
   };
   const lines = async (name: string, ...options: string[]) => (await scene.ctl(...options, "logs", name)).stdout.trimEnd().split("\n");
 
-  test("P4 P32 command and args over what the image says, where names without a registry are looked for", async () => {
+  test("P4 P32 command and args replace what the image says, and names without a registry are looked for where the daemon says", async () => {
     const digest = image("shop", "v1");
     await withImages();
     const pod = (name: string, fields: object) =>
@@ -45,7 +45,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("pods made of images (needs root, skop
     expect((await get("plain")).status.containerStatuses[0]).toMatchObject({ image: "shop:v1", imageID: digest });
   });
 
-  test("P4 with Never nothing is got: an image that is not there is the end, and one that is there runs", async () => {
+  test("P4 with Never no image is got: a pod whose image is not there fails, and one whose image is there runs", async () => {
     image("shop", "v1");
     await withImages();
     const pod = (name: string, policy: string) =>

@@ -31,7 +31,7 @@ describe.skipIf(!isRoot)("the life of pods (needs root)", () => {
   const get = async (name: string) => JSON.parse((await scene.ctl("get", name, "-o", "json")).stdout);
   const reaches = (name: string, phase: string) => until(async () => (await get(name)).status.phase === phase);
 
-  test("P5 logs: the last lines, of one container, and followed to the end", async () => {
+  test("P5 logs prints the last lines, or those of one container, and follows them to the end", async () => {
     await scene.daemon();
     await applied(pod("talker", "i=0; while [ $i -lt 100 ]; do i=$((i+1)); echo line $i; done; sleep 1; echo last"));
     const followed = await scene.ctl("logs", "talker", "-c", "main", "-f");
@@ -125,7 +125,7 @@ describe.skipIf(!isRoot)("the life of pods (needs root)", () => {
     expect((await scene.ctl("delete", "web")).status).toBe(0);
   });
 
-  test("P13 two make the same pod at once: one does, the other finds it made", async () => {
+  test("P13 of two requests that make the same pod at once one makes it, and the other finds it made", async () => {
     await scene.daemon();
     const text = pod("same", SLEEP);
     const answers = await Promise.all(Array.from({ length: 4 }, () => apply(text)));

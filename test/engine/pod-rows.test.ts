@@ -48,7 +48,7 @@ describe.skipIf(!isRoot)("pods and the kernel (needs root)", () => {
     );
 
   test(
-    "P6 limits are limits of the kernel, and what is requested weighs; P7: the pod has the sum of its containers; P33: three pods have three classes",
+    "P6 limits are limits of the kernel, and what is requested weighs; P7: the pod has the sum of its containers; P33: pods with the requests of the three classes of quality of service are shown in those classes",
     async () => {
       await scene.daemon();
       const whole = { limits: { cpu: "100m", memory: "0.0625Gi" } };
@@ -93,7 +93,7 @@ describe.skipIf(!isRoot)("pods and the kernel (needs root)", () => {
   });
 
   test(
-    "P9 a pod is one task: its containers share network and ipc, and nothing of the host; P11 P23: its annotations come back, and each container says whose it is; P14: a name of separators is a name, and a name that is there twice is refused; P1: it is shown in words of Kubernetes",
+    "P9 a pod is one task: its containers share network and ipc, and nothing of the host; P11 P23: the annotations of a pod come back, and each container says whose it is; P14: a name of separators is a name, and a name that is there twice is refused; P1: a pod is shown in words of Kubernetes",
     async () => {
       const first = await scene.daemon();
       const metadata = { namespace: "team", uid: "u-1", annotations: { "example.org/role": "reader_a-b" } };

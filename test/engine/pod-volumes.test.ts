@@ -28,7 +28,7 @@ describe.skipIf(!isRoot)("volumes of pods (need root)", () => {
       .filter((line) => line.includes(`${scene.stateDir}/volumes/`));
   const mounted = (...names: string[]) => ({ volumeMounts: names.map((name) => ({ name, mountPath: `/${name}` })) });
 
-  test("P4 in memory: one for all containers, no larger than its size, found again after a kill, and gone with the pod", async () => {
+  test("P4 a volume in memory is one for all containers, no larger than its size, found again after the daemon is killed, and removed with the pod", async () => {
     const first = await scene.daemon();
     const shared = sharedIn(scene, "memory");
     const volumes = [

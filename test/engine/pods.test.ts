@@ -67,7 +67,7 @@ describe.skipIf(!isRoot)("pods (needs root)", () => {
   const get = async (name: string): Promise<Pod> => JSON.parse((await scene.ctl("get", name, "-o", "json")).stdout);
   const reaches = (name: string, phase: string) => until(async () => (await get(name)).status.phase === phase);
 
-  test("P28 P30 P32 every container has ended with 0: Succeeded, with init containers, files, environment and times", async () => {
+  test("P28 P30 P32 a pod whose containers have all ended with 0 has Succeeded, with init containers, files, environment and times", async () => {
     await scene.daemon();
     const config = JSON.stringify({
       apiVersion: "v1",
@@ -121,7 +121,7 @@ describe.skipIf(!isRoot)("pods (needs root)", () => {
     ]);
   });
 
-  test("P28 one of two has failed, the other has not: Failed, each with its own end; a failed init container keeps the rest from beginning", async () => {
+  test("P28 a pod of which one of two containers has failed has Failed, and each container shows its own end; a failed init container keeps the rest from beginning", async () => {
     await scene.daemon();
     await applied(
       podText("mixed", {

@@ -166,7 +166,7 @@ describe.skipIf(!isRoot)("probes of pods (need root)", () => {
     expect((await scene.ctl("delete", "slow")).status).toBe(0);
   });
 
-  test("P4 a hook after the start has ended before the container is ready; one that fails ends it; one before the stop is run before the signal", async () => {
+  test("P4 a container is ready once its postStart hook has ended, and is ended if that fails; its preStop hook is run before the signal", async () => {
     await scene.daemon();
     const shared = sharedIn(scene, "hooks");
     const mounts = { volumeMounts: [{ name: "shared", mountPath: "/shared" }] };

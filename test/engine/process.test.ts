@@ -24,7 +24,7 @@ describe.skipIf(!isRoot)("the program of a container (needs root)", () => {
   };
   const listed = (name: string) => scene.list().find(({ id, status }) => id.includes(`.${name}-`) && status === "running")!;
 
-  test("E48: user, working directory, environment, capabilities, hostname and a root that cannot be written", async () => {
+  test("E48: a container has the user, working directory, environment, capabilities and hostname of its task, and a root that cannot be written", async () => {
     await scene.daemon();
     await run([
       {
@@ -65,7 +65,7 @@ describe.skipIf(!isRoot)("the program of a container (needs root)", () => {
     expect(execFileSync(join(REPOSITORY, "bin/runt"), ["validate", kept], { encoding: "utf8" })).not.toMatch(/^(error|warning)/m);
   });
 
-  test("E58 E66 E86: agents run in it beside its program; one that is killed comes again, one that is not there changes nothing", async () => {
+  test("E58 E66 E86: agents run in a container beside its program; one that is killed is started again, and one that is not there changes nothing", async () => {
     const first = await scene.daemon();
     const backoff = { initial: "100ms", maximum: "200ms" };
     const agents = [

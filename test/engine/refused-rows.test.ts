@@ -28,7 +28,7 @@ describe.skipIf(!isRoot)("what is refused before it is begun (needs root)", () =
     ...scene.list().map(({ id }) => id),
   ];
 
-  test("E9 E56 E67 T14: what other systems have is refused by its name, and nothing is begun; E33: so are containers and tasks that wait for each other, with the cycle; T3: so is a name that would be part of a path; T15: so are interfaces in another mode; T18: so is an association that nobody knows", async () => {
+  test("E9 E56 E67 T14: what other systems have is refused by its name, and nothing is begun; E33: containers and tasks that wait for each other are refused, with the cycle; T3: a name that would be part of a path is refused; T15: interfaces in another mode are refused; T18: a task cannot have an association that nobody knows", async () => {
     await scene.daemon();
     const text = (name: string, fields: object = {}, container: object = {}) =>
       taskText(scene.rootfs(), name, [{ name: "a", fields: { ...container } }], { ...fields });

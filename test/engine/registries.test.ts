@@ -125,7 +125,7 @@ describe.skipIf(!isRoot || !HAS_REGISTRY)("registries (needs root, skopeo, umoci
     await remove();
   });
 
-  test("E39: so many pulls at once, one of each image, and each has its times", async () => {
+  test("E39: no more pulls run at once than are allowed, one of each image, and each has its times", async () => {
     const registry = await registryOf();
     await scene.daemon({ before: registry.before, args: ["--pulls-at-once", "2"] });
     const references: string[] = [];

@@ -89,7 +89,7 @@ describe.skipIf(!isRoot)("rows (need root)", () => {
     }
   });
 
-  test("E23 a program that ends while no daemon is there: its code, and the time of its end", async () => {
+  test("E23 of a program that ends while no daemon is there the code and the time of its end are known", async () => {
     const first = await scene.daemon();
     const shared = mkdtempSync(join(scene.directory, "shared-"));
     await apply(scriptTask(scene.rootfs(), { name: "t", script: "while [ ! -e /shared/end ]; do sleep 0.05; done; exit 7", shared }));
@@ -152,7 +152,7 @@ describe.skipIf(!isRoot)("rows (need root)", () => {
     rmSync(go);
   });
 
-  test("E27 a container that is of no task is left alone, and no event tells of it", async () => {
+  test("E27 a container that belongs to no task is left alone, and no event tells of it", async () => {
     await scene.daemon();
     await apply(webTask(scene.rootfs()));
     await until(async () => (await task("web")).known === "RUNNING");

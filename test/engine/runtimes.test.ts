@@ -33,7 +33,7 @@ describe.skipIf(!isRoot)("runtimes of the host (needs root)", () => {
   const reaches = (name: string, phase: string) => until(async () => (await status(name)).phase === phase);
   const launches = () => calls().filter((line) => / run --detach /.test(line));
 
-  test("P3 the runtime class makes the containers of a pod", async () => {
+  test("P3 the runtime of its class makes the containers of a pod", async () => {
     await daemon();
     expect(await apply(pod("usual", ""))).toMatchObject({ status: 0 });
     await reaches("usual", "Running");
@@ -91,7 +91,7 @@ describe.skipIf(!isRoot)("runtimes of the host (needs root)", () => {
     expect(scene.list()).toEqual([]);
   });
 
-  test("P17 a runtime that is gone", async () => {
+  test("P17 a daemon whose second runtime is gone keeps the pods that run by it, and says in their status why they cannot be started again", async () => {
     const first = await daemon();
     const started = "  runtimeClassName: other\n  restartPolicy: Always\n";
     expect(await apply(`${pod("web", started)}---\n${pod("other", started)}`)).toMatchObject({ status: 0, stderr: "" });
@@ -107,7 +107,7 @@ describe.skipIf(!isRoot)("runtimes of the host (needs root)", () => {
     await until(() => scene.list().length === 0);
   });
 
-  test("P16 a runtime that is none", async () => {
+  test("P16 a pod whose runtime is a program of another kind fails with that as its message; pods of the usual runtime run", async () => {
     await daemon();
     writeFileSync(program(), "#!/bin/sh\necho 'runc version 1.1.0'\n");
     expect(await apply(pod("web", "  runtimeClassName: other\n  restartPolicy: Never\n"))).toMatchObject({ status: 0 });

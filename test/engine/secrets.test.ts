@@ -55,7 +55,7 @@ describe.skipIf(!isRoot)("secrets and env files (needs root)", () => {
     return path;
   };
 
-  test("E55: of a file and of a program, as files in memory; nothing that is stored or shown has them", async () => {
+  test("E55: secrets from a file and from a program are files in memory; nothing that is stored or shown has them", async () => {
     const daemon = await scene.daemon();
     const file = scene.file("password", SECRETS[0]);
     const show = program("show", `echo ${SECRETS[1]} >&2; printf %s ${SECRETS[1]}`);
@@ -102,7 +102,7 @@ describe.skipIf(!isRoot)("secrets and env files (needs root)", () => {
     expect(readdirSync(join(scene.stateDir, "secrets"))).toEqual([]);
   });
 
-  test("E55: as a variable, also of further programs in it; what is written of it is in memory, for as long as there is such a container", async () => {
+  test("E55: a secret is a variable of the container and of further programs in it; it is written to memory only, for as long as the container exists", async () => {
     const first = await scene.daemon();
     const file = scene.file("password", SECRETS[0]);
     const inMemory = () => readFileSync("/proc/self/mountinfo", "utf8").includes(` ${scene.stateDir}/executors-in-memory `);
@@ -181,7 +181,7 @@ describe.skipIf(!isRoot)("secrets and env files (needs root)", () => {
     expect(refused).toMatchObject({ status: 422, text: expect.stringContaining("the task has no secret none") });
   });
 
-  test("E57: later files come before earlier ones, and the task's own variables before all; one that cannot be read is named", async () => {
+  test("E57: variables of later files replace those of earlier ones, and the task's own replace all; a file that cannot be read is named", async () => {
     await scene.daemon();
     const [first, second] = [scene.file("first.env", "A=1\nB=1\nC=1 # not of it\n"), scene.file("second.env", "B='2 $A'\nC=2\n")];
     await apply({ args: ["-c", 'echo "$A|$B|$C|$D"'], env: { C: "3", D: "4" }, envFiles: [first, second] });

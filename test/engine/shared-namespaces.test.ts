@@ -22,7 +22,7 @@ describe.skipIf(!isRoot)("shared namespaces (needs root)", () => {
   const logOf = async (name: string): Promise<string> =>
     allPrinted((await task()).containers.find((one: { name: string }) => one.name === name).log);
 
-  test("E95: each of them is one for the task, and none is that of the host", async () => {
+  test("E95: each namespace that is shared is one for the task, and none is that of the host", async () => {
     await scene.daemon();
     await run([{ name: "a" }, { name: "b" }], SHARED);
     for (const type of TYPES) {
@@ -44,7 +44,7 @@ describe.skipIf(!isRoot)("shared namespaces (needs root)", () => {
     for (const name of ["a", "b", "runtd-pause"]) expect(of(name, "net")).toBe(namespaceOf(process.pid, "net"));
   });
 
-  test("E36: without any image there is the process that holds them; it has no rights, and nothing but itself in its root", async () => {
+  test("E36: the process that holds the shared namespaces needs no image; it has no rights, and nothing but itself in its root", async () => {
     await scene.daemon();
     await run([{ name: "a" }], SHARED);
     const pause = pidOf("runtd-pause");
@@ -56,7 +56,7 @@ describe.skipIf(!isRoot)("shared namespaces (needs root)", () => {
     expect(Number(/\d+/.exec(status["VmRSS"]!)![0])).toBeLessThan(256);
   });
 
-  test("E95: from inside: processes, System V memory, the hostname, and a loopback that answers", async () => {
+  test("E95: containers with shared namespaces see each other's processes, System V memory and hostname, and a loopback that answers", async () => {
     await scene.daemon();
     const server = "ipcmk -M 64 >/dev/null 2>&1; httpd -p 127.0.0.1:8000 -h /bin; echo up; sleep 1000";
     const client =

@@ -20,7 +20,7 @@ describe.skipIf(!isRoot)("shared proxies (needs root)", () => {
   const proxies = () => scene.list().filter(({ id, status }) => id.includes(".mesh.") && status === "running");
   const isKnown = async (name: string, known: string) => (await task(name)).known === known;
 
-  test("E32: two tasks that need it have one proxy, which starts before them and ends after the last; the next user has it again", async () => {
+  test("E32: two tasks that need a proxy share one, which starts before them and ends after the last; the next user has it again", async () => {
     await scene.daemon();
     await apply(proxy());
     expect(await task("mesh")).toMatchObject({ known: "NONE", waiting: ["use: no task uses it"] });
@@ -76,7 +76,7 @@ describe.skipIf(!isRoot)("shared proxies (needs root)", () => {
     for (const name of ["a", "mesh"]) expect((await scene.ctl("delete", name)).status).toBe(0);
   });
 
-  test("E50: its admin socket is seen inside, by its path in a variable; who uses it cannot put another one there", async () => {
+  test("E50: the admin socket of a shared proxy is seen by its users, by its path in a variable; they cannot put another one there", async () => {
     await scene.daemon();
     copyFileSync(program("unixserve"), join(scene.rootfs(), "unixserve"));
     const shared = sharedIn(scene, "socket");

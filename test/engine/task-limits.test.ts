@@ -37,7 +37,7 @@ describe.skipIf(!isRoot)("limits of a task (needs root)", () => {
           pids: cgroupFile(pid, "pids", "pids.max", 1),
         };
 
-  test("T2: the cgroup of the task is made with its limits before anything else; T11: all containers are below it, in every hierarchy; T4: it goes in each of them with the task, and so does the level above it", async () => {
+  test("T2: the cgroup of the task is made with its limits before anything else; T11: all containers are below the cgroup of the task, in every hierarchy; T4: that cgroup and the level above it are removed from each hierarchy with the task", async () => {
     await scene.daemon();
     await run([{ name: "a" }, { name: "b" }], { cpus: 0.25, memory: "64Mi", pids: 30 });
     const { id } = await task();
@@ -52,7 +52,7 @@ describe.skipIf(!isRoot)("limits of a task (needs root)", () => {
     expect(taskCgroups()).toEqual([]);
   });
 
-  test("T6: what is not limited is not; T8: the weight of a task is that of its containers together; T12: shares are moved into the kernel's bounds, and apply, the event and the journal say so", async () => {
+  test("T6: a task without a limit has none; T8: the weight of a task is that of its containers together; T12: shares are moved into the kernel's bounds, and apply, the event and the journal say so", async () => {
     await scene.daemon();
     const weighted = [0, 1, 512].map((cpuShares) => ({ name: `s${cpuShares}`, fields: { cpuShares } }));
     const text = taskText(scene.rootfs(), "t", weighted);
@@ -79,7 +79,7 @@ describe.skipIf(!isRoot)("limits of a task (needs root)", () => {
     } else expect(cgroupFile(pidOf("s0"), "cpu", "cpu.weight", 1)).toBe("59");
   });
 
-  test("T7: a quarter of a CPU for two that would take all", async () => {
+  test("T7: two containers that would take all of a CPU share the quarter that their task has", async () => {
     await scene.daemon();
     await run(
       [1, 2].map((at) => ({ name: `loop${at}`, script: "while :; do :; done" })),

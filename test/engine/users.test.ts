@@ -143,7 +143,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("users of pods (needs root, skopeo and
     await until(async () => (await host.left()).length === 0 && usersLeft().length === 0);
   });
 
-  test("P16 why users cannot be made", async () => {
+  test("P16 a pod for which users cannot be made fails, and its message says why", async () => {
     const programs = join(scene.directory, "programs");
     mkdirSync(programs, { recursive: true });
     writeFileSync(join(programs, "unshare"), "#!/bin/sh\necho 'unshare: unshare failed: No space left on device' >&2\nexit 1\n", {

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { ExampleFile } from "../../src/runtime/check/catalogue/index.ts";
 import { openContainerFiles } from "../../src/runtime/check/host/container-files.ts";
 import { exampleView } from "../support/example-host.ts";
+import { runsOf } from "../support/runs.ts";
 
 const link = (text: string): ExampleFile => ({ kind: "symlink", text });
 const FILES: Readonly<Record<string, ExampleFile>> = {
@@ -84,7 +85,7 @@ describe("the container's files", () => {
           expect(withoutTree(destination(index))).toEqual(withoutTree(before.find(mount.destination)));
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: runsOf(2000) },
     );
   });
 });

@@ -32,6 +32,7 @@ export const OWN_CALLS: Allowed = {
     "writeFileSync(storage)": MADE,
     "writeFileSync(registries)": MADE,
     "writeFileSync(file)": MADE,
+    "writeFileSync(ignored)": MADE,
     "readFileSync(HOST_REGISTRIES)": HOST,
     "openSync(path)": CALLERS_CHECKED,
     "readFileSync(descriptor)": HELD,

@@ -129,7 +129,7 @@ test("E28: without a policy it is stopped, and why is told", () => {
   expect(of(world).reason!.text).toBe("container c has failed its liveness check 2 times in a row");
 });
 
-test("E28: a hook after the start comes first; when it fails the container is stopped; the first check waits for its delay, and some need more than one success", () => {
+test("E28: the postStart hook comes first; when it fails the container is stopped; the first check waits for its delay, and some need more than one success", () => {
   const container = {
     name: "c",
     rootfs: "/r",

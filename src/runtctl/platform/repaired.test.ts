@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { runsOf } from "../../../test/support/runs.ts";
 import { repaired } from "./repaired.ts";
 
 test("bytes of every kind, as the decoder of Node has them", () => {
@@ -31,6 +32,6 @@ test("bytes of every kind, as the decoder of Node has them", () => {
       for (const bytes of [any, Uint8Array.from(chosen)])
         expect([bytes, repaired(bytes)]).toEqual([bytes, new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes)]);
     }),
-    { numRuns: 20_000, seed: 7 },
+    { numRuns: runsOf(20_000), seed: 7 },
   );
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { random } from "../../../test/support/random.ts";
+import { runsOf } from "../../../test/support/runs.ts";
 import { divide, type Seen } from "./ownership.ts";
 
 const SEEN: Seen = {
@@ -68,7 +69,7 @@ test("random records and cgroups: nobody is signalled against the law, and nobod
   const below = random(21);
   const flip = (oneIn: number) => below(oneIn) === 0;
   const MARKS = ["own", "other", "none"] as const;
-  for (let round = 0; round < 5_000; round++) {
+  for (let round = 0; round < runsOf(5_000); round++) {
     const self = 1;
     const init = flip(2) ? 2 : 0;
     const directories: Seen[] = Array.from({ length: 1 + below(5) }, (_, index) => {

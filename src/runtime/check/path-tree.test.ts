@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { runsOf } from "../../../test/support/runs.ts";
 import { PathTree } from "./path-tree.ts";
 
 const isWithin = (path: string, top: string): boolean => top === "/" || path === top || path.startsWith(`${top}/`);
@@ -24,7 +25,7 @@ it("has what a list of all paths has", () => {
         expect(tree.hasBelow(path)).toBe([...list.keys()].some((other) => other !== path && isWithin(other, path)));
       }
     }),
-    { numRuns: 3000 },
+    { numRuns: runsOf(3000) },
   );
 });
 

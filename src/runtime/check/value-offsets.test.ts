@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runsOf } from "../../../test/support/runs.ts";
 import { parseJson } from "../spec/index.ts";
 import { valueOffsets } from "./value-offsets.ts";
 
@@ -56,7 +57,7 @@ describe("valueOffsets", () => {
         const asked = pointers.flatMap((pointer) => [pointer, `${pointer}/missing`, `${pointer}/0/1`]);
         expect(valueOffsets(mark + text, asked)).toEqual(parsedOffsets(mark + text, asked));
       }),
-      { numRuns: 2000 },
+      { numRuns: runsOf(2000) },
     );
   });
 
@@ -69,7 +70,7 @@ describe("valueOffsets", () => {
         for (const some of [asked, pointers, pointers.slice(0, 1)])
           expect(valueOffsets(text, some, true)).toEqual(parsedOffsets(text, some));
       }),
-      { numRuns: 2000 },
+      { numRuns: runsOf(2000) },
     );
   });
 

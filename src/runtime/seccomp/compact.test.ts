@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { anyProgram, compare, numbersOf } from "../../../test/support/filters.ts";
 import { random } from "../../../test/support/random.ts";
+import { runsOf } from "../../../test/support/runs.ts";
 import { SECCOMP_ACTIONS } from "../spec/index.ts";
 import { compactFilter } from "./compact.ts";
 import { assemble, type Instruction } from "./stub.ts";
@@ -27,7 +28,7 @@ test("comparisons with neighbours that share their answer become one", () => {
 test("every answer of random programs stays; what cannot be followed stays as it is", () => {
   const below = random(3);
   let shorter = 0;
-  for (let round = 0; round < 2000; round++) {
+  for (let round = 0; round < runsOf(2000); round++) {
     const program = anyProgram(below);
     compare(program, numbersOf(program), below);
     shorter += Number(compactFilter(program).byteLength < program.byteLength);

@@ -4,8 +4,9 @@ import { newRecord, proxyEvent, reason } from "../../../src/engine/model/index.t
 import { CONDITIONS, type TaskSpec, taskSchema } from "../../../src/engine/spec/index.ts";
 import { checkLaws } from "../../support/engine/laws.ts";
 import { type Outcome, World } from "../../support/engine/world.ts";
+import { runsOf } from "../../support/runs.ts";
 
-const RUNS = Number(process.env["RUNT_TEST_PROPERTY_RUNS"] ?? 400);
+const RUNS = Number(process.env["RUNT_TEST_PROPERTY_RUNS"] ?? runsOf(400));
 
 /** A task of one to four containers; each depends on earlier ones only. */
 const spec: fc.Arbitrary<TaskSpec> = fc

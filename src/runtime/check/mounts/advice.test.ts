@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { runsOf } from "../../../../test/support/runs.ts";
 import { cleanTarget } from "../../spec/index.ts";
 import { reportInto } from "../finding.ts";
 import { mountOrder } from "./advice.ts";
@@ -36,7 +37,7 @@ it("names each mount that a later one hides, once", () => {
     fc.property(destinations, (list) => {
       expect(hidden(list)).toEqual(byPairs(list));
     }),
-    { numRuns: 3000 },
+    { numRuns: runsOf(3000) },
   );
 });
 

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { runsOf } from "../../../../../test/support/runs.ts";
 import { decodeHeader, encodeHeader, type Header } from "./header.ts";
 import { marshal } from "./marshal.ts";
 import type { Value, Variant } from "./types.ts";
@@ -19,7 +20,7 @@ const FIELDS = {
 type Name = keyof typeof FIELDS;
 
 const SIGNATURE = "yyyyuua(yv)";
-const RUNS = 2_000;
+const RUNS = runsOf(2_000);
 const word = fc.nat({ max: 0xffff_ffff });
 const text = fc.string({ unit: fc.constantFrom("a", "B", ".", ":", "9", "_"), maxLength: 70 });
 const header: fc.Arbitrary<Header> = fc.record(
