@@ -49,7 +49,8 @@ function namesIn(place: NotFound): readonly string[] {
     .filter((name) => name !== "" && name !== ".");
 }
 
-function isNew(spec: Spec, type: string): boolean {
+/** Whether the container has a namespace of this type that is made for it. */
+export function isNew(spec: Spec, type: string): boolean {
   const namespace = namespaceOf(spec, type);
   return namespace !== undefined && !namespace.path;
 }

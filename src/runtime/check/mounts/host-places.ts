@@ -1,10 +1,10 @@
 import { MS } from "../../../shared/linux/index.ts";
 import { MOUNT_OPTIONS } from "../../config/index.ts";
-import type { SpecMount } from "../../spec/index.ts";
+import type { Spec, SpecMount } from "../../spec/index.ts";
 import type { Report } from "../finding.ts";
 import { findThroughOwnLink, throughOwnLink } from "../host/access.ts";
 import { absolute, type HostCheck } from "../host/container-files.ts";
-import { type KernelFile, kernelFile } from "../host/kernel-files.ts";
+import { isNew, type KernelFile, kernelFile } from "../host/kernel-files.ts";
 import { isEmptyAtFirst, type Refusal, whyNotMade } from "../host/making.ts";
 import type { BundleView, FileFacts } from "../host/view.ts";
 import { isBind } from "./words.ts";
@@ -114,7 +114,7 @@ export const hiddenPathLinks: HostCheck = (spec, report, { view, files }) => {
       const isMagic = place.status === "opaque" && kernelFile(spec, place, view) === "magic";
       if (
         (place.status !== "loop" && !isMagic) ||
-        isMasked(throughOwnLink(spec, path), field === "maskedPaths" ? masked.slice(0, index) : masked)
+        isMasked(spec, throughOwnLink(spec, path), field === "maskedPaths" ? masked.slice(0, index) : masked)
       )
         return;
       const over = isMagic ? "a link of the kernel's to what a process has open" : "links in a circle, or over too many of them";
@@ -122,12 +122,11 @@ export const hiddenPathLinks: HostCheck = (spec, report, { view, files }) => {
     });
 };
 
-/** The directories of the container's first process. */
-const OF_PROCESS = ["/proc", "/proc/1", "/proc/self"];
-
 /** What is below a path that was masked before is not there any more. */
-function isMasked(path: string, masked: readonly string[]): boolean {
-  return masked.some((one) => OF_PROCESS.includes(one) || path.startsWith(`${one}/`));
+function isMasked(spec: Spec, path: string, masked: readonly string[]): boolean {
+  // The directories of the container's first process. Without a PID namespace of its own it is not process 1.
+  const ofProcess = ["/proc", "/proc/self", ...(isNew(spec, "pid") ? ["/proc/1"] : [])];
+  return masked.some((one) => ofProcess.includes(one) || path.startsWith(`${one}/`));
 }
 
 function isUnbindable({ options }: SpecMount): boolean {

@@ -1,8 +1,8 @@
 import { CAPABILITIES } from "../../../shared/linux/index.ts";
 import { DEFAULT_DEVICES } from "../../config/index.ts";
-import { cleanPath, closeNames } from "../../spec/index.ts";
+import { cleanPath, closeNames, type Spec } from "../../spec/index.ts";
 import { findThroughOwnLink, mayExecute, modeText, userOf } from "../host/access.ts";
-import type { HostCheck } from "../host/container-files.ts";
+import type { ContainerFiles, HostCheck } from "../host/container-files.ts";
 import { isReadOnly, kernelFile } from "../host/kernel-files.ts";
 import { whyNotMade } from "../host/making.ts";
 import type { BundleView } from "../host/view.ts";
@@ -136,11 +136,27 @@ export const realtimePolicy: HostCheck = ({ process, linux }, report, { view }) 
 
 const POINTER = "/process/cwd";
 
+function isBelow(path: string, above: string): boolean {
+  return above.startsWith("/") && cleanPath(path).startsWith(`${cleanPath(above)}/`);
+}
+
+/** Whether a directory is at a path on the way to the working directory, which is made before paths are masked. */
+function isDirectory(spec: Spec, files: ContainerFiles, view: BundleView, path: string): boolean {
+  const there = findThroughOwnLink(spec, files, path);
+  if (there.status === "missing") return true;
+  return there.status === "found" ? there.facts.kind === "directory" : kernelFile(spec, there, view) === "directory";
+}
+
 /** config, process: cwd is a directory that the user may enter. One that is not there is made, where it can be. */
 export const workingDirectory: HostCheck = (spec, report, { view, files }) => {
   const cwd = spec.process?.cwd;
   if (files === undefined || !cwd?.startsWith("/")) return;
   const found = findThroughOwnLink(spec, files, cwd);
+  const mask = spec.linux?.maskedPaths?.find((path) => isBelow(cwd, path) && isDirectory(spec, files, view, path));
+  if (mask !== undefined) {
+    report.error("cwd-not-made", POINTER, `"${cwd}" is not there: linux.maskedPaths hides what is in "${mask}"`);
+    return;
+  }
   if (found.status === "opaque" && DEFAULT_DEVICES.some(({ path }) => path === cleanPath(cwd))) {
     report.error("cwd-not-directory", POINTER, `"${cwd}" is a device, not a directory`);
     return;

@@ -197,14 +197,16 @@ export function recordCgroup(): HostFacts["cgroup"] {
   };
 }
 
-/** The root cgroup has fewer files than the cgroups below it. */
+/** The root cgroup has fewer files than the cgroups below it. One that is removed meanwhile does not count as looked into. */
 function filesBelow(mountpoint: string): string[] {
-  const children = names(mountpoint)
-    .map((name) => `${mountpoint}/${name}`)
-    .filter((path) => (host.lstat(path)?.mode ?? 0) >> 12 === 4);
-  return children
-    .slice(0, LOOKED_INTO)
-    .flatMap((path) => names(path).filter((name) => /^[a-z0-9_]+\.[\w.]+$/i.test(name) && isFile(`${path}/${name}`)));
+  const found: string[][] = [];
+  for (const child of names(mountpoint)) {
+    if (found.length === LOOKED_INTO) break;
+    const path = `${mountpoint}/${child}`;
+    const files = names(path).filter((name) => /^[a-z0-9_]+\.[\w.]+$/i.test(name) && isFile(`${path}/${name}`));
+    if (files.length > 0) found.push(files);
+  }
+  return found.flat();
 }
 
 function isFile(path: string): boolean {
