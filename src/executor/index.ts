@@ -24,7 +24,7 @@ export { slicePath } from "./launch/cgroup-place.ts";
 export type * from "./launch/command.ts";
 export { type LaunchContext, type OciConfig, toConfig } from "./launch/config.ts";
 export { keepSpareFifos } from "./launch/fifos.ts";
-export type { HostRights } from "./launch/privileged.ts";
+export { deviceOf, type HostRights } from "./launch/privileged.ts";
 export type { User } from "./launch/user.ts";
 export { resolveInRoot } from "./launch/user.ts";
 export type { Adoption, ExecutorEntry } from "./list.ts";

@@ -13,7 +13,7 @@ import { type OciConfig, toConfig } from "./launch/config.ts";
 import { takeFifos } from "./launch/fifos.ts";
 import { hostRights } from "./launch/privileged.ts";
 import { fifosOf, type OpenStdio, openStdio, pipePath, pipesOf, sizePath } from "./launch/stdio.ts";
-import { findUser } from "./launch/user.ts";
+import { findGroups, findUser } from "./launch/user.ts";
 import { cgroupVersion } from "./process/cgroups.ts";
 import { isAlive } from "./process/procfs.ts";
 import { maskedProcessors, type NamespaceType } from "./profile.ts";
@@ -38,7 +38,8 @@ export interface Preparation {
 /** Changes nothing. @throws ExecutorError invalid-argument, user-unknown; of an executor whose namespaces are joined id-unknown, wrong-state */
 export function prepare({ id, stateDir }: Directory, command: LaunchCommand): Preparation {
   checkCommand(command);
-  const user = findUser(rootfsOf(command), "cmd" in command ? (command.user ?? "0") : "0:0");
+  const { user: name = "0", additionalGroups: groups = [] } = "cmd" in command ? command : { user: "0:0" };
+  const user = { ...findUser(rootfsOf(command), name), namedGids: findGroups(rootfsOf(command), groups) };
   const { paths: joined, check, close } = joinNamespaces(stateDir, command);
   const host = "privileged" in command && command.privileged ? { host: hostRights() } : {};
   return {

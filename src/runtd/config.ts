@@ -37,7 +37,7 @@ export const USAGE = `Usage: runtd [--once -f FILE [-g GROUP]]
              [--state-dir DIR] [--run-dir DIR] [--cgroup-parent PATH] [--cgroup-manager WHO] [--runtime FILE]
              [--runtime-class NAME=FILE]... [--user-ids FIRST:COUNT] [--no-task-limits] [--launch-timeout DURATION] [--cpus N] [--memory SIZE] [--queue ORDER] [--too-large WHAT]
              [--orphans WHAT] [--moved]
-             [--port-taken WHAT] [--cni-path DIRS] [--resolver PATH] [--network-timeout DURATION] [--network-check DURATION]
+             [--port-taken WHAT] [--cdi-path DIRS] [--cni-path DIRS] [--resolver PATH] [--network-timeout DURATION] [--network-check DURATION]
              [--volume-check DURATION] [--journal-socket PATH]
              [--interlink [--interlink-host-path DIR ...] [--interlink-network WHAT]
                           [--interlink-listen ADDRESS:PORT --interlink-token FILE [--interlink-host NAME ...]]]
@@ -71,6 +71,7 @@ export const USAGE = `Usage: runtd [--once -f FILE [-g GROUP]]
   --moved               the state directory was moved or copied: start once with this. A copy whose original is still there becomes one of its own, whose
                         tasks are stopped: what runs is the original's
   --port-taken WHAT     becomes of a task that wants a port of the host which another task has: wait (default), or refuse
+  --cdi-path DIRS       directories of CDI specifications, with a colon between them; a later one takes precedence; default /etc/cdi:/var/run/cdi
   --cni-path DIRS       directories of CNI plugins, with a colon between them; default /opt/cni/bin:/usr/lib/cni:/usr/libexec/cni
   --resolver PATH       the program aardvark-dns, which answers tasks that ask for names of their networks; default /usr/lib/podman/aardvark-dns,
                         else /usr/libexec/podman/aardvark-dns
@@ -142,6 +143,7 @@ export function configurationOf(args: readonly string[]): Configuration | undefi
       orphans: { type: "string" },
       moved: { type: "boolean", default: false },
       "port-taken": { type: "string" },
+      "cdi-path": { type: "string" },
       "cni-path": { type: "string" },
       resolver: { type: "string" },
       "network-timeout": { type: "string" },
@@ -191,6 +193,7 @@ export function configurationOf(args: readonly string[]): Configuration | undefi
         ...(tooLarge === undefined ? {} : { tooLarge }),
         ...(portTaken === undefined ? {} : { portTaken }),
       },
+      cdiPath: directoriesOf("cdi-path", values["cdi-path"]),
       cniPath: directoriesOf("cni-path", values["cni-path"]),
       networkTimeoutMs: durationOf("network-timeout", values["network-timeout"]),
       networkCheckMs: durationOf("network-check", values["network-check"]),

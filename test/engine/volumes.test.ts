@@ -23,6 +23,32 @@ describe.skipIf(!isRoot)("mounts and volumes (needs root)", () => {
     return path;
   };
 
+  test("mounts that are made on the host later come to a container that asks for them, and to no other one", async () => {
+    await scene.daemon();
+    const shared = hostDirectory("passed-on");
+    execFileSync("mount", ["-t", "tmpfs", "none", shared]);
+    try {
+      execFileSync("mount", ["--make-shared", shared]);
+      mkdirSync(join(shared, "later"));
+      const script = `until [ -e /m/go ]; do sleep 0.05; done; cat /m/later/file || echo nothing; echo end; ${SLEEP}`;
+      const mounts = (propagation?: string) => [{ source: shared, target: "/m", ...(propagation === undefined ? {} : { propagation }) }];
+      const containers = [
+        { name: "slave", script, fields: { mounts: mounts("rslave") } },
+        { name: "private", script, fields: { mounts: mounts() } },
+      ];
+      await apply(containers);
+      await until(() => scene.list().filter(({ status }) => status === "running").length === 2);
+      execFileSync("mount", ["-t", "tmpfs", "none", join(shared, "later")]);
+      writeFileSync(join(shared, "later/file"), "mounted\n");
+      writeFileSync(join(shared, "go"), "");
+      await until(async () => (await logOf("slave")).includes("end\n") && (await logOf("private")).includes("end\n"));
+      expect(await logOf("slave")).toContain("mounted\n");
+      expect(await logOf("private")).toContain("nothing\n");
+    } finally {
+      execFileSync("umount", ["-R", "-l", shared]);
+    }
+  });
+
   test("a scratch volume is one for the containers of the task, also for a user without rights, and goes with the task", async () => {
     await scene.daemon();
     const mounts = [{ volume: "scratch", target: "/data" }];

@@ -25,6 +25,27 @@ function step(world: World): void {
   world.wait();
 }
 
+/** Compose specification, "start_interval": "duration between health checks during the start period". */
+test("within the start period checks come after startInterval, until one has succeeded", () => {
+  const healthCheck = { tcp: { port: 1 }, interval: "60s", startPeriod: "10s", startInterval: "2s" };
+  const spec = taskSchema.parse({ name: "t", containers: [{ name: "c", rootfs: "/r", command: "x", healthCheck }] });
+  const nextAfter = (bootMs: number, isHealthy: boolean) => {
+    const world = new World(newRecord({ id: "g.t.1", group: "g", spec, cgroup: null, at }), () => {});
+    world.send({ type: "admitted", at });
+    while (of(world).known !== "RUNNING") world.finish(0, "ok");
+    const { record } = world;
+    const checking = {
+      ...record,
+      containers: record.containers.map((one) => ({ ...one, health: { ...UNKNOWN_HEALTH, isChecking: true } })),
+    };
+    const event = { type: "health", container: "c", check: "health", generation: 1, isHealthy, output: "", at: { ...at, bootMs } } as const;
+    return applyHealth(checking, event).containers[0]!.health!.nextCheck!.bootMs - bootMs;
+  };
+  expect(nextAfter(1000, false)).toBe(2000);
+  expect(nextAfter(1000, true)).toBe(60_000);
+  expect(nextAfter(20_000, false)).toBe(60_000);
+});
+
 test("E28: what is unhealthy runs on, without a policy and with one that does not say otherwise", () => {
   for (const restart of [{}, { enabled: false, unhealthy: true }]) {
     const world = failing(restart);

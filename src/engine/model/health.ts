@@ -48,7 +48,7 @@ export function applyHealth(record: TaskRecord, event: Health): TaskRecord {
     // Successes are counted only if the check needs more than one.
     ...(check.successes === undefined ? {} : { successes }),
     isChecking: false,
-    nextCheck: after(event.at, check.interval),
+    nextCheck: after(event.at, isEarly && status === "UNKNOWN" ? (check.startInterval ?? check.interval) : check.interval),
     output: event.output,
   };
   const changed = changeContainer(record, container.name, { [event.check]: state });

@@ -1,7 +1,9 @@
 export { bundleProblems } from "./bundle.ts";
+export { type CdiEdits, type CdiNode, type CdiSpecification, cdiEdits, parseCdi } from "./cdi.ts";
 export { parseEnvFile } from "./env-file.ts";
 export { imageProcess, imageVolumes } from "./image.ts";
 export {
+  type DevicePlacement,
   type ImagePlacement,
   inputEnds,
   launchOf,

@@ -32,6 +32,20 @@ test("limits of processes, of /dev/shm and of CPUs reach the runtime", () => {
   });
 });
 
+test("devices, domain, groups, swap, AppArmor and mounts that are passed on reach the runtime", () => {
+  const fields = `groups: [5, video], domainname: d, apparmor: p, memory: 1Mi, memorySwap: 3Mi, env: { A: task },
+    mounts: [{ source: /mnt, target: /mnt, propagation: rslave }]`;
+  const task = parseTasks(`{ name: t, containers: [{ name: c, rootfs: /r, command: x, ${fields} }] }`).tasks[0]!;
+  const sources = [{ path: "/mnt", device: 1n, inode: 2n }];
+  const devices = { nodes: [], rules: [{ type: "c" as const }], env: { A: "device" }, mounts: [], gids: [7], hooks: { poststop: [] } };
+  const places = { cgroupParent: "/t", log: "/log", annotations: {}, architecture: "x64", sources, devices };
+  expect(launchOf(task, task.containers[0]!, places)).toMatchObject({
+    ...{ additionalGids: [5, 7], additionalGroups: ["video"], domainname: "d", apparmorProfile: "p", hooks: { poststop: [] } },
+    ...{ resources: { memoryBytes: 2 ** 20, memorySwapBytes: 3 * 2 ** 20 }, env: { A: "device" }, deviceRules: [{ type: "c" }] },
+    mounts: [{ options: ["rbind", "rslave", "nosuid", "nodev", "src-nofollow=1:2", "rw"] }],
+  });
+});
+
 test("a reference to the address of the task is replaced in command, arguments and variables, and no other one is", () => {
   const fields = `command: "$(IP)", args: ["-b", "$(IP):80 $(OTHER)"], env: { URL: "http://$(IP)/", OTHER: o }, addressEnv: [IP]`;
   const task = parseTasks(`{ name: t, network: { mode: bridge }, containers: [{ name: c, rootfs: /r, ${fields} }] }`).tasks[0]!;

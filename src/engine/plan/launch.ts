@@ -2,6 +2,8 @@
 import {
   type CommandLaunch,
   DEFAULT_CAPABILITIES,
+  type Device,
+  type DeviceRule,
   type LaunchCommand,
   type LogFile,
   type Mount,
@@ -23,7 +25,7 @@ import {
 import { type ImageProcess, imageProcess } from "./image.ts";
 import { memberAnnotations, relayMounts } from "./machine.ts";
 import { fileMounts, type NetworkPlacement, resolvMounts } from "./network-files.ts";
-import { defaultSeccomp } from "./seccomp.ts";
+import { defaultSeccomp, plainSeccomp } from "./seccomp.ts";
 
 const SHARED_MEMORY = "/dev/shm";
 
@@ -49,8 +51,12 @@ export interface Placement {
   readonly image?: ImagePlacement;
   /** The content of its seccomp file. */
   readonly seccomp?: OciObject;
+  /** Devices of the host. */
+  readonly devices?: DevicePlacement;
   /** Architecture of the host, as in Node's process.arch. */
   readonly architecture: string;
+  /** Release of the kernel, as uname(2) has it. */
+  readonly kernel?: string;
   /** Runtime id of the pause container, which holds the namespaces that the task's containers share. */
   readonly pause?: string;
   /** Path of the program that makes connections in the virtual machine of the task; undefined: it has none. */
@@ -61,6 +67,16 @@ export interface Placement {
   readonly resolv?: string;
   /** The users of the task, if it has some of its own. */
   readonly users?: UsersPlacement;
+}
+
+export interface DevicePlacement {
+  readonly nodes: readonly Device[];
+  readonly rules: readonly DeviceRule[];
+  /** Variables, mounts, groups and programs that the devices need. The variables take precedence over all others. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly mounts: readonly Mount[];
+  readonly gids: readonly number[];
+  readonly hooks?: OciObject;
 }
 
 export interface MountSource {
@@ -105,6 +121,7 @@ export function launchOf(task: TaskSpec, container: ContainerSpec, placement: Pl
         ...resolvMounts(placement.resolv, container, config),
         ...relayMounts(relay),
         ...(placement.mounts ?? []),
+        ...(placement.devices?.mounts ?? []),
         ...sharedMemory(container),
       ].map((mount) => mappedMount(mount, placement.users)),
     ],
@@ -128,13 +145,16 @@ export function launchOf(task: TaskSpec, container: ContainerSpec, placement: Pl
     rootfs: placement.image?.rootfs ?? container.rootfs!,
     readonlyRootfs: container.readonlyRootfs,
     ...processOf(container, placement),
-    ...(container.groups === undefined ? {} : { additionalGids: container.groups }),
+    ...groupsOf(container, placement.devices),
+    ...devicesOf(placement.devices),
     ...(container.strictGroups ? { strictGids: true } : {}),
     ...hostnameOf(task, container, network),
     ...rights,
     ...rlimitsOf(container),
     ...(container.oomScoreAdj === undefined ? {} : { oomScoreAdj: container.oomScoreAdj }),
     ...(container.unmasked ? { unmasked: true } : {}),
+    ...(container.apparmor === undefined ? {} : { apparmorProfile: container.apparmor }),
+    ...(container.domainname === undefined ? {} : { domainname: container.domainname }),
     noNewPrivileges: container.noNewPrivileges,
     namespaces: { ...Object.fromEntries(NAMESPACES.map((name) => [name, modeOf(task, name)])), ...joined },
     ...(seccomp === undefined ? {} : { seccomp }),
@@ -171,9 +191,9 @@ function addressed(
 
 const REFERENCE = /\$\(([^()\s]+)\)/g;
 
-function processOf(written: ContainerSpec, { image, env: ofFiles, secretEnv, engineEnv }: Placement): ImageProcess {
+function processOf(written: ContainerSpec, { image, env: ofFiles, secretEnv, engineEnv, devices }: Placement): ImageProcess {
   const given = addressed(written, engineEnv);
-  const container = { ...given, env: { ...engineEnv, ...ofFiles, ...given.env, ...secretEnv } };
+  const container = { ...given, env: { ...engineEnv, ...ofFiles, ...given.env, ...secretEnv, ...devices?.env } };
   if (image === undefined) {
     const { command, args, env, cwd = "/", user = "0" } = container;
     return { cmd: command!, args, env, cwd, user };
@@ -181,6 +201,17 @@ function processOf(written: ContainerSpec, { image, env: ofFiles, secretEnv, eng
   const found = imageProcess(container, image.config);
   if (found === undefined) throw new Error("the image names no program, and the task names no command");
   return found;
+}
+
+function groupsOf({ groups = [] }: ContainerSpec, devices: DevicePlacement | undefined) {
+  const names = groups.filter((one) => typeof one === "string");
+  const gids = [...groups.filter((one) => typeof one === "number"), ...(devices?.gids ?? [])];
+  return { ...(gids.length === 0 ? {} : { additionalGids: gids }), ...(names.length === 0 ? {} : { additionalGroups: names }) };
+}
+
+function devicesOf(devices: DevicePlacement | undefined): Pick<CommandLaunch, "devices" | "deviceRules" | "hooks"> {
+  if (devices === undefined) return {};
+  return { devices: devices.nodes, deviceRules: devices.rules, ...(devices.hooks === undefined ? {} : { hooks: devices.hooks }) };
 }
 
 function modeOf(task: TaskSpec, name: keyof TaskSpec["namespaces"]): NamespaceMode {
@@ -196,7 +227,9 @@ function hostnameOf(task: TaskSpec, { hostname }: ContainerSpec, network: Networ
 function seccompOf(container: ContainerSpec, placement: Placement): OciObject | undefined {
   const { seccomp, privileged } = container;
   if (seccomp === undefined) return privileged ? undefined : defaultSeccomp(capabilitiesOf(container), placement.architecture);
-  return seccomp === "unconfined" ? undefined : placement.seccomp;
+  if (seccomp === "unconfined") return undefined;
+  const { seccomp: given, architecture, kernel = "" } = placement;
+  return given && plainSeccomp(given, { capabilities: capabilitiesOf(container), architecture, kernel });
 }
 
 function capabilitiesOf({ capabilities: { add, drop } = { add: [], drop: [] } }: ContainerSpec): string[] {
@@ -206,7 +239,7 @@ function capabilitiesOf({ capabilities: { add, drop } = { add: [], drop: [] } }:
 
 /** The limits that `update` changes. A container without a memory limit gets that of its task, so that a program that reads its own limit sees the effective one. */
 export function limitsOf(task: TaskSpec, container: ContainerSpec): Resources {
-  const { cpus, cpuset, memoryReservation, pids } = container;
+  const { cpus, cpuset, memoryReservation, memorySwap, pids } = container;
   const memory = container.memory ?? task.memory;
   const shares = appliedShares(container);
   return {
@@ -215,6 +248,7 @@ export function limitsOf(task: TaskSpec, container: ContainerSpec): Resources {
     ...(cpuset === undefined ? {} : { cpuset }),
     ...(memory === undefined ? {} : { memoryBytes: memory }),
     ...(memoryReservation === undefined ? {} : { memoryReservationBytes: memoryReservation }),
+    ...(memorySwap === undefined ? {} : { memorySwapBytes: memorySwap === "unlimited" ? -1 : memorySwap }),
     ...(pids === undefined ? {} : { pids }),
   };
 }
@@ -267,15 +301,21 @@ function rlimitsOf({ rlimits }: ContainerSpec): Pick<CommandLaunch, "rlimits"> {
 const NOT_FOLLOWED = "src-nofollow";
 
 /** A privileged container may use the devices that are there, and set-user-ID programs. */
-function bindOptions({ privileged }: ContainerSpec): string[] {
-  return ["rbind", "rprivate", ...(privileged ? [] : ["nosuid", "nodev"]), NOT_FOLLOWED];
+function bindOptions({ privileged }: ContainerSpec, propagation = "rprivate"): string[] {
+  return ["rbind", propagation, ...(privileged ? [] : ["nosuid", "nodev"]), NOT_FOLLOWED];
 }
 
 function volumeOf(container: ContainerSpec, { target, source }: ImagePlacement["volumes"][number]): Mount {
   return { destination: target, source, type: "bind", options: [...bindOptions(container), "rw"] };
 }
 
-function bindOf(container: ContainerSpec, { target, readOnly, noExec }: MountSpec, { path, device, inode }: MountSource): Mount {
-  const ofFile = bindOptions(container).map((option) => (option === NOT_FOLLOWED ? `${NOT_FOLLOWED}=${device}:${inode}` : option));
+function bindOf(
+  container: ContainerSpec,
+  { target, readOnly, noExec, propagation }: MountSpec,
+  { path, device, inode }: MountSource,
+): Mount {
+  const ofFile = bindOptions(container, propagation).map((option) =>
+    option === NOT_FOLLOWED ? `${NOT_FOLLOWED}=${device}:${inode}` : option,
+  );
   return { destination: target, source: path, type: "bind", options: [...ofFile, ...(noExec ? ["noexec"] : []), readOnly ? "rro" : "rw"] };
 }

@@ -52,6 +52,55 @@ function refuse(names: readonly string[]): OciObject {
   return { names, action: "SCMP_ACT_ERRNO", errnoRet: EPERM };
 }
 
+/** What rules of a profile of Docker depend on. */
+export interface ProfileFacts {
+  readonly capabilities: readonly string[];
+  /** As in Node's process.arch. */
+  readonly architecture: string;
+  /** Such as "6.1.0-18-amd64". */
+  readonly kernel: string;
+}
+
+/** Names of architectures in profiles of Docker: in `archMap`, and in conditions of rules. */
+const PROFILE_NAMES: Readonly<Record<string, readonly [native: string, condition: string]>> = {
+  x64: ["SCMP_ARCH_X86_64", "amd64"],
+  arm64: ["SCMP_ARCH_AARCH64", "arm64"],
+};
+
+type Conditions = Readonly<Partial<Record<"caps" | "arches", readonly string[]>>> & { readonly minKernel?: string };
+
+/**
+ * A profile of Docker as the seccomp object of an OCI configuration: only the rules whose conditions hold. What has neither conditions nor a map of architectures is one already.
+ * Source: moby/profiles, seccomp/seccomp.go.
+ */
+export function plainSeccomp(profile: OciObject, facts: ProfileFacts): OciObject {
+  const { archMap, syscalls, ...rest } = profile as { archMap?: readonly OciObject[]; syscalls?: readonly OciObject[] };
+  const [native, condition] = PROFILE_NAMES[facts.architecture] ?? [facts.architecture, facts.architecture];
+  const entry = archMap?.find(({ architecture }) => architecture === native);
+  const architectures = entry === undefined ? {} : { architectures: [native, ...((entry["subArchitectures"] ?? []) as readonly string[])] };
+  const rules = syscalls?.flatMap((rule) => {
+    const { includes, excludes, comment: _, name, names, ...kept } = rule as { includes?: Conditions; excludes?: Conditions } & OciObject;
+    if (!isIncluded(includes ?? {}, condition, facts) || isExcluded(excludes ?? {}, condition, facts)) return [];
+    return [{ ...kept, names: [...((names ?? []) as readonly string[]), ...(typeof name === "string" && name !== "" ? [name] : [])] }];
+  });
+  return { ...rest, ...architectures, ...(rules === undefined ? {} : { syscalls: rules }) };
+}
+
+function isIncluded({ caps = [], arches = [], minKernel = "" }: Conditions, architecture: string, facts: ProfileFacts): boolean {
+  const isOfArchitecture = arches.length === 0 || arches.includes(architecture);
+  return isOfArchitecture && isKernelFrom(minKernel, facts.kernel) && caps.every((one) => facts.capabilities.includes(one));
+}
+
+function isExcluded({ caps = [], arches = [], minKernel = "" }: Conditions, architecture: string, facts: ProfileFacts): boolean {
+  const isNewEnough = minKernel !== "" && isKernelFrom(minKernel, facts.kernel);
+  return arches.includes(architecture) || isNewEnough || caps.some((one) => facts.capabilities.includes(one));
+}
+
+function isKernelFrom(least: string, kernel: string): boolean {
+  const [[major = 0, minor = 0] = [], [own = 0, ofOwn = 0] = []] = [least, kernel].map((text) => (text.match(/\d+/g) ?? []).map(Number));
+  return own > major || (own === major && ofOwn >= minor);
+}
+
 /*
  * The system calls that a container without a seccomp setting may make. The lists are derived from the page of each call in man-pages(2) and from capabilities(7).
  * A call that is in no list, such as one of a newer kernel, fails with ENOSYS.

@@ -33,6 +33,7 @@ import { Paths } from "./paths.ts";
 import { Poll } from "./poll.ts";
 import { FreshImages, Pulling } from "./pulling.ts";
 import { ContainerLogs } from "./resources/container-logs.ts";
+import { Devices } from "./resources/devices.ts";
 import { EndMessages } from "./resources/end-messages.ts";
 import { ImageRoots } from "./resources/image-roots.ts";
 import { Interfaces } from "./resources/interfaces.ts";
@@ -122,6 +123,7 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
   // The order in which the resources of a task are prepared. What can fail soon comes before what takes long.
   const resources: readonly TaskResource[] = [
     new ContainerLogs(paths),
+    new Devices(settings.cdiPath),
     specCopies,
     new TaskCgroups({ binary: runtime.binary, cgroupParent, runtimes }),
     interfaces,

@@ -38,6 +38,8 @@ export interface EngineSettings {
    * which others must be able to enter then.
    */
   readonly usersDir?: string | undefined;
+  /** Directories with CDI specifications; a later one takes precedence. Default: /etc/cdi, /var/run/cdi. */
+  readonly cdiPath?: readonly string[] | undefined;
   /** Directories with CNI plugins, searched in order. Default: /opt/cni/bin, /usr/lib/cni, /usr/libexec/cni. */
   readonly cniPath?: readonly string[] | undefined;
   /** Path of aardvark-dns, which answers tasks that ask for names. Default: where distributions have it. */

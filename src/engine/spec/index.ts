@@ -20,6 +20,7 @@ export { isTimeZone, type Rhythm, rhythmOf, type ScheduleSpec, scheduleError } f
 export type { GrpcCheck, HealthCheck, Hook, HttpCheck, TcpCheck } from "./schema/check.ts";
 export {
   type AgentSpec,
+  CDI_NAME,
   CONDITIONS,
   type Condition,
   type ContainerSpec,

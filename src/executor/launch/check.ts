@@ -156,10 +156,13 @@ const PROCESS = {
   rootfs: KIND.text,
   readonlyRootfs: KIND.flag,
   hostname: KIND.text,
+  domainname: KIND.text,
   devices: KIND.objects,
+  deviceRules: KIND.objects,
   privileged: KIND.flag,
   unmasked: KIND.flag,
   seccomp: KIND.object,
+  hooks: KIND.object,
 } as const satisfies Kinds<ProcessLaunch>;
 
 const { process: _process, ...common } = PROCESS;
@@ -171,11 +174,13 @@ const COMMAND = {
   env: KIND.textsByName,
   user: KIND.text,
   additionalGids: KIND.numbers,
+  additionalGroups: KIND.texts,
   strictGids: KIND.flag,
   cwd: KIND.text,
   capabilities: KIND.objectOrTexts,
   rlimits: KIND.objects,
   noNewPrivileges: KIND.flag,
+  apparmorProfile: KIND.text,
   oomScoreAdj: KIND.number,
 } as const satisfies Kinds<CommandLaunch>;
 

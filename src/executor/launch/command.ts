@@ -67,6 +67,14 @@ export interface Device {
   readonly gid?: number;
 }
 
+/** Absent: each type, each number, all access. */
+export interface DeviceRule {
+  readonly type?: "a" | "b" | "c";
+  readonly major?: number;
+  readonly minor?: number;
+  readonly access?: string;
+}
+
 /**
  * "private" (default): of its own. "host": the host's, which is said aloud. A path: that namespace. `executor`: that of another executor of the state
  * directory, created or running. A pid namespace ends with the process that has made it.
@@ -86,8 +94,10 @@ export type Capabilities =
 
 /** Limits; absent or 0: none. */
 export interface Resources {
-  /** Bytes of memory. Swap is not used then (swappiness 0 on v1, no swap on v2). */
+  /** Bytes of memory. Swap is not used then (swappiness 0 on v1, no swap on v2), unless `memorySwapBytes` says so. */
   readonly memoryBytes?: number;
+  /** Bytes of memory and swap together, at least `memoryBytes`; -1: as much swap as there is. */
+  readonly memorySwapBytes?: number;
   readonly memoryReservationBytes?: number;
   /** Relative weight, 2 to 262144 (v2: converted to cpu.weight as runc does). */
   readonly cpuShares?: number;
@@ -116,11 +126,15 @@ interface Common {
   /** Directory that becomes the root file system. */
   readonly rootfs: string;
   readonly readonlyRootfs?: boolean;
+  /** Default: none. */
+  readonly domainname?: string;
   /** Default: the id. In a joined uts namespace it changes the name there, and there is no default. */
   readonly hostname?: string;
   /** Mounts after the default ones; one with the same destination takes the default's place. */
   readonly mounts?: readonly Mount[];
   readonly devices?: readonly Device[];
+  /** Further devices that it may use, without nodes of them. */
+  readonly deviceRules?: readonly DeviceRule[];
   /**
    * For a program that is trusted with the host. Without `capabilities` it has all that this process has, and no_new_privs is set only if asked for. Nothing of
    * /proc and /sys is masked or read-only, and cgroups are mounted writable. It has all devices of the host's /dev, and may use any.
@@ -142,6 +156,8 @@ interface Common {
   readonly annotations?: Readonly<Record<string, string>>;
   /** linux.seccomp of the OCI configuration; default: no filter. */
   readonly seccomp?: OciObject;
+  /** `hooks` of the OCI configuration: programs of the host that run with its rights. */
+  readonly hooks?: OciObject;
   /**
    * Absolute path below which the container's cgroup is made, or a slice of systemd ("tasks-web.slice"), in which the container is a scope; default:
    * "/runt-executor".
@@ -160,12 +176,16 @@ export interface CommandLaunch extends Common {
   readonly user?: string;
   /** Beside those that the container's /etc/group has. */
   readonly additionalGids?: readonly number[];
+  /** Names in the container's /etc/group. */
+  readonly additionalGroups?: readonly string[];
   /** Not those that the container's /etc/group has. */
   readonly strictGids?: boolean;
   readonly cwd?: string;
   readonly capabilities?: Capabilities;
   readonly rlimits?: readonly Rlimit[];
   readonly noNewPrivileges?: boolean;
+  /** Profile of AppArmor, which has to be loaded; default: none. */
+  readonly apparmorProfile?: string;
   /** -1000 to 1000; default 0: whatever the supervisor has is not inherited. */
   readonly oomScoreAdj?: number;
 }

@@ -29,6 +29,15 @@ test("one list is three sets; ambient ones are in every set", () => {
   expect(sets["bounding"]).toEqual([...DEFAULT_CAPABILITIES, "CAP_SYS_TIME"]);
 });
 
+test("rules for devices without nodes, the domain, hooks, and a root that passes mounts on where a mount asks for it", () => {
+  const mount = (option: string) => ({ destination: "/m", source: "/s", type: "bind", options: ["rbind", option] });
+  const config = configOf({ deviceRules: [{ type: "c", major: 13 }], domainname: "d", hooks: { poststop: [] }, mounts: [mount("rslave")] });
+  expect(config).toMatchObject({ domainname: "d", hooks: { poststop: [] }, linux: { rootfsPropagation: "rslave" } });
+  expect(config.linux.resources.devices.at(-1)).toEqual({ allow: true, type: "c", major: 13, access: "rwm" });
+  expect(configOf({ mounts: [mount("rslave"), mount("shared")] }).linux).toMatchObject({ rootfsPropagation: "shared" });
+  expect(configOf({ mounts: [mount("rprivate")] }).linux).not.toHaveProperty("rootfsPropagation");
+});
+
 test("groups of the image and of the command together, or those of the command alone", () => {
   const groups = (command: Partial<LaunchCommand>) => {
     const user = { uid: 1, gid: 1, additionalGids: [35] };

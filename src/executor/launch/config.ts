@@ -43,6 +43,7 @@ export function toConfig(command: LaunchCommand, context: LaunchContext): OciCon
     ...hostnameOf(command, context),
     mounts: mountsOf(command),
     ...(command.annotations ? { annotations: command.annotations } : {}),
+    ...(command.hooks ? { hooks: command.hooks } : {}),
     linux: {
       cgroupsPath,
       namespaces: [...profile.DEFAULT_NAMESPACES.flatMap((type) => namespaceOf(command, context, type)), ...usersOf(command)],
@@ -51,6 +52,7 @@ export function toConfig(command: LaunchCommand, context: LaunchContext): OciCon
       maskedPaths: command.privileged || command.unmasked ? [] : [...profile.MASKED_PATHS, ...(context.maskedProcessors ?? [])],
       readonlyPaths: command.privileged || command.unmasked ? [] : profile.READONLY_PATHS,
       ...(command.seccomp ? { seccomp: command.seccomp } : {}),
+      ...propagationOf(command),
     },
   };
 }
@@ -79,17 +81,29 @@ function nodesOf({ devices = [] }: CommandLaunch | ProcessLaunch, host: HostRigh
   return [...(host?.devices ?? []).filter(({ path }) => !own.has(path)), ...devices];
 }
 
-function deviceRules({ privileged, devices = [] }: CommandLaunch | ProcessLaunch): readonly OciObject[] {
+/** A mount is passed on from or to the host only below a root that is. Source: runtime specification, "rootfsPropagation". */
+function propagationOf({ mounts = [] }: CommandLaunch | ProcessLaunch): { readonly rootfsPropagation?: string } {
+  const has = (...words: readonly string[]) => mounts.some(({ options = [] }) => words.some((word) => options.includes(word)));
+  if (has("shared", "rshared")) return { rootfsPropagation: "shared" };
+  return has("slave", "rslave") ? { rootfsPropagation: "rslave" } : {};
+}
+
+function deviceRules({ privileged, devices = [], deviceRules: further = [] }: CommandLaunch | ProcessLaunch): readonly OciObject[] {
   if (privileged) return [{ allow: true, access: "rwm" }];
   const allowed = devices.map(({ type, major, minor, access = "rwm" }) => ({ allow: true, type, major, minor, access }));
-  return [{ allow: false, access: "rwm" }, ...allowed];
+  return [{ allow: false, access: "rwm" }, ...allowed, ...further.map(({ access = "rwm", ...rule }) => ({ allow: true, access, ...rule }))];
 }
 
 /** The name of a namespace that is joined is its maker's. */
-function hostnameOf(command: CommandLaunch | ProcessLaunch, { id }: LaunchContext): { readonly hostname?: string } {
+function hostnameOf(
+  command: CommandLaunch | ProcessLaunch,
+  { id }: LaunchContext,
+): { readonly hostname?: string; readonly domainname?: string } {
   const mode = modeOf(command, "uts");
   const hostname = mode === "private" ? (command.hostname ?? id.slice(0, 63)) : command.hostname;
-  return mode === "host" || hostname === undefined ? {} : { hostname };
+  if (mode === "host") return {};
+  const domain = command.domainname === undefined ? {} : { domainname: command.domainname };
+  return { ...(hostname === undefined ? {} : { hostname }), ...domain };
 }
 
 function modeOf({ namespaces }: LaunchCommand, type: profile.NamespaceType): NamespaceMode {
@@ -105,17 +119,22 @@ function ociProcess(command: ProcessLaunch): OciObject {
   return { ...command.process, ...terminalOf(command) };
 }
 
-function processOf(command: CommandLaunch, { uid, gid, additionalGids, home }: User, host: HostRights | undefined): OciObject {
+function processOf(
+  command: CommandLaunch,
+  { uid, gid, additionalGids, namedGids = [], home }: User,
+  host: HostRights | undefined,
+): OciObject {
   const env = { PATH: profile.DEFAULT_PATH, ...(home === undefined ? {} : { HOME: home }), ...command.env };
   const ofImage = command.strictGids ? [] : additionalGids;
   return {
     args: [command.cmd, ...(command.args ?? [])],
     env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
     cwd: command.cwd ?? "/",
-    user: { uid, gid, additionalGids: [...new Set([...ofImage, ...(command.additionalGids ?? [])])] },
+    user: { uid, gid, additionalGids: [...new Set([...ofImage, ...(command.additionalGids ?? []), ...namedGids])] },
     capabilities: capabilitiesOf(command.capabilities ?? host?.capabilities),
     noNewPrivileges: command.noNewPrivileges ?? !command.privileged,
     oomScoreAdj: command.oomScoreAdj ?? 0,
+    ...(command.apparmorProfile === undefined ? {} : { apparmorProfile: command.apparmorProfile }),
     ...(command.rlimits ? { rlimits: command.rlimits } : {}),
     ...terminalOf(command),
   };

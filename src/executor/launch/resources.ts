@@ -11,6 +11,7 @@ const SHARES = { lowest: 2, highest: 262_144 };
 const KEYS: ReadonlySet<string> = new Set<keyof Resources>([
   "memoryBytes",
   "memoryReservationBytes",
+  "memorySwapBytes",
   "cpuShares",
   "cpus",
   "cpuset",
@@ -21,9 +22,9 @@ const KEYS: ReadonlySet<string> = new Set<keyof Resources>([
 /** @throws ExecutorError invalid-argument: a bad limit is an error, never no limit */
 export function ociResources(resources: Resources, cgroupVersion: 1 | 2): OciResources {
   checkResources(resources);
-  const { memoryBytes, memoryReservationBytes, cpuShares, cpus, cpuset, memoryNodes, pids } = resources;
+  const { memoryBytes, memoryReservationBytes, memorySwapBytes, cpuShares, cpus, cpuset, memoryNodes, pids } = resources;
   const memory = {
-    ...(memoryBytes ? { limit: memoryBytes, ...(cgroupVersion === 2 ? { swap: memoryBytes } : { swappiness: 0 }) } : {}),
+    ...(memoryBytes ? { limit: memoryBytes, ...swapOf(memoryBytes, memorySwapBytes, cgroupVersion) } : {}),
     ...(memoryReservationBytes ? { reservation: memoryReservationBytes } : {}),
   };
   const cpu = {
@@ -39,6 +40,11 @@ export function ociResources(resources: Resources, cgroupVersion: 1 | 2): OciRes
   };
 }
 
+function swapOf(memory: number, both: number | undefined, cgroupVersion: 1 | 2): { readonly swap?: number; readonly swappiness?: number } {
+  if (both === undefined || both === 0 || both === memory) return cgroupVersion === 2 ? { swap: memory } : { swappiness: 0 };
+  return { swap: both };
+}
+
 /** Of a container that runs: how eagerly the kernel swaps was settled at its launch. @throws ExecutorError invalid-argument */
 export function changedResources(resources: Resources, cgroupVersion: 1 | 2): OciResources {
   const { memory, ...changes } = ociResources(resources, cgroupVersion);
@@ -49,12 +55,15 @@ export function changedResources(resources: Resources, cgroupVersion: 1 | 2): Oc
 /** @throws ExecutorError invalid-argument */
 export function checkResources(resources: Resources): void {
   for (const key of Object.keys(resources)) if (!KEYS.has(key)) refuse(key, "unknown limit", { allowed: [...KEYS] });
-  const { memoryBytes = 0, memoryReservationBytes = 0, cpuShares, cpus, pids = 0 } = resources;
+  const { memoryBytes = 0, memoryReservationBytes = 0, memorySwapBytes = 0, cpuShares, cpus, pids = 0 } = resources;
   for (const [name, value] of Object.entries({ memoryBytes, memoryReservationBytes, pids })) {
     if (!Number.isSafeInteger(value) || value < 0) refuse(name, `${value} is no whole number from 0`);
   }
   if (memoryBytes > 0 && memoryReservationBytes > memoryBytes)
     refuse("memoryReservationBytes", `${memoryReservationBytes} is above memoryBytes ${memoryBytes}`);
+  const isSwap = memorySwapBytes === -1 || (Number.isSafeInteger(memorySwapBytes) && memorySwapBytes >= memoryBytes);
+  if (memorySwapBytes !== 0 && (memoryBytes === 0 || !isSwap))
+    refuse("memorySwapBytes", `${memorySwapBytes} is neither -1 nor a number from memoryBytes on`);
   if (cpuShares !== undefined && (!Number.isInteger(cpuShares) || cpuShares < SHARES.lowest || cpuShares > SHARES.highest)) {
     refuse("cpuShares", `${cpuShares} is not between ${SHARES.lowest} and ${SHARES.highest}`);
   }

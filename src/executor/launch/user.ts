@@ -9,6 +9,8 @@ export interface User {
   readonly uid: number;
   readonly gid: number;
   readonly additionalGids: readonly number[];
+  /** Of `additionalGroups`, in their order. */
+  readonly namedGids?: readonly number[];
   readonly home?: string;
 }
 
@@ -32,6 +34,17 @@ export function findUser(rootfs: string, text: string): User {
   const groupEntry = groups.find(([entryName]) => entryName === group);
   if (groupEntry === undefined && !isId(group)) throw unknown("group", group, rootfs);
   return { uid, gid: Number(groupEntry?.[2] ?? group), additionalGids: [], ...(entry?.[5] ? { home: entry[5] } : {}) };
+}
+
+/** Numbers of groups of the container. @throws ExecutorError user-unknown */
+export function findGroups(rootfs: string, names: readonly string[]): number[] {
+  if (names.length === 0) return [];
+  const groups = lines(rootfs, "/etc/group");
+  return names.map((name) => {
+    const entry = groups.find(([one]) => one === name);
+    if (entry === undefined) throw unknown("group", name, rootfs);
+    return Number(entry[2]);
+  });
 }
 
 function isId(text: string): boolean {

@@ -51,7 +51,6 @@ test("every field: lists and maps, variables of the environment, paths beside th
       cache_from: [a]
       cache_to: [b]
       no_cache: "true"
-      no_cache_filter: app
       pull: true
       network: host
       extra_hosts: ["db=192.0.2.7", "v6=[2001:db8::1]"]
@@ -85,7 +84,6 @@ secrets: { token: { file: token } }
   expect(warned).toEqual([
     "/services/web/build/cache_from: has no effect: the builder keeps its layers on this host",
     "/services/web/build/cache_to: has no effect: the builder keeps its layers on this host",
-    "/services/web/build/no_cache_filter: holds for all stages: none is taken from the cache",
     "/services/web/build/provenance: has no effect: nothing is attested of an image that stays on this host",
   ]);
   // A map, whose null is the environment's.

@@ -80,7 +80,7 @@ export function buildOf(key: string, service: ServiceInput, project: ComposeInpu
       ),
       secrets: secretsOf(given.secrets ?? [], project, place),
       ssh: sshOf(given.ssh, place),
-      noCache: given.no_cache === true || given.no_cache_filter !== undefined,
+      noCache: given.no_cache === true,
       pull: given.pull === true,
     },
   };
@@ -159,7 +159,6 @@ function tellIgnored(given: Given, { warn }: ServicePlace): void {
   const cache = "has no effect: the builder keeps its layers on this host";
   if (given.cache_from !== undefined) warn(cache, ["build", "cache_from"]);
   if (given.cache_to !== undefined) warn(cache, ["build", "cache_to"]);
-  if (given.no_cache_filter !== undefined) warn("holds for all stages: none is taken from the cache", ["build", "no_cache_filter"]);
   for (const field of ["provenance", "sbom"] as const) {
     const wanted = given[field] !== undefined && String(given[field]) !== "false";
     if (wanted) warn("has no effect: nothing is attested of an image that stays on this host", ["build", field]);

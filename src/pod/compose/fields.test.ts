@@ -60,12 +60,68 @@ test("limits of processes, of /dev/shm, of CPUs; 0 is none", () => {
   });
 });
 
+/** memswap_limit is that of memory and swap; group_add, domainname, start_interval and propagation are as they are printed. */
+test("swap, groups by name, the NIS domain, the interval at the start, and mounts that are passed on", () => {
+  const fields = `    memswap_limit: 2g
+    mem_limit: 1g
+    group_add: [5, "6", video]
+    domainname: example.test
+    healthcheck: { test: [CMD, x], start_period: 1m, start_interval: 2s }
+    volumes: ["/mnt:/a:rslave", { type: bind, source: /mnt, target: /b, bind: { propagation: rshared } }, "/mnt:/c:ro"]
+`;
+  expect(container(fields)).toMatchObject({
+    memory: 2 ** 30,
+    memorySwap: 2 ** 31,
+    groups: [5, 6, "video"],
+    domainname: "example.test",
+    healthCheck: { startPeriod: 60_000, startInterval: 2000 },
+    mounts: [{ propagation: "rslave" }, { propagation: "rshared" }, { target: "/c" }],
+  });
+  expect(container("    mem_limit: 1g\n    memswap_limit: -1\n").memorySwap).toBe("unlimited");
+  expect(container("    mem_limit: 1g\n    memswap_limit: 1g\n")).not.toHaveProperty("memorySwap");
+});
+
+test("an empty text says nothing, and what is of Windows or of cgroup v1 has no effect, with a line that says so", () => {
+  const fields = '    user: ""\n    network_mode: ""\n    pid: ""\n    dns: ""\n    restart: ""\n    hostname: $NOT_SET\n';
+  expect(container(fields)).toEqual(container(""));
+  const windows =
+    "    cpu_count: 2\n    cpu_percent: 50\n    mem_swappiness: 10\n    oom_kill_disable: true\n    pull_refresh_after: 24h\n";
+  expect(container(windows)).toEqual(container(""));
+  expect(
+    warned(one(windows))
+      .map((line) => line.split(":")[0]!.slice(14))
+      .sort(),
+  ).toEqual(["cpu_count", "cpu_percent", "mem_swappiness", "oom_kill_disable", "pull_refresh_after"].sort());
+});
+
+/** Each of them is refused by `docker compose config`, too. */
+test.each([
+  ["deploy: { placement: somewhere }", "deploy/placement"],
+  ["deploy: { labels: 5 }", "deploy/labels"],
+  ["deploy: { update_config: { delay: soon } }", "deploy/update_config/delay"],
+  ["deploy: { rollback_config: { order: any } }", "deploy/rollback_config/order"],
+  ["deploy: { resources: { limits: { memory: 5 } } }", "deploy/resources/limits/memory"],
+  ["develop: { watch: [{ path: a, action: restart, exec: { user: x } }] }", "develop/watch/0/exec/command"],
+  ["attach: maybe", "attach"],
+  ["build: { cache_from: a }", "build/cache_from"],
+  ["build: { provenance: 5 }", "build/provenance"],
+  ["build: { no_cache_filter: app }", "build/no_cache_filter"],
+  ["healthcheck: { test: [curl] }", "healthcheck/test"],
+  ["logging: { options: { a: true } }", "logging/options/a"],
+  ["volumes: [{ type: bind, source: /a, target: /b, bind: { selinux: x } }]", "volumes/0/bind/selinux"],
+])("what has no effect has to be right: %s", (field, pointer) => {
+  expect(told(one(`    ${field}\n`))).toEqual([expect.stringContaining(`/services/web/${pointer}: `)]);
+});
+
 test("security_opt in both forms", () => {
   expect(container("    security_opt: [no-new-privileges, 'seccomp:unconfined', 'label:disable', apparmor=unconfined]\n")).toMatchObject({
     noNewPrivileges: true,
     seccomp: "unconfined",
   });
   expect(container("    security_opt: ['no-new-privileges:false']\n").noNewPrivileges).toBe(false);
+  const files = "    security_opt: ['seccomp:./filter.json', apparmor=mine, 'label=type:svirt_t', seccomp=builtin]\n";
+  expect(container(files)).toMatchObject({ seccomp: "/srv/app/filter.json", apparmor: "mine" });
+  expect(warned(one(files))).toEqual([expect.stringContaining("/services/web/security_opt/2: has no effect, as with Docker")]);
 });
 
 /** init: the program is not process 1. ipc shareable and uts host. */

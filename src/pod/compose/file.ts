@@ -20,7 +20,7 @@ import { ignoredIn } from "./ignored.ts";
 import { joined, type Made, networkOwner, placesIn } from "./joined.ts";
 import type { ComposeOptions, Model } from "./model.ts";
 import type { ServicePlace } from "./place.ts";
-import { withoutExtensions } from "./prepare.ts";
+import { withoutEmptyTexts, withoutExtensions } from "./prepare.ts";
 import { type ComposeInput, composeFile, type ServiceInput } from "./schema.ts";
 import { taskOf } from "./service.ts";
 
@@ -46,7 +46,7 @@ export function failed(findings: readonly Finding[], warnings: readonly Finding[
 
 export function tasksOfCompose({ value, problems, warnings, place }: Model, options: ComposeOptions): ComposeFile {
   const told: Problem[] = [...problems];
-  const { data, wrong } = parsed(withoutExtensions(value));
+  const { data, wrong } = parsed(withoutEmptyTexts(withoutExtensions(value)));
   for (const problem of wrong) add(told, withProposal(composeFile, problem));
   const placed = (all: readonly Problem[]) => all.map(place);
   if (data === undefined) return failed(placed(told), placed(warnings));
@@ -255,6 +255,10 @@ const FIELDS: Readonly<Record<string, string>> = {
   memory: "mem_limit",
   memoryReservation: "mem_reservation",
   pids: "pids_limit",
+  memorySwap: "memswap_limit",
+  deviceRules: "device_cgroup_rules",
+  apparmor: "security_opt",
+  cdi: "devices",
   seccomp: "security_opt",
 };
 const OF_TASK: Readonly<Record<string, string>> = { sysctls: "sysctls", runtime: "runtime", dns: "dns", volumes: "volumes" };

@@ -10,6 +10,7 @@ const MOUNT = "has no effect here, as with Docker on this system";
 /** Paths within a service; "*" is each entry of a list or map. */
 const OF_SERVICE: readonly (readonly [path: string, why: string])[] = [
   ["attach", "has no effect: `runtctl logs -f` shows the output of services"],
+  ["pull_refresh_after", "has no effect: write it as pull_policy: every_DURATION"],
   ["develop", "has no effect: files are not watched"],
   ["deploy/labels", "has no effect: they are of the service in a cluster, and not of its containers"],
   ["deploy/placement", CLUSTER],
@@ -20,6 +21,10 @@ const OF_SERVICE: readonly (readonly [path: string, why: string])[] = [
   ["deploy/update_config/failure_action", "has no effect: `runtctl rollback` goes back"],
   ["deploy/update_config/monitor", "has no effect: `runtctl apply --wait` waits for the checks"],
   ["deploy/update_config/max_failure_ratio", "has no effect: `runtctl apply --wait` tells of each failure"],
+  ["deploy/resources/reservations/generic_resources", CLUSTER],
+  ["cpu_count", "has no effect here, as with Docker: it is of Windows"],
+  ["cpu_percent", "has no effect here, as with Docker: it is of Windows"],
+  ["mem_swappiness", "has no effect, as with Docker on cgroup v2"],
   ["deploy/restart_policy/window", "has no effect, as with Compose"],
   ["networks/*/priority", "has no effect, as with Compose"],
   ["ports/*/app_protocol", "has no effect: bytes are passed on as they are"],

@@ -6,7 +6,7 @@ import type { ServiceInput } from "./schema.ts";
 
 type Limits = Pick<
   TaskInput["containers"][number],
-  "cpus" | "cpuShares" | "cpuset" | "memory" | "memoryReservation" | "pids" | "rlimits" | "shmSize" | "oomScoreAdj"
+  "cpus" | "cpuShares" | "cpuset" | "memory" | "memorySwap" | "memoryReservation" | "pids" | "rlimits" | "shmSize" | "oomScoreAdj"
 >;
 
 /** In microseconds: that of cpu_quota without another one. */
@@ -20,7 +20,7 @@ export function limitsOf(service: ServiceInput, place: ServicePlace): Limits {
   const cpus = limits.cpus ?? service.cpus ?? quota;
   const size = (given: string | number | undefined) => (given === undefined ? 0 : bytesOf(given));
   const memory = size(limits.memory ?? service.mem_limit);
-  checkSwap(service, memory, place);
+  if (service.oom_kill_disable) place.warn("has no effect, as with Docker on cgroup v2", ["oom_kill_disable"]);
   const given = {
     cpus,
     cpuShares: service.cpu_shares,
@@ -31,18 +31,18 @@ export function limitsOf(service: ServiceInput, place: ServicePlace): Limits {
   };
   return {
     ...(Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value > 0)) as Limits),
+    ...swapOf(service, memory),
     ...(service.cpuset === undefined ? {} : { cpuset: service.cpuset }),
     ...(service.oom_score_adj === undefined ? {} : { oomScoreAdj: service.oom_score_adj }),
     ...(service.ulimits === undefined ? {} : { rlimits: rlimitsOf(service.ulimits) }),
   };
 }
 
-/** A service with a limit of memory has no swap, which is what memswap_limit says with the same value. */
-function checkSwap({ memswap_limit: given }: ServiceInput, memory: number, { refuse }: ServicePlace): void {
-  if (given === undefined) return;
-  const swap = Number(given) === -1 ? -1 : bytesOf(given);
-  if (swap !== 0 && swap !== memory)
-    refuse("only the value of mem_limit is supported: a service with a limit of memory does not swap", ["memswap_limit"]);
+/** Of memory and swap together. Without it a service with a limit of memory has no swap, which the same value says, too. */
+function swapOf({ memswap_limit: given }: ServiceInput, memory: number): Pick<Limits, "memorySwap"> {
+  if (given === undefined) return {};
+  const swap = Number(given) === -1 ? ("unlimited" as const) : bytesOf(given);
+  return swap === 0 || swap === memory ? {} : { memorySwap: swap };
 }
 
 /** -1 means that there is no limit. */

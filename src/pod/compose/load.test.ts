@@ -56,6 +56,28 @@ test("a later file is merged over an earlier one", () => {
   expect(merged(reset).tasks[0]!.containers[0]!.capabilities!.add).toEqual(["CAP_SYS_NICE"]);
 });
 
+/** Compose: "services.web.ports must be a array", but for a field that an earlier file has, and for those that compose-spec.json lets be null. */
+test("a field without a value is refused where Compose refuses it", () => {
+  const empty = (fields: string) => told(one(fields)).map((line) => line.replace(/^f:\d+:\d+: \/services\/web\//, ""));
+  const wrong = "has no value: leave it out, or give it one";
+  expect(empty("    ports:\n    build: { context: ., ssh: }\n    healthcheck: { test: }\n    x-own:\n")).toEqual([
+    `ports: ${wrong}`,
+    `build/ssh: ${wrong}`,
+    `healthcheck/test: ${wrong}`,
+  ]);
+  expect(
+    empty("    environment: { A: }\n    deploy:\n    build: { args: { A: }, ssh: { default: } }\n    networks: { default: }\n"),
+  ).toEqual([]);
+  expect(tellAll(merged("services:\n"))).toEqual([expect.stringContaining(`/services: ${wrong}`)]);
+  const below = one("    ports: ['80:80']\n    environment: [A=1]\n");
+  expect(tellAll(merged(below, "services:\n  web:\n    ports:\n  "))).toEqual([]);
+  expect(tellAll(merged(below, "services:\n  web:\n    volumes:\n"))).toEqual([
+    expect.stringMatching(/^over0\.yaml:3:5: \/services\/web\/volumes: has no value/),
+  ]);
+  const { tasks } = merged(below, "services:\n  web: { command: null }\n");
+  expect(tasks[0]?.containers[0]?.args ?? []).toEqual([]);
+});
+
 test("what is wrong in an anchor or in what is extended is told of there", () => {
   const anchor = "x-a: &a\n  comand: x\nservices:\n  web:\n    <<: *a\n    x-runt-rootfs: /r\n    entrypoint: [x]\n";
   expect(told(anchor)).toEqual(['f:2:3: /services/web/comand: the field "comand" is not supported: is command meant?']);

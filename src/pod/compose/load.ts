@@ -7,7 +7,7 @@ import { type Fields, fieldsOf, isMap } from "./fields.ts";
 import { mergedFiles, withoutPath, withPathsIn } from "./merge.ts";
 import type { Base, ComposeOptions, Layer } from "./model.ts";
 import { absolute, directoryOf } from "./paths.ts";
-import { type Preparation, prepared } from "./prepare.ts";
+import { emptyFields, type Preparation, prepared } from "./prepare.ts";
 
 export interface ComposeText {
   readonly text: string;
@@ -38,14 +38,15 @@ export class Loading {
           this.syntax.push(...document.findings.map((one) => inFile(one, file)));
           continue;
         }
-        const value = this.#layer({ document, file }, options, chain);
+        const value = this.#layer({ document, file }, options, chain, all);
         all = all === undefined ? value : mergedFiles(withoutTagged(all, document), value);
       }
     }
     return all;
   }
 
-  #layer(layer: Layer, options: ComposeOptions, chain: readonly string[]): unknown {
+  /** @param below the documents before it */
+  #layer(layer: Layer, options: ComposeOptions, chain: readonly string[], below: unknown): unknown {
     this.#layers.push(layer);
     const { document } = layer;
     const fields = fieldsOf(document.value);
@@ -53,7 +54,9 @@ export class Loading {
     const preparation = this.#preparation(options);
     const prepare = (value: unknown) => prepared(value, preparation);
     const reset = document.tagged.filter(({ tag }) => tag === "!reset");
-    const value = reset.reduce<unknown>((rest, { path }) => withoutPath(rest, path), prepare(document.value));
+    const without = (all: unknown) => reset.reduce<unknown>((rest, { path }) => withoutPath(rest, path), all);
+    this.problems.push(...emptyFields(without(document.value), below ?? null));
+    const value = without(prepare(document.value));
     const whole = extended(value, { ...options, layer, prepare, based: (service, base) => this.#based(service, base) }, this.problems);
     const { include } = fieldsOf(whole);
     return include === undefined ? whole : this.#included(whole, include, options, chain);

@@ -4,6 +4,7 @@ import { absolute } from "./paths.ts";
 import { engineName, type ServicePlace } from "./place.ts";
 import { bytesOf } from "./quantity.ts";
 import type { ComposeInput, ServiceInput } from "./schema.ts";
+import { PROPAGATIONS } from "./schema-parts.ts";
 
 type Volume = NonNullable<TaskInput["volumes"]>[number];
 type Mount = NonNullable<TaskInput["containers"][number]["mounts"]>[number];
@@ -21,7 +22,8 @@ export function mountsOf(
       refuse("is a path of Windows: name a directory of this host", path);
       return [];
     }
-    const { source, target, readOnly, memory, noCopy, isMade, unknown = [] } = longForm(one);
+    const { source, target, readOnly, memory, noCopy, isMade, propagation, unknown = [] } = longForm(one);
+    const passed = propagation === undefined ? {} : { propagation };
     if (memory !== undefined) {
       if (source !== undefined) refuse("what is in memory has no source", path);
       volumes.push({ name: `memory-${index}`, medium: "memory", ...memory });
@@ -29,6 +31,8 @@ export function mountsOf(
     }
     if (unknown.length > 0) refuse(`there is no option ${unknown.join(" and ")} of a mount`, path);
     if (!target.startsWith("/")) refuse(`${target} is no absolute path of the container`, path);
+    if (propagation !== undefined && (source === undefined || !/^[./~]/.test(source)))
+      refuse(`${propagation} is of directories of the host, and not of volumes`, path);
     if (source === undefined) {
       const name = `anonymous-${index}`;
       volumes.push({ name });
@@ -58,7 +62,7 @@ export function mountsOf(
     }
     const full = absolute(directory, source.replace(/^~/, home ?? ""));
     if (isMade) needs(full);
-    return [{ source: full, target, readOnly }];
+    return [{ source: full, target, readOnly, ...passed }];
   });
   for (const [index, text] of (typeof tmpfs === "string" ? [tmpfs] : tmpfs).entries()) {
     const name = `tmpfs-${index}`;
@@ -103,7 +107,9 @@ function tmpfsOptions(
 }
 
 /** Options of the short form. `z` and `Z` are of SELinux, and the others say what holds without them. */
-const SHORT = ["ro", "rw", "z", "Z", "nocopy", "copy", "cached", "delegated", "consistent", "rprivate"];
+const SHORT: readonly string[] = ["ro", "rw", "z", "Z", "nocopy", "copy", "cached", "delegated", "consistent", ...PROPAGATIONS];
+
+type Propagation = (typeof PROPAGATIONS)[number];
 
 interface LongForm {
   readonly source: string | undefined;
@@ -113,6 +119,7 @@ interface LongForm {
   /** Whether a missing directory of the host is made. */
   readonly isMade: boolean;
   readonly memory?: { readonly size?: number };
+  readonly propagation?: Propagation | undefined;
   /** Options that are none. */
   readonly unknown?: readonly string[];
 }
@@ -130,6 +137,7 @@ function longForm(one: NonNullable<ServiceInput["volumes"]>[number]): LongForm {
       readOnly,
       noCopy: volume?.nocopy === true,
       isMade: bind?.create_host_path ?? false,
+      propagation: passedOn(bind?.propagation),
       ...memory,
     };
   }
@@ -137,5 +145,19 @@ function longForm(one: NonNullable<ServiceInput["volumes"]>[number]): LongForm {
   if (second === undefined) return { source: undefined, target: first, readOnly: false, noCopy: false, isMade: false };
   const words = options.split(",").filter(Boolean);
   const unknown = words.filter((word) => !SHORT.includes(word));
-  return { source: first, target: second, readOnly: words.includes("ro"), noCopy: words.includes("nocopy"), isMade: true, unknown };
+  const propagation = passedOn(PROPAGATIONS.find((one) => words.includes(one)));
+  return {
+    source: first,
+    target: second,
+    readOnly: words.includes("ro"),
+    noCopy: words.includes("nocopy"),
+    isMade: true,
+    propagation,
+    unknown,
+  };
+}
+
+/** undefined: as the engine has it. */
+function passedOn(propagation: Propagation | undefined): Propagation | undefined {
+  return propagation === "rprivate" ? undefined : propagation;
 }

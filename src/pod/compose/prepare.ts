@@ -41,6 +41,41 @@ function filled(value: unknown, given: Preparation, path: Path): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, filled(one, given, [...path, key])]));
 }
 
+/** Where Compose takes a null: the field has its default, or its value is that of a variable. "*" is any key or index. Source: compose-spec.json. */
+const NULLABLE = [
+  ...["include", "networks/*", "volumes/*", "*/*/labels/*", "services/*/command", "services/*/entrypoint"],
+  ...["services/*/deploy", "services/*/develop", "services/*/pid", "services/*/networks/*", "services/*/models/*"],
+  ...["annotations", "environment", "labels", "sysctls", "logging/options"].map((field) => `services/*/${field}/*`),
+  ...["additional_contexts", "args", "labels", "ssh"].map((field) => `services/*/build/${field}/*`),
+  ...["deploy/labels/*", "deploy/resources/reservations/devices/*/options/*", "gpus/*/options/*", "volumes/*/volume/labels/*"].map(
+    (field) => `services/*/${field}`,
+  ),
+  ...["post_start", "pre_stop"].flatMap((field) => ["command", "environment/*"].map((inner) => `services/*/${field}/*/${inner}`)),
+  ...["command", "environment/*"].map((field) => `services/*/develop/watch/*/exec/${field}`),
+].map((path) => path.split("/"));
+
+/**
+ * Fields without a value, which Compose refuses but for those above. In a later file they say nothing where an earlier one says something.
+ * @param below what the earlier files say; null: nothing
+ */
+export function emptyFields(value: unknown, below: unknown, path: Path = []): Problem[] {
+  if (value === null) {
+    const isTaken = below !== null || NULLABLE.some((one) => fits(one, path));
+    return isTaken ? [] : [{ code: "shape", message: "has no value: leave it out, or give it one", path }];
+  }
+  if (Array.isArray(value)) return value.flatMap((one, index) => emptyFields(one, null, [...path, index]));
+  if (!isMap(value)) return [];
+  return Object.entries(value).flatMap(([key, one]) => {
+    if (key.startsWith("x-") && !NAMES.has(String(path.at(-1)))) return [];
+    // A test of a healthcheck takes the place of the earlier one as a whole.
+    return emptyFields(one, key === "test" ? null : (fieldsOf(below)[key] ?? null), [...path, key]);
+  });
+}
+
+function fits(pattern: readonly string[], path: Path): boolean {
+  return pattern.length === path.length && pattern.every((part, at) => part === "*" || part === path[at]);
+}
+
 /** Removes null fields, except in environments and arguments, where a variable without a value has a meaning. */
 function withoutNullFields(value: unknown): unknown {
   const stripped = withoutNulls(value);
@@ -50,11 +85,14 @@ function withoutNullFields(value: unknown): unknown {
   const clean = fieldsOf(fieldsOf(stripped)["services"]);
   // A service without any fields must still exist.
   const restored = Object.keys(services).map((name) => {
-    const { environment, networks, build } = fieldsOf(services[name]);
+    const { environment, networks, build, command, entrypoint } = fieldsOf(services[name]);
     const one = clean[name] ?? {};
     const kept = {
       ...(isMap(environment) ? { environment } : {}),
       ...(isMap(networks) ? { networks: withNulls(networks) } : {}),
+      // In a later file they take away what an earlier one has.
+      ...(command === null ? { command } : {}),
+      ...(entrypoint === null ? { entrypoint } : {}),
       ...(isMap(build) ? { build: { ...fieldsOf(fieldsOf(one)["build"]), ...pairsIn(build) } } : {}),
     };
     return [name, isMap(one) ? { ...one, ...kept } : one];
@@ -71,6 +109,20 @@ function pairsIn({ args, ssh }: Readonly<Record<string, unknown>>) {
 /** Keeps null values of the fields themselves, but not below them. */
 function withNulls(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(fields).map(([key, one]) => [key, one === null ? null : withoutNulls(one)]));
+}
+
+/** Fields of a service that say nothing when they are empty, which a variable without a value makes them. */
+const TEXTS = [
+  ...["cgroup_parent", "cpuset", "dns", "dns_search", "domainname", "hostname", "ipc", "isolation", "mac_address", "network_mode", "pid"],
+  ...["platform", "restart", "runtime", "stop_signal", "tmpfs", "user", "userns_mode", "uts", "working_dir"],
+];
+
+export function withoutEmptyTexts(value: unknown): unknown {
+  const { services } = fieldsOf(value);
+  if (!isMap(services)) return value;
+  const kept = (service: unknown) =>
+    isMap(service) ? Object.fromEntries(Object.entries(service).filter(([key, one]) => one !== "" || !TEXTS.includes(key))) : service;
+  return { ...fieldsOf(value), services: Object.fromEntries(Object.entries(services).map(([name, one]) => [name, kept(one)])) };
 }
 
 /** Keys of users' own in these are no extensions. Source: compose-spec.json, "patternProperties". */

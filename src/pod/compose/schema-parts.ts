@@ -6,11 +6,25 @@ import { count, flag } from "./scalars.ts";
 
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 export const pairs = z.union([z.record(z.string().min(1), scalar.nullable()), z.array(z.string())]).optional();
+/** A list in which nothing is twice. */
+const distinct = z.array(z.string()).refine((all) => new Set(all).size === all.length, "has an entry twice");
+/** In a list each has a value. */
+const defined = (isDefined: (one: string) => boolean, message: string) =>
+  z.union([z.record(z.string().min(1), scalar.nullable()), distinct.refine((all) => all.every(isDefined), message)]).optional();
 export const duration = z.string().regex(/^(?:\d+(?:\.\d+)?(?:us|ms|s|m|h))+$/, 'write a duration like "1m30s"');
 export const bytes = z.union([z.int().min(0), z.string().regex(SIZE, 'write a size like "64m"')]);
 export const strings = z.union([z.string(), z.array(z.string())]).optional();
-/** A field that is accepted, and told of as one without an effect (ignored.ts). */
-export const told = z.unknown().optional();
+/** Fields that are accepted, and told of as ones without an effect (ignored.ts): they have to be right all the same. */
+export const told = {
+  text: z.string().optional(),
+  texts: z.array(z.string()).optional(),
+  number: z.union([z.number(), z.string().regex(/^-?\d+(?:\.\d+)?$/, "is no number")]).optional(),
+  flag: flag.optional(),
+  flagOrText: z.union([z.boolean(), z.string()]).optional(),
+  duration: duration.optional(),
+  labels: pairs,
+  ownLabels: defined(() => true, ""),
+};
 
 export const cpus = z.union([
   z.number().min(0),
@@ -51,15 +65,21 @@ export const dependency = z.strictObject({
   required: flag.default(true),
 });
 
+const TESTS = ["NONE", "CMD", "CMD-SHELL"];
+
 export const healthcheck = z.strictObject({
-  test: z.union([z.string(), z.array(text).min(1)]).optional(),
+  test: z
+    .union([z.string(), z.array(text).refine((words) => TESTS.includes(words[0] ?? "NONE"), `begins with ${TESTS.join(", ")}`)])
+    .optional(),
   interval: duration.optional(),
   timeout: duration.optional(),
   retries: count(0, 100_000).optional(),
   start_period: duration.optional(),
-  start_interval: refused("checks have one interval: write a shorter interval"),
+  start_interval: duration.optional(),
   disable: flag.optional(),
 });
+
+export const PROPAGATIONS = ["private", "rprivate", "shared", "rshared", "slave", "rslave"] as const;
 
 export const mount = z.union([
   z.string(),
@@ -68,17 +88,21 @@ export const mount = z.union([
     source: z.string().optional(),
     target: z.string(),
     read_only: flag.optional(),
-    consistency: told,
+    consistency: told.text,
     bind: z
       .strictObject({
         create_host_path: flag.optional(),
-        propagation: z.literal("rprivate", { error: "only rprivate is supported: mounts are not passed on" }).optional(),
+        propagation: z.enum(PROPAGATIONS, { error: `only ${PROPAGATIONS.join(", ")} are supported` }).optional(),
         recursive: z.literal("enabled", { error: "only enabled is supported: mounts below the source are there, too" }).optional(),
-        selinux: told,
+        selinux: z.enum(["z", "Z"]).optional(),
       })
       .optional(),
-    tmpfs: z.strictObject({ size: bytes.optional(), mode: told }).optional(),
-    volume: z.strictObject({ nocopy: flag.optional(), subpath: refused("a volume is mounted as a whole"), labels: told }).optional(),
+    tmpfs: z
+      .strictObject({ size: bytes.optional(), mode: z.union([z.int().min(0), z.string().regex(/^\d+$/, "is no mode")]).optional() })
+      .optional(),
+    volume: z
+      .strictObject({ nocopy: flag.optional(), subpath: refused("a volume is mounted as a whole"), labels: told.ownLabels })
+      .optional(),
   }),
 ]);
 
@@ -114,39 +138,63 @@ export const port = z.union([
     target: count(1, 65_535),
     published: z.union([z.string(), z.int()]).optional(),
     protocol: z.enum(["tcp", "udp"], { error: "only tcp and udp are supported" }).optional(),
-    app_protocol: told,
+    app_protocol: told.text,
     host_ip: z.string().optional(),
     mode: z.enum(["host", "ingress"]).optional(),
     name: z.string().optional(),
   }),
 ]);
 
-const LIMITS = { cpus: cpus.optional(), memory: bytes.optional() };
-const order = z.enum(["start-first", "stop-first"]).optional();
+export const device = z.union([
+  z.string(),
+  z.strictObject({ source: z.string(), target: z.string().optional(), permissions: z.string().optional() }),
+]);
+
+/** Devices by what they can do. Source: compose-spec.json, "devices", "gpus". */
+export const deviceRequest = z.strictObject({
+  capabilities: z.array(z.string()).optional(),
+  count: z.union([z.literal("all"), count(-1)], { error: "is all, or a number" }).optional(),
+  device_ids: distinct.optional(),
+  driver: z.string().optional(),
+  options: defined(() => true, ""),
+});
+
+const discrete = z.strictObject({ kind: told.text, value: told.number });
+/** A number would be one of bytes, which Compose takes as a text only. */
+const memory = z.string().regex(SIZE, 'write a size like "64m"').optional();
+const LIMITS = { cpus: cpus.optional(), memory };
+const changes = z
+  .strictObject({
+    order: z.enum(["start-first", "stop-first"]).optional(),
+    parallelism: count(0).optional(),
+    delay: told.duration,
+    failure_action: told.text,
+    monitor: told.duration,
+    max_failure_ratio: told.number,
+  })
+  .optional();
+const placement = z
+  .strictObject({
+    constraints: told.texts,
+    preferences: z.array(z.strictObject({ spread: told.text })).optional(),
+    max_replicas_per_node: count(0).optional(),
+  })
+  .optional();
 
 export const deploy = z.strictObject({
   mode: z.enum(["replicated", "global"], { error: "only replicated and global are supported: jobs are of a cluster" }).optional(),
   replicas: count(0).optional(),
-  labels: told,
-  placement: told,
-  endpoint_mode: told,
-  rollback_config: told,
-  update_config: z
-    .strictObject({
-      order,
-      parallelism: told,
-      delay: told,
-      failure_action: told,
-      monitor: told,
-      max_failure_ratio: told,
-    })
-    .optional(),
+  labels: told.labels,
+  placement,
+  endpoint_mode: told.text,
+  rollback_config: changes,
+  update_config: changes,
   restart_policy: z
     .strictObject({
       condition: z.enum(["none", "no", "on-failure", "any", "always", "unless-stopped"]).optional(),
       delay: duration.optional(),
       max_attempts: count(0).optional(),
-      window: told,
+      window: told.duration,
     })
     .optional(),
   resources: z
@@ -155,8 +203,8 @@ export const deploy = z.strictObject({
       reservations: z
         .strictObject({
           ...LIMITS,
-          devices: refused("devices of the host are not given to services: use privileged"),
-          generic_resources: refused("they are counted by a cluster"),
+          devices: z.array(deviceRequest.required({ capabilities: true })).optional(),
+          generic_resources: z.array(z.strictObject({ discrete_resource_spec: discrete.optional() })).optional(),
         })
         .optional(),
     })
@@ -170,26 +218,36 @@ export const logging = z.strictObject({
       error: "only json-file, local, journald and none are supported: send elsewhere what journald or `runtctl logs` has",
     })
     .optional(),
-  options: z.record(z.string(), scalar).optional(),
+  options: z.record(z.string(), z.union([z.string(), z.number()])).optional(),
 });
 
 const limit = count(-1);
 export const ulimits = z.record(z.string(), z.union([limit, z.strictObject({ soft: limit, hard: limit })]));
 
-const list = z.union([z.string(), z.array(z.string())]).optional();
+const list = z.union([z.string(), distinct]).optional();
 /** It has no effect, but Compose takes it only with these fields. */
 export const develop = z.strictObject({
   watch: z
     .array(
-      z.strictObject({
-        path: z.string(),
-        action: z.enum(["rebuild", "sync", "restart", "sync+restart", "sync+exec"]),
-        ignore: list,
-        include: list,
-        target: z.string().optional(),
-        initial_sync: flag.optional(),
-        exec: z.unknown().optional(),
-      }),
+      z
+        .strictObject({
+          path: z.string().min(1, "is empty"),
+          action: z.enum(["rebuild", "sync", "restart", "sync+restart", "sync+exec"]),
+          ignore: list,
+          include: list,
+          target: z.string().optional(),
+          initial_sync: flag.optional(),
+          exec: z
+            .strictObject({
+              command: z.union([z.string(), z.array(z.string())]).nullable(),
+              user: told.text,
+              privileged: told.flag,
+              working_dir: told.text,
+              environment: pairs,
+            })
+            .optional(),
+        })
+        .refine(({ action, target }) => !action.startsWith("sync") || (target ?? "") !== "", "needs a target to sync to"),
     )
     .optional(),
 });
@@ -212,7 +270,7 @@ export const attachment = z
     interface_name: refused("interfaces are eth0, eth1 and so on, in the order of the networks"),
     driver_opts: refused("only bridges without options are made"),
     gw_priority: refused("the way out is by the first network: write that one first"),
-    priority: told,
+    priority: z.number().optional(),
   })
   .nullable();
 
@@ -228,13 +286,12 @@ const buildParts = z.strictObject({
   labels: pairs,
   tags: z.array(z.string()).optional(),
   platforms: z.array(z.string()).optional(),
-  additional_contexts: pairs,
+  additional_contexts: defined((one) => one.includes("="), "is a list of NAME=VALUE"),
   secrets: z.array(file).optional(),
-  ssh: pairs,
-  cache_from: told,
-  cache_to: told,
+  ssh: defined((one) => one === "default" || one.includes("="), "is a list of default and ID=PATH"),
+  cache_from: told.texts,
+  cache_to: told.texts,
   no_cache: flag.optional(),
-  no_cache_filter: strings,
   pull: flag.optional(),
   network: z.enum(["default", "bridge", "none", "host"], { error: "only default, none and host are supported" }).optional(),
   extra_hosts: extraHosts.optional(),
@@ -245,8 +302,8 @@ const buildParts = z.strictObject({
     .array(z.literal("network.host", { error: "only network.host is supported: steps of a build have no rights on the host" }))
     .optional(),
   isolation: z.literal("default", { error: "only default is supported: it is of Windows" }).optional(),
-  provenance: told,
-  sbom: told,
+  provenance: told.flagOrText,
+  sbom: told.flagOrText,
 });
 
 /** A string is short for { context }. */

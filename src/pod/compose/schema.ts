@@ -11,6 +11,8 @@ import {
   dependency,
   deploy,
   develop,
+  device,
+  deviceRequest,
   duration,
   extraHosts,
   file,
@@ -29,7 +31,10 @@ import {
 
 /** Source: compose-spec.json, "services", "volumes", "networks". */
 const KEY = z.string().regex(/^[a-zA-Z0-9._-]+$/, "use A-Z a-z 0-9 . _ -");
-const command = z.union([z.string(), z.array(text)]).optional();
+const command = z
+  .union([z.string(), z.array(text)])
+  .nullish()
+  .transform((given) => given ?? undefined);
 const driverOptions = z
   .custom<Readonly<Record<string, never>>>((value) => typeof value === "object" && value !== null && Object.keys(value).length === 0, {
     error: "is not supported: only without options",
@@ -46,7 +51,7 @@ const network = z
     // A map is the form of older files.
     external: z.union([flag, z.strictObject({ name: KEY.optional() })], { error: "write true or false" }).optional(),
     internal: flag.optional(),
-    attachable: told,
+    attachable: told.flag,
     enable_ipv4: flag.pipe(z.literal(true, { error: "only true is supported: networks have IPv4" })).optional(),
     enable_ipv6: flag.pipe(z.literal(false, { error: "only false is supported: networks have IPv4" })).optional(),
     ipam: z
@@ -66,7 +71,7 @@ const network = z
         options: driverOptions,
       })
       .optional(),
-    labels: told,
+    labels: told.labels,
   })
   .superRefine(({ external, name: _, ...others }, { addIssue }) => {
     if (external === undefined || external === false || Object.values(others).every((one) => one === undefined)) return;
@@ -86,21 +91,21 @@ const volume = z
       )
       .optional(),
     name: z.string().optional(),
-    labels: told,
+    labels: told.ownLabels,
   })
   .nullable();
 /** Exactly one of them must be given. */
 const content = z
   .strictObject({
     file: z.string().optional(),
-    environment: z.string().optional(),
+    environment: z.string().min(1, "is empty").optional(),
     content: z.string().optional(),
     external: refused("there is no store of others that it could come from: name a file"),
     driver: refused("there is no store of others that it could come from: name a file"),
     driver_opts: refused("there is no store of others that it could come from: name a file"),
     template_driver: refused("templates are of a cluster"),
-    name: told,
-    labels: told,
+    name: told.text,
+    labels: told.ownLabels,
   })
   .refine(
     (one) => [one.file, one.environment, one.content].filter((given) => given !== undefined).length === 1,
@@ -108,13 +113,13 @@ const content = z
   );
 
 const WINDOWS = "it is of Windows";
-const DEVICES = "devices of the host are not given to services: use privileged, which has all";
 const KERNEL_TIME = "real-time scheduling is not given to services";
 
 export const service = z.strictObject({
   "x-runt-rootfs": z.string().optional(),
   image: z.string().optional(),
   build: build.optional(),
+  pull_refresh_after: told.text,
   pull_policy: z
     .string()
     .regex(
@@ -142,10 +147,13 @@ export const service = z.strictObject({
     ])
     .optional(),
   working_dir: z.string().optional(),
-  user: z.union([z.string(), z.int()]).optional(),
-  group_add: z.array(z.union([z.int(), z.string().regex(/^\d+$/, "only numbers of groups are supported")])).optional(),
+  user: z.string().optional(),
+  group_add: z
+    .array(z.union([z.int(), z.string()]))
+    .refine((all) => new Set(all).size === all.length, "has an entry twice")
+    .optional(),
   hostname: z.string().optional(),
-  domainname: refused("write the whole name as hostname"),
+  domainname: z.string().optional(),
   container_name: z
     .string()
     .regex(/^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/, "use A-Z a-z 0-9 _ . -, with a letter or digit first")
@@ -209,7 +217,7 @@ export const service = z.strictObject({
   labels: pairs,
   label_file: strings,
   annotations: pairs,
-  attach: told,
+  attach: told.flag,
   develop: develop.optional(),
   logging: logging.optional(),
   deploy: deploy.optional(),
@@ -224,26 +232,23 @@ export const service = z.strictObject({
     .optional(),
   cpu_rt_period: refused(KERNEL_TIME),
   cpu_rt_runtime: refused(KERNEL_TIME),
-  cpu_count: refused(WINDOWS),
-  cpu_percent: refused(WINDOWS),
+  cpu_count: count(0).optional(),
+  cpu_percent: count(0, 100).optional(),
   mem_limit: bytes.optional(),
   mem_reservation: bytes.optional(),
   memswap_limit: z.union([bytes, z.literal([-1, "-1"])]).optional(),
-  mem_swappiness: refused("a service with a limit of memory does not swap"),
-  oom_kill_disable: flag
-    .pipe(z.literal(false, { error: "only false is supported: the kernel has to end something when memory is used up" }))
-    .optional(),
+  mem_swappiness: count(-1, 100).optional(),
+  oom_kill_disable: flag.optional(),
   oom_score_adj: count(-1000, 1000).optional(),
   pids_limit: pids.optional(),
   blkio_config: refused("block devices are not shared by weight"),
   credential_spec: refused(WINDOWS),
   isolation: z.literal("default", { error: `only default is supported: ${WINDOWS}` }).optional(),
-  device_cgroup_rules: refused(DEVICES),
-  devices: z
-    .array(z.unknown())
-    .max(0, { error: `is not supported: ${DEVICES}` })
+  device_cgroup_rules: z
+    .array(z.string().regex(/^[abc] (?:\d{1,9}|\*):(?:\d{1,9}|\*) [rwm]{1,3}$/, 'write a rule like "c 1:3 rwm"'))
     .optional(),
-  gpus: refused(DEVICES),
+  devices: z.array(device).optional(),
+  gpus: z.union([z.literal("all", { error: "is all, or a list of requests" }), z.array(deviceRequest)]).optional(),
   storage_opt: refused("the size of a root file system is not limited"),
   use_api_socket: refused("there is no socket of Docker"),
   provider: refused("programs of others do not run services: name an image"),
@@ -254,7 +259,7 @@ export const service = z.strictObject({
 
 export const composeFile = z.strictObject({
   name: z.string().optional(),
-  version: told,
+  version: told.text,
   services: z.record(KEY, service).default({}),
   networks: z.record(KEY, network).optional(),
   volumes: z.record(KEY, volume).optional(),
@@ -262,7 +267,7 @@ export const composeFile = z.strictObject({
   configs: z.record(KEY, content).optional(),
   models: refused("models are not served: name an image that serves one"),
   // It has been read (include.ts).
-  include: told,
+  include: z.unknown().optional(),
 });
 
 export type ComposeInput = z.output<typeof composeFile>;

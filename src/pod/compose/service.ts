@@ -4,10 +4,12 @@ import { addedCapabilities, capabilityName } from "../capability.ts";
 import { dockerHub, imageReference, pullPolicyOf } from "../image-name.ts";
 import { isOwnPlatform, ownPlatform } from "./build.ts";
 import { contentsOf, envFilesOf, labelFilesOf } from "./contents.ts";
+import { devicesOf } from "./devices.ts";
 import { pairsOf } from "./fields.ts";
 import { limitsOf } from "./limits.ts";
 import { mountsOf } from "./mounts.ts";
 import { dnsOf, networkOf } from "./networks.ts";
+import { absolute } from "./paths.ts";
 import type { Place, ServicePlace } from "./place.ts";
 import { portsOf } from "./ports.ts";
 import { bytesOf, SIZE } from "./quantity.ts";
@@ -46,6 +48,7 @@ export function taskOf(service: ServiceInput, project: ComposeInput, { task, con
         ...(service.working_dir === undefined ? {} : { cwd: service.working_dir }),
         ...(service.user === undefined ? {} : { user: String(service.user) }),
         ...(service.hostname === undefined ? {} : { hostname: service.hostname }),
+        ...(service.domainname ? { domainname: service.domainname } : {}),
         ...(service.cap_add === undefined && service.cap_drop === undefined
           ? {}
           : { capabilities: { add: addedCapabilities(service.cap_add ?? []), drop: (service.cap_drop ?? []).map(capabilityName) } }),
@@ -63,7 +66,10 @@ export function taskOf(service: ServiceInput, project: ComposeInput, { task, con
         annotations: { ...labelFilesOf(service, place), ...pairsOf(service.labels, {}), ...pairsOf(service.annotations, {}) },
         ...(service.stdin_open ? { stdin: true } : {}),
         ...(service.tty ? { tty: true } : {}),
-        ...(service.group_add === undefined ? {} : { groups: service.group_add.map(Number) }),
+        ...(service.group_add === undefined
+          ? {}
+          : { groups: service.group_add.map((one) => (/^\d+$/.test(String(one)) ? Number(one) : String(one))) }),
+        ...devicesOf(service, place),
         mounts: [...mounts, ...contents.mounts],
       },
     ],
@@ -214,26 +220,30 @@ function checkOf(given: ServiceInput["healthcheck"]): Container["healthCheck"] {
     timeout: given.timeout ?? "30s",
     retries: given.retries || 3,
     startPeriod: given.start_period ?? 0,
+    ...(given.start_interval === undefined ? {} : { startInterval: given.start_interval }),
   };
 }
 
 /** Translates security_opt of a service. Source: docker run, "--security-opt"; moby, daemon/daemon_unix.go. */
-type Rights = Pick<TaskInput["containers"][number], "noNewPrivileges" | "seccomp">;
+type Rights = Pick<TaskInput["containers"][number], "noNewPrivileges" | "seccomp" | "apparmor">;
 
-/** What these switch off is not there: services have no profile of AppArmor and no label of SELinux. */
-const HOLDS = ["apparmor=unconfined", "label=disable"];
+/** What these switch off is not there: services have no profile of AppArmor unless they name one, and no label of SELinux. */
+const HOLDS = ["apparmor=unconfined", "label=disable", "seccomp=builtin"];
+const LABEL = /^(?:user|role|type|level|filetype):/;
 
-function securityOf({ security_opt: options = [] }: ServiceInput, { refuse }: ServicePlace): Rights {
-  const rights: { noNewPrivileges?: boolean; seccomp?: "unconfined" } = {};
+function securityOf({ security_opt: options = [] }: ServiceInput, { directory, refuse, warn }: ServicePlace): Rights {
+  const rights: { noNewPrivileges?: boolean; seccomp?: string; apparmor?: string } = {};
   for (const [index, written] of options.entries()) {
     // Of old, ":" stood for "=".
     const [, name = "", value = ""] = /^([a-z-]+)(?:[=:](.*))?$/s.exec(written.trim()) ?? [];
     const at = ["security_opt", index];
     if (name === "no-new-privileges" && /^(?:true|false|)$/.test(value)) rights.noNewPrivileges = value !== "false";
-    else if (name === "seccomp" && value === "unconfined") rights.seccomp = "unconfined";
-    else if (name === "seccomp") refuse("only seccomp=unconfined is supported: the filter of the engine is Docker's default", at);
-    else if (!HOLDS.includes(`${name}=${value}`))
-      refuse("is not supported: only no-new-privileges, seccomp=unconfined, apparmor=unconfined and label=disable", at);
+    else if (HOLDS.includes(`${name}=${value}`)) continue;
+    else if (name === "seccomp" && value !== "") rights.seccomp = value === "unconfined" ? value : absolute(directory, value);
+    else if (name === "apparmor" && value !== "") rights.apparmor = value;
+    else if (name === "label" && LABEL.test(value))
+      warn("has no effect, as with Docker without --selinux-enabled: there are no labels of SELinux", at);
+    else refuse("is not supported: only no-new-privileges, seccomp=FILE, apparmor=PROFILE and label=", at);
   }
   return rights;
 }

@@ -1,5 +1,6 @@
 /** Collects and checks the inputs of a container before anything is created, then builds the command with which the executor launches it. */
 import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync, statSync } from "node:fs";
+import { release } from "node:os";
 import { join } from "node:path";
 import type { LaunchCommand, OciObject } from "../../../executor/index.ts";
 import { parseExactJson } from "../../../shared/text/index.ts";
@@ -108,6 +109,7 @@ export class Launching {
       ...(holder === undefined ? {} : { pause: holder }),
       ...(inMachine ? { relay: join(pause.path(), PAUSE_PROGRAM) } : {}),
       architecture: process.arch,
+      kernel: release(),
       log: paths.log(record.id, runtimeId),
     });
   }

@@ -23,6 +23,11 @@ const SET_BY_BUNDLE = {
   seccomp: undefined,
   groups: undefined,
   strictGroups: undefined,
+  devices: undefined,
+  deviceRules: undefined,
+  cdi: undefined,
+  apparmor: undefined,
+  domainname: undefined,
   addressEnv: undefined,
 } as const satisfies Partial<Record<keyof ContainerSpec, unknown>>;
 
@@ -44,6 +49,7 @@ export function checkCombinations(spec: TaskSpec): Problem[] {
       ...capabilities(container),
       ...privileged(container),
       ...hostname(container, namespaces.uts),
+      ...swap(container, spec),
       ...addresses(container, spec),
     ].map((problem) => ({
       ...problem,
@@ -91,7 +97,7 @@ function addresses({ addressEnv = [], env }: ContainerSpec, spec: TaskSpec): Pro
 }
 
 function mounts(container: ContainerSpec, volumes: readonly VolumeSpec[]): Problem[] {
-  return container.mounts.flatMap(({ volume: name, source: host, subPath, readOnly }, at): Problem[] => {
+  return container.mounts.flatMap(({ volume: name, source: host, subPath, readOnly, propagation }, at): Problem[] => {
     const wrong = (message: string, ...path: string[]): Problem => ({ code: "combination", message, path: ["mounts", at, ...path] });
     if ((name === undefined) === (host === undefined)) return [wrong("needs either a volume or a source")];
     const volume = volumes.find((one) => one.name === name);
@@ -100,6 +106,8 @@ function mounts(container: ContainerSpec, volumes: readonly VolumeSpec[]): Probl
       return [wrong("files of a volume are for reading only: readOnly has to be true", "readOnly")];
     // A container that can write to a scratch volume could replace a directory in it by a link.
     const isScratch = volume !== undefined && [volume.files, volume.host, volume.image].every((one) => one === undefined);
+    if (propagation !== undefined && host === undefined && volume?.host === undefined)
+      return [wrong("is of files and directories of the host", "propagation")];
     return isScratch && subPath !== undefined ? [wrong("a part of a scratch volume cannot be mounted", "subPath")] : [];
   });
 }
@@ -148,10 +156,14 @@ function sources({ image, pullPolicy, pullCredentials, ...volume }: VolumeSpec):
 function confined({ hostPaths, containers, volumes }: TaskSpec): Problem[] {
   if (hostPaths === undefined) return [];
   const ofHost = new Set(volumes.flatMap(({ name, host }) => (host === undefined ? [] : [name])));
-  return containers.flatMap(({ mounts: all, bundle, rootfs, privileged: isPrivileged }, index) => [
+  return containers.flatMap(({ mounts: all, bundle, rootfs, privileged: isPrivileged, devices, deviceRules, cdi }, index) => [
     ...(bundle === undefined && rootfs === undefined ? [] : [wrongIn(index, "with hostPaths it needs an image")]),
     ...(isPrivileged ? [wrongIn(index, "with hostPaths it cannot be privileged: it could mount any file of the host", "privileged")] : []),
-    ...all.flatMap(({ source, volume, subPath }, at) => {
+    ...Object.entries({ devices, deviceRules, cdi }).flatMap(([field, given]) =>
+      given === undefined ? [] : [wrongIn(index, "with hostPaths it cannot have devices of the host", field)],
+    ),
+    ...all.flatMap(({ source, volume, subPath, propagation }, at) => {
+      if (propagation !== undefined) return [wrongIn(index, "with hostPaths mounts are not passed on", "mounts", at, "propagation")];
       if (source !== undefined) return [wrongIn(index, "with hostPaths a mount names a volume", "mounts", at, "source")];
       const isPart = volume !== undefined && ofHost.has(volume) && subPath !== undefined;
       return isPart ? [wrongIn(index, "with hostPaths a volume of the host is mounted as a whole", "mounts", at, "subPath")] : [];
@@ -238,7 +250,18 @@ function privileged({ privileged: isPrivileged, capabilities: { drop } = { add: 
   return [{ code: "combination", message: "a privileged container has all capabilities", path: ["capabilities", "drop"] }];
 }
 
-function hostname({ hostname: given }: ContainerSpec, uts: TaskSpec["namespaces"]["uts"]): Problem[] {
-  if (given === undefined || uts === "private") return [];
-  return [{ code: "combination", message: `a hostname needs a private uts namespace, and the task's is ${uts}`, path: ["hostname"] }];
+function hostname(container: ContainerSpec, uts: TaskSpec["namespaces"]["uts"]): Problem[] {
+  if (uts === "private") return [];
+  return (["hostname", "domainname"] as const).flatMap((field): Problem[] =>
+    container[field] === undefined
+      ? []
+      : [{ code: "combination", message: `a ${field} needs a private uts namespace, and the task's is ${uts}`, path: [field] }],
+  );
+}
+
+function swap({ memory, memorySwap: given }: ContainerSpec, task: TaskSpec): Problem[] {
+  const limit = memory ?? task.memory;
+  if (given === undefined || (limit !== undefined && (given === "unlimited" || given >= limit))) return [];
+  const message = limit === undefined ? "needs memory, too" : "is that of memory and swap together, and less than memory";
+  return [{ code: "combination", message, path: ["memorySwap"] }];
 }

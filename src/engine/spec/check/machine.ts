@@ -73,9 +73,12 @@ function inMemory({ volumes }: TaskSpec): Problem[] {
 }
 
 function ofContainer(container: ContainerSpec, path: Path): Problem[] {
-  const { privileged, logRouter } = container;
+  const { privileged, logRouter, devices, deviceRules, cdi, apparmor } = container;
+  const ofHost = Object.entries({ devices, deviceRules, cdi }).filter(([, given]) => given !== undefined);
   return [
     ...(privileged ? [wrong("a privileged container: the host's devices are not in it", [...path, "privileged"])] : []),
+    ...ofHost.map(([field]) => wrong("devices of the host", [...path, field])),
+    ...(apparmor === undefined ? [] : [wrong("a profile of AppArmor: the kernel of the machine has none", [...path, "apparmor"])]),
     ...(logRouter ? [wrong("a log router: its socket is on the host", [...path, "logRouter"])] : []),
   ];
 }

@@ -18,6 +18,32 @@ test("what belongs to the host is refused beside users of its own", () => {
   expect(told({}, { image: undefined, bundle: "/b" })).toEqual(["/containers/0/bundle: with privateUsers it needs an image"]);
 });
 
+test("devices of the host, swap and the NIS domain are refused where they cannot be had", () => {
+  const plain = { privateUsers: undefined };
+  const devices = { devices: [{ source: "/dev/fuse" }], cdi: ["acme.com/gpu=0"] };
+  expect(told(plain, devices)).toEqual([]);
+  expect(told({}, devices)).toEqual([
+    "/containers/0/devices: with privateUsers it has no devices of the host",
+    "/containers/0/cdi: with privateUsers it has no devices of the host",
+  ]);
+  const within = { ...plain, hostPaths: ["/srv"], volumes: [{ name: "v", host: "/srv" }] };
+  expect(told(within, { ...devices, mounts: [{ volume: "v", target: "/v", propagation: "rslave" }] })).toEqual([
+    "/containers/0/devices: with hostPaths it cannot have devices of the host",
+    "/containers/0/cdi: with hostPaths it cannot have devices of the host",
+    "/containers/0/mounts/0/propagation: with hostPaths mounts are not passed on",
+  ]);
+  expect(told({ ...plain, namespaces: { uts: "host" } }, { domainname: "d" })).toEqual([
+    "/containers/0/domainname: a domainname needs a private uts namespace, and the task's is host",
+  ]);
+  expect(told(plain, { memorySwap: "1Gi" })).toEqual(["/containers/0/memorySwap: needs memory, too"]);
+  expect(told(plain, { memory: "2Gi", memorySwap: "1Gi" })).toEqual([
+    "/containers/0/memorySwap: is that of memory and swap together, and less than memory",
+  ]);
+  expect(told({ ...plain, volumes: [{ name: "v" }] }, { mounts: [{ volume: "v", target: "/v", propagation: "rslave" }] })).toEqual([
+    "/containers/0/mounts/0/propagation: is of files and directories of the host",
+  ]);
+});
+
 test("an id that the range does not have is refused wherever it is written", () => {
   const wrong = "with privateUsers ids are below 65536";
   expect(told({}, { user: "65535:65535", groups: [65_535] })).toEqual([]);

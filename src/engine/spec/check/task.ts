@@ -103,6 +103,9 @@ function containerProblems({
   user,
   groups = [],
   secrets = [],
+  devices,
+  deviceRules,
+  cdi,
 }: ContainerSpec): Pick<Problem, "message" | "path">[] {
   const ids = (user ?? "").split(":").map(Number);
   return [
@@ -113,8 +116,11 @@ function containerProblems({
     ...(privileged
       ? [{ message: "with privateUsers it cannot be privileged: it would have no rights over the host's devices", path: ["privileged"] }]
       : []),
+    ...Object.entries({ devices, deviceRules, cdi }).flatMap(([field, given]) =>
+      given === undefined ? [] : [{ message: "with privateUsers it has no devices of the host", path: [field] }],
+    ),
     ...(ids.some((id) => id >= MOST) ? [{ message: TOO_HIGH, path: ["user"] }] : []),
-    ...groups.flatMap((id, at) => (id < MOST ? [] : [{ message: TOO_HIGH, path: ["groups", at] }])),
+    ...groups.flatMap((id, at) => (typeof id === "string" || id < MOST ? [] : [{ message: TOO_HIGH, path: ["groups", at] }])),
     ...secrets.flatMap(({ uid }, at) => (uid < MOST ? [] : [{ message: TOO_HIGH, path: ["secrets", at, "uid"] }])),
   ];
 }

@@ -32,6 +32,7 @@ const process = z.object({
       Interval: nanoseconds,
       Timeout: nanoseconds,
       StartPeriod: nanoseconds,
+      StartInterval: nanoseconds,
       Retries: z.int().nonnegative().nullish(),
     })
     .nullish(),
@@ -83,7 +84,7 @@ export function parseImageConfig(value: unknown): ImageConfig {
 type Found = NonNullable<z.output<typeof process>["Healthcheck"]>;
 
 /** NONE or an empty test disables the check. */
-function healthCheckOf({ Test: [kind, ...rest], Interval, Timeout, StartPeriod, Retries }: Found): HealthCheck | null {
+function healthCheckOf({ Test: [kind, ...rest], Interval, Timeout, StartPeriod, StartInterval, Retries }: Found): HealthCheck | null {
   const command = kind === "CMD" ? rest : kind === "CMD-SHELL" ? ["/bin/sh", "-c", rest.join(" ")] : [];
   if (command.length === 0) return null;
   const ms = (ns: number, absent: number) => (ns === 0 ? absent : Math.max(1, Math.round(ns / NS_PER_MS)));
@@ -92,6 +93,7 @@ function healthCheckOf({ Test: [kind, ...rest], Interval, Timeout, StartPeriod, 
     interval: ms(Interval, HEALTH.interval),
     timeout: ms(Timeout, HEALTH.timeout),
     startPeriod: ms(StartPeriod, 0),
+    ...(StartInterval === 0 ? {} : { startInterval: ms(StartInterval, 0) }),
     retries: Math.min(Retries || HEALTH.retries, MOST_RETRIES),
   };
 }

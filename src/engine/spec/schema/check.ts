@@ -53,6 +53,7 @@ export const healthCheck = z.strictObject({
     .optional()
     .describe("Number of consecutive successes after which the container is healthy. Absent: 1."),
   startPeriod: duration.default(0).describe("Time after the start in which failures are not counted."),
+  startInterval: duration.optional().describe("Interval within startPeriod, until a check has succeeded. Absent: interval."),
 });
 
 /** For a startup or liveness check, after whose failure the container is stopped. */

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { parseReference } from "../image/reference.ts";
 import { PULL_POLICIES } from "../pull-policy.ts";
 import { healthCheck, killingCheck, postStart, preStop } from "./check.ts";
+import { log } from "./log.ts";
 import { absolutePath, containerName, duration, name, relativePath, size, text } from "./quantities.ts";
 
 export const CONDITIONS = ["CREATE", "START", "SUCCESS", "COMPLETE", "HEALTHY"] as const;
@@ -49,6 +50,12 @@ export const mount = z.strictObject({
   subPath: relativePath.optional().describe("Path within the volume to mount; for volumes with files or of the host."),
   target: absolutePath,
   readOnly: z.boolean().default(false),
+  propagation: z
+    .enum(["rprivate", "private", "rslave", "slave", "rshared", "shared"])
+    .optional()
+    .describe(
+      "Of a file or directory of the host: whether mounts that are made below it later appear in the container (slave), and also those of the container on the host (shared); with r also below mounts in it. Absent: rprivate.",
+    ),
   noExec: z.literal(true).optional().describe("Whether no program may be executed from it."),
   noCopy: z
     .boolean()
@@ -56,49 +63,6 @@ export const mount = z.strictObject({
     .describe(
       "true: a new kept volume stays empty. Otherwise it gets what the image has at the target, with owner and mode. false: a new scratch directory on disk does, too.",
     ),
-});
-
-/** In bytes. A smaller log could not hold two records of maximum length. */
-const LEAST_LOG = 65_536;
-
-export const LOG_DRIVERS = ["file", "journald", "none"] as const;
-
-/** It becomes part of a file name. */
-const optionName = z.string().regex(/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$/, "is no name of an option");
-
-export const log = z.strictObject({
-  driver: z
-    .enum(LOG_DRIVERS)
-    .optional()
-    .describe("file (default): output is kept in files. journald: it is also sent to systemd's journal. none: it is dropped."),
-  maxSize: size
-    .refine((bytes) => bytes >= LEAST_LOG, "is less than 64Ki")
-    .optional()
-    .describe("Maximum size of one file, after which a new file is started."),
-  maxFiles: z.int().min(1).max(100).optional().describe("Maximum number of files, including the current one."),
-  forward: z
-    .strictObject({
-      socket: absolutePath.describe("Path of a unix stream socket on the host."),
-      tag: text.min(1).max(255).optional().describe("Tag of the records. Absent: CONTAINER-firelens-TASK."),
-    })
-    .optional()
-    .describe("What it prints is sent there, too. While nobody listens it waits in the files."),
-  router: z
-    .string()
-    .min(1)
-    .optional()
-    .describe(
-      "Name of a container with `logRouter`, or TASK/CONTAINER for one of another task of the group: what it prints is sent to the router's socket. The container starts after the router.",
-    ),
-  tag: text.min(1).max(255).optional().describe("Tag of the records for `router`. Absent: CONTAINER-firelens-TASK."),
-  options: z
-    .record(optionName, text)
-    .optional()
-    .describe("Settings for this container's records, which the router finds in its config.json; for a router of the same task."),
-  secretOptions: z
-    .record(optionName, z.string())
-    .optional()
-    .describe("Settings that are secrets of the task, by name. The router gets a file for each, whose path is in its config.json."),
 });
 
 const variableName = z.string().regex(/^[^=\0]+$/, "is no name of a variable");
@@ -145,6 +109,19 @@ const rlimitValue = z.union([z.int().min(0), z.literal("unlimited")]);
 const rlimit = z.strictObject({ soft: rlimitValue, hard: rlimitValue });
 
 const capabilityName = z.string().regex(/^CAP_[A-Z0-9_]+$/, "write a capability like CAP_NET_BIND_SERVICE");
+
+/** Source: Container Device Interface, "Kind" and "Device". */
+export const CDI_NAME = /^[A-Za-z][A-Za-z0-9_.-]*\/[A-Za-z][A-Za-z0-9_-]*=[A-Za-z0-9](?:[A-Za-z0-9_.:-]*[A-Za-z0-9])?$/;
+
+const device = z.strictObject({
+  source: absolutePath.describe("A device of the host, or a directory with devices."),
+  target: absolutePath.optional().describe("Where it is in the container. Absent: at the same path."),
+  access: z
+    .string()
+    .regex(/^(?!.*(.).*\1)[rwm]{1,3}$/, "is made of r (read), w (write) and m (make the node), each once")
+    .optional()
+    .describe("Absent: rwm."),
+});
 
 export const endMessage = z.strictObject({
   path: absolutePath.describe("Path in the container where the engine mounts an empty file. Each start gets a new file."),
@@ -195,14 +172,17 @@ const fields = z.strictObject({
   user: text.min(1).optional().describe('"name" or "uid", either with ":group". Absent: what the image says, else 0.'),
   groups: z
     .array(
-      z
-        .int()
-        .min(0)
-        .max(2 ** 31 - 1),
+      z.union([
+        z
+          .int()
+          .min(0)
+          .max(2 ** 31 - 1),
+        z.string().regex(/^[^\0:,\s]+$/, "is no name of a group"),
+      ]),
     )
     .max(1000)
     .optional()
-    .describe("Numbers of further groups of its processes."),
+    .describe("Further groups of its processes: numbers, or names in /etc/group of the container."),
   strictGroups: z
     .literal(true)
     .optional()
@@ -210,6 +190,7 @@ const fields = z.strictObject({
       "Its processes have the groups that are named here, and not those that /etc/group in it has for the user. Absent: they have both.",
     ),
   hostname: z.string().min(1).max(64).optional(),
+  domainname: z.string().min(1).max(64).optional().describe("Name of the NIS domain, as domainname(1) prints it. Absent: none."),
   essential: z.boolean().default(true).describe("Whether the task stops when this container ends."),
   dependsOn: z.array(dependency).default([]),
   restart: restartPolicy.optional(),
@@ -254,6 +235,10 @@ const fields = z.strictObject({
     .describe("Numbers of the CPUs that it may use."),
   memory: size.optional(),
   memoryReservation: size.optional(),
+  memorySwap: z
+    .union([size, z.literal("unlimited")])
+    .optional()
+    .describe("Limit of memory and swap together; not less than memory. Absent: that of memory, so that it does not swap."),
   storage: size
     .optional()
     .describe(
@@ -275,6 +260,17 @@ const fields = z.strictObject({
     .describe(
       "Whether it can do what root of the host can: it has all capabilities and devices of the host, no filter of system calls unless seccomp names one, and nothing of /proc and /sys is hidden or read-only. Absent: false.",
     ),
+  devices: z.array(device).max(1000).optional().describe("Devices of the host, in addition to those that each container has."),
+  deviceRules: z
+    .array(z.string().regex(/^[abc] (?:\d{1,9}|\*):(?:\d{1,9}|\*) [rwm]{1,3}$/, 'write a rule like "c 1:3 rwm"'))
+    .max(1000)
+    .optional()
+    .describe("Devices that it may use if it has or makes a node of them: type, numbers and access."),
+  cdi: z
+    .array(z.string().regex(CDI_NAME, "write a name like vendor.com/class=name"))
+    .max(1000)
+    .optional()
+    .describe("Devices by the names that the CDI specifications of the host have for them, in /etc/cdi and /var/run/cdi."),
   unmasked: z
     .literal(true)
     .optional()
@@ -283,7 +279,8 @@ const fields = z.strictObject({
   seccomp: z
     .union([z.literal("unconfined"), absolutePath])
     .optional()
-    .describe("Path of a file with the seccomp object of an OCI config.json."),
+    .describe("Path of a file with the seccomp object of an OCI config.json, or with a seccomp profile of Docker."),
+  apparmor: text.min(1).max(255).optional().describe("Profile of AppArmor, which the host has loaded. Absent: none."),
   annotations: z.record(z.string().min(1), text).default({}),
   log: log.optional().describe("How much output is kept. Absent: three files of 10 MiB."),
   logRouter: z

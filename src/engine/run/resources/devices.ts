@@ -1,0 +1,146 @@
+/** Devices of the host that a container gets, by their paths and by the names of CDI specifications. They are looked at for each launch: devices come and go. */
+import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+import { type Device, type DeviceRule, deviceOf } from "../../../executor/index.ts";
+import { specOf, type TaskRecord } from "../../model/index.ts";
+import { type CdiNode, type CdiSpecification, cdiEdits, type DevicePlacement, type Incarnation, parseCdi } from "../../plan/index.ts";
+import type { ContainerSpec } from "../../spec/index.ts";
+import type { Contribution, TaskResource } from "./resource.ts";
+
+/** A later one takes precedence. Source: Container Device Interface, "Specification files". */
+const CDI_DIRECTORIES = ["/etc/cdi", "/var/run/cdi"];
+/** In bytes. A larger file is no specification. */
+const LARGEST = 4 << 20;
+/** In a directory. */
+const MOST_FILES = 1000;
+
+export class Devices implements TaskResource {
+  readonly name = "devices";
+  readonly #directories: readonly string[];
+
+  constructor(directories: readonly string[] = CDI_DIRECTORIES) {
+    this.#directories = directories;
+  }
+
+  check(record: TaskRecord, container: string): void {
+    this.#placement(specOf(record, container));
+  }
+
+  contribute(record: TaskRecord, { container }: Incarnation): Contribution {
+    const devices = this.#placement(specOf(record, container));
+    return devices === undefined ? {} : { devices };
+  }
+
+  /** @throws Error: a device is missing; the message has its path or name */
+  #placement(spec: ContainerSpec | undefined): DevicePlacement | undefined {
+    const { devices = [], deviceRules = [], cdi = [] } = spec ?? {};
+    if (devices.length + deviceRules.length + cdi.length === 0) return undefined;
+    const edits = cdi.length === 0 ? undefined : cdiEdits(cdi, this.#directories.map(specificationsIn));
+    return {
+      nodes: [
+        ...devices.flatMap(({ source, target = source, access }) => nodesAt(source, target, access === undefined ? {} : { access })),
+        ...(edits?.nodes ?? []).map(cdiNode),
+      ],
+      rules: deviceRules.map(ruleOf),
+      env: edits?.env ?? {},
+      mounts: edits?.mounts ?? [],
+      gids: edits?.gids ?? [],
+      ...(edits?.hooks === undefined ? {} : { hooks: edits.hooks }),
+    };
+  }
+}
+
+/** A device, or those below a directory. A link is followed, because names of devices are often links. @throws Error: there is none */
+function nodesAt(source: string, target: string, access: Pick<Device, "access">): Device[] {
+  const info = statSync(source, { throwIfNoEntry: false });
+  if (info === undefined) throw new Error(`there is no device ${source}`);
+  if (!info.isDirectory()) {
+    const device = deviceOf(info);
+    if (device === undefined) throw new Error(`${source} is no device`);
+    return [{ path: target, ...device, ...access }];
+  }
+  const devices = filesBelow(source).flatMap((path) => {
+    const device = deviceOf(statSync(join(source, path), { throwIfNoEntry: false }) ?? info);
+    return device === undefined ? [] : [{ path: join(target, path), ...device, ...access }];
+  });
+  if (devices.length === 0) throw new Error(`${source} has no devices in it`);
+  return devices;
+}
+
+/** Links to other directories are not followed. @throws Error: there are too many */
+function filesBelow(directory: string): string[] {
+  const files: string[] = [];
+  const waiting = [""];
+  let seen = 0;
+  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+    for (const entry of readdirSync(join(directory, at), { withFileTypes: true })) {
+      if (++seen > MOST_FILES) throw new Error(`${directory} has more than ${MOST_FILES} files in it`);
+      (entry.isDirectory() ? waiting : files).push(join(at, entry.name));
+    }
+  }
+  return files.sort();
+}
+
+/** What a specification leaves out is that of the node on the host. @throws Error: there is none */
+function cdiNode({ path, hostPath = path, permissions, type, major, minor, fileMode, uid, gid }: CdiNode): Device {
+  const access = permissions ? { access: permissions } : {};
+  const owner = { ...(uid === undefined ? {} : { uid }), ...(gid === undefined ? {} : { gid }) };
+  const mode = fileMode === undefined ? {} : { fileMode };
+  const kind = type === "u" ? "c" : type;
+  if (kind !== undefined && (kind === "p" || (major !== undefined && minor !== undefined)))
+    return { path, type: kind, ...(kind === "p" ? {} : { major: major!, minor: minor! }), ...mode, ...owner, ...access };
+  const [node] = nodesAt(hostPath, path, access);
+  if (node === undefined || node.path !== path) throw new Error(`${hostPath} is no device`);
+  return { ...node, ...mode, ...owner };
+}
+
+/** Source: runtime specification, "Device Cgroup". */
+function ruleOf(text: string): DeviceRule {
+  const [type, numbers = "", access] = text.split(" ");
+  const [major, minor] = numbers.split(":").map((one) => (one === "*" ? undefined : Number(one)));
+  return {
+    type: type as "a" | "b" | "c",
+    ...(major === undefined ? {} : { major }),
+    ...(minor === undefined ? {} : { minor }),
+    access: access!,
+  };
+}
+
+/** @throws Error: one of them cannot be read or is wrong; the message has its path */
+function specificationsIn(directory: string): CdiSpecification[] {
+  const names = namesIn(directory).filter((name) => /\.(?:json|ya?ml)$/.test(name));
+  if (names.length > MOST_FILES) throw new Error(`${directory} has more than ${MOST_FILES} CDI specifications`);
+  return names.sort().map((name) => {
+    const path = join(directory, name);
+    try {
+      return parseCdi(parse(readTrusted(path)));
+    } catch (error) {
+      throw new Error(`CDI specification ${path}: ${(error as Error).message}`, { cause: error });
+    }
+  });
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return [];
+    throw error;
+  }
+}
+
+/** A specification names programs that run with the rights of the daemon, so that nobody else may write it. */
+function readTrusted(path: string): string {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const found = fstatSync(fd);
+    if (!found.isFile()) throw new Error("it is no regular file");
+    if (found.size > LARGEST) throw new Error(`it is larger than ${LARGEST} bytes`);
+    if (![0, process.getuid!()].includes(found.uid) || (found.mode & 0o022) !== 0)
+      throw new Error("others than root and the user of the daemon can write it");
+    return readFileSync(fd, "utf8");
+  } finally {
+    closeSync(fd);
+  }
+}

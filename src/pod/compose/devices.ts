@@ -1,0 +1,73 @@
+/** Translates devices of a service: paths of the host, names of CDI, and what asks for graphics processors. Source: Compose specification, "devices", "gpus"; Compose Deploy specification, "devices". */
+import { CDI_NAME, type TaskInput } from "../../engine/spec/index.ts";
+import { absolute } from "./paths.ts";
+import type { ServicePlace } from "./place.ts";
+import type { ServiceInput } from "./schema.ts";
+
+type Container = TaskInput["containers"][number];
+type Device = NonNullable<Container["devices"]>[number];
+type Request = NonNullable<Exclude<ServiceInput["gpus"], string>>[number];
+type Path = readonly (string | number)[];
+
+export function devicesOf(service: ServiceInput, place: ServicePlace): Pick<Container, "devices" | "deviceRules" | "cdi"> {
+  const { devices: given = [], device_cgroup_rules: rules = [], gpus = [], deploy } = service;
+  const reserved = deploy?.resources?.reservations?.devices ?? [];
+  const asked: readonly Request[] = typeof gpus === "string" ? [{ capabilities: ["gpu"], count: "all" }] : gpus;
+  const found = given.map((one, index) => deviceOf(one, place, ["devices", index]));
+  const cdi = [
+    ...found.flatMap((one) => (typeof one === "string" ? [one] : [])),
+    ...asked.flatMap((one, index) => namesOf(one, place, typeof gpus === "string" ? ["gpus"] : ["gpus", index])),
+    ...reserved.flatMap((one, index) => namesOf(one, place, ["deploy", "resources", "reservations", "devices", index])),
+  ];
+  const nodes = found.flatMap((one) => (one === undefined || typeof one === "string" ? [] : [one]));
+  return {
+    ...(nodes.length === 0 ? {} : { devices: nodes }),
+    ...(rules.length === 0 ? {} : { deviceRules: rules }),
+    ...(cdi.length === 0 ? {} : { cdi: [...new Set(cdi)] }),
+  };
+}
+
+/** A text is the name of a device in CDI. undefined: it was refused. */
+function deviceOf(one: NonNullable<ServiceInput["devices"]>[number], place: ServicePlace, path: Path): Device | string | undefined {
+  if (typeof one === "string" && CDI_NAME.test(one)) return one;
+  const [first = "", second = first, third, fourth] = typeof one === "string" ? one.split(":") : [one.source, one.target, one.permissions];
+  if (fourth !== undefined || first === "") {
+    place.refuse('write a device like "/dev/ttyUSB0" or "/dev/sdb:/dev/xvdc:rw"', path);
+    return undefined;
+  }
+  if (CDI_NAME.test(first)) return first;
+  if (!second.startsWith("/")) {
+    place.refuse(`${second} is no absolute path of the container`, path);
+    return undefined;
+  }
+  const source = absolute(place.directory, first);
+  return { source, ...(second === source ? {} : { target: second }), ...(third === undefined || third === "" ? {} : { access: third }) };
+}
+
+/** Kinds of devices in CDI, by the driver of Docker. Source: moby, daemon/devices_nvidia_linux.go, devices_amd_linux.go. */
+const KINDS: Readonly<Record<string, string>> = { nvidia: "nvidia.com/gpu", amd: "amd.com/gpu" };
+/** What the driver is not named for. */
+const OF_NVIDIA = ["gpu", "nvidia", "compute", "compat32", "graphics", "utility", "video", "display"];
+
+function namesOf(
+  { driver = "", capabilities = [], count = "all", device_ids: ids, options }: Request,
+  place: ServicePlace,
+  path: Path,
+): string[] {
+  if (options !== undefined) place.warn("has no effect: the CDI specification says what the device needs", [...path, "options"]);
+  if (driver === "cdi") {
+    const wrong = (ids ?? []).findIndex((id) => !CDI_NAME.test(id));
+    if (ids === undefined) place.refuse("needs device_ids: names like vendor.com/class=name", path);
+    else if (wrong >= 0) place.refuse("is no name like vendor.com/class=name", [...path, "device_ids", wrong]);
+    return ids ?? [];
+  }
+  const unknown = driver === "" ? capabilities.find((one) => !OF_NVIDIA.includes(one)) : undefined;
+  const kind = KINDS[driver || "nvidia"];
+  if (unknown !== undefined)
+    place.refuse(`no driver is known for the capability ${unknown}: name the device as in CDI, with the driver cdi`, path);
+  else if (kind === undefined) place.refuse("only nvidia, amd and cdi are supported", [...path, "driver"]);
+  if (unknown !== undefined || kind === undefined) return [];
+  if (ids !== undefined) return ids.map((id) => `${kind}=${id}`);
+  if (count === "all" || Number(count) === -1) return [`${kind}=all`];
+  return Array.from({ length: Number(count) }, (_, at) => `${kind}=${at}`);
+}
