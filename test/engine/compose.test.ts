@@ -244,11 +244,11 @@ services:
   test("what is wrong is told with line and column, without a daemon", async () => {
     const file = scene.file(
       "bad.yaml",
-      "services:\n  web:\n    x-runt-rootfs: /r\n    command: x\n    devices: [/dev/fuse]\n    comand: y\n",
+      "services:\n  web:\n    x-runt-rootfs: /r\n    command: x\n    storage_opt: { size: 1g }\n    comand: y\n",
     );
     const told = await scene.ctl("validate", "-f", file);
     expect(told.status).toBe(1);
-    expect(told.stderr).toMatch(/bad\.yaml:5:5: \/services\/web\/devices: .*\n.*bad\.yaml:6:5: \/services\/web\/comand: /);
+    expect(told.stderr).toMatch(/bad\.yaml:5:5: \/services\/web\/storage_opt: .*\n.*bad\.yaml:6:5: \/services\/web\/comand: /);
   });
 });
 

@@ -1,6 +1,6 @@
 /** The volumes that outlive tasks: they go with the last task that names them (`delete --volumes`), or are listed and removed by themselves (`volumes`). */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isRoot, LONGEST_MS, until, useEngine } from "./support.ts";
@@ -47,6 +47,26 @@ describe.skipIf(!isRoot)("delete --volumes (needs root)", () => {
     },
     LONGEST_MS,
   );
+
+  test("a volume that has to be there is not made, and stays when the task goes with its volumes", async () => {
+    await scene.daemon();
+    const text = `services:\n  app:\n    x-runt-rootfs: ${scene.rootfs()}\n    network_mode: none\n    command: [/bin/sh, -c, "echo x > /v/app; sleep 1000"]
+    stop_grace_period: 0s\n    volumes: ["data:/v"]\nvolumes: { data: { external: true } }\n`;
+    const file = scene.file("external.yaml", text);
+    expect((await scene.ctl("validate", "-f", file)).status).toBe(0);
+    expect((await scene.ctl("apply", "-p", "default", "-f", file)).status).toBe(0);
+    await until(async () =>
+      /group default has no volume data, and this task does not make it/.test((await scene.ctl("describe", "app")).stdout),
+    );
+    expect(filesOf("data")).toBeUndefined();
+    expect((await scene.ctl("delete", "app")).status).toBe(0);
+    mkdirSync(join(scene.stateDir, "kept/default/data"), { recursive: true });
+    expect((await scene.ctl("apply", "-p", "default", "-f", file)).status).toBe(0);
+    await until(() => filesOf("data")?.length === 1);
+    expect((await scene.ctl("delete", "-p", "default", "-f", file, "--volumes")).stdout).toBe("task app deleted\n");
+    expect(filesOf("data")).toEqual(["app"]);
+    rmSync(join(scene.stateDir, "kept/default"), { recursive: true });
+  });
 
   test(
     "E80: tasks that share one and are deleted together take it along, also when the daemon is killed meanwhile",

@@ -98,6 +98,10 @@ export const OWN_CALLS: Allowed = {
     "openSync(path)": CALLERS_CHECKED,
     "readFileSync(fd)": HELD,
   },
+  "src/engine/run/resources/devices.ts": {
+    "openSync(path)": CALLERS_CHECKED,
+    "readFileSync(fd)": HELD,
+  },
   "src/engine/run/containers/holder.ts": {
     "readFileSync(`/proc/${pid}/stat`)": KERNEL,
   },

@@ -48,7 +48,7 @@ export function buildOf(key: string, service: ServiceInput, project: ComposeInpu
     place.refuse(`${image || `the name ${reference}`} is no name of an image that is built: write NAME or NAME:TAG`, ["image"]);
   if (given.dockerfile !== undefined && given.dockerfile_inline !== undefined)
     refuse("takes the place of dockerfile: leave one of both out", "dockerfile_inline");
-  checkPlatforms(service, refuse);
+  checkPlatforms(service, refuse, (message, ...path) => place.lacks(message, at(...path)));
   tellIgnored(given, place);
   const { contexts, after } = contextsOf(key, service, project, place);
   const context = given.context ?? ".";
@@ -146,10 +146,10 @@ export function ownPlatform(): string {
   return `linux/${ARCHITECTURES[process.arch]?.[0] ?? process.arch}`;
 }
 
-function checkPlatforms({ build: given, platform }: ServiceInput, refuse: Refuse): void {
+function checkPlatforms({ build: given, platform }: ServiceInput, refuse: Refuse, lacks: Refuse): void {
   const { platforms = [] } = given!;
   for (const [index, one] of platforms.entries())
-    if (!isOwnPlatform(one)) refuse(`only ${ownPlatform()} is supported: it is this machine's`, "platforms", index);
+    if (!isOwnPlatform(one)) lacks(`only ${ownPlatform()} is supported: it is this machine's`, "platforms", index);
   if (platform !== undefined && platforms.length > 0 && !platforms.includes(platform))
     refuse(`has to name ${platform}, which is the platform of the service`, "platforms");
 }

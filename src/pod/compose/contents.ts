@@ -14,6 +14,7 @@ type Kind = "secrets" | "configs";
 const DIRECTORY: Readonly<Record<Kind, string>> = { secrets: "/run/secrets/", configs: "/" };
 /** Readable by everyone, Compose's default. */
 const MODE = 0o444;
+const MOST_MODE = 0o777;
 
 export interface Contents {
   readonly volumes: Volume[];
@@ -34,10 +35,15 @@ function filesOf(kind: Kind, wanted: NonNullable<ServiceInput[Kind]>, project: C
     const content = contentOf(kind, source, project, place, path);
     if (content === undefined) continue;
     const name = `file-${index}`;
+    if (mode > MOST_MODE)
+      place.warn(`is ${mode.toString(8)} in octal, of which ${(mode & MOST_MODE).toString(8)} counts: is 0${mode} meant?`, [
+        ...path,
+        "mode",
+      ]);
     files[name] = {
       content: content.toString("base64"),
       encoding: "base64",
-      mode,
+      mode: mode & MOST_MODE,
       ...(uid === undefined ? {} : { uid }),
       ...(gid === undefined ? {} : { gid }),
     };
@@ -57,7 +63,7 @@ export function contentOf(
   kind: Kind,
   source: string,
   project: ComposeInput,
-  { environment, directory, readFile, refuse }: ServicePlace,
+  { environment, directory, readFile, refuse, lacks }: ServicePlace,
   path: readonly (string | number)[],
 ): Buffer | undefined {
   const word = kind.slice(0, -1);
@@ -66,17 +72,21 @@ export function contentOf(
     refuse(`the file has no ${word} ${source}`, path);
     return undefined;
   }
+  if (definition.external !== undefined && definition.external !== false) {
+    lacks(`the ${word} ${source} is external, and there is no store of others that it could come from`, path);
+    return undefined;
+  }
   if (definition.content !== undefined) return Buffer.from(definition.content);
   if (definition.environment !== undefined) {
     const value = environment[definition.environment];
-    if (value === undefined) refuse(`the variable ${definition.environment} of the ${word} ${source} is not set`, path);
+    if (value === undefined) lacks(`the variable ${definition.environment} of the ${word} ${source} is not set`, path);
     return value === undefined ? undefined : Buffer.from(value);
   }
   const file = absolute(directory, definition.file ?? "");
   try {
     return readFile(file);
   } catch (error) {
-    refuse(`the file of the ${word} ${source} cannot be read: ${(error as Error).message}`, path);
+    lacks(`the file of the ${word} ${source} cannot be read: ${(error as Error).message}`, path);
     return undefined;
   }
 }

@@ -113,7 +113,8 @@ interface Told {
   readonly builds: ServiceBuild[];
 }
 
-function madeOf(project: ComposeInput, options: ComposeOptions, { problems, warnings, directories, builds }: Told): Made[] {
+function madeOf(given: ComposeInput, options: ComposeOptions, { problems, warnings, directories, builds }: Told): Made[] {
+  const project = withSharedVolumes(given);
   const isOn = (key: string) => {
     const { profiles = [] } = project.services[key] ?? {};
     return Object.hasOwn(project.services, key) && (profiles.length === 0 || profiles.some((one) => options.profiles.includes(one)));
@@ -129,9 +130,12 @@ function madeOf(project: ComposeInput, options: ComposeOptions, { problems, warn
     const warn = (message: string, at: Problem["path"]) => {
       warnings.push({ code: "combination", message, path: ["services", key, ...at] });
     };
+    const lacks = options.mayLack
+      ? (message: string, at: Problem["path"]) => warn(`${message}: here runtctl apply refuses it`, at)
+      : refuse;
     const { environment, directory, images, readFile } = options;
     const needs = (one: string) => directories.add(one);
-    return { environment, directory, images, readFile, refuse, warn, needs, isActive: isOn, containersOf, built: nameOf(key) };
+    return { environment, directory, images, readFile, refuse, lacks, warn, needs, isActive: isOn, containersOf, built: nameOf(key) };
   };
   const build = (key: string) => {
     if (builds.some((one) => one.service === key)) return;
@@ -195,6 +199,25 @@ function checkedTasks(made: readonly Made[], problems: Problem[]): TaskSpec[] {
 
 /** What a service takes from another one of its file. */
 type Mount = NonNullable<ServiceInput["volumes"]>[number];
+
+/** A volume without a name that another service takes with volumes_from gets one, as it is the same for both. */
+function withSharedVolumes({ services, volumes, ...project }: ComposeInput): ComposeInput {
+  const taken = new Set(Object.values(services).flatMap(({ volumes_from: from = [] }) => from.map((one) => one.split(":")[0]!)));
+  const added: Record<string, null> = {};
+  const named = (key: string, mount: Mount): Mount => {
+    const isUnnamed = typeof mount === "string" ? !mount.includes(":") : mount.type === "volume" && mount.source === undefined;
+    if (!isUnnamed) return mount;
+    const name = `anonymous-${key}${targetOf(mount).replaceAll(/[^A-Za-z0-9]+/g, "-")}`;
+    added[name] = null;
+    return typeof mount === "string" ? `${name}:${mount}` : { ...mount, source: name };
+  };
+  const changed = Object.entries(services).map(([key, service]): [string, ServiceInput] => {
+    const { volumes: own } = service;
+    return [key, taken.has(key) && own !== undefined ? { ...service, volumes: own.map((mount) => named(key, mount)) } : service];
+  });
+  const all = Object.keys(added).length === 0 ? volumes : { ...volumes, ...added };
+  return { ...project, services: Object.fromEntries(changed), ...(all === undefined ? {} : { volumes: all }) };
+}
 
 /** The mounts of volumes_from come first, as far as the service has no other one at their places. Source: Compose specification, "volumes_from". */
 function expanded(key: string, service: ServiceInput, { services }: ComposeInput, { refuse }: ServicePlace): ServiceInput {

@@ -36,6 +36,7 @@ const OF_SERVICE: readonly (readonly [path: string, why: string])[] = [
 
 const OF_FILE: readonly (readonly [path: string, why: string])[] = [
   ["version", "has no effect, as with Compose: leave it out"],
+  ["models/*", "has no effect: models are not served, and no service uses it"],
   ["networks/*/attachable", CLUSTER],
   ["networks/*/labels", "has no effect: networks have no labels"],
   ["volumes/*/labels", "has no effect: volumes have no labels"],

@@ -11,6 +11,8 @@ export interface ComposeOptions {
   readonly profiles: readonly string[];
   /** Prefix for image names without a registry, such as "oci:/srv/images". Absent: docker.io. */
   readonly images?: string | undefined;
+  /** Whether what depends on the place (files of secrets, variables, this machine) may be missing: then it is told of, and is no error. Absent: no. */
+  readonly mayLack?: boolean | undefined;
   /** Reads a file named by env_file, secrets, configs, include or extends; the path is absolute. @throws the error of open(2) or read(2) */
   readonly readFile: (path: string) => Buffer;
 }

@@ -52,7 +52,7 @@ export function mountsOf(
       if (volume === undefined) refuse(`the file has no volume ${source}`, path);
       else if (local !== undefined)
         volumes.push({ name, medium: "memory", ...(local.size === undefined ? {} : { size: bytesOf(local.size) }) });
-      else if (!volumes.some((other) => other.name === name)) volumes.push({ name, kept: engineName(volume?.name ?? source) });
+      else if (!volumes.some((other) => other.name === name)) volumes.push({ name, ...keptAs(source, volume) });
       return [{ volume: name, target, readOnly, ...(noCopy ? { noCopy } : {}) }];
     }
     const home = environment["HOME"];
@@ -72,6 +72,14 @@ export function mountsOf(
     mounts.push({ volume: name, target, ...mount });
   }
   return { volumes, mounts };
+}
+
+/** One that is external was there before: it is not made. */
+function keptAs(key: string, volume: NonNullable<ComposeInput["volumes"]>[string]): Pick<Volume, "kept" | "existing"> {
+  const { external, name } = volume ?? {};
+  const own = typeof external === "object" ? (external.name ?? name) : name;
+  const isExternal = external !== undefined && external !== false;
+  return { kept: engineName(own || key), ...(isExternal ? { existing: true as const } : {}) };
 }
 
 /** Whether several containers have a volume. */

@@ -111,12 +111,12 @@ export function hostsOf(
 ): NonNullable<Network["hosts"]> {
   if (!Array.isArray(given))
     return Object.entries(given).flatMap(([name, all]) =>
-      (typeof all === "string" ? [all] : all).map((address) => ({ name, address: bare(address) })),
+      (typeof all === "string" ? all.split(",") : all).map((address) => ({ name, address: bare(address) })),
     );
   return given.flatMap((one, index) => {
     const [, name, address] = /^([^:=]+)[:=](.+)$/.exec(one) ?? [];
     if (name === undefined || address === undefined) refuse('write a name and its address like "db=192.0.2.5"', ["extra_hosts", index]);
-    return name === undefined || address === undefined ? [] : [{ name, address: bare(address) }];
+    return name === undefined || address === undefined ? [] : address.split(",").map((one) => ({ name, address: bare(one) }));
   });
 }
 

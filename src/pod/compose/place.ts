@@ -22,6 +22,8 @@ export interface ServicePlace {
   readonly built: string | undefined;
   /** @param path within the service */
   readonly refuse: (message: string, path: readonly (string | number)[]) => void;
+  /** Refuses what cannot be had where the file is applied, and may be right somewhere else. */
+  readonly lacks: (message: string, path: readonly (string | number)[]) => void;
   /** Tells of what is accepted and is not as its author may expect. */
   readonly warn: (message: string, path: readonly (string | number)[]) => void;
   /** Called with each directory of the host that Compose makes if it is missing. */

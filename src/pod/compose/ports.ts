@@ -42,7 +42,8 @@ export function portsOf({ ports = [], network_mode: mode }: ServiceInput, { refu
 const WRONG = 'write a port like "8080:80", "8000-8010:80-90" or "127.0.0.1:53:53/udp"';
 
 function fromShort(text: string): Written | undefined {
-  const [, address, host = "", container, protocol = "tcp"] = PORT.exec(text) ?? [];
+  // An address that is empty, as by a variable without a value, is none.
+  const [, address, host = "", container, protocol = "tcp"] = PORT.exec(text.replace(/^:(?=[^:]*:)/, "")) ?? [];
   if (container === undefined) return undefined;
   return { address: address?.replace(/[[\]]/g, ""), host, container, protocol: protocol.toLowerCase() === "udp" ? "udp" : "tcp" };
 }

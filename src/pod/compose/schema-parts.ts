@@ -37,7 +37,7 @@ export const cpus = z.union([
 export const pids = count(-1);
 
 const mode = z.union([
-  z.int().min(0).max(0o777),
+  z.int().min(0).max(0o7777),
   z
     .string()
     .regex(/^0?[0-7]{3}$/, "is no mode like 0400")

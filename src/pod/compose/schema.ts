@@ -43,13 +43,15 @@ const driverOptions = z
 /** Whether it is an address at all is told of where the task is checked. */
 const v4 = z.string().refine((text) => !text.includes(":"), "is of IPv6, which networks do not have");
 
+/** A map is the form of older files. */
+const external = z.union([flag, z.strictObject({ name: KEY.optional() })], { error: "write true or false" }).optional();
+
 const network = z
   .strictObject({
     driver: z.enum(["bridge", "default"], { error: "only bridge is supported: only bridges of this host are made" }).optional(),
     driver_opts: driverOptions,
     name: KEY.optional(),
-    // A map is the form of older files.
-    external: z.union([flag, z.strictObject({ name: KEY.optional() })], { error: "write true or false" }).optional(),
+    external,
     internal: flag.optional(),
     attachable: told.flag,
     enable_ipv4: flag.pipe(z.literal(true, { error: "only true is supported: networks have IPv4" })).optional(),
@@ -82,16 +84,16 @@ const volume = z
   .strictObject({
     driver: z.enum(["local", "default"], { error: "only local is supported: a volume is a directory of this host" }).optional(),
     driver_opts: localOptions.optional(),
-    external: flag
-      .pipe(
-        z.literal(false, {
-          error:
-            "only false is supported: volumes belong to their project; leave it out for a volume of its own, or name a directory of the host",
-        }),
-      )
-      .optional(),
+    external,
     name: z.string().optional(),
     labels: told.ownLabels,
+  })
+  .superRefine(({ external: given, name, ...others }, { addIssue }) => {
+    if (given === undefined || given === false) return;
+    if (Object.values(others).some((one) => one !== undefined))
+      addIssue({ code: "custom", path: ["external"], message: "is made by others: only its name can be said here" });
+    if (typeof given === "object" && given.name !== undefined && name !== undefined)
+      addIssue({ code: "custom", path: ["name"], message: "is said by external, too: write external: true" });
   })
   .nullable();
 /** Exactly one of them must be given. */
@@ -100,7 +102,7 @@ const content = z
     file: z.string().optional(),
     environment: z.string().min(1, "is empty").optional(),
     content: z.string().optional(),
-    external: refused("there is no store of others that it could come from: name a file"),
+    external,
     driver: refused("there is no store of others that it could come from: name a file"),
     driver_opts: refused("there is no store of others that it could come from: name a file"),
     template_driver: refused("templates are of a cluster"),
@@ -108,9 +110,18 @@ const content = z
     labels: told.ownLabels,
   })
   .refine(
-    (one) => [one.file, one.environment, one.content].filter((given) => given !== undefined).length === 1,
+    (one) =>
+      (one.external !== undefined && one.external !== false) ||
+      [one.file, one.environment, one.content].filter((given) => given !== undefined).length === 1,
     "needs one of file, environment and content",
   );
+
+const model = z.strictObject({
+  model: z.string(),
+  name: told.text,
+  context_size: z.int().optional(),
+  runtime_flags: told.texts,
+});
 
 const WINDOWS = "it is of Windows";
 const KERNEL_TIME = "real-time scheduling is not given to services";
@@ -265,7 +276,7 @@ export const composeFile = z.strictObject({
   volumes: z.record(KEY, volume).optional(),
   secrets: z.record(KEY, content).optional(),
   configs: z.record(KEY, content).optional(),
-  models: refused("models are not served: name an image that serves one"),
+  models: z.record(KEY, model).optional(),
   // It has been read (include.ts).
   include: z.unknown().optional(),
 });

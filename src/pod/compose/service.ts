@@ -105,8 +105,8 @@ function hooksOf(
   };
 }
 
-function checkPlatform({ platform }: ServiceInput, { refuse }: ServicePlace): void {
-  if (platform !== undefined && !isOwnPlatform(platform)) refuse(`only ${ownPlatform()} is supported: it is this machine's`, ["platform"]);
+function checkPlatform({ platform }: ServiceInput, { lacks }: ServicePlace): void {
+  if (platform !== undefined && !isOwnPlatform(platform)) lacks(`only ${ownPlatform()} is supported: it is this machine's`, ["platform"]);
 }
 
 /** undefined: the engine's default, which asks the registry for the tag `latest` each time, also with `missing`. Source: Compose specification, "pull_policy". */
@@ -117,9 +117,9 @@ const REFRESHES = /^(?:daily|weekly|every_)/;
 /** `x-runt-rootfs` replaces the image, so that a service can be tried without one. */
 function sourceOf(
   service: ServiceInput,
-  { images, built, refuse, warn }: ServicePlace,
+  { images, built, refuse, lacks, warn }: ServicePlace,
 ): Pick<Container, "rootfs" | "image" | "pullPolicy"> {
-  const { image, build, pull_policy: policy, "x-runt-rootfs": rootfs } = service;
+  const { image: written, build, pull_policy: policy, "x-runt-rootfs": rootfs } = service;
   if (rootfs !== undefined) {
     if (build !== undefined) warn("has no effect beside x-runt-rootfs", ["build"]);
     return { rootfs };
@@ -127,7 +127,9 @@ function sourceOf(
   // No registry is asked for what is built here.
   if (built !== undefined) return { image: built, pullPolicy: "never" };
   if (build !== undefined) return {};
-  if (image === undefined) refuse("needs an image, a build, or its root file system as x-runt-rootfs", ["image"]);
+  if (written === undefined) refuse("needs an image, a build, or its root file system as x-runt-rootfs", ["image"]);
+  const image = written?.replace(/:$/, "");
+  if (image !== written) lacks("has no tag behind its colon, as with a variable that is not set", ["image"]);
   const refreshes = policy !== undefined && REFRESHES.test(policy);
   if (refreshes) warn("is as always: the registry is asked each time", ["pull_policy"]);
   const reference = image === undefined ? undefined : imageReference(image, images ?? dockerHub(image));

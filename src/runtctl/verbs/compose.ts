@@ -125,7 +125,7 @@ function translated(
   file: FileToApply,
   others: readonly Pick<FileToApply, "source" | "text">[],
   options: { readonly file: string } & ComposeFlags,
-  { group, mayBeEmpty = false, isQuiet = false }: Asked,
+  { group, mayBeEmpty = false, mayLack = false, isQuiet = false }: Asked,
 ): FileToApply | undefined {
   const directory = options.file === "-" ? workingDirectory() : directoryOf(options.file);
   const warn = (text: string) => {
@@ -144,6 +144,8 @@ function translated(
         images: variable("RUNT_IMAGES") || undefined,
         directory,
         readFile: isQuiet ? boundedIfThere : bounded,
+        // What is there already is found by what the file names, wherever that is.
+        mayLack: mayLack || isQuiet,
         profiles: [...options.profile, ...(variable("COMPOSE_PROFILES") ?? "").split(",").filter(Boolean)],
       },
       others.map(({ text, source }) => ({ text, file: source })),

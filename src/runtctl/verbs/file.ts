@@ -38,6 +38,8 @@ export interface FileToApply {
 export interface Manner {
   /** Whether a file in which no service is switched on is no error. */
   readonly mayBeEmpty?: boolean;
+  /** Whether what depends on this host may be missing: then it is told of, and is no error. */
+  readonly mayLack?: boolean;
   /** Whether nothing is said of fields without an effect. */
   readonly isQuiet?: boolean;
 }

@@ -17,7 +17,7 @@ export const validate = verb<FileOption & ComposeFlags & ClusterOption>({
     addClusterOption(command);
   },
   async run(_, __, options) {
-    const file = fileToApply(options, undefined, { mayBeEmpty: true });
+    const file = fileToApply(options, undefined, { mayBeEmpty: true, mayLack: true });
     return file === undefined ? EXIT.failed : validated(file, { ...podHost(), ignoresClusterFields: options.ignoreClusterFields === true });
   },
 });

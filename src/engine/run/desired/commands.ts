@@ -16,7 +16,7 @@ import {
 import { succeededKey } from "./codec.ts";
 import type { Draft } from "./draft.ts";
 import type { Caller, ChangeRequest } from "./journal.ts";
-import { keptVolumes } from "./kept.ts";
+import { keptVolumes, ownVolumes } from "./kept.ts";
 import { checkOrigin, type Origin, type Projects, projectsIn } from "./origin.ts";
 import { withPorts } from "./ports.ts";
 
@@ -137,7 +137,7 @@ export class Commands {
     const stays = new Set(
       this.#draft.all().flatMap((one) => (one.isDeleteAsked ? [] : keptVolumes(one).map((name) => `${one.group}/${name}`))),
     );
-    const named = going.flatMap((one) => keptVolumes(one).filter((name) => !stays.has(`${one.group}/${name}`)));
+    const named = going.flatMap((one) => ownVolumes(one).filter((name) => !stays.has(`${one.group}/${name}`)));
     return { ...selected, volumes: volumes ? [...new Set(named)] : [] };
   }
 

@@ -3,7 +3,7 @@ import { type HostSupport, refusedByHost } from "../../plan/index.ts";
 import { type Finding, type ParsedFile, parseTasks, type TaskInput, type TaskSpec } from "../../spec/index.ts";
 import { EngineError, invalidSpec } from "../errors.ts";
 import type { Selection } from "./commands.ts";
-import { keptVolumes } from "./kept.ts";
+import { ownVolumes } from "./kept.ts";
 import type { Origin } from "./origin.ts";
 
 /** A task file: its text, the parsed file, or its tasks as objects. */
@@ -39,5 +39,5 @@ export function specsIn(file: TaskFile, host: HostSupport): readonly TaskSpec[] 
 export function selectionIn(file: TaskFile, origin: Origin = {}): Exclude<Selection, "all"> {
   const { tasks, findings } = parsed(file);
   if (findings.length > 0) throw invalidSpec(findings);
-  return { names: tasks.map(({ name }) => name), mayBeMissing: true, volumes: tasks.flatMap((spec) => keptVolumes({ spec })), origin };
+  return { names: tasks.map(({ name }) => name), mayBeMissing: true, volumes: tasks.flatMap((spec) => ownVolumes({ spec })), origin };
 }

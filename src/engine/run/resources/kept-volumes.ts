@@ -7,7 +7,7 @@ import type { TaskRecord } from "../../model/index.ts";
 import type { TaskSpec } from "../../spec/index.ts";
 import { removeEmpty, removeScratch, sizeOnDisk } from "../../volumes/index.ts";
 import type { Deleted } from "../desired/commands.ts";
-import { keptVolumes } from "../desired/kept.ts";
+import { keptVolumes, ownVolumes } from "../desired/kept.ts";
 import { EngineError } from "../errors.ts";
 import type { Paths } from "../paths.ts";
 
@@ -50,7 +50,7 @@ export class KeptVolumes {
   async release(record: TaskRecord): Promise<void> {
     if (record.areVolumesAsked !== true) return;
     const { paths, records } = this.#options;
-    for (const name of keptVolumes(record)) {
+    for (const name of ownVolumes(record)) {
       const [path, removed] = [paths.kept(record.group, name), paths.removedVolume(record.id, name)];
       // It is moved away at once: while it is removed, a new task may make its own.
       if (existsSync(path) && !existsSync(removed) && ![...records.values()].some((other) => mayUse(other, record, name))) {

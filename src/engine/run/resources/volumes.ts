@@ -87,7 +87,13 @@ export class TaskVolumes implements TaskResource {
 
   check(record: TaskRecord, container: string): void {
     const spec = specOf(record, container);
-    if (spec !== undefined) checkHostSources(record.spec, spec, this.#sourceRules(record));
+    if (spec === undefined) return;
+    const missing = record.spec.volumes.find(
+      ({ name, kept, existing }) =>
+        existing && spec.mounts.some(({ volume }) => volume === name) && !existsSync(this.#options.paths.kept(record.group, kept!)),
+    );
+    if (missing !== undefined) throw new Error(notThere(record.group, missing.kept!));
+    checkHostSources(record.spec, spec, this.#sourceRules(record));
   }
 
   /** New kept volumes get what the image has at their places, and scratch directories that ask for it. @throws Error: the copy has failed; the reason of `signal` */
@@ -144,7 +150,7 @@ function isFilled({ kept, host, files, medium }: TaskSpec["volumes"][number], no
 }
 
 async function makeVolume({ id, group: owner, spec }: TaskRecord, name: string, paths: Paths): Promise<void> {
-  const { files, group, medium, size, host, hostType: type, kept } = spec.volumes.find((one) => one.name === name) ?? {};
+  const { files, group, medium, size, host, hostType: type, kept, existing } = spec.volumes.find((one) => one.name === name) ?? {};
   const path = paths.volume(id, name);
   removeOther(paths.volumes(id));
   if (host !== undefined) {
@@ -153,6 +159,7 @@ async function makeVolume({ id, group: owner, spec }: TaskRecord, name: string, 
   }
   if (kept !== undefined) {
     const directory = paths.kept(owner, kept);
+    if (existing && !existsSync(directory)) throw new Error(notThere(owner, kept));
     // A copy that a crash has left is of an earlier volume with this name.
     if (!existsSync(directory)) await forgetFilling(paths.filling(owner, kept));
     return makeKept(directory, group);
@@ -162,6 +169,10 @@ async function makeVolume({ id, group: owner, spec }: TaskRecord, name: string, 
   if (medium === undefined) return;
   await (medium === "image" ? mountImage(path, size!) : mountMemory(path, size));
   giveScratch(path, group);
+}
+
+function notThere(group: string, kept: string): string {
+  return `group ${group} has no volume ${kept}, and this task does not make it`;
 }
 
 /** An existing directory keeps the owner and mode that its users have given it. */

@@ -133,7 +133,7 @@ function secretsOf(
 }
 
 function sources({ image, pullPolicy, pullCredentials, ...volume }: VolumeSpec): readonly Pick<Problem, "message" | "path">[] {
-  const { host, hostType, files, medium, size, group, kept } = volume;
+  const { host, hostType, files, medium, size, group, kept, existing } = volume;
   if (image !== undefined && Object.entries(volume).some(([field, value]) => field !== "name" && value !== undefined))
     return [{ message: "is what the image has: nothing else is said of it", path: ["image"] }];
   if (image !== undefined) return [];
@@ -141,6 +141,7 @@ function sources({ image, pullPolicy, pullCredentials, ...volume }: VolumeSpec):
     return [{ message: "without an image there is nothing to pull", path: [pullPolicy === undefined ? "pullCredentials" : "pullPolicy"] }];
   if (kept !== undefined && [host, files, medium, size].some((one) => one !== undefined))
     return [{ message: "is a directory that stays: it has no host, files, medium or size", path: ["kept"] }];
+  if (existing && kept === undefined) return [{ message: "is of kept directories only", path: ["existing"] }];
   if (host !== undefined && files !== undefined)
     return [{ message: "has files, and is a directory of the host: give one", path: ["files"] }];
   if (host !== undefined && group !== undefined) return [{ message: "what is there on the host keeps its group", path: ["group"] }];

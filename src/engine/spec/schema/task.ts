@@ -45,6 +45,7 @@ export const volume = z.strictObject({
   kept: name
     .optional()
     .describe("Name of a directory of the group, which is kept when the task is removed, and which other tasks of the group can use."),
+  existing: z.literal(true).optional().describe("Of a kept directory: it has to be there, and is not made. Absent: it is made."),
   medium: z
     .enum(["memory", "image"])
     .optional()
