@@ -64,6 +64,23 @@ test("volumes_from takes volumes without a name, too: both services have the sam
   ]);
 });
 
+/** `docker compose config` takes type, source, target and image.subpath. */
+test("a volume of type image has the files of an image, or of a directory of it, for reading only", () => {
+  const fields =
+    "    volumes: [{ type: image, source: acme/data:v1, target: /d }, { type: image, source: a.b/c, target: /e, image: { subpath: /x/y } }]\n";
+  const { volumes, containers } = only(one(fields));
+  expect(volumes).toEqual([
+    { name: "image-0", image: "docker://docker.io/acme/data:v1", pullPolicy: "prefer-cached" },
+    { name: "image-1", image: "docker://a.b/c:latest", pullPolicy: "always" },
+  ]);
+  expect(containers[0]!.mounts).toEqual([
+    { volume: "image-0", target: "/d", readOnly: true },
+    { volume: "image-1", target: "/e", readOnly: true, subPath: "x/y" },
+  ]);
+  expect(read(one("    volumes: [{ type: image, target: /d }]\n")).findings).toHaveLength(1);
+  expect(read(one("    volumes: [{ type: npipe, source: a, target: /d }]\n")).findings).toHaveLength(1);
+});
+
 test("several addresses of a name, an address of a port that is empty, modes in decimal, and models that nobody uses", () => {
   const fields = "    extra_hosts: ['a=192.0.2.1,192.0.2.2']\n    ports: [':80:81']\n    configs: [{ source: c, mode: 644 }]\n";
   const { tasks, findings, warnings } = read(`${one(fields)}configs: { c: { content: x } }\nmodels: { m: { model: ai/x } }\n`);

@@ -1,5 +1,6 @@
 /** Translates volumes of a service. */
 import type { TaskInput } from "../../engine/spec/index.ts";
+import { dockerHub, imageReference, pullPolicyOf } from "../image-name.ts";
 import { absolute } from "./paths.ts";
 import { engineName, type ServicePlace } from "./place.ts";
 import { bytesOf } from "./quantity.ts";
@@ -21,6 +22,11 @@ export function mountsOf(
     if (typeof one === "string" && /^[A-Za-z]:\\/.test(one)) {
       refuse("is a path of Windows: name a directory of this host", path);
       return [];
+    }
+    if (typeof one !== "string" && one.type === "image") {
+      const found = imageOf(one, index, place);
+      if (found !== undefined) volumes.push(found.volume);
+      return found === undefined ? [] : [found.mount];
     }
     const { source, target, readOnly, memory, noCopy, isMade, propagation, unknown = [] } = longForm(one);
     const passed = propagation === undefined ? {} : { propagation };
@@ -72,6 +78,25 @@ export function mountsOf(
     mounts.push({ volume: name, target, ...mount });
   }
   return { volumes, mounts };
+}
+
+/** The files of an image, for reading only. undefined: it was refused. Source: Docker, "docker run --mount type=image". */
+function imageOf(
+  { source = "", target, image }: Exclude<NonNullable<ServiceInput["volumes"]>[number], string>,
+  index: number,
+  { images, refuse }: ServicePlace,
+): { readonly volume: Volume; readonly mount: Mount } | undefined {
+  const reference = source === "" ? undefined : imageReference(source, images ?? dockerHub(source));
+  if (reference === undefined) {
+    refuse("names no image as its source", ["volumes", index]);
+    return undefined;
+  }
+  const name = `image-${index}`;
+  const part = image?.subpath?.replace(/^\/+|\/+$/g, "") || undefined;
+  return {
+    volume: { name, image: reference, pullPolicy: pullPolicyOf(undefined, source) },
+    mount: { volume: name, target, readOnly: true, ...(part === undefined ? {} : { subPath: part }) },
+  };
 }
 
 /** One that is external was there before: it is not made. */

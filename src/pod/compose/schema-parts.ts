@@ -84,7 +84,7 @@ export const PROPAGATIONS = ["private", "rprivate", "shared", "rshared", "slave"
 export const mount = z.union([
   z.string(),
   z.strictObject({
-    type: z.enum(["bind", "volume", "tmpfs"], { error: "only bind, tmpfs and volume are supported" }),
+    type: z.enum(["bind", "volume", "tmpfs", "image"], { error: "only bind, image, tmpfs and volume are supported" }),
     source: z.string().optional(),
     target: z.string(),
     read_only: flag.optional(),
@@ -100,6 +100,7 @@ export const mount = z.union([
     tmpfs: z
       .strictObject({ size: bytes.optional(), mode: z.union([z.int().min(0), z.string().regex(/^\d+$/, "is no mode")]).optional() })
       .optional(),
+    image: z.strictObject({ subpath: z.string().optional() }).optional(),
     volume: z
       .strictObject({ nocopy: flag.optional(), subpath: refused("a volume is mounted as a whole"), labels: told.ownLabels })
       .optional(),
