@@ -131,8 +131,8 @@ export const IMAGE_MUTANTS: readonly Mutant[] = [
     id: "E57",
     fault: "a file comes before what the task says",
     file: "src/engine/plan/launch.ts",
-    from: "env: { ...engineEnv, ...ofFiles, ...given.env, ...secretEnv }",
-    to: "env: { ...engineEnv, ...given.env, ...ofFiles, ...secretEnv }",
+    from: "env: { ...engineEnv, ...ofFiles, ...given.env, ...secretEnv, ...devices?.env }",
+    to: "env: { ...engineEnv, ...given.env, ...ofFiles, ...secretEnv, ...devices?.env }",
     test: "test/engine/secrets.test.ts",
   },
   {
