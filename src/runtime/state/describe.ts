@@ -4,7 +4,7 @@ import { type CgroupRef, isFrozen, isFrozenToShow } from "../cgroup/index.ts";
 import * as host from "../host/index.ts";
 import { fifoPath } from "../plan/index.ts";
 import { type AnyRecord, STATE_MINOR, STATE_SCHEMA, type StateRecord, type StateSummary } from "./record.ts";
-import { containerDirectory, isLocked, readWith, recordAt, refuseMoved } from "./store.ts";
+import { containerDirectory, isLocked, lock, readAgain, readWith, recordAt, refuseMoved } from "./store.ts";
 
 export interface ContainerState {
   readonly ociVersion: string;
@@ -53,6 +53,25 @@ const TARGET_MEMBERS = `${SUMMARY_MEMBERS} privatePid directory machine`;
 export function readTarget(root: string, id: string): StateSummary & Pick<StateRecord, "privatePid" | "directory" | "machine"> {
   const read = (path: string) => (peek(path, undefined, undefined, TARGET_MEMBERS) as AnyRecord | undefined) ?? recordAt(path);
   return refuseMoved(root, readWith(read, root, id, false));
+}
+
+/** A container that no other verb works on, because this one holds its lock by the descriptor `held`. */
+export interface LockedContainer {
+  readonly record: StateRecord;
+  readonly directory: string;
+  readonly held: number;
+}
+
+/**
+ * Locks a container and reads its record. That it is not there, or not ours, is told before the lock is waited for; what else the record has is read
+ * under the lock alone, for another verb may change it until then.
+ * @throws RuntError as readTarget, lock and readAgain
+ */
+export function lockRecord(root: string, id: string): LockedContainer {
+  readTarget(root, id);
+  const directory = containerDirectory(root, id);
+  const held = lock(directory);
+  return { record: readAgain(root, id), directory, held };
 }
 
 /**

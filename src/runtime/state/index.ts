@@ -4,6 +4,8 @@ export {
   deriveStatus,
   describe,
   initState,
+  type LockedContainer,
+  lockRecord,
   peek,
   readSummary,
   readTarget,

@@ -6,13 +6,11 @@ import * as host from "../host/index.ts";
 import { isolationOf } from "../isolation/index.ts";
 import { LIVE, loadBundle, type RuntimeOptions } from "../prepare/index.ts";
 import { cleanPath } from "../spec/index.ts";
-import { configPath, containerDirectory, deriveStatus, lock, openFile, readAgain, readRecord, type StateRecord } from "../state/index.ts";
+import { configPath, deriveStatus, lockRecord, openFile, type StateRecord } from "../state/index.ts";
 
 /** @throws RuntError; then the container goes on as before */
 export function checkpoint({ root }: RuntimeOptions, id: string, flags: CheckpointFlags): void {
-  readRecord(root, id);
-  lock(containerDirectory(root, id));
-  const record = readAgain(root, id);
+  const { record } = lockRecord(root, id);
   isolationOf(record).requireHost("a checkpoint");
   const status = deriveStatus(root, record, true);
   if (status !== "running" && status !== "paused") {

@@ -8,7 +8,7 @@ import { isolationOf } from "../isolation/index.ts";
 import { compileMounts, type MountsInput } from "../plan/index.ts";
 import { checkFacts, type RuntimeOptions } from "../prepare/index.ts";
 import { parsePart, type Spec } from "../spec/index.ts";
-import { containerDirectory, deriveStatus, lock, lockAgain, readAgain, readRecord, type StateRecord, writeRecord } from "../state/index.ts";
+import { containerDirectory, deriveStatus, lockAgain, lockRecord, type StateRecord, writeRecord } from "../state/index.ts";
 
 export type MountsAction = "add" | "remove";
 
@@ -16,10 +16,7 @@ export type MountsAction = "add" | "remove";
 export function changeMounts({ root }: RuntimeOptions, id: string, action: MountsAction, file: string): void {
   const path = (host.stat(file)?.mode ?? 0) >> 12 === DIRECTORY ? `${file}/config.json` : file;
   const spec = readMounts(path);
-  readRecord(root, id);
-  const directory = containerDirectory(root, id);
-  const held = lock(directory);
-  const record = readAgain(root, id);
+  const { record, directory, held } = lockRecord(root, id);
   isolationOf(record).requireHost("mounts that come and go");
   checkContainer(root, record, action);
   const warnings: string[] = [];

@@ -2,7 +2,7 @@
 import { RuntError, WORDS } from "../errors/index.ts";
 import { isolationOf } from "../isolation/index.ts";
 import type { RuntimeOptions } from "../prepare/index.ts";
-import { type CgroupRecord, containerDirectory, deriveStatus, lock, readAgain, readRecord } from "../state/index.ts";
+import { type CgroupRecord, deriveStatus, lockRecord } from "../state/index.ts";
 
 export function pause(options: RuntimeOptions, id: string): void {
   const { cgroup, isolation, status } = locked(options, id);
@@ -19,9 +19,7 @@ export function resume(options: RuntimeOptions, id: string): void {
 }
 
 function locked({ root }: RuntimeOptions, id: string) {
-  readRecord(root, id);
-  lock(containerDirectory(root, id));
-  const record = readAgain(root, id);
+  const { record } = lockRecord(root, id);
   return { cgroup: record.cgroup ?? NO_CGROUP, isolation: isolationOf(record), status: deriveStatus(root, record, true) };
 }
 

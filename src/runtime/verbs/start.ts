@@ -20,17 +20,7 @@ import * as host from "../host/index.ts";
 import { phase } from "../host/index.ts";
 import { fifoPath, startReportPath } from "../plan/index.ts";
 import type { RuntimeOptions } from "../prepare/index.ts";
-import {
-  containerDirectory,
-  deriveStatus,
-  initState,
-  lock,
-  lockAgain,
-  openFifo,
-  readAgain,
-  readRecord,
-  type StateRecord,
-} from "../state/index.ts";
+import { deriveStatus, initState, lockAgain, lockRecord, openFifo, type StateRecord } from "../state/index.ts";
 
 /** Most programs begin in less; what lasts is waited for without the lock (slow-start.ts). */
 const SOON_MS = 100;
@@ -39,10 +29,7 @@ const DEATH_TIMEOUT_MS = 2_000;
 
 /** Adds to `warnings`. */
 export function start({ root }: RuntimeOptions, id: string, warnings: string[] = []): void {
-  readRecord(root, id);
-  const directory = containerDirectory(root, id);
-  const held = lock(directory);
-  const record = readAgain(root, id);
+  const { record, directory, held } = lockRecord(root, id);
   const status = deriveStatus(root, record, true);
   if (status === "stopped") throw new RuntError("wrong-status", WORDS.startStopped);
   if (status !== "created") throw new RuntError("wrong-status", WORDS.alreadyRunning);

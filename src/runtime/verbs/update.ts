@@ -5,22 +5,11 @@ import * as host from "../host/index.ts";
 import { isolationOf, type UpdateRequest } from "../isolation/index.ts";
 import type { RuntimeOptions } from "../prepare/index.ts";
 import type { SpecResources } from "../spec/index.ts";
-import {
-  containerDirectory,
-  deriveStatus,
-  lock,
-  publishRecord,
-  readAgain,
-  readRecord,
-  type StateRecord,
-  stageRecord,
-} from "../state/index.ts";
+import { deriveStatus, lockRecord, publishRecord, type StateRecord, stageRecord } from "../state/index.ts";
 
 /** @throws RuntError; then nothing has changed */
 export function update({ root }: RuntimeOptions, id: string, request: UpdateRequest): void {
-  readRecord(root, id);
-  lock(containerDirectory(root, id));
-  const record = readAgain(root, id);
+  const { record } = lockRecord(root, id);
   const status = deriveStatus(root, record, true);
   if (status === "stopped" || status === "creating") throw new RuntError("wrong-status", WORDS.notRunning);
   isolationOf(record).update(record, request, (warnings) => stage(root, record, request.resources, warnings));
