@@ -250,15 +250,16 @@ function portmap(ports: readonly PortMapping[]): CniPlugin {
   return { type: "portmap", snat: true, capabilities: { portMappings: true }, runtimeConfig: { portMappings } };
 }
 
-type Addressed = Pick<NetworkSpec, "internal" | "range" | "reserved" | "address" | "mac">;
+type Addressed = Pick<NetworkSpec, "internal" | "range" | "reserved" | "address" | "mac" | "mtu">;
 
 /** Source: the plugins' documentation, "bridge" and "host-local": what `args` asks for. */
 function bridgePlugin(network: BridgeNetwork, said: Addressed, leases: string, isWayOut: boolean): CniPlugin {
-  const { address, mac } = said;
+  const { address, mac, mtu } = said;
   const ipam = { type: "host-local", dataDir: leases, ranges: [rangesOf(network, said)], routes: isWayOut ? [{ dst: "0.0.0.0/0" }] : [] };
   const asked = { ...(address === undefined ? {} : { ips: [address] }), ...(mac === undefined ? {} : { mac }) };
   const args = Object.keys(asked).length === 0 ? {} : { args: { cni: asked } };
-  return { type: "bridge", bridge: network.bridge, isGateway: true, hairpinMode: true, ...args, ipam };
+  const size = mtu === undefined ? {} : { mtu };
+  return { type: "bridge", bridge: network.bridge, isGateway: true, hairpinMode: true, ...size, ...args, ipam };
 }
 
 /** An address that the task names may be anywhere in the network. */

@@ -32,6 +32,8 @@ export type EngineErrorCode =
   | "volume-in-use"
   /** Another file or project has made these tasks; `details.owner` is its path. Nothing was changed. */
   | "other-origin"
+  /** No task is in this network of the whole host, which the file wants to be there; `details.networks` has all of them. Nothing was changed. */
+  | "unknown-network"
   /** No other spec has run before under this name. */
   | "nothing-to-roll-back";
 

@@ -273,12 +273,70 @@ test.each([
   ["web: { networks: { a: { ipv6_address: fd00::2 } } }", "networks: { a: }", "ipv6_address: is not supported: networks have IPv4"],
   [
     "web: { networks: [a] }",
+    "networks: { a: { driver_opts: { com.docker.network.bridge.name: br0 } } }",
+    "com.docker.network.bridge.name: is not supported: com.docker.network.driver.mtu and com.docker.network.bridge.host_binding_ipv4 are",
+  ],
+  [
+    "web: { networks: [a] }",
+    "networks: { a: { driver_opts: { com.docker.network.driver.mtu: 67 } } }",
+    "com.docker.network.driver.mtu: is a number of bytes from 68 to 65535",
+  ],
+  [
+    "web: { networks: [a] }",
+    'networks: { a: { driver_opts: { com.docker.network.bridge.enable_icc: "false" } } }',
+    "com.docker.network.bridge.enable_icc: only true is supported",
+  ],
+  [
+    "web: { networks: [a] }",
+    "networks: { a: { driver_opts: { com.docker.network.bridge.host_binding_ipv4: '::1' } } }",
+    "com.docker.network.bridge.host_binding_ipv4: is no address of IPv4",
+  ],
+  [
+    "web: { networks: [a] }",
     "networks: { a: { external: true, internal: true } }",
     "networks/a/external: is made by others: only its name can be said here",
   ],
 ])("%s with %s is refused by name", (service, networks, message) => {
   const text = `services:\n  ${service.replace("{ ", "{ x-runt-rootfs: /r, command: x, ")}\n${networks}\n`;
   expect(told(text)).toEqual([expect.stringContaining(message)]);
+});
+
+/** Docker, "Bridge network driver", options. */
+test("a bridge has the largest packet that is said, and ports of the host are at the address that the network of the way out names", () => {
+  const text = `services:
+  web: { x-runt-rootfs: /r, command: x, ports: ["80:80", "127.0.0.9:81:81"], networks: [inner, a] }
+networks:
+  inner: { internal: true, driver_opts: { com.docker.network.bridge.host_binding_ipv4: 127.0.0.7 } }
+  a:
+    driver_opts:
+      com.docker.network.driver.mtu: 1400
+      com.docker.network.bridge.host_binding_ipv4: 127.0.0.2
+      com.docker.network.bridge.enable_icc: "true"
+      com.docker.network.bridge.enable_ip_masquerade: true
+`;
+  const { tasks, findings } = read(text);
+  expect(findings).toEqual([]);
+  expect(tasks[0]!.network).toMatchObject({
+    ...{ name: "a", mtu: 1400, further: [{ name: "inner", internal: true }] },
+    ports: [
+      { host: 80, address: "127.0.0.2" },
+      { host: 81, address: "127.0.0.9" },
+    ],
+  });
+  expect(tasks[0]!.network!.further![0]).not.toHaveProperty("mtu");
+});
+
+/** Compose: "network proxy declared as external, but could not be found". */
+test("networks that others make are named, those that services are in and that the file does not make by another key", () => {
+  const text = (networks: string) =>
+    `services:\n  web: { x-runt-rootfs: /r, entrypoint: [x], networks: [a, b] }\n  off: { x-runt-rootfs: /r, entrypoint: [x], networks: [c], profiles: [p] }\nnetworks: { ${networks} }\n`;
+  const externals = (networks: string) => read(text(networks)).externals;
+  expect(externals("a: { external: true, name: shop.proxy }, b: { external: { name: old } }, c: { external: true }")).toEqual([
+    "shop-proxy",
+    "old",
+  ]);
+  expect(externals("a: { external: true }, b: { name: a }, c: {}")).toEqual([]);
+  expect(externals("a: { external: false }, b: , c: ")).toEqual([]);
 });
 
 /** Docker, "docker volume create", options of the driver local. */

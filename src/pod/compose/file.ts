@@ -19,6 +19,7 @@ import { isMap } from "./fields.ts";
 import { ignoredIn } from "./ignored.ts";
 import { joined, type Made, networkOwner, placesIn } from "./joined.ts";
 import type { ComposeOptions, Model } from "./model.ts";
+import { externalsIn } from "./networks.ts";
 import type { ServicePlace } from "./place.ts";
 import { withoutEmptyTexts, withoutExtensions } from "./prepare.ts";
 import { type ComposeInput, composeFile, type ServiceInput } from "./schema.ts";
@@ -35,13 +36,16 @@ export interface ComposeFile extends ParsedFile {
   readonly directories: readonly string[];
   /** Images that have to be built, in this order. */
   readonly builds: readonly ServiceBuild[];
+  /** Networks of the whole host in which its services are, and which others make. */
+  readonly externals: readonly string[];
   /** Converts a finding about one of the inputs, each a document of its own, to one about this file. */
   origin(finding: Finding): Finding;
 }
 
 /** A file without tasks. */
 export function failed(findings: readonly Finding[], warnings: readonly Finding[] = []): ComposeFile {
-  return { ...parsedFile([], findings), inputs: [], name: undefined, warnings, directories: [], builds: [], origin: (finding) => finding };
+  const nothing = { inputs: [], name: undefined, directories: [], builds: [], externals: [] };
+  return { ...parsedFile([], findings), ...nothing, warnings, origin: (finding) => finding };
 }
 
 export function tasksOfCompose({ value, problems, warnings, place }: Model, options: ComposeOptions): ComposeFile {
@@ -70,6 +74,10 @@ export function tasksOfCompose({ value, problems, warnings, place }: Model, opti
     warnings: placed(said),
     directories: [...directories],
     builds: inOrder(builds),
+    externals: externalsIn(
+      made.map(({ input }) => input),
+      data,
+    ),
     origin,
   };
 }

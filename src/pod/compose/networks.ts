@@ -57,7 +57,9 @@ export function networkOf(
   // The way out leads by the first one.
   const [first = { name: DEFAULT }, ...further] = made.toSorted((a, b) => Number(a.internal ?? false) - Number(b.internal ?? false));
   if (first.internal && ports.length > 0) place.warn("has no effect: no port of the host leads to an internal network", ["ports"]);
-  return { ...common, ...first, ports: first.internal ? [] : ports, ...(further.length === 0 ? {} : { further }) };
+  const binding = all.map(([name]) => project.networks?.[name]?.driver_opts?.binding)[made.indexOf(first as (typeof made)[number])];
+  const bound = binding === undefined ? ports : ports.map((port) => ({ address: binding, ...port }));
+  return { ...common, ...first, ports: first.internal ? [] : bound, ...(further.length === 0 ? {} : { further }) };
 }
 
 type NetworkInput = NonNullable<NonNullable<ComposeInput["networks"]>[string]>;
@@ -77,13 +79,28 @@ function identityOf(
   };
 }
 
+/** Names of networks that others make, as far as tasks are in them. One that the file makes itself by another key is not among them. */
+export function externalsIn(inputs: readonly Pick<TaskInput, "network">[], { networks = {} }: ComposeInput): string[] {
+  const isExternal = (network: NetworkInput | null | undefined) => network?.external === true || typeof network?.external === "object";
+  const names = (wanted: boolean) =>
+    Object.entries(networks).flatMap(([key, one]) => (isExternal(one) === wanted ? [identityOf(key, one)] : []));
+  const own = new Set(names(false).flatMap(({ name, shared }) => (shared ? [name] : [])));
+  const used = new Set(
+    inputs.flatMap(({ network }) =>
+      [...(network === undefined ? [] : [network]), ...(network?.further ?? [])].flatMap(({ name, shared }) => (shared ? name : [])),
+    ),
+  );
+  return [...new Set(names(true).map(({ name }) => name))].filter((name) => used.has(name) && !own.has(name));
+}
+
 type Attachment = Exclude<NonNullable<ServiceInput["networks"]>, string[]>[string];
-type Addresses = Pick<Network, "subnet" | "gateway" | "range" | "reserved" | "address" | "mac">;
+type Addresses = Pick<Network, "subnet" | "gateway" | "range" | "reserved" | "address" | "mac" | "mtu">;
 
 /** What other services of the file have said is not given to this one. Source: Compose specification, "ipam", "ipv4_address". */
 function addressesOf(key: string, said: Attachment | null, { networks, services }: ComposeInput): Addresses {
   const { subnet, gateway, ip_range: range, aux_addresses: others = {} } = networks?.[key]?.ipam?.config?.[0] ?? {};
   const { ipv4_address: address, mac_address: mac } = said ?? {};
+  const { mtu } = networks?.[key]?.driver_opts ?? {};
   const fixed = Object.values(services).flatMap(({ networks: all = {} }) => (Array.isArray(all) ? [] : (all[key]?.ipv4_address ?? [])));
   const reserved = [...new Set([...Object.values(others), ...fixed])];
   return {
@@ -94,6 +111,7 @@ function addressesOf(key: string, said: Attachment | null, { networks, services 
     ...(reserved.length === 0 || address !== undefined ? {} : { reserved }),
     ...(address === undefined ? {} : { address }),
     ...(mac === undefined ? {} : { mac: mac.replaceAll("-", ":") }),
+    ...(mtu === undefined ? {} : { mtu }),
   };
 }
 

@@ -5,6 +5,7 @@ import { refused, text } from "../schema/field.ts";
 import { count, flag } from "./scalars.ts";
 import {
   attachment,
+  bridgeOptions,
   build,
   bytes,
   cpus,
@@ -49,7 +50,7 @@ const external = z.union([flag, z.strictObject({ name: KEY.optional() })], { err
 const network = z
   .strictObject({
     driver: z.enum(["bridge", "default"], { error: "only bridge is supported: only bridges of this host are made" }).optional(),
-    driver_opts: driverOptions,
+    driver_opts: bridgeOptions.optional(),
     name: KEY.optional(),
     external,
     internal: flag.optional(),

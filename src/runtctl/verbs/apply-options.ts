@@ -8,6 +8,10 @@ export interface ApplyOptions {
   readonly ignoreClusterFields?: true;
 }
 
+export interface NetworkOption {
+  readonly makeNetworks?: true;
+}
+
 export type ClusterOption = Pick<ApplyOptions, "ignoreClusterFields">;
 
 export function addApplyOptions(command: Command): void {
@@ -15,7 +19,13 @@ export function addApplyOptions(command: Command): void {
     .option("--prune", "remove tasks of the group that are not in the file")
     .option("--rerun", "run one-shots again even if they have succeeded")
     .option("--take-over", "also change what another project, or a file that is no project, has made; it belongs to this one from now on");
+  command.option("--make-networks", "make networks that are external in a Compose file, and in which nobody is");
   addClusterOption(command);
+}
+
+/** What has to be there, in the format of the API. */
+export function networksOf({ makeNetworks }: NetworkOption, externals: readonly string[] = []): { readonly networks?: readonly string[] } {
+  return makeNetworks || externals.length === 0 ? {} : { networks: externals };
 }
 
 export function addClusterOption(command: Command): void {

@@ -6,7 +6,7 @@ import { DEFAULT_GROUP, type Session } from "../session.ts";
 import { tasksOf } from "../tasks.ts";
 import { durationOf, type ReadyOptions, untilReady } from "../until.ts";
 import { verb } from "../verb.ts";
-import { type ApplyOptions, addApplyOptions, applyOptionsOf } from "./apply-options.ts";
+import { type ApplyOptions, addApplyOptions, applyOptionsOf, type NetworkOption, networksOf } from "./apply-options.ts";
 import { withImages } from "./build.ts";
 import { addComposeOptions, fileToApply } from "./compose.ts";
 import { addFileOption, type ComposeFlags, type FileOption, orFindings } from "./file.ts";
@@ -16,7 +16,7 @@ interface WaitOptions {
   readonly timeout?: string;
 }
 
-type Options = FileOption & ApplyOptions & ComposeFlags & WaitOptions & { readonly build?: true };
+type Options = FileOption & ApplyOptions & NetworkOption & ComposeFlags & WaitOptions & { readonly build?: true };
 
 const WORDS: Readonly<Partial<Record<AppliedChange, string>>> = {
   removed: "is being removed",
@@ -53,11 +53,15 @@ export const apply = verb<Options>({
     const file = fileToApply(options, givenGroup);
     if (file === undefined) return EXIT.failed;
     file.prepare?.();
-    const { source, origin, builds, ...body } = await withImages(session, file, options.build === true);
+    const { source, origin, builds, externals, ...body } = await withImages(session, file, options.build === true);
     // What comes between the request and the wait is told, too.
     const after = options.wait ? (await client.call<{ lastSequence: number }>("GET", "/v1/node")).lastSequence : undefined;
     const answer = await orFindings({ source, origin }, () =>
-      client.call<{ applied: Applied[]; warnings?: string[] }>("POST", "/v1/apply", { ...body, ...applyOptionsOf(options) }),
+      client.call<{ applied: Applied[]; warnings?: string[] }>("POST", "/v1/apply", {
+        ...body,
+        ...applyOptionsOf(options),
+        ...networksOf(options, externals),
+      }),
     );
     for (const warning of answer?.warnings ?? []) printError(`${source}: warning: ${printable(warning)}`);
     for (const { name, change } of answer?.applied ?? [])

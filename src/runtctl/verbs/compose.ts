@@ -173,6 +173,7 @@ function translated(
     origin: compose.origin,
     prepare: () => makeMissing(compose.directories),
     builds: compose.builds,
+    externals: compose.externals,
   };
 }
 

@@ -33,6 +33,8 @@ export interface FileToApply {
   readonly prepare?: (() => void) | undefined;
   /** Images that its tasks need and that are built, in this order. */
   readonly builds?: readonly ServiceBuild[];
+  /** Networks that its tasks need and that others make. */
+  readonly externals?: readonly string[];
 }
 
 export interface Manner {

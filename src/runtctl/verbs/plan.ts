@@ -4,12 +4,12 @@ import { EXIT } from "../errors.ts";
 import { printable, type Style, type StyleName, styleFor } from "../output/style.ts";
 import { print, stdout } from "../platform/index.ts";
 import { verb } from "../verb.ts";
-import { type ApplyOptions, addApplyOptions, applyOptionsOf } from "./apply-options.ts";
+import { type ApplyOptions, addApplyOptions, applyOptionsOf, type NetworkOption, networksOf } from "./apply-options.ts";
 import { withKnownImages } from "./build.ts";
 import { addComposeOptions, fileToApply } from "./compose.ts";
 import { addFileOption, type ComposeFlags, type FileOption, orFindings } from "./file.ts";
 
-interface Options extends FileOption, ApplyOptions, ComposeFlags {
+interface Options extends FileOption, ApplyOptions, NetworkOption, ComposeFlags {
   readonly output?: "json";
   readonly exitCode?: true;
 }
@@ -44,9 +44,13 @@ export const plan = verb<Options>({
   async run({ client, givenGroup }, _, options) {
     const file = fileToApply(options, givenGroup);
     if (file === undefined) return EXIT.failed;
-    const { source, origin, builds, ...body } = await withKnownImages(client, file);
+    const { source, origin, builds, externals, ...body } = await withKnownImages(client, file);
     const answer = await orFindings({ source, origin }, () =>
-      client.call<{ tasks: TaskDifference[] }>("POST", "/v1/plan", { ...body, ...applyOptionsOf(options) }),
+      client.call<{ tasks: TaskDifference[] }>("POST", "/v1/plan", {
+        ...body,
+        ...applyOptionsOf(options),
+        ...networksOf(options, externals),
+      }),
     );
     if (answer === undefined) return EXIT.failed;
     const { tasks } = answer;

@@ -48,7 +48,7 @@ export async function askSeveral<Answer extends Selected = Selected>(
   if (file === undefined) return client.call<Answer>("POST", path, { group: project ?? group, ...meant, ...more });
   const read = fileToApply({ ...options, file }, givenGroup, { isQuiet: true });
   if (read === undefined) return undefined;
-  const { source, origin, builds, ...body } = read;
+  const { source, origin, builds, externals, ...body } = read;
   return orFindings({ source, origin }, () => client.call<Answer>("POST", path, { ...body, takeOver: takeOver === true, ...more }));
 }
 

@@ -30,6 +30,7 @@ const STATUS: Readonly<Record<OwnErrorCode | EngineErrorCode, Status>> = {
   "unknown-volume": 404,
   "volume-in-use": 409,
   "other-origin": 409,
+  "unknown-network": 404,
   "nothing-to-roll-back": 409,
 };
 

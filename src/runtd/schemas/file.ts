@@ -31,6 +31,11 @@ export const fileToApply = fileOfTasks.extend({
   prune: z.boolean().default(false).describe("Remove tasks of the group that are not in the file."),
   ...originOfFile,
   takeOver: z.boolean().default(false).describe("What another file or project has made belongs to this one from now on."),
+  networks: z
+    .array(z.string().min(1))
+    .max(1000)
+    .optional()
+    .describe("Networks of the whole host that have to be there: a task is in each. Otherwise it is an error."),
   ignoreClusterFields: z
     .boolean()
     .default(false)

@@ -51,6 +51,21 @@ test("the plan of a file says what apply would do, and which fields are differen
   expect(differenceOf(specs, "g", present, { prune: true }).at(-1)).toEqual({ name: "gone", change: "removed", fields: [] });
 });
 
+test("a network that has to be there is one in which a task is, and no other file than that which makes it is asked for more", () => {
+  const shared = (name: string) => taskSchema.parse({ ...specOf("web"), network: { name: "back", further: [{ name, shared: true }] } });
+  const task = newRecord({ id: "other.web.1", group: "other", spec: shared("proxy"), cgroup: null, at });
+  const present = (tasks: Present["tasks"]): Present => ({
+    ...{ tasks, succeeded: [], capacity: { cpus: 1, memoryBytes: 1000 }, revision: 1, at, users: DEFAULT_USERS },
+    ...{ cgroupOf: () => null, projectOf: () => undefined },
+  });
+  const changes = (tasks: Present["tasks"], networks: string[]) =>
+    differenceOf([specOf("new")], "g", present(tasks), { networks }).map(({ change }) => change);
+  expect(changes([task], ["proxy"])).toEqual(["created"]);
+  // One of a group has the same name, and one that is being deleted goes with its network.
+  expect(() => changes([task], ["proxy", "back", "nowhere"])).toThrow("there is no network back, nowhere on this host");
+  expect(() => changes([{ ...task, isDeleteAsked: true }], ["proxy"])).toThrow("--make-networks");
+});
+
 test.each([
   [{ a: 1 }, { a: 1 }, []],
   [{ a: 1 }, { a: 2 }, [{ pointer: "/a", before: 1, after: 2 }]],

@@ -38,6 +38,8 @@ export interface ApplyOptions extends Origin {
   readonly prune?: boolean;
   /** Run one-shots again that have already succeeded. */
   readonly rerun?: boolean;
+  /** Networks of the whole host in which a task has to be. */
+  readonly networks?: readonly string[] | undefined;
 }
 
 /** One step of a plan. All steps of a task are stored in one transaction. */
@@ -73,12 +75,12 @@ export interface Present {
 
 const PRUNES_ALL = "the file has no task, and with prune every task of the group would be removed: delete all of them if that is meant";
 
-/** Plans either all tasks of the file or none. @throws EngineError invalid-spec, no-room, other-origin */
+/** Plans either all tasks of the file or none. @throws EngineError invalid-spec, no-room, other-origin, unknown-network */
 export function planApply(
   written: readonly TaskSpec[],
   group: string,
   present: Present,
-  { prune = false, rerun = false, ...origin }: ApplyOptions = {},
+  { prune = false, rerun = false, networks = [], ...origin }: ApplyOptions = {},
 ): ApplyPlan {
   // A file that only has what others refer to would remove the whole group.
   if (prune && written.length === 0)
@@ -87,6 +89,7 @@ export function planApply(
   const names = new Set(specs.map(({ name }) => name));
   const { from } = origin;
   checkOrigin(origin, { group, tasks: present.tasks, project: present.projectOf(group) }, (name) => prune || names.has(name));
+  checkNetworks(networks, present.tasks);
   const applied: Applied[] = [];
   const steps: Step[] = [];
   let { revision } = present;
@@ -121,6 +124,24 @@ export function planApply(
 /** The runs of a schedule come and go with it. */
 function isOfSchedule({ group, run }: TaskRecord, tasks: readonly TaskRecord[]): boolean {
   return run !== undefined && currentOf(tasks, group, run.of)?.spec.schedule !== undefined;
+}
+
+/** A network is there as long as a task is in it, whether that runs or not. */
+function checkNetworks(wanted: readonly string[], tasks: Present["tasks"]): void {
+  const there = new Set(
+    tasks.flatMap(({ spec: { network }, isDeleteAsked }) =>
+      network === undefined || isDeleteAsked
+        ? []
+        : [network, ...(network.further ?? [])].flatMap(({ name, shared }) => (shared && name !== undefined ? [name] : [])),
+    ),
+  );
+  const networks = wanted.filter((name) => !there.has(name));
+  if (networks.length > 0)
+    throw new EngineError(
+      "unknown-network",
+      `there is no network ${networks.join(", ")} on this host: apply the project first that makes it, or make it with --make-networks`,
+      { networks },
+    );
 }
 
 /** The users of a new task. @throws EngineError no-room */

@@ -128,6 +128,12 @@ const addressed = {
   reserved: z.array(ipv4).min(1).max(256).optional().describe("Addresses that the task does not get."),
   address: ipv4.optional().describe("Address of the task. Absent: one that is free."),
   mac: mac.describe("MAC address of the task's interface. Absent: the kernel chooses one."),
+  mtu: z
+    .int()
+    .min(68)
+    .max(65_535)
+    .optional()
+    .describe("Largest packet of the task's interface, in bytes. Absent: what the kernel gives it."),
 };
 
 const hostName = z.strictObject({

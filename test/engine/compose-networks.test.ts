@@ -1,0 +1,88 @@
+/** What a Compose file says of its networks, by what the kernel has of them. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { useNetworkHost } from "./network-host.ts";
+import { noNetworks } from "./network-plugins.ts";
+import { http, isRoot, LONGEST_MS, until, useEngine } from "./support.ts";
+import { SLEEP } from "./tasks.ts";
+
+describe.skipIf(!isRoot || noNetworks !== undefined)("networks of Compose files (need root and CNI plugins)", () => {
+  const scene = useEngine();
+  const host = useNetworkHost(scene);
+  const service = (fields: object) => ({
+    ...{ "x-runt-rootfs": scene.rootfs(), command: ["sh", "-c", SLEEP.replaceAll("$", "$$$$")], stop_grace_period: "5s" },
+    ...fields,
+  });
+  const running = async (name: string, group: string) => {
+    const one = async () => JSON.parse((await http(scene.socket, "GET", `/v1/tasks/${name}?group=${group}`)).text);
+    await until(async () => (await one()).known === "RUNNING");
+    return one();
+  };
+
+  test(
+    "options of a bridge: interfaces have the largest packet that is said, and ports are at one address of the host",
+    async () => {
+      await host.daemon();
+      const small = {
+        driver_opts: { "com.docker.network.driver.mtu": "1400", "com.docker.network.bridge.host_binding_ipv4": "127.0.0.2" },
+      };
+      const services = { web: service({ networks: ["small", "large"], ports: ["18085:80"] }) };
+      const file = scene.file("compose.yaml", JSON.stringify({ name: "shop", services, networks: { small, large: {} } }));
+      expect(await scene.ctl("apply", "-f", file)).toMatchObject({ status: 0, stderr: "" });
+      const { id } = await running("web", "shop");
+      const namespace = join(scene.directory, "run/networks", id);
+      const sizeOf = async (name: string) => JSON.parse(await host.inside(namespace, "ip", "-j", "link", "show", name))[0].mtu;
+      expect([await sizeOf("eth0"), await sizeOf("eth1")]).toEqual([1400, 1500]);
+      const bridges = JSON.parse(await host.on("ip", "-j", "link", "show", "type", "bridge")) as { mtu: number }[];
+      expect(bridges.map(({ mtu }) => mtu).sort()).toEqual([1400, 1500]);
+      const rules = (await host.on("iptables-save", "-t", "nat")).split("\n").filter((line) => line.includes("--to-destination"));
+      expect(rules).toEqual([expect.stringContaining(" -d 127.0.0.2/32 ")]);
+      expect((await scene.ctl("delete", "-f", file)).status).toBe(0);
+      expect(await host.left()).toEqual([]);
+    },
+    LONGEST_MS,
+  );
+
+  test(
+    "a network of another project has to be there, unless it is asked for; then services of both find each other",
+    async () => {
+      await host.daemon();
+      const file = (name: string, network: object) =>
+        scene.file(
+          `${name}.yaml`,
+          JSON.stringify({ name, services: { [name]: service({ networks: ["proxy"] }) }, networks: { proxy: network } }),
+        );
+      const [owner, guest] = [file("owner", { name: "proxy" }), file("guest", { external: true })];
+      expect(await scene.ctl("validate", "-f", guest)).toMatchObject({ status: 0, stderr: "" });
+      for (const verb of ["plan", "apply"]) {
+        const refused = await scene.ctl(verb, "-f", guest);
+        expect([refused.status, refused.stdout]).toEqual([1, ""]);
+        expect(refused.stderr).toMatch(/there is no network proxy on this host: .*--make-networks/);
+      }
+      // Of the project alone, although it has the name.
+      const own = scene.file(
+        "own.yaml",
+        JSON.stringify({ name: "own", services: { own: service({ networks: ["proxy"] }) }, networks: { proxy: {} } }),
+      );
+      expect((await scene.ctl("apply", "-f", own)).status).toBe(0);
+      expect((await scene.ctl("apply", "-f", guest)).status).toBe(1);
+      expect(await scene.ctl("apply", "-f", owner)).toMatchObject({ status: 0, stderr: "" });
+      expect(await scene.ctl("apply", "-f", guest)).toMatchObject({ status: 0, stderr: "" });
+      await running("owner", "owner");
+      const { id } = await running("guest", "guest");
+      const hosts = join(scene.stateDir, "network/files", id, "hosts");
+      await until(() => /\towner$/m.test(readFileSync(hosts, "utf8")));
+      expect(readFileSync(hosts, "utf8")).not.toMatch(/\town$/m);
+      // Its own task is in it, and so it is there; when nobody is in it, it can be asked for.
+      expect((await scene.ctl("delete", "-f", owner)).status).toBe(0);
+      expect((await scene.ctl("apply", "-f", guest)).stdout).toBe("task guest unchanged\n");
+      expect((await scene.ctl("delete", "-f", guest)).status).toBe(0);
+      expect((await scene.ctl("apply", "-f", guest)).status).toBe(1);
+      expect(await scene.ctl("apply", "-f", guest, "--make-networks")).toMatchObject({ status: 0, stdout: "task guest created\n" });
+      for (const one of [guest, own]) expect((await scene.ctl("delete", "-f", one)).status).toBe(0);
+      expect(await host.left()).toEqual([]);
+    },
+    LONGEST_MS,
+  );
+});
