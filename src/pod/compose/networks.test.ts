@@ -1,0 +1,98 @@
+/** What Compose files say of networks. What `docker compose config` 2.40.3 prints of the same inputs is beside each. */
+import { expect, test } from "vitest";
+import { read, told } from "../../../test/support/engine/compose-file.ts";
+
+/** Compose specification, "ipam", "ipv4_address", "mac_address". */
+test("a network has its subnet, and a service the address that it names, which no other one gets", () => {
+  const text = `services:
+  dns: { x-runt-rootfs: /r, command: x, networks: { a: { ipv4_address: 172.20.0.2 } } }
+  web: { x-runt-rootfs: /r, command: x, networks: [a], mac_address: 02:00:00:00:00:05 }
+  other: { x-runt-rootfs: /r, command: x }
+networks: { a: { ipam: { config: [{ subnet: 172.20.0.0/24, gateway: 172.20.0.254, ip_range: 172.20.0.0/25, aux_addresses: { printer: 172.20.0.9 } }] } } }
+`;
+  const { tasks, findings } = read(text);
+  expect(findings).toEqual([]);
+  const said = { name: "a", subnet: "172.20.0.0/24", gateway: "172.20.0.254", range: "172.20.0.0/25" };
+  const [dns, web, other] = tasks.map(({ network }) => network!);
+  expect(dns).toMatchObject({ ...said, address: "172.20.0.2" });
+  expect(web).toMatchObject({ ...said, reserved: ["172.20.0.9", "172.20.0.2"], mac: "02:00:00:00:00:05" });
+  expect(web).not.toHaveProperty("address");
+  expect(other).not.toHaveProperty("subnet");
+});
+
+test.each([
+  ["web: { networks: { a: { ipv4_address: 10.9.0.2 } } }", "networks: { a: }", "services/web/networks: needs the subnet of the network"],
+  [
+    "web: { scale: 2, networks: { a: { ipv4_address: 172.20.0.2 } } }",
+    "networks: { a: { ipam: { config: [{ subnet: 172.20.0.0/24 }] } } }",
+    "services/web/networks: an address can be that of one container, and the service has 2",
+  ],
+  ["web: { networks: [a] }", "networks: { a: { ipam: { config: [{ subnet: fd00::/64 }] } } }", "subnet: is of IPv6"],
+  ["web: { networks: { a: { ipv6_address: fd00::2 } } }", "networks: { a: }", "ipv6_address: is not supported: networks have IPv4"],
+  [
+    "web: { networks: [a] }",
+    "networks: { a: { driver_opts: { com.docker.network.bridge.name: br0 } } }",
+    "com.docker.network.bridge.name: is not supported: com.docker.network.driver.mtu and com.docker.network.bridge.host_binding_ipv4 are",
+  ],
+  [
+    "web: { networks: [a] }",
+    "networks: { a: { driver_opts: { com.docker.network.driver.mtu: 67 } } }",
+    "com.docker.network.driver.mtu: is a number of bytes from 68 to 65535",
+  ],
+  [
+    "web: { networks: [a] }",
+    'networks: { a: { driver_opts: { com.docker.network.bridge.enable_icc: "false" } } }',
+    "com.docker.network.bridge.enable_icc: only true is supported",
+  ],
+  [
+    "web: { networks: [a] }",
+    "networks: { a: { driver_opts: { com.docker.network.bridge.host_binding_ipv4: '::1' } } }",
+    "com.docker.network.bridge.host_binding_ipv4: is no address of IPv4",
+  ],
+  [
+    "web: { networks: [a] }",
+    "networks: { a: { external: true, internal: true } }",
+    "networks/a/external: is made by others: only its name can be said here",
+  ],
+])("%s with %s is refused by name", (service, networks, message) => {
+  const text = `services:\n  ${service.replace("{ ", "{ x-runt-rootfs: /r, command: x, ")}\n${networks}\n`;
+  expect(told(text)).toEqual([expect.stringContaining(message)]);
+});
+
+/** Docker, "Bridge network driver", options. */
+test("a bridge has the largest packet that is said, and ports of the host are at the address that the network of the way out names", () => {
+  const text = `services:
+  web: { x-runt-rootfs: /r, command: x, ports: ["80:80", "127.0.0.9:81:81"], networks: [inner, a] }
+networks:
+  inner: { internal: true, driver_opts: { com.docker.network.bridge.host_binding_ipv4: 127.0.0.7 } }
+  a:
+    driver_opts:
+      com.docker.network.driver.mtu: 1400
+      com.docker.network.bridge.host_binding_ipv4: 127.0.0.2
+      com.docker.network.bridge.enable_icc: "true"
+      com.docker.network.bridge.enable_ip_masquerade: true
+`;
+  const { tasks, findings } = read(text);
+  expect(findings).toEqual([]);
+  expect(tasks[0]!.network).toMatchObject({
+    ...{ name: "a", mtu: 1400, further: [{ name: "inner", internal: true }] },
+    ports: [
+      { host: 80, address: "127.0.0.2" },
+      { host: 81, address: "127.0.0.9" },
+    ],
+  });
+  expect(tasks[0]!.network!.further![0]).not.toHaveProperty("mtu");
+});
+
+/** Compose: "network proxy declared as external, but could not be found". */
+test("networks that others make are named, those that services are in and that the file does not make by another key", () => {
+  const text = (networks: string) =>
+    `services:\n  web: { x-runt-rootfs: /r, entrypoint: [x], networks: [a, b] }\n  off: { x-runt-rootfs: /r, entrypoint: [x], networks: [c], profiles: [p] }\nnetworks: { ${networks} }\n`;
+  const externals = (networks: string) => read(text(networks)).externals;
+  expect(externals("a: { external: true, name: shop.proxy }, b: { external: { name: old } }, c: { external: true }")).toEqual([
+    "shop-proxy",
+    "old",
+  ]);
+  expect(externals("a: { external: true }, b: { name: a }, c: {}")).toEqual([]);
+  expect(externals("a: { external: false }, b: , c: ")).toEqual([]);
+});
