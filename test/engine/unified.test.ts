@@ -53,6 +53,21 @@ describe.skipIf(!isRoot || HERE === undefined)("tasks on cgroup v2 (needs root a
     expect([existsSync(directory), cgroupsNamed(id)]).toEqual([false, []]);
   });
 
+  test("a container has its limit of huge pages, and one of a size that the kernel does not have is refused", async () => {
+    const controllers = readFileSync(join(HERE!, "cgroup.controllers"), "utf8").split(/\s/);
+    const limit = (pages: object) => taskText(scene.rootfs(), NAME, [{ name: "a-1", fields: { hugepages: pages } }]);
+    await scene.daemon({ before: ONLY_V2 });
+    const refused = await http(scene.socket, "POST", "/v1/apply", { text: limit({ "7MB": "7Mi" }) });
+    expect([refused.status, refused.text]).toEqual([422, expect.stringContaining("/containers/0/hugepages/7MB")]);
+    if (!controllers.includes("hugetlb") || !existsSync("/sys/kernel/mm/hugepages/hugepages-2048kB")) return;
+    expect((await http(scene.socket, "POST", "/v1/apply", { text: limit({ "2MB": "4Mi" }) })).text).toContain("created");
+    await until(async () => (await task()).known === "RUNNING");
+    const [{ pid } = { pid: 0 }] = scene.list();
+    expect(readFileSync(join(HERE!, cgroupOf(pid), "hugetlb.2MB.max"), "utf8")).toBe("4194304\n");
+    expect((await http(scene.socket, "DELETE", `/v1/tasks/${NAME}`)).status).toBe(202);
+    await until(async () => (await http(scene.socket, "GET", `/v1/tasks/${NAME}`)).status === 404);
+  });
+
   test("T5 a limit whose controller this hierarchy does not have stops the task, which names it", async () => {
     if (readFileSync(join(HERE!, "cgroup.controllers"), "utf8").split(/\s/).includes("memory")) return;
     await scene.daemon({ before: ONLY_V2 });

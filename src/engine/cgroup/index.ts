@@ -2,4 +2,4 @@
 
 export { checkSystemd, isSlice, makeTaskSlice, parentSlice, removeTaskSlice, removeTaskSlicesOf, taskSlice } from "./slice.ts";
 export type { LimitWrite } from "./task-cgroup.ts";
-export { CgroupError, makeTaskCgroup, removeEmptyLevels, removeTaskCgroup, removeTaskCgroupsOf } from "./task-cgroup.ts";
+export { CgroupError, limitedPages, makeTaskCgroup, removeEmptyLevels, removeTaskCgroup, removeTaskCgroupsOf } from "./task-cgroup.ts";

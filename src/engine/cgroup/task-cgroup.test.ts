@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, st
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { makeTaskCgroup, removeEmptyLevels, removeTaskCgroup } from "./index.ts";
+import { limitedPages, makeTaskCgroup, removeEmptyLevels, removeTaskCgroup } from "./index.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "runt-task-cgroup-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -70,4 +70,13 @@ test("v2: controllers are handed down from the root to the level above, and only
   for (const level of ["", "parent"]) expect(readFileSync(join(mountpoint, level, "cgroup.subtree_control"), "utf8")).toBe("+memory");
   expect(readFileSync(join(mountpoint, "parent/task/cgroup.subtree_control"), "utf8")).toBe("");
   expect(readFileSync(join(mountpoint, "parent/task/memory.max"), "utf8")).toBe("4096");
+});
+
+test("huge pages have the sizes of the kernel, where there is the controller", () => {
+  const pages = join(directory, "pages");
+  for (const name of ["hugepages-64kB", "hugepages-2048kB", "hugepages-1048576kB", "other"])
+    mkdirSync(join(pages, name), { recursive: true });
+  expect(limitedPages([v1("memory-only", "memory")], pages)).toEqual([]);
+  expect(limitedPages([v1("huge", "hugetlb")], join(directory, "none"))).toEqual([]);
+  expect(limitedPages([v1("huge", "hugetlb")], pages).sort()).toEqual(["1GB", "2MB", "64KB"]);
 });

@@ -1,5 +1,17 @@
 /** Makes and removes the cgroup of one task, in every hierarchy that containers use. */
-import { chmodSync, closeSync, constants, mkdirSync, openSync, readdirSync, readFileSync, rmdirSync, statSync, writeSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import { cgroupVersion, ExecutorError, endCgroups, type Hierarchy, hierarchies, occupantsOf, placesOf } from "../../executor/index.ts";
 
@@ -254,3 +266,21 @@ function write(directory: number, path: string, { file, value, isOptional = fals
 }
 
 class CgroupWriteError extends Error {}
+
+const PAGES = "/sys/kernel/mm/hugepages";
+const UNITS = ["KB", "MB", "GB"];
+
+/** Sizes of huge pages of which the kernel limits the use, such as "2MB". Empty: it has no such pages, or the controller is not there. */
+export function limitedPages(found: readonly Hierarchy[] = hierarchies(), directory = PAGES): string[] {
+  if (!usedOf(found).some((one) => hasController(one, "hugetlb")) || !existsSync(directory)) return [];
+  return readdirSync(directory).flatMap((name) => {
+    const [, kilobytes] = /^hugepages-(\d+)kB$/.exec(name) ?? [];
+    return kilobytes === undefined ? [] : pageSizeOf(Number(kilobytes));
+  });
+}
+
+function pageSizeOf(kilobytes: number): string {
+  let [count, unit] = [kilobytes, 0];
+  for (; count >= 1024 && unit < UNITS.length - 1; count /= 1024) unit++;
+  return `${count}${UNITS[unit]}`;
+}

@@ -239,7 +239,7 @@ function capabilitiesOf({ capabilities: { add, drop } = { add: [], drop: [] } }:
 
 /** The limits that `update` changes. A container without a memory limit gets that of its task, so that a program that reads its own limit sees the effective one. */
 export function limitsOf(task: TaskSpec, container: ContainerSpec): Resources {
-  const { cpus, cpuset, memoryReservation, memorySwap, pids } = container;
+  const { cpus, cpuset, memoryReservation, memorySwap, pids, hugepages } = container;
   const memory = container.memory ?? task.memory;
   const shares = appliedShares(container);
   return {
@@ -250,6 +250,7 @@ export function limitsOf(task: TaskSpec, container: ContainerSpec): Resources {
     ...(memoryReservation === undefined ? {} : { memoryReservationBytes: memoryReservation }),
     ...(memorySwap === undefined ? {} : { memorySwapBytes: memorySwap === "unlimited" ? -1 : memorySwap }),
     ...(pids === undefined ? {} : { pids }),
+    ...(hugepages === undefined ? {} : { hugepages }),
   };
 }
 

@@ -12,17 +12,20 @@ export interface HostSupport {
   readonly hasTaskLimits: boolean;
   /** Programs of runtimes that tasks may name, by their names. */
   readonly runtimes: Runtimes;
+  /** Sizes of huge pages of which the kernel limits the use, such as "2MB". */
+  readonly hugepages: readonly string[];
 }
 
 export type Runtimes = Readonly<Record<string, string>>;
 
 /** One refusal for each such field; empty: the engine supports the task. */
-export function refusedByHost(task: TaskSpec, { hasTaskLimits, runtimes }: HostSupport): Refused[] {
+export function refusedByHost(task: TaskSpec, { hasTaskLimits, runtimes, hugepages }: HostSupport): Refused[] {
   const { cpus, memory, pids, runtime } = task;
   const unknown = runtime === undefined ? undefined : unknownRuntime(runtime, Object.keys(runtimes));
   const inMachine = isInMachine(task, runtimes) ? checkMachine(task) : [];
   const refused = [
     ...(unknown === undefined ? [] : [{ pointer: "/runtime", message: unknown }]),
+    ...pagesRefused(task, hugepages),
     ...inMachine.map(({ path, message }) => ({ pointer: pointerOf(path), message })),
   ];
   if (hasTaskLimits) return refused;
@@ -30,6 +33,18 @@ export function refusedByHost(task: TaskSpec, { hasTaskLimits, runtimes }: HostS
     .filter(([, limit]) => limit !== undefined)
     .map(([name]) => ({ pointer: `/${name}`, message: "limits of whole tasks are switched off on this host" }));
   return [...refused, ...limits];
+}
+
+function pagesRefused({ containers }: TaskSpec, known: readonly string[]): Refused[] {
+  const why = (pageSize: string) =>
+    known.length === 0
+      ? "the use of huge pages is not limited on this host: its kernel has no controller hugetlb, or it is not mounted"
+      : `this host has no pages of ${pageSize}: only of ${known.join(", ")}`;
+  return containers.flatMap(({ hugepages = {} }, index) =>
+    Object.keys(hugepages)
+      .filter((pageSize) => !known.includes(pageSize))
+      .map((pageSize) => ({ pointer: pointerOf(["containers", index, "hugepages", pageSize]), message: why(pageSize) })),
+  );
 }
 
 /** Whether the containers of the task run in a virtual machine. */

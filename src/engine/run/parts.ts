@@ -3,7 +3,7 @@
 import { availableParallelism, totalmem } from "node:os";
 import { dirname, join } from "node:path";
 import { Fence, type KnownCgroup } from "../../executor/index.ts";
-import { checkSystemd, parentSlice, removeTaskCgroup } from "../cgroup/index.ts";
+import { checkSystemd, limitedPages, parentSlice, removeTaskCgroup } from "../cgroup/index.ts";
 import { Builder, type BuildPlace, ImageStore, type Images } from "../images/index.ts";
 import { DEFAULT_OPTIONS, DEFAULT_QUEUE, DEFAULT_USERS, type HostCapacity, type TaskRecord, taskIdOf } from "../model/index.ts";
 import type { TaskNetworks } from "../network/index.ts";
@@ -66,7 +66,7 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
   if (cgroupManager === "systemd") checkSystemd();
   const cgroupParent = cgroupManager === "systemd" ? parentSlice(settings.cgroupParent) : settings.cgroupParent;
   const runtimes = settings.runtimes ?? {};
-  const support: HostSupport = { hasTaskLimits: taskLimits, runtimes };
+  const support: HostSupport = { hasTaskLimits: taskLimits, runtimes, hugepages: limitedPages() };
   const capacity = capacityOf(settings.capacity);
   const paths = new Paths(stateDir, settings.namespaceDir === undefined ? undefined : dirname(settings.namespaceDir));
   const conditions = new Conditions(log);

@@ -107,6 +107,8 @@ export interface Resources {
   readonly cpuset?: string;
   readonly memoryNodes?: string;
   readonly pids?: number;
+  /** Bytes of huge pages by their size, such as "2MB" or "1GB"; 0: none of this size. The host needs the controller hugetlb. */
+  readonly hugepages?: Readonly<Record<string, number>>;
 }
 
 export interface Rlimit {

@@ -8,6 +8,14 @@ test("limits of v1 and v2: without swap either way", () => {
   expect(ociResources(all, 2)).toEqual({ memory: { limit: 64, swap: 64, reservation: 32 }, ...rest });
 });
 
+test("huge pages have a limit for each of their sizes, and 0 is one", () => {
+  const hugepageLimits = [
+    { pageSize: "2MB", limit: 4_194_304 },
+    { pageSize: "1GB", limit: 0 },
+  ];
+  expect(ociResources({ hugepages: { "2MB": 4_194_304, "1GB": 0 } }, 2)).toEqual({ hugepageLimits });
+});
+
 test("nothing, and 0, is no limit", () => {
   expect(ociResources({}, 1)).toEqual({});
   expect(ociResources({ memoryBytes: 0, pids: 0 }, 2)).toEqual({});
@@ -27,9 +35,11 @@ test.each([
   { cpuset: "0-" },
   { memoryNodes: "all" },
   { pids: 1.5 },
+  { hugepages: { "2Mi": 1 } },
+  { hugepages: { "2MB": -1 } },
   { memory: 5 } as never,
 ])("%j is refused with the name of the limit", (resources) => {
   expect(() => ociResources(resources, 1)).toThrow(
-    /^resources\.(memory|memoryBytes|memoryReservationBytes|cpuShares|cpus|cpuset|memoryNodes|pids): /,
+    /^resources\.(memory|memoryBytes|memoryReservationBytes|cpuShares|cpus|cpuset|memoryNodes|pids|hugepages): /,
   );
 });

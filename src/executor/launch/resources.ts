@@ -17,12 +17,14 @@ const KEYS: ReadonlySet<string> = new Set<keyof Resources>([
   "cpuset",
   "memoryNodes",
   "pids",
+  "hugepages",
 ]);
 
 /** @throws ExecutorError invalid-argument: a bad limit is an error, never no limit */
 export function ociResources(resources: Resources, cgroupVersion: 1 | 2): OciResources {
   checkResources(resources);
-  const { memoryBytes, memoryReservationBytes, memorySwapBytes, cpuShares, cpus, cpuset, memoryNodes, pids } = resources;
+  const { memoryBytes, memoryReservationBytes, memorySwapBytes, cpuShares, cpus, cpuset, memoryNodes, pids, hugepages = {} } = resources;
+  const pages = Object.entries(hugepages).map(([pageSize, limit]) => ({ pageSize, limit }));
   const memory = {
     ...(memoryBytes ? { limit: memoryBytes, ...swapOf(memoryBytes, memorySwapBytes, cgroupVersion) } : {}),
     ...(memoryReservationBytes ? { reservation: memoryReservationBytes } : {}),
@@ -37,6 +39,7 @@ export function ociResources(resources: Resources, cgroupVersion: 1 | 2): OciRes
     ...(Object.keys(memory).length > 0 ? { memory } : {}),
     ...(Object.keys(cpu).length > 0 ? { cpu } : {}),
     ...(pids ? { pids: { limit: pids } } : {}),
+    ...(pages.length > 0 ? { hugepageLimits: pages } : {}),
   };
 }
 
@@ -55,9 +58,13 @@ export function changedResources(resources: Resources, cgroupVersion: 1 | 2): Oc
 /** @throws ExecutorError invalid-argument */
 export function checkResources(resources: Resources): void {
   for (const key of Object.keys(resources)) if (!KEYS.has(key)) refuse(key, "unknown limit", { allowed: [...KEYS] });
-  const { memoryBytes = 0, memoryReservationBytes = 0, memorySwapBytes = 0, cpuShares, cpus, pids = 0 } = resources;
+  const { memoryBytes = 0, memoryReservationBytes = 0, memorySwapBytes = 0, cpuShares, cpus, pids = 0, hugepages = {} } = resources;
   for (const [name, value] of Object.entries({ memoryBytes, memoryReservationBytes, pids })) {
     if (!Number.isSafeInteger(value) || value < 0) refuse(name, `${value} is no whole number from 0`);
+  }
+  for (const [pageSize, value] of Object.entries(hugepages)) {
+    if (!/^[1-9]\d*[KMG]B$/.test(pageSize)) refuse("hugepages", `${pageSize} is no size of pages like 2MB`);
+    if (!Number.isSafeInteger(value) || value < 0) refuse("hugepages", `${value} is no whole number from 0`);
   }
   if (memoryBytes > 0 && memoryReservationBytes > memoryBytes)
     refuse("memoryReservationBytes", `${memoryReservationBytes} is above memoryBytes ${memoryBytes}`);

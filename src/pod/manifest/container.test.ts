@@ -72,6 +72,9 @@ test("P6 limits and requests become limits of the kernel; a request that is not 
     memory: 2 ** 29,
     memoryReservation: 2 ** 29,
   });
+  expect(container("{ limits: { hugepages-2Mi: 4Mi, hugepages-1Gi: 0, cpu: 1 } }")).toMatchObject({
+    hugepages: { "2MB": 4 * 1024 * 1024, "1GB": 0 },
+  });
   expect(container("{ requests: { cpu: 500m, memory: 1e3 } }")).toMatchObject({ cpuShares: 512, memoryReservation: 1000 });
   expect(container("{ requests: { cpu: 500m, memory: 1e3 } }")).not.toHaveProperty("memory");
   expect(container("{}")).not.toHaveProperty("cpuShares");

@@ -2,8 +2,9 @@
 import type { TaskInput } from "../../engine/spec/index.ts";
 import { addedCapabilities, capabilityName } from "../capability.ts";
 import { imageReference, NO_PREFIX, pullPolicyOf } from "../image-name.ts";
+import { quantityIn } from "../quantity.ts";
 import { type ContainerResources, resourcesOf, sharesOf } from "../resources.ts";
-import type { ContainerInput } from "../schema/container.ts";
+import { type ContainerInput, PAGES } from "../schema/container.ts";
 import type { ContainerSecurity } from "../schema/security.ts";
 import { uidOf } from "../uid.ts";
 import { addressVariables } from "./downward.ts";
@@ -46,6 +47,7 @@ export function containerOf(at: Translation, container: ContainerInput, role: Ro
     ...(container.workingDir === undefined ? {} : { cwd: container.workingDir }),
     ...rightsOf(at, container, path),
     ...limitsOf(at, container, role),
+    ...pagesOf(at, container, [...path, "resources"]),
     ...(hostNetwork ? {} : { hostname: hostname ?? metadata.name }),
     essential: role === "main",
     ...(restart === undefined ? {} : { restart }),
@@ -135,6 +137,29 @@ function limitsOf({ pod }: Translation, { resources }: ContainerInput, role: Rol
     ...(requests.memory ? { memoryReservation: requests.memory } : {}),
     ...(limits.storage ? { storage: limits.storage } : {}),
   };
+}
+
+const KIBIBYTES: Readonly<Record<string, number>> = { K: 1, M: 1024, G: 1024 * 1024 };
+
+/** Source: Kubernetes, ValidateResourceRequirements, and "Manage HugePages". */
+function pagesOf(at: Translation, { resources }: ContainerInput, path: Path): Pick<Container, "hugepages"> {
+  const { limits = {}, requests = {} } = resources ?? {};
+  const names = [...new Set([...Object.keys(limits), ...Object.keys(requests)])].filter((name) => PAGES.test(name));
+  const hugepages: Record<string, number> = {};
+  for (const name of names) {
+    const [, count, unit] = PAGES.exec(name)!;
+    const [limit, request] = [limits, requests].map((one) =>
+      one[name] === undefined ? undefined : quantityIn(one[name] as string | number),
+    );
+    if (limit === undefined) at.refuse("needs a limit: huge pages are never shared", [...path, "requests", name]);
+    else if (request !== undefined && request !== limit) at.refuse("is as much as the limit of huge pages", [...path, "requests", name]);
+    if (limit === undefined) continue;
+    if (limit % (Number(count) * KIBIBYTES[unit!]! * 1024) !== 0) at.refuse("is no whole number of pages", [...path, "limits", name]);
+    hugepages[`${count}${unit}B`] = limit;
+  }
+  if (names.length > 0 && ["cpu", "memory"].every((name) => limits[name] === undefined && requests[name] === undefined))
+    at.refuse("with huge pages there is a request or limit of cpu or memory, too", path);
+  return names.length === 0 ? {} : { hugepages };
 }
 
 /** What the pod as a whole requests beside its containers, for each of those that request nothing themselves. */

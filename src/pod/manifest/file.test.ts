@@ -207,10 +207,35 @@ test.each([
     "needs an image",
   ],
   [
-    inContainer("resources: { limits: { hugepages-2Mi: 4Mi } }"),
+    inContainer("resources: { limits: { hugepages-2Mi: 3Mi, memory: 4Mi } }"),
     "10:28",
     "/spec/containers/0/resources/limits/hugepages-2Mi",
-    "memory of huge pages is not given to containers",
+    "is no whole number of pages",
+  ],
+  [
+    inContainer("resources: { limits: { hugepages-2Mi: lots, memory: 4Mi } }"),
+    "10:28",
+    "/spec/containers/0/resources/limits/hugepages-2Mi",
+    "write a quantity",
+  ],
+  [inContainer("resources: { limits: { hugepages-2Mi: 4Mi } }"), "10:5", "/spec/containers/0/resources", "cpu or memory, too"],
+  [
+    inContainer("resources: { requests: { hugepages-2Mi: 4Mi, memory: 4Mi } }"),
+    "10:30",
+    "/spec/containers/0/resources/requests/hugepages-2Mi",
+    "needs a limit",
+  ],
+  [
+    inContainer("resources: { limits: { hugepages-1Gi: 2Gi, cpu: 1 }, requests: { hugepages-1Gi: 1Gi } }"),
+    "10:70",
+    "/spec/containers/0/resources/requests/hugepages-1Gi",
+    "is as much as the limit",
+  ],
+  [
+    inContainer("resources: { limits: { hugepages-2: 4Mi } }"),
+    "10:28",
+    "/spec/containers/0/resources/limits/hugepages-2",
+    'the field "hugepages-2" is not supported',
   ],
   [
     inContainer("resources: { limits: { memroy: 4Mi } }"),

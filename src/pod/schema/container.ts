@@ -8,14 +8,21 @@ import { securityContext } from "./security.ts";
 
 type Fields<T> = Record<keyof T, z.ZodType>;
 
-const PAGES = "memory of huge pages is not given to containers";
 const DEVICES = "there are no devices that could be asked for by such a name";
+
+/** Such as "hugepages-2Mi". */
+export const PAGES = /^hugepages-([1-9]\d{0,3})([KMG])i$/;
 
 const amounts = z
   .looseObject({ cpu: quantity.optional(), memory: quantity.optional(), "ephemeral-storage": quantity.optional() })
   .superRefine((given, context) => {
     for (const key of Object.keys(given).filter((one) => !["cpu", "memory", "ephemeral-storage"].includes(one))) {
-      const why = key.startsWith("hugepages-") ? PAGES : key.includes("/") ? DEVICES : undefined;
+      if (PAGES.test(key)) {
+        const { error } = quantity.safeParse(given[key]);
+        if (error !== undefined) context.addIssue({ code: "custom", message: error.issues[0]!.message, path: [key] });
+        continue;
+      }
+      const why = key.includes("/") ? DEVICES : undefined;
       const message = why === undefined ? `the field ${JSON.stringify(key)} is not supported` : `is not supported: ${why}`;
       context.addIssue({ code: "custom", message, path: [key] });
     }

@@ -245,6 +245,12 @@ const fields = z.strictObject({
       "Limit of what it writes to its root file system and log. It is measured, and the task is stopped when the container exceeds it. It needs an image.",
     ),
   pids: z.int().min(1).optional(),
+  hugepages: z
+    .record(z.string().regex(/^[1-9]\d{0,3}[KMG]B$/, 'write the size of a page like "2MB" or "1GB"'), z.union([z.literal(0), size]))
+    .optional()
+    .describe(
+      "How much memory of huge pages it may use, by the size of a page. The host needs the controller hugetlb and pages of this size.",
+    ),
   rlimits: z
     .partialRecord(z.enum(RLIMITS), rlimit)
     .optional()

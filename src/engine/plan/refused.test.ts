@@ -1,0 +1,20 @@
+import { expect, test } from "vitest";
+import { taskSchema } from "../spec/index.ts";
+import { limitsOf } from "./launch.ts";
+import { refusedByHost } from "./refused.ts";
+
+const container = { name: "c", rootfs: "/r", command: "x" };
+const task = taskSchema.parse({ name: "t", containers: [container, { ...container, name: "d", hugepages: { "2MB": "4Mi", "1GB": 0 } }] });
+const refused = (hugepages: readonly string[]) => refusedByHost(task, { hasTaskLimits: true, runtimes: {}, hugepages });
+
+test("limits of huge pages are refused by name where the kernel has no such pages, or does not limit them", () => {
+  expect(refused(["1GB", "2MB"])).toEqual([]);
+  expect(refused(["2MB"])).toEqual([{ pointer: "/containers/1/hugepages/1GB", message: "this host has no pages of 1GB: only of 2MB" }]);
+  expect(refused([]).map(({ pointer }) => pointer)).toEqual(["/containers/1/hugepages/2MB", "/containers/1/hugepages/1GB"]);
+  expect(refused([])[0]!.message).toContain("no controller hugetlb");
+});
+
+test("a container has them as limits of the runtime", () => {
+  expect(limitsOf(task, task.containers[0]!)).toEqual({});
+  expect(limitsOf(task, task.containers[1]!)).toEqual({ hugepages: { "2MB": 4_194_304, "1GB": 0 } });
+});
