@@ -94,6 +94,4 @@ stop_daemon
 say "Is anything left?"
 look_for_containers
 [ -z "$(find "$state/executors" "$state/logs" -mindepth 1 \( -name '*web*' -o -name '*greedy*' \))" ] || left="$left file"
-look_for_mounts_and_cgroups
-expect_nothing_left
-echo "No process, mount, cgroup or file of the pods is left."
+expect_nothing_left "file of the pods"
