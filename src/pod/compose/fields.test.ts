@@ -102,6 +102,9 @@ test.each([
   ["deploy: { rollback_config: { order: any } }", "deploy/rollback_config/order"],
   ["deploy: { resources: { limits: { memory: 5 } } }", "deploy/resources/limits/memory"],
   ["develop: { watch: [{ path: a, action: restart, exec: { user: x } }] }", "develop/watch/0/exec/command"],
+  ["gpus: [{ device_ids: [a, a] }]", "gpus/0/device_ids"],
+  ["build: { ssh: [key] }", "build/ssh"],
+  ["build: { additional_contexts: [base] }", "build/additional_contexts"],
   ["attach: maybe", "attach"],
   ["build: { cache_from: a }", "build/cache_from"],
   ["build: { provenance: 5 }", "build/provenance"],
@@ -111,6 +114,13 @@ test.each([
   ["volumes: [{ type: bind, source: /a, target: /b, bind: { selinux: x } }]", "volumes/0/bind/selinux"],
 ])("what has no effect has to be right: %s", (field, pointer) => {
   expect(told(one(`    ${field}\n`))).toEqual([expect.stringContaining(`/services/web/${pointer}: `)]);
+});
+
+test("options of a driver are a map, also when there are none", () => {
+  const network = (fields: string) => told(`${one("")}networks: { default: { ${fields} } }\n`);
+  expect(network("ipam: { options: {} }")).toEqual([]);
+  expect(network("ipam: { options: [] }")).toEqual([expect.stringContaining("/networks/default/ipam/options: ")]);
+  expect(network("driver_opts: []")).toEqual([expect.stringContaining("/networks/default/driver_opts: ")]);
 });
 
 test("security_opt in both forms", () => {

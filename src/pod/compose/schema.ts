@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { RUNTIME_NAME } from "../../engine/spec/index.ts";
 import { refused, text } from "../schema/field.ts";
+import { isMap } from "./fields.ts";
 import { count, flag } from "./scalars.ts";
 import {
   attachment,
@@ -37,7 +38,7 @@ const command = z
   .nullish()
   .transform((given) => given ?? undefined);
 const driverOptions = z
-  .custom<Readonly<Record<string, never>>>((value) => typeof value === "object" && value !== null && Object.keys(value).length === 0, {
+  .custom<Readonly<Record<string, never>>>((value) => isMap(value) && Object.keys(value).length === 0, {
     error: "is not supported: only without options",
   })
   .optional();
