@@ -31,6 +31,8 @@ test_needs="$build_needs
 /usr/sbin/iptables iptables
 /usr/bin/skopeo skopeo
 /usr/bin/umoci umoci
+/usr/bin/buildah buildah
+/usr/lib/podman/aardvark-dns aardvark-dns
 /usr/bin/docker-registry docker-registry
 /usr/bin/groff groff-base
 /usr/bin/zsh zsh
@@ -42,8 +44,7 @@ engines_needs="$test_needs
 /usr/bin/newuidmap uidmap
 /usr/sbin/criu criu
 /usr/bin/catatonit catatonit
-/usr/sbin/dockerd docker.io
-/usr/bin/buildah buildah"
+/usr/sbin/dockerd docker.io"
 guest_needs="$test_needs
 /usr/bin/qemu-system-x86_64 qemu-system-x86
 /usr/sbin/debootstrap debootstrap

@@ -52,6 +52,7 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
     for (const path of ["/v1/apply", "/v1/plan"]) {
       expect(await refused("POST", path, { text: 1 })).toBe("400 invalid-argument");
       expect(await refused("POST", path, { text: webTask("relative") })).toBe("422 invalid-spec");
+      expect(await refused("POST", path, { text: webTask(scene.rootfs()), networks: ["elsewhere"] })).toBe("404 unknown-network");
       expect(await refused("POST", path, { text: "" }, read)).toBe("403 read-only");
     }
     for (const path of ["/v1/delete", "/v1/stop", "/v1/restart"]) {
