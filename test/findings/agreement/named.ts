@@ -161,6 +161,7 @@ export const NAMED: readonly (readonly [title: string, edits: Edits, code?: stri
   ["a device of a user who is not mapped", { ...user(100_000), ...owned("/dev/x", { uid: 70_000 }) }, "device-owner-not-mapped"],
   ["one of a group that is not mapped", { ...user(100_000), ...owned("/dev/x", { gid: 70_000 }) }, "device-owner-not-mapped"],
   ["a working directory below a masked path", { "/process/cwd": "/proc/self/ns", "/linux/maskedPaths": ["/proc"] }, "cwd-not-made"],
+  ["one below a masked path that is relative", { "/process/cwd": "/tmp/new", "/linux/maskedPaths": ["tmp"] }, "cwd-not-made"],
   ["one that is masked itself", { "/process/cwd": "/proc/sys", "/linux/maskedPaths": ["/proc/sys"] }],
   ["one below a masked path that is not there", { "/process/cwd": "/new/one", "/linux/maskedPaths": ["/new"] }, "cwd-not-made"],
   ["one in a directory of the root that is masked", { "/process/cwd": "/tmp/new", "/linux/maskedPaths": ["/tmp"] }, "cwd-not-made"],

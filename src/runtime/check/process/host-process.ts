@@ -1,6 +1,6 @@
 import { CAPABILITIES } from "../../../shared/linux/index.ts";
 import { DEFAULT_DEVICES } from "../../config/index.ts";
-import { cleanPath, closeNames, type Spec } from "../../spec/index.ts";
+import { cleanPath, cleanTarget, closeNames, type Spec } from "../../spec/index.ts";
 import { findThroughOwnLink, mayExecute, modeText, userOf } from "../host/access.ts";
 import type { ContainerFiles, HostCheck } from "../host/container-files.ts";
 import { isReadOnly, kernelFile } from "../host/kernel-files.ts";
@@ -136,8 +136,9 @@ export const realtimePolicy: HostCheck = ({ process, linux }, report, { view }) 
 
 const POINTER = "/process/cwd";
 
+/** A relative path counts from the root, as create takes masked paths. */
 function isBelow(path: string, above: string): boolean {
-  return above.startsWith("/") && cleanPath(path).startsWith(`${cleanPath(above)}/`);
+  return cleanTarget(path).startsWith(`${cleanTarget(above)}/`);
 }
 
 /** Whether a directory is at a path on the way to the working directory, which is made before paths are masked. */
@@ -152,7 +153,8 @@ export const workingDirectory: HostCheck = (spec, report, { view, files }) => {
   const cwd = spec.process?.cwd;
   if (files === undefined || !cwd?.startsWith("/")) return;
   const found = findThroughOwnLink(spec, files, cwd);
-  const mask = spec.linux?.maskedPaths?.find((path) => isBelow(cwd, path) && isDirectory(spec, files, view, path));
+  const at = found.status === "found" ? found.path : cwd;
+  const mask = spec.linux?.maskedPaths?.find((path) => isBelow(at, path) && isDirectory(spec, files, view, path));
   if (mask !== undefined) {
     report.error("cwd-not-made", POINTER, `"${cwd}" is not there: linux.maskedPaths hides what is in "${mask}"`);
     return;
