@@ -38,7 +38,7 @@ export function rowsOf(task: TaskView, { isWide, hasGroups = false, nowMs, isUnk
     task.name,
     printable(container.name),
     isUnknown ? "UNKNOWN" : stateOf(task, container),
-    isUnknown ? "-" : readyOf(task),
+    isUnknown ? "-" : readyOf(task, container),
     String(container.restarts),
     container.startedMs === null ? "-" : age(nowMs - container.startedMs),
     portsOf(task),
@@ -98,9 +98,10 @@ function scheduleText({ cron, timeZone, nextMs, lastMs, runs }: ScheduleView, no
 /** A daemon that was started before an upgrade does not say it. */
 type OfDaemon = TaskView | (Omit<TaskView, "readiness" | "ports"> & { readonly readiness?: undefined; readonly ports?: undefined });
 
-/** Of the task, as each of its rows says it. */
-function readyOf({ readiness }: OfDaemon): string {
-  return readiness === undefined ? "-" : { ready: "yes", waits: "no", failed: "failed" }[readiness.state];
+/** Of the task, as each of its rows says it. A container that has ended serves nobody, also where its task had become ready before. */
+function readyOf({ readiness }: OfDaemon, { known }: ContainerView): string {
+  if (readiness === undefined || (readiness.state === "ready" && known === "STOPPED")) return "-";
+  return { ready: "yes", waits: "no", failed: "failed" }[readiness.state];
 }
 
 function portsOf({ ports = [] }: OfDaemon): string {
