@@ -22,6 +22,8 @@ function container(known: ContainerView["known"]): ContainerView {
     reason: null,
     updateError: null,
     image: null,
+    agents: [],
+    log: "/var/log/app",
   };
 }
 
