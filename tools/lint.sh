@@ -33,6 +33,7 @@ fi
 check layers node_modules/.bin/depcruise --config .dependency-cruiser.cjs src
 check tree node_modules/.bin/tsx tools/lint-tree.ts
 check docs node_modules/.bin/tsx tools/lint-docs.ts
+check prose node_modules/.bin/tsx tools/lint-prose.ts
 check in-root node_modules/.bin/tsx tools/lint-in-root.ts
 check own node_modules/.bin/tsx tools/lint-own.ts
 check includes node_modules/.bin/tsx tools/lint-includes.ts
