@@ -8,11 +8,17 @@ Q := $(if $(V),,@)
 
 PREFIX ?= /usr/local
 DEBUG ?=
-CC := musl-gcc
+# The triplet of the machine that the programs are for where it is not this one: `make arm64` (tools/cross.mk).
+TARGET ?=
+TOOL := $(if $(TARGET),$(TARGET)-)
+# What runs a program of that machine on this one.
+RUN := $(if $(TARGET),qemu-$(firstword $(subst -, ,$(TARGET)))-static )
+KERNEL_INCLUDE := $(if $(TARGET),/usr/$(TARGET)/include,/usr/include)
 TSX := node_modules/.bin/tsx
 
 comma := ,
 B := build
+CC := $(if $(TARGET),$(B)/toolchain/musl-gcc,musl-gcc)
 GEN := $(B)/gen
 
 # tools/setup.sh leaves this file when everything the build needs is there.
@@ -36,7 +42,7 @@ WARNINGS := -Wall -Wextra -Werror -Wshadow -Wvla -Wformat=2 -Wstrict-prototypes 
 	-Wwrite-strings -Wnull-dereference -Wconversion -Wno-sign-conversion
 # docs/decisions/0028-hardening.md. The libraries get them too, the interpreter of QuickJS only the first.
 HARDENING := -fno-pie -fstack-protector-strong -fstack-clash-protection -ftrivial-auto-var-init=zero
-CFLAGS := -std=gnu17 -O2 $(WARNINGS) $(HARDENING) -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables
+CFLAGS := -std=gnu17 -O2 $(WARNINGS) $(HARDENING) -ffunction-sections -fdata-sections -fno-unwind-tables -fno-asynchronous-unwind-tables
 CPPFLAGS := -D_GNU_SOURCE -isystem $(B)/quickjs/include -isystem $(B)/libseccomp/include -I$(GEN) -idirafter $(B)/kernel-headers
 LDFLAGS := -static -no-pie -Wl,--gc-sections -Wl,-z,noexecstack -Wl,-z,norelro -Wl,-T,native-bindings/program/image.ld -Wl,-T,$(GEN)/text.ld -Wl,-e,host_start
 
@@ -56,19 +62,19 @@ $(SETUP): tools/setup.sh package-lock.json
 PATCHING := tools/debian-source.sh tools/apply-patches.sh
 
 $(B)/quickjs/version: tools/quickjs.sh $(PATCHING) $(wildcard tools/quickjs/patches/*) | $(SETUP)
-	$(Q)CC=$(CC) HARDENING='$(HARDENING)' tools/quickjs.sh $(B)/quickjs
+	$(Q)CC=$(CC) AR=$(TOOL)ar HARDENING='$(HARDENING)' tools/quickjs.sh $(B)/quickjs
 	@touch $@
 
 $(B)/libseccomp/version: tools/libseccomp.sh tools/libseccomp-compile.sh tools/libseccomp/memory.c $(PATCHING) $(wildcard tools/libseccomp/patches/*) | $(SETUP)
-	$(Q)CC=$(CC) HARDENING='$(HARDENING)' tools/libseccomp.sh $(B)/libseccomp
+	$(Q)CC=$(CC) AR=$(TOOL)ar KERNEL_INCLUDE=$(KERNEL_INCLUDE) HARDENING='$(HARDENING)' tools/libseccomp.sh $(B)/libseccomp
 	@touch $@
 
 # musl brings no kernel headers: those of the system, and nothing else of it.
 $(B)/kernel-headers: | $(SETUP)
 	@mkdir -p $@
-	$(Q)ln -sfn /usr/include/linux $@/linux
-	$(Q)ln -sfn /usr/include/asm-generic $@/asm-generic
-	$(Q)ln -sfn /usr/include/$$(cc -print-multiarch)/asm $@/asm
+	$(Q)ln -sfn $(KERNEL_INCLUDE)/linux $@/linux
+	$(Q)ln -sfn $(KERNEL_INCLUDE)/asm-generic $@/asm-generic
+	$(Q)ln -sfn $(if $(TARGET),$(KERNEL_INCLUDE),$(KERNEL_INCLUDE)/$$(cc -print-multiarch))/asm $@/asm
 
 $(PROTOCOL_HEADERS) &: tools/gen-protocol.ts $(wildcard tools/gen-protocol/*.ts) $(PROTOCOL_SOURCES) | $(SETUP)
 	$(Q)$(TSX) tools/gen-protocol.ts $(GEN)/protocol
@@ -121,7 +127,7 @@ $(B)/.objects: FORCE
 
 $(GEN)/embed.S: $(TS_SOURCES) docs/troubleshooting.md $(BUNDLE_TOOLS) package.json package-lock.json $(GEN)/schema.json $(BYTECODE_COMPILER) $(B)/.mode $(B)/.sources
 	@echo "  bundle $@"
-	$(Q)$(TSX) tools/bundle.ts $(if $(DEBUG),--debug)
+	$(Q)RUNT_TARGET=$(TARGET) $(TSX) tools/bundle.ts $(if $(DEBUG),--debug)
 
 $(B)/program/%.o: native-bindings/program/%.c $(B)/quickjs/version $(B)/libseccomp/version | $(B)/kernel-headers $(GEN)/build.h $(PROTOCOL_HEADERS)
 	@mkdir -p $(@D)
@@ -137,7 +143,7 @@ $(B)/host/%.o: native-bindings/host/%.c $(B)/quickjs/version $(B)/libseccomp/ver
 	$(Q)$(CC) $(HOST_CFLAGS) -MMD -MP -c $< -o $@
 -include $(PROGRAM_OBJECTS:.o=.d)
 
-SHARED_CFLAGS = $(INIT_WARNINGS) -O2 -ffreestanding $(HARDENING) -DRUNT_HOSTED -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections -I$(GEN)
+SHARED_CFLAGS = $(INIT_WARNINGS) -O2 -ffreestanding $(HARDENING) -DRUNT_HOSTED -fno-unwind-tables -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections -I$(GEN)
 $(B)/shared/%.o: native-bindings/shared/%.c $(SHARED_HEADERS) $(PROTOCOL_HEADERS)
 	@mkdir -p $(@D)
 	@echo "  cc $<"
@@ -164,17 +170,18 @@ $(B)/runt-image-writer: $(PROGRAM_OBJECTS) $(B)/.objects $(B)/embed.o $(B)/quick
 		-Wl,-Map=$(B)/runt.map -o $@
 
 $(B)/engine.image: $(B)/runt-image-writer
-	@$< > $@ || { echo "engine image: a module makes a system call when it is loaded, or the image is too small" >&2; exit 1; }
+	@$(RUN)$< > $@ || { echo "engine image: a module makes a system call when it is loaded, or the image is too small" >&2; exit 1; }
 
 # A debug build keeps its symbols and starts the engine anew each time.
 bin/runt: $(B)/runt-image-writer $(if $(DEBUG),,$(B)/engine.image)
 	@mkdir -p bin
 	@echo "  link $@"
-	$(Q)$(if $(DEBUG),cp $< $@,objcopy -S --update-section .image=$(B)/engine.image $< $@)
+	$(Q)$(if $(DEBUG),cp $< $@,$(TOOL)objcopy -S --update-section .image=$(B)/engine.image $< $@)
 	$(Q)$(FOR_EVERYBODY) $@
 
 include native-bindings/testing/build.mk
 include tools/newer-toolchain.mk
+include tools/cross.mk
 
 # The client of the daemon: bin/runtctl.
 include native-bindings/client/build.mk
@@ -265,14 +272,14 @@ setup-test: | $(SETUP)
 	@tools/setup.sh test
 
 .PHONY: test
-test: setup-test newer-tree bin/runt $(T)/runt $(TEST_TOOLS) $(BENCH_TOOLS) native-test-tools library
+test: setup-test newer-tree arm64-optional bin/runt $(T)/runt $(TEST_TOOLS) $(BENCH_TOOLS) native-test-tools library
 	tools/test.sh lint unit native@private native@shared native-host e2e@private readme '&' \
 		e2e@shared-v2 library clients differential@private differential@shared findings conformance security faults@private '&' \
 		engine@private walk guard
 
 # The quick part: about a minute once everything is built, on two processors that have nothing else to do.
 .PHONY: check
-check: setup-test bin/runt $(TEST_TOOLS) $(BENCH_TOOLS) native-test-tools
+check: setup-test arm64-optional bin/runt $(TEST_TOOLS) $(BENCH_TOOLS) native-test-tools
 	RUNT_TEST_VARIANTS=quick tools/test.sh native@private '&' lint unit native-host
 
 # What README.md has its reader type, typed. In a clone where nothing is built, npm's packages and all: some minutes. Part of `make test`, in a
@@ -283,6 +290,7 @@ test-readme: setup-test
 
 # SHARD=1/4 runs a quarter of the files.
 .PHONY: test-unit test-native test-e2e test-clients test-differential
+test-native: arm64-optional
 test-unit: $(GEN)/schema.json
 	tools/test.sh unit
 test-native test-e2e test-clients test-differential: test-%: setup-test bin/runt $(TEST_TOOLS) $(BENCH_TOOLS) native-test-tools

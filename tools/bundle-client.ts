@@ -13,6 +13,7 @@ import { IMAGE_PLACE } from "../src/shared/protocol/index.ts";
 import { compile } from "./bundle/bytecode.ts";
 import { writeEmbed } from "./bundle/embed.ts";
 import { writeInputs } from "./bundle/inputs.ts";
+import { TARGET } from "./bundle/target.ts";
 
 const output = resolve("build/client");
 const bundle = join(output, "bundle");
@@ -60,7 +61,7 @@ async function bundled(name: string, entry: string, plugins: readonly Plugin[]):
     ...{ format: "esm", platform: "neutral", mainFields: ["module", "main"], target: "es2023" },
     ...{ minifySyntax: true, minifyWhitespace: !options.debug, legalComments: "none", preserveSymlinks: true },
     inject: [platform("globals")],
-    define: { "process.arch": JSON.stringify(process.arch) },
+    define: { "process.arch": JSON.stringify(TARGET.architecture) },
     plugins: [...plugins, oneHost, withoutNode, english],
     alias: {
       "node:process": shim("process"),

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Compile the sources of libseccomp into one archive, without its configure script: its release has the generated tables in it, so neither
-# gperf nor autotools is needed. Usage: tools/libseccomp-compile.sh SOURCE WORK leaves WORK/libseccomp.a (CC, HARDENING, LIBSECCOMP_CFLAGS)
+# gperf nor autotools is needed. Usage: tools/libseccomp-compile.sh SOURCE WORK leaves WORK/libseccomp.a (CC, AR, KERNEL_INCLUDE,
+# HARDENING, LIBSECCOMP_CFLAGS)
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$1" && pwd)
@@ -14,8 +15,10 @@ mkdir -p "$objects"
 printf '#define HAVE_LINUX_SECCOMP_H 1\n' > "$objects/configure.h"
 kernel=$work/kernel-headers
 mkdir -p "$kernel"
-for name in linux asm-generic; do ln -sfn "/usr/include/$name" "$kernel/$name"; done
-ln -sfn "/usr/include/$(cc -print-multiarch)/asm" "$kernel/asm"
+include=${KERNEL_INCLUDE:-/usr/include}
+for name in linux asm-generic; do ln -sfn "$include/$name" "$kernel/$name"; done
+# Debian has the headers of one machine in a directory of its own, unless all of them are of that machine.
+if [ -d "$include/asm" ]; then ln -sfn "$include/asm" "$kernel/asm"; else ln -sfn "$include/$(cc -print-multiarch)/asm" "$kernel/asm"; fi
 cflags="-O2 -ffunction-sections -fdata-sections -D_GNU_SOURCE -w ${HARDENING:--fno-pie} ${LIBSECCOMP_CFLAGS:-}"
 # libseccomp/memory.c has its memory.
 for name in malloc calloc realloc free; do cflags="$cflags -D$name=piece_$name"; done
@@ -31,4 +34,4 @@ for unit in "$source"/src/*.c "$here/libseccomp/memory.c"; do
     }
 done
 rm -f "$work/libseccomp.a"
-(cd "$objects" && LC_ALL=C && export LC_ALL && ar rcsD "$work/libseccomp.a" ./*.o)
+(cd "$objects" && LC_ALL=C && export LC_ALL && ${AR:-ar} rcsD "$work/libseccomp.a" ./*.o)

@@ -2,7 +2,8 @@
 # Provide libseccomp of exactly one version under OUTPUT: include/seccomp.h, lib/libseccomp.a, version.
 #
 # Sources, in this order: LIBSECCOMP_PREFIX (an installation prefix, compiled for the same C library), and Debian's signed source
-# package. See docs/decisions/0013-libseccomp.md. Usage: tools/libseccomp.sh OUTPUT (CC chooses the compiler).
+# package. See docs/decisions/0013-libseccomp.md. Usage: tools/libseccomp.sh OUTPUT (CC and AR choose the compiler and the archiver, KERNEL_INCLUDE has the
+# kernel's headers).
 set -eu
 
 VERSION=2.6.0
@@ -32,7 +33,7 @@ grep -q "^PACKAGE_VERSION='$VERSION'" "$out/work/source/configure" || die "the s
 say "building the library with $CC"
 source=$out/work/changed
 "$here/apply-patches.sh" "$out/work/source" "$here/libseccomp/patches" "$source" || die "the source cannot be patched"
-CC=$CC HARDENING=${HARDENING:-} "$here/libseccomp-compile.sh" "$source" "$out/work" || die "the library could not be built"
+CC=$CC AR=${AR:-ar} KERNEL_INCLUDE=${KERNEL_INCLUDE:-/usr/include} HARDENING=${HARDENING:-} "$here/libseccomp-compile.sh" "$source" "$out/work" || die "the library could not be built"
 cp "$out/work/libseccomp.a" "$out/lib/libseccomp.a"
 cp "$source/include/seccomp.h" "$source/include/seccomp-syscalls.h" "$out/include/"
 printf '%s\n' "$VERSION" > "$out/version"

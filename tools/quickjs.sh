@@ -3,7 +3,7 @@
 #
 # Sources, in this order: QUICKJS_PREFIX (an installation prefix), the system's own package of that version,
 # and Debian's signed source package, fetched with apt through a private sources list. The machine's apt setup
-# is only read. Usage: tools/quickjs.sh OUTPUT_DIRECTORY (CC chooses the compiler of the library).
+# is only read. Usage: tools/quickjs.sh OUTPUT_DIRECTORY (CC and AR choose the compiler and the archiver of the library).
 set -eu
 
 VERSION=2025.04.26
@@ -11,6 +11,7 @@ SUITE=trixie
 here=$(cd "$(dirname "$0")" && pwd)
 out=$(mkdir -p "$1" && cd "$1" && pwd)
 CC=${CC:-cc}
+AR=${AR:-ar}
 
 say() { printf 'quickjs: %s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }
@@ -75,7 +76,7 @@ for unit in quickjs libregexp libunicode cutils dtoa; do
     pids="$pids $!"
 done
 for pid in $pids; do wait "$pid" || die "the compilation failed"; done
-(cd "$work/objects" && rm -f lib.a && ar rcsD lib.a quickjs.o libregexp.o libunicode.o cutils.o dtoa.o)
+(cd "$work/objects" && rm -f lib.a && $AR rcsD lib.a quickjs.o libregexp.o libunicode.o cutils.o dtoa.o)
 cp "$work/objects/lib.a" "$out/lib/libquickjs.a"
 cp "$work/changed/quickjs.h" "$out/include/quickjs.h"
 printf '%s\n' "$VERSION" > "$out/version"

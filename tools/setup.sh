@@ -1,7 +1,7 @@
 #!/bin/sh
 # Make sure that what the build (and, with the argument "test", the tests) needs is installed: apt packages where this
-# is possible, npm packages of the lock file. "engines", "guest", "hosts", "vm" and "fuzz": also what `make test-engines`, `make test-guest`,
-# `make test-hosts`, `make guest-image` and `make fuzz-init` need; no service is started. Usage: tools/setup.sh build|test|engines|guest|hosts|vm|fuzz
+# is possible, npm packages of the lock file. "engines", "guest", "hosts", "vm", "cross" and "fuzz": also what `make test-engines`, `make test-guest`,
+# `make test-hosts`, `make guest-image`, `make arm64` and `make fuzz-init` need; no service is started. Usage: tools/setup.sh build|test|engines|guest|hosts|vm|cross|fuzz
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -52,6 +52,10 @@ guest_needs="$test_needs
 hosts_needs="$build_needs
 /usr/sbin/debootstrap debootstrap
 /usr/bin/git git"
+cross_needs="$build_needs
+/usr/bin/aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu
+/usr/aarch64-linux-gnu/include/linux/mount.h linux-libc-dev-arm64-cross
+/usr/bin/qemu-aarch64-static qemu-user-static"
 vm_needs="$build_needs
 /usr/bin/qemu-system-x86_64 qemu-system-x86
 /usr/lib/qemu/virtiofsd qemu-system-common
@@ -87,6 +91,7 @@ engines) needs=$engines_needs ;;
 guest) needs=$guest_needs ;;
 hosts) needs=$hosts_needs ;;
 vm) needs=$vm_needs ;;
+cross) needs=$cross_needs ;;
 fuzz) needs=$fuzz_needs ;;
 *) needs=$build_needs ;;
 esac
@@ -108,7 +113,7 @@ if [ -n "$packages" ]; then
     if [ -n "$packages" ]; then
         say "missing packages; as root: apt-get install $packages"
         # A test without what it needs is skipped and says so.
-        case ${1:-build} in build | fuzz) exit 1 ;; esac
+        case ${1:-build} in build | cross | fuzz) exit 1 ;; esac
     fi
 fi
 

@@ -22,25 +22,25 @@ $(CLIENT)/program/alloc.o: native-bindings/program/alloc.c native-bindings/progr
 $(CLIENT)/gen/embed.S: $(LIBRARY_SOURCES) $(BUNDLE_TOOLS) package.json package-lock.json $(BYTECODE_COMPILER) $(B)/.mode
 	@mkdir -p $(CLIENT)
 	@echo "  bundle $@"
-	$(Q)$(TSX) tools/bundle-client.ts $(if $(DEBUG),--debug)
+	$(Q)RUNT_TARGET=$(TARGET) $(TSX) tools/bundle-client.ts $(if $(DEBUG),--debug)
 
 $(CLIENT)/embed.o: $(CLIENT)/gen/embed.S
 	$(Q)$(CC) -c $< -o $@
 
 $(CLIENT)/library.a: $(CLIENT_LIBRARY)
 	$(Q)rm -f $@
-	$(Q)ar rcsD $@ $^
+	$(Q)$(TOOL)ar rcsD $@ $^
 
 # As that of bin/runt.
 $(CLIENT)/runt-image-writer: $(CLIENT_OBJECTS) $(CLIENT_PROGRAM) $(CLIENT)/embed.o $(CLIENT)/library.a $(B)/quickjs/version native-bindings/program/image.ld $(GEN)/text.ld
 	$(Q)LC_ALL=C $(CC) $(LDFLAGS) $(CLIENT_OBJECTS) $(CLIENT_PROGRAM) $(CLIENT)/embed.o $(CLIENT)/library.a $(B)/quickjs/lib/libquickjs.a -lm -Wl,-Map=$(CLIENT)/runtctl.map -o $@
 
 $(CLIENT)/engine.image: $(CLIENT)/runt-image-writer
-	@$< > $@ || { echo "engine image of the client: a module makes a system call when it is loaded, or the image is too small" >&2; exit 1; }
+	@$(RUN)$< > $@ || { echo "engine image of the client: a module makes a system call when it is loaded, or the image is too small" >&2; exit 1; }
 
 bin/runtctl: $(CLIENT)/runt-image-writer $(if $(DEBUG),,$(CLIENT)/engine.image)
 	@mkdir -p bin
 	@echo "  link $@"
 	@rm -f $@
-	$(Q)$(if $(DEBUG),cp $< $@,objcopy -S --update-section .image=$(CLIENT)/engine.image $< $@)
+	$(Q)$(if $(DEBUG),cp $< $@,$(TOOL)objcopy -S --update-section .image=$(CLIENT)/engine.image $< $@)
 	$(Q)$(FOR_EVERYBODY) $@

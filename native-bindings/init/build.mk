@@ -6,13 +6,17 @@ INIT_SOURCES := $(wildcard $(INIT_DIR)/*.c) $(SHARED_SOURCES)
 INIT_HEADERS := $(wildcard $(INIT_DIR)/*.h native-bindings/testing/*.h) $(SHARED_HEADERS) $(PROTOCOL_HEADERS)
 INIT_OBJECTS := $(addprefix build/init/,$(sort $(notdir $(INIT_SOURCES:.c=.o))))
 # Not $(CC): the top Makefile's musl-gcc hides the kernel headers, and the helper needs no libc at all.
-INIT_CC ?= gcc
+INIT_CC ?= $(TOOL)gcc
+INIT_MACHINE := $(firstword $(subst -, ,$(shell $(INIT_CC) -dumpmachine)))
 INIT_WARNINGS := -std=c11 -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes
 # docs/decisions/0028-hardening.md. Without a libc the guard of the stack is no thread-local variable (self.c).
-INIT_HARDENING := -fstack-protector-strong $(if $(filter x86_64%,$(shell $(INIT_CC) -dumpmachine)),-mstack-protector-guard=global)
-INIT_CFLAGS := $(INIT_WARNINGS) -Os -ffreestanding -fPIE $(INIT_HARDENING) -fno-ident -fno-asynchronous-unwind-tables \
+INIT_HARDENING := -fstack-protector-strong $(if $(filter x86_64,$(INIT_MACHINE)),-mstack-protector-guard=global)
+# Calls of libgcc for atomics would need a libc; and pages of arm64 have 4, 16 or 64 KiB, as the kernel was built.
+INIT_ATOMICS := $(if $(filter aarch64,$(INIT_MACHINE)),-mno-outline-atomics)
+INIT_PAGE := $(if $(filter aarch64,$(INIT_MACHINE)),65536,4096)
+INIT_CFLAGS := $(INIT_WARNINGS) $(INIT_ATOMICS) -Os -ffreestanding -fPIE $(INIT_HARDENING) -fno-ident -fno-unwind-tables -fno-asynchronous-unwind-tables \
 	-ffunction-sections -fdata-sections -fno-tree-loop-distribute-patterns -Ibuild/gen -I$(INIT_DIR)
-INIT_LDFLAGS := -nostdlib -static-pie -Wl,--gc-sections,--build-id=none,--hash-style=sysv,-z,noexecstack,-z,relro,-z,now,-z,max-page-size=4096
+INIT_LDFLAGS := -nostdlib -static-pie -Wl,--gc-sections,--build-id=none,--hash-style=sysv,-z,noexecstack,-z,relro,-z,now,-z,max-page-size=$(INIT_PAGE),-z,common-page-size=$(INIT_PAGE)
 
 build/init/%.o: $(INIT_DIR)/%.c $(INIT_HEADERS) $(INIT_DIR)/build.mk
 	@mkdir -p $(@D)
@@ -24,7 +28,7 @@ build/init/%.o: native-bindings/shared/%.c $(INIT_HEADERS) $(INIT_DIR)/build.mk
 
 build/runt-init: $(INIT_OBJECTS)
 	LC_ALL=C $(INIT_CC) $(INIT_LDFLAGS) -Wl,-Map=build/runt-init.map $^ -o $@
-	strip -s $@
+	$(TOOL)strip -s $@
 
 SANITIZED := $(INIT_WARNINGS) -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -DRUNT_HOSTED \
 	-Ibuild/gen -I$(INIT_DIR)

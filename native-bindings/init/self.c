@@ -33,22 +33,25 @@ static void relocate(uintptr_t base) {
     if (relocation[i].r_info == R_RELATIVE) *(uintptr_t *)(base + relocation[i].r_offset) = base + (uintptr_t)relocation[i].r_addend;
 }
 
-/* Its bounds are those of pages: the linker has seen to that. */
-static void protect(uintptr_t base) {
+/* It ends where a page does, whatever their size: the linker has seen to that. */
+static void protect(uintptr_t base, uintptr_t page) {
   const Elf64_Phdr *header = (const Elf64_Phdr *)(base + __ehdr_start.e_phoff);
   for (unsigned i = 0; i < __ehdr_start.e_phnum; i++) {
     if (header[i].p_type != PT_GNU_RELRO) continue;
-    uintptr_t start = (base + header[i].p_vaddr) & -4096ul;
+    uintptr_t start = (base + header[i].p_vaddr) & -page;
     sys(__NR_mprotect, start, base + header[i].p_vaddr + header[i].p_memsz - start, PROT_READ);
   }
 }
 
 __attribute__((no_stack_protector)) void self_prepare(const unsigned long *auxiliary) {
   uintptr_t base = (uintptr_t)&__ehdr_start;
+  uintptr_t page = 4096;
   relocate(base);
-  protect(base);
-  for (; auxiliary[0] != AT_NULL; auxiliary += 2)
+  for (; auxiliary[0] != AT_NULL; auxiliary += 2) {
+    if (auxiliary[0] == AT_PAGESZ) page = auxiliary[1];
     // The first byte stays 0: no string is written over the guard unseen.
     if (auxiliary[0] == AT_RANDOM) __stack_chk_guard = *(const uintptr_t *)auxiliary[1] & ~(uintptr_t)0xff;
+  }
+  protect(base, page);
 }
 #endif

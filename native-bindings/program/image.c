@@ -15,15 +15,13 @@
 #include "alloc.h"
 #include "invocation.h"
 #include "modules.h"
+#include "stack.h"
 
 #include <linux/seccomp.h>
-#include <sched.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -100,22 +98,17 @@ int gettimeofday(struct timeval *restrict now, void *restrict zone) {
     return 0;
 }
 
-static int update_stack_top(void *rt) {
-    JS_UpdateStackTop(rt);
-    return 0;
-}
+static void update_stack_top(void *rt) { JS_UpdateStackTop(rt); }
 
 /* The engine remembers where the stack is; where the kernel has put this one differs from run to run. */
 static bool forget_stack(JSRuntime *rt) {
     enum { SIZE = 16384 };
     uint8_t *stack = js_malloc_rt(rt, SIZE);
     if (!stack) return false;
-    int status = -1;
-    int pid = clone(update_stack_top, stack + SIZE, CLONE_VM | CLONE_VFORK | SIGCHLD, rt);
-    bool done = pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+    host_call_on_stack(stack + SIZE, update_stack_top, rt);
     memset(stack, 0, SIZE);
     js_free_rt(rt, stack);
-    return done;
+    return true;
 }
 
 static void start_engine(JSModuleDef *(*make_module)(JSContext *ctx)) {

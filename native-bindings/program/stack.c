@@ -24,9 +24,15 @@ uintptr_t host_choose_stack(uintptr_t stack);
 __asm__(".section .text.host_start,\"ax\"\n.globl host_start\n.type host_start,@function\nhost_start:\nxor %ebp,%ebp\nmov %rsp,%rbx\n"
         "mov %rsp,%rdi\nand $-16,%rsp\ncall host_choose_stack\nmov %rax,%rsp\nmov %rbx,%rdi\ncall _start_c\nhlt\n"
         ".size host_start,.-host_start\n.text\n");
+__asm__(".section .text.host_call_on_stack,\"ax\"\n.globl host_call_on_stack\n.type host_call_on_stack,@function\nhost_call_on_stack:\n"
+        "push %rbx\nmov %rsp,%rbx\nmov %rdi,%rsp\nmov %rdx,%rdi\ncall *%rsi\nmov %rbx,%rsp\npop %rbx\nret\n"
+        ".size host_call_on_stack,.-host_call_on_stack\n.text\n");
 #elif defined(__aarch64__)
 __asm__(".section .text.host_start,\"ax\"\n.globl host_start\n.type host_start,%function\nhost_start:\nmov x29,xzr\nmov x19,sp\n"
         "mov x0,sp\nbl host_choose_stack\nmov sp,x0\nmov x0,x19\nbl _start_c\nbrk #0\n.size host_start,.-host_start\n.text\n");
+__asm__(".section .text.host_call_on_stack,\"ax\"\n.globl host_call_on_stack\n.type host_call_on_stack,%function\nhost_call_on_stack:\n"
+        "stp x29,x30,[sp,#-32]!\nstr x19,[sp,#16]\nmov x29,sp\nmov x19,sp\nmov sp,x0\nmov x0,x2\nblr x1\nmov sp,x19\n"
+        "ldr x19,[sp,#16]\nldp x29,x30,[sp],#32\nret\n.size host_call_on_stack,.-host_call_on_stack\n.text\n");
 #else
 #error "runt knows x86-64 and aarch64"
 #endif

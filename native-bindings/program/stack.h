@@ -6,4 +6,7 @@
 #define HOST_STACK ((size_t)2 << 20)
 #define HOST_STACK_RESERVE ((size_t)512 << 10)
 
+/* Calls function(argument) with the stack that ends at `top`, a multiple of 16. */
+void host_call_on_stack(void *top, void (*function)(void *), void *argument);
+
 #endif

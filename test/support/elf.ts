@@ -15,6 +15,7 @@ export interface Segment {
   readonly address: number;
   readonly fileSize: number;
   readonly memorySize: number;
+  readonly alignment: number;
 }
 
 export interface Section {
@@ -27,6 +28,8 @@ export interface Section {
 
 export interface Elf {
   readonly type: number;
+  /** EM_X86_64 is 62, EM_AARCH64 is 183. */
+  readonly machine: number;
   readonly segments: readonly Segment[];
   readonly sections: readonly Section[];
   /** A table of symbols that is no part of the running program. */
@@ -48,6 +51,7 @@ export function readElf(path: string): Elf {
     address: number(at + 16),
     fileSize: number(at + 32),
     memorySize: number(at + 40),
+    alignment: number(at + 48),
   }));
   const headers = table(number(40), file.readUInt16LE(58), file.readUInt16LE(60), (at) => at);
   const names = number(headers[file.readUInt16LE(62)]! + 24);
@@ -65,6 +69,7 @@ export function readElf(path: string): Elf {
   const tags = dynamic ? table(dynamic.offset, 16, dynamic.fileSize / 16, (at) => file.readBigUInt64LE(at)) : [];
   return {
     type: file.readUInt16LE(16),
+    machine: file.readUInt16LE(18),
     segments,
     sections,
     hasSymbols: sections.some(({ type }) => type === SHT_SYMTAB),

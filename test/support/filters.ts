@@ -10,10 +10,10 @@ const { SCMP_ARCH_AARCH64, SCMP_ARCH_X86, SCMP_ARCH_X86_64 } = SECCOMP_ARCHITECT
 export const one = <T>(items: readonly T[], below: Below): T => items[below(items.length)]!;
 
 /** struct seccomp_data, in words: number, architecture, instruction pointer, six arguments. */
-type Data = readonly number[];
+export type Data = readonly number[];
 
 /** What classic BPF answers, as far as filters use it (linux/filter.h). */
-function answer(program: DataView, data: Data): number {
+export function answer(program: DataView, data: Data): number {
   let accumulator = 0;
   for (let at = 0; at < program.byteLength; at += 8) {
     const value = program.getUint32(at + 4, true);

@@ -2,6 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
+import { TARGET } from "./target.ts";
 
 export interface Directories {
   /** Of the JavaScript. */
@@ -15,7 +16,8 @@ export function compile({ bundle, bytecode }: Directories, names: readonly strin
   mkdirSync(bytecode, { recursive: true });
   const compiler = resolve("build/bytecode-compiler");
   const flags = isDebug ? ["-g"] : [];
-  const { status, stderr } = spawnSync(compiler, [...flags, bytecode, bundle, ...names], { encoding: "utf8" });
+  const [program, ...words] = [...TARGET.runner, compiler, ...flags, bytecode, bundle, ...names];
+  const { status, stderr } = spawnSync(program!, words, { encoding: "utf8" });
   if (status !== 0) throw new Error(`${compiler}: ${stderr}`);
   if (readdirSync(bytecode).length !== names.length) throw new Error("some modules were not compiled");
 }

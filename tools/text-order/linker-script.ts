@@ -15,7 +15,7 @@ export function linkerScript(order: string): string {
   const names = order.split("\n").flatMap((line) => line.replace(/#.*/, "").split(" ").filter(Boolean));
   return `SECTIONS
 {
-  .text.often : ALIGN(4096)
+  .text.often : ALIGN(CONSTANT(MAXPAGESIZE))
   {
 ${names.map((name) => `    ${pattern(name)}\n`).join("")}  }
 }

@@ -10,7 +10,6 @@ export interface ProcessStat {
   /** CPU time so far, in clock ticks. */
   readonly userTicks: number;
   readonly systemTicks: number;
-  readonly rssPages: number;
 }
 
 /** undefined: there is no such process. */
@@ -27,7 +26,6 @@ export function processStat(pid: number): ProcessStat | undefined {
     userTicks: Number(field(14)),
     systemTicks: Number(field(15)),
     startTicks: field(22),
-    rssPages: Number(field(24)),
   };
 }
 

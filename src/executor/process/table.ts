@@ -4,9 +4,8 @@ import { uptime } from "node:os";
 import type { ProcessState } from "../types.ts";
 import { processStat, readProc } from "./procfs.ts";
 
-/** sysconf(_SC_CLK_TCK) and (_SC_PAGESIZE): fixed on x86-64, and what Linux shows to user space on arm64. */
+/** sysconf(_SC_CLK_TCK): what Linux shows to user space on x86-64 and arm64. */
 export const TICKS_PER_SECOND = 100;
-const PAGE = 4096;
 
 export interface ProcessUse {
   readonly pid: number;
@@ -37,14 +36,16 @@ export class ProcessTable {
       if (stat === undefined) return [];
       const before = this.#looks.get(pid);
       looks.set(pid, { atMs: now, startTicks: stat.startTicks, userTicks: stat.userTicks, systemTicks: stat.systemTicks });
-      const swap = /^VmSwap:\s*(\d+) kB$/m.exec(readProc(pid, "status") ?? "")?.[1];
+      // In kB, unlike those of stat, which are in pages: of 4, 16 or 64 KiB on arm64.
+      const status = readProc(pid, "status") ?? "";
+      const swap = kilobytes(status, "VmSwap");
       return [
         {
           pid,
           startTicks: stat.startTicks,
           command: (readProc(pid, "comm") ?? "").trimEnd(),
-          rssBytes: stat.rssPages * PAGE,
-          ...(swap === undefined ? {} : { swapBytes: Number(swap) * 1024 }),
+          rssBytes: (kilobytes(status, "VmRSS") ?? 0) * 1024,
+          ...(swap === undefined ? {} : { swapBytes: swap * 1024 }),
           ...(before?.startTicks === stat.startTicks && now > before.atMs ? { cpu: share(before, looks.get(pid)!) } : {}),
         },
       ];
@@ -52,6 +53,12 @@ export class ProcessTable {
     this.#looks = looks;
     return uses;
   }
+}
+
+/** undefined: a kernel thread or a zombie, which has no memory; or a kernel that does not tell. */
+function kilobytes(status: string, field: "VmRSS" | "VmSwap"): number | undefined {
+  const value = new RegExp(`^${field}:\\s*(\\d+) kB$`, "m").exec(status)?.[1];
+  return value === undefined ? undefined : Number(value);
 }
 
 function share(before: Look, after: Look): NonNullable<ProcessUse["cpu"]> {
