@@ -12,14 +12,11 @@ const alias = [
 const SLOW = Number(process.env["RUNT_TEST_SLOW"] ?? 1);
 
 /**
- * What waits for real processes on a machine that others use too gets a second try, and tools/test.sh names it. Not the lanes in which one
- * failure of many tries is the finding: attacks, faults, random walks.
+ * For what hangs, a hook as well as a test. Nothing of `make test` takes so long, whoever else has the processors; the long forms say their own
+ * time (tools/test-limits.test.ts). No lane tries a test a second time: a test that fails once has found something, in itself or elsewhere.
  */
-const SECOND_TRY = 1;
-
-/** For what hangs. No test of one behaviour takes so long, whoever else has the processors; those that repeat it many times say their own time. */
 const TIMEOUT = 180_000;
-/** For lanes whose single tests attack, walk or build for minutes. */
+/** For lanes whose single tests install or build for minutes, none of them part of `make test`. */
 const LONG_TIMEOUT = 1_200_000;
 
 /** A failure is told whole: what tools/test.sh repeats at its end is all that is known of a run on another machine. */
@@ -29,19 +26,17 @@ const chaiConfig = { truncateThreshold: 2000 };
  * The lanes: `vitest run --project NAME`. All but `unit`, `unit-mocked` and `findings` need root and make real containers, one file at a time
  * unless `maxWorkers` says more.
  */
-const lane = (name: string, { retry = 0, maxWorkers = 1, timeout = TIMEOUT } = {}) => ({
+const lane = (name: string, { maxWorkers = 1, timeout = TIMEOUT } = {}) => ({
   resolve: { alias },
   test: {
     name,
     include: [`test/${name}/**/*.test.ts`],
     maxWorkers,
     testTimeout: timeout * SLOW,
-    retry,
     chaiConfig,
     // What comes about, comes about later where others have the processors.
     expect: { poll: { timeout: (TIMEOUT * SLOW) / 2 } },
-    // Some build what their tests use.
-    hookTimeout: LONG_TIMEOUT * SLOW,
+    hookTimeout: timeout * SLOW,
   },
 });
 
@@ -58,22 +53,22 @@ export default defineConfig({
     projects: [
       unit("unit", { include: UNIT, exclude: MOCKED, isolate: false }),
       unit("unit-mocked", { include: MOCKED }),
-      lane("native", { retry: SECOND_TRY }),
-      lane("e2e", { retry: SECOND_TRY }),
-      lane("differential", { retry: SECOND_TRY }),
-      lane("clients", { retry: SECOND_TRY, timeout: LONG_TIMEOUT }),
-      lane("findings", { timeout: LONG_TIMEOUT }),
-      lane("security", { timeout: LONG_TIMEOUT }),
-      lane("faults", { timeout: LONG_TIMEOUT }),
-      lane("walk", { timeout: LONG_TIMEOUT }),
-      lane("readme", { timeout: LONG_TIMEOUT }),
-      lane("guard", { retry: SECOND_TRY }),
+      lane("native"),
+      lane("e2e"),
+      lane("differential"),
+      lane("clients"),
+      lane("findings"),
+      lane("security"),
+      lane("faults"),
+      lane("walk"),
+      lane("readme"),
+      lane("guard"),
       lane("supply", { timeout: LONG_TIMEOUT }),
       lane("hosts", { timeout: LONG_TIMEOUT }),
-      lane("library", { retry: SECOND_TRY }),
+      lane("library"),
       // Its tests wait for most of their time: for probes, time-outs and back-off. Each file has daemons, directories and cgroups of its own.
-      lane("engine", { retry: SECOND_TRY, maxWorkers: 3 }),
-      { ...lane("guest"), test: { ...lane("guest").test, include: ["test/guest/cases/*.test.ts"] } },
+      lane("engine", { maxWorkers: 3 }),
+      { ...lane("guest"), test: { ...lane("guest").test, include: ["test/guest/cases/*.test.ts"], hookTimeout: LONG_TIMEOUT * SLOW } },
     ],
   },
 });

@@ -8,7 +8,7 @@ import ts from "typescript";
 import { expect, test } from "vitest";
 
 /** That of the lanes. */
-const LANE_MS = 1_200_000;
+const LANE_MS = 180_000;
 /** Most files have none, and need not be parsed. */
 const MAY_HAVE_ONE = /\d,?\s*\)|\btimeout:/;
 const CALLED = /^(?:test|it|describe|beforeAll|afterAll|beforeEach|afterEach)\b/;

@@ -1,6 +1,6 @@
 /**
  * What one lane's report says: `node tools/test-report.mjs LANE REPORT FAILURES` prints "PASSED FAILED SKIPPED" of vitest's JSON report and
- * appends to FAILURES a line for each test that failed, or that passed at its second try only.
+ * appends to FAILURES a line for each test that failed.
  */
 import { appendFileSync, readFileSync } from "node:fs";
 import { relative } from "node:path";
@@ -16,8 +16,8 @@ const excerpt = (text = "") =>
     .split(/\n\s+at /, 1)[0]
     .replace(/\s*\n\s*/g, " | ")
     .slice(0, EXCERPT);
-/** Every try has an error of its own. */
-const tries = (messages) => messages.map(excerpt).join(" || ");
+/** Each expectation that did not hold has a text of its own. */
+const errors = (messages) => messages.map(excerpt).join(" || ");
 const lines = [];
 let broken = 0;
 for (const { name, status, message, assertionResults } of report.testResults) {
@@ -28,9 +28,7 @@ for (const { name, status, message, assertionResults } of report.testResults) {
     lines.push(`failed: ${lane}: ${file}: ${excerpt(message)}`);
   }
   for (const { fullName, status: result, failureMessages } of assertionResults) {
-    if (result === "failed") lines.push(`failed: ${lane}: ${file}: ${fullName}: ${tries(failureMessages)}`);
-    else if (result === "passed" && failureMessages.length > 0)
-      lines.push(`second try: ${lane}: ${file}: ${fullName}: ${tries(failureMessages)}`);
+    if (result === "failed") lines.push(`failed: ${lane}: ${file}: ${fullName}: ${errors(failureMessages)}`);
   }
 }
 let failed = report.numFailedTests + broken;

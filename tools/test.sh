@@ -46,7 +46,7 @@ vitest() { # project [shared|private][-v2]
 conformance() {
     report=build/test/conformance.json
     rm -f "$report"
-    $plain node_modules/.bin/tsx test/conformance/main.ts --json "$report" --second-try $failures || : > $failed
+    $plain node_modules/.bin/tsx test/conformance/main.ts --json "$report" || : > $failed
     if [ -e "$report" ]; then
         # shellcheck disable=SC2046
         tools/count.sh conformance $(node -e '
@@ -103,7 +103,7 @@ done
 first "$@"
 for process in $beside; do wait "$process" || : > $failed; done
 
-# The failures and second tries are repeated at the end, where they are seen.
+# The failures are repeated at the end, where they are seen.
 if [ -s $failures ]; then printf '\n'; cat $failures; fi
 awk '{ p += $2; f += $3; s += $4 } END { printf "\n%d passed, %d failed%s\n", p, f, s ? ", " s " skipped" : ""; exit f > 0 }' \
     build/test-counts.txt || : > $failed

@@ -9,9 +9,8 @@
  *   --first-failure stop at the first item that fails
  *   --coverage FILE write what each item asks for: words of its configurations, operations of its plans (for test/mutants)
  *   --workers N     items at a time (default 2)
- *   --second-try FILE  an item that fails is tried once more, alone; FILE gets a line for each that passes then
  */
-import { appendFileSync, chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { REPOSITORY, reachableRootfs } from "../support/programs.ts";
@@ -19,7 +18,6 @@ import { CGROUP_PARENT, cgroupsBelow, removeCgroups } from "./cgroups.ts";
 import type { Runtime } from "./context.ts";
 import { type Asked, asked } from "./coverage.ts";
 import { document } from "./document.ts";
-import type { Item } from "./group.ts";
 import { GROUPS } from "./groups.ts";
 import { merge } from "./merge.ts";
 import { type Outcome, type Run, runItems } from "./run.ts";
@@ -40,7 +38,6 @@ const { values } = parseArgs({
     "first-failure": { type: "boolean", default: false },
     coverage: { type: "string" },
     workers: { type: "string", default: "2" },
-    "second-try": { type: "string" },
     inside: { type: "boolean", default: false },
   },
 });
@@ -72,8 +69,7 @@ async function test(runtime: Runtime): Promise<Outcomes> {
         console.log(`${runtime.name} ${id} FAILED: ${text}\n    ${outcome.detail.replaceAll("\n", "\n    ")}`);
       },
     };
-    const first = await runItems(items, run);
-    const outcomes = values["second-try"] === undefined ? first : await tryAgain(items, first, run, values["second-try"]);
+    const outcomes = await runItems(items, run);
     if (values.coverage !== undefined) writeFileSync(values.coverage, JSON.stringify(coverage));
     return outcomes;
   } finally {
@@ -82,21 +78,6 @@ async function test(runtime: Runtime): Promise<Outcomes> {
     const left = cgroupsBelow(CGROUP_PARENT);
     if (left.length > 0) console.error(`left: ${left.join(" ")}`);
   }
-}
-
-/** The outcomes with those of a second try in place of failures; the file says which passed then, and what they had failed of. */
-async function tryAgain(items: readonly Item[], first: Outcomes, run: Run, file: string): Promise<Outcomes> {
-  const failed = items.filter(({ id }) => first.get(id)?.result === "failed");
-  const directory = join(run.directory, "second");
-  mkdirSync(directory, { mode: 0o711 });
-  const second = await runItems(failed, { ...run, directory, workers: 1 });
-  for (const { id } of failed) {
-    const before = first.get(id);
-    if (second.get(id)?.result === "passed" && before?.result === "failed") {
-      appendFileSync(file, `second try: conformance: ${id}: ${before.detail.replaceAll("\n", " ").slice(0, 300)}\n`);
-    }
-  }
-  return new Map([...first, ...second]);
 }
 
 async function inside(): Promise<number> {

@@ -1,10 +1,10 @@
 /** Daemons for tests: real processes, and what is left of their containers, seen by other means than theirs. */
 import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, openSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { CGROUP_PARENT, containerProcesses, hostTraces } from "../support/leaks.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { copiedRootfs, REPOSITORY } from "../support/programs.ts";
@@ -89,7 +89,6 @@ export function useEngine(): Scene {
   let count = 0;
   let daemons: Daemon[] = [];
   const clients = new Set<ChildProcess>();
-  let names: ReadonlySet<string> = new Set();
   const rootfs = () => (made ||= copiedRootfs(directory));
   const roots = ["executors", "executors-in-memory"].map((name) => join(stateDir, name, "@runtime"));
   const listIn = (root: string): Listed[] =>
@@ -114,13 +113,6 @@ export function useEngine(): Scene {
     execFileSync("chmod", ["711", directory]);
     rootfs();
     before = hostTraces(directory);
-  });
-  // A second try finds the directory as the first one did.
-  beforeEach(({ task }) => {
-    if (!task.result?.retryCount) names = new Set(readdirSync(directory));
-    else
-      for (const name of readdirSync(directory))
-        if (!names.has(name)) execFileSync("rm", ["-rf", "--one-file-system", join(directory, name)]);
   });
   afterEach(async () => {
     for (const daemon of daemons) await daemon.kill();

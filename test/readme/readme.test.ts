@@ -60,7 +60,7 @@ describe.skipIf(!isRoot)("what its reader types (needs root)", () => {
   for (const { command, user } of order(commands).filter((one) => isKnown(nameOf(one.command)))) {
     const name = nameOf(command);
     const needed = NEEDS[name];
-    test(`${command.page}:${command.line}, ${user}: ${name}`, { timeout: 3_600_000 }, async ({ skip }) => {
+    test(`${command.page}:${command.line}, ${user}: ${name}`, isFresh ? { timeout: 3_600_000 } : {}, async ({ skip }) => {
       if (needed !== undefined) skip(!existsSync(needed), `no ${needed}`);
       if (name.startsWith("make")) await session.type("root", `cd ${TREE}`);
       if (Object.hasOwn(LISTED, name)) {

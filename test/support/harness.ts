@@ -1,10 +1,9 @@
 /** Runs a runtime (RUNTIME, by default bin/runt) on bundles in a temporary directory, and checks that nothing is left. */
-import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, afterEach, beforeAll, beforeEach, expect } from "vitest";
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { type CallOptions, call, type Result } from "./call.ts";
 import { hasControllers, withoutLimits } from "./cgroups.ts";
 import { type Config, sampleConfig } from "./config.ts";
@@ -46,11 +45,6 @@ export function shell(config: Config, command: string): void {
   config.process.args = ["/bin/sh", "-c", command];
 }
 
-/** Removes a directory, without descending into what is mounted there. */
-function remove(path: string): void {
-  execFileSync("rm", ["-rf", "--one-file-system", path]);
-}
-
 /** Registers the hooks of a test file. To be called inside `describe`. `peers`: other runtimes are run too. */
 export function useHarness({ peers = !isRunt } = {}): Harness {
   // Made before the first test only: the hooks of a skipped file never run.
@@ -61,7 +55,6 @@ export function useHarness({ peers = !isRunt } = {}): Harness {
   let before = new Set<string>();
   let count = 0;
   let ids: string[] = [];
-  let names: ReadonlySet<string> = new Set();
 
   const runtime = (args: readonly string[], options?: CallOptions) => call(directory, [RUNTIME, "--root", root, ...args], options);
 
@@ -69,11 +62,6 @@ export function useHarness({ peers = !isRunt } = {}): Harness {
     mkdirSync(directory, { mode: 0o711 });
     rootfs();
     before = hostTraces(directory);
-  });
-  // A second try finds the directory as the first one did.
-  beforeEach(({ task }) => {
-    if (!task.result?.retryCount) names = new Set(readdirSync(directory));
-    else for (const name of readdirSync(directory)) if (!names.has(name) && name !== basename(root)) remove(join(directory, name));
   });
   afterEach(async () => {
     for (const id of ids) await runtime(["delete", "--force", id]);

@@ -1,5 +1,5 @@
 /**
- * The state machine of a container, at random: RUNT_WALK_SECONDS (25) of verbs from RUNT_WALK_SEED (1), four fifths of them one after the other
+ * The state machine of a container, at random: RUNT_WALK_SECONDS (10) of verbs from RUNT_WALK_SEED (1), four fifths of them one after the other
  * over 50 containers, the rest two at once. A mismatch is shown with its seed and the shortest sequence that leads to it.
  */
 import { describe, expect, test } from "vitest";
@@ -10,9 +10,9 @@ import { tryPairs } from "./pairs.ts";
 import { realSubject, type Subject } from "./subject.ts";
 import { randomSteps, shrink, stepText, walk } from "./walk.ts";
 
-const SECONDS = Number(process.env["RUNT_WALK_SECONDS"] ?? 25);
+const SECONDS = Number(process.env["RUNT_WALK_SECONDS"] ?? 10);
 const SEED = Number(process.env["RUNT_WALK_SEED"] ?? 1);
-const SHRINK_MS = 60_000;
+const SHRINK_MS = 30_000;
 
 function until(milliseconds: number): () => boolean {
   const end = Date.now() + milliseconds;
@@ -23,7 +23,7 @@ describe.skipIf(!isRoot || !isRunt)("a random walk (needs root)", () => {
   const harness = useHarness();
   let count = 0;
 
-  test("one verb after the other", { timeout: (SECONDS * 3_000 + 2 * SHRINK_MS) * SLOW + 5 * PATIENCE_MS }, async () => {
+  test("one verb after the other", { timeout: (SECONDS * 3_000 + 2 * SHRINK_MS) * SLOW + PATIENCE_MS }, async () => {
     const subject = realSubject(harness, `w${++count}`);
     try {
       const { done, mismatch } = await walk(subject, randomSteps(SEED), until(SECONDS * 800));
@@ -46,7 +46,7 @@ describe.skipIf(!isRoot || !isRunt)("a random walk (needs root)", () => {
     }
   });
 
-  test("two at once", { timeout: SECONDS * 3_000 * SLOW + 5 * PATIENCE_MS }, async () => {
+  test("two at once", { timeout: SECONDS * 3_000 * SLOW + 2 * PATIENCE_MS }, async () => {
     const subject = realSubject(harness, "pairs");
     try {
       const { done, mismatch } = await tryPairs(subject, SEED, until(SECONDS * 200));
