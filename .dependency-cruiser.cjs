@@ -140,7 +140,8 @@ module.exports = {
     // It makes its directory.
     engineRoom("store", "executor"),
     engineRoom("cgroup", "executor"),
-    engineRoom("logs"),
+    // It sends logs to whom a task names.
+    engineRoom("logs", "spec"),
     // It makes what the plan says.
     engineRoom("network", "spec", "plan"),
     // It asks from inside of a network.

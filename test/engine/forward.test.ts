@@ -1,7 +1,10 @@
 /** Logs that are forwarded to a socket, also after it was away. */
+import { createSocket } from "node:dgram";
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { createServer, type Server, type Socket } from "node:net";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { hostname } from "node:os";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import { afterEach, describe, expect, test } from "vitest";
 import { http, isRoot, sharedIn, until, useEngine } from "./support.ts";
 
@@ -140,5 +143,72 @@ describe.skipIf(!isRoot)("forwarded logs (needs root)", () => {
     expect(lines("stdout")).toEqual(numbers(1, 2000));
     expect(received[0]!.tag).toBe("own");
     expect((await scene.ctl("delete", "t")).status).toBe(0);
+  });
+
+  test("E53: lines go to syslog, GELF and fluentd in their protocols, also when the receiver comes late; one that never comes keeps nothing", async () => {
+    const syslog: Buffer[] = [];
+    const gelf: Buffer[] = [];
+    const fluentd: Buffer[] = [];
+    const collect = async (into: Buffer[], place: { path: string } | { port: number; host: string }) => {
+      const receiver = createServer((socket) => {
+        sockets.add(socket);
+        socket.on("data", (chunk) => into.push(chunk));
+      });
+      await new Promise<void>((ready) => receiver.listen(place, ready));
+      return receiver;
+    };
+    const datagrams = createSocket("udp4");
+    datagrams.on("message", (message) => gelf.push(message));
+    await new Promise<void>((ready) => datagrams.bind(0, "127.0.0.1", ready));
+    // A port at which nobody listens yet.
+    const reserved = await collect([], { port: 0, host: "127.0.0.1" });
+    const { port } = reserved.address() as AddressInfo;
+    await new Promise((closed) => reserved.close(closed));
+    const socket = join(scene.directory, "fluent.sock");
+    const receivers: Server[] = [];
+    try {
+      await scene.daemon();
+      const container = (name: string, receiver: object) => ({
+        ...{ name, rootfs: scene.rootfs(), command: "/bin/sh", args: ["-c", "echo out; echo err >&2"] },
+        log: { receiver },
+      });
+      const containers = [
+        container("s", { protocol: "syslog", address: `tcp://127.0.0.1:${port}`, facility: "local3", format: "rfc3164", tag: "{{.Name}}" }),
+        container("g", { protocol: "gelf", address: `udp://127.0.0.1:${(datagrams.address() as AddressInfo).port}` }),
+        container("f", { protocol: "fluentd", address: `unix://${socket}`, precise: true }),
+        container("never", { protocol: "syslog", address: `unix://${socket}.never` }),
+      ];
+      await http(scene.socket, "POST", "/v1/apply", { text: JSON.stringify({ name: "t", containers }) });
+      await until(async () => /"known":"STOPPED"/.test((await http(scene.socket, "GET", "/v1/tasks/t")).text));
+      receivers.push(await collect(syslog, { port, host: "127.0.0.1" }), await collect(fluentd, { path: socket }));
+      await until(() => Buffer.concat(syslog).toString().split("\n").length > 2);
+      // local3 is 19: with the severities info and err.
+      const head = (priority: number) => `<${priority}>[A-Z][a-z]{2} [ \\d]\\d \\d\\d:\\d\\d:\\d\\d ${hostname()} t/s\\[\\d+\\]: `;
+      expect(Buffer.concat(syslog).toString().split("\n").sort()).toEqual([
+        "",
+        expect.stringMatching(new RegExp(`^${head(19 * 8 + 3)}err$`)),
+        expect.stringMatching(new RegExp(`^${head(19 * 8 + 6)}out$`)),
+      ]);
+      await until(() => gelf.length >= 2);
+      expect(
+        gelf
+          .map((one) => JSON.parse(gunzipSync(one).toString()))
+          .map((one) => [one.level, one.short_message, one._tag])
+          .sort(),
+      ).toEqual([
+        [3, "err", "t/g"],
+        [6, "out", "t/g"],
+      ]);
+      await until(() => Buffer.concat(fluentd).toString("latin1").split("\xa6source").length > 2);
+      const text = Buffer.concat(fluentd).toString("latin1");
+      // An array of three: the tag, an extension of eight bytes, and a map of four.
+      expect([text.slice(0, 7), text.slice(15, 29)]).toEqual(["\x93\xa3t/f\xd7\0", "\x84\xaccontainer_id"]);
+      expect(text.match(/\xa6source\xa6std(?:out\xa3log\xa3out|err\xa3log\xa3err)/g)).toHaveLength(2);
+      expect((await scene.ctl("delete", "t")).status).toBe(0);
+    } finally {
+      datagrams.close();
+      await leave();
+      for (const receiver of receivers) await new Promise((closed) => receiver.close(closed));
+    }
   });
 });

@@ -1,4 +1,5 @@
-/** Sends records of a log to a unix socket. The receiver may disconnect and come back. */
+/** Sends records of a log to a socket. The receiver may disconnect and come back. */
+import { createSocket, type Socket as DatagramSender } from "node:dgram";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LogRecord } from "./record.ts";
@@ -21,35 +22,41 @@ export function forwardFrame({ time, stream, isPart, bytes }: LogRecord, labels:
   return Buffer.concat([head, body]);
 }
 
-/** The path of the socket for the next connection. `close` is called when the connection is made, or has failed. */
-export interface SocketPath {
-  readonly path: string;
-  readonly close?: () => void;
+/** Where the next connection leads. `close` is called when the connection is made, or has failed. */
+export type SocketPlace = { readonly path: string; readonly close?: () => void } | { readonly host: string; readonly port: number };
+
+/** Milliseconds until a host that does not answer is tried again. */
+const CONNECT_MS = 10_000;
+
+/** Sends the bytes of one log. */
+export interface Sender {
+  /** Tries again until the kernel has taken all of it. Resolves then, or when `signal` is aborted. */
+  send(messages: readonly Buffer[], signal: AbortSignal): Promise<void>;
+  close(): void;
 }
 
-export class ForwardSocket {
-  readonly #find: () => SocketPath;
+export class ForwardSocket implements Sender {
+  readonly #find: () => SocketPlace;
   readonly #greeting: Buffer | undefined;
   #socket: Socket | undefined;
 
   /** @param find may throw if there is no socket now. @param greeting sent first on each connection */
-  constructor(find: () => SocketPath, greeting?: Buffer) {
+  constructor(find: () => SocketPlace, greeting?: Buffer) {
     this.#find = find;
     this.#greeting = greeting;
   }
 
-  /** Tries again until the kernel has taken all bytes. Resolves then, or when `signal` is aborted. */
-  async send(bytes: Buffer, signal: AbortSignal): Promise<void> {
-    for (let wait = FIRST_WAIT_MS; !signal.aborted; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
+  async send(messages: readonly Buffer[], signal: AbortSignal): Promise<void> {
+    const bytes = Buffer.concat(messages);
+    await untilSent(signal, async () => {
       try {
-        this.#socket ??= await this.#connected();
+        this.#socket ??= await this.#connected(signal);
         await written(this.#socket, bytes, signal);
-        return;
-      } catch {
+      } catch (error) {
         this.close();
-        await sleep(wait, undefined, { signal }).catch(() => {});
+        throw error;
       }
-    }
+    });
   }
 
   close(): void {
@@ -57,19 +64,24 @@ export class ForwardSocket {
     this.#socket = undefined;
   }
 
-  async #connected(): Promise<Socket> {
-    const { path, close } = this.#find();
+  async #connected(signal: AbortSignal): Promise<Socket> {
+    const place = this.#find();
     try {
-      return await this.#connectTo(path);
+      return await this.#connectTo(place, signal);
     } finally {
-      close?.();
+      if ("path" in place) place.close?.();
     }
   }
 
-  #connectTo(path: string): Promise<Socket> {
+  #connectTo(place: SocketPlace, signal: AbortSignal): Promise<Socket> {
     return new Promise((resolve, reject) => {
-      const socket = connect(path);
+      const socket = connect("path" in place ? { path: place.path } : { host: place.host, port: place.port });
+      const leave = () => socket.destroy(signal.reason);
+      signal.addEventListener("abort", leave);
+      socket.setTimeout(CONNECT_MS, () => socket.destroy(new Error("it does not answer")));
       socket.once("connect", () => {
+        socket.setTimeout(0);
+        signal.removeEventListener("abort", leave);
         if (this.#greeting !== undefined) socket.write(this.#greeting);
         resolve(socket);
       });
@@ -77,9 +89,59 @@ export class ForwardSocket {
       // Data from the receiver is discarded, so that it does not fill memory.
       socket.resume();
       socket.on("close", () => {
+        signal.removeEventListener("abort", leave);
         if (this.#socket === socket) this.#socket = undefined;
       });
     });
+  }
+}
+
+/** Each message is one datagram, which is sent once. The name of the host is looked up once, as soon as that succeeds. */
+export class DatagramSocket implements Sender {
+  readonly #host: string;
+  readonly #port: number;
+  #socket: DatagramSender | undefined;
+
+  constructor(host: string, port: number) {
+    this.#host = host;
+    this.#port = port;
+  }
+
+  async send(messages: readonly Buffer[], signal: AbortSignal): Promise<void> {
+    await untilSent(signal, async () => {
+      this.#socket ??= await this.#connected();
+    });
+    for (const message of messages) if (!signal.aborted) await new Promise<void>((done) => this.#socket!.send(message, () => done()));
+  }
+
+  close(): void {
+    this.#socket?.close();
+    this.#socket = undefined;
+  }
+
+  #connected(): Promise<DatagramSender> {
+    return new Promise((resolve, reject) => {
+      const socket = createSocket(this.#host.includes(":") ? "udp6" : "udp4");
+      // It also has errors of messages that nobody took.
+      socket.on("error", () => {});
+      socket.unref();
+      socket.connect(this.#port, this.#host, ((error?: Error) => {
+        if (error === undefined || error === null) return resolve(socket);
+        socket.close();
+        reject(error);
+      }) as () => void);
+    });
+  }
+}
+
+async function untilSent(signal: AbortSignal, send: () => Promise<void>): Promise<void> {
+  for (let wait = FIRST_WAIT_MS; !signal.aborted; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
+    try {
+      await send();
+      return;
+    } catch {
+      await sleep(wait, undefined, { signal }).catch(() => {});
+    }
   }
 }
 

@@ -8,8 +8,10 @@ export {
   JOURNAL_SOCKET,
   journalGreeting,
   journalLine,
-  type SocketPath,
+  type Sender,
+  type SocketPlace,
 } from "./forward.ts";
 export { type Following, type LogWatch, type ReadOptions, readLog, watchLog } from "./read.ts";
+export { messagesFor, type Speaker, senderTo, tagText } from "./receivers.ts";
 export { type LogRecord, note, parseRecord, recordTime, renderRecord, TextWriter } from "./record.ts";
 export { previousLog, pruneLogs } from "./segments.ts";

@@ -151,6 +151,30 @@ test("logging: the size of the files; other drivers' options are told of", () =>
   expect(container("    logging: { driver: none }\n").log).toEqual({ driver: "none" });
 });
 
+/** The options as they stand. */
+test("logging: receivers of others, with the ports that their protocols have; what only says how Docker waits is told of", () => {
+  const receiver = (driver: string, options: string) => container(`    logging: { driver: ${driver}, options: { ${options} } }\n`).log;
+  expect(receiver("syslog", "syslog-address: 'udp://192.0.2.5', syslog-facility: 16, tag: '{{.Name}}'")).toEqual({
+    receiver: { protocol: "syslog", address: "udp://192.0.2.5:514", facility: "local0", tag: "{{.Name}}" },
+  });
+  expect(receiver("syslog", "syslog-address: 'tcp://[::1]', syslog-format: rfc5424micro")).toEqual({
+    receiver: { protocol: "syslog", address: "tcp://[::1]:514", format: "rfc5424micro" },
+  });
+  expect(receiver("gelf", "gelf-address: 'udp://h:12201', gelf-compression-type: none")).toEqual({
+    receiver: { protocol: "gelf", address: "udp://h:12201", compression: "none" },
+  });
+  expect(container("    logging: { driver: fluentd }\n").log).toEqual({
+    receiver: { protocol: "fluentd", address: "tcp://127.0.0.1:24224" },
+  });
+  expect(receiver("fluentd", "fluentd-address: 'log.example', fluentd-sub-second-precision: 'true'")).toEqual({
+    receiver: { protocol: "fluentd", address: "tcp://log.example:24224", precise: true },
+  });
+  expect(receiver("fluentd", "fluentd-address: 'unix:///run/f.sock'")).toMatchObject({ receiver: { address: "unix:///run/f.sock" } });
+  expect(warned(one("    logging: { driver: fluentd, options: { fluentd-async: 'true' } }\n"))).toEqual([
+    "/services/web/logging/options/fluentd-async: has no effect: what is not sent yet waits in the files of the log",
+  ]);
+});
+
 /** a=1.2.3.4, b=host-gateway, c=::1 */
 test("extra_hosts in all forms", () => {
   expect(only(one('    extra_hosts: ["a:1.2.3.4", "b=host-gateway", "c:[::1]"]\n')).network!.hosts).toEqual([

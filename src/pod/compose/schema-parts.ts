@@ -251,8 +251,9 @@ export const deploy = z.strictObject({
 /** Options of a log with an effect here; all others of the driver are told of. */
 export const logging = z.strictObject({
   driver: z
-    .enum(["json-file", "local", "journald", "none"], {
-      error: "only json-file, local, journald and none are supported: send elsewhere what journald or `runtctl logs` has",
+    .enum(["json-file", "local", "journald", "syslog", "gelf", "fluentd", "none"], {
+      error:
+        "only json-file, local, journald, syslog, gelf, fluentd and none are supported: send elsewhere what journald or `runtctl logs` has",
     })
     .optional(),
   options: z.record(z.string(), z.union([z.string(), z.number()])).optional(),

@@ -1,5 +1,5 @@
 /** Translates one service of a Compose file into a task with one container. */
-import type { TaskInput } from "../../engine/spec/index.ts";
+import { FACILITIES, receiverSchema, shapeProblems, type TaskInput } from "../../engine/spec/index.ts";
 import { addedCapabilities, capabilityName } from "../capability.ts";
 import { dockerHub, imageReference, pullPolicyOf } from "../image-name.ts";
 import { isOwnPlatform, ownPlatform } from "./build.ts";
@@ -252,19 +252,22 @@ function securityOf({ security_opt: options = [] }: ServiceInput, { directory, r
 
 /** Translates logging of a service. Source: Docker, "Configure logging drivers". */
 type Log = NonNullable<TaskInput["containers"][number]["log"]>;
+type Receiver = NonNullable<Log["receiver"]>;
 
 /** In bytes: the engine's smallest file. */
 const LEAST = 65_536;
 const MOST_FILES = 100;
 
 /** undefined: as the engine has it. */
-function logOf({ logging }: ServiceInput, { refuse, warn }: ServicePlace): Log | undefined {
+function logOf({ logging }: ServiceInput, place: ServicePlace): Log | undefined {
   if (logging === undefined) return undefined;
+  const { refuse, warn } = place;
   const { driver, options = {} } = logging;
   if (driver === "none") {
     for (const name of Object.keys(options)) warn("has no effect with the driver none", ["logging", "options", name]);
     return { driver };
   }
+  if (driver === "syslog" || driver === "gelf" || driver === "fluentd") return sentTo(driver, options, place);
   const { "max-size": size, "max-file": files, ...others } = options;
   for (const name of Object.keys(others)) warn(`has no effect: of a log only max-size and max-file are used`, ["logging", "options", name]);
   const isSize = size !== undefined && SIZE.test(String(size));
@@ -279,4 +282,54 @@ function logOf({ logging }: ServiceInput, { refuse, warn }: ServicePlace): Log |
     ...(isSize ? { maxSize: Math.max(LEAST, bytes) } : {}),
     ...(files === undefined ? {} : { maxFiles: count }),
   };
+}
+
+/** Options with an effect here, by what the engine calls them. Source: Docker, "Syslog logging driver", "Graylog Extended Format logging driver", "Fluentd logging driver". */
+const OPTIONS: Readonly<Record<Receiver["protocol"], Readonly<Record<string, string>>>> = {
+  syslog: { address: "syslog-address", facility: "syslog-facility", format: "syslog-format", tag: "tag" },
+  gelf: { address: "gelf-address", compression: "gelf-compression-type", tag: "tag" },
+  fluentd: { address: "fluentd-address", precise: "fluentd-sub-second-precision", tag: "tag" },
+};
+
+function sentTo(
+  protocol: Receiver["protocol"],
+  options: Readonly<Record<string, string | number>>,
+  { refuse, warn }: ServicePlace,
+): Log | undefined {
+  const names = OPTIONS[protocol];
+  const at = (name: string) => ["logging", "options", name];
+  for (const name of Object.keys(options)) {
+    if (Object.values(names).includes(name)) continue;
+    if (/-tls-/.test(name)) refuse("TLS is not supported: let a program of this host send it on", at(name));
+    else warn("has no effect: what is not sent yet waits in the files of the log", at(name));
+  }
+  const given = Object.fromEntries(
+    Object.entries(names).flatMap(([field, option]) => (options[option] === undefined ? [] : [[field, String(options[option])]])),
+  );
+  const address = receiverAddress(protocol, given["address"] ?? "");
+  if (address === undefined) {
+    refuse(`needs ${names["address"]}${protocol === "syslog" ? ": to the log of this host leads the driver journald" : ""}`, ["logging"]);
+    return undefined;
+  }
+  const { precise, facility } = given;
+  const receiver = receiverSchema.safeParse({
+    ...given,
+    protocol,
+    address,
+    ...(facility === undefined || !/^\d+$/.test(facility) ? {} : { facility: FACILITIES[Number(facility)] ?? facility }),
+    ...(precise === undefined ? {} : { precise: precise === "true" ? true : undefined }),
+  });
+  for (const { path, message } of receiver.success ? [] : shapeProblems(receiver.error))
+    refuse(message, at(names[String(path[0])] ?? "tag"));
+  return receiver.success ? { receiver: receiver.data } : undefined;
+}
+
+/** With the port that the protocol has. undefined: none is said, and there is none that holds then. */
+function receiverAddress(protocol: Receiver["protocol"], written: string): string | undefined {
+  if (protocol === "fluentd") {
+    const whole = written.includes("://") ? written : `tcp://${written || "127.0.0.1"}`;
+    return /^tcp:\/\/[^:]+$/.test(whole) ? `${whole}:24224` : whole;
+  }
+  if (written === "") return undefined;
+  return protocol === "syslog" && /^(?:tcp|udp):\/\/(?:[^:]+|\[.*\])$/.test(written) ? `${written}:514` : written;
 }

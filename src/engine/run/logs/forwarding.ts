@@ -1,8 +1,9 @@
 /**
- * Forwards logs to a socket (`log.forward` of a container) or to systemd's journal (`log.driver: journald`). The log file is the buffer: output
+ * Forwards logs to a socket (`log.forward` of a container), to a receiver of others (`log.receiver`) or to systemd's journal (`log.driver: journald`). The log file is the buffer: output
  * stays there while no receiver listens. The position of what was sent is kept beside it, so that the next daemon continues there.
  */
 import { mkdirSync } from "node:fs";
+import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { writeAtomically } from "../../../node/index.ts";
 import {
@@ -12,7 +13,11 @@ import {
   journalGreeting,
   journalLine,
   type LogRecord,
-  type SocketPath,
+  messagesFor,
+  type Sender,
+  type Speaker,
+  senderTo,
+  tagText,
 } from "../../logs/index.ts";
 import { specOf, type TaskRecord } from "../../model/index.ts";
 import { readOwnFile } from "../../own/index.ts";
@@ -35,9 +40,8 @@ export interface ForwardingOptions {
 
 /** The receiver of a container's log. */
 interface Destination {
-  readonly socket: () => SocketPath;
-  readonly greeting?: Buffer;
-  readonly render: (record: LogRecord) => Buffer;
+  readonly sender: () => Sender;
+  readonly render: (record: LogRecord) => readonly Buffer[];
 }
 
 export class Forwarding {
@@ -80,15 +84,23 @@ export class Forwarding {
 
   #destination(record: TaskRecord, name: string): Destination | undefined {
     const spec = specOf(record, name);
-    const { driver, forward, router } = spec?.log ?? {};
+    const { driver, forward, receiver, router } = spec?.log ?? {};
     const { journalSocket = JOURNAL_SOCKET, logRouters } = this.#options;
     if (driver === "journald")
-      return { socket: () => ({ path: journalSocket }), greeting: journalGreeting(`${record.name}/${name}`), render: journalLine };
+      return {
+        sender: () => new ForwardSocket(() => ({ path: journalSocket }), journalGreeting(`${record.name}/${name}`)),
+        render: (one) => [journalLine(one)],
+      };
+    if (receiver !== undefined) {
+      const who = { host: hostname(), id: record.id, task: record.name, container: name, image: spec?.image ?? "", pid: process.pid };
+      const speaker: Speaker = { ...who, tag: receiver.tag === undefined ? `${record.name}/${name}` : tagText(receiver.tag, who) };
+      return { sender: () => senderTo(receiver), render: (one) => messagesFor(one, receiver, speaker) };
+    }
     if (forward === undefined && router === undefined) return undefined;
     const labels = { tag: forward?.tag ?? tagOf(spec!, record.name), group: record.group, task: record.name, container: name };
-    const render = (one: LogRecord) => forwardFrame(one, labels);
-    if (forward !== undefined) return { socket: () => ({ path: forward.socket }), render };
-    return { socket: () => logRouters.socket(record, router!), render };
+    const render = (one: LogRecord) => [forwardFrame(one, labels)];
+    if (forward !== undefined) return { sender: () => new ForwardSocket(() => ({ path: forward.socket })), render };
+    return { sender: () => new ForwardSocket(() => logRouters.socket(record, router!)), render };
   }
 
   /** Path of the saved position. It belongs to the logs of all incarnations, whose runtime ids differ only in the generation at their end. */
@@ -99,8 +111,8 @@ export class Forwarding {
   /** Returns true if the whole log was sent, up to the end of the container. */
   async #forward(first: TaskRecord, name: string, place: string, signal: AbortSignal): Promise<boolean> {
     const { paths, records, onCommit, log } = this.#options;
-    const { socket: receiver, greeting, render } = this.#destination(first, name)!;
-    const socket = new ForwardSocket(receiver, greeting);
+    const { sender, render } = this.#destination(first, name)!;
+    const socket = sender();
     const view = () => {
       const record = records.get(first.id);
       return record && viewOf(record, paths);
@@ -109,7 +121,7 @@ export class Forwarding {
       const container = viewOf(first, paths).containers.find((one) => one.name === name)!;
       const query = { follow: true, previous: false, from: savedPlace(place), signal };
       for await (const batch of readContainerLog(container, { task: view, onCommit }, query)) {
-        await socket.send(Buffer.concat(batch.map(render)), signal);
+        await socket.send(batch.flatMap(render), signal);
         if (signal.aborted) return false;
         const last = batch.findLast(({ next }) => next !== undefined)?.next;
         if (last !== undefined) save(place, last);

@@ -2,7 +2,7 @@
 import { closeSync, constants, fstatSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { removeOwnFile, writeOwnFile } from "../../../node/index.ts";
-import type { SocketPath } from "../../logs/index.ts";
+import type { SocketPlace } from "../../logs/index.ts";
 import { ROUTER_VOLUME, specOf, type TaskRecord } from "../../model/index.ts";
 import { makeOwnDirectory } from "../../own/index.ts";
 import {
@@ -77,7 +77,7 @@ export class LogRouters implements TaskResource {
   }
 
   /** The socket on which a log router listens now. @throws Error: there is none */
-  socket(record: TaskRecord, router: string): SocketPath {
+  socket(record: TaskRecord, router: string): SocketPlace {
     const task = this.#taskOf(record, router);
     if (task === undefined) throw new Error(`the log router ${router} does not exist`);
     // The router may have made a symbolic link to another socket of the host, which must not be followed. A descriptor also has a short path.

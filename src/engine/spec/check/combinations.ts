@@ -206,6 +206,8 @@ function endMessage({ endMessage: file, metadata: directory, secrets = [], mount
 function logOf({ log: { driver, ...rest } = {}, tty }: ContainerSpec): Problem[] {
   const wrong = (message: string, field: string): Problem => ({ code: "combination", message, path: ["log", field] });
   if (driver === "journald" && rest.forward !== undefined) return [wrong("goes to the journal already: give one", "forward")];
+  if (driver === "journald" && rest.receiver !== undefined) return [wrong("goes to the journal already: give one", "receiver")];
+  if (rest.forward !== undefined && rest.receiver !== undefined) return [wrong("is forwarded already: give one", "receiver")];
   if (driver !== "none") return [];
   if (tty) return [wrong("nobody could see its terminal", "driver")];
   return Object.entries(rest).flatMap(([field, value]) => (value === undefined ? [] : [wrong("of a log that is not kept", field)]));

@@ -30,12 +30,12 @@ export function checkRouterReferences(tasks: readonly TaskSpec[]): (Problem & { 
 type Wrong = readonly [message: string, ...path: (string | number)[]];
 
 function sending(task: TaskSpec, { log = {}, bundle }: ContainerSpec): Wrong[] {
-  const { router, driver, forward, tag, options, secretOptions } = log;
+  const { router, driver, forward, receiver, tag, options, secretOptions } = log;
   const given = Object.entries({ tag, options, secretOptions }).flatMap(([field, value]) => (value === undefined ? [] : [field]));
   if (router === undefined) return given.map((field): Wrong => ["needs router", "log", field]);
   const problems: Wrong[] = [];
   if (driver === "journald") problems.push(["goes to the journal already: give one", "log", "router"]);
-  if (forward !== undefined) problems.push(["is forwarded already: give one", "log", "router"]);
+  if (forward !== undefined || receiver !== undefined) problems.push(["is forwarded already: give one", "log", "router"]);
   if (bundle !== undefined) problems.push(["config.json of a bundle has all variables, and the router's address is one", "log", "router"]);
   if (router.includes("/")) {
     for (const field of given.filter((one) => one !== "tag")) problems.push(["is for a router of the same task", "log", field]);

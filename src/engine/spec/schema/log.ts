@@ -7,6 +7,66 @@ const LEAST_LOG = 65_536;
 
 const LOG_DRIVERS = ["file", "journald", "none"] as const;
 
+/** Facilities of syslog(3), by their numbers. */
+export const FACILITIES: readonly string[] = [
+  ...["kern", "user", "mail", "daemon", "auth", "syslog", "lpr", "news", "uucp", "cron", "authpriv", "ftp"],
+  ...["", "", "", ""],
+  ...Array.from({ length: 8 }, (_, at) => `local${at}`),
+];
+
+/** What "{{.WORD}}" in a tag can name. Source: Docker, "Customize log driver output". */
+const TAG_WORDS: readonly string[] = ["ID", "FullID", "Name", "ImageName", "ImageFullName", "DaemonName"];
+const TAG = new RegExp(`^(?:(?!\\{\\{)[^\\s\\p{Cc}]|\\{\\{\\s*\\.(?:${TAG_WORDS.join("|")})\\s*\\}\\})+$`, "u");
+const ADDRESS = /^(?:(?:tcp|udp):\/\/(?:\[[0-9a-fA-F:.]+\]|[A-Za-z0-9][A-Za-z0-9._-]*):(\d{1,5})|unix:\/\/\/\P{Cc}+)$/u;
+
+export const receiver = z
+  .strictObject({
+    protocol: z
+      .enum(["syslog", "gelf", "fluentd"])
+      .describe(
+        "syslog: messages of RFC 3164 or 5424. gelf: those of Graylog. fluentd: the forward protocol of Fluentd, in the message mode.",
+      ),
+    address: z
+      .string()
+      .regex(ADDRESS, "write tcp://HOST:PORT, udp://HOST:PORT or unix:///SOCKET")
+      .refine(
+        (text) => Number(ADDRESS.exec(text)?.[1] ?? 1) >= 1 && Number(ADDRESS.exec(text)?.[1] ?? 1) <= 65_535,
+        "has no port from 1 to 65535",
+      )
+      .describe("Where it listens, as seen from the host: tcp://HOST:PORT, udp://HOST:PORT, or unix:///PATH of a stream socket."),
+    tag: z
+      .string()
+      .max(255)
+      .regex(TAG, `has only {{.WORD}} with ${TAG_WORDS.join(", ")}, and no blank`)
+      .optional()
+      .describe(
+        "Tag of the records, in which {{.ID}}, {{.Name}} and {{.ImageName}} are the task's id, its name and the image. Absent: TASK/CONTAINER.",
+      ),
+    facility: z
+      .string()
+      .refine((text) => text !== "" && FACILITIES.includes(text), "is no facility of syslog")
+      .optional()
+      .describe("For syslog. Absent: daemon."),
+    format: z
+      .enum(["local", "rfc3164", "rfc5424", "rfc5424micro"])
+      .optional()
+      .describe("For syslog. local (default): as rfc3164, without the name of the host. rfc5424micro: with microseconds."),
+    compression: z.enum(["gzip", "zlib", "none"]).optional().describe("For gelf by udp. Absent: gzip."),
+    precise: z.literal(true).optional().describe("For fluentd: times have nanoseconds."),
+  })
+  .superRefine((one, { addIssue }) => {
+    const refuse = (field: string, message: string) => addIssue({ code: "custom", path: [field], message });
+    const isUdp = one.address.startsWith("udp:");
+    if (one.protocol === "fluentd" && isUdp) refuse("address", "is by tcp or unix for fluentd");
+    if (one.protocol === "gelf" && one.address.startsWith("unix:")) refuse("address", "is by udp or tcp for gelf");
+    for (const field of ["facility", "format"] as const)
+      if (one[field] !== undefined && one.protocol !== "syslog") refuse(field, "is for syslog");
+    if (one.compression !== undefined && (one.protocol !== "gelf" || !isUdp)) refuse("compression", "is for gelf by udp");
+    if (one.precise !== undefined && one.protocol !== "fluentd") refuse("precise", "is for fluentd");
+  });
+
+export type ReceiverSpec = z.output<typeof receiver>;
+
 /** It becomes part of a file name. */
 const optionName = z.string().regex(/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$/, "is no name of an option");
 
@@ -27,6 +87,9 @@ export const log = z.strictObject({
     })
     .optional()
     .describe("What it prints is sent there, too. While nobody listens it waits in the files."),
+  receiver: receiver
+    .optional()
+    .describe("What it prints is sent there, too, in a protocol of others. While nobody listens it waits in the files."),
   router: z
     .string()
     .min(1)

@@ -1,0 +1,156 @@
+/**
+ * Receivers of other programs: what a record is for syslog, GELF and fluentd. Pure, but for the time zone of the host. Sources: RFC 3164, RFC 5424; "GELF" of Graylog; "Forward protocol
+ * specification v1" of Fluentd; moby, daemon/logger, for what Docker sends of a container.
+ */
+import { randomBytes } from "node:crypto";
+import { deflateSync, gzipSync } from "node:zlib";
+import { FACILITIES, type ReceiverSpec } from "../spec/index.ts";
+import { DatagramSocket, ForwardSocket, type Sender } from "./forward.ts";
+import type { LogRecord } from "./record.ts";
+
+/** Who speaks. */
+export interface Speaker {
+  readonly host: string;
+  /** Id of the task. */
+  readonly id: string;
+  readonly task: string;
+  readonly container: string;
+  readonly image: string;
+  readonly tag: string;
+  /** Of the daemon, for syslog. */
+  readonly pid: number;
+}
+
+/** Replaces what a tag may name. Source: Docker, "Customize log driver output". @param tag each "{{.WORD}}" in it is one that the schema of logs knows */
+export function tagText(tag: string, { id, task, container, image }: Omit<Speaker, "tag">): string {
+  const name = task === container ? task : `${task}/${container}`;
+  const values: Readonly<Record<string, string>> = {
+    ...{ ID: id, FullID: id, Name: name, ImageName: image, ImageFullName: image, DaemonName: "runtd" },
+  };
+  return tag.replaceAll(/\{\{\s*\.(\w+)\s*\}\}/g, (_, word: string) => values[word] ?? "");
+}
+
+/** Severities of syslog(3). */
+const SEVERITY: Readonly<Record<LogRecord["stream"], number>> = { stdout: 6, stderr: 3, runt: 5 };
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/** A message ends with a newline, as Docker sends it: that is what parts it from the next one in a stream (RFC 6587, 3.4.2). */
+export function syslogMessage(
+  record: LogRecord,
+  speaker: Speaker,
+  { facility = "daemon", format = "local" }: Pick<ReceiverSpec, "facility" | "format">,
+): Buffer {
+  const { host, tag, pid } = speaker;
+  const priority = FACILITIES.indexOf(facility) * 8 + SEVERITY[record.stream];
+  const time = record.time === "" ? "1970-01-01T00:00:00.000000000Z" : record.time;
+  const heads = {
+    local: () => `<${priority}>${stamp(time)} ${tag}[${pid}]: `,
+    rfc3164: () => `<${priority}>${stamp(time)} ${host} ${tag}[${pid}]: `,
+    rfc5424: () => `<${priority}>1 ${time.slice(0, 19)}Z ${host} ${tag} ${pid} ${tag} - `,
+    rfc5424micro: () => `<${priority}>1 ${time.slice(0, 26)}Z ${host} ${tag} ${pid} ${tag} - `,
+  };
+  return Buffer.concat([Buffer.from(heads[format]()), withoutNul(record.bytes), Buffer.from("\n")]);
+}
+
+/** Such as "Nov  9 08:05:00", in the time of the host. */
+function stamp(time: string): string {
+  const date = new Date(time);
+  const two = (count: number) => String(count).padStart(2, "0");
+  const clock = [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(":");
+  return `${MONTHS[date.getMonth()]} ${String(date.getDate()).padStart(2)} ${clock}`;
+}
+
+/** A receiver may end a message at a NUL. */
+function withoutNul(bytes: Buffer): Buffer {
+  return Buffer.from(bytes.map((byte) => (byte === 0 ? 0x20 : byte)));
+}
+
+/** Seconds since 1970, with what is behind the point as nanoseconds. */
+function instantOf(time: string): { readonly seconds: number; readonly nanoseconds: number } {
+  if (time === "") return { seconds: 0, nanoseconds: 0 };
+  return { seconds: Math.floor(Date.parse(time) / 1000), nanoseconds: Number(time.slice(20, 29)) };
+}
+
+/** undefined: GELF has no empty messages. */
+export function gelfMessage({ time, stream, bytes }: LogRecord, speaker: Speaker): Buffer | undefined {
+  if (bytes.length === 0) return undefined;
+  const { seconds, nanoseconds } = instantOf(time);
+  const text = JSON.stringify({
+    version: "1.1",
+    host: speaker.host,
+    short_message: bytes.toString(),
+    timestamp: seconds + Math.floor(nanoseconds / 1e6) / 1000,
+    level: SEVERITY[stream],
+    _container_id: speaker.id,
+    _container_name: speaker.container,
+    _image_name: speaker.image,
+    _tag: speaker.tag,
+    _task: speaker.task,
+  });
+  return Buffer.from(text);
+}
+
+/** The messages of a record for its receiver; none: it has nothing for it. */
+export function messagesFor(record: LogRecord, receiver: ReceiverSpec, speaker: Speaker): Buffer[] {
+  if (receiver.protocol === "syslog") return [syslogMessage(record, speaker, receiver)];
+  if (receiver.protocol === "fluentd") return [fluentdMessage(record, speaker, receiver.precise === true)];
+  const message = gelfMessage(record, speaker);
+  if (message === undefined) return [];
+  // In a stream a NUL ends each.
+  return receiver.address.startsWith("udp:") ? gelfDatagrams(message, receiver.compression) : [message, Buffer.from([0])];
+}
+
+/** A connection to it, or what sends datagrams there. */
+export function senderTo({ address }: ReceiverSpec): Sender {
+  if (address.startsWith("unix://")) return new ForwardSocket(() => ({ path: address.slice("unix://".length) }));
+  const [, protocol, host = "", port] = /^(tcp|udp):\/\/(.+):(\d+)$/.exec(address)!;
+  const bare = host.replace(/^\[(.*)\]$/, "$1");
+  return protocol === "udp" ? new DatagramSocket(bare, Number(port)) : new ForwardSocket(() => ({ host: bare, port: Number(port) }));
+}
+
+/** In bytes, of one datagram. */
+const CHUNK = 1420;
+const CHUNK_HEAD = 12;
+const MOST_CHUNKS = 128;
+
+/** The datagrams of a message; none: it is too long for GELF. */
+export function gelfDatagrams(message: Buffer, compression: NonNullable<ReceiverSpec["compression"]> = "gzip"): Buffer[] {
+  const packed = compression === "none" ? message : compression === "zlib" ? deflateSync(message) : gzipSync(message);
+  if (packed.length <= CHUNK) return [packed];
+  const part = CHUNK - CHUNK_HEAD;
+  const count = Math.ceil(packed.length / part);
+  if (count > MOST_CHUNKS) return [];
+  const id = randomBytes(8);
+  return Array.from({ length: count }, (_, at) =>
+    Buffer.concat([Buffer.from([0x1e, 0x0f]), id, Buffer.from([at, count]), packed.subarray(at * part, (at + 1) * part)]),
+  );
+}
+
+/** One entry in the message mode. @param precise with nanoseconds, which is an extension of MessagePack that Fluentd 0.14 has brought */
+export function fluentdMessage({ time, stream, isPart, bytes }: LogRecord, speaker: Speaker, precise: boolean): Buffer {
+  const { seconds, nanoseconds } = instantOf(time);
+  const when = precise
+    ? Buffer.concat([Buffer.from([0xd7, 0x00]), uint32(seconds), uint32(nanoseconds)])
+    : Buffer.concat([Buffer.from([0xce]), uint32(seconds)]);
+  const record: readonly (readonly [string, Buffer])[] = [
+    ["container_id", Buffer.from(speaker.id)],
+    ["container_name", Buffer.from(`/${speaker.container}`)],
+    ["source", Buffer.from(stream)],
+    ["log", bytes],
+    ...(isPart ? [["partial_message", Buffer.from("true")] as const] : []),
+  ];
+  const map = [Buffer.from([0x80 | record.length]), ...record.flatMap(([key, value]) => [string(Buffer.from(key)), string(value)])];
+  return Buffer.concat([Buffer.from([0x93]), string(Buffer.from(speaker.tag)), when, ...map]);
+}
+
+function uint32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
+}
+
+/** Source: MessagePack specification, "str format family". */
+function string(text: Buffer): Buffer {
+  if (text.length < 32) return Buffer.concat([Buffer.from([0xa0 | text.length]), text]);
+  return Buffer.concat([Buffer.from([0xdb]), uint32(text.length), text]);
+}
