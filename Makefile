@@ -273,14 +273,13 @@ setup-test: | $(SETUP)
 
 .PHONY: test
 test: setup-test newer-tree arm64-optional bin/runt $(T)/runt $(TEST_TOOLS) $(BENCH_TOOLS) native-test-tools library
-	tools/test.sh lint unit native@private native@shared native-host e2e@private readme '&' \
-		e2e@shared-v2 library clients differential@private differential@shared findings conformance security faults@private '&' \
-		engine@private walk guard
+	tools/test.sh -j 3 engine@private e2e@shared-v2 unit lint e2e@private/cgroups native@private security faults@private library clients readme \
+		differential@private findings native@shared/mounts walk conformance differential@shared/mounts guard native-host
 
 # The quick part: about a minute once everything is built, on two processors that have nothing else to do.
 .PHONY: check
 check: setup-test arm64-optional bin/runt $(TEST_TOOLS) $(BENCH_TOOLS) native-test-tools
-	RUNT_TEST_VARIANTS=quick tools/test.sh native@private '&' lint unit native-host
+	RUNT_TEST_VARIANTS=quick tools/test.sh -j 2 unit lint native@private native-host
 
 # What README.md has its reader type, typed. In a clone where nothing is built, npm's packages and all: some minutes. Part of `make test`, in a
 # copy of this tree with what is built here: `tools/test.sh readme`.
@@ -295,6 +294,11 @@ test-unit: $(GEN)/schema.json
 	tools/test.sh unit
 test-native test-e2e test-clients test-differential: test-%: setup-test bin/runt $(TEST_TOOLS) $(BENCH_TOOLS) native-test-tools
 	tools/test.sh $*
+
+# The lanes of which `make test` takes in a second place only the files about cgroups or mounts, there as a whole.
+.PHONY: test-places
+test-places: setup-test bin/runt $(T)/runt $(TEST_TOOLS) $(BENCH_TOOLS) native-test-tools library
+	tools/test.sh e2e@private native@shared differential@shared
 
 # What validate says, beside what create does with 20,000 edits of real configurations, really created: about an hour on two idle processors. EDITS=500 SEED=7
 # for others; `make test` tries 100.
@@ -377,7 +381,7 @@ test-without-overlap: setup-test bin/runt $(T)/runt $(TEST_TOOLS) native-test-to
 # Everything there is, for hours rather than minutes.
 .PHONY: test-all
 test-all: export RUNT_TEST_BUNDLES ?= 200
-test-all: test test-without-overlap test-readme test-hosts test-library-long test-engine-kills test-engine-long test-pod-documents test-security test-faults test-delays test-upgrade test-storm \
+test-all: test test-places test-walk test-hostile test-cycles test-crowd test-findings fuzz-config test-without-overlap test-readme test-hosts test-library-long test-engine-kills test-engine-long test-pod-documents test-security test-faults test-delays test-upgrade test-storm \
 	test-supply test-engines mutants engine-mutants test-guest-long test-vm
 
 # `make test` twice with the root mount shared and twice with it private, on a host that has others, too (tools/busy-host.sh): hours.

@@ -10,7 +10,7 @@ import { PATIENCE_MS } from "../test/support/patience.ts";
 const VITEST = `#!/bin/sh
 for word; do case $word in --outputFile.json=*) report=\${word#*=} ;; esac; done
 project=$3
-echo "tests of $project"
+echo "tests of $project$RUNT_TEST_SUBJECT"
 while [ "$project" = slow ] && [ ! -e go ] && [ -d tools ]; do sleep 0.05; done
 [ "$project" != leaves ] || while [ ! -e go ] && [ -d tools ]; do sleep 0.05; done &
 case $project in
@@ -44,12 +44,12 @@ function lanes(...words: string[]) {
 
 const WAIT = { timeout: PATIENCE_MS };
 
-test("every group shows what it does while it does it, each line with its lane", async () => {
-  const { said, ended } = lanes("slow", "&", "quick", "quicker", "&", "third");
+test("lanes beside each other show what they do while they do it, each line with its lane, and take what is left", async () => {
+  const { said, ended } = lanes("-j", "2", "slow", "quick", "quicker", "third");
   await expect.poll(said, WAIT).toContain("slow | tests of slow\n");
   await expect.poll(said, WAIT).toContain("quick | tests of quick\n");
-  await expect.poll(said, WAIT).toMatch(/^quicker \| == quicker has ended after \d+ s$/m);
-  await expect.poll(said, WAIT).toMatch(/^third \| == third has ended after \d+ s$/m);
+  await expect.poll(said, WAIT).toMatch(/^quicker \| == quicker has ended after \d+ s, with \d+ s of processor time$/m);
+  await expect.poll(said, WAIT).toMatch(/^third \| == third has ended after \d+ s, with \d+ s of processor time$/m);
   expect(said()).not.toContain("slow has ended");
   writeFileSync(join(tree, "go"), "");
   expect(await ended).toBe(0);
@@ -58,21 +58,28 @@ test("every group shows what it does while it does it, each line with its lane",
 });
 
 test("a lane ends although something that it has left goes on", async () => {
-  const { said, ended } = lanes("leaves", "&", "quick");
+  const { said, ended } = lanes("-j", "2", "leaves", "quick");
   await expect.poll(said, WAIT).toMatch(/\n4 passed, 0 failed\n$/);
   writeFileSync(join(tree, "go"), "");
   expect(await ended).toBe(0);
 });
 
 test.each([
-  ["in the first group", ["bad", "&", "quick"]],
-  ["in another group", ["quick", "&", "bad"]],
+  ["beside others", ["-j", "2", "bad", "quick"]],
+  ["after others", ["-j", "1", "quick", "bad"]],
   ["alone", ["bad"]],
   ["before a lane that passes", ["bad", "quick"]],
 ])("a lane that fails %s makes the whole fail, and is named at the end", async (_, words) => {
   const { said, ended } = lanes(...words);
   expect(await ended).toBe(1);
   expect(said()).toMatch(/\nfailed: bad: .*x\.test\.ts: breaks: because\n\n\d passed, 1 failed\n$/);
+});
+
+test.skipIf(process.geteuid?.() !== 0)("a lane in a second place takes one subject, and is counted as the lane (needs root)", async () => {
+  const { said, ended } = lanes("-j", "1", "quick@private/cgroups");
+  expect(await ended).toBe(0);
+  expect(said()).toContain("quick@private/cgroups | tests of quickcgroups\n");
+  expect(readFileSync(join(tree, "build/test-counts.txt"), "utf8")).toBe("quick 2 0 0\n");
 });
 
 test("a lane alone writes its lines as they are", async () => {

@@ -1,10 +1,11 @@
 #!/bin/sh
-# Run test lanes one after the other; every lane adds its counts to build/test-counts.txt. Fails if one fails.
+# Run test lanes one after the other; every lane adds its counts to build/test-counts.txt. Fails if one fails. `-j N` before them: N at a time, each taken
+# when one has ended, in the order in which they are named; then every line says of which lane it is.
 # Lanes: lint, unit, native, native-host, e2e, library, engine, clients, differential, findings, conformance, security, faults, walk, guard, readme, hosts.
-# An argument "&" begins another group of lanes. The groups run side by side, and every line says of which lane it is.
 # LANE@shared runs a vitest lane in a mount namespace whose mounts are shared, as systemd leaves them on most hosts; LANE@private in one whose
 # mounts are private. Mounts go neither in nor out. With -v2 behind it the namespace has cgroup v2 on /sys/fs/cgroup, and nothing else; where the
-# host's controllers are those of v1, it has none, and tests of limits are skipped.
+# host's controllers are those of v1, it has none, and tests of limits are skipped. With /cgroups or /mounts behind it the lane takes only the files with
+# that subject (vitest.config.ts): the others say nothing new in a second place.
 set -u
 cd "$(dirname "$0")/.."
 # Tests make files that containers of other users read.
@@ -26,13 +27,13 @@ if [ "$0" != "${0%-v2}" ] && [ ! -e /sys/fs/cgroup/cgroup.controllers ]; then
 fi
 exec "$@"'
 
-vitest() { # project [shared|private][-v2]
+vitest() { # project [shared|private][-v2] [cgroups|mounts]
     report=build/test/$1${2:+-$2}.json
     # Some unit tests are a project of their own (vitest.config.ts).
     case $1 in unit) projects='unit*' ;; *) projects=$1 ;; esac
     rm -f "$report"
     # shellcheck disable=SC2086
-    ${2:+unshare --mount --propagation private sh -c "$own_namespace" "$2"} \
+    RUNT_TEST_SUBJECT=${3:-} ${2:+unshare --mount --propagation private sh -c "$own_namespace" "$2"} \
         $plain node_modules/.bin/vitest run --project "$projects" ${SHARD:+--shard="$SHARD"} --passWithNoTests --reporter=default --reporter=json --outputFile.json="$report" || : > $failed
     if [ -e "$report" ]; then
         # shellcheck disable=SC2046
@@ -69,39 +70,50 @@ lane() {
     lint) tools/lint.sh || { : > $failed; echo "failed: lint" >> $failures; } ;;
     native-host) $plain test/native/host/run.sh || { : > $failed; echo "failed: native-host: test/native/host/run.sh" >> $failures; } ;;
     conformance) conformance ;;
+    *@*/*) place=${1#*@} && vitest "${1%@*}" "${place%/*}" "${place#*/}" ;;
     *@*) vitest "${1%@*}" "${1#*@}" ;;
     *) vitest "$1" ;;
     esac
 }
 
-# A lane beside others: each of its lines is printed when it comes, with its name before it, and its end with the time that it took. By way of a
-# file: what a lane has left running may hold a pipe open for ever.
+# A lane beside others: each of its lines is printed when it comes, with its name before it, and its end with the time that it took, on the clock and of the
+# processors. By way of a file: what a lane has left running may hold a pipe open for ever.
 named_lane() {
     begun=$(date +%s)
-    log=build/test/lane-$1.log
+    log=build/test/lane-$(printf %s "$1" | tr / -).log
     : > "$log"
-    lane "$1" >> "$log" 2>&1 &
-    tail --pid=$! --lines=+1 --follow "$log" | sed -u "s/^/$1 | /"
-    printf '%s | == %s has ended after %s s\n' "$1" "$1" $(($(date +%s) - begun))
+    { lane "$1"; times > "$log.times"; } >> "$log" 2>&1 &
+    tail --pid=$! --lines=+1 --follow "$log" | sed -u "s|^|$1 \| |"
+    # The second line is that of the children: minutes and seconds, of the user and of the system.
+    used=$(awk -F '[ms ]+' 'NR == 2 { printf "%d", $1 * 60 + $2 + $3 * 60 + $4 }' "$log.times")
+    printf '%s | == %s has ended after %s s, with %s s of processor time\n' "$1" "$1" $(($(date +%s) - begun)) "$used"
 }
 
-# The lanes up to "&", each by the command $run.
-first() { for lane; do [ "$lane" != "&" ] || break; $run "$lane"; done; }
+# The lanes that nobody else has taken.
+take() {
+    number=0
+    for lane; do
+        number=$((number + 1))
+        if mkdir "$taken/$number" 2>/dev/null; then named_lane "$lane"; fi
+    done
+}
 
-# A lane that runs alone keeps its terminal.
-run=lane
-for lane; do [ "$lane" != "&" ] || run=named_lane; done
-
-rest=0
-beside=
-for lane; do
-    rest=$((rest + 1))
-    [ "$lane" = "&" ] || continue
-    (shift $rest; first "$@") &
-    beside="$beside $!"
-done
-first "$@"
-for process in $beside; do wait "$process" || : > $failed; done
+if [ "$1" = -j ]; then
+    count=$2
+    shift 2
+    taken=$(mktemp -d build/test/taken.XXXXXX)
+    beside=
+    while [ "$count" -gt 0 ]; do
+        take "$@" &
+        beside="$beside $!"
+        count=$((count - 1))
+    done
+    for process in $beside; do wait "$process" || : > $failed; done
+    rm -r "$taken"
+else
+    # A lane that runs alone keeps its terminal.
+    for lane; do lane "$lane"; done
+fi
 
 # The failures are repeated at the end, where they are seen.
 if [ -s $failures ]; then printf '\n'; cat $failures; fi
