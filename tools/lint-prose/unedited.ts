@@ -50,7 +50,6 @@ export const UNEDITED: readonly string[] = [
   "docs/decisions/0053-resolver-of-tasks.md",
   "docs/development.md",
   "docs/editor.md",
-  "docs/engine.md",
   "docs/engine/behaviour.md",
   "docs/engine/behaviour/containers.md",
   "docs/engine/behaviour/daemon.md",
