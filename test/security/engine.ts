@@ -33,7 +33,7 @@ export const ENGINE_ATTACKS: readonly EngineAttack[] = [
   },
   {
     id: "connections without a frame",
-    title: "128 upgraded connections send nothing, so that nobody else can `exec`",
+    title: "128 upgraded connections send nothing, so that no other client can `exec`",
     mechanism: "the first frame has 10 s",
     file: "doors.test.ts",
     test: "connections that send no first frame give their places back",
@@ -46,7 +46,7 @@ export const ENGINE_ATTACKS: readonly EngineAttack[] = [
     test: "E29 more subscribers than there is room for are refused",
   },
   {
-    id: "answers that nobody reads",
+    id: "unread answers",
     title: "a client asks for much and reads nothing, to fill the memory of the daemon",
     mechanism: "it is cut off; nothing is made in advance for a stream",
     file: "doors.test.ts",

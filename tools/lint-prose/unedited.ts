@@ -77,7 +77,6 @@ export const UNEDITED: readonly string[] = [
   "docs/performance/tasks.md",
   "docs/performance/v1.md",
   "docs/plan-branches.md",
-  "docs/security.md",
   "docs/startup.md",
   "docs/vm.md",
   "man/runt-check.8",

@@ -185,7 +185,7 @@ async function changedRoot(subject: Subject): Promise<Outcome> {
 export const ATTACKS: readonly Attack[] = [
   {
     id: "environment of the caller",
-    title: "variables of whoever runs runt (tokens, LD_PRELOAD, LISTEN_FDS) reach the program",
+    title: "variables of the caller of runt (tokens, LD_PRELOAD, LISTEN_FDS) reach the program",
     mechanism: "the program's environment is the configuration's, and HOME",
     defences: "environment,helper-environment",
     run: environment,

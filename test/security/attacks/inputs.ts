@@ -243,7 +243,7 @@ export const ATTACKS: readonly Attack[] = [
     run: hostilePrograms,
   },
   {
-    id: "state root of somebody else",
+    id: "state root of another user",
     title: "the state root is a link that another user has made, to a directory of his",
     mechanism: "the state root is the caller's or root's, or it is an error",
     defences: "state-root",

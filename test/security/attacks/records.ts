@@ -168,14 +168,14 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     id: "foreign state root",
-    title: "--root names a directory of somebody else's, whose directories look like containers whose create was killed",
+    title: "--root names a directory of another program, whose directories look like containers whose create was killed",
     mechanism: "without runt's mark on the state root nothing is removed but what a record of that container describes",
     defences: "state-mark",
     run: foreignStateRoot,
   },
   {
     id: "planted record",
-    title: "nobody owns the state root, or the directory in it: the record there names a process and a cgroup of root's",
+    title: "the user nobody owns the state root, or the directory in it: the record there names a process and a cgroup of root's",
     mechanism: "every verb believes only what the caller or root owns, and looks at ROOT, and in shared ones at ROOT/ID, before it reads",
     defences: "state-root,state-entry",
     run: plantedRecord,

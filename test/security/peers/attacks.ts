@@ -10,7 +10,7 @@ export const PEER_ATTACKS: Readonly<Record<string, PeerAttack>> = {
   "hostile input at every door": hostileInput,
   "connections without a frame": silentConnections,
   "places of readers": placesOfReaders,
-  "answers that nobody reads": unreadAnswers,
+  "unread answers": unreadAnswers,
   "loopback and metadata of the host": loopback,
   "metadata by IPv6": metadataV6,
   "layers that lead out": layersOut,
