@@ -6,7 +6,6 @@ export const UNEDITED: readonly string[] = [
   "CHANGELOG.md",
   "CONTRIBUTING.md",
   "README.md",
-  "SECURITY.md",
   "docs/architecture.md",
   "docs/cgroups.md",
   "docs/conformance.md",
