@@ -382,7 +382,7 @@ test-without-overlap: setup-test bin/runt $(T)/runt $(TEST_TOOLS) native-test-to
 .PHONY: test-all
 test-all: export RUNT_TEST_BUNDLES ?= 200
 test-all: test test-places test-walk test-hostile test-cycles test-crowd test-findings fuzz-config test-without-overlap test-readme test-hosts test-library-long test-engine-kills test-engine-long test-pod-documents test-security test-faults test-delays test-upgrade test-storm \
-	test-supply test-engines mutants engine-mutants test-guest-long test-vm
+	test-supply test-engines test-compose-model mutants engine-mutants test-guest-long test-vm
 
 # `make test` twice with the root mount shared and twice with it private, on a host that has others, too (tools/busy-host.sh): hours.
 .PHONY: test-busy
@@ -407,6 +407,13 @@ test-storm: setup-test bin/runt $(TEST_TOOLS) native-test-tools
 .PHONY: plan-branches
 plan-branches: setup-test bin/runt
 	RUNT_TEST_BUNDLES=200 RUNT_TEST_BRANCHES=docs/plan-branches.md node_modules/.bin/vitest run --project e2e test/e2e/plan-calls.test.ts
+
+# Compose files beside Docker Compose itself (test/unit/compose-model.test.ts), with those below CORPUS=DIR:DIR. Its package is Debian's; where it cannot be had, the
+# recorded answers are all there is.
+.PHONY: test-compose-model
+test-compose-model: setup-test
+	@tools/debian-package.sh docker-compose sid $(B)/docker-compose || echo 'docker-compose is not there: only what it has said before is compared'
+	RUNT_COMPOSE_ORACLE=1 RUNT_COMPOSE_CORPUS=$(CORPUS) node_modules/.bin/vitest run --project unit test/unit/compose-model.test.ts
 
 # Real engines on runt, beside runc: as root, some minutes. ENGINES='--engines podman --only exec' for a part (test/engines/main.ts).
 .PHONY: test-engines

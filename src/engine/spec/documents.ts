@@ -2,6 +2,7 @@
 import { isPair, isScalar, type LineCounter, visit } from "yaml";
 import { duplicates } from "./check/names.ts";
 import { type Finding, type Problem, pointerOf } from "./finding.ts";
+import { GO_TAGS } from "./numeral.ts";
 import { offsetOf, type Position, positionOf } from "./position.ts";
 import { checkAliases, Extents, type Parsed, parsed, TooMuch } from "./syntax.ts";
 
@@ -32,6 +33,8 @@ export interface ReadOptions {
   readonly tags?: readonly string[];
   /** Whether keys that are numbers or truths without quotes are errors. */
   readonly textKeys?: boolean;
+  /** Whether plain values are those of the YAML library of Go: then the value has instances of Numeral and Timestamp. */
+  readonly ofGo?: boolean;
 }
 
 type Document = Parsed["documents"][number];
@@ -40,11 +43,11 @@ type Document = Parsed["documents"][number];
 export function readDocuments(
   text: string,
   what: string,
-  { merge = false, tags = [], textKeys = false }: ReadOptions = {},
+  { merge = false, tags = [], textKeys = false, ofGo = false }: ReadOptions = {},
 ): readonly ReadDocument[] {
   if (Buffer.byteLength(text) > LARGEST_FILE) return refused(`the file is larger than ${LARGEST_FILE} bytes`);
   try {
-    const { documents, lines } = parsed(text, merge);
+    const { documents, lines } = parsed(text, merge, ofGo ? GO_TAGS : undefined);
     const present = documents.filter(({ contents, errors }) => contents !== null || errors.length > 0);
     const extents = new Extents();
     return present.length === 0

@@ -41,12 +41,12 @@ export interface Parsed {
   readonly lines: LineCounter;
 }
 
-/** @throws TooMuch */
-export function parsed(text: string, merge: boolean): Parsed {
+/** @param own kinds of plain values that come before those of YAML 1.2. @throws TooMuch */
+export function parsed(text: string, merge: boolean, own: readonly ScalarTag[] = [OCTAL]): Parsed {
   const lines = new LineCounter();
   const composer = new Composer<ParsedNode>({
     ...{ version: "1.2", schema: "core", prettyErrors: false, uniqueKeys: false, merge, lineCounter: lines },
-    customTags: (tags) => [OCTAL, ...tags],
+    customTags: (tags) => [...own, ...tags],
   });
   const documents: Document.Parsed<ParsedNode>[] = [];
   const { stackTraceLimit } = Error;

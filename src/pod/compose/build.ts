@@ -70,7 +70,7 @@ export function buildOf(key: string, service: ServiceInput, project: ComposeInpu
       ...(given.dockerfile_inline === undefined ? {} : { inline: given.dockerfile_inline }),
       ...(given.target === undefined ? {} : { target: given.target }),
       args: pairsOf(given.args, place.environment),
-      labels: pairsOf(given.labels, {}),
+      labels: pairsOf(given.labels),
       contexts,
       network: given.network === "bridge" ? "default" : (given.network ?? "default"),
       hosts: addressesOf(given, place),
@@ -111,7 +111,7 @@ function isRefused(context: string): boolean {
 function contextsOf(key: string, { build: given }: ServiceInput, project: ComposeInput, place: ServicePlace) {
   const contexts: Record<string, string> = {};
   const after: string[] = [];
-  for (const [name, value] of Object.entries(pairsOf(given?.additional_contexts, {}))) {
+  for (const [name, value] of Object.entries(pairsOf(given?.additional_contexts))) {
     const path = ["build", "additional_contexts", ...(Array.isArray(given?.additional_contexts) ? [] : [name])];
     if (!value.startsWith(SERVICE)) {
       if (isRefused(value) && !value.startsWith(IMAGE))

@@ -2,6 +2,7 @@
 import type { TaskInput } from "../../engine/spec/index.ts";
 import { Expansion } from "../expansion.ts";
 import { rawVariablesIn, variablesIn } from "./env-file.ts";
+import { pairsOf } from "./fields.ts";
 import { absolute } from "./paths.ts";
 import type { ServicePlace } from "./place.ts";
 import type { ComposeInput, ServiceInput } from "./schema.ts";
@@ -76,7 +77,7 @@ export function contentOf(
     lacks(`the ${word} ${source} is external, and there is no store of others that it could come from`, path);
     return undefined;
   }
-  if (definition.content !== undefined) return Buffer.from(definition.content);
+  if ("content" in definition && definition.content !== undefined) return Buffer.from(definition.content);
   if (definition.environment !== undefined) {
     const value = environment[definition.environment];
     if (value === undefined) lacks(`the variable ${definition.environment} of the ${word} ${source} is not set`, path);
@@ -91,10 +92,11 @@ export function contentOf(
   }
 }
 
-/** Later files take precedence. */
-export function envFilesOf({ env_file: given = [] }: ServiceInput, place: ServicePlace): Record<string, string> {
+/** Later files take precedence. Values may refer to what `environment` of the service says. Source: compose-go, types/project.go, WithServicesEnvironmentResolved. */
+export function envFilesOf({ env_file: given = [], environment }: ServiceInput, place: ServicePlace): Record<string, string> {
   const list = (typeof given === "string" ? [given] : given).map((one) => (typeof one === "string" ? { path: one } : one));
-  return filesIn("env_file", list, typeof given === "string", place);
+  const known = { ...pairsOf(environment, place.environment), ...place.environment };
+  return filesIn("env_file", list, typeof given === "string", { ...place, environment: known });
 }
 
 /** Labels from files, which have the form of env files. */
@@ -117,8 +119,7 @@ function filesIn(field: string, list: readonly FileOfPairs[], isOne: boolean, pl
     const unset = (name: string) => place.warn(`${path}: the variable ${name} is not set: it is empty`, at);
     try {
       const text = place.readFile(absolute(place.directory, path)).toString();
-      const known = { ...place.environment, ...values };
-      Object.assign(values, format === "raw" ? rawVariablesIn(text) : variablesIn(text, known, expansion, unset));
+      Object.assign(values, format === "raw" ? rawVariablesIn(text) : variablesIn(text, place.environment, expansion, unset, values));
     } catch (error) {
       const isAbsent = (error as NodeJS.ErrnoException).code === "ENOENT";
       if (!isAbsent || required) place.refuse(`${path}: ${isAbsent ? "there is no such file" : (error as Error).message}`, at);

@@ -6,7 +6,9 @@ const LINE = /^(?:export\s+)?([^\s=:#'"]+)\s*(?:[=:]\s*(.*))?$/s;
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", "\\": "\\", '"': '"', $: "$$" };
 
 /**
- * Variables in the order of the file. A name without "=" gets its value from `environment`, or is left out. Values may refer to earlier variables and to `environment`.
+ * Variables in the order of the file. A name without "=" gets its value from `environment`, or is left out. Values may refer to `environment`, which takes precedence, and to earlier
+ * variables. Source: compose-go, dotenv/godotenv.go, expandVariables.
+ * @param earlier variables of other files, which those of this one take precedence over
  * @throws Error: the message has the number of the line
  */
 export function variablesIn(
@@ -14,16 +16,17 @@ export function variablesIn(
   environment: Environment,
   expansion: Expansion = new Expansion(),
   unset: Unset = () => {},
+  earlier: Environment = {},
 ): Record<string, string> {
   const values: Record<string, string> = {};
-  const all: Record<string, string | undefined> = { ...environment };
+  const all: Record<string, string | undefined> = { ...earlier, ...environment };
   for (const { line, content } of statements(text)) {
     const [, name, value] = LINE.exec(content) ?? [];
     if (name === undefined) throw new Error(`line ${line} is no NAME=VALUE`);
     const known = value === undefined ? environment[name] : valueIn(value, all, { line, expansion, unset });
     if (known === undefined) continue;
     values[name] = known;
-    all[name] = known;
+    all[name] = environment[name] ?? known;
   }
   return values;
 }

@@ -4,6 +4,7 @@ import { type Fields, fieldsOf } from "./fields.ts";
 import { merged, withoutPath, withPathsOf } from "./merge.ts";
 import type { Base, Layer } from "./model.ts";
 import { absolute, directoryOf } from "./paths.ts";
+import { AS_COMPOSE } from "./prepare.ts";
 
 export interface ExtendsOptions {
   /** Absolute directory to which paths in the file are relative. */
@@ -91,7 +92,7 @@ function withoutBase({ extends: _, ...own }: Fields): Fields {
 function projectIn(file: string, { readFile, prepare, files }: Options): Project {
   const read = files.get(file);
   if (read !== undefined) return read;
-  const [document, second] = readDocuments(textOf(file, readFile), "service", { merge: true, tags: ["!reset", "!override"] });
+  const [document, second] = readDocuments(textOf(file, readFile), "service", AS_COMPOSE);
   const [finding] = document!.findings;
   if (finding !== undefined) throw new Refusal(renderFinding(finding, file));
   if (second !== undefined) throw new Refusal(`${file}: a Compose file is one document`);

@@ -4,10 +4,10 @@ export { fieldsOf, isObject as isMap } from "../../shared/text/index.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** "NAME" without "=" gets its value from the caller's environment, and is left out if it is not set there. */
+/** @param outside the caller's environment, from which "NAME" without a value has it, and is left out if it is not set there. undefined: its value is empty */
 export function pairsOf(
   given: Readonly<Record<string, string | number | boolean | null>> | readonly string[] | undefined,
-  outside: Readonly<Record<string, string | undefined>>,
+  outside?: Readonly<Record<string, string | undefined>>,
 ): Record<string, string> {
   const isList = (value: unknown): value is readonly string[] => Array.isArray(value);
   const pairs: (readonly [string, string | undefined])[] = isList(given)
@@ -18,7 +18,7 @@ export function pairsOf(
     : Object.entries(given ?? {}).map(([name, value]) => [name, value === null ? undefined : String(value)]);
   return Object.fromEntries(
     pairs.flatMap(([name, value]) => {
-      const known = value ?? outside[name];
+      const known = value ?? (outside === undefined ? "" : outside[name]);
       return known === undefined ? [] : [[name, known]];
     }),
   );

@@ -20,6 +20,7 @@ import { ignoredIn } from "./ignored.ts";
 import { joined, type Made, networkOwner, placesIn } from "./joined.ts";
 import type { ComposeOptions, Model } from "./model.ts";
 import { externalsIn } from "./networks.ts";
+import { placeOf } from "./paths.ts";
 import type { ServicePlace } from "./place.ts";
 import { withoutEmptyTexts, withoutExtensions } from "./prepare.ts";
 import { type ComposeInput, composeFile, type ServiceInput } from "./schema.ts";
@@ -125,7 +126,8 @@ function madeOf(given: ComposeInput, options: ComposeOptions, { problems, warnin
   const project = withSharedVolumes(given);
   const isOn = (key: string) => {
     const { profiles = [] } = project.services[key] ?? {};
-    return Object.hasOwn(project.services, key) && (profiles.length === 0 || profiles.some((one) => options.profiles.includes(one)));
+    const isNamed = (one: string) => options.profiles.includes(one);
+    return Object.hasOwn(project.services, key) && (profiles.length === 0 || isNamed("*") || profiles.some(isNamed));
   };
   const containersOf = (key: string) => placesIn(key, project);
   const refuseAt = (key: string) => (message: string, at: Problem["path"]) => {
@@ -242,17 +244,18 @@ function expanded(key: string, service: ServiceInput, { services }: ComposeInput
     if (mounts.some((mount) => !isShared(mount))) refuse(`a volume of ${name} without a name cannot be shared: give it one`, at);
     return mounts.filter(isShared).map((mount) => (access === "ro" ? readOnly(mount) : mount));
   });
-  return { ...rest, ...(own.length + others.length === 0 ? {} : { volumes: [...others, ...own] }) };
+  return { ...rest, volumes_from: from, ...(own.length + others.length === 0 ? {} : { volumes: [...others, ...own] }) };
 }
 
 function targetOf(mount: Mount): string {
-  if (typeof mount !== "string") return mount.target;
+  if (typeof mount !== "string") return placeOf(mount.target);
   const [first = "", second = first] = mount.split(":");
-  return second;
+  return placeOf(second);
 }
 
 function isShared(mount: Mount): boolean {
-  return typeof mount === "string" ? mount.includes(":") : mount.source !== undefined;
+  // What is in memory each service has for itself.
+  return typeof mount === "string" ? mount.includes(":") : mount.source !== undefined || mount.type === "tmpfs";
 }
 
 function readOnly(mount: Mount): Mount {

@@ -7,7 +7,7 @@ import { type Fields, fieldsOf, isMap } from "./fields.ts";
 import { mergedFiles, withoutPath, withPathsIn } from "./merge.ts";
 import type { Base, ComposeOptions, Layer } from "./model.ts";
 import { absolute, directoryOf } from "./paths.ts";
-import { emptyFields, type Preparation, prepared } from "./prepare.ts";
+import { AS_COMPOSE, emptyFields, type Preparation, prepared } from "./prepare.ts";
 
 export interface ComposeText {
   readonly text: string;
@@ -33,7 +33,7 @@ export class Loading {
   load(files: readonly ComposeText[], options: ComposeOptions, chain: readonly string[] = []): unknown {
     let all: unknown;
     for (const { text, file } of files) {
-      for (const document of readDocuments(text, "service", { merge: true, tags: ["!reset", "!override"], textKeys: true })) {
+      for (const document of readDocuments(text, "service", AS_COMPOSE)) {
         if (document.findings.length > 0) {
           this.syntax.push(...document.findings.map((one) => inFile(one, file)));
           continue;

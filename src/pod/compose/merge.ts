@@ -1,7 +1,7 @@
 /** Merges two definitions of one service. Source: Compose specification, "Merging service definitions". */
 import { canonicalJson } from "../../engine/spec/index.ts";
 import { type Fields, fieldsOf, isMap } from "./fields.ts";
-import { absolute } from "./paths.ts";
+import { absolute, placeOf } from "./paths.ts";
 
 /** Fields that are maps, but may be written as lists of NAME=VALUE. */
 const PAIRS: ReadonlySet<string> = new Set([
@@ -104,9 +104,8 @@ function pairOf(text: string): readonly [string, string | null] {
 }
 
 function targetOf(mount: unknown): unknown {
-  if (typeof mount !== "string") return fieldsOf(mount)["target"];
-  const [first, second = first] = mount.split(":");
-  return second;
+  const [first, second = first] = typeof mount === "string" ? mount.split(":") : [fieldsOf(mount)["target"]];
+  return typeof second === "string" ? placeOf(second) : second;
 }
 
 /** Makes relative paths of a file absolute, because they are relative to the file that contains them. */

@@ -1,7 +1,7 @@
 /** Translates volumes of a service. */
 import type { TaskInput } from "../../engine/spec/index.ts";
 import { dockerHub, imageReference, pullPolicyOf } from "../image-name.ts";
-import { absolute } from "./paths.ts";
+import { absolute, placeOf } from "./paths.ts";
 import { engineName, type ServicePlace } from "./place.ts";
 import { bytesOf } from "./quantity.ts";
 import type { ComposeInput, ServiceInput } from "./schema.ts";
@@ -19,7 +19,7 @@ export function mountsOf(
   const volumes: Volume[] = [];
   const mounts = given.flatMap((one, index): Mount[] => {
     const path = ["volumes", index];
-    if (typeof one === "string" && /^[A-Za-z]:\\/.test(one)) {
+    if (/^(?:[A-Za-z]:)?\\/.test((typeof one === "string" ? one : one.source) ?? "")) {
       refuse("is a path of Windows: name a directory of this host", path);
       return [];
     }
@@ -28,7 +28,8 @@ export function mountsOf(
       if (found !== undefined) volumes.push(found.volume);
       return found === undefined ? [] : [found.mount];
     }
-    const { source, target, readOnly, memory, noCopy, isMade, propagation, unknown = [] } = longForm(one);
+    const { source, target: written, readOnly, memory, noCopy, isMade, propagation, unknown = [] } = longForm(one);
+    const target = placeOf(written);
     const passed = propagation === undefined ? {} : { propagation };
     if (memory !== undefined) {
       if (source !== undefined) refuse("what is in memory has no source", path);
@@ -72,7 +73,8 @@ export function mountsOf(
   });
   for (const [index, text] of (typeof tmpfs === "string" ? [tmpfs] : tmpfs).entries()) {
     const name = `tmpfs-${index}`;
-    const [target = "", options = ""] = text.split(":");
+    const [written = "", options = ""] = text.split(":");
+    const target = placeOf(written);
     const { size, ...mount } = tmpfsOptions(options.split(",").filter(Boolean), index, place);
     volumes.push({ name, medium: "memory", ...(size === undefined ? {} : { size }) });
     mounts.push({ volume: name, target, ...mount });

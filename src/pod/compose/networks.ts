@@ -52,7 +52,7 @@ export function networkOf(
       ...addressesOf(name, said, project),
     };
   });
-  const mac = service.mac_address;
+  const mac = service.mac_address?.replaceAll("-", ":");
   if (mac !== undefined && made[0] !== undefined && made[0].mac === undefined) made[0] = { ...made[0], mac };
   // The way out leads by the first one.
   const [first = { name: DEFAULT }, ...further] = made.toSorted((a, b) => Number(a.internal ?? false) - Number(b.internal ?? false));

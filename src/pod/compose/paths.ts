@@ -12,3 +12,8 @@ export function absolute(directory: string, path: string): string {
 export function directoryOf(path: string): string {
   return path.slice(0, Math.max(1, path.lastIndexOf("/")));
 }
+
+/** Where a mount is in the container: "/data/" is "/data". What is no absolute path stays as it is, and is told of. */
+export function placeOf(target: string): string {
+  return target.startsWith("/") ? absolute("/", target) : target;
+}

@@ -1,11 +1,14 @@
 /** Prepares the value of a Compose file for its schema: variables are replaced, null fields and extensions removed. */
-import type { Problem } from "../../engine/spec/index.ts";
+import { Numeral, type Problem, type ReadOptions, Timestamp } from "../../engine/spec/index.ts";
 import type { Expansion } from "../expansion.ts";
 import { withoutNulls } from "../nulls.ts";
 import { fieldsOf, isMap } from "./fields.ts";
 import { type Environment, interpolate } from "./interpolate.ts";
 
 type Path = readonly (string | number)[];
+
+/** How the documents of a project are read. */
+export const AS_COMPOSE: ReadOptions = { merge: true, tags: ["!reset", "!override"], textKeys: true, ofGo: true };
 
 export interface Preparation {
   readonly environment: Environment;
@@ -18,7 +21,20 @@ export interface Preparation {
 }
 
 export function prepared(value: unknown, preparation: Preparation): unknown {
-  return filled(withoutNullFields(value), preparation, []);
+  return filled(withoutNullFields(withNumbers(value, preparation, [])), preparation, []);
+}
+
+/** Where any value is a text, a number is the text that Go makes of it. */
+function withNumbers(value: unknown, given: Preparation, path: Path): unknown {
+  if (value instanceof Numeral) return NAMES.has(String(path.at(-2))) ? value.text : value.value;
+  if (value instanceof Timestamp) {
+    if (!path.some((part) => String(part).startsWith("x-")))
+      given.problems.push({ code: "shape", message: `is a date: write "${value.text}" in quotes`, path });
+    return value.text;
+  }
+  if (Array.isArray(value)) return value.map((one, index) => withNumbers(one, given, [...path, index]));
+  if (!isMap(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, withNumbers(one, given, [...path, key])]));
 }
 
 /** Replaces variables in all values, but not in keys. */
@@ -85,15 +101,17 @@ function withoutNullFields(value: unknown): unknown {
   const clean = fieldsOf(fieldsOf(stripped)["services"]);
   // A service without any fields must still exist.
   const restored = Object.keys(services).map((name) => {
-    const { environment, networks, build, command, entrypoint } = fieldsOf(services[name]);
+    const { environment, labels, annotations, sysctls, networks, build, command, entrypoint } = fieldsOf(services[name]);
     const one = clean[name] ?? {};
     const kept = {
-      ...(isMap(environment) ? { environment } : {}),
+      ...maps({ environment, labels, annotations, sysctls }),
       ...(isMap(networks) ? { networks: withNulls(networks) } : {}),
       // In a later file they take away what an earlier one has.
       ...(command === null ? { command } : {}),
       ...(entrypoint === null ? { entrypoint } : {}),
-      ...(isMap(build) ? { build: { ...fieldsOf(fieldsOf(one)["build"]), ...pairsIn(build) } } : {}),
+      ...(isMap(build)
+        ? { build: { ...fieldsOf(fieldsOf(one)["build"]), ...maps({ args: build["args"], ssh: build["ssh"], labels: build["labels"] }) } }
+        : {}),
     };
     return [name, isMap(one) ? { ...one, ...kept } : one];
   });
@@ -101,9 +119,9 @@ function withoutNullFields(value: unknown): unknown {
   return { ...fieldsOf(stripped), ...Object.fromEntries(named), services: Object.fromEntries(restored) };
 }
 
-/** Maps of a build whose values may come from the environment. */
-function pairsIn({ args, ssh }: Readonly<Record<string, unknown>>) {
-  return { ...(isMap(args) ? { args } : {}), ...(isMap(ssh) ? { ssh } : {}) };
+/** Those of the fields that are maps: a name without a value has one of the environment, or an empty one. */
+function maps(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(fields).filter(([, one]) => isMap(one)));
 }
 
 /** Keeps null values of the fields themselves, but not below them. */
@@ -139,6 +157,7 @@ const NAMES: ReadonlySet<string> = new Set([
   "annotations",
   "sysctls",
   "options",
+  "driver_opts",
 ]);
 
 /** Removes fields that begin with "x-", which belong to the user, except the one that this project defines. */

@@ -98,25 +98,28 @@ const volume = z
       addIssue({ code: "custom", path: ["name"], message: "is said by external, too: write external: true" });
   })
   .nullable();
+const contents = {
+  file: z.string().optional(),
+  environment: z.string().min(1, "is empty").optional(),
+  external,
+  template_driver: refused("templates are of a cluster"),
+  name: told.text,
+  labels: told.ownLabels,
+};
+const STORE = "there is no store of others that it could come from: name a file";
 /** Exactly one of them must be given. */
-const content = z
+const hasOne = ({ external: given, ...one }: Readonly<Record<string, unknown>>) =>
+  (given !== undefined && given !== false) ||
+  [one["file"], one["environment"], one["content"]].filter((part) => part !== undefined).length === 1;
+const secret = z
   .strictObject({
-    file: z.string().optional(),
-    environment: z.string().min(1, "is empty").optional(),
-    content: z.string().optional(),
-    external,
-    driver: refused("there is no store of others that it could come from: name a file"),
-    driver_opts: refused("there is no store of others that it could come from: name a file"),
-    template_driver: refused("templates are of a cluster"),
-    name: told.text,
-    labels: told.ownLabels,
+    ...contents,
+    content: refused("the text of a secret is not in the file: name a file or a variable, or make it a config"),
+    driver: refused(STORE),
+    driver_opts: refused(STORE),
   })
-  .refine(
-    (one) =>
-      (one.external !== undefined && one.external !== false) ||
-      [one.file, one.environment, one.content].filter((given) => given !== undefined).length === 1,
-    "needs one of file, environment and content",
-  );
+  .refine(hasOne, "needs one of file and environment");
+const config = z.strictObject({ ...contents, content: z.string().optional() }).refine(hasOne, "needs one of file, environment and content");
 
 const model = z.strictObject({
   model: z.string(),
@@ -276,8 +279,8 @@ export const composeFile = z.strictObject({
   services: z.record(KEY, service).default({}),
   networks: z.record(KEY, network).optional(),
   volumes: z.record(KEY, volume).optional(),
-  secrets: z.record(KEY, content).optional(),
-  configs: z.record(KEY, content).optional(),
+  secrets: z.record(KEY, secret).optional(),
+  configs: z.record(KEY, config).optional(),
   models: z.record(KEY, model).optional(),
   // It has been read (include.ts).
   include: z.unknown().optional(),

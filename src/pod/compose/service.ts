@@ -63,7 +63,7 @@ export function taskOf(service: ServiceInput, project: ComposeInput, { task, con
         ...(check === undefined ? {} : { healthCheck: check }),
         ...limitsOf(service, place),
         ...(log === undefined ? {} : { log }),
-        annotations: { ...labelFilesOf(service, place), ...pairsOf(service.labels, {}), ...pairsOf(service.annotations, {}) },
+        annotations: { ...labelFilesOf(service, place), ...pairsOf(service.labels), ...pairsOf(service.annotations) },
         ...(service.stdin_open ? { stdin: true } : {}),
         ...(service.tty ? { tty: true } : {}),
         ...(service.group_add === undefined
@@ -84,7 +84,7 @@ export function taskOf(service: ServiceInput, project: ComposeInput, { task, con
     ...(network === undefined ? {} : { network }),
     ...(dns === undefined ? {} : { dns }),
     volumes: [...volumes, ...contents.volumes],
-    ...(service.sysctls === undefined ? {} : { sysctls: pairsOf(service.sysctls, {}) }),
+    ...(service.sysctls === undefined ? {} : { sysctls: pairsOf(service.sysctls) }),
     ...(service.runtime === undefined ? {} : { runtime: service.runtime }),
     ...(service.deploy?.update_config?.order === "start-first" ? { replace: "startFirst" as const } : {}),
     start: [service.restart, service.deploy?.restart_policy?.condition].some((one) => one === "always" || one === "unless-stopped")
@@ -165,9 +165,9 @@ function wordsIn(value: string | string[], path: readonly (string | number)[], {
 
 const CONDITIONS = { service_started: "START", service_healthy: "HEALTHY", service_completed_successfully: "SUCCESS" } as const;
 
-/** Optional dependencies on services that are not enabled are left out. A link is a dependency, too. */
+/** Optional dependencies on services that are not enabled are left out. What a service is linked to, or has volumes of, it depends on, too. */
 function dependenciesOf(
-  { depends_on: given = {}, links = [] }: ServiceInput,
+  { depends_on: given = {}, links = [], volumes_from: lenders = [] }: ServiceInput,
   { services }: ComposeInput,
   { isActive, containersOf, refuse, task: own }: ServicePlace & Pick<Place, "task">,
 ): NonNullable<Container["dependsOn"]> {
@@ -176,7 +176,10 @@ function dependenciesOf(
     ? given.map((name, index) => [name, usual, ["depends_on", index]] as const)
     : Object.entries(given).map(([name, one]) => [name, one, ["depends_on", name]] as const);
   const linked = links.map((link, index) => [link.split(":")[0]!, { ...usual, restart: true }, ["links", index]] as const);
-  const all = [...said, ...linked.filter(([name]) => !said.some(([other]) => other === name))];
+  const lent = lenders
+    .filter((one) => Object.hasOwn(services, one.split(":")[0]!))
+    .map((one, index) => [one.split(":")[0]!, usual, ["volumes_from", index]] as const);
+  const all = [...said, ...[...linked, ...lent].filter(([name]) => !said.some(([other]) => other === name))];
   return all.flatMap(([name, { condition, required, restart }, path]) => {
     const isThere = Object.hasOwn(services, name);
     if (required && !isThere) refuse(`there is no service ${name}`, path);
@@ -234,7 +237,7 @@ const HOLDS = ["apparmor=unconfined", "label=disable", "seccomp=builtin"];
 const LABEL = /^(?:user|role|type|level|filetype):/;
 
 function securityOf({ security_opt: options = [] }: ServiceInput, { directory, refuse, warn }: ServicePlace): Rights {
-  const rights: { noNewPrivileges?: boolean; seccomp?: string; apparmor?: string } = {};
+  const rights: { noNewPrivileges: boolean; seccomp?: string; apparmor?: string } = { noNewPrivileges: false };
   for (const [index, written] of options.entries()) {
     // Of old, ":" stood for "=".
     const [, name = "", value = ""] = /^([a-z-]+)(?:[=:](.*))?$/s.exec(written.trim()) ?? [];

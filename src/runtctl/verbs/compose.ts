@@ -96,6 +96,14 @@ function directoryOf(file: string): string {
   return `/${parts.slice(0, -1).join("/")}`;
 }
 
+/** Names between commas. */
+export function namesIn(list = ""): string[] {
+  return list
+    .split(",")
+    .map((name) => name.trim())
+    .filter(Boolean);
+}
+
 const PROJECT = "COMPOSE_PROJECT_NAME";
 /** A group has at most so many characters. */
 const LONGEST = 63;
@@ -146,7 +154,7 @@ function translated(
         readFile: isQuiet ? boundedIfThere : bounded,
         // What is there already is found by what the file names, wherever that is.
         mayLack: mayLack || isQuiet,
-        profiles: [...options.profile, ...(variable("COMPOSE_PROFILES") ?? "").split(",").filter(Boolean)],
+        profiles: options.profile.length > 0 ? options.profile : namesIn(variables["COMPOSE_PROFILES"]),
       },
       others.map(({ text, source }) => ({ text, file: source })),
     );
