@@ -120,6 +120,11 @@ static long open_slave(struct run *run, const struct op_console_open *op, int ma
   return error;
 }
 
+long op_console_size(struct run *run, const struct op_console_size *op) {
+  struct window_size size = {(uint16_t)op->rows, (uint16_t)op->columns, 0, 0};
+  return finish(run, sys_ioctl(0, TIOCSWINSZ, &size), NULL, "TIOCSWINSZ of stdin");
+}
+
 long op_console_open(struct run *run, const struct op_console_open *op) {
   int root = slot_get(run, SLOT_ROOT);
   if (root < 0) return root;

@@ -136,15 +136,21 @@ static void begin(struct run *run, int socket, int progress_fd, int trace_fd, ch
   trace_map(run, trace_fd);
 }
 
+static bool waits_for_start(const struct plan *plan) {
+  struct plan_cursor cursor = plan_begin(plan);
+  struct operation operation;
+  while (plan_next(plan, &cursor, &operation))
+    if (operation.number == OP_process_wait || operation.number == OP_process_claim) return true;
+  return false;
+}
+
 /* Returns the exit status of the intermediate, or of an init that failed. */
 static int run_plan(struct run *run, int plan_fd) {
   const char *reason;
   long error = plan_map(plan_fd, &run->plan, &reason);
   if (error < 0) return report_failure(run, fail(run, error, NULL, reason));
   sys_close(plan_fd);
-  struct plan_cursor cursor = plan_begin(&run->plan);
-  struct operation operation;
-  run->init.waits_for_start = plan_find(&run->plan, &cursor, OP_process_wait, &operation);
+  run->init.waits_for_start = waits_for_start(&run->plan);
   error = slots_make(run);
   if (error < 0) return report_failure(run, error);
   error = plan_check_clone(run);

@@ -116,7 +116,8 @@ static bool read_operation(struct reader *in, uint32_t slots, struct operation *
   return payload.at == payload.end;
 }
 
-static bool check_operations(const struct plan *plan) {
+/* `claim`: operations of init alone, without a clone. */
+static bool check_operations(const struct plan *plan, bool claim) {
   struct reader in = {plan->at, plan->end};
   struct operation operation;
   bool cloned = false, has_init = false;
@@ -127,7 +128,7 @@ static bool check_operations(const struct plan *plan) {
     cloned |= operation.number == OP_process_clone;
     has_init |= operation.actor == ACTOR_INIT;
   }
-  return in.at == in.end && (cloned || !has_init);
+  return in.at == in.end && (claim ? !cloned : cloned || !has_init);
 }
 
 /* A sealed memfd cannot change under the decoder, which reads the plan a second time when it executes it. */
@@ -154,7 +155,7 @@ static long copy_plan(int fd, size_t size) {
   return error < 0 ? error : address;
 }
 
-static long check_plan(struct plan *plan, uint64_t size, const char **reason) {
+static long check_plan(struct plan *plan, uint64_t size, bool claim, const char **reason) {
   struct reader in = {plan->at, plan->end};
   struct plan_head head;
   *reason = "plan is shorter than its header";
@@ -171,7 +172,13 @@ static long check_plan(struct plan *plan, uint64_t size, const char **reason) {
   *reason = "plan has more slots than operations could fill";
   if (plan->slot_count > SLOT_FIRST_FREE + head.bytes / 4) return -EBADMSG;
   *reason = "plan has a malformed operation";
-  return check_operations(plan) ? 0 : -EBADMSG;
+  return check_operations(plan, claim) ? 0 : -EBADMSG;
+}
+
+long plan_check_claim(const void *at, size_t size, struct plan *out, const char **reason) {
+  out->at = at;
+  out->end = out->at + size;
+  return check_plan(out, size, true, reason);
 }
 
 long plan_map(int fd, struct plan *out, const char **reason) {
@@ -186,7 +193,7 @@ long plan_map(int fd, struct plan *out, const char **reason) {
   if (address < 0 && address > -4096) return address;
   out->at = (const uint8_t *)address;
   out->end = out->at + info.st_size;
-  error = check_plan(out, (uint64_t)info.st_size, reason);
+  error = check_plan(out, (uint64_t)info.st_size, false, reason);
   if (error < 0) sys(__NR_munmap, address, info.st_size);
   return error;
 }

@@ -28,6 +28,9 @@ struct plan_cursor {
  * `reason` then says what is wrong. */
 long plan_map(int fd, struct plan *out, const char **reason);
 
+/* The same for a plan in memory of which all operations are init's, and nothing is cloned. */
+long plan_check_claim(const void *at, size_t size, struct plan *out, const char **reason);
+
 struct plan_cursor plan_begin(const struct plan *plan);
 /* Decodes the next operation; false at the end. Only for a plan that plan_map has accepted. */
 bool plan_next(const struct plan *plan, struct plan_cursor *cursor, struct operation *out);

@@ -78,9 +78,10 @@ void reset_process(struct run *run) {
 }
 
 long exec_prepare(struct run *run) {
-  struct plan_cursor cursor = plan_begin(&run->plan);
+  const struct plan *plan = run->program.claim.at != NULL ? &run->program.claim : &run->plan;
+  struct plan_cursor cursor = plan_begin(plan);
   struct operation operation;
-  if (run->program.exec_arguments != NULL || !plan_find(&run->plan, &cursor, OP_process_exec, &operation)) return 0;
+  if (run->program.exec_arguments != NULL || !plan_find(plan, &cursor, OP_process_exec, &operation)) return 0;
   const struct op_process_exec *op = &operation.arguments.process_exec;
   static char home[PATH_MAX + 8];
   struct buffer out = BUFFER(home);

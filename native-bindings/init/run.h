@@ -74,6 +74,8 @@ struct program_run {
   uint16_t filter_length;
   /* A filter of the container's is loaded, or about to be. */
   bool is_filtered;
+  /* process.claim: the plan whose process.exec takes the place of the plan's own; at = NULL: there is none. */
+  struct plan claim;
   /* exec_prepare: the vectors of process.exec; NULL until then. */
   char **exec_arguments, **exec_environment;
 };

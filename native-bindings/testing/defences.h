@@ -48,7 +48,8 @@
   X(hook_filter, "hook-filter") \
   X(groups, "groups") \
   X(state_entry, "state-entry") \
-  X(state_mark, "state-mark")
+  X(state_mark, "state-mark") \
+  X(claim, "claim")
 
 #define X(name, text) DEFENCE_##name,
 enum defence { DEFENCES(X) DEFENCE_COUNT };

@@ -257,6 +257,15 @@ function allCases(): Map<string, Buffer> {
     value("wait4", 77, 256),
   );
 
+  addRules("claim", [
+    intermediate("file.open", { path: "/run/exec.fifo", slot: 3 }),
+    intermediate("process.clone", {}),
+    init("process.claim", { operations: [91, 153], most: 4096 }),
+    init("console.size", { rows: 24, columns: 80 }),
+    init("file.receive", { path: "/tmp/a", mode: 0o600, bytes: 3n }),
+    init("process.exec", { args: ["/bin/true"] }),
+  ]);
+
   // What the fuzzer has found, each as small as it can be said: they also stand in regressions.pack.
   const idMap = { uidMap: [0, 1, 1], gidMap: [0, 1, 1], slot: 5 };
   addRules("finding-idmap-path", [intermediate("idmap.open", idMap), intermediate("process.clone", {})], fail("openat", "EACCES", 3));

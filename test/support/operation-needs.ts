@@ -184,6 +184,7 @@ export const NEEDS: Declarations = {
   "seccomp.receive": {},
   "seccomp.load": { needs: ["user", "sweep"] },
   "process.wait": { needs: ["commit", `slot ${SLOT.FIFO}`] },
+  "process.claim": { needs: ["commit", "user", "pivot", `slot ${SLOT.FIFO}`], provides: ["program"] },
   "process.exec": { needs: ["limits", "joined", "cgroup namespace", "user", "program", "sweep", "commit"] },
 
   // Messages.
@@ -192,6 +193,10 @@ export const NEEDS: Declarations = {
     seesTree: ({ message }) => message === MESSAGES.hooks || message === MESSAGES.ready,
   },
   "sync.wait": { provides: ({ message }) => (message === MESSAGES.pid ? ["pid"] : message === MESSAGES.ready ? ["ready"] : []) },
+
+  // Only in the message that process.claim takes.
+  "console.size": NOT_CREATED,
+  "file.receive": NOT_CREATED,
 
   // Only for containers that exist.
   "namespace.enter": NOT_CREATED,

@@ -21,6 +21,10 @@ export const HELPER_CALLS: Allowed = {
     "openat(AT_FDCWD, path.at)": "a file of the host's cgroup filesystem",
     "openat(AT_FDCWD, op->path.at)": "a directory of the host's cgroup filesystem",
   },
+  "native-bindings/init/claim.c": {
+    "mkdirat(AT_FDCWD, above)": CONTAINER_VIEW,
+    "openat(AT_FDCWD, path)": CONTAINER_VIEW,
+  },
   "native-bindings/init/cleanup.c": {
     "newfstatat(AT_FDCWD, cleanup->state_path)":
       "ROOT/ID, to see whether it is still the directory that is held; the monitor has the host's view",

@@ -13,6 +13,7 @@ import {
   deriveResources,
   deriveSeccomp,
   deriveSysctl,
+  deriveTemplate,
   deviceRuleMode,
   envName,
   keptGroups,
@@ -52,6 +53,7 @@ export function examineDerivation(spec: Spec, bundle: string, broken: boolean): 
 
   attempt(() => propagationFlags(spec.linux?.rootfsPropagation ?? ""));
   attempt(() => deviceRuleMode(spec.annotations));
+  attempt(() => deriveTemplate(spec));
   attempt(() => keptGroups(spec, warn));
   attempt(() => examineProcess(spec, warn, attempt));
   attempt(() => examineMounts(spec, bundle, warn, attempt));

@@ -10,6 +10,7 @@ import { deriveMemoryPolicy, derivePersonality, deriveProcess } from "./process.
 import { deriveResources } from "./resources.ts";
 import { deriveSeccomp } from "./seccomp.ts";
 import { deriveSysctl } from "./sysctl.ts";
+import { deriveTemplate } from "./template.ts";
 import type {
   ContainerConfig,
   HookConfig,
@@ -41,6 +42,7 @@ export function deriveConfig(spec: Spec, context: DeriveContext): ContainerConfi
   const place = { bundle: context.bundle, ids: { ...ids, userNamespace: namespaces.find(({ type }) => type === "user") } };
   const timeOffsets = deriveTimeOffsets(linux?.timeOffsets);
   const mounted = mountedInDev(spec.mounts);
+  const template = deriveTemplate(spec);
   return {
     ociVersion: spec.ociVersion,
     bundle: context.bundle,
@@ -50,6 +52,7 @@ export function deriveConfig(spec: Spec, context: DeriveContext): ContainerConfi
     ...(spec.hostname && { hostname: spec.hostname }),
     ...(spec.domainname && { domainname: spec.domainname }),
     annotations: spec.annotations ?? {},
+    ...(template && { template }),
     ...(spec.process && {
       process: { capabilities: NO_CAPABILITIES, ...deriveProcess(spec.process, "/process", warn), ...keptGroups(spec, warn) },
     }),

@@ -23,5 +23,6 @@ export { deriveEnv, deriveProcess, envName, restoreProcess, storeProcess } from 
 export { deriveResources } from "./resources.ts";
 export { deriveSeccomp } from "./seccomp.ts";
 export { deriveSysctl, sysctlPath } from "./sysctl.ts";
+export { deriveTemplate } from "./template.ts";
 export type * from "./types.ts";
 export type { Warn, Warning } from "./warnings.ts";

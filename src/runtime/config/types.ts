@@ -2,6 +2,7 @@
  * ContainerConfig: what the plan is compiled from. Everything is resolved (names to numbers, relative paths to absolute,
  * options to flags), nothing is optional by accident, and every part remembers the JSON pointer it came from.
  */
+import type { Changeable } from "../../shared/protocol/index.ts";
 import type { From, IdMappings, NamespaceConfig, NamespaceType } from "./types/common.ts";
 import type { MountConfig } from "./types/mounts.ts";
 import type { IntelRdtConfig, MemoryPolicy, ProcessConfig } from "./types/process.ts";
@@ -22,6 +23,8 @@ export interface ContainerConfig extends IdMappings {
   readonly hostname?: string;
   readonly domainname?: string;
   readonly annotations: Readonly<Record<string, string>>;
+  /** The process is given at start; what of it may be another one then. */
+  readonly template?: readonly Changeable[];
   /** undefined: config.json has no process; create works, start refuses. */
   readonly process?: ProcessConfig;
   readonly namespaces: readonly NamespaceConfig[];

@@ -47,7 +47,8 @@ function write({ asked: { root }, made }: Execution): Staged {
 }
 
 /** What exec needs of a container's configuration, for the state record. */
-export function execRecord({ process, namespaces, seccomp, memoryPolicy, personality }: ContainerConfig, keyring: boolean): ExecRecord {
+export function execRecord(config: ContainerConfig, keyring: boolean): ExecRecord {
+  const { process, namespaces, seccomp, memoryPolicy, personality } = config;
   const types: string[] = [];
   const joined: string[] = [];
   let ownMounts = false;
@@ -57,7 +58,8 @@ export function execRecord({ process, namespaces, seccomp, memoryPolicy, persona
     else ownMounts ||= type === "mount";
   }
   return {
-    ...(process && { process: storeProcess(process) }),
+    // Of a template start has to know what it starts when it is told nothing.
+    ...(process && { process: config.template ? { ...storeProcess(process), args: process.args } : storeProcess(process) }),
     namespaces: types,
     ...(joined.length > 0 && { joined }),
     chroot: !ownMounts,

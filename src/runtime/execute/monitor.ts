@@ -1,5 +1,5 @@
 /** In the foreground this process becomes the helper's monitor, which watches over the container and removes it at its end. */
-import { MONITOR_STEP, type MonitorArguments, monitorArguments } from "../../shared/protocol/index.ts";
+import { CLAIM_FILE, MONITOR_STEP, type MonitorArguments, monitorArguments, START_FIFO, TEMPLATE } from "../../shared/protocol/index.ts";
 import { allDirectories, markedParents } from "../cgroup/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
@@ -81,7 +81,18 @@ function cleanupArguments({ asked: { root, plan }, made: { record } }: Execution
   const filters = plan.ops.flatMap((step) =>
     step.op === "seccomp.prepare" ? [MONITOR_STEP.unlink, step.args.path.slice(directory.length + 1)] : [],
   );
-  return [...removals, ...filters, MONITOR_STEP.unlink, "config.json", MONITOR_STEP.unlink, "state.json", MONITOR_STEP.rmdir, directory];
+  const claims = record.annotations[TEMPLATE] === undefined ? [] : [MONITOR_STEP.unlink, START_FIFO, MONITOR_STEP.unlink, CLAIM_FILE];
+  return [
+    ...removals,
+    ...filters,
+    ...claims,
+    MONITOR_STEP.unlink,
+    "config.json",
+    MONITOR_STEP.unlink,
+    "state.json",
+    MONITOR_STEP.rmdir,
+    directory,
+  ];
 }
 
 const LARGEST = 0xffff;

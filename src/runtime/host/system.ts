@@ -134,6 +134,7 @@ export {
   writeControl,
   writeFile,
   writeRows,
+  writeSome,
 } from "runt:host";
 export { ACCESS, LOCK, POLL, S, SIGNALS, type SignalName, signalName, signalNumber, WAIT } from "../../shared/linux/index.ts";
 

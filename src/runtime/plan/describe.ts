@@ -1,6 +1,6 @@
 /** One line in words about each operation: what it is done to, without what can be seen from its name. Pure. */
 import { MOUNT_ATTR, O } from "../../shared/linux/index.ts";
-import { CREATE, NO_SLOT, type OpArgs, type OpName } from "../../shared/protocol/index.ts";
+import { CREATE, NO_SLOT, type OpArgs, type OpName, operationName } from "../../shared/protocol/index.ts";
 import {
   attributeNames,
   capabilityList,
@@ -155,6 +155,9 @@ const DESCRIBERS: Describers = {
   "process.program": ({ name, path: search }) => (name.includes("/") ? quote(name) : `${quote(name)} in ${quote(search)}`),
   "descriptors.sweep": ({ first }) => `from ${first} up`,
   "process.wait": () => "for start",
+  "process.claim": ({ operations, most }) => `for the process of start: ${operations.map(operationName).join(", ")}; at most ${most} bytes`,
+  "console.size": ({ rows, columns }) => `${columns}x${rows}`,
+  "file.receive": ({ path: file, mode, bytes }) => `${quote(file)} ${octal(mode)} of ${bytes} bytes`,
   "process.exec": ({ args }) => words(args),
   "hook.run": hook,
   "seccomp.prepare": ({ profile }) => `${profile.split("\nrule ").length - 1} rules`,

@@ -246,6 +246,23 @@ const CALLS: Readonly<Record<OpName, readonly string[]>> = {
   "process.program": ["+faccessat2(AT_FDCWD, _, X_OK, AT_EACCESS)"],
   "descriptors.sweep": ["?close_range(_, _, CLOSE_RANGE_CLOEXEC)", "?+fcntl(_, F_SETFD, FD_CLOEXEC)", "?+close(_)"],
   "process.wait": ["read(_, _, 1)"],
+  "process.claim": [
+    "+read(_, _, _)",
+    "?+prlimit64(0, _, _, NULL)",
+    "?chdir(_)",
+    "?+mkdirat(_, _, 0755)",
+    "?+openat(AT_FDCWD, _, O_WRONLY|O_CREAT|O_TRUNC|O_NOFOLLOW|O_NONBLOCK|O_NOCTTY, _)",
+    "?+write(_, _, _)",
+    "?ioctl(0, TIOCSWINSZ, _)",
+    "+faccessat2(AT_FDCWD, _, X_OK, AT_EACCESS)",
+  ],
+  "console.size": ["ioctl(0, TIOCSWINSZ, _)"],
+  "file.receive": [
+    "?+mkdirat(_, _, 0755)",
+    "openat(AT_FDCWD, $path, O_WRONLY|O_CREAT|O_TRUNC|O_NOFOLLOW|O_NONBLOCK|O_NOCTTY, $mode)",
+    "?+read(_, _, _)",
+    "?+write(_, _, _)",
+  ],
   "process.exec": ["?umask(_)", "execve(_, $args, $env|HOME)"],
   "hook.run": [
     "+pipe2(_, _)",

@@ -1,6 +1,9 @@
 /** Bundle + options + host facts -> Plan: the same for create, run, plan and --dry-run. Reads, never writes. */
+
+import { TEMPLATE } from "../../shared/protocol/index.ts";
 import { belowParent, type CgroupHierarchies, type CgroupRef, cgroupDirectories, cgroupSources } from "../cgroup/index.ts";
 import { type ContainerConfig, cgroup2OptionProblem, type Warning, withoutEffect } from "../config/index.ts";
+import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { countListenFds, phase, reached } from "../host/index.ts";
 import { type CompileHost, type CompileInput, compile, type Plan } from "../plan/index.ts";
@@ -30,6 +33,7 @@ export function compileBundle(options: RuntimeOptions, create: CreateOptions, pr
   const { config: asked, text } = loadBundle(create.bundle, probe, create.configFile, { ...create, root: options.root });
   reached?.("checked", asked);
   const config = placedBelow(options, create, asked);
+  if (config.template ?? config.guest?.template) refuseWithTemplate(create, config);
   const facts = probe.cgroups();
   // Without a cgroup no controller has to be there.
   const placement: Partial<Placement> = options.withoutCgroup ? {} : placeContainer(options, create.id, config, facts, probe);
@@ -85,6 +89,22 @@ export function compileBundle(options: RuntimeOptions, create: CreateOptions, pr
       ...(options.withoutCgroup && asksForLimits(config) ? ["linux.resources has no effect without a cgroup"] : []),
     ],
   };
+}
+
+/** What only the call says. @throws RuntError not-supported */
+function refuseWithTemplate({ mode }: CreateOptions, config: ContainerConfig): void {
+  const what =
+    mode === "run"
+      ? "run, for its process is given at start: use create"
+      : config.guest
+        ? "isolation vm"
+        : countListenFds() > 0
+          ? "LISTEN_FDS: the environment is given at start"
+          : host.getenv("NOTIFY_SOCKET")
+            ? "NOTIFY_SOCKET: the environment is given at start"
+            : undefined;
+  if (what !== undefined)
+    throw new RuntError("not-supported", `annotation ${TEMPLATE}: a template cannot have ${what}`, { pointer: `/annotations/${TEMPLATE}` });
 }
 
 /** v1: options of cgroup mounts that v2 would refuse. */

@@ -14,7 +14,7 @@ import {
 import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import type { ProcessRequest } from "../isolation/index.ts";
-import { parsePart } from "../spec/index.ts";
+import { parsePart, type Spec } from "../spec/index.ts";
 import type { ExecRecord } from "../state/index.ts";
 import { defenceDisabled } from "../testing/index.ts";
 import { checkFacts } from "./bundle.ts";
@@ -43,6 +43,13 @@ export function requestedProcess(request: ExecRequest, defaults: () => ProcessCo
 }
 
 function readProcess(path: string, warnings: Warning[]): ProcessConfig {
+  const spec = readPart(path, "process");
+  warnings.push(...checkPart(spec, "process", checkFacts()));
+  return deriveProcess(spec.process!, "", (code, pointer, message) => void warnings.push({ code, pointer, message }));
+}
+
+/** A document that stands for one field of config.json. @throws RuntError config-read, config-syntax, config-schema */
+export function readPart(path: string, part: "process"): Spec {
   let text: string;
   try {
     // Shells hand over a pipe (/dev/fd/N).
@@ -50,9 +57,7 @@ function readProcess(path: string, warnings: Warning[]): ProcessConfig {
   } catch (error) {
     throw new RuntError("config-read", `open ${path}: ${host.reason(error)}`, { cause: error });
   }
-  const spec = parsePart(text, host.needsExactParser(text), "process", path);
-  warnings.push(...checkPart(spec, "process", checkFacts()));
-  return deriveProcess(spec.process!, "", (code, pointer, message) => void warnings.push({ code, pointer, message }));
+  return parsePart(text, host.needsExactParser(text), part, path);
 }
 
 /**

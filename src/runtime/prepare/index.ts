@@ -1,4 +1,5 @@
 export { checkFacts, encodingText, loadBundle, readConfig, unreadableConfig } from "./bundle.ts";
+export { requestedClaim } from "./claim.ts";
 export { type Compiled, compileBundle, defined, isDemanded } from "./compile.ts";
 export { compileFor } from "./compile-for.ts";
 export { compileDigested, type DigestedPlan } from "./digest.ts";

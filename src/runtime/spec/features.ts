@@ -86,6 +86,7 @@ const MOUNT_OPTION_NAMES = [
 /** Annotations by which a container becomes more than its configuration says; one that ends in a dot is the beginning of many. */
 export const UNSAFE_ANNOTATIONS = [
   "io.runt.default-device-rules",
+  "io.runt.template",
   "org.criu.config",
   "org.systemd.property.",
   "run.oci.keep_original_groups",

@@ -1,3 +1,4 @@
+export { asStarted, publishClaim, readClaim } from "./claim.ts";
 export {
   type ContainerState,
   deriveLife,

@@ -31,7 +31,7 @@ import {
   requestedProcess,
   requireOwnTerminal,
 } from "../prepare/index.ts";
-import { type CgroupRecord, containerDirectory, deriveLife, readRecord, type StateRecord } from "../state/index.ts";
+import { asStarted, type CgroupRecord, containerDirectory, deriveLife, readRecord, type StateRecord } from "../state/index.ts";
 
 const PREFIX = "exec failed: ";
 
@@ -51,7 +51,7 @@ export function exec(options: RuntimeOptions, request: ExecRequest, made?: (exec
 function begin(options: RuntimeOptions, request: ExecRequest): Execution {
   const began = request.timeout ? host.monotonic() : 0;
   separateDescriptors(request.preserveFds);
-  const record = readRecord(options.root, request.id);
+  const record = asStarted(options.root, readRecord(options.root, request.id));
   checkStatus(options.root, record, request.ignorePaused);
   if (record.exec.unknown) {
     throw new RuntError("state-version", "the container was made by a runt that had no exec", { hint: "start it anew" });

@@ -1,4 +1,20 @@
 export {
+  CHANGEABLE,
+  type Changeable,
+  CLAIM_FILE,
+  CLAIM_MOST,
+  CLAIM_SCHEMA,
+  type Claim,
+  type ClaimFile,
+  type ClaimRecord,
+  changeableOf,
+  claimOperations,
+  claimRecord,
+  operationName,
+  packClaim,
+  TEMPLATE,
+} from "./claim.ts";
+export {
   EXIT_FIELD,
   EXIT_PHASE,
   EXIT_RECORD_SCHEMA,

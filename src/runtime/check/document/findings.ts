@@ -190,6 +190,25 @@ export const TEXT: Entries = {
     'write "true" or "false"',
     { broken: { "/annotations/io.runt.default-device-rules": "no" }, fixed: { "/annotations/io.runt.default-device-rules": "false" } },
   ),
+  "annotation-template": entry(
+    "error",
+    "io.runt.template is neither true nor a list of what start may change",
+    "runt features",
+    "The annotation says that the process is given at start, and which parts of it may be others than those of config.json.",
+    'write "true", or some of args, env, cwd, consoleSize, rlimits and files with commas between',
+    { broken: { "/annotations/io.runt.template": "user" }, fixed: { "/annotations/io.runt.template": "args,env" } },
+  ),
+  "template-impossible": entry(
+    "error",
+    "What a container cannot have whose process is given at start",
+    "runt features",
+    "Hooks of startContainer, a listener of the filter and a filter without no_new_privs need the process, or rights, before start.",
+    "take it out of config.json, or set process.noNewPrivileges, or leave the annotation io.runt.template out",
+    {
+      broken: { "/annotations/io.runt.template": "true", "/hooks": { startContainer: [{ path: "/bin/true" }] } },
+      fixed: { "/annotations/io.runt.template": "true" },
+    },
+  ),
   "annotation-systemd-property": entry(
     "error",
     "A property for systemd that it could not take",

@@ -6,7 +6,7 @@ import type { RuntimeOptions } from "../../prepare/index.ts";
 import { closeNames } from "../../spec/index.ts";
 import { describe, listIds } from "../../state/index.ts";
 import * as verbs from "../../verbs/index.ts";
-import { absolutePath, type Verb } from "../context.ts";
+import { absolutePath, text, type Verb } from "../context.ts";
 import { print } from "../output.ts";
 import { updateResources, updateSchemata } from "../update-resources.ts";
 
@@ -16,10 +16,11 @@ export const state: Verb = ({ options, positionals }) => {
   return 0;
 };
 
-export const start: Verb = ({ options, positionals, warned }) => {
+export const start: Verb = ({ options, positionals, flags, warned }) => {
   const id = positionals[0]!;
   const warnings: string[] = [];
-  verbs.start(options, id, warnings);
+  const processFile = text(flags["process"]);
+  verbs.start(options, id, warnings, processFile === undefined ? {} : { processFile });
   warned({ warnings, demanded: [] });
   return 0;
 };

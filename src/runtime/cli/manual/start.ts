@@ -22,10 +22,15 @@ export const START_MANUAL = {
     description: [
       "Lets the process of a created container execute its program. It fails when that program cannot be executed, with the reason: a " +
         "missing interpreter or loader, another architecture, no permission.",
+      "A container whose config.json has the annotation io.runt.template is a template: create prepares everything but its process, and --process gives " +
+        "that, a process document as exec takes it; FILE may be /dev/fd/N. The annotation is true, or a list of what may be another one than in config.json: args, env, " +
+        "cwd, consoleSize, rlimits (which can only be tightened) and files (which the library writes). Whatever else the document names must be as it is there. " +
+        "Without --process the process of config.json is started. claim.json in the state says what was started; a start that is killed in between leaves a " +
+        "container that can only be deleted.",
       "With NOTIFY_SOCKET in the environment of create and start, the container has a notification socket of its own (sd_notify(3)), and start " +
         "returns when the program has said READY=1 there, which is told to the socket of the caller, or has ended.",
     ],
-    examples: ["runt start web"],
+    examples: ["runt start web", "# of a template", "runt start --process process.json box"],
     seeAlso: ["create", "run"],
   },
   run: {

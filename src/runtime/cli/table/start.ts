@@ -41,7 +41,7 @@ export const START_VERBS: readonly VerbDefinition[] = [
     positionals: "<container-id>",
     minimum: 1,
     maximum: 1,
-    flags: [],
+    flags: [flag("process", "string", "of a template: read the process from this JSON file", { short: "p", value: "FILE" })],
   },
   {
     name: "run",

@@ -1,4 +1,6 @@
 import { RLIMIT } from "../../../shared/linux/index.ts";
+import { CLAIM_MOST, claimOperations, TEMPLATE } from "../../../shared/protocol/index.ts";
+import { isTemplate } from "./fifo.ts";
 import { addStartContainerHooks, startReport } from "./hooks.ts";
 import { maySetGroups } from "./id-maps.ts";
 import { addLabels } from "./labels.ts";
@@ -12,6 +14,8 @@ const STDIO = 3;
 export function addProcess(scope: Scope): void {
   const { builder, config, invocation } = scope;
   const { process } = config;
+  // It is known at start.
+  const isGiven = isTemplate(scope);
   builder.begin("process");
   if (process) {
     builder.add("init", "process", "process.umask", { mask: process.umask }, "/process/user/umask");
@@ -22,8 +26,8 @@ export function addProcess(scope: Scope): void {
     builder.begin("boundingSet");
     addBoundingSet(scope);
     builder.begin("user");
-    builder.add("init", "process", "process.cwd", { path: process.cwd }, "/process/cwd");
-    if (!environmentHas(process.env, "HOME")) builder.add("init", "process", "process.home", { uid: process.uid });
+    if (!isGiven) builder.add("init", "process", "process.cwd", { path: process.cwd }, "/process/cwd");
+    if (isGiven || !environmentHas(process.env, "HOME")) builder.add("init", "process", "process.home", { uid: process.uid });
     addPolicies(scope);
     if (!scope.inUserNamespace) addRlimits(scope, "init");
     builder.add(
@@ -40,13 +44,8 @@ export function addProcess(scope: Scope): void {
       const ambient = capabilities.ambient & capabilities.permitted & inheritable;
       builder.add("init", "process", "capability.set", { bounding, effective, permitted, inheritable, ambient }, "/process/capabilities");
     }
-    builder.add(
-      "init",
-      "process",
-      "process.program",
-      { name: process.args[0] ?? "", path: environmentValue(process.env, "PATH") },
-      "/process/args/0",
-    );
+    const program = { name: process.args[0] ?? "", path: environmentValue(process.env, "PATH") };
+    if (!isGiven) builder.add("init", "process", "process.program", program, "/process/args/0");
   }
   const report = startReport(scope);
   builder.add("init", "process", "descriptors.sweep", {
@@ -58,7 +57,10 @@ export function addProcess(scope: Scope): void {
 /** After `commit`: wait for start (create), then become the program. `isFiltered`: init has loaded the system call filter already. */
 export function addExecve(scope: Scope, isFiltered: boolean): void {
   const { builder, config, invocation } = scope;
-  if (invocation.mode === "create") builder.add("init", "commit", "process.wait", {});
+  if (isTemplate(scope)) {
+    const claim = { operations: claimOperations(config.template!), most: CLAIM_MOST };
+    builder.add("init", "commit", "process.claim", claim, `/annotations/${TEMPLATE}`);
+  } else if (invocation.mode === "create") builder.add("init", "commit", "process.wait", {});
   if (!config.process) return;
   const env = programEnvironment(config.process.env);
   if (invocation.listenFds > 0) env.push(`LISTEN_FDS=${invocation.listenFds}`, "LISTEN_PID=1");

@@ -43,9 +43,12 @@ export function addEarlyFilter(scope: Scope): void {
 
 /** Of the first process of a container; a further one always loads it late. */
 export function loadsEarly({ config, invocation }: Scope): boolean {
-  const { process, seccomp, hooks } = config;
+  const { process, seccomp, hooks, template } = config;
   if (!process || !seccomp) return false;
-  return seccomp.listener !== undefined || (invocation.mode === "create" && seccomp.roomForInit && hooks.startContainer === undefined);
+  return (
+    seccomp.listener !== undefined ||
+    (invocation.mode === "create" && seccomp.roomForInit && hooks.startContainer === undefined && template === undefined)
+  );
 }
 
 /** How a hook in the container gets the filter of the program: it loads it itself, so that init can still report and end a hook without it. */

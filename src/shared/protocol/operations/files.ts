@@ -47,6 +47,18 @@ export const FILES = {
     doc: "Open a new pty of the container's devpts (verified, no links followed), set the window size if not 0, give the slave to uid unless that is 0 (its mode, its group and root's owner are those of the devpts), bind it on /dev/console (if bindConsole), send the master to slot CONSOLE (or as message `console` when `slot` is NO_SLOT), make it the controlling terminal and stdio. A terminal of the runtime's own (NO_SLOT) leaves newlines as they are (ONLCR off).",
     fields: { slot: "slot", rows: "u32", columns: "u32", uid: "u32", bindConsole: "bool" },
   },
+  "console.size": {
+    id: 152,
+    actors: ["init"],
+    doc: "Set the window size of the terminal that is stdin (TIOCSWINSZ).",
+    fields: { rows: "u32", columns: "u32" },
+  },
+  "file.receive": {
+    id: 153,
+    actors: ["init"],
+    doc: "Write as many bytes of slot FIFO into a file, as the program's user and with its root: a new one with this mode, or one that is emptied. A link as its last component is not followed, and what is not a regular file is an error. Missing directories above it get mode 0755. All bytes are taken from the FIFO, also after a failure.",
+    fields: { path: "str", mode: "u32", bytes: "u64" },
+  },
   "sysctl.write": {
     id: 74,
     actors: ["init"],

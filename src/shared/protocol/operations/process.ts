@@ -72,6 +72,12 @@ export const PROCESS = {
     fields: { first: "u32", keep: "u32s" },
   },
   "process.wait": { id: 90, actors: ["init"], doc: "Wait for one byte on slot FIFO, written by `start`.", fields: {} },
+  "process.claim": {
+    id: 151,
+    actors: ["init"],
+    doc: "Wait on slot FIFO for the message of `start` (src/shared/protocol/claim.ts): a plan of at most `most` bytes with operations of these numbers, and behind it the contents of the files that it names. It is checked whole, and carried out; process.exec of it takes the place of the plan's. A limit that it sets may not be above the one in force. Errors: EPROTO for what is no such message, and what its operations fail with.",
+    fields: { operations: "u32s", most: "u32" },
+  },
   "process.exec": {
     id: 91,
     actors: ["init"],
