@@ -6,8 +6,6 @@ export const UNEDITED: readonly string[] = [
   "CHANGELOG.md",
   "CONTRIBUTING.md",
   "README.md",
-  "docs/architecture.md",
-  "docs/cgroups.md",
   "docs/conformance.md",
   "docs/decisions/0001-quickjs.md",
   "docs/decisions/0002-no-ffi.md",
