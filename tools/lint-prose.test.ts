@@ -11,7 +11,7 @@ describe("prose of a page", () => {
     ["| text |\n| --- |\n| Of cells: `nobody`, a note |\n"],
     ["The program runs as nobody. The user nobody owns it. `nobody` too."],
     ["Who calls runt? An engine."],
-    ["Of course it ends."],
+    ["Of course it ends. Its mount ends, too. Its names are short."],
     [`| a |\n| --- |\n| ${"word ".repeat(30)} |`],
     [`![a picture](https://example.org/${"x".repeat(120)})`],
     ["`a` `a`"],
@@ -23,7 +23,7 @@ describe("prose of a page", () => {
   it.each([
     [`A line${" and more".repeat(13)}.`, "docs/a.md:1: a line of 124 columns (at most 120)"],
     ["One.\n\nTwo.\nOf three, one.", 'docs/a.md:4: begins with "Of"; begin with the subject: Of three, one.'],
-    ["It ends. Its end is near.", 'docs/a.md:1: begins with "Its"; begin with the subject: Its end is near.'],
+    ["It ends. Its own cgroup.", 'docs/a.md:1: begins with "Its"; begin with the subject: Its own cgroup.'],
     ["It is a file that nobody reads.", 'docs/a.md:1: "nobody": say what does not happen, with a subject ("no process reads it")'],
     ["| a |\n| --- |\n| what is not there |", 'docs/a.md:3: "what is not there": name it ("missing fields")'],
     ["It waits; of this container it is the end.", 'docs/a.md:1: "; of this container it is": begin with the subject'],

@@ -29,7 +29,9 @@ export const MOST_PASSIVE = 0.4;
 const LEAST_SENTENCES = 30;
 
 /** First words that begin a fragment or an inversion. Questions are exempt. */
-const FRAGMENT = /^(?:Of|Its|Those|Who|Whose|Whoever)\b(?! course\b)/;
+const FRAGMENT = /^(?:Of|Those|Who|Whose|Whoever)\b(?! course\b)/;
+/** "Its" may begin a sentence ("Its mount ends with it."), so it is a fragment only without any word that can be a verb. */
+const ITS_FRAGMENT = /^Its(?! \w+.* (?:is|are|was|were|has|have|had|can|could|may|must|do|does|did|will|\w+s|\w+ed)\b)/;
 
 /** Pattern, and what to write in its place. */
 const FORBIDDEN: readonly (readonly [RegExp, string])[] = [
@@ -109,7 +111,7 @@ function faultsOf(sentence: string, kind: Block["kind"], length: number): string
   const shown = sentence.length > 60 ? `${sentence.slice(0, 60)}...` : sentence;
   const faults: string[] = [];
   if (length > LONGEST_SENTENCE) faults.push(`a sentence of ${length} words (at most ${LONGEST_SENTENCE}): ${shown}`);
-  const opening = FRAGMENT.exec(sentence)?.[0];
+  const opening = (FRAGMENT.exec(sentence) ?? ITS_FRAGMENT.exec(sentence))?.[0];
   if (kind === "paragraph" && opening !== undefined && !/[?:]$/.test(sentence))
     faults.push(`begins with "${opening}"; begin with the subject: ${shown}`);
   for (const [pattern, advice] of FORBIDDEN) {
