@@ -1,7 +1,7 @@
 #!/bin/sh
 # Run test lanes one after the other; every lane adds its counts to build/test-counts.txt. Fails if one fails. `-j N` before them: N at a time, each taken
 # when one has ended, in the order in which they are named; then every line says of which lane it is.
-# Lanes: lint, unit, native, native-host, e2e, library, engine, clients, differential, findings, conformance, security, faults, walk, guard, readme, hosts.
+# Lanes: lint, lint-quick, unit, native, native-host, e2e, library, engine, clients, differential, findings, conformance, security, faults, walk, guard, readme, hosts.
 # LANE@shared runs a vitest lane in a mount namespace whose mounts are shared, as systemd leaves them on most hosts; LANE@private in one whose
 # mounts are private. Mounts go neither in nor out. With -v2 behind it the namespace has cgroup v2 on /sys/fs/cgroup, and nothing else; where the
 # host's controllers are those of v1, it has none, and tests of limits are skipped. With /cgroups or /mounts behind it the lane takes only the files with
@@ -31,10 +31,13 @@ vitest() { # project [shared|private][-v2] [cgroups|mounts]
     report=build/test/$1${2:+-$2}.json
     # Some unit tests are a project of their own (vitest.config.ts).
     case $1 in unit) projects='unit*' ;; *) projects=$1 ;; esac
+    # Of unit tests only those that import something that has changed since this commit (tools/check.sh).
+    since=
+    if [ "$1" = unit ]; then since=${RUNT_TEST_SINCE:-}; fi
     rm -f "$report"
     # shellcheck disable=SC2086
     RUNT_TEST_SUBJECT=${3:-} ${2:+unshare --mount --propagation private sh -c "$own_namespace" "$2"} \
-        $plain node_modules/.bin/vitest run --project "$projects" ${SHARD:+--shard="$SHARD"} --passWithNoTests --reporter=default --reporter=json --outputFile.json="$report" || : > $failed
+        $plain node_modules/.bin/vitest run --project "$projects" ${SHARD:+--shard="$SHARD"} ${since:+--changed "$since"} --passWithNoTests --reporter=default --reporter=json --outputFile.json="$report" || : > $failed
     if [ -e "$report" ]; then
         # shellcheck disable=SC2046
         tools/count.sh "$1" $(node tools/test-report.mjs "$1${2:+@$2}" "$report" $failures)
@@ -67,6 +70,7 @@ conformance() {
 lane() {
     printf '\n== %s\n' "$1"
     case $1 in
+    lint-quick) tools/lint.sh quick || { : > $failed; echo "failed: lint-quick" >> $failures; } ;;
     lint) tools/lint.sh || { : > $failed; echo "failed: lint" >> $failures; } ;;
     native-host) $plain test/native/host/run.sh || { : > $failed; echo "failed: native-host: test/native/host/run.sh" >> $failures; } ;;
     conformance) conformance ;;
