@@ -5,7 +5,7 @@
 # LANE@shared runs a vitest lane in a mount namespace whose mounts are shared, as systemd leaves them on most hosts; LANE@private in one whose
 # mounts are private. Mounts go neither in nor out. With -v2 behind it the namespace has cgroup v2 on /sys/fs/cgroup, and nothing else; where the
 # host's controllers are those of v1, it has none, and tests of limits are skipped. With /cgroups or /mounts behind it the lane takes only the files with
-# that subject (vitest.config.ts): the others say nothing new in a second place.
+# that subject (vitest.config.ts), because the others say nothing new in a second place, and of the ways through the helper those that `make check` takes.
 set -u
 cd "$(dirname "$0")/.."
 # Tests make files that containers of other users read.
@@ -36,7 +36,7 @@ vitest() { # project [shared|private][-v2] [cgroups|mounts]
     if [ "$1" = unit ]; then since=${RUNT_TEST_SINCE:-}; fi
     rm -f "$report"
     # shellcheck disable=SC2086
-    RUNT_TEST_SUBJECT=${3:-} ${2:+unshare --mount --propagation private sh -c "$own_namespace" "$2"} \
+    RUNT_TEST_SUBJECT=${3:-} RUNT_TEST_VARIANTS=${RUNT_TEST_VARIANTS:-${3:+quick}} ${2:+unshare --mount --propagation private sh -c "$own_namespace" "$2"} \
         $plain node_modules/.bin/vitest run --project "$projects" ${SHARD:+--shard="$SHARD"} ${since:+--changed "$since"} --passWithNoTests --reporter=default --reporter=json --outputFile.json="$report" || : > $failed
     if [ -e "$report" ]; then
         # shellcheck disable=SC2046

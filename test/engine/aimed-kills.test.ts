@@ -20,7 +20,7 @@ describe.skipIf(!isRoot)("a daemon that is killed at a point (needs root)", () =
   const text = ({ directory }: Shared, pids: number) =>
     scriptTask(scene.rootfs(), {
       name: "web",
-      script: "echo + >> /shared/lines; trap 'echo - >> /shared/lines; exit 0' TERM; while :; do sleep 0.02; done",
+      script: "echo + >> /shared/lines; trap 'echo - >> /shared/lines; exit 0' TERM; sleep 1000 & wait",
       shared: directory,
       task: "volumes: [{ name: v }]",
       container: [

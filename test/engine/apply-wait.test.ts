@@ -9,7 +9,7 @@ describe.skipIf(!isRoot)("apply --wait (needs root)", () => {
   const scene = useEngine();
   const serving = (name: string, shared: string, more = "") =>
     scriptTask(scene.rootfs(), {
-      ...{ name, shared, script: `touch /shared/${name}; trap 'exit 0' TERM; while :; do sleep 0.05; done` },
+      ...{ name, shared, script: `touch /shared/${name}; trap 'exit 0' TERM; sleep 1000 & wait` },
       container: `healthCheck: { command: ["/bin/sh", "-c", "test -e /shared/healthy"], interval: 100ms, retries: 1000 }\n    ${more}`,
     });
 
@@ -73,7 +73,7 @@ describe.skipIf(!isRoot)("apply --wait (needs root)", () => {
     const { directory } = sharedIn(scene, "startup");
     await scene.daemon();
     const check = 'startupCheck: { command: ["/bin/sh", "-c", "test -e /shared/up"], interval: 100ms, retries: 1000 }';
-    const script = "touch /shared/runs; trap 'exit 0' TERM; while :; do sleep 0.05; done";
+    const script = "touch /shared/runs; trap 'exit 0' TERM; sleep 1000 & wait";
     const file = scene.file("up.yaml", scriptTask(scene.rootfs(), { name: "up", shared: directory, script, container: check }));
     const asked = scene.ctl("apply", "-f", file, "--wait");
     await until(() => existsSync(join(directory, "runs")));

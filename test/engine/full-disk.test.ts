@@ -19,7 +19,7 @@ describe.skipIf(!isRoot)("a disk without room (needs root)", () => {
     http(scene.socket, "POST", "/v1/apply", { text: list.map((one) => scriptTask(scene.rootfs(), one)).join("") });
   const server = (name: string, directory: string): ScriptTask => ({
     name,
-    script: `echo + ${name} >> /shared/lines; trap 'echo - ${name} >> /shared/lines; exit 0' TERM; while :; do sleep 0.02; done`,
+    script: `echo + ${name} >> /shared/lines; trap 'echo - ${name} >> /shared/lines; exit 0' TERM; sleep 1000 & wait`,
     shared: directory,
     container: "restart: { enabled: true }",
   });

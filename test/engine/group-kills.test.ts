@@ -11,7 +11,7 @@ describe.skipIf(!isRoot)("a change of a group, half done (needs root)", () => {
     post("/v1/apply", { text: list.map((task) => scriptTask(scene.rootfs(), task)).join(""), ...rest });
   const server = (word: string, { directory }: Shared, name = "web", task = ""): ScriptTask => ({
     name,
-    script: `echo + ${word} >> /shared/lines; trap 'sleep 0.3; echo - ${word} >> /shared/lines; exit 0' TERM; while :; do sleep 0.05; done`,
+    script: `echo + ${word} >> /shared/lines; trap 'sleep 0.3; echo - ${word} >> /shared/lines; exit 0' TERM; sleep 1000 & wait`,
     shared: directory,
     task,
   });

@@ -20,7 +20,7 @@ describe.skipIf(!isRoot)("groups (needs root)", () => {
   /** It says `+ WORD` when it begins, and `- WORD` when it is asked to end. */
   const server = (name: string, word: string, directory: string, rest: Partial<ScriptTask> = {}): ScriptTask => ({
     name,
-    script: `echo + ${word} >> /shared/lines; trap 'echo - ${word} >> /shared/lines; exit 0' TERM; while :; do sleep 0.05; done`,
+    script: `echo + ${word} >> /shared/lines; trap 'echo - ${word} >> /shared/lines; exit 0' TERM; sleep 1000 & wait`,
     shared: directory,
     ...rest,
   });

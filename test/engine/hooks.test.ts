@@ -23,7 +23,7 @@ describe.skipIf(!isRoot)("hooks of pods (need root)", () => {
   const statusOf = async (name: string) => JSON.parse((await scene.ctl("get", name, "-o", "json")).stdout).status;
   const reaches = (name: string, phase: string) => until(async () => (await statusOf(name)).phase === phase);
   /** It does not end by the stop signal. */
-  const DEAF = "trap '' TERM; while :; do sleep 0.05; done";
+  const DEAF = "trap '' TERM; exec sleep 1000";
 
   test("P4 hooks by HTTP: any answer is a success, and no answer a failure that ends the container", async () => {
     await scene.daemon();
@@ -37,7 +37,7 @@ describe.skipIf(!isRoot)("hooks of pods (need root)", () => {
     const httpGet = (path: string) => ({ httpGet: { path, port, httpHeaders: [{ name: "X-Hook", value: "yes" }] } });
     const lifecycle = { postStart: httpGet("/begun"), preStop: httpGet("/ends") };
     await apply(
-      pod("web", "trap 'exit 0' TERM; while :; do sleep 0.05; done", { lifecycle }, { hostNetwork: true }),
+      pod("web", "trap 'exit 0' TERM; sleep 1000 & wait", { lifecycle }, { hostNetwork: true }),
       pod("alone", DEAF, { lifecycle: { postStart: { httpGet: { port: 1 } } } }, { hostNetwork: true, terminationGracePeriodSeconds: 1 }),
     );
     await until(async () => (await statusOf("web")).containerStatuses[0].ready);

@@ -10,7 +10,7 @@ describe.skipIf(!isRoot)("delete --volumes (needs root)", () => {
   const scene = useEngine();
   /** Writes a file into each volume, and takes half a second to end. */
   const user = (name: string, ...volumes: string[]) => {
-    const script = `for d in /v/*; do echo ${name} > $d/${name}; done; trap 'sleep 0.5; exit 0' TERM; while :; do sleep 0.05; done`;
+    const script = `for d in /v/*; do echo ${name} > $d/${name}; done; trap 'sleep 0.5; exit 0' TERM; sleep 1000 & wait`;
     const mounts = volumes.map((volume) => ({ volume, target: `/v/${volume}` }));
     return taskText(scene.rootfs(), name, [{ name: "main", script, fields: { mounts } }], {
       volumes: volumes.map((volume) => ({ name: volume, kept: volume })),

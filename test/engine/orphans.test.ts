@@ -29,7 +29,7 @@ describe.skipIf(!isRoot)("containers that the store does not know (needs root)",
     });
   const server = (name: string, directory: string, word = name): ScriptTask => ({
     name,
-    script: `echo + ${word} >> /shared/lines; touch /tmp/kept; trap 'echo - ${word} >> /shared/lines; exit 0' TERM; while :; do sleep 0.05; done`,
+    script: `echo + ${word} >> /shared/lines; touch /tmp/kept; trap 'echo - ${word} >> /shared/lines; exit 0' TERM; sleep 1000 & wait`,
     shared: directory,
     task: "volumes: [{ name: v }]",
     container: `restart: { enabled: true }`,

@@ -125,7 +125,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("pods made of images (needs root, skop
             {
               name: "a",
               image: "shop:v1",
-              args: [`head -c ${kilobytes * 1024} /dev/zero > /tmp/file; trap 'exit 0' TERM; while :; do sleep 0.05; done`],
+              args: [`head -c ${kilobytes * 1024} /dev/zero > /tmp/file; trap 'exit 0' TERM; sleep 1000 & wait`],
               resources: { limits: { "ephemeral-storage": "2Mi" } },
             },
           ],

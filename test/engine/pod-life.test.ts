@@ -43,7 +43,7 @@ describe.skipIf(!isRoot)("the life of pods (needs root)", () => {
 
   test("P28 a pod that takes longer than it may is stopped, also by the next daemon, and has failed with the reason DeadlineExceeded", async () => {
     const first = await scene.daemon();
-    const calm = `trap 'exit 0' TERM; while :; do sleep 0.05; done`;
+    const calm = `trap 'exit 0' TERM; sleep 1000 & wait`;
     await applied(pod("late", calm, { activeDeadlineSeconds: 2 }), pod("patient", calm, { activeDeadlineSeconds: 3600 }));
     await first.kill();
     await scene.daemon();
@@ -67,7 +67,7 @@ describe.skipIf(!isRoot)("the life of pods (needs root)", () => {
     const volumeMounts = [{ name: "shared", mountPath: "/shared" }];
     const [command, fields] = ["/bin/sh", { volumeMounts }];
     const script =
-      "exec 2>> /shared/lines; trap 'echo usr1 >> /shared/lines; exit 0' USR1; mkdir /tmp/x; echo ready >> /shared/lines; while :; do sleep 0.05; done";
+      "exec 2>> /shared/lines; trap 'echo usr1 >> /shared/lines; exit 0' USR1; mkdir /tmp/x; echo ready >> /shared/lines; sleep 1000 & wait";
     const again = "test -e /shared/once && exit 0; touch /shared/once; exit 42";
     await applied(
       pod("signalled", "", {

@@ -55,7 +55,7 @@ describe.skipIf(!isRoot)("volumes of pods (need root)", () => {
     await scene.daemon({ args: ["--volume-check", "200ms"] });
     const volumes = [{ name: "cache", emptyDir: { sizeLimit: "1Mi" } }];
     const calm = `dd if=/dev/zero of=/cache/a bs=1024 count=512 2>/dev/null; ${SLEEP}`;
-    const greedy = `trap 'exit 0' TERM; dd if=/dev/zero of=/cache/a bs=1024 count=2048 2>/dev/null; while :; do sleep 0.05; done`;
+    const greedy = `trap 'exit 0' TERM; dd if=/dev/zero of=/cache/a bs=1024 count=2048 2>/dev/null; sleep 1000 & wait`;
     await apply(
       `${pod("calm", { a: calm }, { volumes }, mounted("cache"))}\n---\n${pod("greedy", { a: greedy }, { volumes }, mounted("cache"))}`,
     );

@@ -171,7 +171,7 @@ describe.skipIf(!isRoot)("probes of pods (need root)", () => {
     const shared = sharedIn(scene, "hooks");
     const mounts = { volumeMounts: [{ name: "shared", mountPath: "/shared" }] };
     const volumes = [{ name: "shared", hostPath: { path: shared.directory } }];
-    const main = "trap 'echo signal >> /shared/lines; exit 0' TERM; while :; do sleep 0.05; done";
+    const main = "trap 'echo signal >> /shared/lines; exit 0' TERM; sleep 1000 & wait";
     const lifecycle = {
       postStart: exec("while ! test -e /shared/go; do sleep 0.05; done; echo post >> /shared/lines"),
       preStop: exec("echo pre >> /shared/lines"),

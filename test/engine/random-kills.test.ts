@@ -58,7 +58,7 @@ function modelOf(name: string, index: number): Model {
   switch (index % 4) {
     case 0:
       return {
-        script: `${counting(name)}; trap 'exit 0' TERM; while :; do sleep 0.1; done`,
+        script: `${counting(name)}; trap 'exit 0' TERM; sleep 1000 & wait`,
         known: "RUNNING",
         code: null,
         restarts: 0,

@@ -23,7 +23,7 @@ describe.skipIf(!isRoot)("another boot of the host (needs root)", () => {
   const cutPower = () => cutPowerOf(scene);
   const server = (name: string, directory: string, task: string): ScriptTask => ({
     name,
-    script: `echo + ${name} >> /shared/lines; trap 'exit 3' TERM; while :; do sleep 0.05; done`,
+    script: `echo + ${name} >> /shared/lines; trap 'exit 3' TERM; sleep 1000 & wait`,
     shared: directory,
     task,
   });

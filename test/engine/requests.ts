@@ -15,7 +15,7 @@ export async function until(
   // What has not come soon is waited for with fewer looks, because a look may be a process or a request.
   for (let looks = 0; !(await condition()); looks++) {
     if (performance.now() > deadline) throw new Error(`not within ${timeoutMs} ms: ${condition} ${why()}`);
-    await sleep(looks < 20 ? 5 : 25);
+    await sleep(looks < 20 ? 5 : 50);
   }
 }
 

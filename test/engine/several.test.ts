@@ -17,7 +17,7 @@ describe.skipIf(!isRoot)("several tasks at once (needs root)", () => {
   /** Says `+ NAME` when it begins, `? NAME` when it is asked to end, and `- NAME` when it ends, half a second later. */
   const server = (name: string, directory: string, rest: Partial<ScriptTask> = {}): ScriptTask => ({
     name,
-    script: `echo + ${name} >> /shared/lines; trap 'echo ? ${name} >> /shared/lines; sleep 0.5; echo - ${name} >> /shared/lines; exit 0' TERM; while :; do sleep 0.05; done`,
+    script: `echo + ${name} >> /shared/lines; trap 'echo ? ${name} >> /shared/lines; sleep 0.5; echo - ${name} >> /shared/lines; exit 0' TERM; sleep 1000 & wait`,
     shared: directory,
     ...rest,
   });

@@ -103,7 +103,7 @@ export function useHarness({ peers = !isRunt } = {}): Harness {
       return result.stdout;
     },
     async until(id, status) {
-      await expect.poll(async () => JSON.parse((await runtime(["state", id])).stdout || "{}").status, { interval: 20 }).toBe(status);
+      await expect.poll(async () => JSON.parse((await runtime(["state", id])).stdout || "{}").status, { interval: 50 }).toBe(status);
     },
   };
 }

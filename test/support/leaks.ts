@@ -17,14 +17,21 @@ function attempt<T>(action: () => T): T | undefined {
   }
 }
 
+/** include/linux/sched.h */
+const PF_KTHREAD = 0x0020_0000;
+
 /** Processes in a test's cgroup, with a root of their own, or working on a test's directory; the dead do not count. */
 export function containerProcesses(directory: string): string[] {
   const own = String(process.pid);
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name) && name !== own)
     .flatMap((pid) => {
-      const state = attempt(() => readFileSync(`/proc/${pid}/stat`, "utf8"))?.replace(/^.*\) /s, "")[0];
-      if (state === undefined || state === "Z" || state === "X") return [];
+      const [state, , , , , , flags] =
+        attempt(() => readFileSync(`/proc/${pid}/stat`, "utf8"))
+          ?.replace(/^.*\) /s, "")
+          .split(" ") ?? [];
+      // Threads of the kernel are nobody's, and half of all that there is.
+      if (state === undefined || state === "Z" || state === "X" || (Number(flags) & PF_KTHREAD) !== 0) return [];
       const cgroup = attempt(() => readFileSync(`/proc/${pid}/cgroup`, "utf8")) ?? "";
       const command = attempt(() => readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ")) ?? "";
       const root = attempt(() => readlinkSync(`/proc/${pid}/root`)) ?? "/";
