@@ -61,9 +61,7 @@ export class Streams {
     try {
       fd = openOwnFifo(sizePath(this.#directory.path), constants.O_WRONLY | constants.O_NONBLOCK);
     } catch (error) {
-      const reason = { ENOENT: "has no terminal", ENXIO: "has ended, or nobody watches over its terminal" }[
-        (error as { code: string }).code
-      ];
+      const reason = { ENOENT: "has no terminal", ENXIO: "has ended, or its monitor is gone" }[(error as { code: string }).code];
       if (reason === undefined) throw error;
       throw new ExecutorError("wrong-state", `executor ${this.#directory.id} ${reason}`);
     }

@@ -93,7 +93,7 @@ describe("a program that ignores SIGTERM and prints without an end", () => {
     expect(stateOf(Number(end.stdout.toString().split("\n")[0]))).toBeUndefined();
   });
 
-  test("is killed when nobody wants it any more, or is not started", async () => {
+  test("is killed when the request was cancelled, or is not started", async () => {
     expect(await shell(`${FLOOD} >&2`, { signal: AbortSignal.timeout(100) })).toMatchObject({ signal: "SIGKILL", isTimedOut: false });
     const none = await shell(`touch ${directory}/made`, { signal: AbortSignal.abort() });
     expect([none.exitCode, none.failure, execFileSync("ls", [directory]).length]).toEqual([

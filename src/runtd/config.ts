@@ -215,7 +215,7 @@ function directoriesOf(name: string, value: string | undefined): string[] | unde
 }
 
 function capacityOf({ cpus, memory }: { readonly cpus?: string; readonly memory?: string }): Partial<HostCapacity> {
-  if (cpus !== undefined && !(Number(cpus) > 0)) throw new Error(`cpus: ${cpus} is no number of CPUs`);
+  if (cpus !== undefined && !(Number(cpus) > 0)) throw new Error(`cpus: ${cpus} is not a number of CPUs`);
   const bytes = sizeOf("memory", memory);
   return { ...(cpus === undefined ? {} : { cpus: Number(cpus) }), ...(bytes === undefined ? {} : { memoryBytes: bytes }) };
 }

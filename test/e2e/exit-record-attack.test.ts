@@ -148,7 +148,7 @@ describe.skipIf(!isRoot || !isRunt)("an exit record where others write (needs ro
       Object.assign(config, { hooks: { createRuntime: [{ path: "/bin/rm", args: ["rm", path] }] } });
     });
     const result = await runtime(["run", "-d", "--exit-record", path, "-b", hooked, name]);
-    expect([result.status, result.stderr]).toEqual([1, expect.stringContaining("somebody has removed or replaced it")]);
+    expect([result.status, result.stderr]).toEqual([1, expect.stringContaining("another program has removed or replaced it")]);
     expect(existsSync(join(root, name))).toBe(false);
     expect(readdirSync(place)).toEqual([]);
   });

@@ -233,7 +233,7 @@ describe.skipIf(!isRoot || !isRunt)("NOTIFY_SOCKET (needs root)", () => {
       const sleeping = () => bundle((config) => shell(config, "sleep 1000"));
       const [detached, created] = [id(), id()];
       expect(await runtime(["run", "-d", "-b", sleeping(), detached], { env })).toEqual({ status: 0, stdout: "", stderr: "" });
-      expect(await ok(["inspect", detached])).toContain("nobody is told that the container is ready");
+      expect(await ok(["inspect", detached])).toContain("the service manager is not told that the container is ready");
       await ok(["create", "-b", sleeping(), created], { env });
       expect(await runtime(["start", created], { env })).toEqual({ status: 0, stdout: "", stderr: "" });
       await until(created, "running");

@@ -89,7 +89,7 @@ describe.skipIf(!isRoot || !isRunt)("--resize-fifo (needs root)", () => {
       .toBe("ENXIO");
   });
 
-  test("what is no FIFO, and what has no terminal, is refused before anything is done", async () => {
+  test("what is not a FIFO, and what has no terminal, is refused before anything is done", async () => {
     const name = await sleeper();
     const refused = async (args: readonly string[]) => {
       const { status, stderr } = await runtime(args);

@@ -180,7 +180,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("images (needs root, skopeo and umoci)
   test("what cannot be had: the task stops, says why, and nothing is left", async () => {
     await scene.daemon();
     const cases: readonly (readonly [container: object, reason: RegExp])[] = [
-      [{ image: "oci:/nowhere:v1" }, /could not be had: skopeo .*nowhere/],
+      [{ image: "oci:/nowhere:v1" }, /could not be provided: skopeo .*nowhere/],
       [{ image: layout({ top: { architecture: "mips64" } }).reference }, /it is for linux\/mips64/],
       [{ image: layout().reference }, /names no program/],
       [{ image: layout({ config: { Cmd: ["sh"], StopSignal: "SIGNONE" } }).reference }, /stop signal "SIGNONE" is none/],

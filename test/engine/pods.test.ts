@@ -200,7 +200,7 @@ describe.skipIf(!isRoot)("pods (needs root)", () => {
     );
     await reaches("gone", "Failed");
     const { status } = await get("gone");
-    expect(status.message).toContain("is no directory");
+    expect(status.message).toContain("is not a directory");
     expect(status.containerStatuses[0]!.state.terminated).toMatchObject({ exitCode: 128, reason: "StartError" });
     expect(await scene.ctl("get", "nobody", "-o", "json")).toMatchObject({
       status: 1,

@@ -64,7 +64,7 @@ describe.skipIf(!isRoot)("what is refused (needs root)", () => {
     const file = scene.file("gone.yaml", webTask(join(scene.directory, "gone")));
     expect((await scene.ctl("apply", "-f", file)).status).toBe(0);
     await until(async () => /STOPPED/.test((await scene.ctl("get", "web")).stdout));
-    expect((await scene.ctl("get", "web")).stdout).toContain("is no directory");
+    expect((await scene.ctl("get", "web")).stdout).toContain("is not a directory");
     expect((await scene.ctl("delete", "web")).status).toBe(0);
   });
 

@@ -90,9 +90,9 @@ describe.skipIf(!isRoot || !HAS_REGISTRY)("registries (needs root, skopeo, umoci
     expect(told.at(-1)).toMatchObject({ digest, via: "usingCachedDigest", error: expect.stringContaining("connection refused") });
     expect((await scene.ctl("events")).stdout).toMatch(/from before: the source has failed/);
     await apply([{ image, pullPolicy: "always" }], "always");
-    expect((await stopped("always")).reason).toMatch(/could not be had: skopeo has failed .*connection refused/);
+    expect((await stopped("always")).reason).toMatch(/could not be provided: skopeo has failed .*connection refused/);
     await apply([{ image: `docker://${registry.host}/never:v1` }], "never");
-    expect((await stopped("never")).reason).toMatch(/could not be had/);
+    expect((await stopped("never")).reason).toMatch(/could not be provided/);
     for (const name of ["t", "always", "never"]) await remove(name);
   });
 
@@ -103,8 +103,8 @@ describe.skipIf(!isRoot || !HAS_REGISTRY)("registries (needs root, skopeo, umoci
     const image = await registry.push(layout().directory, "a:v1");
     const cases = [
       ["slow", /PullTimeout: it was not there within/],
-      ["truncated", /could not be had: skopeo has failed .*(EOF|reset)/],
-      ["wrong", /could not be had: skopeo has failed .*(digest|checksum|unexpected)/i],
+      ["truncated", /could not be provided: skopeo has failed .*(EOF|reset)/],
+      ["wrong", /could not be provided: skopeo has failed .*(digest|checksum|unexpected)/i],
     ] as const;
     for (const [fault, reason] of cases) {
       registry.fault = fault;
@@ -180,7 +180,7 @@ describe.skipIf(!isRoot || !HAS_REGISTRY)("registries (needs root, skopeo, umoci
       if (name === "first") await assertGone(children);
       const { containers } = await stopped(name);
       expect(containers[0]).toMatchObject({ known: "STOPPED", image: null, exit: null });
-      expect(containers[0].reason).toMatch(/^container c0 was stopped before its image was there <- task stopped/);
+      expect(containers[0].reason).toMatch(/^container c0 was stopped before its image was pulled <- task stopped/);
     }
     expect(manifests(registry, "b")).toEqual([]);
     const told = (await eventsOf(scene.socket, 0)).map(({ data }) => data as { type: string; reason?: { code: string } });

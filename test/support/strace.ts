@@ -89,7 +89,7 @@ export function stringOf(arg: string): string | undefined {
   });
 }
 
-/** The number of an argument whose parts may be joined by `|`; undefined for what is no number. */
+/** The number of an argument whose parts may be joined by `|`; undefined for what is not a number. */
 export function numberOf(arg: string): bigint | undefined {
   const bare = arg.replace(/\/\*.*?\*\//gs, "").trim();
   let sum = 0n;

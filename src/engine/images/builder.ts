@@ -233,7 +233,7 @@ function wordsOf(asked: ImageBuild, { file, ignored }: Dockerfile): string[] {
 function assertContext(context: string): void {
   if (isRemoteContext(context)) return;
   const found = statSync(context, { throwIfNoEntry: false });
-  if (found?.isDirectory() !== true) throw new ImageError("build-failed", `the context ${context} is no directory`);
+  if (found?.isDirectory() !== true) throw new ImageError("build-failed", `the context ${context} is not a directory`);
 }
 
 interface Dockerfile {

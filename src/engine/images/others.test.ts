@@ -50,7 +50,7 @@ test("links for what is written are replaced", () => {
 test("a link for a directory of the store is an error, and what it leads to keeps its mode", () => {
   rmSync(at("images/layers"), { recursive: true });
   link("images/layers");
-  expect(store).toThrow("is no directory");
+  expect(store).toThrow("is not a directory");
   expect(lstatSync(at("theirs")).mode & 0o777).not.toBe(0o700);
 });
 
@@ -86,7 +86,7 @@ test("what is no blob is not read, not waited for, and not removed with what is 
   const blob = (digit: string) => `images/layout/blobs/sha256/${digit.repeat(64)}`;
   fifo(blob("a"));
   symlinkSync(at("theirs/precious"), at(blob("b")));
-  for (const digit of ["a", "b"]) expect(() => readSmall(at(blob(digit)), "it")).toThrow(/it: .* is (no regular file|a symbolic link)/);
+  for (const digit of ["a", "b"]) expect(() => readSmall(at(blob(digit)), "it")).toThrow(/it: .* is (not a regular file|a symbolic link)/);
   mkdirSync(at(blob("c")));
   await store().collect({ unusedMs: 0 }, false);
   expect(readdirSync(at("images/layout/blobs/sha256"))).toEqual(["c".repeat(64)]);

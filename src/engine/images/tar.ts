@@ -95,7 +95,7 @@ export class TarReader {
     this.#name = this.#link = undefined;
     const paxSize = pax.get("size");
     const content = paxSize === undefined ? size : /^\d{1,18}$/.test(paxSize) ? BigInt(paxSize) : undefined;
-    if (content === undefined) throw new TarError(`the size ${paxSize} is no number`);
+    if (content === undefined) throw new TarError(`the size ${paxSize} is not a number`);
     // Only files have content. The sizes of other entries are ignored.
     if (!"123456".includes(type)) this.#skip = ((content + 511n) / 512n) * 512n;
     this.#onEntry({ name, link, type, pax });
@@ -132,11 +132,11 @@ function trimmed(field: Buffer): string {
 function sizeOf(field: Buffer): bigint {
   if (field[0]! & 0x80) {
     const value = field.subarray(1).reduce((sum, byte) => sum * 256n + BigInt(byte), 0n);
-    if (field[0] !== 0x80 || value > 1n << 60n) throw new TarError("a size is no number that can be");
+    if (field[0] !== 0x80 || value > 1n << 60n) throw new TarError("a size is out of range");
     return value;
   }
   const digits = trimmed(field);
-  if (!/^[0-7]*$/.test(digits)) throw new TarError(`the size ${JSON.stringify(digits)} is no number`);
+  if (!/^[0-7]*$/.test(digits)) throw new TarError(`the size ${JSON.stringify(digits)} is not a number`);
   return digits === "" ? 0n : BigInt(`0o${digits}`);
 }
 

@@ -217,7 +217,7 @@ function stray(record: TaskRecord, container: ContainerRecord): TaskRecord {
 type Result = Extract<TaskEvent, { type: "result" }>;
 
 const FAILED: Readonly<Partial<Record<ContainerStatus, readonly [ReasonCode, string]>>> = {
-  PULLED: ["PullFailed", "its root file system could not be had"],
+  PULLED: ["PullFailed", "its root file system could not be provided"],
   CREATED: ["CreateFailed", "could not be created"],
   RUNNING: ["StartFailed", "could not be started"],
 };

@@ -72,7 +72,7 @@ function mergeExit(record: TaskRecord, container: ContainerRecord, exit: Contain
 
 export function exitReason(name: string, exit: ContainerExit | null, hasRun: boolean): Reason {
   if (exit === null) return reason("ContainerExited", `container ${name} ${hasRun ? "ended" : "never ran"}`);
-  if (exit.unknown) return reason("ExitUnknown", `container ${name} has ended and nobody saw how`);
+  if (exit.unknown) return reason("ExitUnknown", `container ${name} has ended with an unknown status`);
   const how = exit.signal === null ? `exited with ${exit.code}` : `was killed by signal ${exit.signal}`;
   const cause = exit.oomKilled ? reason("OutOfMemory", "the kernel killed it for memory") : undefined;
   return reason("ContainerExited", `container ${name} ${how}`, cause);

@@ -62,7 +62,7 @@ function stopNeverCreated(record: TaskRecord, now: Instant): TaskRecord {
 function whyNever(record: TaskRecord, { name, image, known, reason: why }: ContainerRecord): Reason | null {
   const isMissing = known === "NONE" && image === null && specOf(record, name)?.image !== undefined;
   if (!isMissing || why?.code === "PullFailed" || why?.code === "StoppedBeforePull") return why;
-  return reason("StoppedBeforePull", `container ${name} was stopped before its image was there`, why ?? undefined);
+  return reason("StoppedBeforePull", `container ${name} was stopped before its image was pulled`, why ?? undefined);
 }
 
 function giveUpDependents(record: TaskRecord, now: Instant, host: DecisionContext): TaskRecord {

@@ -65,6 +65,6 @@ describe.skipIf(!isRoot)("mounts (needs root)", () => {
 test("a link in the place of a volume gives nobody else's directory another mode", () => {
   symlinkSync(at("theirs"), at("own/volume"));
   const before = execFileSync("stat", ["-c", "%a %u", at("theirs")], { encoding: "utf8" });
-  expect(() => makeScratch(at("own/volume"))).toThrow("is no directory");
+  expect(() => makeScratch(at("own/volume"))).toThrow("is not a directory");
   expect(execFileSync("stat", ["-c", "%a %u", at("theirs")], { encoding: "utf8" })).toBe(before);
 });

@@ -79,7 +79,7 @@ export class Pulling {
     for (const { task, incarnation, controller } of this.#inFlight.values()) {
       const found = records.get(task)?.containers.find(({ name }) => name === incarnation.container);
       if (found?.generation === incarnation.generation && found.desired === "RUNNING") continue;
-      controller.abort(new ImageError("cancelled", "nobody wants it any more"));
+      controller.abort(new ImageError("cancelled", "the request was cancelled"));
     }
   }
 

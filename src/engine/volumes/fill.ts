@@ -63,7 +63,7 @@ export async function forgetFilling(beside: string): Promise<void> {
 
 /** May be repeated after a crash. */
 function move(complete: string, volume: string): void {
-  if (!lstatSync(volume).isDirectory()) throw new Error(`${volume} is no directory`);
+  if (!lstatSync(volume).isDirectory()) throw new Error(`${volume} is not a directory`);
   for (const name of readdirSync(complete, { encoding: "buffer" })) renameSync(below(complete, name), below(volume, name));
   const { uid, gid, mode } = statSync(complete);
   giveOwnDirectory(volume, { mode: mode & 0o7777, owner: { uid, gid } });

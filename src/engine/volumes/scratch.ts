@@ -40,7 +40,7 @@ function rightsOf(group: number | undefined) {
 /**
  * Removes the directory with its contents. Containers have chosen the names: they may be invalid UTF-8, exceed PATH_MAX by their depth, and be links to anywhere. So
  * each directory is opened relative to its parent's descriptor, and its contents are moved to the top before it is removed.
- * Succeeds if it does not exist. What is no directory is removed itself. @throws ExecutorError stuck: something is mounted there; the errors of the system calls
+ * Succeeds if it does not exist. What is not a directory is removed itself. @throws ExecutorError stuck: something is mounted there; the errors of the system calls
  */
 export async function removeScratch(path: string): Promise<void> {
   refuseMounts(path);

@@ -48,7 +48,7 @@ export function openSource(path: string, type?: SourceType, { onPart = () => {},
       if (fstatSync(fd).isSymbolicLink()) throw new Error(`${name} is a symbolic link${leadsTo(path)}: it is not followed`);
       onPart(fd);
     }
-    if (type !== undefined && !IS[type][1](fstatSync(fd))) throw new Error(`${path} is no ${IS[type][0]}`);
+    if (type !== undefined && !IS[type][1](fstatSync(fd))) throw new Error(`${path} is not a ${IS[type][0]}`);
     return fd;
   } catch (error) {
     closeSync(fd);
@@ -100,7 +100,8 @@ function openPart(directory: number, part: string, name: string, made: "director
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" && made !== undefined) return makePart(path, made);
-    const reason = { ENOENT: "is not there", ENOTDIR: "is below what is no directory" }[code ?? ""] ?? `cannot be opened: ${code}`;
+    const reason =
+      { ENOENT: "is not there", ENOTDIR: "is below something that is not a directory" }[code ?? ""] ?? `cannot be opened: ${code}`;
     // The error of the system call is no cause: its message has the path of the descriptor, which nobody has written.
     throw new Error(`${name} ${reason}`);
   }

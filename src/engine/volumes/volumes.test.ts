@@ -72,7 +72,9 @@ test("a source with a link anywhere on its way is refused, with the path to writ
     `${directory}/way is a symbolic link (${directory}/way/in leads to ${directory}/real/in)`,
   );
   expect(() => checkSource(join(directory, "real/no/more"))).toThrow(`${directory}/real/no is not there`);
-  expect(() => checkSource(join(directory, "real/file/below"))).toThrow(`${directory}/real/file/below is below what is no directory`);
+  expect(() => checkSource(join(directory, "real/file/below"))).toThrow(
+    `${directory}/real/file/below is below something that is not a directory`,
+  );
   expect(openDescriptors()).toBe(open);
 });
 
@@ -85,12 +87,12 @@ test("what has to be a directory, a file or a socket is no other", () => {
   writeFileSync(file, "");
   checkSource(file, "File");
   checkSource(directory, "Directory");
-  expect(() => checkSource(file, "Directory")).toThrow(`${file} is no directory`);
-  expect(() => checkSource(directory, "File")).toThrow("is no file");
-  expect(() => checkSource(file, "Socket")).toThrow("is no socket");
+  expect(() => checkSource(file, "Directory")).toThrow(`${file} is not a directory`);
+  expect(() => checkSource(directory, "File")).toThrow("is not a file");
+  expect(() => checkSource(file, "Socket")).toThrow("is not a socket");
   checkSource("/dev/null", "CharDevice");
-  expect(() => checkSource(file, "CharDevice")).toThrow("is no character device");
-  expect(() => checkSource("/dev/null", "BlockDevice")).toThrow("is no block device");
+  expect(() => checkSource(file, "CharDevice")).toThrow("is not a character device");
+  expect(() => checkSource("/dev/null", "BlockDevice")).toThrow("is not a block device");
 });
 
 /** Kubernetes, HostPathType: "If nothing exists at the given path, an empty directory will be created there as needed with file mode 0755"; a file with 0644. */
@@ -108,7 +110,7 @@ test("what is missing is made where the type says so, with the mode that the uma
   checkSource(join(directory, "made/file"), "FileOrCreate");
   expect(readFileSync(join(directory, "made/file"), "utf8")).toBe("kept");
   expect(() => checkSource(join(directory, "made/none/file"), "FileOrCreate")).toThrow("made/none is not there");
-  expect(() => checkSource(join(directory, "made/file"), "DirectoryOrCreate")).toThrow("is no directory");
+  expect(() => checkSource(join(directory, "made/file"), "DirectoryOrCreate")).toThrow("is not a directory");
   symlinkSync(join(directory, "none"), join(directory, "made/dangling"));
   for (const type of ["DirectoryOrCreate", "FileOrCreate"] as const)
     expect(() => checkSource(join(directory, "made/dangling"), type)).toThrow("is a symbolic link");

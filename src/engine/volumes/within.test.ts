@@ -142,7 +142,7 @@ describe.skipIf(process.geteuid?.() !== 0)("sources of others (needs root)", () 
   });
 
   test("a file of another kind is refused, and what is not bound is not taken away", async () => {
-    await expect(bind(at("given/a"), { type: "File" })).rejects.toThrow("is no file");
+    await expect(bind(at("given/a"), { type: "File" })).rejects.toThrow("is not a file");
     mkdirSync(at("targets/t"));
     writeFileSync(at("targets/t/mine"), "");
     await expect(unbind(at("targets/t"))).rejects.toThrow("ENOTEMPTY");

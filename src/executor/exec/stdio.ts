@@ -48,7 +48,7 @@ export function openEnds({ stdin, stdout, stderr }: Ends): OpenedStdio {
       return open(path, name === "stdin" ? O_RDONLY : O_WRONLY | O_CREAT | O_APPEND);
     }
     if (name === "stdin" || !isFifo)
-      throw refused(name, name === "stdin" ? "use a stream: a FIFO has an end only when it had a writer" : `${path} is no FIFO`);
+      throw refused(name, name === "stdin" ? "use a stream: a FIFO has an end only when it had a writer" : `${path} is not a FIFO`);
     // For reading, too: then open(2) waits for no reader, and a reader that leaves causes no error.
     return open(path, O_RDWR);
   };

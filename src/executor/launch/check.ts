@@ -34,7 +34,7 @@ export function checkCommand(command: LaunchCommand): void {
   if ("config" in command && !isAbsolute(command.bundle)) refuse("bundle", `${command.bundle} is not absolute`);
   const rootfs = rootfsOf(command);
   if (!isAbsolute(rootfs)) refuse("rootfs", `${rootfs} is not absolute`);
-  if (!statSync(rootfs, { throwIfNoEntry: false })?.isDirectory()) refuse("rootfs", `${rootfs} is no directory`);
+  if (!statSync(rootfs, { throwIfNoEntry: false })?.isDirectory()) refuse("rootfs", `${rootfs} is not a directory`);
   const process = processIn(command);
   if (process !== undefined) {
     const args = process["args"];
@@ -83,7 +83,7 @@ function checkStdio(name: string, stdio: Stdio, refuse: (field: string, reason: 
   const path = "fifo" in stdio ? stdio.fifo : stdio.file;
   if (!isAbsolute(path)) refuse(`stdio.${name}`, `${path} is not absolute`);
   const isFifo = statSync(path, { throwIfNoEntry: false })?.isFIFO() === true;
-  if ("fifo" in stdio && !isFifo) refuse(`stdio.${name}`, `${path} is no FIFO`);
+  if ("fifo" in stdio && !isFifo) refuse(`stdio.${name}`, `${path} is not a FIFO`);
   // This process would wait until another one opens the other end.
   if ("file" in stdio && isFifo) refuse(`stdio.${name}`, `${path} is a FIFO, not a file`);
 }

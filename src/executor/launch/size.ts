@@ -25,6 +25,6 @@ export function writeSize(fd: number, { rows, columns }: TerminalSize): void {
     writeSync(fd, `${rows} ${columns}\n`);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
-    throw new ExecutorError("stuck", "nobody takes the sizes of the terminal: its monitor is stopped", {}, error);
+    throw new ExecutorError("stuck", "the size of the terminal cannot be set: its monitor is stopped", {}, error);
   }
 }

@@ -36,7 +36,7 @@ export function readOwnFile(path: string, largest = LARGEST): Buffer {
 /** For reading. @param isOfAnybody where others have files, and nobody else can make one. @throws as readOwnFile */
 export function openOwnFile(path: string, largest = Number.POSITIVE_INFINITY, { isOfAnybody = false } = {}): number {
   const isRight = (found: Stats) => found.isFile() && found.size <= largest && (isOfAnybody || isOwn(found));
-  return openChecked(path, O_RDONLY, isRight, "no regular file of this user's");
+  return openChecked(path, O_RDONLY, isRight, "not a regular file of this user");
 }
 
 function isOwn({ uid }: Stats): boolean {
@@ -48,7 +48,7 @@ function isOwn({ uid }: Stats): boolean {
  * @throws ExecutorError state-unreadable; what openSync throws: ENOENT, or ENXIO without a reader
  */
 export function openOwnFifo(path: string, flags: number): number {
-  return openChecked(path, flags, (found) => found.isFIFO(), "no FIFO");
+  return openChecked(path, flags, (found) => found.isFIFO(), "not a FIFO");
 }
 
 /**
@@ -57,7 +57,7 @@ export function openOwnFifo(path: string, flags: number): number {
  */
 export function overwriteOwnFile(path: string, content: string, mode: number): void {
   const isRight = (found: Stats) => found.isFile() && found.nlink === 1 && isOwn(found);
-  const fd = openChecked(path, O_WRONLY | O_CREAT, isRight, "no regular file of this user's with one name");
+  const fd = openChecked(path, O_WRONLY | O_CREAT, isRight, "not a regular file of this user with one name");
   try {
     const bytes = Buffer.from(content);
     for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at, bytes.length - at, at);
@@ -88,7 +88,7 @@ export function makeOwnDirectory(path: string, rights: DirectoryRights): void {
 
 /** Owner and mode of the directory, or of the root of what is mounted on it. @throws as makeOwnDirectory */
 export function giveOwnDirectory(path: string, { mode, owner }: DirectoryRights): void {
-  const fd = openChecked(path, O_RDONLY | O_DIRECTORY, (found) => found.isDirectory(), "no directory");
+  const fd = openChecked(path, O_RDONLY | O_DIRECTORY, (found) => found.isDirectory(), "not a directory");
   try {
     if (owner !== undefined) fchownSync(fd, owner.uid, owner.gid);
     // Because the umask applies to mkdir(2), and after chown(2), which may clear set-group-ID.

@@ -145,7 +145,7 @@ export function statsV2(read: ReadFile): CgroupStats {
 
 /** The forms that cgroup files have. */
 
-/** One number; undefined for no file, "max" and whatever is no number. */
+/** One number; undefined for no file, "max" and whatever is not a number. */
 function single(text: string | undefined): number | undefined {
   const trimmed = text?.trim() ?? "";
   return /^\d+$/.test(trimmed) ? Number(trimmed) : undefined;

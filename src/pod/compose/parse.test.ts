@@ -137,7 +137,7 @@ test("directories of the host, scratch volumes, and ports of the host", () => {
 test.each([
   ["env_file: .env", "env_file", ".env: there is no such file"],
   ["networks: { a: { ipv6_address: fd00::2 } }", "networks/a/ipv6_address", "is not supported: networks have IPv4"],
-  ["secrets: [{ source: a, uid: me }]", "secrets/0/uid", "is no number of a user or group"],
+  ["secrets: [{ source: a, uid: me }]", "secrets/0/uid", "is not a number of a user or group"],
   ["configs: [{ source: a, mode: rw }]", "configs/0/mode", "is no mode like 0400"],
   ["ports: ['80:80']\n    scale: 2", "ports", "80 can be the port of one container, and the service has 2: write a range"],
   ["container_name: c\n    scale: 2", "container_name", "is of one container, and the service has several"],

@@ -18,7 +18,7 @@ export const strings = z.union([z.string(), z.array(z.string())]).optional();
 export const told = {
   text: z.string().optional(),
   texts: z.array(z.string()).optional(),
-  number: z.union([z.number(), z.string().regex(/^-?\d+(?:\.\d+)?$/, "is no number")]).optional(),
+  number: z.union([z.number(), z.string().regex(/^-?\d+(?:\.\d+)?$/, "is not a number")]).optional(),
   flag: flag.optional(),
   flagOrText: z.union([z.boolean(), z.string()]).optional(),
   duration: duration.optional(),
@@ -30,7 +30,7 @@ export const cpus = z.union([
   z.number().min(0),
   z
     .string()
-    .regex(/^\d*\.?\d+$/, "is no number of CPUs")
+    .regex(/^\d*\.?\d+$/, "is not a number of CPUs")
     .transform(Number),
 ]);
 /** 0 and -1: no limit. */
@@ -50,7 +50,7 @@ const id = z.union([
     .max(2 ** 31 - 1),
   z
     .string()
-    .regex(/^\d{1,9}$/, "is no number of a user or group")
+    .regex(/^\d{1,9}$/, "is not a number of a user or group")
     .transform(Number),
 ]);
 /** A string is short for { source }. */

@@ -277,7 +277,7 @@ function logOf({ logging }: ServiceInput, place: ServicePlace): Log | undefined 
   if (size !== undefined && !isSize && String(size) !== "-1") refuse('write a size like "10m"', ["logging", "options", "max-size"]);
   const count = Number(files ?? 1);
   if (!Number.isInteger(count) || count < 1 || count > MOST_FILES)
-    refuse(`is no number of files from 1 to ${MOST_FILES}`, ["logging", "options", "max-file"]);
+    refuse(`is not a number of files from 1 to ${MOST_FILES}`, ["logging", "options", "max-file"]);
   const bytes = isSize ? bytesOf(String(size)) : 0;
   if (isSize && bytes < LEAST) warn("is less than 64k, which is what a file gets", ["logging", "options", "max-size"]);
   return {

@@ -22,7 +22,7 @@ const NEVER: Readonly<Record<string, string>> = { NetworkPolicy: "nothing here w
 const OF_CLUSTER: Readonly<Record<string, string>> = {
   Ingress: "nothing here routes requests by their host and path; a Service of type LoadBalancer or NodePort has ports of this host",
   HorizontalPodAutoscaler: "there are as many pods as `replicas` says",
-  PodDisruptionBudget: "nobody moves pods to another host",
+  PodDisruptionBudget: "no scheduler moves pods to another host",
   PriorityClass: "pods start in the order in which they were applied",
   StorageClass: "a claim is a directory of this host",
 };

@@ -282,7 +282,7 @@ function checkRestricted(at: Translation, members: readonly Member[]): void {
     if ((capabilities?.add ?? []).length > 0) refuse("it gets no more capabilities", [...path, "securityContext", "capabilities", "add"]);
     if (seccompProfile?.type === "Unconfined") refuse("it has a filter of system calls", [...path, "securityContext", "seccompProfile"]);
     if (container.image !== undefined && (parseReference(container.image)?.transport ?? "docker") !== "docker")
-      refuse("its image is no file of the host", [...path, "image"]);
+      refuse("its image is not a file of the host", [...path, "image"]);
     for (const [index, { name, subPath }] of container.volumeMounts.entries()) {
       const isHost = spec.volumes.find((volume) => volume.name === name)?.hostPath !== undefined;
       if (isHost && subPath !== undefined && subPath !== "")

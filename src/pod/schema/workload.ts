@@ -132,7 +132,7 @@ export const daemonSet = z.strictObject({
   status: ignored,
 } satisfies Fields<DaemonSet>);
 
-const KEPT = "the directory of a claim stays until somebody removes it";
+const KEPT = "the directory of a claim stays until a user removes it";
 
 export const statefulSet = z.strictObject({
   apiVersion: z.literal("apps/v1"),

@@ -19,7 +19,7 @@ export function addApplyOptions(command: Command): void {
     .option("--prune", "remove tasks of the group that are not in the file")
     .option("--rerun", "run one-shots again even if they have succeeded")
     .option("--take-over", "also change what another project, or a file that is no project, has made; it belongs to this one from now on");
-  command.option("--make-networks", "make networks that are external in a Compose file, and in which nobody is");
+  command.option("--make-networks", "make external networks of a Compose file that no task uses yet");
   addClusterOption(command);
 }
 

@@ -116,9 +116,7 @@ function containerLines(container: ContainerView, { containers, spec }: TaskDeta
       ...(detail?.dependsOn ?? []).map((one) => field("Depends on", printable(one))),
       ...(container.startedMs === null ? [] : [field("Started", new Date(container.startedMs).toISOString())]),
       ...(container.stoppedMs === null ? [] : [field("Stopped", new Date(container.stoppedMs).toISOString())]),
-      ...(exit === null
-        ? []
-        : [field("Exit", exit.unknown ? "unknown: nobody saw it" : `${exit.code}${exit.oomKilled ? ", out of memory" : ""}`)]),
+      ...(exit === null ? [] : [field("Exit", exit.unknown ? "unknown" : `${exit.code}${exit.oomKilled ? ", out of memory" : ""}`)]),
       ...(detail?.endMessage ? [field("Message", printable(detail.endMessage.trimEnd()))] : []),
       ...(detail?.failedCheck === undefined
         ? []

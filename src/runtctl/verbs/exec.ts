@@ -47,7 +47,7 @@ export const exec = verb<Options>({
 async function execIn(session: Session, name: string, [program = "", ...args]: readonly string[], options: Options): Promise<number> {
   const env = environmentOf(options.env ?? []);
   const hasTerminal = options.tty === true && isTerminal();
-  if (options.tty && !options.stdin && hasTerminal) throw new UsageError("-t without -i: a terminal that nobody can type into");
+  if (options.tty && !options.stdin && hasTerminal) throw new UsageError("-t without -i: the terminal would get no input");
   const connection = await upgraded(session.sockets, inTask(session, name, "exec", { container: options.container }));
   const remote = new RemoteProgram(connection, { takesStdin: options.stdin === true, stdout, stderr });
   const terminal = hasTerminal ? takeTerminal((size) => void remote.send(FRAME.resize, JSON.stringify(size))) : undefined;

@@ -23,7 +23,7 @@ export const images = verb<Options>({
   ],
   examples: [
     ["images", "what is there, and who uses it"],
-    ["images prune --unused 24h", "remove what nobody has used for a day"],
+    ["images prune --unused 24h", "remove images that no container has used for a day"],
   ],
   define: (command) =>
     command

@@ -17,7 +17,7 @@ export const interfaces = verb<Options>({
   name: "interfaces",
   summary: "list interfaces that tasks may take, or announce one (attach, detach)",
   description: [
-    "An interface that somebody else provides, such as a virtual function, is announced with a deadline. A task whose network has it (association: attached) takes it. One that no task has taken in time is forgotten, with an event.",
+    "An interface that another program provides, such as a virtual function, is announced with a deadline. A task whose network has it (association: attached) takes it. One that no task has taken in time is forgotten, with an event.",
   ],
   examples: [
     ["interfaces", "which there are, and who has them"],

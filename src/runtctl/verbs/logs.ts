@@ -91,7 +91,7 @@ export const logs = verb<Options>({
 async function tasksAsked(session: Session, names: readonly string[], options: Options): Promise<readonly TaskView[] | undefined> {
   const { file, all } = options;
   if ([names.length > 0, file !== undefined, all === true].filter(Boolean).length !== 1)
-    throw new UsageError("one of names, --file FILE and --all says which tasks are meant");
+    throw new UsageError("give task names, --file FILE, or --all");
   if (names.length > 0) return Promise.all([...new Set(names)].map((name) => taskOf(session, name)));
   const read = file === undefined ? undefined : fileToApply({ profile: [], ...options, file }, session.givenGroup, { isQuiet: true });
   if (file !== undefined && read === undefined) return undefined;
@@ -136,7 +136,7 @@ async function send(writer: TextWriter, record: LogRecord): Promise<void> {
 }
 
 function lineCount(text: string): number {
-  if (!/^\d+$/.test(text)) throw new InvalidArgumentError("It is no number of lines.");
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError("It is not a number of lines.");
   return Number(text);
 }
 

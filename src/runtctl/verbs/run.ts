@@ -27,7 +27,7 @@ export const run = verb<Options>({
   name: "run",
   summary: "run a container of an image as a task of its own",
   description: [
-    "What it prints goes to the standard output and error, and runtctl ends with its exit status: 128 + N when signal N ended it, 255 when nobody knows, 125 when nothing was run. ^C stops it, and a second one no longer waits for that; with -it each key is the container's, and ^P ^Q leaves it running.",
+    "What it prints goes to the standard output and error, and runtctl ends with its exit status: 128 + N when signal N ended it, 255 when the status is unknown, 125 when nothing was run. ^C stops it, and a second one no longer waits for that; with -it each key is the container's, and ^P ^Q leaves it running.",
     "The task stays to be looked at until the end of its retention, or goes with --rm. With -i the standard input of runtctl is that of the container, up to its end; with -it it is a terminal, whose end is ^D.",
   ],
   examples: [
@@ -67,7 +67,7 @@ export const run = verb<Options>({
   async run(session, command, options) {
     const { detach, tty, interactive, pull: policy, credentials, image } = options;
     if (detach && (interactive || tty)) throw new UsageError("-d with -i or -t: attach -i is for that");
-    if (options.cpus !== undefined && !(Number(options.cpus) > 0)) throw new UsageError(`--cpus ${options.cpus} is no number of CPUs`);
+    if (options.cpus !== undefined && !(Number(options.cpus) > 0)) throw new UsageError(`--cpus ${options.cpus} is not a number of CPUs`);
     const name = options.name ?? freshName();
     const text = taskText(options, name, command);
     try {

@@ -41,8 +41,7 @@ export async function askSeveral<Answer extends Selected = Selected>(
   const { file, all, takeOver, project } = options;
   const ways = [names.length > 0, file !== undefined, all === true].filter(Boolean).length;
   // The project alone is all that is recorded of it: its file may be gone.
-  if (ways > 1 || (ways === 0 && project === undefined))
-    throw new UsageError("one of names, -f FILE, -p PROJECT and --all says which tasks are meant");
+  if (ways > 1 || (ways === 0 && project === undefined)) throw new UsageError("give task names, -f FILE, -p PROJECT, or --all");
   if (takeOver && file === undefined) throw new UsageError("--take-over is for -f FILE: names and --all mean whatever has them");
   const meant = names.length > 0 ? { names } : { all: true };
   if (file === undefined) return client.call<Answer>("POST", path, { group: project ?? group, ...meant, ...more });

@@ -14,7 +14,7 @@ export const forwardPort = streamRoute({
   summary: "A TCP connection to a port in the network of a task, on this connection",
   description:
     "Ask with `Connection: Upgrade` and `Upgrade: runtd-stream/1`. Then frames go as for `execInTask`, without a first one of the client. The daemon sends 16; what the client sends as 1 goes to the port, " +
-    "2 ends that direction; what comes from the port is 17, and 19 (exitCode 0) is its end. 20: nobody listens there, or the connection has broken.",
+    "2 ends that direction; what comes from the port is 17, and 19 (exitCode 0) is its end. 20: no program listens there, or the connection has broken.",
   params: taskParams,
   query: inGroup.extend({
     port: z.coerce.number().pipe(z.int().min(1).max(65_535)),

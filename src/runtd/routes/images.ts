@@ -42,10 +42,10 @@ export const pruneImages = jsonRoute({
   path: "/v1/images/prune",
   operation: "pruneImages",
   access: "admin",
-  summary: "Remove images that nobody uses",
+  summary: "Remove images that no task uses",
   description: "What a task is made of stays, and so does what the daemon was told to keep. Pulls that are going on are waited for.",
   body: z.strictObject({
-    unusedMs: z.number().min(0).default(0).describe("Those that nobody has used for so long."),
+    unusedMs: z.number().min(0).default(0).describe("Only images that no container has used for so long."),
     most: z.int().min(1).optional().describe("So many at most, those first that were used longest ago. Absent: all."),
   }),
   answer: {

@@ -90,7 +90,7 @@ export const engineEvent = z
       state: z
         .enum(["pending", "used", "released", "expired", "detached"])
         .describe(
-          "pending: it was announced. used: a task has taken it. released: its task has given it back. expired: nobody has taken it in time. detached: the announcement was taken back.",
+          "pending: it was announced. used: a task has taken it. released: its task has given it back. expired: no task has taken it in time. detached: the announcement was taken back.",
         ),
       task: z.string().nullable().describe("Id of the task that has it, or had it."),
       by: caller.optional(),

@@ -8,10 +8,10 @@ export const taskStatus = z.enum(["NONE", "CREATED", "RUNNING", "STOPPED"]);
 const wallMs = z.int().describe("Milliseconds since the epoch.");
 
 export const containerExit = z.strictObject({
-  code: z.int().nullable().describe("128 + signal when a signal ended it. null: nobody saw how it ended, or it never ran."),
+  code: z.int().nullable().describe("128 + signal when a signal ended it. null: the end was not observed, or it never ran."),
   signal: z.int().nullable(),
   oomKilled: z.boolean(),
-  unknown: z.boolean().describe("It has ended and nobody saw how."),
+  unknown: z.boolean().describe("It has ended with an unknown status."),
   endedWallMs: z.number(),
 });
 

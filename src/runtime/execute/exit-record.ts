@@ -146,7 +146,7 @@ function replace(path: string, before: number, fields: ExitRecord): number {
 }
 
 function taken(path: string): RuntError {
-  return new RuntError("operation", `--exit-record ${path}: somebody has removed or replaced it`);
+  return new RuntError("operation", `--exit-record ${path}: another program has removed or replaced it`);
 }
 
 function write(path: string, fields: ExitRecord): FreshFile {

@@ -57,7 +57,9 @@ function connectHost(address: string, warnings: string[]): number | undefined {
   try {
     return host.connectDatagram(address);
   } catch (error) {
-    warnings.push(`NOTIFY_SOCKET=${address}: ${host.reason(error as host.HostError)}: nobody is told that the container is ready`);
+    warnings.push(
+      `NOTIFY_SOCKET=${address}: ${host.reason(error as host.HostError)}: the service manager is not told that the container is ready`,
+    );
     return undefined;
   }
 }

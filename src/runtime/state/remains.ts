@@ -37,7 +37,7 @@ export function notOurs(root: string, id: string): string | undefined {
   const type = typeOf(found);
   if (found && !isOwner(found.uid)) return `it belongs to the user ${found.uid}`;
   if (type === host.S.IFLNK) return isRoot(root) ? undefined : `it is a symbolic link, and ${NO_MARK}`;
-  if (type !== host.S.IFDIR) return "it is no directory";
+  if (type !== host.S.IFDIR) return "it is not a directory";
   if (hasOwnRecord(root, id)) return undefined;
   const names = host.readdir(path);
   const isLikely = names.length === 0 || RECORDS.some((name) => names.includes(name));

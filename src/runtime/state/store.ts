@@ -44,7 +44,7 @@ function refuseForeign(root: string, id: string): void {
 }
 
 function noDirectory(directory: string, found: host.Stat | undefined): RuntError {
-  const what = ((found?.mode ?? 0) & host.S.IFMT) === host.S.IFLNK ? "it is a symbolic link" : "it is no directory";
+  const what = ((found?.mode ?? 0) & host.S.IFMT) === host.S.IFLNK ? "it is a symbolic link" : "it is not a directory";
   return new RuntError("state-foreign", `${directory}: ${what}, so it is no container`);
 }
 

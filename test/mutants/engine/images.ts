@@ -35,7 +35,7 @@ export const IMAGE_MUTANTS: readonly Mutant[] = [
     id: "E40",
     fault: "a pull that nobody wants goes on",
     file: "src/engine/run/pulling.ts",
-    from: 'controller.abort(new ImageError("cancelled", "nobody wants it any more"));',
+    from: 'controller.abort(new ImageError("cancelled", "the request was cancelled"));',
     to: "void controller;",
     test: REGISTRIES,
   },

@@ -55,7 +55,7 @@ export class Launching {
     checkRuntime(record.spec, this.#options.runtimes);
     readSpecFiles(record.spec, spec);
     if (spec.rootfs !== undefined && !statSync(spec.rootfs, { throwIfNoEntry: false })?.isDirectory())
-      throw new Error(`${spec.rootfs} is no directory`);
+      throw new Error(`${spec.rootfs} is not a directory`);
     for (const resource of this.#options.resources) resource.check?.(record, container);
   }
 

@@ -17,7 +17,7 @@ export interface Caller {
 
 export type ChangeRequest = "apply" | "delete" | "stop" | "start" | "restart" | "rollback";
 
-/** pending: it was announced. used: a task has taken it. released: its task has given it back. expired: nobody has taken it in time. detached: the announcement was taken back. */
+/** pending: it was announced. used: a task has taken it. released: its task has given it back. expired: no task has taken it in time. detached: the announcement was taken back. */
 export type InterfaceState = "pending" | "used" | "released" | "expired" | "detached";
 
 /** An interface of the host that somebody else provides for a task. */

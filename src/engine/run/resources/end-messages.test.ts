@@ -88,7 +88,7 @@ test("P4 whatever was made of the file: only its last 4096 bytes are read, and n
   expect(ended("a", 1, 0)).toBe("its message could not be read: ELOOP");
   rmSync(path);
   mkdirSync(path);
-  expect(ended("a", 1, 0)).toBe("its message could not be read: it is no file");
+  expect(ended("a", 1, 0)).toBe("its message could not be read: it is not a file");
 });
 
 test("P4 one that has failed and written nothing has said what it has printed last, where that is asked for", () => {

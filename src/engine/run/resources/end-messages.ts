@@ -75,7 +75,7 @@ function endOfMessage(path: string): Buffer {
   }
   try {
     const found = fstatSync(fd);
-    if (!found.isFile()) return Buffer.from("its message could not be read: it is no file");
+    if (!found.isFile()) return Buffer.from("its message could not be read: it is not a file");
     const bytes = Buffer.alloc(LONGEST);
     return bytes.subarray(0, readSync(fd, bytes, 0, LONGEST, Math.max(0, found.size - LONGEST)));
   } finally {

@@ -60,7 +60,7 @@ export class Interfaces implements TaskResource {
     await this.#change((all, now) => {
       const taken = names.map((name): AttachedInterface => {
         const found = withoutExpired(all, now).interfaces.find((one) => one.name === name);
-        if (found === undefined) throw new Error(`the interface ${name} is not attached, or nobody has taken it in time`);
+        if (found === undefined) throw new Error(`the interface ${name} was not announced, or no task took it in time`);
         if (found.task !== null && found.task !== id) throw inUse(found);
         return { ...found, task: id };
       });

@@ -27,7 +27,7 @@ export interface TaskResource {
 
   /** Looks at what a container names, before its image is pulled and anything is made. @throws Error: the message says what is missing */
   check?(record: TaskRecord, container: string): void;
-  /** Prepares one incarnation, before it is created. @param signal aborted when nobody wants it any more */
+  /** Prepares one incarnation, before it is created. @param signal aborted when the request was cancelled */
   prepare?(record: TaskRecord, incarnation: Incarnation, signal: AbortSignal): void | Promise<void>;
   /** For what a start has to wait, without keeping others from theirs; undefined: for nothing. */
   waitsFor?(record: TaskRecord, incarnation: Incarnation): Promise<void> | undefined;

@@ -39,7 +39,7 @@ test.each(Object.keys(PLANTS).flatMap((how) => [true, false].map((isVolume) => [
     };
     plant();
     const making = volumes.make(record, "volume:v");
-    if (isVolume) await expect(making).rejects.toThrow(/is no directory|EEXIST/);
+    if (isVolume) await expect(making).rejects.toThrow(/is not a directory|EEXIST/);
     else {
       await making;
       expect(lstatSync(paths.volume(record.id, "v")).isDirectory()).toBe(true);

@@ -209,7 +209,7 @@ function logOf({ log: { driver, ...rest } = {}, tty }: ContainerSpec): Problem[]
   if (driver === "journald" && rest.receiver !== undefined) return [wrong("goes to the journal already: give one", "receiver")];
   if (rest.forward !== undefined && rest.receiver !== undefined) return [wrong("is forwarded already: give one", "receiver")];
   if (driver !== "none") return [];
-  if (tty) return [wrong("nobody could see its terminal", "driver")];
+  if (tty) return [wrong("no client could see its terminal", "driver")];
   return Object.entries(rest).flatMap(([field, value]) => (value === undefined ? [] : [wrong("of a log that is not kept", field)]));
 }
 

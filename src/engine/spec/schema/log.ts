@@ -86,10 +86,10 @@ export const log = z.strictObject({
       tag: text.min(1).max(255).optional().describe("Tag of the records. Absent: CONTAINER-firelens-TASK."),
     })
     .optional()
-    .describe("What it prints is sent there, too. While nobody listens it waits in the files."),
+    .describe("What it prints is sent there, too. While no program listens, the output waits in the files."),
   receiver: receiver
     .optional()
-    .describe("What it prints is sent there, too, in a protocol of others. While nobody listens it waits in the files."),
+    .describe("What it prints is sent there, too, in a protocol of others. While no program listens, the output waits in the files."),
   router: z
     .string()
     .min(1)

@@ -42,7 +42,7 @@ const association = z
   })
   .default("default")
   .describe(
-    "default: a macvlan interface on the parent. vlan: one with a VLAN tag. attached: the parent itself, which somebody has provided and announced (runtctl interfaces attach).",
+    "default: a macvlan interface on the parent. vlan: one with a VLAN tag. attached: the parent itself, which another program has provided and announced (runtctl interfaces attach).",
   );
 
 const mac = z

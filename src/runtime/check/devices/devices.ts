@@ -135,7 +135,7 @@ export const deniedDevices: Check = ({ linux }, report) => {
     report.warning(
       "device-denied",
       `/linux/devices/${index}`,
-      `"${device.path}" is made, but linux.resources.devices lets nobody read or write it`,
+      `"${device.path}" is made, but linux.resources.devices allows no process to read or write it`,
       `allow ${device.type === "b" ? "b" : "c"} ${device.major}:${device.minor} rwm in linux.resources.devices`,
     );
   });

@@ -9,7 +9,7 @@ export const HOOKS_OF_ALL_KINDS: Entries = {
     "error",
     "A hook whose path is not absolute",
     HOOKS,
-    "There is no directory that it could start from.",
+    "There is not a directory that the path could start from.",
     "begin it with /",
     {
       broken: { "/hooks": { poststop: [{ path: "usr/bin/hook" }] } },

@@ -298,7 +298,7 @@ export const MOUNTS: Entries = {
     "warning",
     "A propagation without a new mount namespace",
     "config-linux.md#rootfs-mount-propagation",
-    "The root of a mount namespace of somebody else stays what it is.",
+    "runt does not change the root of a mount namespace that the container joins.",
     "leave it out, or add a mount namespace",
     {
       broken: { "/linux/namespaces": [{ type: "mount", path: "/proc/77/ns/mnt" }], "/linux/rootfsPropagation": "private" },

@@ -19,7 +19,7 @@ export const MOUNT_WORDS: Entries = {
   ),
   "mount-option-unknown": entry(
     "error",
-    "A mount option that nobody knows",
+    "An unknown mount option",
     "config.md#linux-mount-options",
     "Words that are not the kernel's own are handed to the filesystem, and these refuse what they do not know.",
     "correct the word, or leave it out",

@@ -53,7 +53,7 @@ export const NAMESPACES: Entries = {
   ),
   "user-namespaces-off": entry(
     "error",
-    "This host lets nobody make user namespaces",
+    "This host allows no user namespaces",
     "namespaces(7)",
     "user.max_user_namespaces is 0, as some distributions set it.",
     "raise user.max_user_namespaces on the host, or do without a user namespace",

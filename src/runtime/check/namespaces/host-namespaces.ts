@@ -13,7 +13,7 @@ export const hostNamespaces: HostCheck = ({ linux }, report, { view: { facts } }
     if (known && known.length > 0 && isKnown(type) && !known.includes(type))
       report.error("namespace-unsupported", pointer, `the kernel of this host has no ${type} namespaces`);
     if (type === "user" && !path && facts.userNamespaces === 0)
-      report.error("user-namespaces-off", pointer, "this host lets nobody make user namespaces (user.max_user_namespaces is 0)");
+      report.error("user-namespaces-off", pointer, "this host allows no user namespaces (user.max_user_namespaces is 0)");
   });
 };
 

@@ -213,7 +213,7 @@ export const NETWORK: Entries = {
     "error",
     "A sysctl that can only be read",
     sysctl,
-    "The kernel shows it and lets nobody change it.",
+    "The kernel shows it, and no process can change it.",
     "leave it out",
     {
       broken: { "/linux/sysctl": { "net.ipv4.tcp_available_congestion_control": "reno" } },
@@ -236,7 +236,7 @@ export const NETWORK: Entries = {
     "error",
     "A sysctl that a user namespace cannot write",
     "user_namespaces(7)",
-    "The file belongs to the host's root, and the container's root is somebody else.",
+    "The file belongs to the host's root, and root of the container is another user.",
     "set the field domainname",
     {
       broken: {

@@ -21,7 +21,7 @@ export const PROCESS: Entries = {
     "advice",
     "A terminal, and no TERM",
     "term(7)",
-    "Programs on a terminal ask TERM which kind it is, and do without colours and line editing if nobody says.",
+    "Programs on a terminal ask TERM which kind it is, and do without colours and line editing if it is not set.",
     "add TERM=xterm to process.env",
     { broken: { "/process/terminal": true }, fixed: { "/process/terminal": true, "/process/env/-": "TERM=xterm" } },
   ),

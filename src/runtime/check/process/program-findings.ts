@@ -179,7 +179,7 @@ export const PROGRAM: Entries = {
     "advice",
     "PATH with an element that is not absolute",
     "environ(7)",
-    "An empty or relative element means the working directory: whoever writes there chooses the program.",
+    "An empty or relative element means the working directory: a user who can write there chooses the program.",
     "leave it out",
     { broken: { "/process/env": ["PATH=/bin:"] }, at: "/process/env/0" },
   ),

@@ -20,7 +20,7 @@ export const RESOURCES: Entries = {
   ),
   "cgroup-occupied": entry(
     "error",
-    "The cgroup is somebody else's",
+    "The cgroup belongs to another program",
     "config-linux.md#cgroups-path",
     "Its processes would share the limits, and be killed with the container.",
     "use another path",
@@ -148,7 +148,7 @@ export const RESOURCES: Entries = {
   }),
   "page-size": entry(
     "error",
-    "A size of huge pages that is none",
+    "An invalid size of huge pages",
     HUGE,
     "It is a number and its unit, as in the names of the kernel's files.",
     "write 2MB, 1GB or 64KB",
@@ -216,7 +216,7 @@ export const RESOURCES: Entries = {
   ),
   "unified-key": entry(
     "error",
-    "A key of unified that is no file name",
+    "A key of unified that is not a file name",
     "config-linux.md#unified",
     "It is the name of a file of cgroup v2, controller.parameter.",
     "correct it",

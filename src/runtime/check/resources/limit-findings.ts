@@ -196,7 +196,7 @@ export const LIMITS: Entries = {
       at: "/process/execCPUAffinity/initial",
     },
   ),
-  "list-syntax": entry("error", "A list of CPUs or nodes that is none", "cpuset(7)", "It has the form 0-3,7.", "correct it", {
+  "list-syntax": entry("error", "An invalid list of CPUs or nodes", "cpuset(7)", "It has the form 0-3,7.", "correct it", {
     broken: { [`${R}/cpu/cpus`]: "0-" },
     fixed: { [`${R}/cpu/cpus`]: "0-1" },
   }),

@@ -138,6 +138,6 @@ export const listenerSocket: HostCheck = ({ linux }, report, { view }) => {
   if (!path || !notifies || !view.live) return;
   const facts = view.stat(path);
   if (facts === "unknown" || (facts !== undefined && facts.kind === "socket")) return;
-  const reason = facts === undefined ? "does not exist: nobody listens" : "is not a socket";
+  const reason = facts === undefined ? "does not exist, so no agent listens" : "is not a socket";
   report.error("seccomp-listener-missing", "/linux/seccomp/listenerPath", `"${path}" ${reason}`);
 };

@@ -129,7 +129,7 @@ export const SECCOMP: Entries = {
     "error",
     "listenerMetadata without listenerPath",
     section,
-    "There is nobody to send it to.",
+    "Without a listener there is no program to send it to.",
     "add listenerPath, or leave it out",
     {
       broken: { [S]: { defaultAction: "SCMP_ACT_ALLOW", listenerMetadata: "m" } },

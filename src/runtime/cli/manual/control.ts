@@ -5,9 +5,9 @@ export const CONTROL_MANUAL = {
   kill: {
     description: [
       "Sends a signal, by name (TERM, SIGTERM) or number, to the process of the container; TERM when none is named. With --all it goes to every " +
-        "process in the container's cgroup, also when the first one has ended already: what is left of a container without a pid namespace.",
-      "In a cgroup that is not the container's own (it was there before, or somebody else has made it since) the signal goes to the process of the " +
-        "container alone; a warning names who else is there.",
+        "process in the container's cgroup, also when the first one has ended: a container without a pid namespace may leave processes behind.",
+      "A cgroup is not the container's own if it existed before, or if another program has made it since. There only the process of the container " +
+        "gets the signal, and a warning names the other processes.",
       "With --cgroup it goes to every process in that cgroup below the container's own, and below that one (exec --cgroup puts processes there): those of " +
         "them that are the container's by the same rule. KILL is repeated until none of them is left, for five seconds at most.",
       "Otherwise it does not wait. The container keeps its state, as stopped, until delete.",
@@ -48,30 +48,30 @@ export const CONTROL_MANUAL = {
   },
   delete: {
     description: [
-      "Removes the state, the cgroups and what else is left of a stopped container. With --force it kills a running one first, also removes what " +
-        "an interrupted create has left, and says nothing about an id that does not exist.",
-      "Nobody is killed in a cgroup that is not the container's own: it was there before, or somebody else has made it since. That is left as it is, " +
-        "a warning names who is in it, and the container is removed.",
+      "Removes the state, the cgroups and other leftovers of a stopped container. With --force it kills a running one first, also removes leftovers of " +
+        "an interrupted create, and succeeds without output for an id that does not exist.",
+      "A cgroup is not the container's own if it existed before, or if another program has made it since. delete kills no process there and keeps the " +
+        "cgroup; a warning names the processes in it, and the container is removed.",
     ],
     examples: ["runt delete web", "runt delete --force web", "# whatever is left of tests", "runt delete --force --regex '^test-'"],
     seeAlso: ["kill", "list"],
   },
   gc: {
     description: [
-      "Removes what killed calls have left: cgroups and units of containers whose state is lost, empty cgroups above them that runt has made, and " +
-        "states of containers whose create did not come to an end. A cgroup counts as one of runt's by the mark (an extended attribute) that create has left, " +
-        "which names the state directory: those of another --root are listed, and left alone.",
-      "A container that has a state is never touched, stopped or not, and nothing in which a process lives: that is shown as kept, with the pids. " +
-        "What looks like remains is looked at again a second later, so that no create under way is disturbed.",
-      "With a --root that is not below the default state directory gc only shows what it would remove, unless --yes is given: a wrong directory is " +
-        "soon named. A directory without a record counts as the state of a create that was killed only if it is empty or has a damaged record, and only in " +
-        "a state directory with the mark of runt's: an extended attribute (or the directory @runt) that runt leaves where it has made the state directory " +
-        "or found it empty. In one without the mark it takes a record that names the container. Everything else is shown as kept, with the reason.",
-      "The mounts and namespaces of a container end with its last process, so there are none to collect. A half-made container is removed as " +
-        "delete --force does it, with its poststop hooks; who is in a cgroup that is not its own is named, and left alone.",
+      "Removes leftovers of interrupted commands: cgroups and units of containers whose state is lost, empty parent cgroups that runt has made, " +
+        "and states of unfinished creates. gc recognises runt's cgroups by a mark, an extended attribute that create sets. The mark names " +
+        "the state directory; gc lists cgroups of another --root, and leaves them alone.",
+      "gc does not touch a container that has a state, running or stopped, nor a cgroup with a living process: it shows these as kept, with the pids. " +
+        "It checks leftovers again a second later, so that it does not disturb a create in progress.",
+      "If --root is not below the default state directory, gc only shows what it would remove, unless --yes is given, because a wrong directory is " +
+        "easily named. The state directory has a mark, an extended attribute or the directory @runt, if runt made it or found it empty. There a " +
+        "directory without a record counts as the state of a killed create if it is empty or has a damaged record. In a state directory without the mark " +
+        "only a record that names the container counts. gc shows everything else as kept, with the reason.",
+      "The mounts and namespaces of a container end with its last process, so gc need not collect them. It removes a half-made container as " +
+        "delete --force does, with its poststop hooks. It lists processes in cgroups that runt did not create, and does not signal them.",
     ],
     examples: ["runt gc --dry-run", "runt gc", "runt --root /run/containerd/runc/k8s.io gc --yes -f json"],
-    exitStatus: [["1", "something could not be removed; the others are"]],
+    exitStatus: [["1", "a leftover could not be removed; the others are removed"]],
     seeAlso: ["delete", "list"],
   },
   mounts: {
@@ -87,17 +87,17 @@ export const CONTROL_MANUAL = {
   },
   service: {
     description: [
-      "What a daemon asks for that cannot make these system calls itself, as runtd(8). It has nothing to do with containers.",
-      "notify sends the assignments, as READY=1 or STATUS=text, to the socket NOTIFY_SOCKET of the environment (sd_notify(3)), and returns when the service " +
-        "manager has taken them. peer prints the process id, user and group of who has connected the unix socket that is the standard input, as JSON.",
-      "slice start makes a slice of the system's systemd with these properties, each as NAME=VALUE with a value in GVariant text, and gives them to one that is " +
-        "there already; it returns when systemd has it. slice stop removes it, with whatever is in it.",
+      "System calls for daemons that cannot make them, such as runtd(8). These commands do not act on containers.",
+      "notify sends assignments, such as READY=1 or STATUS=text, to the socket NOTIFY_SOCKET of the environment (sd_notify(3)). It returns when the service " +
+        "manager has received them. peer prints as JSON the process id, user and group of the peer of the unix socket that is its standard input.",
+      "slice start makes a slice of the system's systemd with these properties, or sets them on an existing one. A property is NAME=VALUE with a value in " +
+        "GVariant text. It returns when systemd has made the slice. slice stop removes the slice with everything in it.",
     ],
     examples: [
       "runt service notify READY=1 STATUS=working",
       "runt service peer",
       "runt service slice start tasks-web.slice 'MemoryMax=uint64 67108864'",
     ],
-    exitStatus: [["1", "the manager has not taken it within thirty seconds, or the standard input is no unix socket"]],
+    exitStatus: [["1", "the manager did not answer within thirty seconds, or the standard input is not a unix socket"]],
   },
 } as const satisfies Readonly<Record<string, VerbManual>>;

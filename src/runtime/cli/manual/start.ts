@@ -37,17 +37,17 @@ export const START_MANUAL = {
     description: [
       "create and start in one. In the foreground it waits for the end of the container, forwards signals and the terminal, removes the " +
         "container and ends with the status of its program. With --detach it returns as soon as the program runs.",
-      "With --detach and --exit-record a process of less than a megabyte stays with the container, in a session of its own. It survives the caller, " +
-        "keeps the reading ends of stdout and stderr where those are FIFOs, removes the container at its end, and writes the file: one JSON " +
-        "object with id, monitor, pid, startTicks, phase (creating, running, ended, exited), code, signal, oomKills, startedMs and endedMs. In the " +
-        "phase ended something of the container may still be there. Output that nobody has read is in FILE.stdout and FILE.stderr then. " +
-        "A file that was removed or replaced meanwhile is not written again. With --resize-fifo that process also sets the size of the container's " +
-        "terminal to each line ROWS COLUMNS, as 40 100, that anybody writes into the FIFO; other lines have no effect.",
-      "With --output-log a second process writes what comes through the pipes at stdout and stderr into a file, a record TIME STREAM F|P BYTES for each " +
-        "line (F) or part of a line (P), and rotates it. Another one takes its place when it is killed, and no line is lost. On a full disk " +
+      "With --detach and --exit-record a process of less than a megabyte, the monitor, stays with the container in its own session. It survives the " +
+        "caller, keeps the reading ends of stdout and stderr if those are FIFOs, removes the container at its end, and writes the file. The file is one " +
+        "JSON object with id, monitor, pid, startTicks, phase (creating, running, ended, exited), code, signal, oomKills, startedMs and endedMs. In the " +
+        "phase ended, parts of the container may still exist, and unread output is in FILE.stdout and FILE.stderr. If the file was removed or replaced " +
+        "meanwhile, the monitor does not write it again. With --resize-fifo it also reads lines ROWS COLUMNS, such as 40 100, from the FIFO and sets the " +
+        "size of the container's terminal; other lines have no effect.",
+      "With --output-log a second process writes the output of the pipes at stdout and stderr into a file, a record TIME STREAM F|P BYTES for each " +
+        "line (F) or part of a line (P), and rotates the file. If that process is killed, another one replaces it, and no line is lost. On a full disk " +
         "lines are dropped and counted; the next record says how many. FILE.log beside the exit record has the numbers. Everything is in the log before the phase is exited.",
       "In the foreground, the container is removed before the rest of its terminal's output has been read. When runt then waits for a reader, or for " +
-        "a poststop hook, for two seconds or more, TERM, INT, HUP or QUIT ends the waiting. What could not be removed is said on stderr.",
+        "a poststop hook, for two seconds or more, TERM, INT, HUP or QUIT ends the waiting. runt names on stderr what it could not remove.",
     ],
     examples: [
       "runt run -b /bundles/hello hello",
@@ -71,9 +71,9 @@ export const START_MANUAL = {
       "Without --detach it waits for the end of the process and ends with its status.",
       "With --tty one of runt's own standard streams is a terminal, whose size the new one follows. With --resize-fifo none of them has to be: stdin and " +
         "stdout may be pipes. The size is that of --console-size, and then that of each line ROWS COLUMNS, as 40 100, that comes from the FIFO.",
-      "--timeout bounds the time from the start of runt until the program runs; how long the program runs is its own affair. When it is over, what runt " +
-        "has sent into the container is killed, and nothing else. Without it exec gives up on a process that somebody keeps stopped for 10 s, and on one " +
-        "that does not move for 60 s. TERM, INT and HUP before the program runs end exec in the same way.",
+      "--timeout bounds the time from the start of runt until the program runs, not the time of the program. After that time runt kills only the process " +
+        "that it has sent into the container. Without --timeout, exec gives up if another process keeps that process stopped for 10 s, or if it makes no " +
+        "progress for 60 s. TERM, INT and HUP before the program runs end exec in the same way.",
     ],
     examples: [
       "runt exec web ps",

@@ -84,7 +84,7 @@ export const CONTROL_VERBS: readonly VerbDefinition[] = [
   },
   {
     name: "gc",
-    summary: "remove what runt has made and no container has any more",
+    summary: "remove leftovers of containers that no longer exist",
     positionals: "",
     minimum: 0,
     maximum: 0,

@@ -63,7 +63,7 @@ test.each([
   ["a pod that asks for nothing", { "cpu-quota": "0", "cpu-period": "100000", "cpu-shares": "2", memory: "0" }, [0, 0]],
   ["no quota, but shares", { "cpu-quota": "-1", "cpu-period": "100000", "cpu-shares": "1536" }, [2, 0]],
   ["no period", { "cpu-quota": "150000" }, [0, 0]],
-  ["what is no number counts as 0", { "cpu-quota": "1e5", "cpu-period": "100000", memory: "64Mi" }, [0, 0]],
+  ["what is not a number counts as 0", { "cpu-quota": "1e5", "cpu-period": "100000", memory: "64Mi" }, [0, 0]],
   ["what the field cannot hold counts as 0", { memory: "18446744073709551616" }, [0, 0]],
   ["memory -1", { memory: "-1" }, [0, 0]],
   ["the highest number is no limit", { memory: "9223372036854771712" }, [0, 0]],

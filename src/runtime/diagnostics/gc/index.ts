@@ -1,4 +1,4 @@
-/** `runt gc`: remove what runt has made and no container has any more (docs/decisions/0027-gc.md). */
+/** `runt gc`: remove leftovers of containers that no longer exist (docs/decisions/0027-gc.md). */
 import { cgroupCensus, deleteCgroup, deleteEmptyLevel } from "../../cgroup/index.ts";
 import { stopUnit } from "../../cgroup/systemd/index.ts";
 import { RuntError } from "../../errors/index.ts";

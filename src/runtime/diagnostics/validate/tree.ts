@@ -6,7 +6,7 @@ import * as host from "../../host/index.ts";
 const DIRECTORY_MAX = 1 << 20;
 const EMPTY = new ArrayBuffer(0);
 
-/** undefined: it is no directory, or may not be opened. The descriptor ends with the process. */
+/** undefined: it is not a directory, or may not be opened. The descriptor ends with the process. */
 export function treeBelow(directory: string): Tree | undefined {
   let root: number;
   try {

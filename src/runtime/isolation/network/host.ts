@@ -12,7 +12,7 @@ export function readInterfaces(): Interface[] {
   const tap = all.find(({ name }) => isTapName(name));
   // QEMU would take it for its own.
   if (tap)
-    throw new Error(`network: there is an interface ${tap.name}: another machine has this network namespace, or it is somebody else's`);
+    throw new Error(`network: there is an interface ${tap.name}: another machine has this network namespace, or another program made it`);
   const links = all.filter(({ up }) => up);
   for (const link of links) {
     const why = unfit(link);

@@ -235,7 +235,7 @@ export function readWords(path: string): string[] {
   return (readText(path) ?? "").split(/\s+/).filter(Boolean);
 }
 
-/** Sorted; empty when it is no directory. */
+/** Sorted; empty when it is not a directory. */
 export function names(path: string): string[] {
   return attempt(() => host.readdir(path).sort()) ?? [];
 }
