@@ -1,6 +1,7 @@
 #!/bin/sh
 # Pack what is needed to link bin/runt anew with another libseccomp: relink-kit.sh DIRECTORY OBJECT... leaves
-# DIRECTORY/runt_VERSION_ARCHITECTURE_relink.tar.gz and prints its name. RUNT_LDFLAGS: those of the build (make relink-kit). The same build gives the same bytes.
+# DIRECTORY/runt_VERSION_ARCHITECTURE_relink.tar.gz and prints its name. RUNT_LDFLAGS: those of the build (make relink-kit),
+# RUNT_MACHINE: whose program it is, as uname -m says it, by default this one's. The same build gives the same bytes.
 set -eu
 cd "$(dirname "$0")/.."
 output=$1
@@ -10,7 +11,7 @@ umask 022
 
 version=$(sed -n 's/^ *"version": *"\([^"]*\)".*/\1/p' package.json | head -n 1)
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
-name=runt_${version}_$(uname -m)_relink
+name=runt_${version}_${RUNT_MACHINE:-$(uname -m)}_relink
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

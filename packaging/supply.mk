@@ -11,7 +11,7 @@ $(B)/runt.spdx.json: bin/runt bin/runtctl tools/sbom.ts $(wildcard tools/sbom/*.
 # Object files and a script that link the program anew with another libseccomp (LGPL-2.1, section 6).
 .PHONY: relink-kit
 relink-kit: bin/runt $(B)/runt.spdx.json
-	RUNT_LDFLAGS='$(LDFLAGS)' packaging/relink-kit.sh $(B) $(PROGRAM_OBJECTS) $(B)/embed.o
+	RUNT_LDFLAGS='$(LDFLAGS)' $(if $(TARGET),RUNT_MACHINE=$(firstword $(subst -, ,$(TARGET)))) packaging/relink-kit.sh $(B) $(PROGRAM_OBJECTS) $(B)/embed.o
 
 # Two builds that have as little as possible in common: one sum.
 .PHONY: reproducible
@@ -21,5 +21,15 @@ reproducible: $(B)/quickjs/version $(B)/libseccomp/version | $(SETUP)
 # Some minutes, as root: relinks with a changed libseccomp, builds twice from the sources.
 .PHONY: test-supply
 test-supply: relink-kit
-	node_modules/.bin/vitest run --project supply
+	node_modules/.bin/vitest run --project supply test/supply/libseccomp.test.ts test/supply/relink.test.ts
 	tools/reproducible.sh
+
+# What is published in npm's registry, below build/npm: one package for everybody, and one with the programs of each machine (RELEASING.md).
+.PHONY: npm
+npm: library $(B)/runt.spdx.json relink-kit arm64-supply
+	$(TSX) tools/npm-packages.ts $(B)/npm x64=. arm64=$(ARM64)
+
+# In an empty project, from a registry on this machine; and `npm publish --dry-run`.
+.PHONY: test-npm
+test-npm: npm
+	node_modules/.bin/vitest run --project supply test/supply/npm.test.ts

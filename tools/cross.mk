@@ -16,3 +16,8 @@ arm64-optional: bin/runt | $(SETUP)
 	@if [ "$$(uname -m)" != x86_64 ] || ! tools/setup.sh cross >$(B)/arm64.log 2>&1; then \
 		echo "the programs for arm64 cannot be built here ($(B)/arm64.log)" >&2; \
 	else $(MAKE) --no-print-directory arm64; fi
+
+# What stands beside them in a release: bill of materials, licence texts, relink kit.
+.PHONY: arm64-supply
+arm64-supply: arm64
+	$(Q)$(MAKE) --no-print-directory -C $(ARM64) TARGET=aarch64-linux-gnu sbom relink-kit

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Unpack the newest version of a binary package that a suite of Debian has into TARGET, without installing it: for a program that needs
-# no more libraries than there are; with ARCHITECTURE of another machine than this one. TARGET/version says which it is.
+# no more libraries than there are; with ARCHITECTURE of another machine than this one. TARGET/version says which it is,
+# TARGET/control also its name and architecture.
 #
 # apt does the fetching and the checking of signatures, with a private sources list made from the machine's own mirrors and a private
 # state directory: the machine's apt setup is only read. Nothing is done when TARGET is there already.
@@ -29,6 +30,7 @@ for uri in $("$here/debian-archives.sh"); do
     fetch "$uri" || continue
     dpkg-deb -x "$work/$package"_*.deb "$work/tree"
     dpkg-deb -f "$work/$package"_*.deb Version >"$work/tree/version"
+    dpkg-deb -f "$work/$package"_*.deb Package Version Architecture >"$work/tree/control"
     mkdir -p "$(dirname "$target")"
     # Renamed in one step: a half-finished directory would be taken for a finished one.
     cp -a "$work/tree" "$target.new"

@@ -21,6 +21,7 @@ const ROOT_FILES: ReadonlySet<string> = new Set([
   "Makefile",
   "NOTICE",
   "README.md",
+  "RELEASING.md",
   "SECURITY.md",
   "biome.json",
   "package-lock.json",

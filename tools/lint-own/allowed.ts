@@ -270,6 +270,9 @@ export const OWN_CALLS: Allowed = {
     "readFileSync(`/proc/self/fdinfo/${fd}`)": KERNEL,
     'readFileSync("/proc/self/mountinfo")': KERNEL,
   },
+  "src/node/packaged.ts": {
+    "openSync(path)": "a program of this package",
+  },
   "src/node/program.ts": {
     "process.kill(-pid)": "this is the checked way",
   },

@@ -22,6 +22,7 @@ LOAD lib/liby.a
                 0x0000000000401010                a_function_with_a_long_name
  .text          0x0000000000401015        0x0 lib/libx.a(empty.o)
  *fill*         0x0000000000401015        0xb 
+ *fill*         0x0000000000401020        0x8 1f2003d5
  .data          0x0000000000402000        0x8 lib/libx.a(a.o)
  COMMON         0x0000000000403000        0x8 lib/libx.a(b.o)
  .comment       0x0000000000000001       0x27 lib/liby.a(only-a-comment.o)

@@ -2,8 +2,7 @@
 import { createHash } from "node:crypto";
 import { lstatSync, mkdtempSync, readFileSync, renameSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { writeOwnFile } from "../../node/index.ts";
+import { packagedPrograms, writeOwnFile } from "../../node/index.ts";
 import { makeOwnDirectory, readOwnFile, removeOwnTree } from "../own/index.ts";
 
 /** Path of the program inside the root file system. */
@@ -60,7 +59,7 @@ function isMade(root: string, content: Buffer): boolean {
   }
 }
 
-/** Finds runt-pause: in the package (x86-64), or where the runtime is installed. */
+/** Finds runt-pause: with the package, or where the runtime is installed. */
 const NAME = "runt-pause";
 
 class PauseNotFoundError extends Error {
@@ -75,10 +74,8 @@ class PauseNotFoundError extends Error {
 
 /** @param runtime path of the runt executable. @throws PauseNotFoundError */
 export function locatePause(runtime: string): string {
-  // The relative path is the same from dist/engine/pause and from src/engine/pause.
-  const packaged = process.arch === "x64" ? [fileURLToPath(new URL(`../../../bin/${NAME}`, import.meta.url))] : [];
   const beside = dirname(runtime);
-  const tried = [...packaged, join(beside, NAME), join(beside, "../libexec/runt", NAME)];
+  const tried = [...packagedPrograms(NAME), join(beside, NAME), join(beside, "../libexec/runt", NAME)];
   const found = tried.find((path) => statSync(path, { throwIfNoEntry: false })?.isFile());
   if (found === undefined) throw new PauseNotFoundError(tried);
   return found;

@@ -1,18 +1,15 @@
-/** Which `runt` is used: the one in the package (x86-64), else RUNT_BINARY, else the first in PATH. */
+/** Which `runt` is used: the one that comes with the package, else RUNT_BINARY, else the first in PATH. */
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { runProgramNow } from "../../node/index.ts";
+import { packagedPrograms, runProgramNow } from "../../node/index.ts";
 import { ExecutorError } from "../errors.ts";
 import { LIBRARY_VERSION } from "../version.ts";
 
 /** What is tried, in this order; the first file that can be executed is taken. */
 export function candidates(environment: NodeJS.ProcessEnv = process.env): string[] {
-  // From dist/executor/runtime and from src/executor/runtime alike.
-  const packaged = process.arch === "x64" ? [fileURLToPath(new URL("../../../bin/runt", import.meta.url))] : [];
   const named = environment["RUNT_BINARY"] ? [environment["RUNT_BINARY"]] : [];
   const path = (environment["PATH"] ?? "").split(delimiter).filter(Boolean);
-  return [...packaged, ...named, ...path.map((directory) => join(directory, "runt"))];
+  return [...packagedPrograms("runt"), ...named, ...path.map((directory) => join(directory, "runt"))];
 }
 
 /** @throws ExecutorError runtime-not-found, with the places that were tried */
