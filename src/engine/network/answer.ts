@@ -66,3 +66,17 @@ function issueOf(error: z.ZodError): string {
   const { path, message } = error.issues[0]!;
   return path.length === 0 ? message : `${path.join(".")}: ${message}`;
 }
+
+export function hasAddress({ ips = [] }: CniResult, address: string): boolean {
+  return ips.some((one) => one.address === address);
+}
+
+/** The addresses of the task, without those of the loopback interface. */
+export function addressesOf(results: readonly CniResult[]): string[] {
+  return results.flatMap(({ ips = [] }) => ips.map(({ address }) => address)).filter((address) => !/^(127\.|::1\/)/.test(address));
+}
+
+/** The address of the host in the first network of IPv4. */
+export function gatewayOf(results: readonly CniResult[]): string | undefined {
+  return results.flatMap(({ ips = [] }) => ips.flatMap(({ gateway }) => gateway ?? [])).find((one) => !one.includes(":"));
+}

@@ -4,5 +4,5 @@ export { NetworkError, type NetworkErrorCode } from "./errors.ts";
 export { withoutPrefix } from "./files.ts";
 export { whileHeld } from "./namespace.ts";
 export type { ResolverCgroup } from "./resolver.ts";
-export type { NamedTask } from "./resolver-names.ts";
+export type { Known, NamedTask } from "./resolver-names.ts";
 export { TaskNetworks, type TaskNetworksOptions } from "./task-networks.ts";

@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isMountPoint, mountsBelow, removeOwnFile } from "../../node/index.ts";
+import { SERVICE_CHAIN } from "../plan/index.ts";
 import { lastLines, output, searchPath } from "./command.ts";
 import { NetworkError } from "./errors.ts";
 import type { Together } from "./together.ts";
@@ -55,6 +56,15 @@ function preparation(blocked: readonly string[]): string {
 /** `rules`: input of iptables-restore(8). @throws NetworkError program-missing, program-failed */
 export async function addRules(path: string, rules: string, timeoutMs: number): Promise<void> {
   await output("nsenter", [`--net=${path}`, "iptables-restore", "--noflush"], timeoutMs, rules);
+}
+
+/** The chain is called by the packets of the namespace once its rules are there. */
+const SET_SERVICES = `iptables-restore --noflush --wait 5 || exit
+for t in filter nat; do iptables --wait 5 -t $t -C OUTPUT -j "$1" 2>/dev/null || iptables --wait 5 -t $t -A OUTPUT -j "$1" || exit; done`;
+
+/** `rules`: those of serviceRules, which take the place of the ones before. @throws NetworkError program-missing, program-failed */
+export async function setServices(path: string, rules: string, timeoutMs: number): Promise<void> {
+  await output("nsenter", [`--net=${path}`, "sh", "-c", SET_SERVICES, "sh", SERVICE_CHAIN], timeoutMs, rules);
 }
 
 /** `routing`: input of `ip -batch`. @throws NetworkError program-missing, program-failed */

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { networkPlan } from "../plan/index.ts";
 import { taskSchema } from "../spec/index.ts";
 import type { Attachment } from "./attachments.ts";
-import { mayResolve, resolverFiles } from "./resolver-names.ts";
+import { mayResolve, type NamedService, resolverFiles } from "./resolver-names.ts";
 
 const NETWORKS = {
   back: { name: "runtd-k-g.back", bridge: "rt-1", subnet: "10.64.0.0/20" },
@@ -19,11 +19,11 @@ function attached(containerId: string, network: object, addresses: readonly stri
   return { attachment, task: { id: containerId, name: containerId.split(".")[1]!, network: parsed } };
 }
 
-const filesOf = (all: readonly ReturnType<typeof attached>[]) =>
+const filesOf = (all: readonly ReturnType<typeof attached>[], services: readonly NamedService[] = []) =>
   Object.fromEntries(
     resolverFiles(
       all.map(({ attachment }) => attachment),
-      all.map(({ task }) => task),
+      { tasks: all.map(({ task }) => task), services },
       "nameserver 127.0.0.53\n",
     ),
   );
@@ -49,6 +49,13 @@ test("a name with a character that means something in the file is left out, and 
   const names = ["a,b", "a b", "a\n10.9.9.9", "", "-a", "a.", "ok.example", "..", "x".repeat(300)];
   const files = filesOf([{ ...odd, task: { ...odd.task, network: { ...odd.task.network, aliases: names } } }]);
   expect(files["runtd-k-g.back"]).toBe("10.64.0.1\ng.web 10.64.0.2  web,a,ok.example\n");
+});
+
+test("a service with an address is found in the network of its parts", () => {
+  const part = attached("g.web", { name: "back" }, [["10.64.0.2/20"]]);
+  const service = { names: ["API", "api.default.svc", "b c"], address: "198.18.0.9", members: ["gone", "g.web"] };
+  const lines = "10.64.0.1\nservice-api 198.18.0.9  api,api.default.svc\ng.web 10.64.0.2  web 127.0.0.53\n";
+  expect(filesOf([part], [service, { ...service, members: ["gone"] }])["runtd-k-g.back"]).toBe(lines.replace(" 127.0.0.53", ""));
 });
 
 test("without a task that asks there is no file; one that does not ask is found by others", () => {

@@ -12,6 +12,21 @@ export interface NamedTask {
   readonly network: NetworkSpec;
 }
 
+/** A virtual address that tasks of a network find by its names. */
+export interface NamedService {
+  readonly names: readonly string[];
+  readonly address: string;
+  /** Ids of tasks whose first network is that of the service. */
+  readonly members: readonly string[];
+}
+
+/** What the resolver answers. */
+export interface Known {
+  /** In the order in which they were made. */
+  readonly tasks: readonly NamedTask[];
+  readonly services: readonly NamedService[];
+}
+
 /** With this end of the name of a network nothing is asked outside for tasks that are in no other network. Known since 1.11. */
 const INTERNAL = "%int";
 /** For older versions: nobody listens at the broadcast address of loopback, and the kernel refuses to send to it. */
@@ -24,7 +39,7 @@ const LOOPBACK = /^(127\.|::1$)/;
 export class ResolvedNames {
   readonly #resolver: Resolver;
   readonly #attachments: Pick<Attachments, "all" | "read">;
-  #tasks: readonly NamedTask[] = [];
+  #known: Known = { tasks: [], services: [] };
 
   constructor(resolver: ResolverOptions, attachments: Pick<Attachments, "all" | "read">) {
     this.#resolver = new Resolver(resolver);
@@ -34,7 +49,7 @@ export class ResolvedNames {
   /** Why tasks of named networks have no resolver; "": they have one, or there are none. */
   get problem(): string {
     if (this.#resolver.problem !== "") return this.#resolver.problem;
-    return this.#tasks.length > 0 && this.#resolver.program === undefined ? this.#resolver.missing : "";
+    return this.#known.tasks.length > 0 && this.#resolver.program === undefined ? this.#resolver.missing : "";
   }
 
   /** Whether a new task is to ask the resolver. */
@@ -43,8 +58,8 @@ export class ResolvedNames {
   }
 
   /** All tasks of named networks that have their addresses. */
-  know(tasks: readonly NamedTask[]): void {
-    this.#tasks = tasks;
+  know(known: Known): void {
+    this.#known = known;
     void this.refresh();
   }
 
@@ -52,7 +67,7 @@ export class ResolvedNames {
   refresh(): Promise<void> {
     const all = this.#attachments.all();
     const isAsked = all.some(({ resolves }) => resolves);
-    return this.#resolver.answer(isAsked ? resolverFiles(all, this.#tasks, hostResolv()) : new Map());
+    return this.#resolver.answer(isAsked ? resolverFiles(all, this.#known, hostResolv()) : new Map());
   }
 
   /** Resolves when a task can ask. */
@@ -65,8 +80,8 @@ export class ResolvedNames {
   }
 
   /** To be called again and again, with all tasks of named networks. */
-  async look(tasks: readonly NamedTask[]): Promise<void> {
-    this.know(tasks);
+  async look(known: Known): Promise<void> {
+    this.know(known);
     await this.#resolver.look();
   }
 
@@ -94,10 +109,10 @@ export function hostOf({ plugins }: NetworkStep): string | undefined {
 
 type Subnets = readonly { readonly subnet: string; readonly gateway?: string }[];
 
-/** The files by their names. Pure. @param tasks in the order in which they were made @param hostResolv content of resolv.conf of the host */
+/** The files by their names. Pure. @param hostResolv content of resolv.conf of the host */
 export function resolverFiles(
   attachments: readonly Attachment[],
-  tasks: readonly NamedTask[],
+  { tasks, services }: Known,
   hostResolv: string,
 ): ReadonlyMap<string, string> {
   const files = new Map<string, string[]>();
@@ -108,6 +123,12 @@ export function resolverFiles(
     }
   }
   const byId = new Map(attachments.map((one) => [one.containerId, one]));
+  for (const { names, address, members } of services) {
+    const [step] = members.flatMap((id) => byId.get(id)?.steps.slice(0, 1) ?? []);
+    const own = namesIn(names);
+    // The id is that of no task.
+    if (step !== undefined && own.length > 0) files.get(fileOf(step))?.push(`service-${own[0]} ${address}  ${own.join(",")}`);
+  }
   // If two tasks have the same name, the newer one comes first, because many take the first address.
   for (const task of tasks.toReversed()) {
     const { steps = [], results } = byId.get(task.id) ?? {};
@@ -125,7 +146,7 @@ function fileOf({ name, nat }: NetworkStep): string {
   return nat === undefined ? `${name}${INTERNAL}` : name;
 }
 
-interface Known {
+interface Attached {
   readonly steps: readonly NetworkStep[];
   readonly addresses: readonly string[];
   readonly hostResolv: string;
@@ -134,14 +155,18 @@ interface Known {
 function lineOf(
   { id, name, network: { dns } }: NamedTask,
   said: Pick<NetworkSpec, "aliases"> | undefined,
-  { steps, addresses, hostResolv }: Known,
+  { steps, addresses, hostResolv }: Attached,
 ): string | undefined {
-  const names = [...new Set([name, ...(said?.aliases ?? [])].map(plain))].filter((one) => NAME.test(one));
+  const names = namesIn([name, ...(said?.aliases ?? [])]);
   if (names.length === 0 || addresses.length === 0) return undefined;
   const of = (isWanted: (address: string) => boolean) => addresses.filter(isWanted).join(",");
   const servers = steps.every(({ nat }) => nat === undefined) ? [NOBODY] : serversOf(dns, hostResolv);
   const words = [id, of((one) => !one.includes(":")), of((one) => one.includes(":")), names.join(",")];
   return [...words, ...(servers.length === 0 ? [] : [servers.join(",")])].join(" ");
+}
+
+function namesIn(given: readonly string[]): string[] {
+  return [...new Set(given.map(plain))].filter((one) => NAME.test(one));
 }
 
 /** Names are asked for without regard to their case, and with or without the dot at their end. */

@@ -11,13 +11,22 @@ import {
   networkPlan,
 } from "../plan/index.ts";
 import type { NetworkSpec, TaskSpec } from "../spec/index.ts";
-import type { CniResult } from "./answer.ts";
+import { addressesOf, type CniResult, gatewayOf, hasAddress } from "./answer.ts";
 import { type Attachment, Attachments } from "./attachments.ts";
 import { Bridges } from "./bridges.ts";
 import { merged, NetworkError } from "./errors.ts";
 import { removeFiles, writeFiles, writeHosts } from "./files.ts";
 import { BridgeGuards } from "./guard.ts";
-import { addRouting, addRules, isPinned, pinNamespace, prepareNamespace, unmountNamespaces, unpinNamespace } from "./namespace.ts";
+import {
+  addRouting,
+  addRules,
+  isPinned,
+  pinNamespace,
+  prepareNamespace,
+  setServices,
+  unmountNamespaces,
+  unpinNamespace,
+} from "./namespace.ts";
 import { addNat, checkNat, natRules, removeNat } from "./nat.ts";
 import { Networks } from "./networks.ts";
 import { Openings } from "./openings.ts";
@@ -164,6 +173,11 @@ export class TaskNetworks {
   /** Sets the routes through other tasks. `routing`: input of `ip -batch`. @throws NetworkError */
   async route(id: string, routing: string): Promise<void> {
     await addRouting(this.placement(id).path, routing, this.#timeoutMs);
+  }
+
+  /** Sets how the task reaches services. `rules`: those of serviceRules. @throws NetworkError */
+  async serve(id: string, rules: string): Promise<void> {
+    await setServices(this.placement(id).path, rules, this.#timeoutMs);
   }
 
   /** @throws NetworkError: the network is not as it was made */
@@ -333,18 +347,4 @@ type Said = Pick<NetworkSpec, "name" | "shared" | "subnet" | "gateway">;
 /** Names of groups and networks contain no dot. A network of the whole host has no group. */
 function networkName(group: string, { name, shared }: Said): string {
   return name === undefined ? DEFAULT_NETWORK : `${shared ? "" : group}.${name}`;
-}
-
-function hasAddress({ ips = [] }: CniResult, address: string): boolean {
-  return ips.some((one) => one.address === address);
-}
-
-/** The addresses of the task, without those of the loopback interface. */
-function addressesOf(results: readonly CniResult[]): string[] {
-  return results.flatMap(({ ips = [] }) => ips.map(({ address }) => address)).filter((address) => !/^(127\.|::1\/)/.test(address));
-}
-
-/** The address of the host in the first network of IPv4. */
-function gatewayOf(results: readonly CniResult[]): string | undefined {
-  return results.flatMap(({ ips = [] }) => ips.flatMap(({ gateway }) => gateway ?? [])).find((one) => !one.includes(":"));
 }

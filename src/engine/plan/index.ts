@@ -37,6 +37,9 @@ export {
   portName,
   RESOLVER_ADDRESS,
   RESOLVER_PORT,
+  type ReachedService,
+  SERVICE_CHAIN,
+  serviceRules,
   viaRoutes,
 } from "./network.ts";
 export {

@@ -117,6 +117,18 @@ test("E71: ports of the addresses of a task that lead to others of it, but not o
   ).toEqual(["/network/redirects/1: 80/tcp is there twice"]);
 });
 
+test("services are of a network that only the group is in, and a task is a part of each once", () => {
+  const services = [{ names: ["api", "api.a"] }];
+  expect(said({ name: "back", services })).toEqual([]);
+  expect(said({ services })).toEqual(["/network/services: needs the name of a network"]);
+  expect(said({ name: "back", shared: true, services })).toEqual([
+    "/network/services: others than the group are in a network of the whole host: it has no services",
+  ]);
+  expect(said({ name: "back", services: [...services, { names: ["api"] }] })).toEqual([
+    "/network/services/1: the task is a part of it already",
+  ]);
+});
+
 test("T16: an interface has its address, its gateway and its MAC; the metadata address is out of reach unless it is asked for", () => {
   const { steps, blocked } = networkPlan(task({ mode: "isolated", interfaces: [CLOUD] }), PLACES);
   expect(steps[0]!.plugins).toEqual([

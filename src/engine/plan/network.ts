@@ -167,6 +167,35 @@ function portRules(all: NetworkSpec["redirects"]): string {
   return ["*nat", ...lines, "COMMIT", ""].join("\n");
 }
 
+/** A service as one task of its network reaches it. */
+export interface ReachedService {
+  readonly address: string;
+  readonly ports: readonly { readonly port: number; readonly protocol: "tcp" | "udp"; readonly to: readonly string[] }[];
+}
+
+/** Name of the chains of the tables nat and filter in the namespace of a task. */
+export const SERVICE_CHAIN = "RUNT-SERVICES";
+
+/**
+ * For iptables-restore(8) in the namespace of a task: its connections to each service go to one of those that serve it, with the same probability, and all others
+ * to its address are refused. What is given takes the place of what was there. Source: iptables-extensions(8), statistic, DNAT and REJECT.
+ */
+export function serviceRules(services: readonly ReachedService[]): string {
+  const chain = `-A ${SERVICE_CHAIN}`;
+  const led = services.flatMap(({ address, ports }) =>
+    ports.flatMap(({ port, protocol, to }) =>
+      to.map((one, index) => {
+        const left = to.length - index;
+        const chance = left === 1 ? "" : `-m statistic --mode random --probability ${(1 / left).toFixed(10)} `;
+        return `${chain} -d ${address} -p ${protocol} --dport ${port} ${chance}-j DNAT --to-destination ${one}`;
+      }),
+    ),
+  );
+  const refused = services.map(({ address }) => `${chain} -d ${address} -j REJECT`);
+  const table = (name: string, lines: readonly string[]) => [`*${name}`, `:${SERVICE_CHAIN} - [0:0]`, ...lines, "COMMIT"];
+  return [...table("filter", refused), ...table("nat", led), ""].join("\n");
+}
+
 /** Redirects connections to the proxy, except those of the proxy itself, which would loop. Source: iptables-extensions(8), REDIRECT and owner. */
 function redirects(proxy: NetworkSpec["proxy"]): string {
   if (proxy === undefined) return "";

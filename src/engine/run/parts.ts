@@ -162,14 +162,14 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
   });
 
   // What follows from each change.
-  const names = new NetworkNames(networks, log);
+  const names = new NetworkNames({ networks, runtimes, records, log });
   const routes = new NetworkRoutes(networks, log);
   const forwarding = new Forwarding({
     ...{ paths, records, journalSocket: settings.journalSocket, logRouters, log },
     onCommit: (listener) => turns.onCommit(listener),
   });
   const agents = new Agents({ records, runtime, mailbox });
-  turns.onCommit(() => names.refresh([...records.values()]));
+  turns.onCommit(() => names.refresh());
   turns.onCommit(() => routes.refresh([...records.values()]));
   turns.onCommit(() => forwarding.refresh());
   const schedules = new Schedules({ records, edits, log });

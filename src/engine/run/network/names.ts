@@ -1,41 +1,65 @@
 /** Keeps the hosts files of tasks in named networks up to date, so that tasks find each other by name. */
 import type { NetworkRecord, TaskRecord } from "../../model/index.ts";
-import { type NamedTask, type TaskNetworks, withoutPrefix } from "../../network/index.ts";
-import { type Named, viaRoutes } from "../../plan/index.ts";
+import { type TaskNetworks, withoutPrefix } from "../../network/index.ts";
+import { type Named, type Runtimes, viaRoutes } from "../../plan/index.ts";
 import type { EngineLog } from "../log.ts";
+import { NetworkServices, namesOf, type Service, serviceNames, servicesOf } from "./services.ts";
 
 interface Written {
   readonly network: NetworkRecord;
   readonly text: string;
 }
 
+export interface NetworkNamesOptions {
+  readonly networks: TaskNetworks;
+  readonly runtimes: Runtimes;
+  readonly records: ReadonlyMap<string, TaskRecord>;
+  readonly log: EngineLog;
+}
+
 export class NetworkNames {
   readonly #networks: TaskNetworks;
   readonly #log: EngineLog;
+  readonly #services: NetworkServices;
+  readonly #records: () => readonly TaskRecord[];
   /** What was last written, by task id. A task with another network record has a new file, which must be written again. */
   readonly #written = new Map<string, Written>();
 
-  constructor(networks: TaskNetworks, log: EngineLog) {
+  constructor({ networks, runtimes, records, log }: NetworkNamesOptions) {
     this.#networks = networks;
     this.#log = log;
+    this.#records = () => [...records.values()];
+    this.#services = new NetworkServices({ networks, runtimes, log, onSet: () => this.refresh() });
   }
 
   /** Called after each transaction. */
-  refresh(records: readonly TaskRecord[]): void {
+  refresh(): void {
+    const records = this.#records();
+    const services = servicesOf(records);
+    this.#networks.names.know(namesOf(records, services));
+    this.#services.refresh(records, services);
     const named = records.filter(({ spec, network }) => spec.network?.name !== undefined && network);
-    this.#networks.names.know(namedTasks(named));
     for (const id of this.#written.keys()) if (!named.some((one) => one.id === id)) this.#written.delete(id);
     for (const record of named)
       this.#write(
         record,
         named.filter((one) => one !== record),
+        services,
       );
   }
 
-  #write(record: TaskRecord, others: readonly TaskRecord[]): void {
+  #write(record: TaskRecord, others: readonly TaskRecord[], services: readonly Service[]): void {
     const { id, spec, network } = record;
     // If two tasks have the same name, the newer one comes first, because resolvers take the first match.
-    const peers = others.toReversed().flatMap((one) => namesFor(record, one));
+    const leadTo = this.#services.leadTo(record);
+    if (leadTo === undefined) return;
+    const served = serviceNames(record, services, leadTo === "addresses");
+    const taken = new Set(served.flatMap(({ names }) => names));
+    const tasks = others.toReversed().flatMap((one) => namesFor(record, one));
+    // The name of a service is not that of a task, too.
+    const peers = [...served, ...tasks.map((one) => ({ ...one, names: one.names.filter((name) => !taken.has(name)) }))].filter(
+      ({ names }) => names.length > 0,
+    );
     const text = JSON.stringify(peers);
     const before = this.#written.get(id);
     if (before?.network === network && before?.text === text) return;
@@ -46,13 +70,6 @@ export class NetworkNames {
       this.#log("error", "names-not-written", { task: id, message: String(error) });
     }
   }
-}
-
-/** What the resolver is told of tasks. */
-export function namedTasks(records: readonly TaskRecord[]): NamedTask[] {
-  return records.flatMap(({ id, name, spec: { network }, network: has }) =>
-    network?.name !== undefined && has ? [{ id, name, network }] : [],
-  );
 }
 
 /** Addresses and names under which one task of a group finds another: one entry for each network that both are in. */

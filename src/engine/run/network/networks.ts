@@ -11,7 +11,7 @@ import { bootId, Repeating } from "../clock.ts";
 import type { Conditions } from "../conditions.ts";
 import { Paths } from "../paths.ts";
 import type { EngineSettings } from "../settings.ts";
-import { namedTasks } from "./names.ts";
+import { namesOf } from "./services.ts";
 
 /** @param settings their state directory must exist */
 export function networksOf({ stateDir, namespaceDir, cgroupParent, cniPath, resolver, networkTimeoutMs }: EngineSettings): TaskNetworks {
@@ -105,7 +105,7 @@ export class NetworkWatch {
 
   async #lookAtNames(): Promise<void> {
     const { networks, conditions, records } = this.#options;
-    await networks.names.look(namedTasks([...records.values()]));
+    await networks.names.look(namesOf([...records.values()]));
     conditions.set("NoResolver", networks.names.problem);
   }
 

@@ -32,7 +32,11 @@ export function checkNetwork({ network, namespaces, ports, dns }: TaskSpec): Pro
     problems.push(wrong(`a network with a name needs the mode bridge, and the network's is ${network.mode}`, "network", "name"));
   if (network.internal && network.ports.length > 0)
     problems.push(wrong("no port of the host leads to an internal network: name another one first", "network", "ports"));
-  for (const field of ["aliases", "further", "shared", "internal", "subnet", "address", "mac", "mtu"] as const) {
+  if (network.services !== undefined && network.shared === true)
+    problems.push(wrong("others than the group are in a network of the whole host: it has no services", "network", "services"));
+  for (const at of duplicates((network.services ?? []).map(({ names }) => names[0]!)))
+    problems.push({ code: "duplicate-name", message: "the task is a part of it already", path: ["network", "services", at] });
+  for (const field of ["aliases", "services", "further", "shared", "internal", "subnet", "address", "mac", "mtu"] as const) {
     if (network[field] !== undefined && network.name === undefined) problems.push(wrong("needs the name of a network", "network", field));
   }
   for (const at of duplicates([network, ...(network.further ?? [])].map(({ name = "", shared }) => `${shared ? "shared " : ""}${name}`))) {

@@ -147,6 +147,24 @@ const redirect = z.strictObject({
   protocol: z.enum(["tcp", "udp"]).default("tcp"),
 });
 
+const service = z.strictObject({
+  names: z
+    .array(domain)
+    .min(1)
+    .max(16)
+    .describe("Names of the service. Tasks of the network whose services have the same first name are parts of one."),
+  hosts: z.array(domain).min(1).max(16).optional().describe("Names of the task in a service without an address."),
+  address: z
+    .union([z.literal("none"), ipv4], { error: "is no IPv4 address, and not none" })
+    .optional()
+    .describe(
+      "Virtual address of the service. Absent: one of 198.18.0.0/15 that the engine chooses. none: the names lead to the tasks themselves.",
+    ),
+  ports: z.array(redirect).max(1000).default([]).describe("Ports of the virtual address, and those of the task to which they lead."),
+  sticky: z.literal(true).optional().describe("Whether a task of the network always reaches the same part, as long as that is ready."),
+  unready: z.literal(true).optional().describe("Whether the task is a part of it before it is ready, too."),
+});
+
 export const network = z.strictObject({
   mode: z
     .enum(NETWORK_MODES)
@@ -174,6 +192,14 @@ export const network = z.strictObject({
     .max(1000)
     .optional()
     .describe("Ports of the task's addresses that lead to other ports of it; for mode bridge. Loopback stays as it is."),
+  services: z
+    .array(service)
+    .min(1)
+    .max(256)
+    .optional()
+    .describe(
+      "Services of the network `name` of which the task is a part. Connections to one are distributed over the parts that are ready.",
+    ),
   interfaces: z.array(networkInterface).max(16).default([]).describe("Interfaces; for mode isolated."),
   hosts: z
     .array(hostName)

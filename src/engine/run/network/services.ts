@@ -1,0 +1,213 @@
+/** How tasks reach the services of their network: by names, and by virtual addresses whose connections go to those parts that are ready. */
+import { createHash } from "node:crypto";
+import { type NetworkRecord, readinessOf, specOf, type TaskRecord } from "../../model/index.ts";
+import { type Known, type NamedTask, type TaskNetworks, withoutPrefix } from "../../network/index.ts";
+import { isInMachine, type Named, type ReachedService, type Runtimes, serviceRules } from "../../plan/index.ts";
+import { dotted, rangeOf } from "../../spec/index.ts";
+import type { EngineLog } from "../log.ts";
+
+type ServiceSpec = NonNullable<NonNullable<TaskRecord["spec"]["network"]>["services"]>[number];
+
+/** A task that serves now. */
+interface Part {
+  readonly id: string;
+  readonly address: string;
+  readonly said: ServiceSpec;
+}
+
+export interface Service {
+  /** The same for tasks that are in its network. */
+  readonly network: string;
+  readonly names: readonly string[];
+  /** undefined: the names lead to the parts themselves. */
+  readonly address: string | undefined;
+  readonly parts: readonly Part[];
+  /** Ids of all tasks that are a part of it when they are ready. */
+  readonly members: readonly string[];
+}
+
+/** Addresses for measurements of networks (RFC 2544), which no network has. Only rules in the namespaces of tasks know them. */
+const VIRTUAL = rangeOf("198.18.0.0/15")!;
+const COUNT = VIRTUAL.last - VIRTUAL.first - 1;
+
+/** Of all networks. A service has its address as long as a task says that it is a part of it. Pure. */
+export function servicesOf(records: readonly TaskRecord[]): readonly Service[] {
+  const found = new Map<string, { network: string; said: ServiceSpec; records: { record: TaskRecord; said: ServiceSpec }[] }>();
+  for (const record of records) {
+    const network = networkOf(record);
+    for (const said of network === undefined ? [] : (record.spec.network!.services ?? [])) {
+      const key = `${network} ${said.names[0]}`;
+      const before = found.get(key)?.records ?? [];
+      // While a task is replaced the newer one says what the service is.
+      found.set(key, { network: network!, said, records: [...before, { record, said }] });
+    }
+  }
+  const addresses = addressesOf([...found].map(([key, { said }]) => [key, said.address]));
+  return [...found].map(([key, { network, said, records: all }]) => ({
+    network,
+    names: said.names,
+    address: addresses.get(key),
+    parts: all.flatMap(({ record, said: own }) => (own.unready === true || isServing(record) ? partOf(record, own) : [])),
+    members: all.map(({ record }) => record.id),
+  }));
+}
+
+function partOf({ id, network }: TaskRecord, said: ServiceSpec): Part[] {
+  const address = network?.addresses.find((one) => !one.includes(":"));
+  return address === undefined ? [] : [{ id, address: withoutPrefix(address), said }];
+}
+
+/** Virtual addresses by service. Where two would have the same, the one whose name comes later gets the next. */
+function addressesOf(all: readonly (readonly [string, ServiceSpec["address"]])[]): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const [key, asked] of all) if (asked !== undefined && asked !== "none") found.set(key, asked);
+  const taken = new Set(found.values());
+  for (const [key] of all.filter(([, asked]) => asked === undefined).sort(([a], [b]) => (a < b ? -1 : 1))) {
+    let at = createHash("sha256").update(key).digest().readUInt32BE() % COUNT;
+    while (taken.has(dotted(VIRTUAL.first + 1 + at))) at = (at + 1) % COUNT;
+    const address = dotted(VIRTUAL.first + 1 + at);
+    found.set(key, address);
+    taken.add(address);
+  }
+  return found;
+}
+
+/** Whether connections may be led to it. The check of an image, which its task does not have, is none of the task's. */
+function isServing(record: TaskRecord): boolean {
+  const containers = record.containers.map((one) => (specOf(record, one.name)?.healthCheck === undefined ? { ...one, health: null } : one));
+  return record.known === "RUNNING" && readinessOf({ ...record, containers }).state === "ready";
+}
+
+/** undefined: it is in no network with a name. */
+function networkOf({ group, spec: { network } }: Pick<TaskRecord, "group" | "spec">): string | undefined {
+  return network?.name === undefined ? undefined : `${network.shared ? "" : group}.${network.name}`;
+}
+
+/** What the resolver is told of tasks and services. Pure. */
+export function namesOf(records: readonly TaskRecord[], services: readonly Service[] = servicesOf(records)): Known {
+  const tasks = records.flatMap(({ id, name, group, spec, network: has }): NamedTask[] => {
+    const { network } = spec;
+    if (network?.name === undefined || !has) return [];
+    const here = services.filter((one) => one.network === networkOf({ group, spec }));
+    const own = here.flatMap(({ address, names, parts }) =>
+      address === undefined ? parts.filter((one) => one.id === id).flatMap(({ said }) => [...names, ...(said.hosts ?? [])]) : [],
+    );
+    const isTaken = here.some(({ names }) => names.includes(name));
+    return [{ id, name: isTaken ? "" : name, network: { ...network, aliases: [...(network.aliases ?? []), ...own] } }];
+  });
+  return { tasks, services: services.flatMap(({ address, ...one }) => (address === undefined ? [] : [{ ...one, address }])) };
+}
+
+/** Lines of the hosts file of a task. @param hasAddresses whether rules lead it to virtual addresses; otherwise the names lead to the parts. Pure. */
+export function serviceNames(record: TaskRecord, services: readonly Service[], hasAddresses: boolean): readonly Named[] {
+  return services
+    .filter(({ network }) => network === networkOf(record))
+    .flatMap(({ names, address, parts }): Named[] => {
+      if (address !== undefined && hasAddresses) return [{ address, names: [...names] }];
+      return parts.map((one) => ({ address: one.address, names: [...names, ...(one.said.hosts ?? [])] }));
+    });
+}
+
+/** The services with an address, as a task reaches them. Pure. */
+export function reachedBy(record: TaskRecord, services: readonly Service[]): readonly ReachedService[] {
+  return services.flatMap(({ network, address, parts }) => {
+    if (address === undefined || network !== networkOf(record)) return [];
+    const ports = new Map<string, { port: number; protocol: "tcp" | "udp"; to: string[] }>();
+    for (const { address: of, said } of chosen(record, parts)) {
+      for (const { port, protocol, to } of said.ports) {
+        const one = ports.get(`${port}/${protocol}`) ?? { port, protocol, to: [] };
+        if (said.sticky === undefined || one.to.length === 0) one.to.push(`${of}:${to}`);
+        ports.set(`${port}/${protocol}`, one);
+      }
+    }
+    return [{ address, ports: [...ports.values()] }];
+  });
+}
+
+/** Of a sticky service a task reaches the first part. The order depends on both, so that tasks have different ones, and each keeps its own when others come and go. */
+function chosen({ id }: TaskRecord, parts: readonly Part[]): readonly Part[] {
+  const rank = (part: Part) => createHash("sha256").update(`${id} ${part.id}`).digest("hex");
+  return parts.some(({ said }) => said.sticky) ? parts.toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1)) : parts;
+}
+
+interface Asked {
+  readonly network: NetworkRecord;
+  readonly rules: string;
+}
+
+export interface NetworkServicesOptions {
+  readonly networks: Pick<TaskNetworks, "serve">;
+  readonly runtimes: Runtimes;
+  readonly log: EngineLog;
+  /** Called when a task has rules for the first time. */
+  readonly onSet: () => void;
+}
+
+/** Keeps the rules of tasks up to date. */
+export class NetworkServices {
+  readonly #networks: Pick<TaskNetworks, "serve">;
+  readonly #runtimes: Runtimes;
+  readonly #log: EngineLog;
+  /** Rules by task id, as they are set or about to be set. */
+  readonly #asked = new Map<string, Asked>();
+  /** Network records of the tasks that have rules. */
+  readonly #having = new Map<string, NetworkRecord>();
+  readonly #onSet: () => void;
+  /** Changes of one task are made one after the other, so that old rules never replace newer ones. */
+  readonly #turns = new Map<string, Promise<void>>();
+
+  constructor({ networks, runtimes, log, onSet }: NetworkServicesOptions) {
+    this.#networks = networks;
+    this.#runtimes = runtimes;
+    this.#log = log;
+    this.#onSet = onSet;
+  }
+
+  /** What the names of services lead to in a task: virtual addresses, or in a machine the parts. undefined: its rules are not set yet. */
+  leadTo({ id, spec, network }: TaskRecord): "addresses" | "parts" | undefined {
+    if (isInMachine(spec, this.#runtimes)) return "parts";
+    return this.#asked.has(id) && this.#having.get(id) !== network ? undefined : "addresses";
+  }
+
+  /** Called after each transaction. What is sent by a virtual machine passes no rules of the host's namespace. */
+  refresh(records: readonly TaskRecord[], services: readonly Service[]): void {
+    const known = new Map(records.flatMap((one) => (one.network && networkOf(one) !== undefined ? [[one.id, one]] : [])));
+    for (const id of this.#turns.keys())
+      if (!known.has(id)) {
+        this.#forget(id);
+        this.#turns.delete(id);
+      }
+    for (const record of known.values()) {
+      const { id } = record;
+      const reached = isInMachine(record.spec, this.#runtimes) ? [] : reachedBy(record, services);
+      if (reached.length === 0 && !this.#asked.has(id)) continue;
+      const asked: Asked = { network: record.network!, rules: serviceRules(reached) };
+      const before = this.#asked.get(id);
+      if (before?.network === asked.network && before.rules === asked.rules) continue;
+      this.#asked.set(id, asked);
+      const turn = (this.#turns.get(id) ?? Promise.resolve()).then(() => this.#set(id, asked));
+      this.#turns.set(id, turn);
+    }
+  }
+
+  async #set(id: string, asked: Asked): Promise<void> {
+    if (this.#asked.get(id) !== asked) return;
+    try {
+      await this.#networks.serve(id, asked.rules);
+    } catch (error) {
+      // The next transaction tries again. A task that was removed meanwhile reaches nothing.
+      if (this.#asked.get(id) !== asked) return;
+      this.#forget(id);
+      this.#log("error", "services-not-set", { task: id, message: String(error) });
+      return;
+    }
+    if (this.#asked.get(id) !== asked || this.#having.get(id) === asked.network) return;
+    this.#having.set(id, asked.network);
+    this.#onSet();
+  }
+
+  #forget(id: string): void {
+    this.#asked.delete(id);
+    this.#having.delete(id);
+  }
+}
