@@ -1,13 +1,13 @@
 /** Translates Kubernetes pods and Compose files into tasks of the engine, and tasks back into pods. Pure. */
 
 export { type ClusterPod, parseClusterPod } from "./cluster/pod.ts";
-export type { ClusterRules } from "./cluster/rules.ts";
+
 export type { BuildPolicy, ServiceBuild } from "./compose/build.ts";
 export { variablesIn } from "./compose/env-file.ts";
 export type { ComposeFile } from "./compose/file.ts";
 export type { ComposeOptions } from "./compose/model.ts";
 export { parseCompose } from "./compose/parse.ts";
-export type { PodHost } from "./manifest/translation.ts";
+export type { ClusterRules, PodHost } from "./manifest/translation.ts";
 export { parseFile } from "./parse-file.ts";
 export { type PodSize, parseSizes } from "./sizes.ts";
 export type { TaskFacts } from "./status/facts.ts";

@@ -81,6 +81,52 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("services and claims (needs
     LONGEST_MS,
   );
 
+  test(
+    "P3 connections to a service are distributed over its pods that are ready; those of a headless one have names of their own",
+    async () => {
+      await host.daemon();
+      const serve = `d=/dev/shm/w && mkdir -p $d && echo $HOSTNAME > $d/name && httpd -p 8080 -h $d`;
+      const ready = { exec: { command: ["/bin/sh", "-c", "test -e /data/ready"] }, periodSeconds: 1 };
+      const set = workload(
+        "StatefulSet",
+        "web",
+        template("web", `touch /data/ready; ${serve}; ${WAIT}`, {
+          readinessProbe: ready,
+          volumeMounts: [{ name: "data", mountPath: "/data" }],
+        }),
+        {
+          replicas: 2,
+          serviceName: "peers",
+          volumeClaimTemplates: [{ metadata: { name: "data" }, spec: { accessModes: ["ReadWriteOnce"] } }],
+        },
+      );
+      const get = (url: string) => `wget -q -O - http://${url}/name 2>&1`;
+      const both = `until echo "$(for i in 1 2 3 4; do ${get("api")}; done)" | sort -u | grep -c web | grep -qx 2; do sleep 0.2; done; echo both`;
+      const one = `until test "$(for i in 1 2 3 4 5 6; do ${get("api")}; done | sort -u)" = web-1; do sleep 0.2; done; echo only web-1`;
+      const none = `until ${get("api")} | grep -q refused; do sleep 0.2; done; echo refused`;
+      const own = `for i in 0 1; do until ${get("web-$i.peers.default.svc.cluster.local:8080")}; do sleep 0.2; done; done`;
+      const closed = `${get("10.96.7.7:81")} | grep -o refused`;
+      await apply([
+        service("api", { clusterIP: "10.96.7.7", selector: { app: "web" }, ports: [{ port: 80, targetPort: 8080 }] }),
+        service("peers", { clusterIP: "None", selector: { app: "web" }, publishNotReadyAddresses: true }),
+        set,
+        workload("DaemonSet", "client", template("client", `${both}; ${own}; ${closed}; ${one}; ${none}; ${WAIT}`), {}),
+      ]);
+      await until(async () => /refused\n$/.test(await printed("client-0")));
+      expect(await printed("client-0")).toBe("both\nweb-0\nweb-1\nrefused\n");
+      // Not ready is what has not ended.
+      const unready = (task: string) => scene.ctl("exec", task, "-c", "main", "--", "rm", "/data/ready");
+      expect((await unready("web-0")).status).toBe(0);
+      await until(async () => /only web-1\n$/.test(await printed("client-0")));
+      expect((await unready("web-1")).status).toBe(0);
+      await until(async () => /web-1\nrefused\n$/.test(await printed("client-0")));
+      await remove("web-0", "web-1", "client-0");
+      await http(scene.socket, "POST", "/v1/volumes/delete", { group: "default", names: ["data-web-0", "data-web-1"] });
+      expect(await host.left()).toEqual([]);
+    },
+    LONGEST_MS,
+  );
+
   test("P16 apply, plan and validate leave out what is for a cluster where that is asked for, and tell of it with its line", async () => {
     await host.daemon();
     const text = `${JSON.stringify({ apiVersion: "rbac.authorization.k8s.io/v1", kind: "Role", metadata: { name: "r" } })}\n---\n${JSON.stringify(
@@ -102,7 +148,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("services and claims (needs
       stdout: "task web-0 created\n",
       stderr: expect.stringContaining("warning: line 3: /spec/template/spec/nodeSelector"),
     });
-    const alone = scene.file("service.yaml", JSON.stringify(service("api", { selector: { app: "web" } })));
+    const alone = scene.file("service.yaml", JSON.stringify(service("api", { clusterIP: "None", selector: { app: "web" } })));
     expect(await scene.ctl("apply", "-f", alone, "--prune")).toMatchObject({
       status: 1,
       stderr: expect.stringContaining("every task of the group would be removed"),

@@ -2,9 +2,8 @@
 
 import type { ParsedFile } from "../../engine/spec/index.ts";
 import { fieldsOf } from "../../shared/text/index.ts";
-import type { PodHost } from "../manifest/translation.ts";
+import type { ClusterRules, PodHost } from "../manifest/translation.ts";
 import { parseFile } from "../parse-file.ts";
-import type { ClusterRules } from "./rules.ts";
 import { PROJECTED, withoutCluster } from "./strip.ts";
 
 type Fields = Readonly<Record<string, unknown>>;

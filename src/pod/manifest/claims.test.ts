@@ -39,6 +39,16 @@ test("P3 a claim has the smallest volume of the file that fits, or the one that 
   expect(told(`${claim("volumeName: gone")}${pod()}`)).toEqual([
     "f:4:39: /spec/volumeName: the file has no free volume gone; --ignore-cluster-fields takes an empty directory of the group in its place",
   ]);
+  const remote = volume("far", "1Gi", "storageClassName: manual, mountOptions: [ro], nfs: { server: s, path: /p }");
+  expect(told(`${remote}${claim(wants("1Gi"))}${pod()}`)).toEqual([
+    expect.stringContaining("/spec: what its volume far has (nfs) is not on this host; --ignore-cluster-fields"),
+  ]);
+  expect(told(volume("both", "1Gi", "hostPath: { path: /a }, nfs: { server: s, path: /p }"))).toEqual([
+    expect.stringContaining("/spec: has to name exactly one source"),
+  ]);
+  expect(told(volume("here", "1Gi", "mountOptions: [ro], hostPath: { path: /a }"))).toEqual([
+    expect.stringContaining("/spec/mountOptions: "),
+  ]);
   expect(told(`${claim("volumeMode: Block")}${pod()}`)).toEqual([expect.stringContaining('only "Filesystem" is supported')]);
 });
 

@@ -1,40 +1,55 @@
 /** Claims of a file and the volumes for them. A claim without a volume of the file is a directory of the group, which is kept. */
 import type { Problem, TaskInput } from "../../engine/spec/index.ts";
 import { quantityIn } from "../quantity.ts";
-import type { ClaimSpec, PersistentVolumeInput } from "../schema/claim.ts";
+import { type ClaimSpec, elsewhereOf, type PersistentVolumeInput } from "../schema/claim.ts";
+import type { PodInput } from "../schema/pod.ts";
 
 type Source = Pick<NonNullable<TaskInput["volumes"]>[number], "host" | "hostType" | "kept">;
 
+type Place = (problem: Problem) => void;
+
 interface Claim {
   readonly spec: ClaimSpec;
-  readonly place: (problem: Problem) => void;
+  readonly place: Place;
+  readonly warn: Place;
+}
+
+/** A volume whose data is not on this host. */
+interface Foreign {
+  readonly what: string;
+  readonly warn: Place;
 }
 
 export class Claims {
   readonly #claims = new Map<string, Claim>();
   readonly #volumes: PersistentVolumeInput[] = [];
+  readonly #foreign = new Map<PersistentVolumeInput, Foreign>();
   /** Names of the volumes that claims have, by claim. */
   readonly #bound = new Map<string, PersistentVolumeInput>();
 
-  /** Returns false if there already is one with its name. @param refuse for problems of its document */
-  add(namespace: string, name: string, spec: ClaimSpec, refuse: Claim["place"]): boolean {
+  /** Returns false if there already is one with its name. @param claim `place` and `warn`: for problems of its document, which a claim has that a pod uses, or nobody */
+  add(namespace: string, name: string, claim: Claim): boolean {
     const id = idOf(namespace, name);
     if (this.#claims.has(id)) return false;
-    this.#claims.set(id, { spec, place: refuse });
+    this.#claims.set(id, claim);
     return true;
   }
 
-  /** Returns false if there already is one with its name. */
-  addVolume(volume: PersistentVolumeInput): boolean {
+  /** Returns false if there already is one with its name. @param warn for what is said of its document */
+  addVolume(volume: PersistentVolumeInput, warn: Place): boolean {
     if (this.#volumes.some(({ metadata }) => metadata.name === volume.metadata.name)) return false;
     this.#volumes.push(volume);
+    const source = elsewhereOf(volume.spec);
+    if (source !== undefined) this.#foreign.set(volume, { what: source, warn });
     return true;
   }
 
-  /** Gives each claim a volume of the file that fits, the smallest first, as the controller of Kubernetes does. To be called before `sourceOf`. */
-  bind(): void {
+  /** Gives each claim a volume of the file that fits, the smallest first, as the controller of Kubernetes does. To be called before `sourceOf`, with the pods of the file. */
+  bind(pods: readonly PodInput[]): void {
+    const used = new Set(pods.flatMap((pod) => claimsOf(pod)));
     const bySize = this.#volumes.toSorted((a, b) => sizeOf(a) - sizeOf(b));
-    for (const [id, { spec, place }] of this.#claims) {
+    for (const [id, { spec, ...told }] of this.#claims) {
+      const place = used.has(id) ? told.place : told.warn;
       const free = bySize.filter((one) => ![...this.#bound.values()].includes(one));
       const reserved = free.find(({ spec: { claimRef } }) => claimRef !== undefined && idOf(claimRef.namespace, claimRef.name) === id);
       const named = spec.volumeName === undefined ? undefined : free.find(({ metadata }) => metadata.name === spec.volumeName);
@@ -42,8 +57,16 @@ export class Claims {
       const found = spec.volumeName === undefined ? fitting() : named;
       if (spec.volumeName !== undefined && named === undefined)
         place({ code: "unknown-reference", message: `the file has no free volume ${spec.volumeName}`, path: ["spec", "volumeName"] });
-      if (found !== undefined) this.#bound.set(id, found);
+      if (found === undefined) continue;
+      this.#bound.set(id, found);
+      const foreign = this.#foreign.get(found);
+      if (foreign === undefined) continue;
+      const message = `what its volume ${found.metadata.name} has (${foreign.what}) is not on this host`;
+      place({ code: "unknown-reference", message, path: ["spec"] });
     }
+    const bound = new Set(this.#bound.values());
+    for (const [volume, { what, warn }] of this.#foreign)
+      if (!bound.has(volume)) warn({ code: "shape", message: "is not used: no claim of the file has the volume", path: ["spec", what] });
   }
 
   /** Where the directory of a claim is. */
@@ -60,6 +83,10 @@ export class Claims {
     const modes = this.#claims.get(idOf(namespace, name))?.spec.accessModes ?? [];
     return modes.length > 0 && modes.every((mode) => mode === "ReadOnlyMany");
   }
+}
+
+function claimsOf({ metadata: { namespace = "default" }, spec: { volumes } }: PodInput): string[] {
+  return volumes.flatMap(({ persistentVolumeClaim: claim }) => (claim === undefined ? [] : [idOf(namespace, claim.claimName)]));
 }
 
 function idOf(namespace: string, name: string): string {

@@ -1,8 +1,8 @@
 /** What a file says to a cluster only. It is refused, or with `--ignore-cluster-fields` told of and left out. */
 import { createHash } from "node:crypto";
 import type { Problem } from "../../engine/spec/index.ts";
-import { CLUSTER_FIELDS } from "../schema/pod.ts";
-import { ELSEWHERE } from "../schema/volume.ts";
+import { elsewhereOf, isSound } from "../schema/claim.ts";
+import { CLUSTER_FIELDS, holdsHere, isTaken } from "../schema/pod.ts";
 import { workloads } from "../schema/workload.ts";
 
 type Fields = Record<string, unknown>;
@@ -33,8 +33,6 @@ const METADATA = { finalizers: "nothing here removes them", ownerReferences: "th
 
 /** Of a Service: what the engine chooses, or a load balancer would act on. */
 const SERVICE = {
-  clusterIP: "the engine chooses the addresses, and the name leads to them",
-  clusterIPs: "the engine chooses the addresses, and the name leads to them",
   loadBalancerIP: "it is the address of this host",
   loadBalancerClass: "there is no other load balancer",
   healthCheckNodePort: "there is no load balancer that would ask it",
@@ -58,13 +56,9 @@ export function withoutClusterFields(given: unknown, kind: string): Stripped {
   const path = POD_SPEC[kind];
   if (path !== undefined) strip.pod(fieldsOf(path.reduce<unknown>((at, key) => fieldsOf(at)[key], value)), path);
   if (kind === "ServiceAccount") strip.account(value);
-  if (kind === "Service") {
-    if (spec["clusterIP"] !== "None" && spec["clusterIP"] !== "") strip.all(spec, SERVICE, ["spec"]);
-    if (Object.keys(fieldsOf(spec["selector"])).length === 0 && spec["type"] !== "ExternalName")
-      return strip.whole("the Service is left out: it selects no pods, and its name leads nowhere", ["spec"]);
-  }
-  const source = kind === "PersistentVolume" ? Object.keys(spec).find((field) => Object.hasOwn(ELSEWHERE, field)) : undefined;
-  if (source !== undefined)
+  if (kind === "Service") strip.all(spec, SERVICE, ["spec"]);
+  const source = kind === "PersistentVolume" ? elsewhereOf(spec) : undefined;
+  if (source !== undefined && isSound(source, spec[source]))
     return strip.whole(`the volume is left out: what it has (${source}) is elsewhere, and a claim gets an empty directory of the group`, [
       "spec",
       source,
@@ -91,7 +85,8 @@ class Strip {
   }
 
   pod(spec: Fields, path: Path): void {
-    this.all(spec, CLUSTER_FIELDS, path);
+    const asked = Object.entries(CLUSTER_FIELDS).filter(([field]) => !holdsHere(field, spec[field]) && isTaken(spec[field]));
+    this.all(spec, Object.fromEntries(asked), path);
     this.#token(spec, path);
     for (const [index, volume] of listOf(spec["volumes"]).entries()) this.#volume(volume, [...path, "volumes", index]);
   }
@@ -103,8 +98,9 @@ class Strip {
   }
 
   #volume(volume: Fields, path: Path): void {
-    const source = Object.keys(volume).find((field) => Object.hasOwn(ELSEWHERE, field));
-    if (source !== undefined) {
+    const source = elsewhereOf(volume);
+    // One with a wrong field is refused where it is wrong.
+    if (source !== undefined && isSound(source, volume[source])) {
       const claimName = claimFor(source, volume[source]);
       const message = `is elsewhere: in its place is the directory ${claimName} of the group, which begins empty and is kept`;
       this.told.push({ code: "shape", message, path: [...path, source] });

@@ -4,11 +4,10 @@ import { addedCapabilities, capabilityName } from "../capability.ts";
 import { imageReference, NO_PREFIX, pullPolicyOf } from "../image-name.ts";
 import { quantityIn } from "../quantity.ts";
 import { type ContainerResources, resourcesOf, sharesOf } from "../resources.ts";
-import { type ContainerInput, PAGES } from "../schema/container.ts";
+import { type ContainerInput, DEVICES, PAGES } from "../schema/container.ts";
 import type { ContainerSecurity } from "../schema/security.ts";
 import { uidOf } from "../uid.ts";
 import { addressVariables } from "./downward.ts";
-import { endMessageOf } from "./end-message.ts";
 import { environmentOf } from "./env.ts";
 import { checksOf } from "./probes.ts";
 import type { Path, Translation } from "./translation.ts";
@@ -48,6 +47,7 @@ export function containerOf(at: Translation, container: ContainerInput, role: Ro
     ...rightsOf(at, container, path),
     ...limitsOf(at, container, role),
     ...pagesOf(at, container, [...path, "resources"]),
+    ...devicesOf(at, container, [...path, "resources"]),
     ...(hostNetwork ? {} : { hostname: hostname ?? metadata.name }),
     essential: role === "main",
     ...(restart === undefined ? {} : { restart }),
@@ -162,6 +162,24 @@ function pagesOf(at: Translation, { resources }: ContainerInput, path: Path): Pi
   return names.length === 0 ? {} : { hugepages };
 }
 
+/**
+ * Devices of CDI whose kind has the name of the resource, those with the first numbers that no container of the file before this one has.
+ * Source: Kubernetes, ValidateResourceRequirements, and "Device Plugins".
+ */
+function devicesOf(at: Translation, { resources }: ContainerInput, path: Path): Pick<Container, "cdi"> {
+  const { limits = {}, requests = {} } = resources ?? {};
+  const kinds = [...new Set([...Object.keys(limits), ...Object.keys(requests)])].filter((name) => DEVICES.test(name));
+  const cdi = kinds.flatMap((kind) => {
+    const [limit, request] = [limits, requests].map((one) =>
+      one[kind] === undefined ? undefined : quantityIn(one[kind] as string | number),
+    );
+    if (limit === undefined) at.refuse("needs a limit: devices are never shared", [...path, "requests", kind]);
+    else if (request !== undefined && request !== limit) at.refuse("is as much as the limit of devices", [...path, "requests", kind]);
+    return at.devices(kind, limit ?? 0);
+  });
+  return cdi.length === 0 ? {} : { cdi };
+}
+
 /** What the pod as a whole requests beside its containers, for each of those that request nothing themselves. */
 function shareOf({ resources, containers, initContainers }: Translation["pod"]["spec"]): ContainerResources["requests"] {
   if (resources === undefined) return {};
@@ -254,4 +272,18 @@ function checkEscalation(at: Translation, own: ContainerSecurity | undefined, pa
   const here: Path = [...path, "allowPrivilegeEscalation"];
   if (own.privileged) at.refuse("a privileged container can gain privileges: false and privileged exclude each other", here);
   if (own.capabilities?.add.includes("CAP_SYS_ADMIN")) at.refuse("false and the capability CAP_SYS_ADMIN exclude each other", here);
+}
+
+/** Source: Kubernetes API reference, Container.terminationMessagePath. */
+const END_MESSAGE = "/dev/termination-log";
+
+/** The file in which a container of a pod says why it ends. If the default path is within a volume of the pod, no file is made there, because the manifest does not ask for one. */
+function endMessageOf(
+  { terminationMessagePath: given, terminationMessagePolicy: policy }: ContainerInput,
+  mounts: NonNullable<Container["mounts"]>,
+): Pick<Container, "endMessage"> {
+  const path = given ? `/${given.replace(/^\/+/, "")}` : END_MESSAGE;
+  const isWithin = mounts.some(({ target }) => `${path}/`.startsWith(`${target.replace(/\/+$/, "")}/`));
+  if (path === END_MESSAGE && isWithin) return {};
+  return { endMessage: { path, ...(policy === "File" ? {} : { orLog: true }) } };
 }

@@ -70,7 +70,10 @@ test.each([
   [cronJob({ startingDeadlineSeconds: -1 }), /^\/spec\/startingDeadlineSeconds /],
   [cronJob({ sometimes: true }), /^\/spec.* "sometimes"/],
   [cronJob({}, {}, { restartPolicy: "Always" }), /^\/spec\/jobTemplate\/spec\/template\/spec\/restartPolicy is OnFailure or Never/],
-  [cronJob({}, {}, { volumes: [{ name: "x", nfs: {} }] }), /^\/spec\/jobTemplate\/spec\/template\/spec\/volumes\/0\/nfs /],
+  [
+    cronJob({}, {}, { volumes: [{ name: "x", nfs: { server: "s", path: "/p" } }] }),
+    /^\/spec\/jobTemplate\/spec\/template\/spec\/volumes\/0\/nfs /,
+  ],
   [cronJob({}, {}, {}, { name: "b".repeat(53) }), /^\/metadata\/name is longer than 52/],
   [cronJob({}, { completions: 100 }, {}, { name: "b".repeat(52) }), /^\/metadata\/name the names of its pods/],
 ])("%#: what is wrong has its place", (text, message) => {

@@ -80,7 +80,14 @@ class PodFile {
   #first: ReadDocument | undefined;
 
   constructor(host: PodHost) {
-    this.#parts = { objects: new Objects(), claims: new Claims(), services: new Services(), host, expansion: new Expansion() };
+    this.#parts = {
+      objects: new Objects(),
+      claims: new Claims(),
+      services: new Services(host.machines),
+      host,
+      expansion: new Expansion(),
+      devices: new Map(),
+    };
   }
 
   add(document: ReadDocument): void {
@@ -125,10 +132,14 @@ class PodFile {
       case "Service":
         return services.add(input, refuse, warn);
       case "PersistentVolume":
-        return claims.addVolume(input);
+        return claims.addVolume(input, warn);
       case "PersistentVolumeClaim":
         tellOfSize(input.spec.resources, (problem) => warn({ ...problem, path: ["spec", ...problem.path] }));
-        return claims.add(input.metadata.namespace ?? "default", input.metadata.name, input.spec, this.#withoutVolume(refuse, warn));
+        return claims.add(input.metadata.namespace ?? "default", input.metadata.name, {
+          spec: input.spec,
+          place: this.#withoutVolume(refuse, warn),
+          warn,
+        });
       case "Namespace":
       case "ServiceAccount":
         return true;
@@ -158,8 +169,11 @@ class PodFile {
           this.#parts.claims.add(
             workload.metadata.namespace ?? "default",
             `${metadata.name}-${(written["metadata"] as { name: string }).name}`,
-            spec,
-            (problem) => this.#withoutVolume(refuse, warn)({ ...problem, path: [...path, ...problem.path.slice(1)] }),
+            {
+              spec,
+              place: (problem) => this.#withoutVolume(refuse, warn)({ ...problem, path: [...path, ...problem.path.slice(1)] }),
+              warn,
+            },
           );
       }
     const place: ReadDocument["place"] = (problem) => document.place({ ...problem, path: pathInWorkload(workload.kind, problem.path) });
@@ -177,7 +191,7 @@ class PodFile {
 
   tasks(): ParsedFile {
     if (this.#findings.length > 0) return parsedFile([], this.#findings, this.#warnings);
-    this.#parts.claims.bind();
+    this.#parts.claims.bind(this.#pods.map((one) => one.pod));
     this.#parts.services.select(this.#pods.map((one) => one.pod));
     if (this.#pods.length === 0 && this.#findings.length === 0)
       this.#warnings.push(this.#first!.place({ code: "shape", message: "the file has no pod in it: nothing runs", path: ["kind"] }));

@@ -115,12 +115,12 @@ function networkOf(
 ): Pick<TaskInput, "network" | "dns"> {
   const dns = dnsOf(at.pod);
   if (isBridged || published.length > 0 || membership !== undefined) {
-    const { name, aliases = [], redirects = [], ports = [] } = membership ?? {};
+    const { name, services = [], redirects = [], ports = [] } = membership ?? {};
     const network = {
       mode: "bridge" as const,
       ports: [...published, ...ports],
       ...(name === undefined ? {} : { name }),
-      ...(aliases.length === 0 ? {} : { aliases: [...aliases] }),
+      ...(services.length === 0 ? {} : { services: [...services] }),
       ...(redirects.length === 0 ? {} : { redirects: [...redirects] }),
       ...(dns === undefined ? {} : { dns }),
     };

@@ -13,27 +13,56 @@ const pods = (replicas = 1) =>
 const client = "apiVersion: v1\nkind: Pod\nmetadata: { name: client }\nspec: { containers: [{ name: a, image: app:v1 }] }\n";
 
 /** Kubernetes, "Service", "DNS for Services and Pods". */
-test("P3 a service is a name of the pods that it selects, and its ports lead to theirs; all pods of its namespace reach it", () => {
+test("P3 each pod that a service selects is a part of it, with its own port; all pods of its namespace are in its network", () => {
   const { tasks, findings } = read(`${service("selector: { app: web }, ports: [{ port: 80, targetPort: http }]")}${pods(2)}${client}`);
   expect(findings).toEqual([]);
   const names = ["api", "api.default", "api.default.svc", "api.default.svc.cluster.local"];
-  const redirects = [{ port: 80, to: 8080, protocol: "tcp" }];
+  const services = [{ names, ports: [{ port: 80, to: 8080, protocol: "tcp" }] }];
   expect(tasks.map(({ name, network }) => [name, network])).toEqual([
-    ["web-0", expect.objectContaining({ mode: "bridge", name: "default", aliases: names, redirects })],
-    ["web-1", expect.objectContaining({ mode: "bridge", name: "default", aliases: names, redirects })],
+    ["web-0", expect.objectContaining({ mode: "bridge", name: "default", services })],
+    ["web-1", expect.objectContaining({ mode: "bridge", name: "default", services })],
     ["client", expect.objectContaining({ mode: "bridge", name: "default", ports: [] })],
   ]);
-  expect(tasks[2]!.network).not.toHaveProperty("aliases");
+  expect(tasks[2]!.network).not.toHaveProperty("services");
   // Without a service of its namespace a pod has nothing but loopback.
-  expect(read(`${service("selector: { app: web }").replace("name: api", "name: api, namespace: team")}${client}`).tasks[0]!.network).toBe(
-    undefined,
-  );
+  const elsewhere = service("selector: { app: web }, ports: [{ port: 80 }]").replace("name: api", "name: api, namespace: team");
+  expect(read(`${elsewhere}${client}`).tasks[0]!.network).toBe(undefined);
 });
 
-test("P3 a pod of a headless service has a name of its own there", () => {
-  const [task] = read(`${service("clusterIP: None, selector: { app: web }, ports: [{ port: 8080 }]")}${pods()}`).tasks;
-  expect(task!.network).toMatchObject({ aliases: expect.arrayContaining(["api", "web-0.api", "web-0.api.default.svc.cluster.local"]) });
+test("P3 a service has the address that it asks for, one part for each client, or parts that are not ready", () => {
+  const part = (spec: string) =>
+    read(`${service(`selector: { app: web }, ports: [{ port: 80 }], ${spec}`)}${pods()}`).tasks[0]!.network!.services;
+  expect(part("clusterIP: 10.96.0.7, sessionAffinity: ClientIP")).toMatchObject([{ address: "10.96.0.7", sticky: true }]);
+  expect(part('clusterIPs: [10.96.0.8], publishNotReadyAddresses: true, sessionAffinity: ""')).toMatchObject([
+    { address: "10.96.0.8", unready: true },
+  ]);
+  expect(part('clusterIP: ""')![0]).not.toHaveProperty("address");
+  const twice = service("selector: { app: web }, ports: [{ port: 80 }], clusterIP: 10.96.0.7");
+  expect(told(`${twice}${twice.replace("name: api", "name: two")}${pods()}`)).toEqual([
+    expect.stringContaining("/spec/clusterIP: is the address of api, too"),
+  ]);
+});
+
+test("P3 pods of a headless service have names of their own there, also that of a subdomain", () => {
+  const headless = service("clusterIP: None, selector: { app: web }, ports: [{ port: 80, targetPort: 8080 }]");
+  const [task] = read(`${headless}${pods()}`).tasks;
+  const hosts = ["web-0.api", "web-0.api.default", "web-0.api.default.svc", "web-0.api.default.svc.cluster.local"];
+  expect(task!.network!.services).toEqual([{ names: expect.arrayContaining(["api"]), hosts, address: "none", ports: [] }]);
   expect(task!.network).not.toHaveProperty("redirects");
+  const named = pods().replace("spec: { containers", "spec: { hostname: a1, subdomain: api, containers");
+  expect(read(`${headless}${named}`).tasks[0]!.network!.services![0]!.hosts).toEqual(expect.arrayContaining(["web-0.api", "a1.api"]));
+});
+
+/** A machine reaches no virtual address: the names lead it to the pods. */
+test("P3 beside a pod in a virtual machine the port of a service is redirected in each of its pods", () => {
+  const machine = client.replace("spec: {", "spec: { runtimeClassName: vm,");
+  const all = (port: number) => `${service(`selector: { app: web }, ports: [{ port: ${port}, targetPort: 9000 }]`)}${pods()}${machine}`;
+  const host = { ...HOST, runtimes: ["vm"], machines: ["vm"] };
+  expect(parseFile(all(80), host).tasks[0]!.network!.redirects).toEqual([{ port: 80, to: 9000, protocol: "tcp" }]);
+  expect(parseFile(all(8080), host).findings.map(({ message }) => message)).toEqual([
+    "web-0 listens on port 8080 itself: it cannot lead to 9000 there",
+  ]);
+  expect(read(all(8080)).findings).toEqual([]);
 });
 
 test("P3 ports of the host lead to the first pod: the port of a load balancer, a node port, and one that the engine chooses", () => {
@@ -61,15 +90,17 @@ test("P16 what a service cannot be is refused by name at its place; one that sel
     expect.stringContaining("/spec/externalName: is not supported"),
   ]);
   expect(at("selector: { app: web }, ports: [{ port: 80, targetPort: grpc }]")).toEqual(["f:4:41: /spec/ports/0: web-0 has no port grpc"]);
-  expect(at("selector: { app: web }, ports: [{ port: 8080, targetPort: 9000 }]")).toEqual([
-    "f:4:41: /spec/ports/0: web-0 listens on port 8080 itself: it cannot lead to 9000 there",
-  ]);
-  expect(at("ports: [{ port: 80 }]")).toEqual([expect.stringContaining("selects no pods: endpoints outside of the host")]);
+  expect(at('selector: { app: web }, ports: [{ port: 80, targetPort: 0 }, { name: b, port: 81, targetPort: "" }]')).toEqual([]);
+  expect(at("selector: { app: web }")).toEqual(["f:4:1: /spec/ports: a service has at least one port"]);
+  expect(at("selector: { app: web }, clusterIP: None")).toEqual([]);
   expect(
-    at("selector: { app: web } }\n---\napiVersion: v1\nkind: Service\nmetadata: { name: api }\nspec: { selector: { app: web }"),
+    at(
+      "selector: { app: web }, clusterIP: None }\n---\napiVersion: v1\nkind: Service\nmetadata: { name: api }\nspec: { selector: { app: web }, clusterIP: None",
+    ),
   ).toEqual(["f:8:13: /metadata/name: the Service api is there twice"]);
-  expect(warned(`${service("selector: { app: other }")}${pods()}`)).toEqual([
-    "f:4:9: /spec/selector: selects no pod of this file: its name leads nowhere",
-  ]);
-  expect(warned(service("selector: { app: web }"))).toContainEqual("f:2:1: /kind: the file has no pod in it: nothing runs");
+  for (const spec of ["selector: { app: other }, clusterIP: None", "ports: [{ port: 80 }]"])
+    expect(warned(`${service(spec)}${pods()}`)).toEqual([expect.stringContaining("selects no pod of this file: its name leads nowhere")]);
+  expect(warned(service("selector: { app: web }, clusterIP: None"))).toContainEqual(
+    "f:2:1: /kind: the file has no pod in it: nothing runs",
+  );
 });

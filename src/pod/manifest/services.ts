@@ -1,14 +1,14 @@
 /**
- * Services of a file. The name of a service leads to the addresses of the pods that it selects, as that of a headless service does; where the pods
- * listen on other ports, connections to those of the service are redirected in the network of each pod.
+ * Services of a file. Each pod that one selects is a part of it, and says so in its network; the engine leads connections to those that are ready.
  */
 import type { Problem, TaskInput } from "../../engine/spec/index.ts";
 import type { PodInput } from "../schema/pod.ts";
-import type { ServiceInput } from "../schema/service.ts";
+import { isHeadless, type ServiceInput } from "../schema/service.ts";
 
 type Network = NonNullable<TaskInput["network"]>;
 type Published = NonNullable<Network["ports"]>[number];
 type Redirect = NonNullable<Network["redirects"]>[number];
+type Part = NonNullable<Network["services"]>[number];
 type ServicePort = ServiceInput["spec"]["ports"][number];
 
 /** Ports of the host for services of type NodePort that name none. Source: Kubernetes, "type: NodePort". */
@@ -20,7 +20,7 @@ const DOMAIN = "cluster.local";
 /** What the services of a file make of the network of a pod. */
 export interface Membership {
   readonly name: string;
-  readonly aliases: readonly string[];
+  readonly services: readonly Part[];
   readonly ports: readonly Published[];
   readonly redirects: readonly Redirect[];
 }
@@ -35,6 +35,14 @@ interface Known {
 
 export class Services {
   readonly #known: Known[] = [];
+  readonly #machines: readonly string[];
+  /** Namespaces with a pod in a machine, which reaches no virtual address. */
+  #withMachine: ReadonlySet<string> = new Set();
+
+  /** @param machines names of the runtimes that make virtual machines */
+  constructor(machines: readonly string[] = []) {
+    this.#machines = machines;
+  }
 
   /** @param refuse and warn: for problems of its document. Returns false if there already is one with its name */
   add(service: ServiceInput, refuse: Known["place"], warn: Known["warn"]): boolean {
@@ -47,17 +55,15 @@ export class Services {
 
   /** To be called with all pods of the file before `of`. */
   select(pods: readonly PodInput[]): void {
-    for (const one of this.#known) {
+    const inMachine = pods.filter(({ spec: { runtimeClassName: name } }) => name !== undefined && this.#machines.includes(name));
+    this.#withMachine = new Set(inMachine.map(namespaceOf));
+    for (const [index, one] of this.#known.entries()) {
       const { service, place, warn } = one;
-      const { type, selector, ports } = service.spec;
-      if (Object.keys(selector).length === 0) {
-        place({
-          code: "combination",
-          message: "selects no pods: endpoints outside of the host are not supported",
-          path: ["spec", "selector"],
-        });
-        continue;
-      }
+      const { type, ports } = service.spec;
+      const address = addressOf(service);
+      const other = this.#known.slice(0, index).find(({ service: before }) => address !== undefined && addressOf(before) === address);
+      if (address !== undefined && address !== "none" && other !== undefined && namespaceOf(other.service) === namespaceOf(service))
+        place({ code: "duplicate-name", message: `is the address of ${other.service.metadata.name}, too`, path: ["spec", "clusterIP"] });
       const selected = pods.filter((pod) => isSelected(service, pod));
       one.first = selected[0];
       if (selected.length === 0)
@@ -71,9 +77,9 @@ export class Services {
             message: `selects ${pod.metadata.name}, which has the network of the host`,
             path: ["spec", "selector"],
           });
-        ports.forEach((port, index) => {
-          const message = portProblem(port, pod);
-          if (message !== undefined) place({ code: "combination", message, path: ["spec", "ports", index] });
+        ports.forEach((port, at) => {
+          const message = portProblem(port, pod, this.#isRedirected(service));
+          if (message !== undefined) place({ code: "combination", message, path: ["spec", "ports", at] });
         });
       }
     }
@@ -86,13 +92,18 @@ export class Services {
     const own = here.filter(({ service }) => isSelected(service, pod));
     return {
       name: namespaceOf(pod),
-      aliases: own.flatMap(({ service }) => namesOf(service, pod)),
+      services: own.map(({ service }) => partOf(service, pod)),
       ports: own.flatMap(({ service, first }) => (first === pod ? publishedBy(service, pod) : [])),
       redirects: redirectsOf(
-        own.map(({ service }) => service),
+        own.flatMap(({ service }) => (this.#isRedirected(service) ? [service] : [])),
         pod,
       ),
     };
+  }
+
+  /** For a machine the name leads to the pods themselves, so that they have to answer on the port of the service. */
+  #isRedirected(service: ServiceInput): boolean {
+    return this.#withMachine.has(namespaceOf(service)) && !isHeadless(service.spec);
   }
 }
 
@@ -106,12 +117,29 @@ function isSelected({ spec: { selector }, ...service }: ServiceInput, pod: PodIn
   return wanted.length > 0 && namespaceOf(service) === namespaceOf(pod) && wanted.every(([key, value]) => labels[key] === value);
 }
 
-/** A pod of a headless service has a name of its own there, too, as pods of a StatefulSet are addressed. */
-function namesOf({ metadata: { name }, spec: { clusterIP, clusterIPs = [] } }: ServiceInput, pod: PodInput): string[] {
+/** The virtual address that a service asks for; "none": it has none; undefined: any. */
+function addressOf({ spec }: ServiceInput): string | undefined {
+  if (isHeadless(spec)) return "none";
+  return [spec.clusterIP, ...(spec.clusterIPs ?? [])].find((one) => one !== "");
+}
+
+/** A pod of a headless service has a name of its own there, too, as pods of a StatefulSet are addressed. Source: Kubernetes, "DNS for Services and Pods". */
+function partOf(service: ServiceInput, pod: PodInput): Part {
+  const { name } = service.metadata;
   const namespace = namespaceOf(pod);
   const withDomain = (host: string) => [host, `${host}.${namespace}`, `${host}.${namespace}.svc`, `${host}.${namespace}.svc.${DOMAIN}`];
-  const isHeadless = clusterIP === "None" || clusterIPs.includes("None");
-  return [...withDomain(name), ...(isHeadless ? withDomain(`${pod.metadata.name}.${name}`) : [])];
+  const { hostname = pod.metadata.name, subdomain } = pod.spec;
+  const own = [...new Set([pod.metadata.name, ...(subdomain === name ? [hostname] : [])])];
+  const address = addressOf(service);
+  const { ports, sessionAffinity, publishNotReadyAddresses } = service.spec;
+  const led = ports.map((one) => ({ port: one.port, to: targetOf(one, pod) ?? one.port, protocol: protocolOf(one) }));
+  return {
+    names: withDomain(name),
+    ...(address === "none" ? { hosts: own.flatMap((host) => withDomain(`${host}.${name}`)) } : { ports: led }),
+    ...(address === undefined ? {} : { address }),
+    ...(sessionAffinity === "ClientIP" ? { sticky: true as const } : {}),
+    ...(publishNotReadyAddresses ? { unready: true as const } : {}),
+  };
 }
 
 function listening(pod: PodInput): PodInput["spec"]["containers"][number]["ports"] {
@@ -124,11 +152,12 @@ function targetOf({ port, targetPort = port, protocol }: ServicePort, pod: PodIn
   return listening(pod).find((one) => one.name === targetPort && one.protocol === protocol)?.containerPort;
 }
 
-function portProblem(port: ServicePort, pod: PodInput): string | undefined {
+function portProblem(port: ServicePort, pod: PodInput, isRedirected: boolean): string | undefined {
   const target = targetOf(port, pod);
   const { name } = pod.metadata;
   if (target === undefined) return `${name} has no port ${port.targetPort}`;
-  const isOther = target !== port.port && listening(pod).some((one) => one.containerPort === port.port && one.protocol === port.protocol);
+  const isOther =
+    isRedirected && target !== port.port && listening(pod).some((one) => one.containerPort === port.port && one.protocol === port.protocol);
   return isOther ? `${name} listens on port ${port.port} itself: it cannot lead to ${target} there` : undefined;
 }
 

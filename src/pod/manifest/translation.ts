@@ -1,6 +1,5 @@
 /** The inputs of a translation, which all parts of a pod share. */
 import type { Problem } from "../../engine/spec/index.ts";
-import type { ClusterRules } from "../cluster/rules.ts";
 import { type Expansion, TooLong } from "../expansion.ts";
 import type { PodInput } from "../schema/pod.ts";
 import type { PodSize } from "../sizes.ts";
@@ -8,6 +7,14 @@ import type { Claims } from "./claims.ts";
 import type { Objects } from "./objects.ts";
 import type { Services } from "./services.ts";
 import type { PodRules } from "./workload.ts";
+
+/** What this host allows pods of a cluster to do. */
+export interface ClusterRules {
+  /** Host directories below which pods may mount paths; empty: none. */
+  readonly hostPaths: readonly string[];
+  /** bridge: each pod is attached to a bridge on the host. none: pods have only loopback. */
+  readonly network: "bridge" | "none";
+}
 
 /** Facts about the host that a pod may refer to. */
 export interface PodHost {
@@ -39,6 +46,8 @@ export interface FileParts {
   readonly services: Services;
   readonly host: PodHost;
   readonly expansion: Expansion;
+  /** How many devices of a kind containers have. */
+  readonly devices: Map<string, number>;
 }
 
 export type Path = readonly (string | number)[];
@@ -51,11 +60,13 @@ export class Translation {
   readonly services: Services;
   readonly rules: PodRules;
   readonly #expansion: Expansion;
+  readonly #devices: Map<string, number>;
   readonly #problems: Problem[] = [];
 
   /** @param file what the file to which the pod belongs has for all of them */
   constructor(pod: PodInput, file: FileParts, rules: PodRules = {}) {
     this.#expansion = file.expansion;
+    this.#devices = file.devices;
     this.rules = rules;
     this.pod = pod;
     this.objects = file.objects;
@@ -81,6 +92,13 @@ export class Translation {
       if (!this.#problems.some(({ code }) => code === "limit")) this.refuse(error.message, path, "limit");
       return "";
     }
+  }
+
+  /** Names in CDI of devices that no other container of the file has. */
+  devices(kind: string, count: number): string[] {
+    const first = this.#devices.get(kind) ?? 0;
+    this.#devices.set(kind, first + count);
+    return Array.from({ length: count }, (_, index) => `${kind}=${first + index}`);
   }
 
   refuse(message: string, path: Path, code: Problem["code"] = "combination"): void {

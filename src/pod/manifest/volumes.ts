@@ -74,7 +74,7 @@ function isReadOnlyClaim({ claims, namespace }: Translation, { persistentVolumeC
 
 export function mountsOf(at: Translation, container: ContainerInput, env: Readonly<Record<string, string>>, path: Path): Mount[] {
   const { volumes } = at.pod.spec;
-  const mounts = container.volumeMounts.flatMap(({ name, mountPath, readOnly, ...parts }, index): Mount[] => {
+  const mounts = container.volumeMounts.flatMap(({ name, mountPath, readOnly, mountPropagation, ...parts }, index): Mount[] => {
     const volume = volumes.find((one) => one.name === name);
     if (volume === undefined) {
       at.refuse(`the pod has no volume ${name}`, [...path, "volumeMounts", index, "name"], "unknown-reference");
@@ -88,6 +88,7 @@ export function mountsOf(at: Translation, container: ContainerInput, env: Readon
         target: mountPath,
         readOnly: readOnly || hasFiles !== undefined || volume.image !== undefined || isReadOnlyClaim(at, volume),
         ...(volume.image === undefined ? {} : { noExec: true as const }),
+        ...propagationOf(at, container, volume, mountPropagation, [...path, "volumeMounts", index, "mountPropagation"]),
         // A new volume of Kubernetes is empty.
         ...(volume.persistentVolumeClaim === undefined ? {} : { noCopy: true }),
         ...(subPath === undefined || subPath === "" ? {} : { subPath }),
@@ -96,6 +97,19 @@ export function mountsOf(at: Translation, container: ContainerInput, env: Readon
   });
   const further = Object.keys(etcFiles(at.pod.spec)).filter((name) => !mounts.some(({ target }) => target === `/etc/${name}`));
   return [...mounts, ...further.map((name): Mount => ({ volume: ETC, subPath: name, target: `/etc/${name}`, readOnly: true }))];
+}
+
+/** Nothing is mounted later in volumes that the host makes for the pod. Source: Kubernetes, "Mount propagation". */
+function propagationOf(
+  at: Translation,
+  { securityContext }: ContainerInput,
+  { hostPath }: VolumeInput,
+  wanted: ContainerInput["volumeMounts"][number]["mountPropagation"],
+  path: Path,
+): Pick<Mount, "propagation"> {
+  if (wanted === "Bidirectional" && !securityContext?.privileged) at.refuse("Bidirectional is for privileged containers only", path);
+  if (wanted === undefined || wanted === "None" || hostPath === undefined) return {};
+  return { propagation: wanted === "Bidirectional" ? "rshared" : "rslave" };
 }
 
 /** The path within the volume; undefined: all of it. */

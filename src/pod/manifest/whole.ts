@@ -1,7 +1,7 @@
 /** Computes the limits of a whole pod: those that it says, the sum of its containers, or the size that the host offers for it. */
 import type { TaskInput } from "../../engine/spec/index.ts";
 import { type Amounts, podTotal, resourcesOf } from "../resources.ts";
-import { PAGES } from "../schema/container.ts";
+import { DEVICES, PAGES } from "../schema/container.ts";
 import { sizeFor } from "../sizes.ts";
 import { type Member, membersOf } from "./members.ts";
 import type { Path, Translation } from "./translation.ts";
@@ -43,6 +43,7 @@ export function checkWhole(at: Translation): void {
   for (const list of ["limits", "requests"] as const)
     for (const name of Object.keys(resources[list] ?? {}))
       if (PAGES.test(name)) at.refuse("is of containers only: the whole pod has no limit of huge pages", [...here, list, name]);
+      else if (DEVICES.test(name)) at.refuse("is of containers only", [...here, list, name]);
   for (const list of ["limits", "requests"] as const)
     if (resources[list]?.["ephemeral-storage"] !== undefined) at.refuse("is of containers only", [...here, list, "ephemeral-storage"]);
   for (const name of ["cpu", "memory"] as const) {

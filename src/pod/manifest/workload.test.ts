@@ -166,9 +166,9 @@ test("P16 what else is of a cluster: each is refused by name, and told of when i
   const documents = [
     "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: { name: i }",
     "apiVersion: v1\nkind: Service\nmetadata: { name: outside }\nspec: { ports: [{ port: 80 }] }",
-    "apiVersion: v1\nkind: Service\nmetadata: { name: web, finalizers: [a] }\nspec: { clusterIP: 10.0.0.9, selector: { a: b } }",
+    "apiVersion: v1\nkind: Service\nmetadata: { name: web, finalizers: [a] }\nspec: { ports: [{ port: 80 }], loadBalancerIP: 10.0.0.9, selector: { a: b } }",
     "apiVersion: v1\nkind: ServiceAccount\nmetadata: { name: a }\nautomountServiceAccountToken: true\nimagePullSecrets: [{ name: a }]",
-    "apiVersion: v1\nkind: PersistentVolume\nmetadata: { name: v }\nspec: { capacity: { storage: 1Gi }, accessModes: [ReadWriteOnce], rbd: {} }",
+    "apiVersion: v1\nkind: PersistentVolume\nmetadata: { name: v }\nspec: { capacity: { storage: 1Gi }, accessModes: [ReadWriteOnce], nfs: { server: s, path: /p } }",
     "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: { name: c }\nspec: { volumeName: v }",
     "apiVersion: v1\nkind: PodList\nitems: [{ metadata: { name: w, labels: { a: b } }, spec: { automountServiceAccountToken: true, containers: [{ name: a, image: x:1 }], volumes: [{ name: t, projected: { sources: [{ serviceAccountToken: { path: t } }] } }] } }]",
   ];
@@ -176,15 +176,79 @@ test("P16 what else is of a cluster: each is refused by name, and told of when i
     "f:2:1: /kind: documents of kind Ingress are not supported: nothing here routes requests by their host and path; a Service of type LoadBalancer or NodePort has ports of this host; --ignore-cluster-fields leaves them out",
   ]);
   for (const text of documents)
-    expect(told(text).join("\n")).toMatch(documents.indexOf(text) === 1 ? /selects no pods/ : /--ignore-cluster-fields/);
+    expect(told(text).join("\n")).toMatch([1, 4, 5].includes(documents.indexOf(text)) ? /^$/ : /--ignore-cluster-fields/);
+  // What no pod uses is told of.
+  const unused = (text: string) =>
+    parseFile(text, HOST)
+      .warnings!.map((one) => renderFinding(one, "f"))
+      .join("\n");
+  expect(unused(documents[1]!)).toMatch(/selects no pod of this file/);
+  expect(unused(documents[4]!)).toMatch(/\/spec\/nfs: is not used: no claim of the file has the volume/);
+  expect(unused(documents[5]!)).toMatch(/\/spec\/volumeName: the file has no free volume v/);
   const { tasks, findings, warnings } = parseFile(documents.join("\n---\n"), { ...HOST, ignoresClusterFields: true });
   expect([tasks.map(({ name }) => name), findings]).toEqual([["w"], []]);
   const places = warnings!.map(({ document, pointer }) => `${document} ${pointer}`);
   expect(places).toEqual(
     expect.arrayContaining([
-      ...["0 /kind", "1 /spec", "2 /metadata/finalizers", "2 /spec/clusterIP", "3 /automountServiceAccountToken", "3 /imagePullSecrets"],
-      ...["4 /spec/rbd", "5 /spec/volumeName", "6 /items/0/spec/automountServiceAccountToken"],
+      ...[
+        "0 /kind",
+        "1 /spec/selector",
+        "2 /metadata/finalizers",
+        "2 /spec/loadBalancerIP",
+        "3 /automountServiceAccountToken",
+        "3 /imagePullSecrets",
+      ],
+      ...["4 /spec/nfs", "5 /spec/volumeName", "6 /items/0/spec/automountServiceAccountToken"],
       "6 /items/0/spec/volumes/0/projected/sources/0/serviceAccountToken",
     ]),
   );
+});
+
+test("P16 a name that Kubernetes does not take is refused with the flag, too; a replication controller selects something", () => {
+  const pod = (fields: string) =>
+    `apiVersion: v1\nkind: Pod\nmetadata: { name: a }\nspec: { containers: [{ name: a, image: x:1 }], ${fields} }`;
+  const findings = (text: string) => parseFile(text, { ...HOST, ignoresClusterFields: true }).findings.map(({ message }) => message);
+  expect(findings(pod("serviceAccountName: $NAME"))).toEqual(["is no name that Kubernetes takes"]);
+  expect(findings(pod("serviceAccountName: robot, volumes: [{ name: v, rbd: { image: i, monitors: [m], imageformat: '2' } }]"))).toEqual([
+    'the field "imageformat" is not supported',
+  ]);
+  const held = "nodeSelector: { kubernetes.io/os: linux }, schedulerName: default-scheduler, affinity: {}, priority: 0";
+  const { findings: found, warnings = [] } = parseFile(pod(held), { ...HOST, ignoresClusterFields: true });
+  expect([found, warnings]).toEqual([[], []]);
+  const controller =
+    "apiVersion: v1\nkind: ReplicationController\nmetadata: { name: a }\nspec: { template: { spec: { containers: [{ name: a, image: x:1 }] } } }";
+  expect(findings(controller)).toEqual(["needs a selector, or labels of the template"]);
+});
+
+test("devices of pods are those of CDI, different ones in each container of the file", () => {
+  const text = `apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: a }\nspec:\n  replicas: 2\n  selector: { matchLabels: { a: b } }\n  template:\n    metadata: { labels: { a: b } }\n    spec: { containers: [{ name: a, image: x:1, resources: { requests: { nvidia.com/gpu: 2 }, limits: { nvidia.com/gpu: "2" } } }] }\n`;
+  expect(parseFile(text, HOST).tasks.map(({ containers: [a] }) => a!.cdi)).toEqual([
+    ["nvidia.com/gpu=0", "nvidia.com/gpu=1"],
+    ["nvidia.com/gpu=2", "nvidia.com/gpu=3"],
+  ]);
+});
+
+test("mounts of a directory of the host are passed on as its mountPropagation says", () => {
+  const text = (fields: string) =>
+    `apiVersion: v1\nkind: Pod\nmetadata: { name: a }\nspec:\n  containers: [{ name: a, image: x:1, ${fields} }]\n  volumes: [{ name: v, hostPath: { path: /v } }, { name: e }]\n`;
+  const mounts = (how: string, further = "") =>
+    parseFile(
+      text(
+        `volumeMounts: [{ name: v, mountPath: /v, mountPropagation: ${how} }, { name: e, mountPath: /e, mountPropagation: ${how} }]${further}`,
+      ),
+      HOST,
+    ).tasks[0]!.containers[0]!.mounts.map(({ propagation }) => propagation);
+  expect(mounts("HostToContainer")).toEqual(["rslave", undefined]);
+  expect(mounts("Bidirectional", ", securityContext: { privileged: true }")).toEqual(["rshared", undefined]);
+  expect(mounts("None")).toEqual([undefined, undefined]);
+});
+
+test("an empty word is none, as for Kubernetes", () => {
+  const text = `apiVersion: v1\nkind: Pod\nmetadata: { name: a }\nspec: { restartPolicy: "", dnsPolicy: "", hostname: "", containers: [{ name: a, image: x:1, imagePullPolicy: "", workingDir: "", terminationMessagePath: "", ports: [{ containerPort: 80, protocol: "" }] }] }`;
+  const { tasks, findings } = parseFile(text, HOST);
+  expect(findings).toEqual([]);
+  expect(tasks[0]).toMatchObject({
+    start: "always",
+    containers: [{ pullPolicy: "prefer-cached", hostname: "a" }],
+  });
 });

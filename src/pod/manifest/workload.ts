@@ -186,6 +186,9 @@ export function workloadProblems(workload: WorkloadInput): Problem[] {
     workload.kind === "ReplicationController"
       ? (workload.spec.selector ?? {})
       : (workload.spec as { selector: { matchLabels?: Labels } }).selector.matchLabels;
+  // Source: Kubernetes, ValidateReplicationControllerSpec. Without a selector the labels of the template are it.
+  if (workload.kind === "ReplicationController" && Object.keys(workload.spec.selector ?? labels).length === 0)
+    return [wrong("needs a selector, or labels of the template", "selector")];
   const isMissing = Object.entries(selected ?? {}).some(([key, value]) => labels[key] !== value);
   const { matchExpressions = [] } = workload.kind === "ReplicationController" ? {} : (workload.spec.selector as Selector);
   const isSelected = !isMissing && matchExpressions.every((one) => holds(one, labels));

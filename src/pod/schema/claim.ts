@@ -7,11 +7,13 @@ import type {
   PersistentVolumeClaim,
   PersistentVolumeClaimSpec,
   PersistentVolumeSpec,
+  Volume,
   VolumeResourceRequirements,
 } from "kubernetes-types/core/v1.js";
 import { z } from "zod";
-import { ignored, only, quantity, refused, stringMap } from "./field.ts";
-import { objectMetadata } from "./metadata.ts";
+import { isObject } from "../../shared/text/index.ts";
+import { ignored, only, quantity, refused, stringMap, wordOf } from "./field.ts";
+import { objectMetadata, ofAllNamespaces } from "./metadata.ts";
 
 type Fields<T> = Record<keyof T, z.ZodType>;
 
@@ -44,56 +46,136 @@ export const claim = z.strictObject({
   status: ignored,
 } satisfies Fields<PersistentVolumeClaim>);
 
-const HERE = "only hostPath and local are on this host; --ignore-cluster-fields leaves the volume out";
+// What a volume of elsewhere says of itself. Nothing here can have it; its fields are looked at so that nothing is taken that Kubernetes refuses.
+
+type Here =
+  | ("name" | "emptyDir" | "hostPath" | "configMap" | "secret" | "downwardAPI" | "projected" | "persistentVolumeClaim" | "ephemeral")
+  | ("local" | "capacity" | "accessModes" | "storageClassName" | "persistentVolumeReclaimPolicy" | "volumeMode" | "claimRef")
+  | ("mountOptions" | "nodeAffinity" | "volumeAttributesClassName");
+export type Elsewhere = Exclude<keyof (Volume & PersistentVolumeSpec), Here>;
+
+const DISK = "fsType readOnly:flag";
+/** The fields of each kind, a text where nothing else is said; those with ! have to be there. A list and not schemas, because schemas of all of them take much memory. */
+const FIELDS = {
+  awsElasticBlockStore: `${DISK} partition:int volumeID!`,
+  azureDisk: `${DISK} cachingMode diskName! diskURI! kind`,
+  azureFile: "readOnly:flag secretName! secretNamespace shareName!",
+  cephfs: "monitors:texts! path readOnly:flag secretFile secretRef:ref user",
+  cinder: `${DISK} secretRef:ref volumeID!`,
+  csi: `${DISK} driver! volumeAttributes:map volumeHandle nodePublishSecretRef:ref nodeStageSecretRef:ref nodeExpandSecretRef:ref controllerExpandSecretRef:ref controllerPublishSecretRef:ref`,
+  fc: `${DISK} lun:int targetWWNs:texts wwids:texts`,
+  flexVolume: `${DISK} driver! options:map secretRef:ref`,
+  flocker: "datasetName datasetUUID",
+  gcePersistentDisk: `${DISK} partition:int pdName!`,
+  gitRepo: "directory repository! revision",
+  glusterfs: "endpoints! endpointsNamespace path! readOnly:flag",
+  iscsi: `${DISK} chapAuthDiscovery:flag chapAuthSession:flag initiatorName iqn! iscsiInterface lun:int portals:texts secretRef:ref targetPortal!`,
+  nfs: "path! readOnly:flag server!",
+  photonPersistentDisk: "fsType pdID!",
+  portworxVolume: `${DISK} volumeID!`,
+  quobyte: "group readOnly:flag registry! tenant user volume!",
+  rbd: `${DISK} image! keyring monitors:texts! pool secretRef:ref user`,
+  scaleIO: `${DISK} gateway! protectionDomain secretRef:ref! sslEnabled:flag storageMode storagePool system! volumeName`,
+  storageos: `${DISK} secretRef:object volumeName volumeNamespace`,
+  vsphereVolume: "fsType storagePolicyID storagePolicyName volumePath!",
+} satisfies Record<Elsewhere, string>;
+
+const KINDS: Readonly<Record<string, readonly [what: string, holds: (value: unknown) => boolean]>> = {
+  text: ["a text", (value) => typeof value === "string"],
+  flag: ["true or false", (value) => typeof value === "boolean"],
+  int: ["a whole number", Number.isInteger],
+  texts: ["a list of texts", (value) => Array.isArray(value) && value.every((one) => typeof one === "string")],
+  map: ["a map of texts", (value) => isObject(value) && Object.values(value).every((one) => typeof one === "string")],
+  ref: [
+    "a name, and of a PersistentVolume a namespace",
+    (value) => isObject(value) && Object.keys(value).every((key) => ["name", "namespace"].includes(key)),
+  ],
+  object: ["a reference", isObject],
+};
+
+function problemsOf(name: Elsewhere, given: unknown): { readonly message: string; readonly path: string[] }[] {
+  if (!isObject(given)) return [{ message: "is no map", path: [] }];
+  const fields = FIELDS[name].split(" ").map((word) => /^(\w+?)(?::(\w+))?(!?)$/.exec(word)!);
+  const unknown = Object.keys(given).filter((key) => !fields.some(([, field]) => field === key));
+  return [
+    ...unknown.map((key) => ({ message: `the field ${JSON.stringify(key)} is not supported`, path: [key] })),
+    ...fields.flatMap(([, field = "", kind = "text", need]) => {
+      const value = given[field];
+      if (value === undefined || value === "") return need === "!" ? [{ message: "is missing", path: [field] }] : [];
+      const [what, holds] = KINDS[kind]!;
+      return holds(value) ? [] : [{ message: `is no ${what}`.replace("no a ", "no "), path: [field] }];
+    }),
+  ];
+}
+
+/** Whether its fields are right. */
+export function isSound(name: Elsewhere, given: unknown): boolean {
+  return problemsOf(name, given).length === 0;
+}
+
+/** The field of each kind. @param refusal why one is refused whose fields are right; absent: it is not */
+export function elsewhereFields<T extends Elsewhere>(names: readonly T[], refusal?: string): Record<T, z.ZodOptional<z.ZodUnknown>> {
+  const field = (name: T) =>
+    z
+      .unknown()
+      .superRefine((given, context) => {
+        if (given === undefined) return;
+        const problems = problemsOf(name, given);
+        for (const { message, path } of problems) context.addIssue({ code: "custom", message, path });
+        if (refusal !== undefined && problems.length === 0) context.addIssue({ code: "custom", message: `is not supported: ${refusal}` });
+      })
+      .optional();
+  return Object.fromEntries(names.map((name) => [name, field(name)])) as Record<T, ReturnType<typeof field>>;
+}
+
+export const ELSEWHERE = Object.keys(FIELDS) as Elsewhere[];
+
+/** The field of the volume that says where it is; undefined: it is on this host. */
+export function elsewhereOf(volume: object): Elsewhere | undefined {
+  return ELSEWHERE.find((name) => (volume as Readonly<Record<string, unknown>>)[name] !== undefined);
+}
+
+const SOURCES = ELSEWHERE.filter((name) => name !== "gitRepo");
 
 export const persistentVolume = z.strictObject({
   apiVersion: z.literal("v1"),
   kind: z.literal("PersistentVolume"),
-  metadata: objectMetadata,
-  spec: z.strictObject({
-    capacity: z.strictObject({ storage: quantity }),
-    accessModes: modes.min(1),
-    storageClassName: z.string().default(""),
-    persistentVolumeReclaimPolicy: z.enum(["Retain", "Recycle", "Delete"]).optional(),
-    volumeMode: only("Filesystem", MODE),
-    claimRef: z
-      .strictObject({
-        apiVersion: ignored,
-        fieldPath: ignored,
-        kind: ignored,
-        name: z.string().min(1),
-        namespace: z.string().default("default"),
-        resourceVersion: ignored,
-        uid: ignored,
-      } satisfies Fields<ObjectReference>)
-      .optional(),
-    hostPath: z.strictObject({ path: z.string().min(1), type: z.string().default("") } satisfies Fields<HostPathVolumeSource>).optional(),
-    local: z.strictObject({ path: z.string().min(1), fsType: ignored } satisfies Fields<LocalVolumeSource>).optional(),
-    mountOptions: refused("a directory is mounted as it is"),
-    // It says on which node the volume is, and this is the only one.
-    nodeAffinity: ignored,
-    volumeAttributesClassName: refused("volumes have no classes of attributes"),
-    awsElasticBlockStore: refused(HERE),
-    azureDisk: refused(HERE),
-    azureFile: refused(HERE),
-    cephfs: refused(HERE),
-    cinder: refused(HERE),
-    csi: refused(HERE),
-    fc: refused(HERE),
-    flexVolume: refused(HERE),
-    flocker: refused(HERE),
-    gcePersistentDisk: refused(HERE),
-    glusterfs: refused(HERE),
-    iscsi: refused(HERE),
-    nfs: refused(HERE),
-    photonPersistentDisk: refused(HERE),
-    portworxVolume: refused(HERE),
-    quobyte: refused(HERE),
-    rbd: refused(HERE),
-    scaleIO: refused(HERE),
-    storageos: refused(HERE),
-    vsphereVolume: refused(HERE),
-  } satisfies Fields<PersistentVolumeSpec>),
+  metadata: ofAllNamespaces,
+  spec: z
+    .strictObject({
+      capacity: z.strictObject({ storage: quantity }),
+      accessModes: modes.min(1),
+      storageClassName: z.string().default(""),
+      persistentVolumeReclaimPolicy: wordOf(["Retain", "Recycle", "Delete"]),
+      volumeMode: only("Filesystem", MODE),
+      claimRef: z
+        .strictObject({
+          apiVersion: ignored,
+          fieldPath: ignored,
+          kind: ignored,
+          name: z.string().min(1),
+          namespace: z.string().default("default"),
+          resourceVersion: ignored,
+          uid: ignored,
+        } satisfies Fields<ObjectReference>)
+        .optional(),
+      hostPath: z.strictObject({ path: z.string().min(1), type: z.string().default("") } satisfies Fields<HostPathVolumeSource>).optional(),
+      local: z.strictObject({ path: z.string().min(1), fsType: ignored } satisfies Fields<LocalVolumeSource>).optional(),
+      mountOptions: z.array(z.string()).optional(),
+      // It says on which node the volume is, and this is the only one.
+      nodeAffinity: ignored,
+      volumeAttributesClassName: refused("volumes have no classes of attributes"),
+      // A claim cannot have them (manifest/claims.ts).
+      ...elsewhereFields(SOURCES),
+    } satisfies Fields<PersistentVolumeSpec>)
+    .refine(({ mountOptions = [], ...one }) => mountOptions.length === 0 || elsewhereOf(one) !== undefined, {
+      error: "is not supported: a directory is mounted as it is",
+      path: ["mountOptions"],
+    })
+    .refine(
+      ({ hostPath, local, ...one }) => [hostPath, local, elsewhereOf(one)].filter((source) => source !== undefined).length === 1,
+      "has to name exactly one source",
+    ),
   status: ignored,
 } satisfies Fields<PersistentVolume>);
 

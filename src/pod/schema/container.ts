@@ -1,14 +1,18 @@
 /** Containers of a pod. */
 import type { Container, ContainerPort, ContainerResizePolicy, ResourceRequirements, VolumeMount } from "kubernetes-types/core/v1.js";
 import { z } from "zod";
+import { quantityIn } from "../quantity.ts";
 import { envFrom, envVar } from "./env.ts";
-import { dnsLabel, only, quantity, refused, text } from "./field.ts";
+import { dnsLabel, quantity, refused, text, unlessEmpty, wordOf, wordOr } from "./field.ts";
 import { killingProbe, lifecycle, readinessProbe } from "./probe.ts";
 import { securityContext } from "./security.ts";
 
 type Fields<T> = Record<keyof T, z.ZodType>;
 
-const DEVICES = "there are no devices that could be asked for by such a name";
+/** Such as "nvidia.com/gpu": the kind of devices in CDI. Names of Kubernetes itself are none. Source: Kubernetes, "Extended resources". */
+export const DEVICES = /^(?!(?:.*\.)?kubernetes\.io\/)[A-Za-z][A-Za-z0-9_.-]*\/[A-Za-z][A-Za-z0-9_-]*$/;
+/** More than any host has. */
+const MOST_DEVICES = 256;
 
 /** Such as "hugepages-2Mi". */
 export const PAGES = /^hugepages-([1-9]\d{0,3})([KMG])i$/;
@@ -22,9 +26,14 @@ const amounts = z
         if (error !== undefined) context.addIssue({ code: "custom", message: error.issues[0]!.message, path: [key] });
         continue;
       }
-      const why = key.includes("/") ? DEVICES : undefined;
-      const message = why === undefined ? `the field ${JSON.stringify(key)} is not supported` : `is not supported: ${why}`;
-      context.addIssue({ code: "custom", message, path: [key] });
+      if (DEVICES.test(key)) {
+        const { data } = quantity.safeParse(given[key]);
+        const count = data === undefined ? Number.NaN : quantityIn(data, 1000) / 1000;
+        const message = `is a number of devices from 0 to ${MOST_DEVICES}`;
+        if (!Number.isInteger(count) || count > MOST_DEVICES) context.addIssue({ code: "custom", message, path: [key] });
+        continue;
+      }
+      context.addIssue({ code: "custom", message: `the field ${JSON.stringify(key)} is not supported`, path: [key] });
     }
   })
   .optional();
@@ -47,7 +56,7 @@ const port = z.strictObject({
   hostPort: z.int().min(1).max(65_535).optional(),
   hostIP: z.union([z.ipv4(), z.ipv6(), z.literal("")], { error: "is no IP address" }).optional(),
   name: z.string().optional(),
-  protocol: z.enum(["TCP", "UDP", "SCTP"], { error: "write TCP, UDP or SCTP" }).default("TCP"),
+  protocol: wordOr(["TCP", "UDP", "SCTP"], "TCP", "write TCP, UDP or SCTP"),
 } satisfies Fields<ContainerPort>);
 
 const volumeMount = z.strictObject({
@@ -56,7 +65,7 @@ const volumeMount = z.strictObject({
   readOnly: z.boolean().default(false),
   subPath: z.string().optional(),
   subPathExpr: z.string().optional(),
-  mountPropagation: only("None", "mounts do not go from or to the host"),
+  mountPropagation: z.enum(["None", "HostToContainer", "Bidirectional"]).optional(),
   recursiveReadOnly: z.enum(["Disabled", "IfPossible", "Enabled"]).optional(),
 } satisfies Fields<VolumeMount>);
 
@@ -74,10 +83,10 @@ const restartRule = z.strictObject({
 const common = {
   name: dnsLabel,
   image: z.string().optional(),
-  imagePullPolicy: z.enum(["Always", "IfNotPresent", "Never"]).optional(),
+  imagePullPolicy: wordOf(["Always", "IfNotPresent", "Never"]),
   command: z.array(text).default([]),
   args: z.array(text).default([]),
-  workingDir: z.string().optional(),
+  workingDir: unlessEmpty(z.string()),
   env: z.array(envVar).default([]),
   envFrom: z.array(envFrom).default([]),
   ports: z.array(port).default([]),
@@ -91,8 +100,8 @@ const common = {
   stdin: z.boolean().default(false),
   stdinOnce: z.boolean().default(false),
   tty: z.boolean().default(false),
-  terminationMessagePath: z.string().optional(),
-  terminationMessagePolicy: z.enum(["File", "FallbackToLogsOnError"], { error: "write File or FallbackToLogsOnError" }).default("File"),
+  terminationMessagePath: unlessEmpty(z.string()),
+  terminationMessagePolicy: wordOr(["File", "FallbackToLogsOnError"], "File", "write File or FallbackToLogsOnError"),
   resizePolicy: z
     .array(
       z.strictObject({

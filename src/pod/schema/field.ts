@@ -22,6 +22,29 @@ export const refusedUnlessEmpty = (why: string) =>
 export const only = <const T extends string | number | boolean>(value: T, why: string) =>
   z.literal(value, { error: `only ${JSON.stringify(value)} is supported: ${why}` }).optional();
 
+/** One of these words. An empty one is none, as for Kubernetes, whose defaults take the place of empty strings. @param error what is wrong with others */
+export const wordOf = <const T extends readonly [string, ...string[]]>(words: T, error?: string) =>
+  z.preprocess(withoutEmpty, z.enum(words, error).optional()).optional();
+
+/** The same with a default. */
+export const wordOr = <const T extends readonly [string, ...string[]]>(words: T, otherwise: T[number], error?: string) =>
+  z
+    .preprocess(
+      withoutEmpty,
+      z
+        .enum(words, error)
+        .optional()
+        .transform((word) => word ?? otherwise),
+    )
+    .prefault("");
+
+/** A text that Kubernetes takes as absent when it is empty. */
+export const unlessEmpty = <T extends z.ZodType>(schema: T) => z.preprocess(withoutEmpty, schema.optional()).optional();
+
+function withoutEmpty(given: unknown): unknown {
+  return given === "" ? undefined : given;
+}
+
 /** A field that has no effect on a single host. */
 export const ignored = z.unknown().optional();
 

@@ -25,9 +25,12 @@ const common = {
 
 export const podMetadata = z.strictObject({ name: dnsLabel, ...common } satisfies Fields<ObjectMeta>);
 
-const SUBDOMAIN = /^[a-z0-9](?:[-.a-z0-9]{0,251}[a-z0-9])?$/;
+export const SUBDOMAIN = /^[a-z0-9](?:[-.a-z0-9]{0,251}[a-z0-9])?$/;
 /** Metadata of objects to which pods refer. */
 export const objectMetadata = z.strictObject({
   name: z.string().regex(SUBDOMAIN, "use 1 to 253 of a-z 0-9 - ., with a letter or digit at both ends"),
   ...common,
 } satisfies Fields<ObjectMeta>);
+
+/** Of a kind that is in no namespace. Source: Kubernetes, ValidateObjectMeta. */
+export const ofAllNamespaces = objectMetadata.extend({ namespace: z.literal("", "is in no namespace").optional() });

@@ -3,8 +3,8 @@ import type { HostAlias, LocalObjectReference, Pod, PodDNSConfig, PodDNSConfigOp
 import { z } from "zod";
 import { RUNTIME_NAME } from "../../engine/spec/index.ts";
 import { container, initContainer, podResources } from "./container.ts";
-import { dnsLabel, ignored, LEFT_OUT, ofCluster, only, refused, seconds } from "./field.ts";
-import { podMetadata } from "./metadata.ts";
+import { dnsLabel, ignored, LEFT_OUT, only, refused, seconds, unlessEmpty, wordOr } from "./field.ts";
+import { podMetadata, SUBDOMAIN } from "./metadata.ts";
 import { podSecurityContext } from "./security.ts";
 import { volume } from "./volume.ts";
 
@@ -47,12 +47,12 @@ const runs = {
     .max(1, "a registry is asked with one set of credentials: name one")
     .default([]),
   resources: podResources.optional(),
-  dnsPolicy: z.enum(["ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"]).default("ClusterFirst"),
+  dnsPolicy: wordOr(["ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"], "ClusterFirst"),
   dnsConfig: dnsConfig.optional(),
   containers: z.array(container).min(1, "a pod has at least one container"),
   initContainers: z.array(initContainer).default([]),
   volumes: z.array(volume).default([]),
-  restartPolicy: z.enum(["Always", "OnFailure", "Never"]).default("Always"),
+  restartPolicy: wordOr(["Always", "OnFailure", "Never"], "Always"),
   terminationGracePeriodSeconds: seconds(0).default(30),
   securityContext: podSecurityContext.optional(),
   shareProcessNamespace: z.boolean().default(false),
@@ -62,7 +62,8 @@ const runs = {
   hostUsers: z.boolean().default(true),
   runtimeClassName: z.string().regex(RUNTIME_NAME, "is no name of a runtime class").optional(),
   hostAliases: z.array(hostAlias).default([]),
-  hostname: dnsLabel.optional(),
+  hostname: unlessEmpty(dnsLabel),
+  subdomain: unlessEmpty(dnsLabel),
   nodeName: z.string().optional(),
   os: z.strictObject({ name: only("linux", "this is Linux") } satisfies Fields<PodOS>).optional(),
 };
@@ -79,7 +80,6 @@ const notHere = {
   ephemeralContainers: refused("use runtctl exec"),
   resourceClaims: refused("there are no devices to claim"),
   schedulingGates: refused("nothing here would remove them"),
-  subdomain: refused("a pod has no domain"),
   hostnameOverride: refused("write hostname, which is what the containers see"),
 };
 
@@ -101,9 +101,39 @@ export const CLUSTER_FIELDS = {
   topologySpreadConstraints: ONE_HOST,
 } as const;
 
-const ofOneHost = Object.fromEntries(Object.entries(CLUSTER_FIELDS).map(([field, why]) => [field, ofCluster(why)])) as Record<
+/** Labels that a kubelet of Linux gives its node. Source: Kubernetes, "Well-Known Labels, Annotations and Taints". */
+const OF_LINUX: ReadonlySet<string> = new Set(["kubernetes.io/os", "beta.kubernetes.io/os"]);
+
+/** Values that say nothing, or what holds on any host of Linux: those of an API server that was told nothing. */
+const SAYS_NOTHING: Readonly<Record<string, readonly unknown[]>> = {
+  preemptionPolicy: ["", "PreemptLowerPriority"],
+  priority: [0],
+  priorityClassName: [""],
+  schedulerName: ["", "default-scheduler"],
+  serviceAccount: ["", "default"],
+  serviceAccountName: ["", "default"],
+};
+
+/** Whether a field of CLUSTER_FIELDS asks for nothing that this host does not have. */
+export function holdsHere(field: string, value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return SAYS_NOTHING[field]?.includes(value) ?? false;
+  return Object.entries(value).every(([label, wanted]) => field === "nodeSelector" && OF_LINUX.has(label) && wanted === "linux");
+}
+
+/** Whether Kubernetes takes the value of a field of CLUSTER_FIELDS, of which those that are texts are names. */
+export function isTaken(value: unknown): boolean {
+  return typeof value !== "string" || SUBDOMAIN.test(value);
+}
+
+const unlessHeld = (field: string, why: string) =>
+  z
+    .custom((value) => holdsHere(field, value), {
+      error: ({ input }) => (isTaken(input) ? `is not supported: ${why}; ${LEFT_OUT}` : "is no name that Kubernetes takes"),
+    })
+    .optional();
+const ofOneHost = Object.fromEntries(Object.entries(CLUSTER_FIELDS).map(([field, why]) => [field, unlessHeld(field, why)])) as Record<
   keyof typeof CLUSTER_FIELDS,
-  ReturnType<typeof ofCluster>
+  ReturnType<typeof unlessHeld>
 >;
 
 /** Fields that Kubernetes has added since 1.30. */

@@ -12,7 +12,7 @@ import type {
 } from "kubernetes-types/core/v1.js";
 import { z } from "zod";
 import { signalNumber } from "../../shared/linux/index.ts";
-import { only, refused, seconds, text } from "./field.ts";
+import { only, refused, seconds, text, wordOr } from "./field.ts";
 
 type Fields<T> = Record<keyof T, z.ZodType>;
 
@@ -26,7 +26,7 @@ const httpGet = z.strictObject({
   port,
   path: z.string().optional(),
   host,
-  scheme: z.enum(["HTTP", "HTTPS"]).default("HTTP"),
+  scheme: wordOr(["HTTP", "HTTPS"], "HTTP"),
   httpHeaders: z.array(z.strictObject({ name: z.string(), value: z.string() } satisfies Fields<HTTPHeader>)).default([]),
 } satisfies Fields<HTTPGetAction>);
 

@@ -1,8 +1,8 @@
 /** Services, and documents that a host takes without doing anything for them. */
 import type { Namespace, Service, ServiceAccount, ServicePort, ServiceSpec } from "kubernetes-types/core/v1.js";
 import { z } from "zod";
-import { ignored, LEFT_OUT, ofCluster, only, refused, stringMap } from "./field.ts";
-import { objectMetadata } from "./metadata.ts";
+import { ignored, LEFT_OUT, ofCluster, only, refused, stringMap, wordOf, wordOr } from "./field.ts";
+import { objectMetadata, ofAllNamespaces } from "./metadata.ts";
 
 type Fields<T> = Record<keyof T, z.ZodType>;
 
@@ -11,49 +11,54 @@ const port = z.int().min(1).max(65_535);
 const servicePort = z.strictObject({
   name: z.string().optional(),
   port,
-  protocol: z.enum(["TCP", "UDP"], { error: "only TCP and UDP are supported: the network leads nothing else on" }).default("TCP"),
-  targetPort: z.union([port, z.string().min(1)]).optional(),
+  protocol: wordOr(["TCP", "UDP"], "TCP", "only TCP and UDP are supported: the network leads nothing else on"),
+  // 0 and "" are the port itself. Source: Kubernetes, SetDefaults_Service.
+  targetPort: z.preprocess((given) => (given === 0 || given === "" ? undefined : given), z.union([port, z.string()]).optional()).optional(),
   nodePort: z.int().min(0).max(65_535).default(0),
   appProtocol: ignored,
 } satisfies Fields<ServicePort>);
 
-const FIXED = `the name leads to the addresses of the pods, which the engine chooses; ${LEFT_OUT}`;
+/** "None" is a headless service. */
+const clusterIP = z.union([z.literal(["None", ""]), z.ipv4()], {
+  error: "is None or an address of IPv4: the networks of tasks have no other",
+});
 
 export const service = z.strictObject({
   apiVersion: z.literal("v1"),
   kind: z.literal("Service"),
   metadata: objectMetadata,
-  spec: z.strictObject({
-    selector: stringMap.default({}),
-    ports: z.array(servicePort).default([]),
-    type: z
-      .enum(["ClusterIP", "NodePort", "LoadBalancer"], { error: "only ClusterIP, NodePort and LoadBalancer are supported" })
-      .default("ClusterIP"),
-    clusterIP: z.enum(["None", ""], { error: `only "None" is supported: ${FIXED}` }).default(""),
-    clusterIPs: z.array(z.literal("None", { error: `only "None" is supported: ${FIXED}` })).optional(),
-    publishNotReadyAddresses: ignored,
-    sessionAffinity: z.enum(["None", "ClientIP"]).optional(),
-    sessionAffinityConfig: ignored,
-    ipFamilies: z.array(z.literal("IPv4", { error: "only IPv4 is supported" })).optional(),
-    ipFamilyPolicy: z.enum(["SingleStack", "PreferDualStack"], { error: "only IPv4 is supported" }).optional(),
-    internalTrafficPolicy: ignored,
-    externalTrafficPolicy: ignored,
-    trafficDistribution: ignored,
-    allocateLoadBalancerNodePorts: ignored,
-    healthCheckNodePort: ofCluster("there is no load balancer that would ask it"),
-    loadBalancerClass: ofCluster("there is no other load balancer"),
-    loadBalancerIP: ofCluster("it is the address of this host"),
-    loadBalancerSourceRanges: refused("who may connect is not checked"),
-    externalIPs: refused("the addresses are those of this host"),
-    externalName: refused("names lead to pods"),
-  } satisfies Fields<ServiceSpec>),
+  spec: z
+    .strictObject({
+      selector: stringMap.default({}),
+      ports: z.array(servicePort).default([]),
+      type: wordOr(["ClusterIP", "NodePort", "LoadBalancer"], "ClusterIP", "only ClusterIP, NodePort and LoadBalancer are supported"),
+      clusterIP: clusterIP.default(""),
+      clusterIPs: z.array(clusterIP).max(1, "only IPv4 is supported").optional(),
+      publishNotReadyAddresses: z.boolean().default(false),
+      sessionAffinity: wordOf(["None", "ClientIP"]),
+      sessionAffinityConfig: ignored,
+      ipFamilies: z.array(z.literal("IPv4", { error: "only IPv4 is supported" })).optional(),
+      ipFamilyPolicy: z.enum(["SingleStack", "PreferDualStack"], { error: "only IPv4 is supported" }).optional(),
+      internalTrafficPolicy: ignored,
+      externalTrafficPolicy: ignored,
+      trafficDistribution: ignored,
+      allocateLoadBalancerNodePorts: ignored,
+      healthCheckNodePort: ofCluster("there is no load balancer that would ask it"),
+      loadBalancerClass: ofCluster("there is no other load balancer"),
+      loadBalancerIP: ofCluster("it is the address of this host"),
+      loadBalancerSourceRanges: refused("who may connect is not checked"),
+      externalIPs: refused("the addresses are those of this host"),
+      externalName: refused("names lead to pods"),
+    } satisfies Fields<ServiceSpec>)
+    // Source: Kubernetes, ValidateService.
+    .refine(({ ports, ...one }) => ports.length > 0 || isHeadless(one), { error: "a service has at least one port", path: ["ports"] }),
   status: ignored,
 } satisfies Fields<Service>);
 
 export const namespace = z.strictObject({
   apiVersion: z.literal("v1"),
   kind: z.literal("Namespace"),
-  metadata: objectMetadata,
+  metadata: ofAllNamespaces,
   spec: ignored,
   status: ignored,
 } satisfies Fields<Namespace>);
@@ -66,5 +71,12 @@ export const serviceAccount = z.strictObject({
   imagePullSecrets: ofCluster("there are no accounts, and images are pulled with credentials of the host"),
   secrets: ignored,
 } satisfies Fields<ServiceAccount>);
+
+export function isHeadless({
+  clusterIP,
+  clusterIPs = [],
+}: Readonly<{ clusterIP: string; clusterIPs?: readonly string[] | undefined }>): boolean {
+  return clusterIP === "None" || clusterIPs.includes("None");
+}
 
 export type ServiceInput = z.output<typeof service>;

@@ -15,9 +15,9 @@ import type {
   VolumeProjection,
 } from "kubernetes-types/core/v1.js";
 import { z } from "zod";
-import { claimSpec } from "./claim.ts";
+import { claimSpec, ELSEWHERE, elsewhereFields } from "./claim.ts";
 import { fieldRef, resourceFieldRef } from "./env.ts";
-import { dnsLabel, ignored, ofCluster, quantity, refused } from "./field.ts";
+import { dnsLabel, ignored, ofCluster, quantity, wordOf } from "./field.ts";
 
 type Fields<T> = Record<keyof T, z.ZodType>;
 
@@ -107,37 +107,12 @@ const claims = {
   image: z
     .strictObject({
       reference: z.string().min(1),
-      pullPolicy: z.enum(["Always", "IfNotPresent", "Never"]).optional(),
+      pullPolicy: wordOf(["Always", "IfNotPresent", "Never"]),
     } satisfies Record<"reference" | "pullPolicy", z.ZodType>)
     .optional(),
 };
 
-/** Volumes whose data is somewhere else than on this host. */
-export const ELSEWHERE = {
-  awsElasticBlockStore: refused(NOT_HERE),
-  azureDisk: refused(NOT_HERE),
-  azureFile: refused(NOT_HERE),
-  cephfs: refused(NOT_HERE),
-  cinder: refused(NOT_HERE),
-  csi: refused(NOT_HERE),
-  fc: refused(NOT_HERE),
-  flexVolume: refused(NOT_HERE),
-  flocker: refused(NOT_HERE),
-  gcePersistentDisk: refused(NOT_HERE),
-  gitRepo: refused(NOT_HERE),
-  glusterfs: refused(NOT_HERE),
-  iscsi: refused(NOT_HERE),
-  nfs: refused(NOT_HERE),
-  photonPersistentDisk: refused(NOT_HERE),
-  portworxVolume: refused(NOT_HERE),
-  quobyte: refused(NOT_HERE),
-  rbd: refused(NOT_HERE),
-  scaleIO: refused(NOT_HERE),
-  storageos: refused(NOT_HERE),
-  vsphereVolume: refused(NOT_HERE),
-} as const;
-
-export const volume = z.strictObject({ name: dnsLabel, ...sources, ...claims, ...ELSEWHERE } satisfies Fields<
+export const volume = z.strictObject({ name: dnsLabel, ...sources, ...claims, ...elsewhereFields(ELSEWHERE, NOT_HERE) } satisfies Fields<
   Volume & { image?: unknown }
 >);
 

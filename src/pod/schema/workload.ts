@@ -20,7 +20,7 @@ import type { LabelSelector, LabelSelectorRequirement } from "kubernetes-types/m
 import { z } from "zod";
 import { isTimeZone, scheduleError } from "../../engine/spec/index.ts";
 import { claimSpec } from "./claim.ts";
-import { dnsLabel, ignored, only, refused, seconds, stringMap } from "./field.ts";
+import { dnsLabel, ignored, only, refused, seconds, stringMap, wordOr } from "./field.ts";
 import { podMetadata } from "./metadata.ts";
 
 type Fields<T> = Record<keyof T, z.ZodType>;
@@ -71,7 +71,7 @@ export const deployment = z.strictObject({
     template,
     strategy: z
       .strictObject({
-        type: z.enum(["RollingUpdate", "Recreate"]).default("RollingUpdate"),
+        type: wordOr(["RollingUpdate", "Recreate"], "RollingUpdate"),
         rollingUpdate: z.strictObject({ maxSurge: share, maxUnavailable: share }).optional(),
       } satisfies Fields<DeploymentStrategy>)
       .prefault({}),
@@ -121,7 +121,7 @@ export const daemonSet = z.strictObject({
     template,
     updateStrategy: z
       .strictObject({
-        type: z.enum(["RollingUpdate", "OnDelete"], { error: "is RollingUpdate or OnDelete" }).default("RollingUpdate"),
+        type: wordOr(["RollingUpdate", "OnDelete"], "RollingUpdate", "is RollingUpdate or OnDelete"),
         rollingUpdate: z.strictObject({ maxSurge: share, maxUnavailable: share }).optional(),
       } satisfies Fields<DaemonSetUpdateStrategy>)
       .prefault({})
@@ -143,7 +143,7 @@ export const statefulSet = z.strictObject({
     selector,
     template,
     serviceName: z.string().default(""),
-    podManagementPolicy: z.enum(["OrderedReady", "Parallel"]).default("OrderedReady"),
+    podManagementPolicy: wordOr(["OrderedReady", "Parallel"], "OrderedReady"),
     ordinals: z.strictObject({ start: z.int().min(0).max(1_000_000).default(0) } satisfies Fields<StatefulSetOrdinals>).prefault({}),
     volumeClaimTemplates: z
       .array(
@@ -231,7 +231,7 @@ export const cronJob = z.strictObject({
       .string()
       .refine((zone) => zone.toLowerCase() !== "local" && isTimeZone(zone), "there is no such time zone")
       .optional(),
-    concurrencyPolicy: z.enum(["Allow", "Forbid", "Replace"]).default("Allow"),
+    concurrencyPolicy: wordOr(["Allow", "Forbid", "Replace"], "Allow"),
     startingDeadlineSeconds: seconds(0).optional(),
     suspend: z.boolean().default(false),
     successfulJobsHistoryLimit: limit.default(3),
