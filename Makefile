@@ -330,6 +330,7 @@ test-engine-long: setup-test library $(TEST_TOOLS)
 	RUNT_ENGINE_TASKS=1000 $(B)/test/plain node_modules/.bin/vitest run --project engine test/engine/queue.test.ts -t E35
 	RUNT_ENGINE_FILES=100000 $(B)/test/plain node_modules/.bin/vitest run --project engine test/engine/many-files.test.ts
 	RUNT_ENGINE_AWAY=60 $(B)/test/plain node_modules/.bin/vitest run --project engine test/engine/log-away.test.ts
+	RUNT_COMPOSE_PAIRS=45 $(B)/test/plain node_modules/.bin/vitest run --project engine test/engine/compose-pairs.test.ts
 
 # Documents of pods and of the host, decoded by the types of Kubernetes (Go; it gets their modules).
 .PHONY: test-pod-documents
@@ -409,11 +410,12 @@ plan-branches: setup-test bin/runt
 	RUNT_TEST_BUNDLES=200 RUNT_TEST_BRANCHES=docs/plan-branches.md node_modules/.bin/vitest run --project e2e test/e2e/plan-calls.test.ts
 
 # Compose files beside Docker Compose itself (test/unit/compose-model.test.ts), with those below CORPUS=DIR:DIR. Its package is Debian's; where it cannot be had, the
-# recorded answers are all there is.
+# recorded answers are all there is. A hundred files of CORPUS are started, too, with stub images (test/engine/compose-started.test.ts).
 .PHONY: test-compose-model
-test-compose-model: setup-test
+test-compose-model: setup-test library $(TEST_TOOLS)
 	@tools/debian-package.sh docker-compose sid $(B)/docker-compose || echo 'docker-compose is not there: only what it has said before is compared'
 	RUNT_COMPOSE_ORACLE=1 RUNT_COMPOSE_CORPUS=$(CORPUS) node_modules/.bin/vitest run --project unit test/unit/compose-model.test.ts
+	[ -z "$(CORPUS)" ] || RUNT_COMPOSE_STARTED=100 RUNT_COMPOSE_CORPUS=$(CORPUS) $(B)/test/plain node_modules/.bin/vitest run --project engine test/engine/compose-started.test.ts
 
 # Real engines on runt, beside runc: as root, some minutes. ENGINES='--engines podman --only exec' for a part (test/engines/main.ts).
 .PHONY: test-engines

@@ -11,8 +11,12 @@ import { NetworkError } from "./errors.ts";
 import type { Together } from "./together.ts";
 
 const IPV6 = "/proc/sys/net/ipv6";
-/** Some hosts disable IPv6 in new namespaces, which would remove ::1 from the loopback interface. */
+/**
+ * Some hosts disable IPv6 in new namespaces, which would remove ::1 from the loopback interface. Any user may listen on any port, and ping: the ports are those of the task alone. Source:
+ * moby, daemon/oci_linux.go, "ip_unprivileged_port_start"; containerd, "enable_unprivileged_ports".
+ */
 const PREPARE = `f=${IPV6}/conf/all/disable_ipv6; if [ -e $f ]; then echo 0 > $f || exit; fi
+cd /proc/sys/net/ipv4; echo 0 > ip_unprivileged_port_start && echo 0 2147483647 > ping_group_range || exit
 if [ "$1" ]; then printf %s "$1" | iptables-restore --noflush --wait 5 || exit; echo 1 > /proc/sys/net/ipv4/conf/all/route_localnet || exit; fi
 exec ip -batch -`;
 
