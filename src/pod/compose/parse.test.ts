@@ -325,28 +325,6 @@ test("directories in memory, with a size", () => {
   ]);
 });
 
-/** Compose specification, "networks", "name", "external", "internal". */
-test("a network with a name, or of another project, is one of the whole host; the way out leads by the first that is not internal", () => {
-  const networks = (spec: string, service = "[db, front]") => {
-    const found = read(
-      `services:\n  web:\n    x-runt-rootfs: /r\n    entrypoint: [x]\n    ports: ["80:80"]\n    networks: ${service}\nnetworks: { ${spec} }\n`,
-    );
-    expect(found.findings).toEqual([]);
-    return [found.tasks[0]!.network, found.warnings.map(({ message }) => message)] as const;
-  };
-  const [network] = networks("db: { internal: true }, front: { external: true }");
-  expect(network).toMatchObject({ name: "front", shared: true, further: [{ name: "db", internal: true }], ports: [{ container: 80 }] });
-  expect(networks("db: { name: shop.db }, front: { external: { name: proxy } }")[0]).toMatchObject({
-    name: "shop-db",
-    shared: true,
-    further: [{ name: "proxy", shared: true }],
-  });
-  expect(networks("db: { internal: true }", "[db]")).toEqual([
-    expect.objectContaining({ name: "db", internal: true, ports: [] }),
-    ["has no effect: no port of the host leads to an internal network"],
-  ]);
-});
-
 /** Compose specification, "networks": services that name none are in the network "default". */
 /** Compose specification, "depends_on", "required". */
 /** Compose specification, "volumes". */
