@@ -205,8 +205,17 @@ export const TEXT: Entries = {
     "Hooks of startContainer, a listener of the filter and a filter without no_new_privs need the process, or rights, before start.",
     "take it out of config.json, or set process.noNewPrivileges, or leave the annotation io.runt.template out",
     {
-      broken: { "/annotations/io.runt.template": "true", "/hooks": { startContainer: [{ path: "/bin/true" }] } },
-      fixed: { "/annotations/io.runt.template": "true" },
+      broken: {
+        "/annotations/io.runt.template": "true",
+        "/process/noNewPrivileges": false,
+        "/linux/seccomp": { defaultAction: "SCMP_ACT_ALLOW" },
+      },
+      fixed: {
+        "/annotations/io.runt.template": "true",
+        "/process/noNewPrivileges": true,
+        "/linux/seccomp": { defaultAction: "SCMP_ACT_ALLOW" },
+      },
+      at: "/process/noNewPrivileges",
     },
   ),
   "annotation-systemd-property": entry(
