@@ -223,6 +223,16 @@ demo: bin/runt
 demo-task: library
 	bundles/demo-task.sh
 
+# Untrusted programs in a pool of prepared containers.
+.PHONY: demo-pool
+demo-pool: library
+	bundles/demo-pool.sh
+
+# The property that nothing crosses from one box of a pool to the next, RUNS=10000 times.
+.PHONY: test-pool-long
+test-pool-long: setup-test bin/runt $(TEST_TOOLS)
+	POOL_RUNS=$(or $(RUNS),10000) $(B)/test/plain node_modules/.bin/vitest run --project library --testTimeout 0 test/library/pool.test.ts -t "nothing crosses"
+
 # A pod of Kubernetes: probes, a volume in memory, an eviction (README.md).
 .PHONY: demo-pod
 demo-pod: library

@@ -54,6 +54,11 @@ bench-engine-group: setup-test bin/runt library
 	$(DOCKER_TREE)
 	$(TSX) bench/engine-group.ts --podman $(B)/podman --docker $(B)/docker $(BENCH)
 
+# A container of a pool: claim to the first byte, runs a second, memory of one that waits (bench/pool.ts); as root.
+.PHONY: bench-pool
+bench-pool: setup-test bin/runt
+	$(TSX) bench/pool.ts $(BENCH)
+
 # A machine of --isolation vm beside the emptiest one: some minutes of an idle machine, as root (bench/vm.ts).
 .PHONY: bench-vm
 bench-vm: setup-test guest-image

@@ -1,9 +1,11 @@
 /** The container behind an executor, seen from outside: its exit record, its monitor, and what may be left of it. */
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ExitRecord } from "../shared/protocol/index.ts";
 import type { Directory } from "./directory.ts";
 import { ExecutorError, launchError, RuntimeError } from "./errors.ts";
 import type { OwnCgroup } from "./own-cgroup.ts";
+import { type GivenProcess, handOver } from "./pool/claim.ts";
 import { KILL_BOUND_MS } from "./process/end-cgroup.ts";
 import { isAlive, isOfAnotherBoot } from "./process/procfs.ts";
 import { abandon, finalState, initOf, monitorLives, readRecord, runningState } from "./record.ts";
@@ -37,9 +39,11 @@ export class Container {
     return this.directory.awaitsStart(readRecord(this.directory.record, this.directory.id));
   }
 
-  /** @throws ExecutorError wrong-state, launch-failed; ProgramError */
-  async start(): Promise<void> {
+  /** `given`: of a template. @throws ExecutorError wrong-state, launch-failed; ProgramError */
+  async start(given?: GivenProcess): Promise<void> {
     this.directory.recordStart();
+    const { id, runtimeRoot } = this.directory;
+    if (given !== undefined) return handOver({ ...given, id, directory: join(runtimeRoot, id) });
     try {
       await this.runtime.start(this.directory.id);
     } catch (error) {

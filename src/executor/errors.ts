@@ -20,6 +20,8 @@ export type ExecutorErrorCode =
   | "user-unknown"
   /** The runtime refused; `cause` is its RuntimeError. A program that cannot be executed is a ProgramError. */
   | "launch-failed"
+  /** More callers wait for a container of a pool than it lets wait. */
+  | "busy"
   /** An AbortSignal has aborted, and what it was for has been ended; `cause` is its reason. */
   | "aborted"
   /** Processes of the container could not be killed in time. It is tried again while a caller waits. */

@@ -10,6 +10,7 @@ import type { LaunchCommand, Resources, TerminalSize } from "./launch/command.ts
 import { changedResources } from "./launch/resources.ts";
 import { type Adoption, adoptAll, type ExecutorEntry, listExecutors } from "./list.ts";
 import { OwnCgroup } from "./own-cgroup.ts";
+import type { GivenProcess } from "./pool/claim.ts";
 import { cgroupVersion } from "./process/cgroups.ts";
 import { ageOf } from "./process/table.ts";
 import { type LogUse, useOf } from "./record.ts";
@@ -106,11 +107,12 @@ export class Executor {
   }
 
   /**
-   * Run the program of a container that create has made, in this process or another one; returns when it runs.
+   * Run the program of a container that create has made, in this process or another one; returns when it runs. `given`: the process of a template (Pool hands it over), without
+   * a process of the host.
    * @throws ExecutorError wrong-state, also when another process has started or ended it; launch-failed and ProgramError: then the container ends
    */
-  async start(): Promise<ProcessState> {
-    return this.#supervision.start();
+  async start(given?: GivenProcess): Promise<ProcessState> {
+    return this.#supervision.start(given);
   }
 
   /**

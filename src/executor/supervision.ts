@@ -6,6 +6,7 @@ import { ExecutorError } from "./errors.ts";
 import type { LaunchCommand } from "./launch/command.ts";
 import type { StreamName } from "./launch/stdio.ts";
 import { type Made, makeContainer, prepare, programOf } from "./making.ts";
+import type { GivenProcess } from "./pool/claim.ts";
 import { freezerFile, isFrozen } from "./process/cgroups.ts";
 import { isAlive } from "./process/procfs.ts";
 import { type CheckedPlan, shutDown } from "./shutdown.ts";
@@ -81,9 +82,9 @@ export class Supervision {
   }
 
   /** @throws as Executor.start */
-  async start(): Promise<ProcessState> {
+  async start(given?: GivenProcess): Promise<ProcessState> {
     if (this.state !== "created") throw new ExecutorError("wrong-state", `executor ${this.#options.id} is ${this.state}, not created`);
-    await this.container.start();
+    await this.container.start(given);
     this.#process = { ...this.#process!, startedMs: this.container.directory.exitRecord()?.startedMs ?? this.#process!.startedMs };
     if (this.#lifecycle.state === "created") this.#lifecycle.enter("running");
     return this.#process;

@@ -42,6 +42,19 @@ describe.skipIf(!isRoot)("examples of docs/library (need root)", () => {
     expect(lines).toContain("stderr: nobody left");
   });
 
+  test("sandbox", async () => {
+    const lines = (await run(["sandbox.mjs", rootfs()])).trim().split("\n");
+    expect(lines).toHaveLength(8);
+    expect(lines[0]).toBe("count to three: ended with 0: 1 2 3");
+    expect(lines[1]).toMatch(/^fork without end: ended by its deadline/);
+    expect(lines[2]).toBe("fill the disk: ended with 0: No space left 8388608");
+    expect(lines[3]).toMatch(/^eat memory: ended with 137, killed for memory/);
+    expect(lines[4]).toMatch(/^print without end: ended by its (output|deadline): more/);
+    expect(lines[5]).toBe("read the host: ended with 0: nothing");
+    expect(lines[6]).toBe("become root: ended with 0: 65534 refused");
+    expect(lines[7]).toMatch(/^reach the network: ended with [1-9]/);
+  });
+
   test("exec-deadline", async () => {
     expect(await run(["exec-deadline.mjs", rootfs()])).toBe(
       "first check: 0, fine\nsecond check: timed out true, it had said: asking the database\nleft in the container: sleep\nended by kill\n",

@@ -257,6 +257,14 @@ export const OWN_CALLS: Allowed = {
   "src/executor/profile.ts": {
     "readFileSync(path)": KERNEL,
   },
+  "src/executor/pool/claim.ts": {
+    "unlinkSync(making)": NAME,
+    "openSync(path)": "/proc/self/fd of the FIFO that is open, and was looked at when it was opened",
+  },
+  "src/executor/pool/owner.ts": {
+    "renameSync(path, aside)":
+      "one name in the directory of the pool; what was moved is looked at, and has its name again if its process lives",
+  },
   "src/executor/record.ts": {
     "unlinkSync(temporary)": NAME,
   },

@@ -4,11 +4,13 @@ import {
   DEFAULT_CAPABILITIES,
   type Device,
   type DeviceRule,
+  defaultSeccomp,
   type LaunchCommand,
   type LogFile,
   type Mount,
   type NamespaceMode,
   type OciObject,
+  plainSeccomp,
   type Resources,
   type StdioSet,
 } from "../../executor/index.ts";
@@ -25,7 +27,6 @@ import {
 import { type ImageProcess, imageProcess } from "./image.ts";
 import { memberAnnotations, relayMounts } from "./machine.ts";
 import { fileMounts, type NetworkPlacement, resolvMounts } from "./network-files.ts";
-import { defaultSeccomp, plainSeccomp } from "./seccomp.ts";
 
 const SHARED_MEMORY = "/dev/shm";
 

@@ -1,5 +1,5 @@
 /** Builds the default seccomp filter, as linux.seccomp of an OCI configuration. Pure. */
-import type { OciObject } from "../../executor/index.ts";
+import type { OciObject } from "./command.ts";
 
 /** errno(3) */
 const EPERM = 1;

@@ -1,0 +1,111 @@
+/** A container of a pool with its program: it runs once, and cannot be taken again. */
+import type { Readable } from "node:stream";
+import { ExecutorError } from "../errors.ts";
+import type { Executor } from "../executor.ts";
+import type { ProcessState } from "../types.ts";
+
+/** "deadline", "aborted" and "output": the pool has ended it. */
+export type BoxEnd = "itself" | "deadline" | "aborted" | "output" | "killed";
+
+export interface BoxState extends ProcessState {
+  readonly endedBy: BoxEnd;
+}
+
+export interface BoxResult extends BoxState {
+  /** As much as outputBytes allows. */
+  readonly stdout: Buffer;
+  readonly stderr: Buffer;
+}
+
+export interface BoxLimits {
+  /** 0: none. */
+  readonly deadlineMs: number;
+  readonly signal: AbortSignal | undefined;
+  /** Called once, when nothing of it is left. */
+  readonly gone: () => void;
+}
+
+export class Box {
+  readonly id: string;
+  readonly #executor: Executor;
+  readonly #ended: Promise<BoxState>;
+  #endedBy: BoxEnd = "itself";
+  #isRemoved = false;
+
+  /** The program runs. */
+  constructor(executor: Executor, { deadlineMs, signal, gone }: BoxLimits) {
+    this.id = executor.id;
+    this.#executor = executor;
+    const timer = deadlineMs > 0 ? setTimeout(() => void this.#end("deadline"), deadlineMs) : undefined;
+    const abort = () => void this.#end("aborted");
+    signal?.addEventListener("abort", abort, { once: true });
+    if (signal?.aborted) abort();
+    this.#ended = executor
+      .wait()
+      .then((state) => ({ ...state, endedBy: this.#endedBy }))
+      .finally(() => {
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", abort);
+        gone();
+      });
+    // A caller that does not ask is not ended by it.
+    this.#ended.catch(() => {});
+  }
+
+  /** Unread output; the program waits when it is not read. */
+  get stdout(): Readable {
+    return this.#executor.stdout!;
+  }
+
+  get stderr(): Readable {
+    return this.#executor.stderr!;
+  }
+
+  /** The end of the program; then nothing of it is left but output that was not read. */
+  wait(): Promise<BoxState> {
+    return this.#ended;
+  }
+
+  /** End it now, with all its processes. */
+  async kill(): Promise<BoxState> {
+    await this.#end("killed");
+    return this.#ended;
+  }
+
+  /** Takes all output until the end. More than `most` bytes of one stream end it. */
+  async collect(most: number): Promise<BoxResult> {
+    const [stdout, stderr, state] = await Promise.all([this.#take(this.stdout, most), this.#take(this.stderr, most), this.#ended]);
+    return { ...state, endedBy: this.#endedBy, stdout, stderr };
+  }
+
+  async #take(stream: Readable, most: number): Promise<Buffer> {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      const room = most - size;
+      if (room > 0) chunks.push(chunk.subarray(0, room));
+      size += chunk.length;
+      if (size > most) await this.#end("output");
+    }
+    return Buffer.concat(chunks);
+  }
+
+  async #end(why: BoxEnd): Promise<void> {
+    if (this.#endedBy === "itself" && this.#executor.state !== "exited") this.#endedBy = why;
+    try {
+      await this.#executor.shutdown({ graceMs: 0 });
+    } catch (error) {
+      // It is tried again when the pool is closed, or opened anew.
+      if (!(error instanceof ExecutorError && error.code === "stuck")) throw error;
+    }
+  }
+
+  /** `await using box = ...`: ends it, and forgets it. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#executor.shutdown({ graceMs: 0 });
+    await this.#ended;
+    if (this.#isRemoved) return;
+    this.#isRemoved = true;
+    this.#executor.remove();
+  }
+}

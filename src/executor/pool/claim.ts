@@ -1,0 +1,152 @@
+/**
+ * The process of a container that was created as a template, handed to its waiting init from here: without a process of the host. The same steps as `runt start --process`
+ * (docs/decisions/0054-templates.md).
+ */
+import { closeSync, constants, linkSync, openSync, readSync, unlinkSync, writeSync } from "node:fs";
+import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
+import { removeOwnFile, writeOwnFile } from "../../node/index.ts";
+import { CLAIM_FILE, CLAIM_MOST, type Claim, claimRecord, packClaim, START_FIFO } from "../../shared/protocol/index.ts";
+import { ExecutorError, ProgramError, type ProgramFailure } from "../errors.ts";
+import { openOwnFifo } from "../own/file.ts";
+
+const { O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
+
+/** A program begins in a fraction of a millisecond; an init that is stopped never does. */
+const BOUND_MS = 10_000;
+/** Turns of the event loop before it is looked less often. */
+const TURNS = 200;
+const LATER_MS = 2;
+const REPORT_MOST = 4096;
+
+export interface GivenProcess {
+  readonly claim: Claim;
+  /** Of the claim's files, in their order. */
+  readonly contents: readonly Uint8Array[];
+}
+
+interface HandOver extends GivenProcess {
+  /** ROOT/ID of the runtime. */
+  readonly directory: string;
+  readonly id: string;
+}
+
+/**
+ * Returns when the program runs.
+ * @throws ExecutorError invalid-argument: nothing was done; wrong-state: another caller has the container, or it has ended; launch-failed and ProgramError: it ends
+ */
+export async function handOver({ directory, id, claim, contents }: HandOver): Promise<void> {
+  const message = packed(claim);
+  const path = `${directory}/${START_FIFO}`;
+  let fd: number;
+  try {
+    fd = openOwnFifo(path, O_WRONLY | O_NONBLOCK);
+  } catch (error) {
+    throw gone(id, error);
+  }
+  try {
+    take(directory, id, claim);
+    const end = performance.now() + BOUND_MS;
+    for (const bytes of [message, ...contents]) await write(fd, bytes, id, end);
+    // By the descriptor: a program that ends at once is removed with its FIFO by its monitor.
+    const same = `/proc/self/fd/${fd}`;
+    await begun(same, id, end);
+    const failure = readFailure(same);
+    if (failure !== undefined) throw failure;
+    removeOwnFile(path);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function packed(claim: Claim): Uint8Array {
+  let message: Uint8Array;
+  try {
+    message = packClaim(claim);
+  } catch (error) {
+    throw new ExecutorError("invalid-argument", `args, env, cwd and files: ${(error as Error).message}`, {}, error);
+  }
+  if (message.length <= CLAIM_MOST) return message;
+  throw new ExecutorError("invalid-argument", `args and env take more than ${CLAIM_MOST} bytes`);
+}
+
+/** One caller alone gives the file its name. */
+function take(directory: string, id: string, claim: Claim): void {
+  const path = `${directory}/${CLAIM_FILE}`;
+  const making = `${path}.${process.pid}`;
+  writeOwnFile(making, JSON.stringify(claimRecord(claim, Date.now())));
+  try {
+    linkSync(making, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    throw new ExecutorError("wrong-state", `executor ${id}: another caller has given it its process`, {}, error);
+  } finally {
+    unlinkSync(making);
+  }
+}
+
+async function write(fd: number, bytes: Uint8Array, id: string, end: number): Promise<void> {
+  for (let at = 0; at < bytes.length; ) {
+    try {
+      at += writeSync(fd, bytes, at);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === "EPIPE") throw gone(id, error);
+      if (code !== "EAGAIN") throw error;
+      if (performance.now() > end) throw late(id);
+      await sleep(1);
+    }
+  }
+}
+
+/** init holds the FIFO until execve, or its end: then there is no reader any more. */
+async function begun(path: string, id: string, end: number): Promise<void> {
+  for (let looks = 0; hasReader(path); looks++) {
+    if (performance.now() > end) throw late(id);
+    await (looks < TURNS ? turn() : sleep(LATER_MS));
+  }
+}
+
+function hasReader(path: string): boolean {
+  try {
+    closeSync(openSync(path, O_WRONLY | O_NONBLOCK));
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENXIO") return false;
+    throw error;
+  }
+}
+
+/** What init has left in the FIFO, which this process still has open: errno, path, and text, a line each. */
+function readFailure(path: string): Error | undefined {
+  const fd = openSync(path, O_RDONLY | O_NONBLOCK);
+  const report = Buffer.alloc(REPORT_MOST);
+  let size = 0;
+  try {
+    size = readSync(fd, report);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
+  } finally {
+    closeSync(fd);
+  }
+  if (size === 0) return undefined;
+  const [number = "", subject = "", ...text] = report.toString("utf8", 0, size).split("\n");
+  const what = text.join("\n");
+  const reason = (what === "stat" || what === "exec") && REASONS[what]?.[Number(number)];
+  const message = `${what} ${subject}: errno ${number}`;
+  if (!reason) return new ExecutorError("launch-failed", message, { errno: Number(number), path: subject });
+  return new ProgramError(message, { reason, program: subject, verb: "start", exitCode: 255 });
+}
+
+/** errno(3): ENOENT, EACCES, ENOEXEC, ENOTDIR. */
+const REASONS: Readonly<Record<"stat" | "exec", Readonly<Record<number, ProgramFailure>>>> = {
+  stat: { 2: "not-found", 13: "not-executable", 20: "not-found" },
+  exec: { 2: "interpreter-missing", 8: "wrong-format", 13: "not-executable" },
+};
+
+function gone(id: string, cause: unknown): ExecutorError {
+  return new ExecutorError("wrong-state", `executor ${id} does not wait for a process: it has ended, or was started`, {}, cause);
+}
+
+function late(id: string): ExecutorError {
+  return new ExecutorError("launch-failed", `executor ${id}: its waiting process does not take its program within ${BOUND_MS / 1000} s`);
+}
