@@ -26,6 +26,13 @@ export function dockerHub(name: string): string {
   return name.includes("/") ? "docker://docker.io" : "docker://docker.io/library";
 }
 
+/** A name in which something stands where a part is empty, as where a variable has no value. The same name: it has no such place. */
+export function withoutGaps(name: string): string {
+  return name.replaceAll(/^(?=[-/:@.]|$)|(?<=\/)(?=[/:@]|$)/g, "unset").replace(/:$/, "");
+}
+
+export const GAP = "has an empty part, as with a variable that is not set";
+
 /** End of the message for names without a registry if there is no prefix. */
 export const NO_PREFIX = "names no registry: write HOST/NAME, or say with RUNT_IMAGES where such names are looked for";
 

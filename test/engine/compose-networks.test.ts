@@ -85,4 +85,52 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("networks of Compose files 
     },
     LONGEST_MS,
   );
+
+  test(
+    "interfaces have the names that a file gives them, the others the free ones; an address is that of a network that others have made, and of one service",
+    async () => {
+      await host.daemon();
+      const network = { name: "lan", ipam: { config: [{ subnet: "172.27.9.0/24" }] } };
+      const networks = { lan: { interface_name: "eth1", gw_priority: 1 }, own: {}, named: { interface_name: "lan0" } };
+      const owner = scene.file(
+        "owner.yaml",
+        JSON.stringify({ name: "owner", services: { web: service({ networks }) }, networks: { lan: network, own: {}, named: {} } }),
+      );
+      expect(await scene.ctl("apply", "-f", owner)).toMatchObject({ status: 0, stderr: "" });
+      const { id } = await running("web", "owner");
+      const links = JSON.parse(await host.inside(join(scene.directory, "run/networks", id), "ip", "-j", "-4", "address", "show"));
+      const addresses = new Map(
+        links.map((one: { ifname: string; addr_info: { local: string }[] }) => [one.ifname, one.addr_info[0]!.local]),
+      );
+      expect([...addresses.keys()].sort()).toEqual(["eth0", "eth1", "lan0", "lo"]);
+      expect(addresses.get("eth1")).toMatch(/^172\.27\.9\./);
+      expect(await host.inside(join(scene.directory, "run/networks", id), "ip", "route", "show", "default")).toMatch(/ dev eth1/);
+      const guest = (name: string, address: string) =>
+        scene.file(
+          `${name}.yaml`,
+          JSON.stringify({
+            name,
+            services: { [name]: service({ networks: { lan: { ipv4_address: address } } }) },
+            networks: { lan: { external: true } },
+          }),
+        );
+      const [first, second, outside] = [guest("first", "172.27.9.77"), guest("second", "172.27.9.77"), guest("outside", "172.27.10.1")];
+      expect(await scene.ctl("apply", "-f", first)).toMatchObject({ status: 0, stderr: "" });
+      const inFirst = join(scene.directory, "run/networks", (await running("first", "first")).id);
+      expect(await host.inside(inFirst, "ip", "-4", "address", "show", "eth0")).toContain("172.27.9.77/24");
+      for (const [name, file, reason] of [
+        ["second", second, /172\.27\.9\.77/],
+        ["outside", outside, /the network \.lan has 172\.27\.9\.0\/24, in which 172\.27\.10\.1 is no address of a task/],
+      ] as const) {
+        await scene.ctl("apply", "-f", file);
+        const one = async () => JSON.parse((await http(scene.socket, "GET", `/v1/tasks/${name}?group=${name}`)).text);
+        await until(async () => (await one()).known === "STOPPED");
+        expect((await one()).reason).toMatch(reason);
+      }
+      expect(await host.inside(inFirst, "ip", "-4", "address", "show", "eth0")).toContain("172.27.9.77/24");
+      for (const file of [first, second, outside, owner]) expect((await scene.ctl("delete", "-f", file)).status).toBe(0);
+      expect(await host.left()).toEqual([]);
+    },
+    LONGEST_MS,
+  );
 });

@@ -1,6 +1,6 @@
 /** Devices of the host in a container: by path, by the name of a CDI specification, and by rule. */
 import { execFileSync } from "node:child_process";
-import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { allPrinted } from "../support/log-file.ts";
@@ -126,4 +126,32 @@ services:
     expect((await task()).reason ?? "").toBe("");
     expect(allPrinted((await task()).containers.at(-1).log)).toMatch(/^example\.test\na:ed\ngpu 1\n[\d ]*\b4567\b/);
   });
+
+  const blkio = "/sys/fs/cgroup/blkio";
+  test.skipIf(!existsSync(join(blkio, "blkio.throttle.read_bps_device")))(
+    "limits of a block device are in the container's cgroup, by a link to it, too; what is none stops it by its name",
+    async () => {
+      await scene.daemon();
+      execFileSync("mknod", ["-m", "600", join(nodes(), "disk"), "b", "7", "5"]);
+      execFileSync("ln", ["-s", "disk", join(nodes(), "by-link")]);
+      const devices = [
+        { path: `${nodes()}/by-link`, readBps: 1048576, writeIops: 200 },
+        { path: "/dev/loop6", writeBps: 4096 },
+      ];
+      await apply({ blockIo: { devices } }, SLEEP);
+      await until(async () => (await task()).known === "RUNNING");
+      const { pid } = scene.list()[0]!;
+      const cgroup = /^\d+:(?:.*,)?blkio(?:,.*)?:(.*)$/m.exec(readFileSync(`/proc/${pid}/cgroup`, "utf8"))![1]!;
+      const inCgroup = (file: string) => readFileSync(join(blkio, cgroup, `blkio.throttle.${file}_device`), "utf8");
+      expect(["read_bps", "write_iops", "write_bps", "read_iops"].map(inCgroup)).toEqual(["7:5 1048576\n", "7:5 200\n", "7:6 4096\n", ""]);
+      await scene.ctl("delete", "t");
+      for (const [path, reason] of [
+        [join(nodes(), "log"), `${nodes()}/log is no block device`],
+        [join(nodes(), "none"), `there is no device ${nodes()}/none`],
+      ]) {
+        expect(await outputOf({ blockIo: { devices: [{ path, readBps: 1 }] } }, "true")).toContain(reason);
+        await scene.ctl("delete", "t");
+      }
+    },
+  );
 });

@@ -3,8 +3,8 @@ import { createHash } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { readOwnFile } from "../own/index.ts";
-import type { BridgeNetwork } from "../plan/index.ts";
-import { dotted, type NetworkSpec, overlaps, rangeOf } from "../spec/index.ts";
+import { type BridgeNetwork, hostIn } from "../plan/index.ts";
+import { dotted, type NetworkSpec, numberOf, overlaps, rangeOf } from "../spec/index.ts";
 import { writeDurably } from "./attachments.ts";
 import { output } from "./command.ts";
 import { NetworkError } from "./errors.ts";
@@ -17,7 +17,7 @@ export interface NetworksOptions {
 }
 
 /** What a task says of a network. */
-type Asked = Pick<NetworkSpec, "subnet" | "gateway">;
+type Asked = Pick<NetworkSpec, "subnet" | "gateway" | "address">;
 
 const SUFFIX = ".json";
 
@@ -38,9 +38,20 @@ export class Networks {
 
   /**
    * `name`: "default", or GROUP.NAME. The same name always gives the same network, until a task asks for another subnet, and none is in it.
-   * @param isUsed whether a task has an interface of the bridge @throws NetworkError no-subnet, program-missing, program-failed
+   * An address that the task asks for has to be in it. @param isUsed whether a task has an interface of the bridge @throws NetworkError no-subnet, program-missing, program-failed
    */
-  get(name: string, asked: Asked, isUsed: (bridge: string) => boolean): Promise<BridgeNetwork> {
+  async get(name: string, asked: Asked, isUsed: (bridge: string) => boolean): Promise<BridgeNetwork> {
+    const network = await this.#get(name, asked, isUsed);
+    const { address } = asked;
+    if (address === undefined) return network;
+    const { first, last } = rangeOf(network.subnet)!;
+    const number = numberOf(address);
+    if (number <= first || number >= last || address === hostIn(network))
+      throw new NetworkError("no-subnet", `the network ${name} has ${network.subnet}, in which ${address} is no address of a task`);
+    return network;
+  }
+
+  #get(name: string, asked: Asked, isUsed: (bridge: string) => boolean): Promise<BridgeNetwork> {
     let found = this.#known.get(name);
     if (found === undefined || asked.subnet !== undefined) {
       found = this.#last.then(() => this.#find(name, asked, isUsed));

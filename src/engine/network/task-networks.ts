@@ -342,7 +342,7 @@ function parentsOf(steps: readonly NetworkStep[]): string[] {
   );
 }
 
-type Said = Pick<NetworkSpec, "name" | "shared" | "subnet" | "gateway">;
+type Said = Pick<NetworkSpec, "name" | "shared" | "subnet" | "gateway" | "address">;
 
 /** Names of groups and networks contain no dot. A network of the whole host has no group. */
 function networkName(group: string, { name, shared }: Said): string {

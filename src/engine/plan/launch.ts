@@ -78,6 +78,8 @@ export interface DevicePlacement {
   readonly mounts: readonly Mount[];
   readonly gids: readonly number[];
   readonly hooks?: OciObject;
+  /** linux.resources.blockIO of the OCI configuration. */
+  readonly blockIO?: OciObject;
 }
 
 export interface MountSource {
@@ -210,9 +212,10 @@ function groupsOf({ groups = [] }: ContainerSpec, devices: DevicePlacement | und
   return { ...(gids.length === 0 ? {} : { additionalGids: gids }), ...(names.length === 0 ? {} : { additionalGroups: names }) };
 }
 
-function devicesOf(devices: DevicePlacement | undefined): Pick<CommandLaunch, "devices" | "deviceRules" | "hooks"> {
+function devicesOf(devices: DevicePlacement | undefined): Pick<CommandLaunch, "devices" | "deviceRules" | "hooks" | "blockIO"> {
   if (devices === undefined) return {};
-  return { devices: devices.nodes, deviceRules: devices.rules, ...(devices.hooks === undefined ? {} : { hooks: devices.hooks }) };
+  const { nodes, rules, hooks, blockIO } = devices;
+  return { devices: nodes, deviceRules: rules, ...(hooks === undefined ? {} : { hooks }), ...(blockIO === undefined ? {} : { blockIO }) };
 }
 
 function modeOf(task: TaskSpec, name: keyof TaskSpec["namespaces"]): NamespaceMode {

@@ -249,13 +249,15 @@ function bridged(
   const isWayOut = !others.some(({ gateway }) => gateway !== undefined);
   const offset = mode === "isolated" ? others.length : 0;
   const forwards = ports.map(({ container, host = container, address }) => ({ host, container, address }));
+  const named = [first, ...asked].flatMap((one) => one.interface ?? []);
+  const free = Array.from({ length: 2 * (asked.length + 1) }, (_, at) => `eth${offset + at}`).filter((name) => !named.includes(name));
   return [own, ...further].map((network, index) => {
     const isFirst = index === 0;
     const said: Addressed = isFirst ? first : (asked[index - 1] ?? {});
     const needsPlugin = isFirst && ports.some(needsPortmap);
     return {
       name: network.name,
-      interface: `eth${offset + index}`,
+      interface: said.interface ?? free.shift()!,
       plugins: [bridgePlugin(network, said, leases, isWayOut && isFirst && !said.internal), ...(needsPlugin ? [portmap(ports)] : [])],
       needsAddress: true,
       // Without rules the host lets nothing of it out under its own address.
@@ -279,7 +281,7 @@ function portmap(ports: readonly PortMapping[]): CniPlugin {
   return { type: "portmap", snat: true, capabilities: { portMappings: true }, runtimeConfig: { portMappings } };
 }
 
-type Addressed = Pick<NetworkSpec, "internal" | "range" | "reserved" | "address" | "mac" | "mtu">;
+type Addressed = Pick<NetworkSpec, "internal" | "range" | "reserved" | "address" | "mac" | "mtu" | "interface">;
 
 /** Source: the plugins' documentation, "bridge" and "host-local": what `args` asks for. */
 function bridgePlugin(network: BridgeNetwork, said: Addressed, leases: string, isWayOut: boolean): CniPlugin {

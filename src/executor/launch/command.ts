@@ -156,6 +156,8 @@ interface Common {
   /** All three streams are one terminal; its output is `stdout`, and stdin goes to it. */
   readonly pty?: boolean | TerminalSize;
   readonly annotations?: Readonly<Record<string, string>>;
+  /** linux.resources.blockIO of the OCI configuration; default: no weights and no limits. */
+  readonly blockIO?: OciObject;
   /** linux.seccomp of the OCI configuration; default: no filter. */
   readonly seccomp?: OciObject;
   /** `hooks` of the OCI configuration: programs of the host that run with its rights. */

@@ -48,7 +48,7 @@ export function toConfig(command: LaunchCommand, context: LaunchContext): OciCon
       cgroupsPath,
       namespaces: [...profile.DEFAULT_NAMESPACES.flatMap((type) => namespaceOf(command, context, type)), ...usersOf(command)],
       devices: nodesOf(command, host).map(({ access: _, ...node }) => node),
-      resources: { ...resources, devices: deviceRules(command) },
+      resources: { ...resources, devices: deviceRules(command), ...(command.blockIO ? { blockIO: command.blockIO } : {}) },
       maskedPaths: command.privileged || command.unmasked ? [] : [...profile.MASKED_PATHS, ...(context.maskedProcessors ?? [])],
       readonlyPaths: command.privileged || command.unmasked ? [] : profile.READONLY_PATHS,
       ...(command.seccomp ? { seccomp: command.seccomp } : {}),

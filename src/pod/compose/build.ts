@@ -1,5 +1,6 @@
 /** Translates the `build` of a service: what a builder of the engine is asked for. Source: Compose Build specification. */
 import { type ImageBuildInput, isRemoteContext, parseReference } from "../../engine/spec/index.ts";
+import { GAP, withoutGaps } from "../image-name.ts";
 import { contentOf } from "./contents.ts";
 import { pairsOf } from "./fields.ts";
 import { hostsOf } from "./networks.ts";
@@ -61,7 +62,9 @@ export function buildOf(key: string, service: ServiceInput, project: ComposeInpu
     request: {
       reference,
       tags: (given.tags ?? []).map((tag, index) => {
-        const name = builtAs(tag);
+        const whole = withoutGaps(tag);
+        if (whole !== tag) place.lacks(GAP, at("tags", index));
+        const name = builtAs(whole);
         if (parseReference(name)?.tag === undefined) refuse("is no name of an image: write NAME or NAME:TAG", "tags", index);
         return name;
       }),

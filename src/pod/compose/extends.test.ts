@@ -94,7 +94,9 @@ test("each service is in the network of its project, or in one that the file has
   expect(told(one("    network_mode: host\n    networks: [default]\n"))).toEqual([
     "f:6:5: /services/web/networks: with network_mode host there are no networks",
   ]);
-  expect(told(`${one("")}networks: { a: { driver: overlay } }\n`)[0]).toContain("/networks/a/driver: only bridge is supported");
+  expect(told(`${one("")}networks: { a: { driver: macvlan } }\n`)[0]).toContain(
+    "/networks/a/driver: only bridge and overlay are supported",
+  );
 });
 
 test("what is not required and not switched on is not waited for", () => {

@@ -151,28 +151,29 @@ test("logging: the size of the files; other drivers' options are told of", () =>
   expect(container("    logging: { driver: none }\n").log).toEqual({ driver: "none" });
 });
 
-/** The options as they stand. */
-test("logging: receivers of others, with the ports that their protocols have; what only says how Docker waits is told of", () => {
-  const receiver = (driver: string, options: string) => container(`    logging: { driver: ${driver}, options: { ${options} } }\n`).log;
-  expect(receiver("syslog", "syslog-address: 'udp://192.0.2.5', syslog-facility: 16, tag: '{{.Name}}'")).toEqual({
-    receiver: { protocol: "syslog", address: "udp://192.0.2.5:514", facility: "local0", tag: "{{.Name}}" },
-  });
-  expect(receiver("syslog", "syslog-address: 'tcp://[::1]', syslog-format: rfc5424micro")).toEqual({
-    receiver: { protocol: "syslog", address: "tcp://[::1]:514", format: "rfc5424micro" },
-  });
-  expect(receiver("gelf", "gelf-address: 'udp://h:12201', gelf-compression-type: none")).toEqual({
-    receiver: { protocol: "gelf", address: "udp://h:12201", compression: "none" },
-  });
-  expect(container("    logging: { driver: fluentd }\n").log).toEqual({
-    receiver: { protocol: "fluentd", address: "tcp://127.0.0.1:24224" },
-  });
-  expect(receiver("fluentd", "fluentd-address: 'log.example', fluentd-sub-second-precision: 'true'")).toEqual({
-    receiver: { protocol: "fluentd", address: "tcp://log.example:24224", precise: true },
-  });
-  expect(receiver("fluentd", "fluentd-address: 'unix:///run/f.sock'")).toMatchObject({ receiver: { address: "unix:///run/f.sock" } });
-  expect(warned(one("    logging: { driver: fluentd, options: { fluentd-async: 'true' } }\n"))).toEqual([
-    "/services/web/logging/options/fluentd-async: has no effect: what is not sent yet waits in the files of the log",
-  ]);
+/** rates in bytes, weight 300. */
+test("blkio_config: what it says of a device in several lists is one, and 0 is none", () => {
+  const fields = `    blkio_config:
+      weight: 300
+      weight_device: [{ path: /dev/sda, weight: "400" }]
+      device_read_bps: [{ path: /dev/sda, rate: 1024k }, { path: /dev/sdb, rate: 0 }]
+      device_write_iops: [{ path: /dev/sda, rate: 200 }]
+`;
+  const devices = [{ path: "/dev/sda", weight: 400, readBps: 2 ** 20, writeIops: 200 }];
+  expect(container(fields).blockIo).toEqual({ weight: 300, devices });
+  expect(container("    blkio_config: { weight: 0 }\n").blockIo).toBeUndefined();
+  expect(told(one("    blkio_config: { weight: 5 }\n"))).toEqual([expect.stringContaining("/services/web/blkio_config: ")]);
+});
+
+/** tmpfs size "0"; both count and device_ids are refused. */
+test("a directory in memory of size 0 is as large as the kernel makes it; count and device_ids exclude each other", () => {
+  const text = one("    volumes: [{ type: tmpfs, target: /m, tmpfs: { size: 0 } }]\n");
+  expect(only(text).volumes).toEqual([expect.objectContaining({ medium: "memory" })]);
+  expect(only(text).volumes[0]).not.toHaveProperty("size");
+  for (const where of ["gpus: [", "deploy: { resources: { reservations: { devices: ["])
+    expect(told(one(`    ${where}{ capabilities: [gpu], count: 1, device_ids: ["0"] }]${where.includes("{") ? " } } }" : ""}\n`))).toEqual([
+      expect.stringContaining("count and device_ids say the same in two ways: give one"),
+    ]);
 });
 
 /** a=1.2.3.4, b=host-gateway, c=::1 */

@@ -174,7 +174,7 @@ function madeOf(given: ComposeInput, options: ComposeOptions, { problems, warnin
       refuse(`${fixed} can be the port of one container, and the service has ${inputs.length}: write a range`, ["ports"]);
     return inputs;
   });
-  return joined(made, project, isOn, refuseAt);
+  return joined(made, project, isOn, refuseAt, (key) => placeOf(key).warn);
 }
 
 /** Names that other services give it with links. */
@@ -293,6 +293,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   deviceRules: "device_cgroup_rules",
   apparmor: "security_opt",
   cdi: "devices",
+  blockIo: "blkio_config",
   seccomp: "security_opt",
 };
 const OF_TASK: Readonly<Record<string, string>> = { sysctls: "sysctls", runtime: "runtime", dns: "dns", volumes: "volumes" };
@@ -308,6 +309,7 @@ const OF_NETWORK: Readonly<Record<string, string>> = {
   reserved: "networks",
   address: "networks",
   mac: "mac_address",
+  interface: "networks",
 };
 
 /** Namespaces of a task. */

@@ -34,10 +34,13 @@ const OF_SERVICE: readonly (readonly [path: string, why: string])[] = [
   ["volumes/*/volume/labels", "has no effect: volumes have no labels"],
 ];
 
-const OF_FILE: readonly (readonly [path: string, why: string])[] = [
+/** `only`: it is told of with this value. */
+const OF_FILE: readonly (readonly [path: string, why: string, only?: string])[] = [
   ["version", "has no effect, as with Compose: leave it out"],
   ["models/*", "has no effect: models are not served, and no service uses it"],
   ["networks/*/attachable", CLUSTER],
+  ["networks/*/driver", "is a bridge: services of one host need no overlay", "overlay"],
+  ["networks/*/ipam/options/*", "has no effect, as with Docker"],
   ["networks/*/labels", "has no effect: networks have no labels"],
   ["volumes/*/labels", "has no effect: volumes have no labels"],
   ["secrets/*/name", "has no effect: it has the name that services call it by"],
@@ -49,16 +52,17 @@ const OF_FILE: readonly (readonly [path: string, why: string])[] = [
 /** @param services those that are switched on */
 export function ignoredIn(file: unknown, services: Readonly<Record<string, unknown>>): Problem[] {
   return [
-    ...OF_FILE.flatMap(([path, why]) => foundAt(file, path.split("/"), [], why)),
+    ...OF_FILE.flatMap(([path, why, only]) => foundAt(file, path.split("/"), [], why, only)),
     ...Object.entries(services).flatMap(([name, service]) =>
       OF_SERVICE.flatMap(([path, why]) => foundAt(service, path.split("/"), ["services", name], why)),
     ),
   ];
 }
 
-function foundAt(value: unknown, [part, ...rest]: readonly string[], path: Path, why: string): Problem[] {
-  if (part === undefined) return value === undefined ? [] : [{ code: "shape", message: why, path }];
-  if (part !== "*") return foundAt(fieldsOf(value)[part], rest, [...path, part], why);
-  if (Array.isArray(value)) return value.flatMap((one, index) => foundAt(one, rest, [...path, index], why));
-  return Object.entries(fieldsOf(value)).flatMap(([key, one]) => foundAt(one, rest, [...path, key], why));
+function foundAt(value: unknown, [part, ...rest]: readonly string[], path: Path, why: string, only?: string): Problem[] {
+  if (part === undefined)
+    return value === undefined || (only !== undefined && value !== only) ? [] : [{ code: "shape", message: why, path }];
+  if (part !== "*") return foundAt(fieldsOf(value)[part], rest, [...path, part], why, only);
+  if (Array.isArray(value)) return value.flatMap((one, index) => foundAt(one, rest, [...path, index], why, only));
+  return Object.entries(fieldsOf(value)).flatMap(([key, one]) => foundAt(one, rest, [...path, key], why, only));
 }

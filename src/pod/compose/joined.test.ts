@@ -79,3 +79,27 @@ test.each([
   expect(findings.map((finding) => finding.pointer)).toEqual([`/services/web/${pointer}`]);
   expect(findings[0]!.message).toContain(message);
 });
+
+/** The same file as Compose prints it: init of db alone. */
+test("where one of two services that share a network has init, both share what reaps, which is told of", () => {
+  const text = (db: string, web: string) =>
+    `services:\n  db: { x-runt-rootfs: /r, command: x${db} }\n  web: { x-runt-rootfs: /r, command: x, network_mode: service:db${web} }\n`;
+  for (const [db, web] of [
+    [", init: true", ""],
+    ["", ", init: true"],
+    [", init: true", ", init: false"],
+  ]) {
+    const { tasks, findings, warnings } = read(text(db!, web!));
+    expect([findings, tasks.map(({ namespaces }) => namespaces.pid)]).toEqual([[], ["shared"]]);
+    expect(warnings.map(({ pointer, message }) => `${pointer}: ${message}`)).toEqual([
+      "/services/web: its processes and those of db see each other, because one of both has init",
+    ]);
+  }
+  for (const [db, web, pid] of [
+    ["", ", init: false", "private"],
+    [", init: true", ", init: true", "shared"],
+  ]) {
+    const { tasks, warnings } = read(text(db!, web!));
+    expect([warnings, tasks.map(({ namespaces }) => namespaces.pid)]).toEqual([[], [pid]]);
+  }
+});

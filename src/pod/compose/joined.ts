@@ -51,6 +51,7 @@ export function joined(
   project: ComposeInput,
   isActive: (key: string) => boolean,
   refuseAt: (key: string) => Refuse,
+  warnAt: (key: string) => Refuse,
 ): Made[] {
   const tasks: Made[] = [];
   const moved: Made[] = [];
@@ -63,7 +64,15 @@ export function joined(
     const [owner] = task.keys;
     const members = moved.filter(({ keys: [key] }) => networkOwner(key, project) === owner);
     if (members.length === 0) return task;
-    for (const key of new Set(members.map(({ keys }) => keys[0]))) checkMember(key, task, members, project, refuseAt(key));
+    for (const key of new Set(members.map(({ keys }) => keys[0]))) {
+      checkMember(key, task, members, project, refuseAt(key));
+      // What reaps is process 1 of all of them.
+      if (
+        wishOf("pid", project.services[key]!) !== "host" &&
+        Boolean(project.services[key]!.init) !== Boolean(project.services[owner]!.init)
+      )
+        warnAt(key)(`its processes and those of ${owner} see each other, because one of both has init`, []);
+    }
     return {
       keys: [owner, ...members.map(({ keys }) => keys[0])],
       input: together(task.input, members, project.services),
@@ -104,8 +113,7 @@ function checkMember(key: string, { keys: [owner], input }: Made, members: reado
     const differs = others.find((one) => one !== owner && wishOf(field, project.services[one]!) !== wish);
     const ofOwner = wishOf(field, project.services[owner]!);
     const fits = wish === "shared" ? ofOwner !== "host" : ofOwner === wish;
-    if (differs !== undefined || !fits)
-      refuse(`has to be the same in all services that share the network of ${owner}`, [field === "pid" && service.init ? "init" : field]);
+    if (differs !== undefined || !fits) refuse(`has to be the same in all services that share the network of ${owner}`, [field]);
   }
   if (input.sysctls !== undefined && service.ipc !== undefined) refuse(`belongs to ${owner}, which has sysctls`, ["ipc"]);
 }
@@ -118,7 +126,7 @@ function isGiven(value: unknown): boolean {
 function wishOf(field: "pid" | "ipc", service: ServiceInput): "host" | "shared" | "private" {
   const value = service[field];
   if (value === "host") return "host";
-  return value?.includes(":") || (field === "pid" && service.init) ? "shared" : "private";
+  return value?.includes(":") ? "shared" : "private";
 }
 
 /** The task goes on as long as one of its containers does. */
@@ -126,12 +134,13 @@ function together(task: TaskInput, members: readonly Made[], services: ComposeIn
   const [first] = task.containers;
   const added = members.map(({ keys: [key], input }) => renamed(input, key, first!.name));
   const isShared = (field: "pid" | "ipc") => members.some(({ keys: [key] }) => wishOf(field, services[key]!) === "shared");
+  const reaps = task.namespaces?.pid !== "host" && members.some(({ keys: [key] }) => services[key]!.init);
   return {
     ...task,
     containers: [...task.containers, ...added.flatMap(({ containers }) => containers)],
     namespaces: {
       ...task.namespaces,
-      ...(isShared("pid") ? { pid: "shared" as const } : {}),
+      ...(isShared("pid") || reaps ? { pid: "shared" as const } : {}),
       ...(isShared("ipc") ? { ipc: "shared" as const } : {}),
       ...(task.network === undefined && task.namespaces?.network === "private" ? { network: "shared" as const } : {}),
     },

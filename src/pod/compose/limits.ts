@@ -1,12 +1,23 @@
 /** Translates the limits of a service. Source: Compose specification, "cpus", "mem_limit", "ulimits"; Compose Deploy specification, "resources". */
 import type { TaskInput } from "../../engine/spec/index.ts";
+import { absolute } from "./paths.ts";
 import type { ServicePlace } from "./place.ts";
 import { bytesOf } from "./quantity.ts";
 import type { ServiceInput } from "./schema.ts";
 
 type Limits = Pick<
   TaskInput["containers"][number],
-  "cpus" | "cpuShares" | "cpuset" | "memory" | "memorySwap" | "memoryReservation" | "pids" | "rlimits" | "shmSize" | "oomScoreAdj"
+  | "cpus"
+  | "cpuShares"
+  | "cpuset"
+  | "memory"
+  | "memorySwap"
+  | "memoryReservation"
+  | "pids"
+  | "rlimits"
+  | "shmSize"
+  | "oomScoreAdj"
+  | "blockIo"
 >;
 
 /** In microseconds: that of cpu_quota without another one. */
@@ -34,8 +45,33 @@ export function limitsOf(service: ServiceInput, place: ServicePlace): Limits {
     ...swapOf(service, memory),
     ...(service.cpuset === undefined ? {} : { cpuset: service.cpuset }),
     ...(service.oom_score_adj === undefined ? {} : { oomScoreAdj: service.oom_score_adj }),
+    ...blockIoOf(service, place),
     ...(service.ulimits === undefined ? {} : { rlimits: rlimitsOf(service.ulimits) }),
   };
+}
+
+const RATES = {
+  device_read_bps: "readBps",
+  device_write_bps: "writeBps",
+  device_read_iops: "readIops",
+  device_write_iops: "writeIops",
+} as const;
+
+/** What a service says of one device in several lists. */
+function blockIoOf({ blkio_config: given }: ServiceInput, { directory }: ServicePlace): Pick<Limits, "blockIo"> {
+  if (given === undefined) return {};
+  const devices = new Map<string, Record<string, number>>();
+  const say = (path: string, field: string, value: number) => {
+    const device = absolute(directory, path);
+    if (value !== 0) devices.set(device, { ...devices.get(device), [field]: value });
+  };
+  for (const { path, weight } of given.weight_device ?? []) say(path, "weight", weight);
+  for (const [list, field] of Object.entries(RATES))
+    for (const { path, rate } of given[list as keyof typeof RATES] ?? []) say(path, field, bytesOf(rate));
+  const weight = given.weight ? { weight: given.weight } : {};
+  const all = [...devices].map(([path, limits]) => ({ path, ...limits }));
+  if (given.weight || all.length > 0) return { blockIo: { ...weight, ...(all.length === 0 ? {} : { devices: all }) } };
+  return {};
 }
 
 /** Of memory and swap together. Without it a service with a limit of memory has no swap, which the same value says, too. */

@@ -1,6 +1,6 @@
 /** Translates volumes of a service. */
 import type { TaskInput } from "../../engine/spec/index.ts";
-import { dockerHub, imageReference, pullPolicyOf } from "../image-name.ts";
+import { dockerHub, GAP, imageReference, pullPolicyOf, withoutGaps } from "../image-name.ts";
 import { absolute, placeOf } from "./paths.ts";
 import { engineName, type ServicePlace } from "./place.ts";
 import { bytesOf } from "./quantity.ts";
@@ -86,9 +86,11 @@ export function mountsOf(
 function imageOf(
   { source = "", target, image }: Exclude<NonNullable<ServiceInput["volumes"]>[number], string>,
   index: number,
-  { images, refuse }: ServicePlace,
+  { images, lacks, refuse }: ServicePlace,
 ): { readonly volume: Volume; readonly mount: Mount } | undefined {
-  const reference = source === "" ? undefined : imageReference(source, images ?? dockerHub(source));
+  const whole = withoutGaps(source);
+  if (whole !== source) lacks(GAP, ["volumes", index]);
+  const reference = imageReference(whole, images ?? dockerHub(whole));
   if (reference === undefined) {
     refuse("names no image as its source", ["volumes", index]);
     return undefined;
@@ -162,7 +164,9 @@ interface LongForm {
 function longForm(one: NonNullable<ServiceInput["volumes"]>[number]): LongForm {
   if (typeof one !== "string") {
     const { source, target, read_only: readOnly = false, type, tmpfs, volume, bind } = one;
-    const size = tmpfs?.size === undefined ? {} : { size: bytesOf(tmpfs.size) };
+    // 0: as large as the kernel makes one.
+    const bytes = tmpfs?.size === undefined ? 0 : bytesOf(tmpfs.size);
+    const size = bytes === 0 ? {} : { size: bytes };
     const memory = type === "tmpfs" ? { memory: size } : {};
     // Of a bind mount a name without a slash is a path, too.
     const path = type === "bind" && source !== "" && !/^[./~]/.test(source ?? ".") ? `./${source}` : source;

@@ -28,6 +28,22 @@ test.each([
     "services/web/networks: an address can be that of one container, and the service has 2",
   ],
   ["web: { networks: [a] }", "networks: { a: { ipam: { config: [{ subnet: fd00::/64 }] } } }", "subnet: is of IPv6"],
+  [
+    "web: { networks: [x-a] }",
+    "networks: { x-a: }",
+    "services/web/networks: x-a is an extension for Compose: give the network another name",
+  ],
+  [
+    "web: { networks: { a: { driver_opts: { com.docker.network.endpoint.sysctls: x } } } }",
+    "networks: { a: }",
+    "com.docker.network.endpoint.sysctls: is not supported: write sysctls at the service",
+  ],
+  ["web: { networks: { a: { interface_name: a/b } } }", "networks: { a: }", "services/web/networks: is no name of an interface"],
+  [
+    "web: { networks: { a: { interface_name: e }, b: { interface_name: e } } }",
+    "networks: { a: , b: }",
+    "services/web/networks: the interface e is there twice",
+  ],
   ["web: { networks: { a: { ipv6_address: fd00::2 } } }", "networks: { a: }", "ipv6_address: is not supported: networks have IPv4"],
   [
     "web: { networks: [a] }",
@@ -117,4 +133,40 @@ test("a network with a name, or of another project, is one of the whole host; th
     expect.objectContaining({ name: "db", internal: true, ports: [] }),
     ["has no effect: no port of the host leads to an internal network"],
   ]);
+});
+
+/** gw_priority: 5, driver_opts, interface_name and ipam options as they stand. */
+test("gw_priority says by which network the way out leads, and interface_name how the interface is called; what Docker does not use is told of", () => {
+  const text = `services:
+  web:
+    x-runt-rootfs: /r
+    command: x
+    networks:
+      a: { interface_name: lan0 }
+      b: { gw_priority: 5, driver_opts: { com.docker.network.endpoint.ifname: wan0, other: 1 } }
+      c: { gw_priority: -1.5 }
+networks: { a: { ipam: { options: { x: y } } }, b: , c: }
+`;
+  const { tasks, findings, warnings } = read(text);
+  expect(findings).toEqual([]);
+  expect(tasks[0]!.network).toMatchObject({ name: "b", interface: "wan0", further: [{ name: "a", interface: "lan0" }, { name: "c" }] });
+  expect(warnings.map(({ pointer, message }) => `${pointer}: ${message}`)).toEqual([
+    "/services/web/networks/b/driver_opts/other: has no effect, as with Docker",
+    "/networks/a/ipam/options/x: has no effect, as with Docker",
+  ]);
+});
+
+/** driver: overlay, also without a swarm. */
+test("a network of the driver overlay is a bridge, which is told of; one of the driver bridge is not", () => {
+  const { tasks, findings, warnings } = read(
+    "services: { web: { x-runt-rootfs: /r, command: x, networks: [a, b] } }\nnetworks: { a: { driver: overlay }, b: { driver: bridge } }\n",
+  );
+  expect([findings, tasks[0]!.network]).toEqual([[], expect.objectContaining({ mode: "bridge", name: "a" })]);
+  expect(warnings.map(({ pointer }) => pointer)).toEqual(["/networks/a/driver"]);
+});
+
+test("an address in a network of others is looked at when the service gets it", () => {
+  const text =
+    "services: { web: { x-runt-rootfs: /r, command: x, networks: { a: { ipv4_address: 10.9.0.2 } } } }\nnetworks: { a: { external: true } }\n";
+  expect(read(text)).toMatchObject({ findings: [], tasks: [{ network: { name: "a", shared: true, address: "10.9.0.2" } }] });
 });

@@ -42,7 +42,8 @@ export function networkOf(
         ? given.map((name) => [name, null] as const)
         : Object.entries(given);
   for (const [name] of all) {
-    if (name !== DEFAULT && project.networks?.[name] === undefined) place.refuse(`the file has no network ${name}`, ["networks"]);
+    if (name.startsWith("x-")) place.refuse(`${name} is an extension for Compose: give the network another name`, ["networks"]);
+    else if (name !== DEFAULT && project.networks?.[name] === undefined) place.refuse(`the file has no network ${name}`, ["networks"]);
   }
   const made = all.map(([name, said]): Addresses & ReturnType<typeof identityOf> & Pick<Network, "aliases"> => {
     const aliases = [...new Set([...names, ...(said?.aliases ?? [])])];
@@ -55,7 +56,13 @@ export function networkOf(
   const mac = service.mac_address?.replaceAll("-", ":");
   if (mac !== undefined && made[0] !== undefined && made[0].mac === undefined) made[0] = { ...made[0], mac };
   // The way out leads by the first one.
-  const [first = { name: DEFAULT }, ...further] = made.toSorted((a, b) => Number(a.internal ?? false) - Number(b.internal ?? false));
+  const priorities = new Map(made.map((one, at) => [one, all[at]![1]?.gw_priority ?? 0]));
+  const [first = { name: DEFAULT }, ...further] = made.toSorted(
+    (a, b) => Number(a.internal ?? false) - Number(b.internal ?? false) || priorities.get(b)! - priorities.get(a)!,
+  );
+  for (const [name, said] of all)
+    for (const option of said?.driver_opts?.others ?? [])
+      place.warn("has no effect, as with Docker", ["networks", name, "driver_opts", option]);
   if (first.internal && ports.length > 0) place.warn("has no effect: no port of the host leads to an internal network", ["ports"]);
   const binding = all.map(([name]) => project.networks?.[name]?.driver_opts?.binding)[made.indexOf(first as (typeof made)[number])];
   const bound = binding === undefined ? ports : ports.map((port) => ({ address: binding, ...port }));
@@ -94,12 +101,12 @@ export function externalsIn(inputs: readonly Pick<TaskInput, "network">[], { net
 }
 
 type Attachment = Exclude<NonNullable<ServiceInput["networks"]>, string[]>[string];
-type Addresses = Pick<Network, "subnet" | "gateway" | "range" | "reserved" | "address" | "mac" | "mtu">;
+type Addresses = Pick<Network, "subnet" | "gateway" | "range" | "reserved" | "address" | "mac" | "mtu" | "interface">;
 
 /** What other services of the file have said is not given to this one. Source: Compose specification, "ipam", "ipv4_address". */
 function addressesOf(key: string, said: Attachment | null, { networks, services }: ComposeInput): Addresses {
   const { subnet, gateway, ip_range: range, aux_addresses: others = {} } = networks?.[key]?.ipam?.config?.[0] ?? {};
-  const { ipv4_address: address, mac_address: mac } = said ?? {};
+  const { ipv4_address: address, mac_address: mac, interface_name: name = said?.driver_opts?.interface } = said ?? {};
   const { mtu } = networks?.[key]?.driver_opts ?? {};
   const fixed = Object.values(services).flatMap(({ networks: all = {} }) => (Array.isArray(all) ? [] : (all[key]?.ipv4_address ?? [])));
   const reserved = [...new Set([...Object.values(others), ...fixed])];
@@ -111,6 +118,7 @@ function addressesOf(key: string, said: Attachment | null, { networks, services 
     ...(reserved.length === 0 || address !== undefined ? {} : { reserved }),
     ...(address === undefined ? {} : { address }),
     ...(mac === undefined ? {} : { mac: mac.replaceAll("-", ":") }),
+    ...(name === undefined ? {} : { interface: name }),
     ...(mtu === undefined ? {} : { mtu }),
   };
 }

@@ -188,13 +188,17 @@ export const device = z.union([
 ]);
 
 /** Devices by what they can do. Source: compose-spec.json, "devices", "gpus". */
-export const deviceRequest = z.strictObject({
+const requested = z.strictObject({
   capabilities: z.array(z.string()).optional(),
   count: z.union([z.literal("all"), count(-1)], { error: "is all, or a number" }).optional(),
   device_ids: distinct.optional(),
   driver: z.string().optional(),
   options: defined(() => true, ""),
 });
+
+const isOneOf = ({ count, device_ids: ids }: z.output<typeof requested>) => count === undefined || ids === undefined;
+const EITHER = "count and device_ids say the same in two ways: give one";
+export const deviceRequest = requested.refine(isOneOf, EITHER);
 
 const discrete = z.strictObject({ kind: told.text, value: told.number });
 /** A number would be one of bytes, which Compose takes as a text only. */
@@ -240,7 +244,7 @@ export const deploy = z.strictObject({
       reservations: z
         .strictObject({
           ...LIMITS,
-          devices: z.array(deviceRequest.required({ capabilities: true })).optional(),
+          devices: z.array(requested.required({ capabilities: true }).refine(isOneOf, EITHER)).optional(),
           generic_resources: z.array(z.strictObject({ discrete_resource_spec: discrete.optional() })).optional(),
         })
         .optional(),
@@ -297,20 +301,6 @@ export const hook = z.strictObject({
   working_dir: refused("a hook runs in the directory of the service"),
   environment: refused("a hook has the variables of the service"),
 });
-
-export const attachment = z
-  .strictObject({
-    aliases: z.array(z.string()).optional(),
-    ipv4_address: z.string().optional(),
-    ipv6_address: refused("networks have IPv4: services find each other by their names"),
-    link_local_ips: refused("addresses are chosen by runt"),
-    mac_address: z.string().optional(),
-    interface_name: refused("interfaces are eth0, eth1 and so on, in the order of the networks"),
-    driver_opts: refused("only bridges without options are made"),
-    gw_priority: refused("the way out is by the first network: write that one first"),
-    priority: z.number().optional(),
-  })
-  .nullable();
 
 /** A list of NAME=ADDRESS, or a map. */
 export const extraHosts = z.union([z.array(z.string()), z.record(z.string(), z.union([z.string(), z.array(z.string())]))]);

@@ -2,10 +2,8 @@
 import { z } from "zod";
 import { RUNTIME_NAME } from "../../engine/spec/index.ts";
 import { refused, text } from "../schema/field.ts";
-import { isMap } from "./fields.ts";
 import { count, flag } from "./scalars.ts";
 import {
-  attachment,
   bridgeOptions,
   build,
   bytes,
@@ -37,20 +35,45 @@ const command = z
   .union([z.string(), z.array(text)])
   .nullish()
   .transform((given) => given ?? undefined);
-const driverOptions = z
-  .custom<Readonly<Record<string, never>>>((value) => isMap(value) && Object.keys(value).length === 0, {
-    error: "is not supported: only without options",
-  })
-  .optional();
 /** Whether it is an address at all is told of where the task is checked. */
 const v4 = z.string().refine((text) => !text.includes(":"), "is of IPv6, which networks do not have");
 
 /** A map is the form of older files. */
 const external = z.union([flag, z.strictObject({ name: KEY.optional() })], { error: "write true or false" }).optional();
 
+const IFNAME = "com.docker.network.endpoint.ifname";
+
+/** Options of a service's interface; all others are told of. Source: Docker, "docker network connect --driver-opt". */
+const endpointOptions = z
+  .record(z.string(), z.union([z.string(), z.number()]))
+  .superRefine((given, { addIssue }) => {
+    const sysctls = "com.docker.network.endpoint.sysctls";
+    if (sysctls in given) addIssue({ code: "custom", path: [sysctls], message: "is not supported: write sysctls at the service" });
+  })
+  .transform((given) => ({
+    ...(given[IFNAME] === undefined ? {} : { interface: String(given[IFNAME]) }),
+    others: Object.keys(given).filter((one) => one !== IFNAME),
+  }));
+
+const attachment = z
+  .strictObject({
+    aliases: z.array(z.string()).optional(),
+    ipv4_address: z.string().optional(),
+    ipv6_address: refused("networks have IPv4: services find each other by their names"),
+    link_local_ips: refused("addresses are chosen by runt"),
+    mac_address: z.string().optional(),
+    interface_name: z.string().optional(),
+    driver_opts: endpointOptions.optional(),
+    gw_priority: z.number().transform(Math.trunc).optional(),
+    priority: z.number().optional(),
+  })
+  .nullable();
+
 const network = z
   .strictObject({
-    driver: z.enum(["bridge", "default"], { error: "only bridge is supported: only bridges of this host are made" }).optional(),
+    driver: z
+      .enum(["bridge", "default", "overlay"], { error: "only bridge and overlay are supported: only bridges of this host are made" })
+      .optional(),
     driver_opts: bridgeOptions.optional(),
     name: KEY.optional(),
     external,
@@ -72,7 +95,7 @@ const network = z
           )
           .max(1, { error: "only one subnet is supported: a network has one range of IPv4" })
           .optional(),
-        options: driverOptions,
+        options: z.record(z.string(), z.string()).optional(),
       })
       .optional(),
     labels: told.labels,
@@ -126,6 +149,19 @@ const model = z.strictObject({
   name: told.text,
   context_size: z.int().optional(),
   runtime_flags: told.texts,
+});
+
+const whole = z.union([z.int(), z.string().regex(/^\d+$/, "is no number").transform(Number)]);
+const blockLimits = z.array(z.strictObject({ path: z.string(), rate: bytes })).optional();
+
+/** Source: compose-spec.json, "blkio_config". 0: none. */
+const blockIo = z.strictObject({
+  weight: whole.optional(),
+  weight_device: z.array(z.strictObject({ path: z.string(), weight: whole })).optional(),
+  device_read_bps: blockLimits,
+  device_write_bps: blockLimits,
+  device_read_iops: blockLimits,
+  device_write_iops: blockLimits,
 });
 
 const WINDOWS = "it is of Windows";
@@ -257,7 +293,7 @@ export const service = z.strictObject({
   oom_kill_disable: flag.optional(),
   oom_score_adj: count(-1000, 1000).optional(),
   pids_limit: pids.optional(),
-  blkio_config: refused("block devices are not shared by weight"),
+  blkio_config: blockIo.optional(),
   credential_spec: refused(WINDOWS),
   isolation: z.literal("default", { error: `only default is supported: ${WINDOWS}` }).optional(),
   device_cgroup_rules: z

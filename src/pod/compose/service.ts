@@ -1,7 +1,7 @@
 /** Translates one service of a Compose file into a task with one container. */
 import { FACILITIES, receiverSchema, shapeProblems, type TaskInput } from "../../engine/spec/index.ts";
 import { addedCapabilities, capabilityName } from "../capability.ts";
-import { dockerHub, imageReference, pullPolicyOf } from "../image-name.ts";
+import { dockerHub, GAP, imageReference, pullPolicyOf, withoutGaps } from "../image-name.ts";
 import { isOwnPlatform, ownPlatform } from "./build.ts";
 import { contentsOf, envFilesOf, labelFilesOf } from "./contents.ts";
 import { devicesOf } from "./devices.ts";
@@ -127,9 +127,10 @@ function sourceOf(
   // No registry is asked for what is built here.
   if (built !== undefined) return { image: built, pullPolicy: "never" };
   if (build !== undefined) return {};
-  if (written === undefined) refuse("needs an image, a build, or its root file system as x-runt-rootfs", ["image"]);
-  const image = written?.replace(/:$/, "");
-  if (image !== written) lacks("has no tag behind its colon, as with a variable that is not set", ["image"]);
+  // An empty one is none for Compose, too.
+  if (!written) refuse("needs an image, a build, or its root file system as x-runt-rootfs", ["image"]);
+  const image = written ? withoutGaps(written) : undefined;
+  if (image !== undefined && image !== written) lacks(GAP, ["image"]);
   const refreshes = policy !== undefined && REFRESHES.test(policy);
   if (refreshes) warn("is as always: the registry is asked each time", ["pull_policy"]);
   const reference = image === undefined ? undefined : imageReference(image, images ?? dockerHub(image));

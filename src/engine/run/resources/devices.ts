@@ -34,8 +34,8 @@ export class Devices implements TaskResource {
 
   /** @throws Error: a device is missing; the message has its path or name */
   #placement(spec: ContainerSpec | undefined): DevicePlacement | undefined {
-    const { devices = [], deviceRules = [], cdi = [] } = spec ?? {};
-    if (devices.length + deviceRules.length + cdi.length === 0) return undefined;
+    const { devices = [], deviceRules = [], cdi = [], blockIo } = spec ?? {};
+    if (devices.length + deviceRules.length + cdi.length === 0 && blockIo === undefined) return undefined;
     const edits = cdi.length === 0 ? undefined : cdiEdits(cdi, this.#directories.map(specificationsIn));
     return {
       nodes: [
@@ -47,8 +47,40 @@ export class Devices implements TaskResource {
       mounts: edits?.mounts ?? [],
       gids: edits?.gids ?? [],
       ...(edits?.hooks === undefined ? {} : { hooks: edits.hooks }),
+      ...(blockIo === undefined ? {} : { blockIO: blockIoOf(blockIo) }),
     };
   }
+}
+
+/** Fields of the specification, by what limits one device. */
+const THROTTLES = {
+  readBps: "throttleReadBpsDevice",
+  writeBps: "throttleWriteBpsDevice",
+  readIops: "throttleReadIOPSDevice",
+  writeIops: "throttleWriteIOPSDevice",
+} as const;
+
+/** Source: runtime specification, "Block IO". @throws Error: one of them is no block device */
+function blockIoOf({ weight, devices = [] }: NonNullable<ContainerSpec["blockIo"]>): NonNullable<DevicePlacement["blockIO"]> {
+  const found = devices.map(({ path, ...limits }) => {
+    const info = statSync(path, { throwIfNoEntry: false });
+    const device = info === undefined ? undefined : deviceOf(info);
+    if (device?.type !== "b") throw new Error(info === undefined ? `there is no device ${path}` : `${path} is no block device`);
+    return { major: device.major, minor: device.minor, ...limits };
+  });
+  const weights = found.flatMap(({ major, minor, weight: own }) => (own === undefined ? [] : [{ major, minor, weight: own }]));
+  const throttles = Object.entries(THROTTLES).flatMap(([field, name]) => {
+    const all = found.flatMap(({ major, minor, ...limits }) => {
+      const rate = limits[field as keyof typeof THROTTLES];
+      return rate === undefined ? [] : [{ major, minor, rate }];
+    });
+    return all.length === 0 ? [] : [[name, all] as const];
+  });
+  return {
+    ...(weight === undefined ? {} : { weight }),
+    ...(weights.length === 0 ? {} : { weightDevice: weights }),
+    ...Object.fromEntries(throttles),
+  };
 }
 
 /** A device, or those below a directory. A link is followed, because names of devices are often links. @throws Error: there is none */

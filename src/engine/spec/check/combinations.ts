@@ -25,6 +25,7 @@ const SET_BY_BUNDLE = {
   strictGroups: undefined,
   devices: undefined,
   deviceRules: undefined,
+  blockIo: undefined,
   cdi: undefined,
   apparmor: undefined,
   domainname: undefined,
@@ -157,10 +158,10 @@ function sources({ image, pullPolicy, pullCredentials, ...volume }: VolumeSpec):
 function confined({ hostPaths, containers, volumes }: TaskSpec): Problem[] {
   if (hostPaths === undefined) return [];
   const ofHost = new Set(volumes.flatMap(({ name, host }) => (host === undefined ? [] : [name])));
-  return containers.flatMap(({ mounts: all, bundle, rootfs, privileged: isPrivileged, devices, deviceRules, cdi }, index) => [
+  return containers.flatMap(({ mounts: all, bundle, rootfs, privileged: isPrivileged, devices, deviceRules, cdi, blockIo }, index) => [
     ...(bundle === undefined && rootfs === undefined ? [] : [wrongIn(index, "with hostPaths it needs an image")]),
     ...(isPrivileged ? [wrongIn(index, "with hostPaths it cannot be privileged: it could mount any file of the host", "privileged")] : []),
-    ...Object.entries({ devices, deviceRules, cdi }).flatMap(([field, given]) =>
+    ...Object.entries({ devices, deviceRules, cdi, blockIo: blockIo?.devices }).flatMap(([field, given]) =>
       given === undefined ? [] : [wrongIn(index, "with hostPaths it cannot have devices of the host", field)],
     ),
     ...all.flatMap(({ source, volume, subPath, propagation }, at) => {

@@ -73,8 +73,8 @@ function inMemory({ volumes }: TaskSpec): Problem[] {
 }
 
 function ofContainer(container: ContainerSpec, path: Path): Problem[] {
-  const { privileged, logRouter, devices, deviceRules, cdi, apparmor } = container;
-  const ofHost = Object.entries({ devices, deviceRules, cdi }).filter(([, given]) => given !== undefined);
+  const { privileged, logRouter, devices, deviceRules, cdi, blockIo, apparmor } = container;
+  const ofHost = Object.entries({ devices, deviceRules, cdi, blockIo }).filter(([, given]) => given !== undefined);
   return [
     ...(privileged ? [wrong("a privileged container: the host's devices are not in it", [...path, "privileged"])] : []),
     ...ofHost.map(([field]) => wrong("devices of the host", [...path, field])),

@@ -36,7 +36,7 @@ export function checkNetwork({ network, namespaces, ports, dns }: TaskSpec): Pro
     problems.push(wrong("others than the group are in a network of the whole host: it has no services", "network", "services"));
   for (const at of duplicates((network.services ?? []).map(({ names }) => names[0]!)))
     problems.push({ code: "duplicate-name", message: "the task is a part of it already", path: ["network", "services", at] });
-  for (const field of ["aliases", "services", "further", "shared", "internal", "subnet", "address", "mac", "mtu"] as const) {
+  for (const field of ["aliases", "services", "further", "shared", "internal", "subnet", "address", "mac", "mtu", "interface"] as const) {
     if (network[field] !== undefined && network.name === undefined) problems.push(wrong("needs the name of a network", "network", field));
   }
   for (const at of duplicates([network, ...(network.further ?? [])].map(({ name = "", shared }) => `${shared ? "shared " : ""}${name}`))) {
@@ -49,6 +49,15 @@ export function checkNetwork({ network, namespaces, ports, dns }: TaskSpec): Pro
   for (const [index, one] of [network, ...(network.further ?? [])].entries()) {
     for (const { path, message } of addressProblems(one))
       problems.push(wrong(message, "network", ...(index === 0 ? [] : ["further", index - 1]), path));
+  }
+  const named = [network, ...(network.further ?? [])].map((one) => one.interface ?? "");
+  for (const at of duplicates(named).filter((one) => named[one] !== "")) {
+    const place = at === 0 ? [] : ["further", at - 1];
+    problems.push({
+      code: "duplicate-name",
+      message: `the interface ${named[at]} is there twice`,
+      path: ["network", ...place, "interface"],
+    });
   }
   if (network.proxy !== undefined && network.mode === "host")
     problems.push(wrong("the connections of the host are not those of a task", "network", "proxy"));
@@ -72,15 +81,16 @@ export function checkNetwork({ network, namespaces, ports, dns }: TaskSpec): Pro
   return problems;
 }
 
-type Addressed = Pick<NetworkSpec, "subnet" | "gateway" | "range" | "reserved" | "address">;
+type Addressed = Pick<NetworkSpec, "shared" | "subnet" | "gateway" | "range" | "reserved" | "address">;
 
 /** Longest prefix of a network: that of two addresses, besides its own and that of all of it. */
 const LONGEST_PREFIX = 30;
 
-function addressProblems({ subnet, ...others }: Addressed): { readonly path: string; readonly message: string }[] {
+function addressProblems({ subnet, shared, ...others }: Addressed): { readonly path: string; readonly message: string }[] {
   if (subnet === undefined)
     return Object.entries(pickAddresses(others)).flatMap(([path, value]) =>
-      value === undefined ? [] : [{ path, message: "needs the subnet of the network" }],
+      // A network of the whole host may have been made by others: whether the address is in it is seen when the task gets it.
+      value === undefined || (shared && path === "address") ? [] : [{ path, message: "needs the subnet of the network" }],
     );
   const whole = rangeOf(subnet)!;
   const length = Number(subnet.split("/")[1]);
@@ -100,7 +110,12 @@ function addressProblems({ subnet, ...others }: Addressed): { readonly path: str
   });
 }
 
-function pickAddresses({ gateway, range, reserved, address }: Addressed): Record<string, string | readonly string[] | undefined> {
+function pickAddresses({
+  gateway,
+  range,
+  reserved,
+  address,
+}: Omit<Addressed, "shared" | "subnet">): Record<string, string | readonly string[] | undefined> {
   return { gateway, range, reserved, address };
 }
 

@@ -4,7 +4,7 @@ import { parseReference } from "../image/reference.ts";
 import { PULL_POLICIES } from "../pull-policy.ts";
 import { healthCheck, killingCheck, postStart, preStop } from "./check.ts";
 import { log } from "./log.ts";
-import { absolutePath, containerName, duration, name, relativePath, size, text } from "./quantities.ts";
+import { absolutePath, blockIo, containerName, duration, name, relativePath, size, text } from "./quantities.ts";
 
 export const CONDITIONS = ["CREATE", "START", "SUCCESS", "COMPLETE", "HEALTHY"] as const;
 
@@ -272,6 +272,11 @@ const fields = z.strictObject({
     .max(1000)
     .optional()
     .describe("Devices that it may use if it has or makes a node of them: type, numbers and access."),
+  blockIo: blockIo
+    .optional()
+    .describe(
+      "Weights and limits of block devices. The host needs the controller blkio (v1) or io (v2), for weights with the scheduler BFQ.",
+    ),
   cdi: z
     .array(z.string().regex(CDI_NAME, "write a name like vendor.com/class=name"))
     .max(1000)

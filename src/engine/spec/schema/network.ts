@@ -126,8 +126,18 @@ const addressed = {
   gateway: ipv4.optional().describe("Address of the host in the network. Absent: the first one."),
   range: z.cidrv4("is no range of IPv4 like 172.20.5.0/24").optional().describe("Part of the subnet from which tasks get their addresses."),
   reserved: z.array(ipv4).min(1).max(256).optional().describe("Addresses that the task does not get."),
-  address: ipv4.optional().describe("Address of the task. Absent: one that is free."),
+  address: ipv4
+    .optional()
+    .describe(
+      "Address of the task, in `subnet`, or in that which the network has if it is one of the whole host. Absent: one that is free.",
+    ),
   mac: mac.describe("MAC address of the task's interface. Absent: the kernel chooses one."),
+  interface: z
+    .string()
+    .regex(/^[^\s/:%\p{Cc}]{1,15}$/u, "is no name of an interface")
+    .refine((text) => ![".", "..", "lo"].includes(text) && Buffer.byteLength(text) <= 15, "is no name of an interface")
+    .optional()
+    .describe("Name of the task's interface. Absent: eth0, eth1 and so on, in the order of the networks."),
   mtu: z
     .int()
     .min(68)

@@ -1,4 +1,4 @@
-/** Durations, sizes and names in task files. Each schema converts them to the form that the engine uses. */
+/** Durations, sizes, rates and names in task files. Each schema converts them to the form that the engine uses. */
 import { z } from "zod";
 import { DURATION, durationMs, LONGEST_MS } from "../duration.ts";
 
@@ -57,3 +57,24 @@ export const relativePath = z
 
 /** An argument or value. A NUL is refused, because the kernel would end the text there. */
 export const text = z.string().refine((value) => !value.includes("\0"), "has a NUL character in it");
+
+/** Of the scheduler BFQ. */
+const weight = z.int().min(10).max(1000).optional();
+const rate = z.int().min(1).optional();
+
+export const blockIo = z.strictObject({
+  weight: weight.describe("Share of block devices relative to other containers."),
+  devices: z
+    .array(
+      z.strictObject({
+        path: absolutePath.describe("A block device of the host, or a link to one."),
+        weight,
+        readBps: rate.describe("Bytes per second."),
+        writeBps: rate,
+        readIops: rate.describe("Operations per second."),
+        writeIops: rate,
+      }),
+    )
+    .max(100)
+    .optional(),
+});
