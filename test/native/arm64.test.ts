@@ -14,14 +14,15 @@ import { REPOSITORY } from "../support/programs.ts";
 const TREE = join(REPOSITORY, "build/arm64");
 const NATIVE = join(REPOSITORY, "bin/runt");
 const EMULATOR = "/usr/bin/qemu-aarch64-static";
-const COMPILER = "/usr/bin/aarch64-linux-gnu-gcc";
+/** The last has musl of that machine, which is fetched. */
+const COMPILERS = ["/usr/bin/aarch64-linux-gnu-gcc", join(TREE, "build/toolchain/musl-gcc")];
 const EM_AARCH64 = 183;
 /** Of the largest pages that a kernel of arm64 has. */
 const LARGEST_PAGE = 65_536;
 
 const PROGRAMS = ["bin/runt", "bin/runtctl", "bin/runt-pause", "build/runt-init"];
 /** `make test` builds them where the compiler and the emulator can be had; without make the tests say what is missing. */
-const MISSING = process.arch === "arm64" ? "this is that machine" : [EMULATOR, COMPILER].find((file) => !existsSync(file));
+const MISSING = process.arch === "arm64" ? "this is that machine" : [EMULATOR, ...COMPILERS].find((file) => !existsSync(file));
 
 const emulated = (words: readonly string[], cwd = TREE, options: readonly string[] = []) =>
   execa(EMULATOR, [...options, ...words], { cwd, reject: false });
@@ -63,7 +64,7 @@ describe.skipIf(MISSING !== undefined)(`the programs for arm64${MISSING === unde
   });
 
   describe("a bundle", () => {
-    const directory = mkdtempSync(join(tmpdir(), "runt-arm64-"));
+    const directory = join(tmpdir(), `runt-arm64-${process.pid}`);
     afterAll(() => rmSync(directory, { recursive: true, force: true }));
     const both = async (...words: string[]) => {
       const [here, there] = await Promise.all([
@@ -74,6 +75,7 @@ describe.skipIf(MISSING !== undefined)(`the programs for arm64${MISSING === unde
     };
 
     beforeAll(async () => {
+      mkdirSync(directory);
       const { exitCode } = await emulated([join(TREE, "bin/runt"), "spec"], directory);
       expect(exitCode).toBe(0);
       // A program of no machine, so that both say the same of it.
