@@ -154,7 +154,7 @@ configs: { conf: { content: "who=\${WHO}" } }
     await scene.daemon();
     const file = project("shop", webOf(""));
     // It has not said from where the tasks are.
-    const web = { name: "web", rootfs: scene.rootfs(), command: "/bin/sh", args: ["-c", SLEEP], stopTimeout: "5s" };
+    const web = { name: "web", rootfs: scene.rootfs(), command: "/bin/sh", args: ["-c", SLEEP], stopTimeout: "5s", noNewPrivileges: false };
     const text = JSON.stringify({ name: "web", containers: [web] });
     expect((await http(scene.socket, "POST", "/v1/apply", { text, group: "default" })).status).toBe(200);
     expect(await scene.ctl("apply", "-f", file)).toMatchObject({ status: 0, stdout: "task web created\n" });

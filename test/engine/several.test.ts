@@ -75,7 +75,7 @@ describe.skipIf(!isRoot)("several tasks at once (needs root)", () => {
       for (const words of [[], ["a", "--all"], ["a", "-f", file]])
         expect(await scene.ctl("-g", "shop", "delete", ...words)).toMatchObject({
           status: 2,
-          stderr: expect.stringContaining("which tasks are meant"),
+          stderr: expect.stringContaining("give task names, -f FILE, -p PROJECT, or --all"),
         });
       expect(scene.list().filter(({ status }) => status === "running")).toHaveLength(3);
       expect(await scene.ctl("-g", "shop", "delete", "--all")).toEqual({
