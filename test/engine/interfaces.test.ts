@@ -55,7 +55,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("interfaces that others pro
       await host.on("ip", "link", "add", "vf0", "type", "veth", "peer", "name", "far0");
       await apply("early");
       await until(async () => (await taskOf(scene, "early")).known === "STOPPED");
-      expect((await taskOf(scene, "early")).reason).toContain("the interface vf0 is not attached");
+      expect((await taskOf(scene, "early")).reason).toContain("the interface vf0 was not announced");
       await scene.ctl("interfaces", "attach", "vf0", "--for", "3s");
       await apply("t");
       await until(async () => (await taskOf(scene, "t")).known === "RUNNING", LONGEST_MS);

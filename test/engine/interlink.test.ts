@@ -152,9 +152,9 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("interLink (needs root, skopeo and umo
     await daemon();
     expect(await ask("POST", "/create", "no json")).toMatchObject({ status: 422, text: expect.stringContaining("is no JSON") });
     expect(await ask("POST", "/create", {})).toMatchObject({ status: 422, text: expect.stringContaining('"loc":["body","pod"]') });
-    const wrong = await create(pod("x", { schedulingGates: [{ name: "wait" }] }));
+    const wrong = await create(pod("x", { resourceClaims: [{ name: "gpu" }] }));
     expect(JSON.parse(wrong.text).detail[0]).toMatchObject({
-      loc: ["body", "pod", "spec", "schedulingGates"],
+      loc: ["body", "pod", "spec", "resourceClaims"],
       msg: expect.stringContaining("is not supported"),
     });
     expect((await ask("GET", "/nothing", "")).status).toBe(404);
