@@ -173,7 +173,10 @@ describe.skipIf(!isRoot)("logs (needs root)", () => {
     const all = ["db/main   | fourth", "web/one   | first", "web/one   | third", "web/other | second"];
     expect(await linesOf("--all")).toEqual(all);
     expect(await linesOf("db", "web")).toEqual(all);
-    expect(await scene.ctl("logs", "--all", "db")).toMatchObject({ status: 2, stderr: expect.stringContaining("give task names, --file FILE, or --all") });
+    expect(await scene.ctl("logs", "--all", "db")).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("give task names, --file FILE, or --all"),
+    });
     await scene.ctl("delete", "db", "web");
   });
 
