@@ -1,8 +1,7 @@
 /** One file to its end: for jobs of a CI. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { CGROUP_PARENT } from "../support/leaks.ts";
@@ -14,7 +13,12 @@ const HAS_PROGRAMS = ["skopeo", "umoci"].every((name) => existsSync(`/usr/bin/${
 
 describe.skipIf(!isRoot)("runtd --once (needs root)", () => {
   const scene = useEngine();
-  const left = () => readdirSync(tmpdir()).filter((name) => name.startsWith("runtd-once-"));
+  /** Its own: other tests run such daemons at the same time. */
+  const temporary = () => join(scene.directory, "tmp");
+  const left = () => {
+    mkdirSync(temporary(), { recursive: true });
+    return readdirSync(temporary()).filter((name) => name.startsWith("runtd-once-"));
+  };
   const start = (text: string, ...more: string[]): ChildProcess & { out(): string; ended: Promise<number | null> } => {
     const args = [
       join(REPOSITORY, "dist/runtd/main.js"),
@@ -25,7 +29,12 @@ describe.skipIf(!isRoot)("runtd --once (needs root)", () => {
       CGROUP_PARENT,
       ...more,
     ];
-    const child = spawn(process.execPath, args, { cwd: "/", stdio: ["ignore", "pipe", "pipe"] });
+    mkdirSync(temporary(), { recursive: true });
+    const child = spawn(process.execPath, args, {
+      cwd: "/",
+      env: { ...process.env, TMPDIR: temporary() },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     let out = "";
     child.stdout.on("data", (chunk) => {
       out += chunk;
