@@ -15,3 +15,11 @@ chmod 711 "$work"
 say "A pool of two sandboxes; each runs one program, and never again (docs/library/sandbox.mjs)."
 cd "$here/../docs/library"
 RUNT_BINARY=$bin/runt TMPDIR=$work node sandbox.mjs "$work/rootfs"
+
+say "Is anything left?"
+[ "$(ls -A "$work")" = rootfs ] || left="$left directory"
+# The monitor of a container has the path of its state among its arguments.
+for file in /proc/[0-9]*/cmdline; do
+    case $(tr '\0' ' ' 2>/dev/null <"$file") in *"$work"*) left="$left process" ;; esac
+done
+expect_nothing_left "directory of the pool"

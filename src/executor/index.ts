@@ -4,6 +4,7 @@
  */
 
 export { CAPABILITIES } from "../shared/linux/index.ts";
+export type { Claim, ClaimFile } from "../shared/protocol/index.ts";
 export { makeDirectories } from "./directory.ts";
 export type { RuntimeErrorCode } from "./errors.ts";
 export { ExecutorError, type ExecutorErrorCode, ProgramError, type ProgramFailure, RuntimeError } from "./errors.ts";

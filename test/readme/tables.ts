@@ -52,6 +52,7 @@ export const EXPECTED: Readonly<Record<string, Expectation>> = {
   "make demo": { shows: /No process, mount, cgroup or state is left\.\n$/, seconds: HALF_AN_HOUR },
   "make demo-task": { shows: /No process, mount, cgroup or file of the task is left\.\n$/, seconds: HALF_AN_HOUR },
   "make demo-compose": { shows: /No process, mount, cgroup or file of the project is left\.\n$/, seconds: HALF_AN_HOUR },
+  "make demo-pool": { shows: /No process, mount, cgroup or directory of the pool is left\.\n$/, seconds: HALF_AN_HOUR },
   "make demo-pod": { shows: /No process, mount, cgroup or file of the pods is left\.\n$/, seconds: HALF_AN_HOUR },
   make: {
     after: "bin/runt --version && ! ldd bin/runt 2>/dev/null && bin/runtd --help && bin/runtctl schema && test -x bin/runt-pause",

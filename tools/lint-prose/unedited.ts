@@ -5,7 +5,6 @@
 export const UNEDITED: readonly string[] = [
   "CHANGELOG.md",
   "CONTRIBUTING.md",
-  "README.md",
   "docs/conformance.md",
   "docs/decisions/0001-quickjs.md",
   "docs/decisions/0002-no-ffi.md",

@@ -32,7 +32,7 @@ export class Box {
   #endedBy: BoxEnd = "itself";
   #isRemoved = false;
 
-  /** The program runs. */
+  /** @internal Pool makes it, when the program runs. */
   constructor(executor: Executor, { deadlineMs, signal, gone }: BoxLimits) {
     this.id = executor.id;
     this.#executor = executor;
