@@ -64,7 +64,6 @@ export const UNEDITED: readonly string[] = [
   "docs/findings.md",
   "docs/identity.md",
   "docs/kata-annotations.md",
-  "docs/library/README.md",
   "docs/performance.md",
   "docs/performance/rooms.md",
   "docs/performance/tasks.md",
