@@ -52,7 +52,6 @@ export const UNEDITED: readonly string[] = [
   "docs/engine/behaviour/life.md",
   "docs/engine/behaviour/limits.md",
   "docs/engine/behaviour/pods.md",
-  "docs/engine/compose.md",
   "docs/engine/doors.md",
   "docs/engine/identity.md",
   "docs/engine/interface.md",
