@@ -69,7 +69,6 @@ export const UNEDITED: readonly string[] = [
   "docs/performance/v1.md",
   "docs/plan-branches.md",
   "docs/startup.md",
-  "docs/vm.md",
   "man/runt-explain.8",
   "man/runt-mounts.8",
   "man/runt-start.8",
