@@ -57,7 +57,6 @@ export const UNEDITED: readonly string[] = [
   "docs/engine/interface.md",
   "docs/engine/interlink.md",
   "docs/engine/podman-differences.md",
-  "docs/engine/pods.md",
   "docs/engines/results.md",
   "docs/executor-behaviour.md",
   "docs/findings.md",
