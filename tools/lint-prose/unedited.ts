@@ -67,7 +67,6 @@ export const UNEDITED: readonly string[] = [
   "docs/performance/tasks.md",
   "docs/performance/v1.md",
   "docs/plan-branches.md",
-  "docs/startup.md",
   "man/runt-explain.8",
   "man/runt-mounts.8",
   "man/runt-start.8",
