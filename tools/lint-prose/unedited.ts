@@ -4,7 +4,6 @@
  */
 export const UNEDITED: readonly string[] = [
   "CHANGELOG.md",
-  "CONTRIBUTING.md",
   "docs/conformance.md",
   "docs/decisions/0001-quickjs.md",
   "docs/decisions/0002-no-ffi.md",
