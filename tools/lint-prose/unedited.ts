@@ -43,7 +43,6 @@ export const UNEDITED: readonly string[] = [
   "docs/decisions/0051-client-as-an-executable.md",
   "docs/decisions/0052-builds-in-the-daemon.md",
   "docs/decisions/0053-resolver-of-tasks.md",
-  "docs/development.md",
   "docs/editor.md",
   "docs/engine/behaviour.md",
   "docs/engine/behaviour/containers.md",
