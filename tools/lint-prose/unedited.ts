@@ -52,7 +52,6 @@ export const UNEDITED: readonly string[] = [
   "docs/engine/behaviour/pods.md",
   "docs/engine/doors.md",
   "docs/engine/identity.md",
-  "docs/engine/interface.md",
   "docs/engine/interlink.md",
   "docs/engine/podman-differences.md",
   "docs/engines/results.md",
