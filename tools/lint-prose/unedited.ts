@@ -51,7 +51,6 @@ export const UNEDITED: readonly string[] = [
   "docs/engine/behaviour/limits.md",
   "docs/engine/behaviour/pods.md",
   "docs/engine/doors.md",
-  "docs/engine/identity.md",
   "docs/engine/interlink.md",
   "docs/engine/podman-differences.md",
   "docs/engines/results.md",
