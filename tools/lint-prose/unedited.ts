@@ -3,7 +3,6 @@
  * is written by the rules.
  */
 export const UNEDITED: readonly string[] = [
-  "CHANGELOG.md",
   "docs/conformance.md",
   "docs/decisions/0001-quickjs.md",
   "docs/decisions/0002-no-ffi.md",
