@@ -55,7 +55,6 @@ export const UNEDITED: readonly string[] = [
   "docs/engines/results.md",
   "docs/executor-behaviour.md",
   "docs/findings.md",
-  "docs/identity.md",
   "docs/kata-annotations.md",
   "docs/performance.md",
   "docs/performance/rooms.md",
