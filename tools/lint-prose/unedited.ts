@@ -42,7 +42,6 @@ export const UNEDITED: readonly string[] = [
   "docs/decisions/0051-client-as-an-executable.md",
   "docs/decisions/0052-builds-in-the-daemon.md",
   "docs/decisions/0053-resolver-of-tasks.md",
-  "docs/editor.md",
   "docs/engine/behaviour.md",
   "docs/engine/behaviour/containers.md",
   "docs/engine/behaviour/daemon.md",
