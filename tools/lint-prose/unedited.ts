@@ -57,7 +57,6 @@ export const UNEDITED: readonly string[] = [
   "docs/kata-annotations.md",
   "docs/performance.md",
   "docs/performance/rooms.md",
-  "docs/performance/tasks.md",
   "docs/performance/v1.md",
   "docs/plan-branches.md",
   "man/runt-explain.8",
