@@ -4,7 +4,6 @@
  */
 export const UNEDITED: readonly string[] = [
   "docs/conformance.md",
-  "docs/decisions/0002-no-ffi.md",
   "docs/decisions/0003-helper-without-libc.md",
   "docs/decisions/0004-command-line.md",
   "docs/decisions/0005-cgroup-placement.md",
