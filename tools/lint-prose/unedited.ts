@@ -4,7 +4,6 @@
  */
 export const UNEDITED: readonly string[] = [
   "docs/conformance.md",
-  "docs/decisions/0016-cgroup-values.md",
   "docs/decisions/0017-systemd-driver.md",
   "docs/decisions/0018-mounts.md",
   "docs/decisions/0019-process-policies-and-resctrl.md",
