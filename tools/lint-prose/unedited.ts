@@ -7,7 +7,6 @@ export const UNEDITED: readonly string[] = [
   "docs/decisions/0017-systemd-driver.md",
   "docs/decisions/0021-checkpoint.md",
   "docs/decisions/0022-state-versions.md",
-  "docs/decisions/0026-inspect.md",
   "docs/decisions/0027-gc.md",
   "docs/decisions/0028-hardening.md",
   "docs/decisions/0029-exit-record.md",
