@@ -4,7 +4,6 @@
  */
 export const UNEDITED: readonly string[] = [
   "docs/conformance.md",
-  "docs/decisions/0017-systemd-driver.md",
   "docs/decisions/0021-checkpoint.md",
   "docs/decisions/0022-state-versions.md",
   "docs/decisions/0027-gc.md",
