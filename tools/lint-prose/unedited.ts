@@ -12,7 +12,6 @@ export const UNEDITED: readonly string[] = [
   "docs/decisions/0037-mounts-in-a-shared-namespace.md",
   "docs/decisions/0038-log-pump.md",
   "docs/decisions/0051-client-as-an-executable.md",
-  "docs/decisions/0052-builds-in-the-daemon.md",
   "docs/decisions/0053-resolver-of-tasks.md",
   "docs/engine/behaviour.md",
   "docs/engine/behaviour/containers.md",
