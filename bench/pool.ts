@@ -2,7 +2,7 @@
  * What a prepared container costs when a request comes: from the call of Pool.take to the first byte of its program's output, runs a second with refill, and the memory of a
  * container that waits. tsx bench/pool.ts [--rounds N] [--size N]
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -14,6 +14,8 @@ const { values } = parseArgs({ options: { rounds: { type: "string", default: "20
 const rounds = Number(values.rounds);
 const size = Number(values.size);
 const directory = mkdtempSync(join(tmpdir(), "runt-bench-pool-"));
+// The ids of a sandbox are not root's: they have to pass through it.
+chmodSync(directory, 0o711);
 const rootfs = reachableRootfs(directory);
 const stateDir = join(directory, "pool");
 const pool = await Pool.open({
@@ -49,7 +51,11 @@ try {
 }
 
 async function full(): Promise<void> {
-  while (pool.stats().parked < size) await sleep(2);
+  while (pool.stats().parked < size) {
+    // A caller is told why none can be made.
+    if (pool.stats().failures > 0) await pool.run({ cmd: "/bin/true" });
+    await sleep(2);
+  }
 }
 
 /** KiB of proportional memory of a container that waits. */
