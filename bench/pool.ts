@@ -52,7 +52,7 @@ try {
 
 async function full(): Promise<void> {
   while (pool.stats().parked < size) {
-    // A caller is told why none can be made.
+    // run() throws the reason why the pool cannot make a container.
     if (pool.stats().failures > 0) await pool.run({ cmd: "/bin/true" });
     await sleep(2);
   }

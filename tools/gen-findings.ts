@@ -15,7 +15,7 @@ const MARKER = "<!-- Below: measured, not generated. -->";
 
 const INTRODUCTION = `# Findings of \`runt validate\`
 
-Written by \`tools/gen-findings.ts\` from \`src/runtime/check/catalogue\`, whose examples are also the tests (\`test/unit/findings.mocked.test.ts\`): each one is
+Written by \`tools/gen-findings.ts\` from \`src/runtime/check/catalogue\`, whose examples are also the tests (\`test/unit/findings.test.ts\`): each one is
 one edit away from a clean configuration, has its finding and no other, and is clean again when it is fixed.
 
 | level | meaning | \`--fail-on\` |

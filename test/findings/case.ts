@@ -24,7 +24,7 @@ export const broken = (code: string, edits: Edits, more: Omit<Case, "code" | "br
 
 /** Paths of the example's host that a case can bring along; everything else outside of the bundle is the machine's own. */
 const BROUGHT = /^\/(?:bundle|srv|usr)(?:\/|$)/;
-/** Findings in what only the example's host has: kernel files, namespaces and cgroups of a made-up machine (test/unit/findings.mocked.test.ts). */
+/** Findings in what only the example's host has: kernel files, namespaces and cgroups of a made-up machine (test/unit/findings.test.ts). */
 const OF_THE_MACHINE = /\/(?:dev\/fuse|proc\/77|run\/netns)/;
 
 /** What depends on the users, the disks or the uptime of a machine, or on a socket: in the unit test alone. */

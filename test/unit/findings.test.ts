@@ -1,17 +1,10 @@
 /** Every finding of the catalogue: its example has it and nothing else, and what fixes the example leaves nothing. */
 import { readdirSync, readFileSync } from "node:fs";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { CHAPTERS, type Entry } from "../../src/runtime/check/catalogue/index.ts";
 import { validate } from "../../src/runtime/diagnostics/validate/index.ts";
 import { CLEAN, exampleConfig, exampleView } from "../support/example-host.ts";
 import { REPOSITORY } from "../support/programs.ts";
-
-// On Node a module cannot be loaded at once.
-vi.mock("../../src/runtime/execute/on-demand.ts", async () => {
-  const unit = await import("../../src/runtime/cgroup/systemd/compile/unit.ts");
-  const annotations = await import("../../src/runtime/cgroup/systemd/compile/annotations.ts");
-  return { systemd: () => ({ ...unit, ...annotations }) };
-});
 
 /** Of the bytes, not of the text: an e2e test has them. */
 const OF_BYTES = ["config-encoding"];

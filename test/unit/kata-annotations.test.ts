@@ -2,7 +2,7 @@
  * What Kata Containers' conversion of config.json (docs/kata-annotations.md) that need no container: what is read, what is
  * refused, and where. The rows of pods stand beside src/runtime/config/cri, those that need a kernel in test/e2e/kata-*.test.ts.
  */
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { checkSpec } from "../../src/runtime/check/index.ts";
 import { deriveConfig } from "../../src/runtime/config/index.ts";
 import { validate } from "../../src/runtime/diagnostics/validate/index.ts";
@@ -11,9 +11,6 @@ import { parseSpec, type Spec } from "../../src/runtime/spec/index.ts";
 import { checkRecord, parseRecord } from "../../src/runtime/state/record.ts";
 import { applyEdits, CLEAN, exampleView } from "../support/example-host.ts";
 import { random } from "../support/random.ts";
-
-// On Node a module cannot be loaded at once.
-vi.mock("../../src/runtime/execute/on-demand.ts", () => ({}));
 
 function text(edits: Record<string, unknown>): string {
   const config: unknown = structuredClone(CLEAN);
