@@ -55,9 +55,9 @@ conformance() {
         # shellcheck disable=SC2046
         tools/count.sh conformance $(node -e '
             const counts = { passed: 0, failed: 0, skipped: 0, untested: 0 };
-            for (const [id, { result }] of Object.entries(JSON.parse(require("fs").readFileSync(process.argv[1], "utf8")).runt)) {
+            for (const [id, { result, detail }] of Object.entries(JSON.parse(require("fs").readFileSync(process.argv[1], "utf8")).runt)) {
                 counts[result]++;
-                if (result === "failed") require("fs").appendFileSync(process.argv[2], `failed: conformance: ${id}\n`);
+                if (result === "failed") require("fs").appendFileSync(process.argv[2], `failed: conformance: ${id}: ${detail.replace(/\s*\n\s*/g, " | ").slice(0, 2000)}\n`);
             }
             console.log(counts.passed, counts.failed, counts.skipped + counts.untested);
         ' "$report" $failures)
