@@ -22,7 +22,7 @@ function clientPage(version: string): string {
     ...heading(
       "DESCRIPTION",
       paragraphs([
-        "Asks runtd(8) over a unix socket to run tasks, and shows them. A file of tasks is YAML or JSON; runtctl schema describes it.",
+        "Sends requests to runtd(8) over a unix socket, and shows its tasks. A task is a group of containers that start and stop together. A task file is YAML or JSON; runtctl schema prints its JSON Schema.",
       ]),
     ),
     ...heading("OPTIONS", options(program)),
@@ -30,25 +30,30 @@ function clientPage(version: string): string {
     ...heading(
       "EXIT STATUS",
       terms([
-        ["0", "done"],
-        ["1", "the daemon refused it, or it did not work"],
-        ["2", "the command line is wrong; nothing was done"],
+        ["0", "success"],
+        ["1", "the daemon refused the request, or it failed"],
+        ["2", "the command line is wrong; runtctl did nothing"],
         ["3", "no daemon answers"],
         ["4", "plan --exit-code: applying the file would change something"],
-        ["other", "exec: that of the program"],
+        ["other", "exec, run and attach: exit status of the program"],
       ]),
     ),
     ...heading(
       "ENVIRONMENT",
       terms([
         ["RUNTD_SOCKET", "socket of the daemon, when neither --socket nor --run-dir names one"],
-        ["RUNT_IMAGES", "where images of Compose files, and of pods that are validated, are looked for whose names say no registry"],
+        ["RUNT_IMAGES", "default registry or directory for image names without a registry, in Compose files and for validate"],
         ["NO_COLOR", "not empty: no colours"],
       ]),
     ),
     ...heading(
       "FILES",
-      terms([["/run/runtd/admin.sock, /run/runtd/read.sock", "the sockets; who may not open the first reads from the second"]]),
+      terms([
+        [
+          "/run/runtd/admin.sock, /run/runtd/read.sock",
+          "sockets of the daemon; a user who may not open the first one uses the second, which can only read",
+        ],
+      ]),
     ),
     ...heading("SEE ALSO", [".BR runtd (8),", ".BR runt (8)"]),
   ]);
@@ -91,46 +96,46 @@ function daemonPage(version: string): string {
     ...heading(
       "DESCRIPTION",
       paragraphs([
-        "Drives tasks to what is wanted of them: containers with dependencies, health checks, restarts and limits. runtctl(1) is its client. Containers are no " +
-          "children of it: it may be killed at any moment, they go on, and the next one finds them again with their true exit status.",
-        "SIGTERM and SIGINT end it; its containers go on. Its log is one JSON object a line on the standard error. Under systemd it says when it is ready (Type=notify).",
+        "Runs tasks: groups of containers with dependencies, health checks, restarts and limits. It brings each task to its requested state. runtctl(1) is its " +
+          "client. Containers are not child processes of runtd. They go on if runtd is killed, and the next runtd finds them again with their true exit status.",
+        "SIGTERM and SIGINT end runtd; its containers go on. It writes its log to the standard error, as one JSON object a line. It tells systemd when it is ready (Type=notify).",
       ]),
     ),
     ...heading("OPTIONS", terms(optionsIn(USAGE))),
     ...heading(
       "EXIT STATUS",
       terms([
-        ["0", "it was ended by a signal; migrate: done"],
+        ["0", "a signal ended runtd; migrate: success"],
         [
           "1",
-          "it could not start: another daemon has the state directory or the sockets, no runt was found, the store cannot be read; with --once nothing was begun; migrate: nothing was changed",
+          "runtd could not start: another daemon uses the state directory or the sockets, the program runt was not found, or the store cannot be read; --once: no task was started; migrate: nothing was changed",
         ],
         ["64", "the command line is wrong"],
-        ["other", "--once: that of the essential container which has ended first; 128 + N after signal N; 255 when nobody saw the end"],
+        ["other", "--once: exit status of the first essential container that ended; 128 + N after signal N; 255 if it is unknown"],
       ]),
     ),
     ...heading(
       "FILES",
       terms([
-        ["/run/runtd/admin.sock", "whoever may connect can do what root can"],
-        ["/run/runtd/interlink.sock", "with --interlink: for interLink, which sends pods of a cluster"],
-        ["/run/runtd/read.sock", "for the group runtd-read: changes nothing, and shows no values of environments"],
+        ["/run/runtd/admin.sock", "every user who may connect has the rights of root"],
+        ["/run/runtd/interlink.sock", "with --interlink: socket for interLink, which sends pods of a cluster"],
+        ["/run/runtd/read.sock", "read-only socket for the group runtd-read; it does not show the values of environment variables"],
         ["/var/lib/runtd", "store, containers and logs"],
-        ["/var/lib/runtd/engine.db.backup", "a copy of the store that was found whole, ten minutes old at most"],
-        ["/var/lib/runtd/engine.db.version-N", "the store before it was last brought from version N to another one"],
+        ["/var/lib/runtd/engine.db.backup", "a checked copy of the store, at most ten minutes old"],
+        ["/var/lib/runtd/engine.db.version-N", "the store before its last migration from version N"],
       ]),
     ),
     ...heading(
       "ENVIRONMENT",
       terms([
-        ["RUNT_BINARY", "the program runt, when the package has none"],
+        ["RUNT_BINARY", "path of the program runt, if the package does not contain it"],
         [
           "RUNT_IMAGES",
-          "where images are looked for whose names say no registry, like oci:/srv/images or docker://registry.example/library",
+          "default registry or directory for image names without a registry, such as oci:/srv/images or docker://registry.example/library",
         ],
-        ["RUNT_POD_SIZES", "a file with the sizes that pods may have; without it they have what they ask for"],
-        ["RUNT_SECCOMP_PROFILES", "directory of the filters that pods name as localhostProfile; without it /var/lib/kubelet/seccomp"],
-        ["NOTIFY_SOCKET", "sd_notify(3)"],
+        ["RUNT_POD_SIZES", "file with the sizes that pods may have; without it, a pod gets the resources that it asks for"],
+        ["RUNT_SECCOMP_PROFILES", "directory of the seccomp profiles that pods name as localhostProfile; default /var/lib/kubelet/seccomp"],
+        ["NOTIFY_SOCKET", "socket of the service manager, see sd_notify(3)"],
       ]),
     ),
     ...heading("SEE ALSO", [".BR runtctl (1),", ".BR runt (8),", ".BR systemd.service (5)"]),

@@ -46,75 +46,75 @@ export const USAGE = `Usage: runtd [--once -f FILE [-g GROUP]]
              [--pull-upfront] [--credentials NAME=file:FILE|NAME=exec:PROGRAM]...
        runtd migrate --to VERSION [--state-dir DIR]
 
-  --once -f FILE        run the tasks of a file (- is the standard input) to their end, without sockets, and end with the exit status of the
-                        essential container; -g names their group. Without --state-dir its state is in a directory of its own, and goes with it
-  --state-dir DIR       store, containers and logs; default /var/lib/runtd
-  --run-dir DIR         admin.sock and read.sock; default /run/runtd
+  --once -f FILE        run the tasks of a file (- is the standard input) until they end, without sockets. runtd ends with the exit status of the
+                        essential container. -g names the group of the tasks. Without --state-dir, the state is in a temporary directory
+  --state-dir DIR       directory of the store, the containers and the logs; default /var/lib/runtd
+  --run-dir DIR         directory of admin.sock and read.sock; default /run/runtd
   --cgroup-parent PATH  cgroup of all tasks; default /runtd
-  --cgroup-manager WHO  keeps the cgroups of new tasks: cgroupfs (default), runtd itself; or systemd, each task is a slice of it with the task's limits,
-                        and its containers are scopes in that; cgroup v2 only
-  --no-task-limits      new tasks have no cgroup of their own, and a task with limits is refused
-  --runtime FILE        the program runt; default: that of the package, RUNT_BINARY, PATH
+  --cgroup-manager WHO  program that makes the cgroups of new tasks. cgroupfs (default): runtd itself. systemd: each task is a slice with the task's
+                        limits, and its containers are scopes in the slice; cgroup v2 only
+  --no-task-limits      make no cgroups for new tasks, and refuse a task with limits
+  --runtime FILE        the program runt; default: runt of the package, else RUNT_BINARY, else runt in PATH
   --runtime-class NAME=FILE
-                        a further program runt, for tasks with this \`runtime\` and pods with this \`runtimeClassName\`; one whose name ends with runt-vm makes virtual machines;
-                        may be given again, with another name
+                        another program runt, for tasks with this \`runtime\` and pods with this \`runtimeClassName\`. A program whose name ends with
+                        runt-vm makes virtual machines. May be repeated with another name
   --user-ids FIRST:COUNT
-                        ids of this host for tasks with \`privateUsers\` and pods with \`hostUsers: false\`, 65536 for each; default 1879048192:268435456
+                        ids of this host for tasks with \`privateUsers\` and pods with \`hostUsers: false\`; each gets 65536; default 1879048192:268435456
   --launch-timeout DURATION
-                        how long it may take to make a container and to run its hooks; default 2m
+                        maximum time to create a container and run its hooks; default 2m
   --cpus N, --memory SIZE
-                        what all tasks together may ask for; default: what the host has
-  --queue ORDER         of tasks that wait for room: fifo (default), or backfill: small ones may start before a large one, 16 of them within 60 s
-  --too-large WHAT      becomes of a task that is larger than the host: wait (default), or refuse
-  --orphans WHAT        becomes of containers that the store does not know, as after a copy of it was put back: show (default), they run on and
-                        runtctl get shows them; adopt, tasks that run are taken over; stop, they are stopped and removed with all of their task
-  --moved               the state directory was moved or copied: start once with this. A copy whose original is still there becomes one of its own, whose
-                        tasks are stopped: what runs is the original's
-  --port-taken WHAT     becomes of a task that wants a port of the host which another task has: wait (default), or refuse
-  --cdi-path DIRS       directories of CDI specifications, with a colon between them; a later one takes precedence; default /etc/cdi:/var/run/cdi
-  --cni-path DIRS       directories of CNI plugins, with a colon between them; default /opt/cni/bin:/usr/lib/cni:/usr/libexec/cni
-  --resolver PATH       the program aardvark-dns, which answers tasks that ask for names of their networks; default /usr/lib/podman/aardvark-dns,
+                        maximum that all tasks together may ask for; default: capacity of the host
+  --queue ORDER         order of tasks that wait for capacity. fifo (default); backfill: up to 16 small tasks may start before a large one within 60 s
+  --too-large WHAT      for a task that needs more than the host has: wait (default), or refuse
+  --orphans WHAT        for running containers that are not in the store, for example after you restored a backup of it: show (default), list them in
+                        runtctl get as ORPHAN; adopt, take over their tasks; stop, stop them and remove their whole tasks
+  --moved               give this once after you have moved or copied the state directory. If the original still exists, the copy gets a new
+                        identity, and its tasks are stopped, because the running containers belong to the original
+  --port-taken WHAT     for a task that needs a host port which another task has: wait (default), or refuse
+  --cdi-path DIRS       directories of CDI specifications, separated by colons; a later one takes precedence; default /etc/cdi:/var/run/cdi
+  --cni-path DIRS       directories of CNI plugins, separated by colons; default /opt/cni/bin:/usr/lib/cni:/usr/libexec/cni
+  --resolver PATH       the program aardvark-dns, the DNS server for the names in the networks of tasks; default /usr/lib/podman/aardvark-dns,
                         else /usr/libexec/podman/aardvark-dns
   --network-timeout DURATION
-                        how long one call of a network plugin may take; default 30s
+                        maximum time of one call of a network plugin; default 30s
   --network-check DURATION
-                        how often the networks of tasks are looked at; default 1m
+                        interval between two checks of the tasks' networks; default 1m
   --volume-check DURATION
-                        how often scratch volumes with a size are measured; default 10s
+                        interval between two measurements of scratch volumes with a size; default 10s
   --journal-socket PATH
                         stream socket of systemd's journal, for logs with the driver journald; default /run/systemd/journal/stdout
-  --interlink           interlink.sock in the directory of the sockets: pods of a cluster come by the plug-in API of interLink
+  --interlink           accept pods of a cluster through interLink's plug-in API, on interlink.sock in the directory of the sockets
   --interlink-host-path DIR
-                        they may have directories of the host below it; may be repeated; default: none
+                        such pods may mount host directories below DIR; may be repeated; default: none
   --interlink-network WHAT
-                        bridge (default): each is behind a bridge of the host; none: loopback only
+                        bridge (default): such pods get a bridge network of the host; none: loopback only
   --interlink-listen ADDRESS:PORT
-                        instead of the socket; --interlink-token FILE has the token that is asked for, and --interlink-host NAME is a further name
-                        of this host, as a request has it; may be repeated
-  --to VERSION          of migrate: bring the store to the schema of an older program, and back; the daemon must not run. What was there before is
-                        kept in the file that it names
-  --pull-policy POLICY  of containers that say nothing: default, always, once, prefer-cached or never
+                        listen here instead of on the socket. --interlink-token FILE has the token that requests must carry. --interlink-host NAME
+                        is another host name that requests may use; may be repeated
+  --to VERSION          for migrate: convert the store to the schema of another version of runtd, older or newer. The daemon must not run.
+                        migrate keeps the previous store in a file, and prints its name
+  --pull-policy POLICY  for containers without a pull policy: default, always, once, prefer-cached or never
   --pull-timeout DURATION
-                        how long it may take to get an image; default 10m
+                        maximum time to pull an image; default 10m
   --build-timeout DURATION
-                        how long it may take to build an image; default 1h
-  --pulls-at-once N     how many images are got at once; default 3
-  --pull-upfront        images are got as soon as a task is let in, whatever their containers wait for
+                        maximum time to build an image; default 1h
+  --pulls-at-once N     maximum number of pulls at the same time; default 3
+  --pull-upfront        pull all images of a task as soon as it is admitted, before its containers wait for anything
   --credentials NAME=file:FILE, --credentials NAME=exec:PROGRAM
-                        of registries: a file as in containers-auth.json(5), or a program that prints one; a container names them as
-                        pullCredentials, and those with the name default are for all others. May be given again, with another name
+                        registry credentials: a file as in containers-auth.json(5), or a program that prints one. A container names them as
+                        pullCredentials; the name default is for all others. May be repeated with another name
   --image-max-size SIZE, --image-max-files N
-                        what an image may have at most, unpacked; default 32Gi and 1000000
-  --image-roots WHAT    root file systems of images: overlay, or copy; default: overlay where the state directory can carry one
+                        maximum size and number of files of an unpacked image; default 32Gi and 1000000
+  --image-roots WHAT    root file systems of images: overlay, or copy; default: overlay if the state directory supports it
   --image-gc-every DURATION
-                        how often images that no task is made of are looked at; default 30m; 0s: never, as with --pull-policy prefer-cached
+                        interval between two removals of unused images; default 30m. 0s: never; --pull-policy prefer-cached also means never
   --image-gc-age DURATION, --image-gc-count N
-                        those go that nobody has used for so long, so many at once at most; default 24h and 5
+                        remove images that were not used for this long, at most N at once; default 24h and 5
   --image-gc-full PERCENT
-                        of the file system of the images in use, above which the age does not count; default 90
+                        if this much of the file system of the images is in use, remove images of any age; default 90
   --image-gc-keep REFERENCE
-                        an image that stays; may be given again
-  --help                this text
+                        never remove this image; may be repeated
+  --help                print this text
 `;
 
 export const STATE_DIR = "/var/lib/runtd";

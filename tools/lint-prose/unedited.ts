@@ -30,11 +30,4 @@ export const UNEDITED: readonly string[] = [
   "docs/performance/rooms.md",
   "docs/performance/v1.md",
   "docs/plan-branches.md",
-  "man/runt-explain.8",
-  "man/runt-mounts.8",
-  "man/runt-start.8",
-  "man/runt-state.8",
-  "man/runt-validate.8",
-  "man/runtctl.1",
-  "man/runtd.8",
 ];

@@ -18,7 +18,10 @@ export function addApplyOptions(command: Command): void {
   command
     .option("--prune", "remove tasks of the group that are not in the file")
     .option("--rerun", "run one-shots again even if they have succeeded")
-    .option("--take-over", "also change what another project, or a file that is no project, has made; it belongs to this one from now on");
+    .option(
+      "--take-over",
+      "also change tasks that another project, or a file without a project, has made; from then on they belong to this project",
+    );
   command.option("--make-networks", "make external networks of a Compose file that no task uses yet");
   addClusterOption(command);
 }
@@ -29,7 +32,10 @@ export function networksOf({ makeNetworks }: NetworkOption, externals: readonly 
 }
 
 export function addClusterOption(command: Command): void {
-  command.option("--ignore-cluster-fields", "of Kubernetes documents: leave out what says something to a cluster only, and tell of each");
+  command.option(
+    "--ignore-cluster-fields",
+    "for Kubernetes documents: ignore fields that only a cluster can use, and print a warning for each",
+  );
 }
 
 /** The options in the format of the API. */

@@ -27,15 +27,15 @@ export const apply = verb<Options>({
   name: "apply",
   summary: "create or change the tasks of a file: all of them, or none on an error",
   description: [
-    "Tasks that run already, as the file says, stay as they are. Where only limits of containers are different, they are changed while the containers run. A task that is otherwise different is stopped, and the new one takes its place.",
-    "A task that has succeeded and has the same text is not run again. Tasks of the group that are not in the file are named with -, and stay.",
-    "An image that a Compose file builds is built before, if it is not there or --build says so; a task whose image has other contents then is replaced.",
-    "It returns when the daemon has recorded the file. With --wait it returns when the tasks run and their checks have succeeded, or have ended successfully; and with 1 as soon as one has failed. SIGINT ends the wait; the daemon goes on.",
+    "A running task that already matches the file stays as it is. If only the limits of containers differ, the daemon changes them while the containers run. For any other difference, the daemon stops the task and starts the new one in its place.",
+    "A task that has succeeded and has the same text is not run again. Tasks of the group that are not in the file stay; apply lists them with -.",
+    "If a Compose file builds an image, apply builds it first when it is missing or with --build. If the new image has other contents, the task is replaced.",
+    "apply returns when the daemon has recorded the file. With --wait it returns when every task runs and its checks have succeeded, or when it has ended successfully. As soon as one task fails, the exit status is 1. SIGINT ends the wait; the daemon goes on.",
   ],
   examples: [
-    ["apply -f web.yaml", "start what web.yaml says"],
-    ["apply -f web.yaml --prune", "and remove what it says no longer"],
-    ["apply -f web.yaml --wait --timeout 2m", "and return when it serves; 1 if it does not"],
+    ["apply -f web.yaml", "start the tasks of web.yaml"],
+    ["apply -f web.yaml --prune", "also remove tasks that are no longer in it"],
+    ["apply -f web.yaml --wait --timeout 2m", "return when the tasks are ready; 1 if they are not"],
     ["apply -f compose.yaml -p shop", "start the services of a Compose file as group shop"],
   ],
   define(command) {
@@ -43,8 +43,8 @@ export const apply = verb<Options>({
     addApplyOptions(command);
     addComposeOptions(command);
     command
-      .option("--build", "for a Compose file: build the images of its services also where they are there")
-      .option("--wait", "wait until the tasks are ready, or one has failed")
+      .option("--build", "for a Compose file: also build images of its services that exist")
+      .option("--wait", "wait until the tasks are ready, or until one has failed")
       .option("--timeout <duration>", "wait for at most this long; default: without a limit");
   },
   async run(session, _, options) {

@@ -16,13 +16,14 @@ export const attach = verb<Options>({
   name: "attach",
   summary: "connect to the standard streams of a running container",
   description: [
-    "What it prints from now on; with -i what is typed goes to its standard input, which the container has with stdin or tty in the task file. With tty and -i the terminal is the container's: its size, too, and each key, but for ^P ^Q.",
-    "It ends with the container's exit status: 128 + N when signal N ended it, 255 when the status is unknown. When runtctl goes away, by ^P ^Q (then it ends with 0), by a signal or with its connection, the container notices nothing: it goes on, and its standard input stays open for whoever attaches next. The end of what is typed (^D without tty) is not passed on either; both are the end of its input where the task file has `stdin: once`.",
-    "Its output is read from its log: what comes without a newline is shown within 0.2 seconds.",
+    "attach prints the output of the container from now on. With -i, your input goes to the standard input of the container; for this, the task file must have stdin or tty. With tty and -i, the container gets every key except ^P ^Q, and its terminal follows the size of yours.",
+    "attach ends with the container's exit status: 128 + N if signal N ended it, 255 if the status is unknown.",
+    "The container goes on when runtctl ends: by ^P ^Q (exit status 0), by a signal, or because the connection is lost. Its standard input then stays open for the next attach. The end of your input (^D without tty) is not passed on either. With `stdin: once` in the task file, both close the standard input of the container.",
+    "attach reads the output from the log of the container, and shows output without a newline within 0.2 seconds.",
   ],
   examples: [
-    ["attach -i web -c shell", "the terminal of shell; ^P ^Q leaves it"],
-    ["attach web -c app", "what app prints from now on, and its exit status"],
+    ["attach -i web -c shell", "use the terminal of shell; ^P ^Q leaves it"],
+    ["attach web -c app", "print the output of app from now on; end with its exit status"],
   ],
   define: (command) =>
     command

@@ -25,19 +25,19 @@ export const build = verb<Options>({
   name: "build",
   summary: "build the images of a Compose file's services, or of some of them",
   description: [
-    "The daemon runs buildah, one build after the other, with layers of earlier builds. What it prints goes to the standard error, and the digest of each image to the standard output. Tasks that run stay as they are: apply gives them the new image. ^C ends the build.",
+    "The daemon runs buildah, one build after the other, and reuses layers of earlier builds. The output of buildah goes to the standard error, and the digest of each image to the standard output. Running tasks keep their image until apply gives them the new one. ^C ends the build.",
   ],
   examples: [
-    ["build", "all images of compose.yaml in this directory"],
-    ["build -f compose.yaml web --build-arg VERSION=2", "that of one service"],
+    ["build", "build all images of compose.yaml in this directory"],
+    ["build -f compose.yaml web --build-arg VERSION=2", "build the image of one service"],
   ],
   define(command) {
     command
-      .argument("[service...]", "those whose images are built; default: all that have a build")
-      .option("-f, --file <file>", `Compose file; repeated: files that are merged; default: ${USUAL[0]} or docker-compose.yml`, andFile)
-      .option("--no-cache", "use no layers of earlier builds")
-      .option("--pull", "ask the registry for base images that are there")
-      .option("--build-arg <name=value>", "argument of the Dockerfile, instead of the file's; may be repeated", and)
+      .argument("[service...]", "services to build; default: all that have a build")
+      .option("-f, --file <file>", `Compose file; if repeated, the files are merged; default: ${USUAL[0]} or docker-compose.yml`, andFile)
+      .option("--no-cache", "do not reuse layers of earlier builds")
+      .option("--pull", "ask the registry for newer base images")
+      .option("--build-arg <name=value>", "build argument of the Dockerfile; replaces the one in the file; may be repeated", and)
       .option("-q, --quiet", "do not show what the builder prints");
     addComposeOptions(command);
   },

@@ -10,7 +10,7 @@ let definition: Command | undefined;
 export const completion = verb({
   name: "completion",
   summary: "print the completion script of a shell",
-  description: ["make install and the Debian package put it where the shells look for it."],
+  description: ["make install and the Debian package install it."],
   examples: [["completion bash", 'in ~/.bashrc: eval "$(runtctl completion bash)"']],
   define(command) {
     definition = command;

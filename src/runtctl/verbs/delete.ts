@@ -13,21 +13,21 @@ export const remove = verb<Options>({
   name: "delete",
   summary: "stop tasks and remove them with everything that belongs to them",
   description: [
-    "Several tasks stop in the inverse order of their dependencies. When a name is wrong nothing is done; of a file those tasks are removed that are there. It returns when nothing of them is left; and with 1 when the time is over, after it has said what keeps them from it. SIGINT ends the wait, too; the daemon goes on.",
+    "Several tasks stop in the inverse order of their dependencies. If a name is wrong, delete removes nothing. With -f it removes the tasks of the file that exist. It returns when nothing of the tasks is left. If they are not removed within the timeout, it prints the reasons and returns 1. SIGINT also ends the wait; the daemon goes on.",
   ],
   examples: [
-    ["delete web", "the task web"],
-    ["delete -f compose.yaml", "the services of a Compose file"],
-    ["delete -p shop", "every service of the project shop, also when its file is gone"],
-    ["-g shop delete --all", "every task of the group shop"],
-    ["delete -f compose.yaml --volumes", "and their named volumes"],
+    ["delete web", "remove the task web"],
+    ["delete -f compose.yaml", "remove the services of a Compose file"],
+    ["delete -p shop", "remove every service of the project shop, even if its file no longer exists"],
+    ["-g shop delete --all", "remove every task of the group shop"],
+    ["delete -f compose.yaml --volumes", "also remove their named volumes"],
   ],
   define(command) {
     addSeveral(command);
     addWait(command);
     command.option(
       "--volumes",
-      "also the kept volumes of these tasks, and with -f of those that are gone, but for those that another task of the group names",
+      "also remove the kept volumes of these tasks, and with -f of tasks that no longer exist; volumes that another task of the group names stay",
     );
   },
   async run(session, names, options) {

@@ -13,7 +13,7 @@ export const describe = verb({
   name: "describe",
   summary: "show the details of a task: its containers, reasons and events",
   description: [
-    "Reasons are chains: below each stands what it was caused by. Values of environments are shown to those who may connect to admin.sock.",
+    "describe prints a reason with its cause below it. It shows the values of environment variables only to users who may connect to admin.sock.",
   ],
   define: (command) => command.argument("<name>", "of a task, or its id"),
   async run(session, [name = ""]) {

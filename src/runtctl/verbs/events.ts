@@ -18,12 +18,12 @@ export const events = verb<Options>({
   name: "events",
   summary: "show events of tasks, by sequence number",
   description: [
-    "The numbers go on over restarts of the daemon. The daemon keeps the last 10,000 events at least; that older ones are missing is said in a line of its own.",
-    "With -o json each line is an object with the fields sequence and event, or gap.",
+    "The sequence numbers continue after a restart of the daemon. The daemon keeps at least the last 10,000 events. If older events are missing, a separate line says so.",
+    "With -o json each line is an object with the fields sequence and event, or with the field gap for missing events.",
   ],
   examples: [
-    ["events web", "what has happened to web"],
-    ["events -f --since 120", "everything behind number 120, and what comes"],
+    ["events web", "print the events of web"],
+    ["events -f --since 120", "print the events after number 120, and continue"],
   ],
   define: (command) =>
     command

@@ -20,12 +20,12 @@ export const exec = verb<Options>({
   name: "exec",
   summary: "run another program in a container",
   description: [
-    "It ends with the program's exit status: 128 + N when signal N ended it, 127 when there is no such program, 126 when it cannot be run.",
-    "When runtctl goes away, the program gets SIGHUP, and after ten seconds SIGKILL with all that it has started. SIGINT and SIGTERM are passed on to it.",
+    "exec ends with the exit status of the program: 128 + N if signal N ended it, 127 if the program does not exist, 126 if it cannot be executed.",
+    "exec forwards SIGINT and SIGTERM to the program. If runtctl ends first, the program gets SIGHUP. Ten seconds later, the program and its child processes get SIGKILL.",
   ],
   examples: [
-    ["exec web -c db -- psql -c 'select 1'", "one command"],
-    ["exec -it web -c app -- sh", "a shell with a terminal"],
+    ["exec web -c db -- psql -c 'select 1'", "run one command"],
+    ["exec -it web -c app -- sh", "run a shell with a terminal"],
   ],
   define: (command) =>
     command

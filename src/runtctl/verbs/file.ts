@@ -52,7 +52,7 @@ const LARGEST = 4 * 1024 * 1024;
 export function addFileOption(command: Command): void {
   command.requiredOption(
     "-f, --file <file>",
-    "tasks, pods or Compose services, as YAML or JSON; - is the standard input; repeated: Compose files that are merged",
+    "tasks, pods or Compose services, as YAML or JSON; - is the standard input; several Compose files are merged",
     andFile,
   );
 }

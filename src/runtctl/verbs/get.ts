@@ -25,15 +25,15 @@ export const get = verb<Options>({
   name: "get",
   summary: "list tasks and their containers",
   description: [
-    "A container that runs and that the daemon's store does not know is shown as ORPHAN: see runtd --orphans.",
-    "With -w it goes on: a row for each change, until it is interrupted. While no daemon answers the state is UNKNOWN; one that is restarted is found again.",
-    "One task that was made from a pod is shown by -o json and -o yaml as the pod with its status, and one that was made from a CronJob as that; a list is always one of tasks. When no daemon answers, a document without a kind has the phase Unknown, and the exit status is 3.",
+    "ORPHAN marks a running container that is not in the daemon's store: see runtd --orphans.",
+    "With -w, get prints a row for each change until it is interrupted. While no daemon answers, the state is UNKNOWN; get continues when the daemon is back.",
+    "With a name, -o json and -o yaml show a task that was made from a pod as this pod with its status, and a task that was made from a CronJob as this CronJob. Without a name, they list tasks. If no daemon answers, a document without a kind has the phase Unknown, and the exit status is 3.",
   ],
   examples: [
-    ["get", "a table of the group's tasks"],
-    ["get web -o json", "one task, for programs"],
-    ["get -A", "the tasks of every group"],
-    ["get -w", "each change as it happens"],
+    ["get", "print a table of the group's tasks"],
+    ["get web -o json", "print one task, for programs"],
+    ["get -A", "print the tasks of every group"],
+    ["get -w", "print each change as it happens"],
   ],
   define: (command) =>
     command

@@ -19,10 +19,10 @@ export const images = verb<Options>({
   name: "images",
   summary: "list images of the host, or remove images that no task uses (prune)",
   description: [
-    "A stopped task that can still be looked at has its image. The daemon removes images by itself, too: runtd --image-gc-every says when.",
+    "A stopped task uses its image until its retention ends. The daemon also removes unused images itself, as set by runtd --image-gc-every.",
   ],
   examples: [
-    ["images", "what is there, and who uses it"],
+    ["images", "list the images and the tasks that use them"],
     ["images prune --unused 24h", "remove images that no container has used for a day"],
   ],
   define: (command) =>

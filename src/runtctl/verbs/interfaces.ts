@@ -17,17 +17,17 @@ export const interfaces = verb<Options>({
   name: "interfaces",
   summary: "list interfaces that tasks may take, or announce one (attach, detach)",
   description: [
-    "An interface that another program provides, such as a virtual function, is announced with a deadline. A task whose network has it (association: attached) takes it. One that no task has taken in time is forgotten, with an event.",
+    "attach announces an interface that another program provides, such as a virtual function, with a deadline. A task takes the interface if its network asks for it (association: attached). If no task takes it in time, the daemon forgets the interface and records an event.",
   ],
   examples: [
-    ["interfaces", "which there are, and who has them"],
+    ["interfaces", "list the interfaces and the tasks that have them"],
     ["interfaces attach eth7 --for 10m", "a task may take eth7 within ten minutes"],
   ],
   define: (command) =>
     command
       .addArgument(new Argument("[action]", "what to do").choices(["list", "attach", "detach"]).default("list"))
       .argument("[name]", "of the interface on the host")
-      .option("--for <duration>", "attach: how long it waits for a task; default: 5m")
+      .option("--for <duration>", "attach: how long the interface waits for a task; default: 5m")
       .addOption(new Option("-o, --output <format>", "output format").choices(["json"])),
   async run(session, [action = "list", name], options) {
     if (action === "list") return list(session, name, options);

@@ -10,9 +10,9 @@ export const start = verb({
   name: "start",
   summary: "start tasks that have stopped, as they were",
   description: [
-    "What ran under the name runs again: the same images, commands and volumes, also of a task of `run -d`. A task that runs stays as it is. When a name is wrong, nothing is done. It returns when the daemon knows of it; `get` shows the rest.",
+    "start runs a stopped task again, with the same images, commands and volumes. This includes tasks of `run -d`. A running task stays as it is. If a name is wrong, start does nothing. It returns when the daemon has recorded the request; `get` shows the progress.",
   ],
-  examples: [["start web db", "the tasks web and db"]],
+  examples: [["start web db", "start the tasks web and db"]],
   define: (command) => command.argument("<name...>", "of tasks"),
   async run(session, names) {
     // A name that is wrong is told before anything is started.
@@ -29,11 +29,11 @@ export const stop = verb<SeveralOptions & WaitedFor>({
   name: "stop",
   summary: "stop tasks, and keep them for inspection",
   description: [
-    "Several tasks stop in the inverse order of their dependencies. It returns when they have stopped; and with 1 when the time is over, after it has said what keeps them from it. SIGINT ends the wait, too; the daemon goes on. `start` starts a task again, `delete` removes it, and so does the end of its retention.",
+    "Several tasks stop in the inverse order of their dependencies. stop returns when they have stopped. If they have not stopped within the timeout, it prints the reasons and returns 1. SIGINT also ends the wait; the daemon goes on. `start` starts a stopped task again. `delete` removes it, and the daemon removes it at the end of its retention.",
   ],
   examples: [
-    ["stop web", "the task web"],
-    ["stop -f compose.yaml", "the services of a Compose file; `apply -f compose.yaml` starts them again"],
+    ["stop web", "stop the task web"],
+    ["stop -f compose.yaml", "stop the services of a Compose file; `apply -f compose.yaml` starts them again"],
   ],
   define(command) {
     addSeveral(command);
@@ -58,18 +58,18 @@ export const restart = verb<Options>({
   name: "restart",
   summary: "restart the containers of tasks",
   description: [
-    "When a name is wrong, or a task of that name has stopped, nothing is done; of a file and of a group those tasks are restarted that run. It returns when the daemon knows of it; `get` shows the rest.",
+    "If a name is wrong, or if a named task has stopped, restart does nothing. With a file or a group it restarts the running tasks. It returns when the daemon has recorded the request; `get` shows the progress.",
   ],
   examples: [
-    ["restart web", "all containers of the task web"],
-    ["restart web -c app", "its container app"],
-    ["restart -f compose.yaml", "the services of a Compose file that run"],
+    ["restart web", "restart all containers of the task web"],
+    ["restart web -c app", "restart only its container app"],
+    ["restart -f compose.yaml", "restart the running services of a Compose file"],
   ],
   define(command) {
     addSeveral(command);
     command.option(
       "-c, --container <name>",
-      "only this container, of one task; may be repeated",
+      "restart only this container of one task; may be repeated",
       (name: string, before: readonly string[] = []) => [...before, name],
     );
   },
@@ -92,7 +92,7 @@ export const restart = verb<Options>({
 export const rollback = verb({
   name: "rollback",
   summary: "return to the spec that ran before under the name of a task",
-  description: ["It returns when the daemon knows of it; `get` shows the rest. A second rollback comes back to the first."],
+  description: ["rollback returns when the daemon has recorded the request; `get` shows the progress. A second rollback undoes the first."],
   define: (command) => command.argument("<name>", "of a task"),
   async run({ client, group }, [name = ""]) {
     const { id } = await client.call<{ id: string }>("POST", taskPath(name, group, "rollback"));

@@ -30,26 +30,26 @@ export const logs = verb<Options>({
   name: "logs",
   summary: "print the logs of containers",
   description: [
-    "What they have printed to stdout and stderr goes there. Without -c it is of all containers, each line behind the name of its container, or of its task where several were asked for. What begins with [log] is said by the log itself: lines that were dropped because the disk was full.",
-    "With -f a daemon that goes away is waited for, and no line comes twice or is missing afterwards.",
+    "logs prints the stdout and stderr of the containers to its own stdout and stderr. Without -c it prints the logs of all containers, and begins each line with the name of the container, or with the name of the task if there are several. A line that begins with [log] is a message of the log itself: lines were dropped because the disk was full.",
+    "With -f, logs waits if the daemon stops, and continues when it is back. No line appears twice, and no line is missing.",
   ],
   examples: [
-    ["logs web -c app -f", "what app prints, until it ends"],
-    ["logs web --since 10m", "what all containers of web have printed in the last ten minutes"],
-    ["logs web db -f", "what the containers of two tasks print"],
-    ["logs --file compose.yaml -n 20", "the last lines of each service of a Compose file"],
-    ["logs web -c app --previous", "what app had printed before it was started again"],
+    ["logs web -c app -f", "print the output of app until it ends"],
+    ["logs web --since 10m", "print the last ten minutes of all containers of web"],
+    ["logs web db -f", "print the output of the containers of two tasks"],
+    ["logs --file compose.yaml -n 20", "print the last 20 lines of each service of a Compose file"],
+    ["logs web -c app --previous", "print the output of app before its last restart"],
   ],
   define(command) {
     command
       .argument("[name...]", "names of tasks")
-      .option("--file <file>", "the tasks that this file has made, as `apply` takes it; may be repeated for Compose files", andFile)
+      .option("--file <file>", "tasks that `apply` has made from this file; may be repeated for Compose files", andFile)
       .option("--all", "all tasks of the group")
       .option("-c, --container <name>", "container of the task; default: all containers")
       .option("-f, --follow", "continue until the container has stopped for good")
       .option("-n, --tail <lines>", "only this many lines from the end of each log", lineCount)
       .option("--since <time>", "only lines since this time (RFC 3339), or since this long ago (90s, 10m, 2h, 1d)", instantOf)
-      .option("-t, --timestamps", "begin each line with its time")
+      .option("-t, --timestamps", "begin each line with a timestamp")
       .option("--previous", "log from before the last restart");
     addComposeOptions(command);
   },

@@ -17,8 +17,8 @@ type Node = NodeView & { readonly host: HostFacts };
 export const node = verb<Options>({
   name: "node",
   summary: "show the capacity of this host, what tasks use of it, and problems",
-  description: ["With -o json and -o yaml as a document of kind Node of Kubernetes."],
-  examples: [["node -o yaml", "as Kubernetes shows a node"]],
+  description: ["With -o json and -o yaml, node prints a Kubernetes document of the kind Node."],
+  examples: [["node -o yaml", "print the host like a Kubernetes node"]],
   define: (command) => command.addOption(new Option("-o, --output <format>", "output format").choices(["json", "yaml"])),
   async run({ client }, _, { output }) {
     const format = output && formatOf(output);

@@ -30,9 +30,9 @@ export const plan = verb<Options>({
   name: "plan",
   summary: "show what applying a file would change, without doing it",
   description: [
-    "+ is new, ~ is changed, - is not in the file, = is as it was. Below a changed task stands each field of it that differs, with every default filled in.",
+    "A task with + is new, with ~ changed, with - not in the file, and with = unchanged. Below a changed task, plan prints each field that differs, with defaults filled in.",
   ],
-  examples: [["plan -f web.yaml --exit-code", "for a script: 4 when something differs"]],
+  examples: [["plan -f web.yaml --exit-code", "for a script: exit status 4 if something differs"]],
   define: (command) => {
     addFileOption(command);
     addApplyOptions(command);

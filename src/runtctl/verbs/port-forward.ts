@@ -16,19 +16,19 @@ export const portForward = verb<Options>({
   name: "port-forward",
   summary: "forward ports of this host to ports in the network of a task",
   description: [
-    "Each connection to a local port begins anew in the network of the task, on its loopback: also where the task has no port of the host, and no way out. Only TCP.",
-    "It runs until ^C, SIGTERM, or the end of the daemon. A connection that cannot be made is told on stderr, and the others go on.",
+    "For each connection to a local port, the daemon opens a connection to the loopback address in the network of the task. This works even if the task publishes no port and has no access to other networks. Only TCP is supported.",
+    "port-forward runs until ^C, SIGTERM, or the end of the daemon. If a connection fails, it prints the error on stderr, and the other connections go on.",
   ],
   examples: [
-    ["port-forward web 8080:80", "localhost:8080 is port 80 of the task web"],
-    ["port-forward web :80", "a free local port, which is printed"],
+    ["port-forward web 8080:80", "forward localhost:8080 to port 80 of the task web"],
+    ["port-forward web :80", "forward a free local port, and print its number"],
   ],
   define: (command) =>
     command
       .argument("<name>", "of a task")
       .argument("<port...>", "PORT, LOCAL:PORT, or :PORT for a free one")
       .option("--address <address>", "address of this host to listen on", "127.0.0.1")
-      .option("-c, --container <name>", "container whose network is used, if each has its own"),
+      .option("-c, --container <name>", "container whose network to use, if each has its own"),
   run: (session, [name = "", ...ports], options) => forwardPorts(session, name, ports, options),
 });
 

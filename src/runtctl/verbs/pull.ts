@@ -24,19 +24,19 @@ export const pull = verb<Options>({
   name: "pull",
   summary: "pull an image, before a task needs it",
   description: [
-    "On a terminal a bar shows how far it is. The digest is the last line of the standard output. ^C ends the pull, unless a task waits for the image, too.",
+    "On a terminal, pull shows a progress bar. The last line of the standard output is the digest. ^C ends the pull, unless a task also waits for the image.",
   ],
   examples: [
-    ["pull docker://registry.example:5000/shop/web:v1", "get what the tag is now"],
+    ["pull docker://registry.example:5000/shop/web:v1", "pull the current image of the tag"],
     ["pull -q oci-archive:/srv/web.tar", "print the digest only"],
   ],
   define: (command) =>
     command
       .argument("<image>", "as a task names it: docker://HOST/NAME[:tag], oci:DIR[:tag], oci-archive:FILE, docker-archive:FILE")
       .addOption(
-        new Option("--policy <policy>", "when the registry is asked; default: as configured for the daemon").choices([...PULL_POLICIES]),
+        new Option("--policy <policy>", "when to ask the registry; default: as configured for the daemon").choices([...PULL_POLICIES]),
       )
-      .option("--credentials <name>", "credentials of the daemon for the registry")
+      .option("--credentials <name>", "name of the daemon's credentials for the registry")
       .option("-q, --quiet", "print only the digest"),
   async run({ sockets }, [reference], { policy, credentials, quiet }) {
     const image = await pullWithBar(sockets, { reference, policy, credentials }, quiet);

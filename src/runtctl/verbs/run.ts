@@ -27,23 +27,23 @@ export const run = verb<Options>({
   name: "run",
   summary: "run a container of an image as a task of its own",
   description: [
-    "What it prints goes to the standard output and error, and runtctl ends with its exit status: 128 + N when signal N ended it, 255 when the status is unknown, 125 when nothing was run. ^C stops it, and a second one no longer waits for that; with -it each key is the container's, and ^P ^Q leaves it running.",
-    "The task stays to be looked at until the end of its retention, or goes with --rm. With -i the standard input of runtctl is that of the container, up to its end; with -it it is a terminal, whose end is ^D.",
+    "The output of the container goes to the standard output and standard error. runtctl ends with the exit status of the container: 128 + N if signal N ended it, 255 if the status is unknown, 125 if nothing was run. ^C stops the container; a second ^C ends runtctl without waiting. With -it the container gets every key, and ^P ^Q leaves it running.",
+    "The stopped task can be inspected until the end of its retention; with --rm it is removed at once. With -i the container reads the standard input of runtctl up to its end. With -it the standard input is a terminal, and ^D is its end.",
   ],
   examples: [
-    ["run --rm --image docker://registry.example:5000/tools:v1 -- ls -l /", "one command, and nothing is left"],
-    ["run -d --rm --image oci:/images/report:v1", "in the background, and nothing is left when it has ended"],
-    ["run -d --name web -p 8080:80 -v site:/srv --image oci:/images/web:v1", "a service in the background, with a volume that stays"],
+    ["run --rm --image docker://registry.example:5000/tools:v1 -- ls -l /", "run one command, then remove the task"],
+    ["run -d --rm --image oci:/images/report:v1", "run in the background, and remove the task when it has ended"],
+    ["run -d --name web -p 8080:80 -v site:/srv --image oci:/images/web:v1", "run a service in the background, with a volume that is kept"],
   ],
   define: (command) =>
     command
       .argument("[command...]", "arguments for the program of the image, behind --")
-      .requiredOption("--image <image>", "as a task names it")
+      .requiredOption("--image <image>", "image, written as in a task file")
       .option("-d, --detach", "return when the container runs, and print the name of the task")
       .option("--name <name>", "name of the task; default: a new name")
-      .option("--rm", "remove the task after it has ended; with -d the daemon does")
+      .option("--rm", "remove the task after it has ended; with -d the daemon removes it")
       .option("-p, --publish <port>", "forward a host port: [ADDRESS:]HOST:CONTAINER[/udp]; may be repeated", several)
-      .option("-e, --env <name=value>", "set an environment variable, or pass on one that is set here; may be repeated", several)
+      .option("-e, --env <name=value>", "set an environment variable; NAME alone passes on its value here; may be repeated", several)
       .option(
         "-v, --volume <mount>",
         "mount SOURCE:TARGET[:ro], where SOURCE is a host path or the name of a volume; may be repeated",
@@ -61,9 +61,9 @@ export const run = verb<Options>({
       .option("--read-only", "make the root file system read-only")
       .option("--restart", "restart the container when it ends")
       .addOption(
-        new Option("--pull <policy>", "when the registry is asked; default: as configured for the daemon").choices([...PULL_POLICIES]),
+        new Option("--pull <policy>", "when to ask the registry; default: as configured for the daemon").choices([...PULL_POLICIES]),
       )
-      .option("--credentials <name>", "credentials of the daemon for the registry"),
+      .option("--credentials <name>", "name of the daemon's credentials for the registry"),
   async run(session, command, options) {
     const { detach, tty, interactive, pull: policy, credentials, image } = options;
     if (detach && (interactive || tty)) throw new UsageError("-d with -i or -t: attach -i is for that");

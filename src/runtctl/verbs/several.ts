@@ -18,10 +18,10 @@ export interface SeveralOptions extends ComposeFlags {
 export function addSeveral(command: Command): void {
   command
     .argument("[name...]", "names of tasks")
-    .option("-f, --file <file>", "the tasks of a file, as `apply` takes it, as far as they are there; - is the standard input", andFile)
+    .option("-f, --file <file>", "the existing tasks of a file for `apply`; - is the standard input", andFile)
     .option("--all", "all tasks of the group")
-    .option("--take-over", "with -f: also what another project, or a file that is no project, has made");
-  addComposeOptions(command, ". Without a file: all tasks of this group, or those that are named");
+    .option("--take-over", "with -f: include tasks that another project, or a file without a project, has made");
+  addComposeOptions(command, ". Without a file: all tasks of this group, or the named ones");
 }
 
 export function addWait(command: Command): void {

@@ -17,8 +17,8 @@ export const top = verb<Options>({
   name: "top",
   summary: "show the resource usage of running containers",
   description: [
-    "On a terminal a table that is drawn anew, until ^C; elsewhere, and with --once, plain lines and then the end. CPU is percent of one processor over the last interval, its bar of " +
-      "all processors of the host; the bar of memory is of the container's limit.",
+    "On a terminal, top redraws a table until ^C. Elsewhere, and with --once, it prints plain lines once and ends. CPU is in percent of one processor over the last interval; the bar shows " +
+      "the share of all processors of the host. The bar of memory shows the share of the container's limit.",
   ],
   define: (command) =>
     command

@@ -19,19 +19,19 @@ export const volumes = verb<Options>({
   name: "volumes",
   summary: "list volumes that stay when their tasks are removed, or remove those that no task names (remove)",
   description: [
-    "These are the volumes of tasks with `kept`, and the named ones of Compose files. A task that has stopped and can still be looked at names its volumes. The list has those of all groups; remove is about the group.",
+    "These are the task volumes with `kept`, and the named volumes of Compose files. A stopped task uses its volumes until its retention ends. The list shows the volumes of all groups; remove works on one group.",
   ],
   examples: [
-    ["volumes --size", "what there is, who uses it, and how much it holds"],
-    ["-g shop volumes remove data", "one of the group shop"],
-    ["volumes remove --unused", "all of the group that no task names"],
+    ["volumes --size", "list the volumes with their users and sizes"],
+    ["-g shop volumes remove data", "remove one volume of the group shop"],
+    ["volumes remove --unused", "remove all volumes of the group that no task names"],
   ],
   define: (command) =>
     command
       .addArgument(new Argument("[action]", "what to do").choices(["list", "remove"]).default("list"))
       .argument("[name...]", "remove: names of volumes")
-      .option("--unused", "remove: all of the group that no task names")
-      .option("--size", "list: also how much they hold, which takes as long as they have files")
+      .option("--unused", "remove: every volume of the group that no task names")
+      .option("--size", "list: also show the size; takes longer with many files")
       .addOption(new Option("-o, --output <format>", "output format").choices(["json", "yaml"])),
   run: (session, [action, ...names], options) => (action === "remove" ? remove(session, names, options) : list(session, names, options)),
 });

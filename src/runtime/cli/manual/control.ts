@@ -23,19 +23,19 @@ export const CONTROL_MANUAL = {
     seeAlso: ["delete", "pause"],
   },
   pause: {
-    description: ["Freezes the container's cgroup: no process of it runs until resume. It needs a cgroup with a freezer."],
+    description: ["Freezes the container's cgroup: no process of the container runs until resume. The cgroup must have a freezer."],
     examples: ["runt pause web"],
     seeAlso: ["resume", "kill"],
   },
   resume: {
-    description: ["Thaws the cgroup of a paused container."],
+    description: ["Thaws the cgroup of a paused container, so that its processes run again."],
     examples: ["runt resume web"],
     seeAlso: ["pause"],
   },
   update: {
     description: [
-      "Changes limits of a container that exists. Limits that are not named stay as they are. When the kernel refuses one value, the ones " +
-        "already written are put back: all or none.",
+      "Changes limits of an existing container. All other limits stay as they are. If the kernel refuses one value, runt restores the values " +
+        "that it has already changed: update changes all limits or none.",
       "With --resources the limits come from a JSON document as in linux.resources of config.json, and the flags for single limits are ignored.",
     ],
     examples: [
@@ -53,7 +53,7 @@ export const CONTROL_MANUAL = {
       "A cgroup is not the container's own if it existed before, or if another program has made it since. delete kills no process there and keeps the " +
         "cgroup; a warning names the processes in it, and the container is removed.",
     ],
-    examples: ["runt delete web", "runt delete --force web", "# whatever is left of tests", "runt delete --force --regex '^test-'"],
+    examples: ["runt delete web", "runt delete --force web", "# everything that tests have left", "runt delete --force --regex '^test-'"],
     seeAlso: ["kill", "list"],
   },
   gc: {
@@ -76,11 +76,13 @@ export const CONTROL_MANUAL = {
   },
   mounts: {
     description: [
-      "Changes the mounts of a container that runs, as crun does. The file is JSON with a field mounts as in config.json (a whole config.json will " +
-        "do, and so will a bundle directory). add binds files and directories of the host into the container; nothing else can be added, since a new " +
-        "file system would be made by the host's root. remove unmounts what is mounted at the destinations, the last one first; there a path with a symbolic link in it is refused.",
-      "Mounts below an added one follow the host's but never reach it. What stood in the file before a mount that failed stays done. A restart of " +
-        "the container begins with the mounts of its config.json.",
+      "Adds mounts to a running container, or removes them, as crun does. FILE is JSON with a field mounts as in config.json. It can also be a " +
+        "whole config.json or a bundle directory.",
+      "add bind-mounts files and directories of the host into the container. It refuses every other type of mount, because the root user of the " +
+        "host would have to make the new file system. remove unmounts the destinations in the file, the last one first. It refuses a destination with " +
+        "a symbolic link in its path.",
+      "Later mounts on the host below an added directory appear in the container; mounts in the container do not appear on the host. If one " +
+        "mount fails, the earlier mounts of the file stay. A restarted container has only the mounts of its config.json.",
     ],
     examples: ["runt mounts add web mounts.json", "runt mounts remove web mounts.json"],
     seeAlso: ["exec", "update"],

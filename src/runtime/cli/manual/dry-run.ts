@@ -4,17 +4,18 @@ import type { VerbManual } from "./definition.ts";
 export const DRY_RUN_MANUAL = {
   plan: {
     description: [
-      "Compiles the bundle and prints the operations that create would execute, in order and by phase, each with the field of config.json that " +
-        "asks for it. Nothing is changed, and root is not needed. The first line has the digest of the plan, which create and run take with " +
-        "--expect-plan. For a pod sandbox, and for a single container with limits, a SANDBOX section says what a virtual machine for it would need.",
-      "Without an id the plan is that of a container named after the bundle's directory.",
-      "With --host FILE the host is the one whose facts runt check -f json has written there.",
+      "Compiles the bundle and prints the operations that create would execute, in order and by phase. Each operation names the field of " +
+        "config.json that asks for it. plan changes nothing and does not need root. The first line has the digest of the plan; create and run accept " +
+        "it with --expect-plan. For a pod sandbox, and for a single container with limits, a SANDBOX section shows the resources that a virtual " +
+        "machine for it would need.",
+      "Without an id, the container is named after the bundle's directory.",
+      "With --host FILE, the plan is for another host: runt check -f json has written FILE there.",
     ],
     examples: [
       "runt plan -b /bundles/web",
       "runt plan --explain -b /bundles/web web",
       "runt plan --host node.json -b /bundles/web web",
-      "# what has been read is what is made",
+      "# create exactly the plan that was reviewed",
       "runt plan -f json --out web.plan -b /bundles/web web",
       "runt create --expect-plan web.plan -b /bundles/web web",
     ],
@@ -22,11 +23,12 @@ export const DRY_RUN_MANUAL = {
   },
   validate: {
     description: [
-      "Says everything that is wrong with bundles, configuration files, or standard input (-): the structure with line and column, fields and " +
-        "words that are unknown with the nearest known one, what the specification and the kernel demand, and what this host lacks. Nothing is " +
-        "changed, and root is not needed. An error is what create would refuse; a warning is what is probably not meant; advice is the rest.",
-      "Of several files each is looked at, the summary is one, and JSON is a list. Text tells three findings of a code and names the places of " +
-        "the others.",
+      "Checks bundles, configuration files, or standard input (-), and reports every problem. It finds wrong JSON and wrong types, with line and " +
+        "column. It finds unknown fields and words, and suggests the nearest known one. It checks the rules of the specification and of the kernel, and " +
+        "lists features that this host does not have. validate changes nothing and does not need root.",
+      "An error is a problem for which create would refuse the configuration. A warning is probably a mistake. Advice is everything else.",
+      "With several files, there is one summary for all of them, and JSON is a list. The text format shows the first three findings of a code in " +
+        "full, and only the places of the others.",
       "Every finding has a stable code; runt explain CODE explains it with an example.",
     ],
     examples: [
@@ -37,25 +39,25 @@ export const DRY_RUN_MANUAL = {
       "runt validate --host none - < config.json",
     ],
     exitStatus: [
-      ["1", "findings of the level of --fail-on, or above"],
-      ["2", "there was nothing to read"],
+      ["1", "there are findings of the level of --fail-on, or of a higher level"],
+      ["2", "a file could not be read"],
     ],
     seeAlso: ["plan", "check"],
   },
   check: {
     description: [
-      "Shows what this host offers to containers, what is missing and for which feature, and what to do about it. Nothing is changed.",
-      "With --measure it also measures how long the kernel takes to move a process into a cgroup, and says what makes that shorter. For this it " +
-        "makes a cgroup below its own, moves itself there and back, and removes it.",
-      "Its JSON is a file for --host of plan and validate: the plan of a production node on a laptop.",
+      "Shows the features that this host offers to containers, the missing ones, and how to get them. check changes nothing.",
+      "With --measure it also measures how long the kernel takes to move a process into a cgroup, and says how to make that shorter. To measure, it " +
+        "makes a cgroup below its own, moves itself there and back, and removes the cgroup.",
+      "plan and validate read the JSON output with --host. With it, a laptop can show the plan for a production node.",
     ],
     examples: ["runt check", "runt check --measure", "runt check -f json > node.json"],
     seeAlso: ["plan", "validate", "features"],
   },
   diff: {
     description: [
-      "Compares the effective settings, after everything is derived, of two bundles or of a bundle and a container: what the order of fields, " +
-        "spellings and defaults do not change is equal.",
+      "Compares the effective settings of two bundles, or of a bundle and a container, with every default filled in. A different order of " +
+        "fields, another spelling, or a default that is written out is not a difference.",
     ],
     examples: ["runt diff /bundles/web /bundles/web.new", "runt diff /bundles/web web"],
     exitStatus: [
@@ -67,8 +69,8 @@ export const DRY_RUN_MANUAL = {
   },
   inspect: {
     description: [
-      "Shows what was asked for a container beside what the kernel has, with DRIFT where they differ; the warnings that create has kept; and, of " +
-        "a container that is being created, the operation it is in.",
+      "Compares the configuration of a container with the settings that the kernel shows, and marks differences with DRIFT. It also shows the " +
+        "warnings of create and, while a container is being created, the operation that is in progress.",
     ],
     examples: ["runt inspect web", "runt inspect -f text web"],
     seeAlso: ["state", "diff"],
@@ -83,9 +85,9 @@ export const DRY_RUN_MANUAL = {
   },
   explain: {
     description: [
-      "Explains a code: of a finding of runt validate (what it means, why, what to do, an example with and without it), or of an error, as the log " +
-        "and validate print it (what it means, its exit status, and what is behind its messages). Without a code it lists all of them. Nothing is " +
-        "looked up anywhere else.",
+      "Explains the code of a finding of runt validate, or of an error. For a finding it says what the code means, why it matters and what to do, " +
+        "with a wrong and a correct example. For an error it says what the code means, its exit status, and the causes of its messages. The log and " +
+        "validate print these codes. Without a code, explain lists all of them. The texts are part of the program.",
     ],
     examples: ["runt explain", "runt explain mount-kind", "runt explain wrong-status"],
     seeAlso: ["validate"],

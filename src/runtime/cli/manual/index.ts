@@ -52,18 +52,18 @@ export const DESCRIPTION = "Open Container Initiative runtime";
 
 export const PROGRAM_DESCRIPTION: readonly string[] = [
   "runt is an OCI container runtime: it turns a bundle, a directory with a config.json and a root file system, into a running container. " +
-    "Engines such as containerd, CRI-O, Podman and Docker call it; its command line, its output and its words are runc's, so that it takes " +
-    "the place of runc by one line of configuration.",
+    "Engines such as containerd, CRI-O, Podman and Docker call it. Its command line and its output are those of runc, so that one line of " +
+    "configuration replaces runc by runt.",
   "It compiles the bundle into a plan, a finite list of operations, before it acts. runt plan prints that plan.",
   "Flags are written with one dash or two, with the value behind = or as the next word. Global flags stand before the command.",
-  "An error is one line on the standard error stream. A success prints nothing but the output that was asked for.",
+  "An error is one line on the standard error stream. A command that succeeds prints only its result.",
 ];
 
 export const PROGRAM_EXAMPLES: readonly string[] = ["runt spec", "runt plan -b /bundles/web", "runt run -b /bundles/hello hello"];
 
 export const EXIT_STATUS: readonly (readonly [string, string])[] = [
   ["0", "success"],
-  ["1", "failure; nothing is left of what was begun"],
+  ["1", "failure; runt has removed everything that it had made"],
   ["3", "there is no such command"],
   ["status of the program", "run and exec in the foreground; 128 + the signal when one killed it"],
   ["255", "exec could not start the process"],
@@ -71,18 +71,18 @@ export const EXIT_STATUS: readonly (readonly [string, string])[] = [
 
 export const FILES: readonly (readonly [string, string])[] = [
   ["/run/runt", "states of the containers of root: ID/state.json, ID/exec.fifo"],
-  ["$XDG_RUNTIME_DIR/runt", "the same of another user, or in a user namespace; /run/user/UID/runt where the variable is not set"],
+  ["$XDG_RUNTIME_DIR/runt", "the same for another user, or in a user namespace; /run/user/UID/runt if the variable is not set"],
   ["ROOT/@cache", "compiled seccomp filters; may be deleted at any time"],
-  ["config.json", "what a container is like, in the bundle: the OCI runtime specification describes it"],
+  ["config.json", "configuration of a container, in the bundle; the OCI runtime specification describes it"],
 ];
 
 export const ENVIRONMENT: readonly (readonly [string, string])[] = [
-  ["XDG_RUNTIME_DIR", "where the state directory of a user is, and the socket of the user's systemd"],
-  ["NO_COLOR", "not empty: no colours on a terminal; neither are there any when TERM is dumb, or when the output is no terminal"],
-  ["LISTEN_FDS", "so many descriptors above 2 are handed to the container, with LISTEN_PID=1"],
+  ["XDG_RUNTIME_DIR", "directory with the state directory of a user and the socket of the user's systemd"],
+  ["NO_COLOR", "not empty: no colours. runt also prints no colours if TERM is dumb, or if the output is not a terminal"],
+  ["LISTEN_FDS", "number of descriptors above 2 that the container gets, with LISTEN_PID=1"],
   [
     "TRACEPARENT",
-    "with --trace: the trace that this call is a part of, which is written into the file (W3C Trace Context); a bad value is ignored",
+    "with --trace: the trace that this call belongs to (W3C Trace Context); runt writes it into the file, and ignores a bad value",
   ],
-  ["PATH", "where the programs of the host are looked for: ps, newuidmap, newgidmap"],
+  ["PATH", "directories of the host's programs ps, newuidmap and newgidmap"],
 ];

@@ -4,39 +4,39 @@ import type { VerbManual } from "./definition.ts";
 export const START_MANUAL = {
   create: {
     description: [
-      "Makes everything the bundle's config.json asks for (namespaces, cgroups, mounts, devices, user) and a process in it that waits. " +
-        "The program of the container runs when start is called.",
+      "Makes the namespaces, cgroups, mounts and devices that the bundle's config.json asks for, and a process in them that waits. " +
+        "start lets this process execute the program of the container.",
       "The standard streams of runt become those of the container. With process.terminal, --console-socket names the unix socket that " +
         "receives the terminal; the process of runt itself always ends.",
-      "A config.json that asks for something that cannot be is refused with the name of the field before anything is changed, and what was " +
-        "made before a failure is removed again. --dry-run prints the plan and does nothing.",
-      "With --exit-record a process stays with the container, as run --detach --exit-record has it: it writes how the container ended, and removes it. " +
-        "The phase in the file is created then, also after start, until the container ends.",
-      "With --isolation vm the container runs in a virtual machine of its own, which create boots. /etc/runt/vm.json, or the file that RUNT_VM_CONFIG " +
-        "names, says of which programs and which image it is made. A link runt-vm to runt has that as its default.",
+      "If config.json asks for something impossible, create refuses it before it changes anything, and names the field. If a later step fails, " +
+        "create removes everything that it has made. --dry-run prints the plan and does nothing.",
+      "With --exit-record a process stays with the container, as with run --detach --exit-record. It writes how the container ended, and removes the " +
+        "container. The phase in the file is created until the container ends, also after start.",
+      "With --isolation vm, create boots a virtual machine for the container. /etc/runt/vm.json, or the file in RUNT_VM_CONFIG, names the programs " +
+        "and the image of the machine. If runt is called through a link with the name runt-vm, this is the default.",
     ],
     examples: ["runt create -b /bundles/web web", "# what would be done", "runt create --dry-run -b /bundles/web web"],
     seeAlso: ["start", "run", "delete", "plan"],
   },
   start: {
     description: [
-      "Lets the process of a created container execute its program. It fails when that program cannot be executed, with the reason: a " +
-        "missing interpreter or loader, another architecture, no permission.",
-      "A container whose config.json has the annotation io.runt.template is a template: create prepares everything but its process, and --process gives " +
-        "that, a process document as exec takes it; FILE may be /dev/fd/N. The annotation is true, or a list of what may be another one than in config.json: args, env, " +
-        "cwd, consoleSize, rlimits (which can only be tightened) and files (which the library writes). Whatever else the document names must be as it is there. " +
-        "Without --process the process of config.json is started. claim.json in the state says what was started; a start that is killed in between leaves a " +
-        "container that can only be deleted.",
-      "With NOTIFY_SOCKET in the environment of create and start, the container has a notification socket of its own (sd_notify(3)), and start " +
-        "returns when the program has said READY=1 there, which is told to the socket of the caller, or has ended.",
+      "Lets the process of a created container execute its program. If the program cannot be executed, start fails and names the reason: a " +
+        "missing interpreter or loader, another architecture, or no permission.",
+      "A container is a template if its config.json has the annotation io.runt.template. For a template, create prepares everything except the " +
+        "process, and start --process FILE gives it: a process document like that of exec. FILE may be /dev/fd/N. The annotation is true, or a list of " +
+        "the fields that may differ from config.json: args, env, cwd, consoleSize, rlimits and files. rlimits can only be lowered; the library writes " +
+        "files. Every other field of the document must be as in config.json. Without --process, start uses the process of config.json. claim.json in " +
+        "the state directory records the process. If start is killed before it is done, the container can only be deleted.",
+      "With NOTIFY_SOCKET in the environment of create and start, the container gets its own notification socket (sd_notify(3)). start then returns " +
+        "when the program sends READY=1 to this socket, or when it ends. runt forwards READY=1 to the socket of the caller.",
     ],
-    examples: ["runt start web", "# of a template", "runt start --process process.json box"],
+    examples: ["runt start web", "# start a template with this process", "runt start --process process.json box"],
     seeAlso: ["create", "run"],
   },
   run: {
     description: [
-      "create and start in one. In the foreground it waits for the end of the container, forwards signals and the terminal, removes the " +
-        "container and ends with the status of its program. With --detach it returns as soon as the program runs.",
+      "Creates and starts a container. In the foreground it waits for the end of the container, forwards signals and the terminal, and removes the " +
+        "container. It ends with the exit status of the program. With --detach it returns as soon as the program runs.",
       "With --detach and --exit-record a process of less than a megabyte, the monitor, stays with the container in its own session. It survives the " +
         "caller, keeps the reading ends of stdout and stderr if those are FIFOs, removes the container at its end, and writes the file. The file is one " +
         "JSON object with id, monitor, pid, startTicks, phase (creating, running, ended, exited), code, signal, oomKills, startedMs and endedMs. In the " +

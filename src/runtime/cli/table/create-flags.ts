@@ -13,11 +13,11 @@ export const CREATE_FLAGS: readonly FlagDefinition[] = [
   flag("pidfd-socket", "string", "unix socket that receives a pidfd of the container's process", { value: "SOCKET" }),
   flag("no-pivot", "boolean", "move the root file system instead of pivot_root (for a ramdisk root)"),
   flag("no-new-keyring", "boolean", "keep the caller's session keyring"),
-  flag("preserve-fds", "number", "hand this many descriptors above stdio to the container, those of them that are open", { value: "N" }),
+  flag("preserve-fds", "number", "pass this many descriptors above stdio to the container, if they are open", { value: "N" }),
   flag("cgroup-parent", "string", "put the container's cgroup below this one: an absolute path, or with systemd a slice", {
     value: "PARENT",
   }),
-  flag("expect-plan", "string", "do nothing unless the plan has this digest (sha256:...), or is the one in this file of plan -f json", {
+  flag("expect-plan", "string", "fail unless the plan has this digest (sha256:...), or equals the plan in this file of plan -f json", {
     value: "DIGEST",
   }),
   flag("isolation", "string", "where the container runs (default: host)", { value: "host|vm" }),

@@ -10,31 +10,33 @@ const SHARED: readonly FlagDefinition[] = [
   flag("ext-unix-sk", "boolean", "allow connected unix sockets whose other end is outside"),
   flag("shell-job", "boolean", "allow a container on the terminal of a shell"),
   flag("file-locks", "boolean", "keep file locks"),
-  flag("link-remap", "boolean", "keep files that are open and deleted by a link to them"),
+  flag("link-remap", "boolean", "keep open files that were deleted, by a link to them"),
   flag("auto-dedup", "boolean", "free memory pages of an earlier checkpoint that are superseded"),
-  flag("lazy-pages", "boolean", "leave the memory to be fetched when it is used (userfaultfd)"),
-  flag("manage-cgroups-mode", "string", "what becomes of cgroups in the container and their limits (default: soft)", {
+  flag("lazy-pages", "boolean", "transfer memory only when it is used (userfaultfd)"),
+  flag("manage-cgroups-mode", "string", "how to handle the container's cgroups and their limits (default: soft)", {
     value: "soft|full|strict|ignore",
   }),
-  flag("empty-ns", "string", "keep nothing of this namespace; network always is", { value: "network", repeatable: true }),
+  flag("empty-ns", "string", "do not save this namespace; the network namespace is never saved", { value: "network", repeatable: true }),
 ];
 
 export const CRIU_VERBS: readonly VerbDefinition[] = [
   {
     name: "checkpoint",
-    summary: "write a container's processes to files, and end it",
+    summary: "write a container's processes to files, and end the container",
     positionals: "<container-id>",
     minimum: 1,
     maximum: 1,
     flags: [
       ...SHARED,
       flag("leave-running", "boolean", "let the container go on"),
-      flag("pre-dump", "boolean", "only its memory, and let it go on: a first part of a checkpoint"),
+      flag("pre-dump", "boolean", "write only the memory, and let the container go on; a later checkpoint uses it"),
       flag("parent-path", "string", "an earlier --pre-dump, relative to --image-path", { value: "DIR" }),
-      flag("tcp-skip-in-flight", "boolean", "leave out TCP connections that are being made"),
+      flag("tcp-skip-in-flight", "boolean", "skip TCP connections that are not established yet"),
       flag("page-server", "string", "send the memory to criu's page server there", { value: "ADDRESS:PORT" }),
       flag("status-fd", "number", "descriptor that gets one byte when --lazy-pages is ready", { value: "FD" }),
-      flag("network-lock", "string", "how packets are held back meanwhile (default: as criu)", { value: "iptables|nftables|skip" }),
+      flag("network-lock", "string", "how to block network packets during the checkpoint (default: criu's)", {
+        value: "iptables|nftables|skip",
+      }),
     ],
   },
   {

@@ -13,7 +13,7 @@ export const LOOK_VERBS: readonly VerbDefinition[] = [
   },
   {
     name: "inspect",
-    summary: "show a container as it was asked for and as the kernel has it",
+    summary: "compare the configuration of a container with the kernel's settings",
     positionals: "<container-id>",
     minimum: 1,
     maximum: 1,
@@ -41,7 +41,7 @@ export const LOOK_VERBS: readonly VerbDefinition[] = [
   },
   {
     name: "events",
-    summary: "show what a container uses, and when the kernel kills in it for memory",
+    summary: "show resource use of a container, and kills for lack of memory",
     positionals: "<container-id>",
     minimum: 1,
     maximum: 1,

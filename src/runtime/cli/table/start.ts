@@ -10,13 +10,13 @@ const RECORDED_SIZES = flag(
 );
 
 const OUTPUT_LOG = [
-  flag("output-log", "string", "with --exit-record: write what comes through the pipes at stdout and stderr to this file, with its time", {
+  flag("output-log", "string", "with --exit-record: write the output of the pipes at stdout and stderr to this file, with timestamps", {
     value: "FILE",
   }),
-  flag("output-log-size", "string", "with --output-log: begin a new file before one is larger than so many bytes (default: 10485760)", {
+  flag("output-log-size", "string", "with --output-log: maximum size of a file; then a new one begins (default: 10485760)", {
     value: "BYTES",
   }),
-  flag("output-log-files", "number", "with --output-log: keep so many files, FILE, FILE.1 and so on (default: 3)", { value: "N" }),
+  flag("output-log-files", "number", "with --output-log: number of files to keep, FILE, FILE.1 and so on (default: 3)", { value: "N" }),
 ];
 
 export const START_VERBS: readonly VerbDefinition[] = [
@@ -29,7 +29,7 @@ export const START_VERBS: readonly VerbDefinition[] = [
     flags: [
       ...CREATE_FLAGS,
       CONFIG,
-      flag("exit-record", "string", "how the container ended is written to this file, which must not exist", { value: "FILE" }),
+      flag("exit-record", "string", "write how the container ended to this file, which must not exist", { value: "FILE" }),
       RECORDED_SIZES,
       ...OUTPUT_LOG,
       flag("no-subreaper", "boolean", "has no effect", { hidden: true }),
@@ -41,7 +41,7 @@ export const START_VERBS: readonly VerbDefinition[] = [
     positionals: "<container-id>",
     minimum: 1,
     maximum: 1,
-    flags: [flag("process", "string", "of a template: read the process from this JSON file", { short: "p", value: "FILE" })],
+    flags: [flag("process", "string", "for a template: read the process from this JSON file", { short: "p", value: "FILE" })],
   },
   {
     name: "run",
@@ -53,7 +53,7 @@ export const START_VERBS: readonly VerbDefinition[] = [
       ...CREATE_FLAGS,
       CONFIG,
       flag("detach", "boolean", "do not wait for the container to end", { short: "d" }),
-      flag("exit-record", "string", "with --detach: how the container ended is written to this file, which must not exist", {
+      flag("exit-record", "string", "with --detach: write how the container ended to this file, which must not exist", {
         value: "FILE",
       }),
       RECORDED_SIZES,
@@ -93,10 +93,10 @@ export const START_VERBS: readonly VerbDefinition[] = [
       }),
       flag("apparmor", "string", "AppArmor profile of the process", { value: "PROFILE" }),
       flag("process-label", "string", "SELinux label of the process", { value: "LABEL" }),
-      flag("preserve-fds", "number", "hand this many descriptors above stdio to the process, those of them that are open", { value: "N" }),
+      flag("preserve-fds", "number", "pass this many descriptors above stdio to the process, if they are open", { value: "N" }),
       flag("cgroup", "string", "join this cgroup below the container's own, [CONTROLLER,...:]PATH", { value: "CGROUP", repeatable: true }),
-      flag("timeout", "string", "how long it may take until the program runs, as 500ms, 5s or 1m30s", { value: "DURATION" }),
-      flag("ignore-paused", "boolean", "also in a paused container; the process starts when it is resumed"),
+      flag("timeout", "string", "maximum time until the program runs, such as 500ms, 5s or 1m30s", { value: "DURATION" }),
+      flag("ignore-paused", "boolean", "accept a paused container; the process starts when it is resumed"),
       flag("no-subreaper", "boolean", "has no effect", { hidden: true }),
     ],
   },
