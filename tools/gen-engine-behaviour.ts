@@ -89,8 +89,9 @@ function index(count: number, parts: readonly { readonly chapter: EngineChapter;
   });
   return `# Behaviour of the task engine
 
-What the engine does, in the words of the titles of its tests. Written by \`make engine-behaviour\`. Each of ${count} numbers has tests; the last column
-counts those with a test against the kernel. The tests are not in the npm package.
+This page lists the behaviour of the engine; each line is the title of a test. Written by \`make engine-behaviour\`. Each
+of the ${count} numbers has tests. The last column counts the numbers with a test against the kernel. The npm package
+does not contain the tests.
 
 | rows | page | numbers | against the kernel |
 | --- | --- | ---: | ---: |

@@ -51,9 +51,10 @@ export function rowsPage(report: Report, directory: string): string {
 
 const HEADING = `# Behaviour of the executor
 
-What the executor library does, and the test that shows it. Each line has a number, with which the title of its test begins (\`X8: ...\`). Written by
-\`make executor-behaviour\` from the titles and results of the tests. A test observes with something other than runt: procfs, cgroup files, a
-program inside. The tests are in test/library, which the npm package does not have.
+This page lists the behaviour of the executor library, and the test that shows each line. The title of the test begins
+with the number of the line (\`X8: ...\`). Written by \`make executor-behaviour\` from the titles and results of the
+tests. A test observes the result without runt: through procfs, through cgroup files, or through a program in the
+container. The tests are in test/library, which is not part of the npm package.
 
 | row | behaviour | test | result |
 | --- | --- | --- | --- |`;

@@ -150,7 +150,7 @@ describe.skipIf(!isRoot)("bundles (needs root)", () => {
     expect(scene.list()).toEqual([]);
   });
 
-  test("E62: a hook that hangs: the launch is given up, and nothing of it is left", async () => {
+  test("E62: if a hook hangs, the launch is aborted, and nothing of it is left", async () => {
     await scene.daemon({ args: ["--launch-timeout", "1s"] });
     const mark = `${20_000 + process.pid}`;
     const directory = bundle((config) => {

@@ -33,7 +33,7 @@ describe.skipIf(!isRoot)("hostile clients (needs root)", () => {
     return { socket, received: () => received, closed: new Promise((resolve) => socket.once("close", () => resolve())) };
   }
 
-  test("E29 a subscriber that reads nothing holds up no task, costs no memory, and goes on from its number", async () => {
+  test("E29 a subscriber that reads nothing blocks no task, uses no memory, and continues from its number", async () => {
     const daemon = await scene.daemon();
     const sleeper = connect(read);
     sleeper.write("GET /v1/events?after=0 HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -63,7 +63,7 @@ describe.skipIf(!isRoot)("hostile clients (needs root)", () => {
     sleeper.destroy();
   });
 
-  test("E29 more subscribers than there is room for are refused; everybody else is answered, and a place that is left is free again", async () => {
+  test("E29 too many subscribers are refused; other clients get answers, and the place of a subscriber that leaves is free again", async () => {
     await scene.daemon();
     const open: ClientRequest[] = [];
     const subscribe = () =>

@@ -31,7 +31,7 @@ describe.skipIf(!isRoot)("from start to end (needs root)", () => {
   /** Of the one container of a task, now or when it ran last. */
   const idOf = (name: string) => readdirSync(executors).find((id) => id.startsWith(`default.${name}.`))!;
 
-  test("E20 E47 a container that was made just before the daemon was killed is found by its recorded name and adopted: it is begun once", async () => {
+  test("E20 E47 a container that was made just before the daemon was killed is found by its recorded name and adopted: it starts once", async () => {
     const shared = mkdtempSync(join(scene.directory, "shared-"));
     const container = {
       name: "a",
@@ -52,7 +52,7 @@ describe.skipIf(!isRoot)("from start to end (needs root)", () => {
   });
 
   test(
-    "E22 E24 what ended while no daemon was there keeps its code and its reason; with its record gone or damaged it is unknown, and never 0; what was seen stays as it was",
+    "E22 E24 a container that ended without a daemon keeps its exit code and reason; with a missing or damaged record the code is unknown, never 0; a recorded end does not change",
     async () => {
       const shared = mkdtempSync(join(scene.directory, "shared-"));
       const mounts = [{ source: shared, target: "/shared" }];
@@ -95,7 +95,7 @@ describe.skipIf(!isRoot)("from start to end (needs root)", () => {
     LONGEST_MS,
   );
 
-  test("E30 E34 E83 a hundred calls of stop send one signal and report one end; the task's share of the host is free again, once", async () => {
+  test("E30 E34 E83 a hundred calls of stop send one signal and report one end; the task's resources are released once", async () => {
     const shared = mkdtempSync(join(scene.directory, "shared-"));
     const fields = { memory: "16Mi", mounts: [{ source: shared, target: "/shared" }] };
     const script = "trap 'echo - >> /shared/lines; sleep 0.5; exit 0' TERM; sleep 1000 & wait";
@@ -123,7 +123,7 @@ describe.skipIf(!isRoot)("from start to end (needs root)", () => {
     await remove("t");
   });
 
-  test("E81 a start that fails is told once, with the error, and not as what it was to reach", async () => {
+  test("E81 a failed start is reported once, with the error, and not as the state that it should have reached", async () => {
     await scene.daemon();
     await apply(text("t", [{ name: "a", fields: { command: "/bin/nobody" } }]));
     await reaches("t", "STOPPED");
@@ -134,7 +134,7 @@ describe.skipIf(!isRoot)("from start to end (needs root)", () => {
     await remove("t");
   });
 
-  test("E82 a record whose container has a status that nobody knows: it is named, and the other tasks run on", async () => {
+  test("E82 a record with an unknown container status is named, and the other tasks go on", async () => {
     const first = await scene.daemon();
     await apply(text("t", [{ name: "a" }]), text("other", [{ name: "a" }]));
     for (const name of ["t", "other"]) await reaches(name, "RUNNING");
@@ -154,7 +154,7 @@ describe.skipIf(!isRoot)("from start to end (needs root)", () => {
     await remove("other");
   });
 
-  test("E87 a task that has stopped can be looked at for its retention, also by the next daemon, and goes when that is over", async () => {
+  test("E87 a stopped task can be inspected for its retention, also with the next daemon, and is removed afterwards", async () => {
     const first = await scene.daemon();
     await apply(text("t", [{ name: "a", script: "exit 3" }], { retention: "10s" }));
     await reaches("t", "STOPPED");
@@ -167,7 +167,7 @@ describe.skipIf(!isRoot)("from start to end (needs root)", () => {
     expect(readdirSync(executors).filter((id) => !id.startsWith("@"))).toEqual([]);
   });
 
-  test("E88 records of an earlier incarnation that are there again change nothing of the one that runs", async () => {
+  test("E88 records of an earlier incarnation that reappear do not affect the running one", async () => {
     const first = await scene.daemon();
     await apply(text("t", [{ name: "a" }]));
     await reaches("t", "RUNNING");
@@ -190,7 +190,7 @@ describe.skipIf(!isRoot)("from start to end (needs root)", () => {
     expect(daemon.log()).not.toMatch(/"uncaught|"defect|"event-failed/);
   });
 
-  test("E90 a task is what the lowest of its containers is, at each moment of its life; the end of the essential one ends all", async () => {
+  test("E90 a task always has the lowest status of its containers; the end of the essential container ends all", async () => {
     await scene.daemon();
     const dependsOn = [{ container: "main", condition: "START" }];
     const slow = { command: ["/bin/sh", "-c", "[ -e /ready ]"], interval: "100ms", retries: 100 };

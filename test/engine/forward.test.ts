@@ -51,7 +51,7 @@ describe.skipIf(!isRoot)("forwarded logs (needs root)", () => {
   const lines = (stream: string) => received.filter((one) => one.stream === stream).map(({ line }) => line);
   const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => `line ${from + at}`);
 
-  test("E53: each line once and in order, with its tag; what was printed while the router or the daemon was away comes afterwards", async () => {
+  test("E53: each line arrives once and in order, with its tag; lines from a time without router or daemon arrive afterwards", async () => {
     const shared = sharedIn(scene, "forward");
     // It prints ten lines for each file that comes.
     const script =
@@ -93,7 +93,7 @@ describe.skipIf(!isRoot)("forwarded logs (needs root)", () => {
     await scene.ctl("delete", "t");
   });
 
-  test("E51: a log goes to journald with its greeting and the priority of each line; a log of the driver none is dropped, and nobody can read it", async () => {
+  test("E51: a log goes to journald with its header and the priority of each line; a log of the driver none is dropped, and logs prints nothing", async () => {
     const journal = join(scene.directory, "journal.sock");
     let text = "";
     const listener = createServer((socket) => {
@@ -125,7 +125,7 @@ describe.skipIf(!isRoot)("forwarded logs (needs root)", () => {
     expect((await scene.ctl("delete", "t")).status).toBe(0);
   });
 
-  test("E53: if nobody ever listens to the log, the container runs and ends all the same, and its task can be deleted", async () => {
+  test("E53: if no receiver ever reads the log, the container still runs and ends, and its task can be deleted", async () => {
     await scene.daemon();
     const container = {
       ...{
@@ -145,7 +145,7 @@ describe.skipIf(!isRoot)("forwarded logs (needs root)", () => {
     expect((await scene.ctl("delete", "t")).status).toBe(0);
   });
 
-  test("E53: lines go to syslog, GELF and fluentd in their protocols, also when the receiver comes late; one that never comes keeps nothing", async () => {
+  test("E53: lines go to syslog, GELF and fluentd in their protocols, also to a late receiver; a receiver that never comes blocks nothing", async () => {
     const syslog: Buffer[] = [];
     const gelf: Buffer[] = [];
     const fluentd: Buffer[] = [];

@@ -264,7 +264,7 @@ describe.skipIf(!isRoot)("groups (needs root)", () => {
   );
 
   test(
-    "E91 E92 dependencies over tasks of a group: begun in order, ended in the inverse order",
+    "E91 E92 dependencies over tasks of a group: they start in order and end in the inverse order",
     async () => {
       const { directory, lines } = shared("over-group");
       await scene.daemon();

@@ -39,7 +39,7 @@ describe.skipIf(!isRoot)("health checks by the network (needs root)", () => {
     ["of the host", { namespaces: { network: "host" } }],
     ["without interfaces", { network: { mode: "none" } }],
   ])(
-    "E28: checks over HTTP and TCP reach a server on the loopback of the task's own network, and nobody else's (%s)",
+    "E28: checks over HTTP and TCP reach only a server on the loopback of the task's own network (%s)",
     async (_, fields) => {
       await host.daemon();
       await apply(
@@ -82,7 +82,7 @@ describe.skipIf(!isRoot)("health checks by the network (needs root)", () => {
   );
 
   test(
-    "E94: what is unhealthy is started again where its policy says so, as often as that says; a server that answers nothing is unhealthy in time",
+    "E94: an unhealthy container is restarted as often as its policy says; a server that does not answer becomes unhealthy in time",
     async () => {
       await host.daemon();
       // The kernel takes connections for a server that is stopped.

@@ -25,7 +25,7 @@ describe.skipIf(!isRoot)("hooks of pods (need root)", () => {
   /** It does not end by the stop signal. */
   const DEAF = "trap '' TERM; exec sleep 1000";
 
-  test("P4 hooks by HTTP: any answer is a success, and no answer a failure that ends the container", async () => {
+  test("P4 hooks over HTTP: any answer is a success; no answer is a failure that ends the container", async () => {
     await scene.daemon();
     const seen: string[] = [];
     server = createServer((request, response) => {
@@ -49,7 +49,7 @@ describe.skipIf(!isRoot)("hooks of pods (need root)", () => {
     expect((await statusOf("web")).containerStatuses[0].state.terminated).toMatchObject({ exitCode: 0 });
   });
 
-  test("P18 a hook that waits holds the signal back, as long as the grace period of its pod, of which two seconds are left for the signal", async () => {
+  test("P18 a hook that waits delays the signal up to the grace period of its pod; two seconds of it remain for the signal", async () => {
     await scene.daemon();
     const shared = sharedIn(scene, "wait");
     const mounts = { volumeMounts: [{ name: "s", mountPath: "/s" }] };

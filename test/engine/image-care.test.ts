@@ -40,7 +40,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("images that stay and go (needs root, 
     expect(JSON.parse((await http(scene.socket, "GET", `/v1/tasks/${name}`)).text)).toMatchObject({ known: "RUNNING", reason: null });
   };
 
-  test("E46: prune removes the oldest images that nobody uses, as many as are asked for; an image that is used or kept stays, with all of its parts", async () => {
+  test("E46: prune removes the requested number of unused images, the oldest first; an image that is used or kept stays, with all its layers", async () => {
     const [first, second, third, used, kept] = [image(), image(), image(), image(), image()];
     await scene.daemon({ args: [...NEVER, "--image-gc-keep", kept] });
     for (const reference of [kept, second, used, first, third]) await pull(reference);
@@ -77,7 +77,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("images that stay and go (needs root, 
     expect(await names()).toEqual([kept]);
   });
 
-  test("E46: images that are old enough are removed without being asked for, also those of a container that no store knows any more", async () => {
+  test("E46: old images are removed automatically, including those of a container that is no longer in any store", async () => {
     const [unused, used] = [image(), image()];
     const daemon = await scene.daemon({ args: ["--image-gc-every", "200ms", "--image-gc-age", "500ms"] });
     await run(used);
@@ -90,7 +90,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("images that stay and go (needs root, 
     await until(() => blobs().length === 0 && layers().length === 0);
   });
 
-  test("E46: with prefer-cached on the host nothing goes by itself", async () => {
+  test("E46: with prefer-cached on the host no image is removed automatically", async () => {
     const reference = image();
     await scene.daemon({ args: ["--pull-policy", "prefer-cached", "--image-gc-every", "100ms", "--image-gc-age", "0s"] });
     await pull(reference);
@@ -99,7 +99,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("images that stay and go (needs root, 
     expect(await names()).toEqual([reference]);
   });
 
-  test("E46: above a share of the file system the oldest images are removed, whatever their age", async () => {
+  test("E46: above a share of the file system the oldest images are removed at any age", async () => {
     const large = () => image({ name: "large", content: randomBytes(6 << 20) });
     const [first, second, third] = [large(), large(), large()];
     // Each takes 12 MB of 40: packed, and unpacked.
@@ -112,7 +112,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("images that stay and go (needs root, 
     expect(await names()).toEqual([second, third].sort());
   });
 
-  test("E46: the parts of an image that is refused are removed", async () => {
+  test("E46: the layers of a refused image are removed", async () => {
     await scene.daemon({ args: NEVER });
     const bad = image({ name: "../../escape", content: "x" });
     const { status, stderr } = await scene.ctl("pull", bad);

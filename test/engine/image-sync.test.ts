@@ -28,7 +28,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("images that the disk does not have ye
   const open = () => writeFileSync(join(gate(), "open"), "");
   const running = (name: string) => until(async () => (await task(name)).known === "RUNNING");
 
-  test("E45: a container runs while the disk is given its layers; a daemon that is killed meanwhile leaves that to the next one", async () => {
+  test("E45: a container runs while its layers are written to the disk; if the daemon is killed, the next one writes them", async () => {
     const before = slowSync();
     const daemon = await scene.daemon({ before });
     await apply("t", above(tar([{ name: "upper", content: "upper" }])), SLEEP);
@@ -49,7 +49,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("images that the disk does not have ye
     await remove("t");
   });
 
-  test("E45: after a power cut a layer that the disk may not have as a whole is unpacked anew, and one that it has stays", async () => {
+  test("E45: after a power cut, a layer that may be incomplete on the disk is unpacked again, and a complete one stays", async () => {
     const before = slowSync();
     const first = await scene.daemon({ before });
     const kept = above(tar([{ name: "kept", content: "kept" }]));
@@ -72,7 +72,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("images that the disk does not have ye
     expect(await said(kept, "cat /kept")).toEqual(["kept"]);
   });
 
-  test("E45: a daemon that is killed while it unpacks leaves neither a layer nor a mark of one", async () => {
+  test("E45: a daemon that is killed while it unpacks leaves neither a layer nor its mark", async () => {
     const before = slowSync();
     open();
     const pids = join(gate(), "pids");
@@ -90,7 +90,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("images that the disk does not have ye
     await remove("t");
   });
 
-  test("E45: what the disk does not take is said, and tried again with the next layer", async () => {
+  test("E45: an error of the disk is reported, and the write is tried again with the next layer", async () => {
     const before = slowSync();
     writeFileSync(join(gate(), "sync"), `#!/bin/sh\n[ -e ${gate()}/open ] || { echo "sync: error" >&2; exit 1; }\n`, { mode: 0o755 });
     const daemon = await scene.daemon({ before });

@@ -47,7 +47,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("images (needs root, skopeo and umoci)
       .split("\n")
       .filter((line) => line.includes(scene.stateDir));
 
-  test("E45: layers lie on each other, are unpacked once for all images that have them, and are found again after a kill", async () => {
+  test("E45: layers are stacked, unpacked once for all images that have them, and found again after a kill", async () => {
     const daemon = await scene.daemon();
     const upper = tar([
       { name: "etc/added", content: "added\n" },

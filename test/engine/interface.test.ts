@@ -15,7 +15,7 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
       `    env: { TOKEN: "${SECRET}" }\n    healthCheck: { http: { port: 9, path: "/?key=${SECRET}", headers: { Authorization: "Bearer ${SECRET}" } } }\n    stopTimeout`,
     );
 
-  test("E7 E31 E85 each answer validates against the daemon's own OpenAPI document, and each that it promises can be had", async () => {
+  test("E7 E31 E85 each answer is valid by the daemon's own OpenAPI document, and the test gets every answer that the document describes", async () => {
     await scene.daemon();
     const contract: Contract = await contractOf(scene.socket);
     const ask = async (method: string, path: string, body?: unknown, socket = scene.socket) => {
@@ -194,7 +194,7 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
     ]);
   });
 
-  test("E8 metrics: the counters grow with what is counted, and promtool's grammar holds", async () => {
+  test("E8 metrics: each counter grows with its events, and the text follows promtool's grammar", async () => {
     await scene.daemon();
     const metrics = async () => (await http(read, "GET", "/v1/metrics")).text;
     const value = (text: string, name: string) =>

@@ -23,7 +23,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("interfaces that others pro
   };
   const links = (...inside: string[]) => host.on(...inside, "ip", "-o", "link");
 
-  test("E18: one that no task takes in two seconds is forgotten, and told; so is one whose time ends while no daemon is there, and at a reboot", async () => {
+  test("E18: an interface that no task takes in two seconds is forgotten, with an event; so is one whose deadline passes without a daemon, or at a reboot", async () => {
     const first = await host.daemon();
     expect((await scene.ctl("interfaces", "attach", "eth7", "--for", "2s")).stdout).toBe("eth7 attached\n");
     expect(await list()).toMatchObject([{ name: "eth7", task: null }]);
@@ -49,7 +49,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("interfaces that others pro
   });
 
   test(
-    "E18: a task takes the interface itself, which nobody else gets, and gives it back; one that is not announced is an error that names it",
+    "E18: a task takes the interface exclusively and gives it back; an interface that is not announced is an error that names it",
     async () => {
       const first = await host.daemon();
       await host.on("ip", "link", "add", "vf0", "type", "veth", "peer", "name", "far0");

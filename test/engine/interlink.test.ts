@@ -92,7 +92,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("interLink (needs root, skopeo and umo
     });
   const terminated = async () => (await statuses(UID))[0]?.containers[0].state.terminated;
 
-  test("P15 P24 a pod of a cluster: created once, with its ConfigMaps, Secrets and token; its status, what it has printed, and its end", async () => {
+  test("P15 P24 a pod of a cluster: created once, with its ConfigMaps, Secrets and token; its status, its log, and its end", async () => {
     await daemon();
     const script =
       "cat /conf/word; echo; cat /keys/token; echo; cat /var/run/secrets/kubernetes.io/serviceaccount/token; echo; id -u; i=0; while [ $i -lt 5 ]; do i=$((i+1)); echo line $i; done; exit 3";
@@ -148,7 +148,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("interLink (needs root, skopeo and umo
     expect((await ask("POST", "/delete", body)).status).toBe(200);
   });
 
-  test("P16 what is wrong is told: no JSON, no pod, a pod that cannot be honoured, another path, logs of nobody; and nothing answers an empty question", async () => {
+  test("P16 errors are reported: invalid JSON, no pod, an unsupported pod, another path, logs of an unknown pod; an empty request gets an empty answer", async () => {
     await daemon();
     expect(await ask("POST", "/create", "no json")).toMatchObject({ status: 422, text: expect.stringContaining("is no JSON") });
     expect(await ask("POST", "/create", {})).toMatchObject({ status: 422, text: expect.stringContaining('"loc":["body","pod"]') });

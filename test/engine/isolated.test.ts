@@ -40,7 +40,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("interfaces of the host (ne
     (await host.inside(cloud, "ip", "-o", "neigh")).split("\n").map((line) => line.replace(/^(\S+) .*lladdr (\S+) .*$/, "$1 $2"));
 
   test(
-    "T16 T19 T24: an interface on a parent has its addresses, its MAC and its way out; the bridge is behind it; both pass their check, and go with the task",
+    "T16 T19 T24: an interface on a parent has its addresses, its MAC and its route; the bridge is behind it; both pass their check, and are removed with the task",
     async () => {
       await host.daemon({ args: ["--network-check", "200ms"] });
       const look = "until ping -c 1 -W 1 192.0.2.1 >/dev/null && ping -6 -c 1 -W 1 fd00:5::1 >/dev/null; do sleep 0.2; done";
@@ -69,7 +69,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("interfaces of the host (ne
     LONGEST_MS,
   );
 
-  test("T24: a parent that is not there: the task says which, and what was made before it is removed", async () => {
+  test("T24: if the parent interface is missing, the task names it, and the parts that were made before are removed", async () => {
     await host.daemon();
     const interfaces = [
       { parent: "up0", addresses: ["192.0.2.9/24"] },
@@ -83,7 +83,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("interfaces of the host (ne
   });
 
   test(
-    "T24 E71: a parent that goes away while a task has an interface on it, and one that goes while the interface is made: the network is given back all the same",
+    "T24 E71: if the parent interface disappears while a task uses it, or while it is made, the network is still released",
     async () => {
       /** macvlan whose parent goes before it has begun. */
       const losing = (verb: string, parent: string) =>

@@ -25,7 +25,7 @@ describe.skipIf(!isRoot)("delete --volumes (needs root)", () => {
     ["kept", "removed-volumes"].flatMap((name) => (existsSync(join(scene.stateDir, name)) ? readdirSync(join(scene.stateDir, name)) : []));
 
   test(
-    "E80: a volume stays while another task names it, and without the option; of another group it is another one",
+    "E80: a volume stays while another task names it, and without the option; the same name in another group is another volume",
     async () => {
       await scene.daemon();
       await scene.ctl("apply", "-f", fileOf(user("db", "data"), user("app", "data", "cache")));
@@ -69,7 +69,7 @@ describe.skipIf(!isRoot)("delete --volumes (needs root)", () => {
   });
 
   test(
-    "E80: tasks that share one and are deleted together take it along, also when the daemon is killed meanwhile",
+    "E80: tasks that share a volume and are deleted together remove it, even if the daemon is killed in between",
     async () => {
       const first = await scene.daemon();
       const file = fileOf(user("db", "data"), user("app", "data"));
@@ -88,7 +88,7 @@ describe.skipIf(!isRoot)("delete --volumes (needs root)", () => {
   );
 
   test(
-    "E80: volumes of tasks that are gone go with the file that names them, but for those that another task names",
+    "E80: volumes of removed tasks are removed with the file that names them, except for those that another task names",
     async () => {
       await scene.daemon();
       const file = fileOf(user("db", "data", "logs"), user("app", "data", "cache"));
@@ -116,7 +116,7 @@ describe.skipIf(!isRoot)("delete --volumes (needs root)", () => {
   );
 
   test(
-    "E80: volumes: the list says who uses each; one that a task names is not removed, and no other is with it",
+    "E80: volumes: the list shows the users of each; if a task names one of several volumes, none of them is removed",
     async () => {
       await scene.daemon();
       await scene.ctl("apply", "-f", fileOf(user("db", "data", "old")));
@@ -159,7 +159,7 @@ describe.skipIf(!isRoot)("delete --volumes (needs root)", () => {
   );
 
   test(
-    "E80: volumes: what is not the engine's is not removed, and what a killed daemon has left of one is",
+    "E80: volumes: a directory that the engine did not make is not removed; a volume that a killed daemon left half removed is removed",
     async () => {
       const kept = join(scene.stateDir, "kept/default");
       const elsewhere = join(scene.directory, "elsewhere");

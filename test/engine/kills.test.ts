@@ -45,7 +45,7 @@ describe.skipIf(!isRoot)("a daemon that is killed (needs root)", () => {
   };
 
   test.each(Object.entries(STAGES))(
-    "E5 E19: the next daemon carries out what was answered before a kill; what was not answered is there as a whole or not at all (when %s)",
+    "E5 E19: the next daemon carries out requests that were answered before a kill; an unanswered request is done as a whole or not at all (when %s)",
     async (_, [whileApplied, whileDeleted]) => {
       const first = await scene.daemon();
       const applied = apply();

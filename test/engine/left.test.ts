@@ -109,7 +109,7 @@ describe.skipIf(!isRoot || !existsSync("/dev/fuse"))("what cannot be ended (need
     LONGEST_MS,
   );
 
-  test("E77 without cgroups of their own nothing proves whose the processes of lost records are; the daemon leaves them alone, and tells so", async () => {
+  test("E77 without cgroups of their own, the daemon cannot tell who owns processes with lost records; it leaves them alone, and says so", async () => {
     const first = await scene.daemon({ args: ["--no-task-limits"] });
     await http(scene.socket, "POST", "/v1/apply", { text: taskText(scene.rootfs(), "t", [{ name: "a" }]) });
     await running("t");

@@ -82,7 +82,7 @@ describe.skipIf(!isRoot)("log routers (needs root)", () => {
     for (const name of ["tasks", "logs", "executors"]) expect(grepped(join(scene.stateDir, name))).toBe("");
   });
 
-  test("E53: a router that puts a link in the place of its socket gets nothing delivered elsewhere on the host", async () => {
+  test("E53: if a router replaces its socket by a link, no line is delivered elsewhere on the host", async () => {
     await scene.daemon();
     const path = join(scene.directory, "other.sock");
     let connections = 0;
@@ -108,7 +108,7 @@ describe.skipIf(!isRoot)("log routers (needs root)", () => {
     }
   });
 
-  test("E54: a router of another task that has no address: the container is not made, and says why", async () => {
+  test("E54: if the router of another task has no address, the container is not made and the reason says so", async () => {
     await scene.daemon();
     const sender = taskText(scene.rootfs(), "t", [{ name: "app", script: ADDRESS, fields: { log: { router: "r/router" } } }]);
     const other = taskText(scene.rootfs(), "r", [{ name: "router", fields: { logRouter: true } }]);

@@ -104,7 +104,7 @@ describe.skipIf(!isRoot)("logs (needs root)", () => {
     return { shown: () => shown.all, stdout: () => shown.stdout, stderr: () => shown.stderr, ended };
   };
 
-  test("E51: logs -f goes on when the daemon was killed and is there again, over rotations and a new start: each line once", async () => {
+  test("E51: logs -f goes on after a kill and restart of the daemon, over rotations and a new start: each line once", async () => {
     const total = 3_000;
     let daemon = await scene.daemon();
     const script = `sleep 1; ${counting(total, "[ $((i%50)) = 0 ] && sleep 0.05;").replace("exec sleep 1000", "exit 3")}`;

@@ -88,7 +88,7 @@ describe.skipIf(!isRoot)("containers whose records are lost (needs root)", () =>
   };
 
   test(
-    "E21 E77 a task whose records are lost is ended before it is told as stopped; other tasks run on, and nothing is left",
+    "E21 E77 a task with lost records is ended before it is reported as stopped; other tasks go on, and nothing is left",
     async () => {
       const first = await scene.daemon();
       const names = LOSSES.map((_, index) => `t${index}`);
@@ -114,7 +114,7 @@ describe.skipIf(!isRoot)("containers whose records are lost (needs root)", () =>
     LONGEST_MS,
   );
 
-  test("E21 E77 when all records of all tasks are lost, each task is ended once, and started again as its policy says", async () => {
+  test("E21 E77 if all records of all tasks are lost, each task is ended once, and started again if its policy says so", async () => {
     const first = await scene.daemon();
     const restart = { enabled: true, backoff: { initial: "10ms" } };
     await apply(
@@ -136,7 +136,7 @@ describe.skipIf(!isRoot)("containers whose records are lost (needs root)", () =>
     await nothingIsLeft(daemon);
   });
 
-  test("E25 E77 a record that is lost while the daemon runs is noticed; its container is ended, and the loss is told", async () => {
+  test("E25 E77 if a record is lost while the daemon runs, the daemon notices it, ends the container, and reports the loss", async () => {
     const daemon = await scene.daemon();
     const names = ["t0", "t1", "t2", "t3"];
     await apply([...names, "other"].map((name) => taskText(scene.rootfs(), name, [{ name: "a" }])).join("\n---\n"));
@@ -157,7 +157,7 @@ describe.skipIf(!isRoot)("containers whose records are lost (needs root)", () =>
   });
 
   test.skipIf(UNIFIED === undefined)(
-    "E21 E77 on cgroup v2 alone: also what is frozen is killed together with all that it has started, and every level of its cgroup goes",
+    "E21 E77 only on cgroup v2: a frozen container is also killed with all its processes, and every level of its cgroup is removed",
     async () => {
       const first = await scene.daemon({ before: ONLY_V2 });
       const names = ["t0", "t1", "t2", "frozen"];

@@ -30,7 +30,7 @@ describe.skipIf(!isRoot)("metadata of a container (needs root)", () => {
     }
   };
 
-  test("E61 a container reads what it is: task, container, start, ports, image, limits; it cannot write there, and another user can read it", async () => {
+  test("E61 a container can read its metadata: task, container, start, ports, image, limits; it cannot write there, and another user can read it", async () => {
     await scene.daemon();
     const script = `${POLL} (echo x > /run/self/metadata.json || echo x > /run/self/x || rm /run/self/metadata.json) 2>/dev/null || echo > /shared/refused; ${SLEEP}`;
     const namespaces = { network: "host" };
@@ -67,7 +67,7 @@ describe.skipIf(!isRoot)("metadata of a container (needs root)", () => {
     rmSync(join(scene.stateDir, "metadata"));
   });
 
-  test("E64 a file that cannot be written after its container has started is written again until it is; a daemon that was killed meanwhile does it, too", async () => {
+  test("E64 if a file cannot be written after the container has started, the daemon tries again until it succeeds, also after a kill", async () => {
     const first = await scene.daemon();
     // It runs before the program and behind the first writing, and puts a directory in the place of the next file.
     const bundle = mkdtempSync(join(scene.directory, "bundle-"));

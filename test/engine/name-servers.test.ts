@@ -21,7 +21,7 @@ describe.skipIf(!isRoot)("name servers of pods (need root)", () => {
     return (await scene.ctl("logs", name)).stdout;
   };
 
-  test("P4 in the network of the host a pod has the name servers of the host, and after them its own; with None it has its own alone", async () => {
+  test("P4 in the network of the host a pod has the name servers of the host, and then its own; with None it has only its own", async () => {
     await scene.daemon();
     expect(serversOf(await printedBy("default", { hostNetwork: true, dnsPolicy: "Default" }))).toEqual(ofHost());
     const both = await printedBy("both", { hostNetwork: true, dnsPolicy: "ClusterFirstWithHostNet", dnsConfig });
@@ -36,7 +36,7 @@ describe.skipIf(!isRoot)("name servers of pods (need root)", () => {
   describe.skipIf(noNetworks !== undefined)("behind a bridge (needs CNI plugins)", () => {
     const host = useNetworkHost(scene);
 
-    test("P4 behind a bridge a pod has the name servers of the host that are not on its loopback, and after them its own", async () => {
+    test("P4 behind a bridge a pod has the name servers of the host that are not on its loopback, and then its own", async () => {
       await host.daemon();
       const away = ofHost().filter((server) => !server.startsWith("127."));
       expect(serversOf(await printedBy("web", { dnsConfig }, { ports }))).toEqual([...away, "192.0.2.53"]);

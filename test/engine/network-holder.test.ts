@@ -36,7 +36,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("what holds namespaces besi
   const begin = () => rmSync(gate(), { force: true });
 
   test(
-    "E95: the process that holds the namespaces runs before the network is there, and is in it afterwards, also if the daemon was killed in between",
+    "E95: the process that holds the namespaces runs before the network exists, and is in it afterwards, even if the daemon was killed in between",
     async () => {
       for (const isKilled of [false, true]) {
         begin();
@@ -87,7 +87,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("what holds namespaces besi
   );
 
   test(
-    "E95: a task that is deleted while its network is made gives it back, and what holds the namespaces ends last",
+    "E95: a task that is deleted while its network is made releases it, and the holder of the namespaces ends last",
     async () => {
       begin();
       await host.daemon({ args: ["--cni-path", waiting("plugins-delete", "exec /usr/lib/cni/bridge")] });

@@ -92,7 +92,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("names and proxies in netwo
   );
 
   test(
-    "T20: what a container sends reaches the proxy, and what the proxy sends its target; T21: with a list of addresses only what is sent to those reaches the proxy",
+    "T20: traffic of a container reaches the proxy, and traffic of the proxy reaches its target; T21: with a list of addresses, only traffic to these addresses reaches the proxy",
     async () => {
       await host.daemon();
       await apply([text("target", {}, [{ name: "main", script: `${serve("80", "target")}; ${WAIT}` }])]);
@@ -126,7 +126,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("names and proxies in netwo
   );
 
   test(
-    "T23: what a task sends to some addresses reaches the proxy of another one, which sees where it was sent to; without the proxy it goes nowhere",
+    "T23: traffic of a task to some addresses reaches the proxy of another task, which sees the original destination; without the proxy it is dropped",
     async () => {
       await host.daemon();
       copyFileSync(program("transparent"), join(scene.rootfs(), "transparent"));

@@ -20,7 +20,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("networks after another boo
     });
 
   test(
-    "E72: leases of the old boot are given back once, and a task that starts always has a network again",
+    "E72: address leases from before a reboot are released once, and a task that starts always gets a network again",
     async () => {
       const first = await host.daemon();
       await http(scene.socket, "POST", "/v1/apply", {

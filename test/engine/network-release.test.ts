@@ -16,7 +16,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("networks that are given ba
   const lines = (file: string) => (existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : []);
 
   test(
-    "E71: their bridge goes while plugins give the addresses back, and one program unmounts the namespaces of several",
+    "E71: the bridge is removed while plugins release the addresses, and one program unmounts the namespaces of several tasks",
     async () => {
       const at = (name: string) => join(scene.directory, name);
       mkdirSync(at("programs"));

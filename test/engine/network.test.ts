@@ -112,7 +112,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("networks of tasks (needs r
     expect(await host.left()).toEqual([]);
   });
 
-  test("T16: the address at which clouds tell secrets is out of reach, unless the task asks for it", async () => {
+  test("T16: a task cannot reach the metadata address of clouds, which gives out secrets, unless it asks for it", async () => {
     await host.daemon();
     const script = "timeout 5 wget -q -O - http://169.254.169.254/ 2>&1; echo; trap 'exit 0' TERM; sleep 1000 & wait $!";
     await host.on("ip", "link", "add", "cloud", "type", "veth", "peer", "name", "cloud1");
@@ -164,7 +164,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("networks of tasks (needs r
   );
 
   test(
-    "T22: the namespace outlives the process that holds the others; E75: the process that holds the namespaces stays until the network is given back",
+    "T22: the namespace outlives the process that holds the others; E75: the process that holds the namespaces stays until the network is released",
     async () => {
       await host.daemon();
       await apply("held", { ports: [{ container: 80, host: 18_092 }] }, [{ name: "main", script: SLEEP }], {

@@ -100,7 +100,7 @@ describe.skipIf(!isRoot)("runtd --once (needs root)", () => {
     expect([await run.ended, run.out()]).toEqual([3, "check | checked\n"]);
   });
 
-  test("E32: a shared proxy is not waited for: it ends with its users", async () => {
+  test("E32: no task waits for a shared proxy: it ends with its users", async () => {
     const before = left();
     const proxy = scriptTask(scene.rootfs(), { name: "mesh", script: "trap 'exit 0' TERM; sleep 1000 & wait $!", task: "start: needed" });
     const user = scriptTask(scene.rootfs(), { name: "job", script: "sleep 0.5; exit 4", task: "sharedProxy: mesh" });

@@ -127,7 +127,7 @@ describe.skipIf(!isRoot)("dependencies, stops and restarts (needs root)", () => 
     expect([a! < b!, b! < c!]).toEqual([true, true]);
   });
 
-  test("E74: what a container is told before its stop is told once, before any container of the task gets its signal", async () => {
+  test("E74: a container gets its notice before the stop once, before any container of the task gets its signal", async () => {
     await scene.daemon();
     const kept = `${scene.directory}/told`;
     mkdirSync(kept, { recursive: true });
@@ -146,7 +146,7 @@ describe.skipIf(!isRoot)("dependencies, stops and restarts (needs root)", () => 
     for (const signalled of times.slice(1)) expect(Number(signalled)).toBeGreaterThanOrEqual(Number(times[0]));
   });
 
-  test("E76: a container gets its own stop signal, and SIGKILL after its time if it does not listen", async () => {
+  test("E76: a container gets its own stop signal, and SIGKILL after its timeout if it does not end", async () => {
     await scene.daemon();
     await apply([
       { name: "polite", script: "trap 'echo got it; exit 7' USR1; sleep 1000 & wait $!", fields: { stopSignal: "SIGUSR1" } },
@@ -178,7 +178,7 @@ describe.skipIf(!isRoot)("dependencies, stops and restarts (needs root)", () => 
     await until(() => scene.list().length <= 1);
   });
 
-  test("E94: one that has run for too short a time is not started again", async () => {
+  test("E94: a container that ran for too short a time is not started again", async () => {
     await scene.daemon();
     await apply([{ name: "a", script: "exit 1", fields: { restart: { minimumRunTime: "1h" } } }]);
     await until(isStopped);

@@ -21,7 +21,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("pods made of images (needs root, skop
   };
   const lines = async (name: string, ...options: string[]) => (await scene.ctl(...options, "logs", name)).stdout.trimEnd().split("\n");
 
-  test("P4 P32 command and args replace what the image says, and names without a registry are looked for where the daemon says", async () => {
+  test("P4 P32 command and args replace those of the image, and the daemon decides where image names without a registry are looked up", async () => {
     const digest = image("shop", "v1");
     await withImages();
     const pod = (name: string, fields: object) =>
@@ -45,7 +45,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("pods made of images (needs root, skop
     expect((await get("plain")).status.containerStatuses[0]).toMatchObject({ image: "shop:v1", imageID: digest });
   });
 
-  test("P4 with Never no image is got: a pod whose image is not there fails, and one whose image is there runs", async () => {
+  test("P4 with Never no image is pulled: a pod with a missing image fails, and a pod with a local image runs", async () => {
     image("shop", "v1");
     await withImages();
     const pod = (name: string, policy: string) =>
@@ -109,7 +109,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("pods made of images (needs root, skop
     expect((await scene.ctl("get", "reads", "-o", "json")).stdout).toContain("the resource volume:model could not be created");
   });
 
-  test("P28 a container that writes more than it may to its root file system is stopped, and its pod has failed with the reason Evicted", async () => {
+  test("P28 a container that writes too much to its root file system is stopped, and its pod has failed with the reason Evicted", async () => {
     image("shop", "v1");
     vi.stubEnv("RUNT_IMAGES", `oci:${scene.directory}/names`);
     await scene.daemon({ args: ["--volume-check", "200ms"] });
@@ -142,7 +142,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("pods made of images (needs root, skop
     expect((await scene.ctl("delete", "calm")).status).toBe(0);
   });
 
-  test("P4 groups that the image has for a user are those of a process, or by request only those of the pod", async () => {
+  test("P4 a process has the groups that the image gives its user, or on request only those of the pod", async () => {
     writeLayout(join(scene.directory, "names", "shop"), {
       layers: [baseLayer(), tar([{ name: "etc/group", content: "root:x:0:\nwww:x:99:\nmore:x:77:web\n" }])],
       tag: "v1",

@@ -41,7 +41,7 @@ describe.skipIf(!isRoot)("the life of pods (needs root)", () => {
     expect((await scene.ctl("logs", "talker", "-c", "nobody")).status).not.toBe(0);
   });
 
-  test("P28 a pod that takes longer than it may is stopped, also by the next daemon, and has failed with the reason DeadlineExceeded", async () => {
+  test("P28 a pod that runs too long is stopped, also by the next daemon, and has failed with the reason DeadlineExceeded", async () => {
     const first = await scene.daemon();
     const calm = `trap 'exit 0' TERM; sleep 1000 & wait`;
     await applied(pod("late", calm, { activeDeadlineSeconds: 2 }), pod("patient", calm, { activeDeadlineSeconds: 3600 }));
@@ -55,7 +55,7 @@ describe.skipIf(!isRoot)("the life of pods (needs root)", () => {
     expect((await scene.ctl("delete", "patient")).status).toBe(0);
   });
 
-  test("P4 a pod has the stop signal that it names, a filter of the host's directory, and a restart by an exit code of its own", async () => {
+  test("P4 a pod can have its own stop signal, a seccomp profile of the host's directory, and a restart rule for an exit code", async () => {
     vi.stubEnv("RUNT_SECCOMP_PROFILES", scene.directory);
     scene.file(
       "filter.json",
@@ -97,7 +97,7 @@ describe.skipIf(!isRoot)("the life of pods (needs root)", () => {
     expect((await get("again")).status.containerStatuses[0].restartCount).toBe(1);
   });
 
-  test("P2 P12 P17 each text has its number; one that is refused leaves nothing; a daemon that is killed before the start has the pod, and starts it once", async () => {
+  test("P2 P12 P17 each text has its number; a refused one leaves nothing; if the daemon is killed before the start, the next one has the pod and starts it once", async () => {
     const shared = sharedIn(scene, "once");
     const mounts = { volumes: [{ name: "s", hostPath: { path: shared.directory } }] };
     const spec = (word: string) => ({
@@ -125,7 +125,7 @@ describe.skipIf(!isRoot)("the life of pods (needs root)", () => {
     expect((await scene.ctl("delete", "web")).status).toBe(0);
   });
 
-  test("P13 of two requests that make the same pod at once one makes it, and the other finds it made", async () => {
+  test("P13 if two requests create the same pod at once, one creates it, and the other finds it", async () => {
     await scene.daemon();
     const text = pod("same", SLEEP);
     const answers = await Promise.all(Array.from({ length: 4 }, () => apply(text)));
@@ -138,7 +138,7 @@ describe.skipIf(!isRoot)("the life of pods (needs root)", () => {
     expect((await scene.ctl("delete", "same")).status).toBe(0);
   });
 
-  test("P18 P20 P22 a stop takes as long as the pod asks for, and is told with its reason; it is seen while it goes on and afterwards; without a daemon its phase is Unknown", async () => {
+  test("P18 P20 P22 a stop takes as long as the pod asks for, and has a reason; the status shows it during and after the stop; without a daemon the phase is Unknown", async () => {
     const daemon = await scene.daemon();
     await applied(pod("deaf", "while :; do sleep 0.1; done", { terminationGracePeriodSeconds: 3 }));
     await reaches("deaf", "Running");
@@ -173,7 +173,7 @@ describe.skipIf(!isRoot)("the life of pods (needs root)", () => {
     await until(() => /UNKNOWN.*STOPPED/s.test(rows));
   });
 
-  test("P19 after pods are deleted nothing of them is left, however many there were", async () => {
+  test("P19 after any number of pods is deleted, nothing of them is left", async () => {
     await scene.daemon();
     const left = () => readdirSync(scene.stateDir, { recursive: true, encoding: "utf8" }).filter((path) => /default\.p\d+\./.test(path));
     const most = Number(process.env["RUNT_PODS"] ?? 6);
@@ -219,7 +219,7 @@ describe.skipIf(!isRoot)("the life of pods (needs root)", () => {
     for (const name of ["web-0", "web-1", "work-0", "work-1"]) expect((await scene.ctl("delete", name)).status).toBe(0);
   });
 
-  test("P21 P34 the host as a node: what it has, measured, and what pods have taken of it", async () => {
+  test("P21 P34 the host as a node: its measured capacity, and the share that pods use", async () => {
     await scene.daemon({ args: ["--cpus", "4", "--memory", "1Gi"] });
     const resources = { requests: { cpu: "500m", memory: "64Mi" }, limits: { cpu: "500m", memory: "64Mi" } };
     await applied(pod("web", "", { containers: [{ name: "main", command: ["/bin/sh", "-c", SLEEP], resources }] }));

@@ -48,7 +48,7 @@ describe.skipIf(!isRoot)("pods and the kernel (needs root)", () => {
     );
 
   test(
-    "P6 limits are limits of the kernel, and what is requested weighs; P7: the pod has the sum of its containers; P33: pods with the requests of the three classes of quality of service are shown in those classes",
+    "P6 limits become limits of the kernel, and requests become CPU weights; P7: the pod has the sum of its containers; P33: pods with requests of the three quality-of-service classes are shown in these classes",
     async () => {
       await scene.daemon();
       const whole = { limits: { cpu: "100m", memory: "0.0625Gi" } };
@@ -77,7 +77,7 @@ describe.skipIf(!isRoot)("pods and the kernel (needs root)", () => {
     LONGEST_MS,
   );
 
-  test("P8 the kernel holds a pod to the smallest size that fits; one that fits none is refused with both numbers, and nothing is begun", async () => {
+  test("P8 the kernel limits a pod to the smallest size that fits; a pod that fits none is refused with both numbers, and nothing is started", async () => {
     const sizes = join(scene.directory, "sizes.json");
     writeFileSync(sizes, '[{ "cpu": "250m", "memory": ["64Mi", "128Mi"] }, { "cpu": 1, "memory": ["256Mi"] }]');
     await scene.daemon({ env: { RUNT_POD_SIZES: sizes } });
@@ -93,7 +93,7 @@ describe.skipIf(!isRoot)("pods and the kernel (needs root)", () => {
   });
 
   test(
-    "P9 a pod is one task: its containers share network and ipc, and nothing of the host; P11 P23: the annotations of a pod come back, and each container says whose it is; P14: a name of separators is a name, and a name that is there twice is refused; P1: a pod is shown in words of Kubernetes",
+    "P9 a pod is one task: its containers share network and ipc, and no namespace of the host; P11 P23: the status has the annotations of a pod, and each container names its owner; P14: a name of separators is a valid name, and a duplicate name is refused; P1: a pod is shown with the terms of Kubernetes",
     async () => {
       const first = await scene.daemon();
       const metadata = { namespace: "team", uid: "u-1", annotations: { "example.org/role": "reader_a-b" } };

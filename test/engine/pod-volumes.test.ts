@@ -28,7 +28,7 @@ describe.skipIf(!isRoot)("volumes of pods (need root)", () => {
       .filter((line) => line.includes(`${scene.stateDir}/volumes/`));
   const mounted = (...names: string[]) => ({ volumeMounts: names.map((name) => ({ name, mountPath: `/${name}` })) });
 
-  test("P4 a volume in memory is one for all containers, no larger than its size, found again after the daemon is killed, and removed with the pod", async () => {
+  test("P4 a volume in memory is shared by all containers, not larger than its size, found again after the daemon is killed, and removed with the pod", async () => {
     const first = await scene.daemon();
     const shared = sharedIn(scene, "memory");
     const volumes = [
@@ -51,7 +51,7 @@ describe.skipIf(!isRoot)("volumes of pods (need root)", () => {
     await until(() => readdirSync(join(scene.stateDir, "volumes")).length === 0);
   });
 
-  test("P28 a pod with more in a volume on the disk than it may have is stopped, and has failed with the reason Evicted", async () => {
+  test("P28 a pod with too much data in a volume on the disk is stopped, and has failed with the reason Evicted", async () => {
     await scene.daemon({ args: ["--volume-check", "200ms"] });
     const volumes = [{ name: "cache", emptyDir: { sizeLimit: "1Mi" } }];
     const calm = `dd if=/dev/zero of=/cache/a bs=1024 count=512 2>/dev/null; ${SLEEP}`;
@@ -68,7 +68,7 @@ describe.skipIf(!isRoot)("volumes of pods (need root)", () => {
     expect((await scene.ctl("delete", "calm")).status).toBe(0);
   });
 
-  test("P4 a group for volumes: scratch directories and files are its, and processes have it with the further ones", async () => {
+  test("P4 fsGroup: scratch directories and files belong to this group, and processes have it with the other groups", async () => {
     await scene.daemon();
     const shared = sharedIn(scene, "group");
     const config = JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "conf" }, data: { word: "hello" } });

@@ -67,7 +67,7 @@ describe.skipIf(!isRoot)("pods (needs root)", () => {
   const get = async (name: string): Promise<Pod> => JSON.parse((await scene.ctl("get", name, "-o", "json")).stdout);
   const reaches = (name: string, phase: string) => until(async () => (await get(name)).status.phase === phase);
 
-  test("P28 P30 P32 a pod whose containers have all ended with 0 has Succeeded, with init containers, files, environment and times", async () => {
+  test("P28 P30 P32 a pod whose containers have all ended with 0 is Succeeded, with init containers, files, environment and times", async () => {
     await scene.daemon();
     const config = JSON.stringify({
       apiVersion: "v1",
@@ -121,7 +121,7 @@ describe.skipIf(!isRoot)("pods (needs root)", () => {
     ]);
   });
 
-  test("P28 a pod of which one of two containers has failed has Failed, and each container shows its own end; a failed init container keeps the rest from beginning", async () => {
+  test("P28 a pod with one failed container of two is Failed, and each container shows its own end; after a failed init container the others do not start", async () => {
     await scene.daemon();
     await applied(
       podText("mixed", {
@@ -154,7 +154,7 @@ describe.skipIf(!isRoot)("pods (needs root)", () => {
     expect(await ends("memory")).toEqual([[137, "OOMKilled", undefined]]);
   });
 
-  test("P26 P27 what was applied is what is shown, also by the next daemon; a label changes nothing that runs; a container that ends is started again", async () => {
+  test("P26 P27 the status shows the applied text, also with the next daemon; a label changes no running container; a container that ends is started again", async () => {
     const first = await scene.daemon();
     const spec = {
       initContainers: [sh("beside", `echo -n up > /dev/termination-log; ${SLEEP}`, { restartPolicy: "Always" })],
@@ -193,7 +193,7 @@ describe.skipIf(!isRoot)("pods (needs root)", () => {
     expect((await scene.ctl("delete", "web")).status).toBe(0);
   });
 
-  test("P16 P25 a pod that cannot start says why; one that is not there is told apart", async () => {
+  test("P16 P25 a pod that cannot start says why; an unknown pod gets a different error", async () => {
     await scene.daemon();
     await applied(
       podText("gone", { restartPolicy: "Never", containers: [sh("a", "true")] }).replaceAll(scene.rootfs(), `${scene.directory}/none`),

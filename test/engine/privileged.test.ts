@@ -152,7 +152,7 @@ describe.skipIf(!isRoot)("privileged containers (needs root)", () => {
   });
 
   /** Kubernetes, "Linux kernel security constraints for Pods and containers": privileged containers "override or undo many other hardening settings". */
-  test("P4 a container of a pod and a service of a Compose file are privileged where they ask for it", async () => {
+  test("P4 a container of a pod and a service of a Compose file are privileged if they ask for it", async () => {
     const { pid: daemon } = await scene.daemon();
     const effective = statusOf(daemon)["CapEff"];
     const one = (name: string, securityContext: object) => ({ name, command: ["/bin/sh", "-c", script("true")], securityContext });

@@ -108,7 +108,7 @@ describe.skipIf(!isRoot)("probes of pods (need root)", () => {
     expect((await scene.ctl("delete", "web")).status).toBe(0);
   });
 
-  test("P28 P32 a container that fails its probe for liveness is stopped, and started again unless the pod is never to be restarted", async () => {
+  test("P28 P32 a container that fails its liveness probe is stopped, and started again unless the restart policy is Never", async () => {
     await scene.daemon();
     // It does not end by the stop signal.
     const deaf = "while :; do sleep 0.1; done";
@@ -129,7 +129,7 @@ describe.skipIf(!isRoot)("probes of pods (need root)", () => {
     expect((await scene.ctl("delete", "again")).status).toBe(0);
   });
 
-  test("P29 before its startup probe succeeds a container is not started: no other probe runs, and a sidecar holds back the containers", async () => {
+  test("P29 until its startup probe succeeds, a container does not count as started: no other probe runs, and a sidecar delays the containers", async () => {
     await scene.daemon();
     const shared = sharedIn(scene, "startup");
     const mounts = { volumeMounts: [{ name: "shared", mountPath: "/shared" }] };

@@ -24,7 +24,7 @@ describe.skipIf(!isRoot)("the program of a container (needs root)", () => {
   };
   const listed = (name: string) => scene.list().find(({ id, status }) => id.includes(`.${name}-`) && status === "running")!;
 
-  test("E48: a container has the user, working directory, environment, capabilities and hostname of its task, and a root that cannot be written", async () => {
+  test("E48: a container has the user, working directory, environment, capabilities and hostname of its task, and a read-only root", async () => {
     await scene.daemon();
     await run([
       {
@@ -53,7 +53,7 @@ describe.skipIf(!isRoot)("the program of a container (needs root)", () => {
     expect(statusOf(listed("bare").pid)).toMatchObject({ CapBnd: "0000000000000400", NoNewPrivs: "0" });
   });
 
-  test("E48: the configuration that a container is made from has nothing that validate would find", async () => {
+  test("E48: validate has no findings for the configuration of a container", async () => {
     await scene.daemon();
     const limits = { cpus: 0.5, cpuShares: 100, memory: "64Mi", memoryReservation: "32Mi", pids: 20 };
     const fields = { ...limits, user: "1:2", env: { A: "b" }, mounts: [{ volume: "v", target: "/v" }], hostname: "h" };
@@ -65,7 +65,7 @@ describe.skipIf(!isRoot)("the program of a container (needs root)", () => {
     expect(execFileSync(join(REPOSITORY, "bin/runt"), ["validate", kept], { encoding: "utf8" })).not.toMatch(/^(error|warning)/m);
   });
 
-  test("E58 E66 E86: agents run in a container beside its program; one that is killed is started again, and one that is not there changes nothing", async () => {
+  test("E58 E66 E86: agents run in a container beside its program; a killed agent is started again, and a missing one changes nothing", async () => {
     const first = await scene.daemon();
     const backoff = { initial: "100ms", maximum: "200ms" };
     const agents = [
@@ -127,7 +127,7 @@ describe.skipIf(!isRoot)("the program of a container (needs root)", () => {
     expect(scene.list()).toEqual([]);
   });
 
-  test("E59: annotations say whose it is; those of the engine cannot be given", async () => {
+  test("E59: annotations name the owner of a container; a task cannot set the annotations of the engine", async () => {
     await scene.daemon();
     await run([{ name: "a", fields: { annotations: { "com.example": "mine" } } }]);
     const { id, digest } = await task();
@@ -150,7 +150,7 @@ describe.skipIf(!isRoot)("the program of a container (needs root)", () => {
     expect([refused.status, refused.text]).toEqual([422, expect.stringContaining("are set by the engine")]);
   });
 
-  test("E63 E89: a program that is not there: the task stops, says so once, and nothing is left", async () => {
+  test("E63 E89: if the program is missing, the task stops, reports it once, and nothing is left", async () => {
     await scene.daemon();
     await apply([{ name: "a", fields: { command: "/no/such/program" } }]);
     await until(async () => (await task()).known === "STOPPED");

@@ -76,7 +76,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("policies of pulls (needs root, skopeo
   };
 
   test(
-    "E37 E38: in all 16 cases the source is asked when the policy says so, and never otherwise; what comes of it is seen in what runs",
+    "E37 E38: in all 16 cases the daemon asks the source exactly when the policy says so; the running image shows the result",
     async () => {
       mkdirSync(bin, { recursive: true });
       writeFileSync(join(bin, "skopeo"), `#!/bin/sh\necho "$*" >> ${callsFile}\nexec ${SKOPEO} "$@"\n`, { mode: 0o755 });

@@ -27,7 +27,7 @@ describe.skipIf(!isRoot)("the queue (needs root)", () => {
   });
 
   test(
-    "E10 E16 what runs has its share after a restart of the daemon, and what does not fit waits with the reason",
+    "E10 E16 after a restart of the daemon, running tasks keep their share, and tasks that do not fit wait with the reason",
     async () => {
       const limits = { args: ["--cpus", "2", "--memory", "1Gi"] };
       const first = await scene.daemon(limits);
@@ -50,7 +50,7 @@ describe.skipIf(!isRoot)("the queue (needs root)", () => {
   );
 
   test(
-    "E10 a host that was configured to less while tasks run says so, and starts nothing more",
+    "E10 if the capacity is configured below the running tasks, the daemon says so, and starts no more tasks",
     async () => {
       const first = await scene.daemon({ args: ["--cpus", "2"] });
       await apply(sleeper("one", "cpus: 1"), sleeper("two", "cpus: 1"));
@@ -94,7 +94,7 @@ describe.skipIf(!isRoot)("the queue (needs root)", () => {
   );
 
   test(
-    "E14 a large head holds back a small task, but not with backfill",
+    "E14 a large task at the head of the queue blocks a small task, but not with backfill",
     async () => {
       const tasks = [sleeper("base", "cpus: 2"), sleeper("large", "cpus: 3"), sleeper("small", "cpus: 1")];
       const strict = await scene.daemon({ args: ["--cpus", "4"] });
@@ -112,7 +112,7 @@ describe.skipIf(!isRoot)("the queue (needs root)", () => {
   );
 
   test(
-    "E15 a task that waits is stopped at once, and has taken nothing",
+    "E15 a waiting task stops at once, and holds no resources",
     async () => {
       await scene.daemon({ args: ["--cpus", "1"] });
       await apply(sleeper("one", "cpus: 1"), sleeper("two", "cpus: 1"));
@@ -126,7 +126,7 @@ describe.skipIf(!isRoot)("the queue (needs root)", () => {
   );
 
   test(
-    "E11 two tasks want one port of the host: the second waits for it",
+    "E11 two tasks need the same host port: the second waits for it",
     async () => {
       await scene.daemon();
       const listener = (name: string) => sleeper(name, "", "namespaces: { network: host }\nports: [{ port: 8080 }]");
@@ -157,7 +157,7 @@ describe.skipIf(!isRoot)("the queue (needs root)", () => {
   );
 
   test(
-    "E13 E35 many short tasks through a ledger that fits a few: all run, none is lost, and never more at once",
+    "E13 E35 with many short tasks and capacity for a few, all run, none is lost, and never more run at once than fit",
     async () => {
       const { directory, lines } = shared("many");
       const most = Math.min(20, TASKS / 4);

@@ -28,7 +28,7 @@ describe.skipIf(!isRoot)("what is refused before it is begun (needs root)", () =
     ...scene.list().map(({ id }) => id),
   ];
 
-  test("E9 E56 E67 T14: what other systems have is refused by its name, and nothing is begun; E33: containers and tasks that wait for each other are refused, with the cycle; T3: a name that would be part of a path is refused; T15: interfaces in another mode are refused; T18: a task cannot have an association that nobody knows", async () => {
+  test("E9 E56 E67 T14: unsupported fields of other systems are refused by name, and nothing is started; E33: containers and tasks that wait for each other are refused, with the cycle; T3: a name that would be part of a path is refused; T15: interfaces in another mode are refused; T18: a task cannot have an unknown association", async () => {
     await scene.daemon();
     const text = (name: string, fields: object = {}, container: object = {}) =>
       taskText(scene.rootfs(), name, [{ name: "a", fields: { ...container } }], { ...fields });
@@ -61,7 +61,7 @@ describe.skipIf(!isRoot)("what is refused before it is begun (needs root)", () =
     expect(JSON.parse((await http(scene.socket, "GET", "/v1/tasks")).text).tasks).toEqual([]);
   });
 
-  test("E60 whatever containers are called, each has an id of its own that is a valid name everywhere, and goes with its task", async () => {
+  test("E60 with any name, each container has a unique id that is a valid name everywhere; the id ends with the task", async () => {
     const first = await scene.daemon();
     const names = ["a b", "ä🚀", "..", "-", "__proto__", "a.b", "a-b", "x".repeat(255)];
     const text = taskText(
@@ -88,7 +88,7 @@ describe.skipIf(!isRoot)("what is refused before it is begun (needs root)", () =
     const host = useNetworkHost(scene);
 
     test(
-      "E73 a port of one address of the host is answered there only, a task without a network has loopback only; with the records of networks lost the port is still answered, and all goes with the task",
+      "E73 a port of one host address answers only there, and a task without a network has only loopback; if the network records are lost, the port still answers, and everything is removed with the task",
       async () => {
         const first = await host.daemon();
         const script = "mkdir /tmp/d && echo web > /tmp/d/name && exec httpd -f -p 80 -h /tmp/d";

@@ -52,7 +52,7 @@ describe.skipIf(!isRoot || !HAS_REGISTRY)("registries (needs root, skopeo, umoci
   const manifests = ({ asked }: Registry, name: string) =>
     asked.filter((line) => line.startsWith("GET") && line.includes(`/${name}/manifests/`));
 
-  test("E45: a tag is what it was at the first step, and only what is new is got", async () => {
+  test("E45: a tag keeps the digest of the first step, and only new layers are pulled", async () => {
     const registry = await registryOf();
     await scene.daemon({ before: registry.before });
     const [first, second] = [layout(), layout()];
@@ -75,7 +75,7 @@ describe.skipIf(!isRoot || !HAS_REGISTRY)("registries (needs root, skopeo, umoci
     for (const name of ["t", "next", "same", "pinned"]) await remove(name);
   });
 
-  test("E38: a registry that is down: what was there before runs, and the event says so; without it the container stops", async () => {
+  test("E38: if a registry is down, the container runs from the local image, and the event says so; without a local image the container stops", async () => {
     const registry = await registryOf();
     await scene.daemon({ before: registry.before });
     const { directory, digest } = layout();
@@ -96,7 +96,7 @@ describe.skipIf(!isRoot || !HAS_REGISTRY)("registries (needs root, skopeo, umoci
     for (const name of ["t", "always", "never"]) await remove(name);
   });
 
-  test("E43: a registry that is slow is given up in time; one that sends half of a part, or another one, is refused; nothing is left", async () => {
+  test("E43: a pull from a slow registry ends in time; half a layer, or a wrong layer, is refused; nothing is left", async () => {
     const registry = await registryOf();
     const { before } = registry;
     const hurried = await scene.daemon({ before, args: ["--pull-timeout", `${3 * SLOW}s`] });
@@ -125,7 +125,7 @@ describe.skipIf(!isRoot || !HAS_REGISTRY)("registries (needs root, skopeo, umoci
     await remove();
   });
 
-  test("E39: no more pulls run at once than are allowed, one of each image, and each has its times", async () => {
+  test("E39: no more pulls run at once than allowed, at most one of each image, and each records its times", async () => {
     const registry = await registryOf();
     await scene.daemon({ before: registry.before, args: ["--pulls-at-once", "2"] });
     const references: string[] = [];
@@ -165,7 +165,7 @@ describe.skipIf(!isRoot || !HAS_REGISTRY)("registries (needs root, skopeo, umoci
     for (const at of references.keys()) await remove(`t${at}`);
   });
 
-  test("E40: a stop while it is pulled, or waits for its turn, ends the programs, and says that it was before the pull", async () => {
+  test("E40: a stop during a pull, or while a pull waits, ends the programs; the reason says that the image was not pulled yet", async () => {
     const registry = await registryOf();
     const daemon = await scene.daemon({ before: registry.before, args: ["--pulls-at-once", "1"] });
     const [first, second] = [await registry.push(layout().directory, "a:v1"), await registry.push(layout().directory, "b:v1")];
@@ -191,7 +191,7 @@ describe.skipIf(!isRoot || !HAS_REGISTRY)("registries (needs root, skopeo, umoci
     await until(() => readdirSync(images("staging")).length === 0);
   });
 
-  test("E44: with pull-upfront an image is there before what it waits for; a program that hangs when the container is made ends with the task", async () => {
+  test("E44: with pull-upfront the image is pulled before the container's dependencies are ready; a program that hangs at the creation ends with the task", async () => {
     const registry = await registryOf();
     const bin = join(scene.directory, "upfront");
     const [hang, pids] = [join(bin, "hang"), join(bin, "pids")];
@@ -224,7 +224,7 @@ describe.skipIf(!isRoot || !HAS_REGISTRY)("registries (needs root, skopeo, umoci
     expect(readdirSync(images("roots"))).toEqual([]);
   });
 
-  test("E40: a pull that was asked for shows how far it is on a terminal, and ends with whoever has asked", async () => {
+  test("E40: a requested pull shows its progress on a terminal, and ends with the client that requested it", async () => {
     const registry = await registryOf();
     const daemon = await scene.daemon({ before: registry.before });
     const image = await registry.push(layout().directory, "a:v1");
@@ -270,7 +270,7 @@ describe.skipIf(!isRoot || !HAS_REGISTRY)("registries (needs root, skopeo, umoci
       .join("\n");
   const AUTH = Buffer.from(`${USER}:${PASSWORD}`).toString("base64");
 
-  test("E41 E42: credentials of a file and of a program get the image, and are nowhere else; without them nobody is asked", async () => {
+  test("E41 E42: credentials of a file and of a program get the image, and appear nowhere else; without them no program is asked", async () => {
     const registry = await registryOf({ hasUsers: true });
     const file = scene.file("auth.json", JSON.stringify({ auths: { [registry.host]: { auth: AUTH } } }));
     const program = scene.file("provider", `#!/bin/sh\necho '${AUTH}' >&2\nexec cat ${file}\n`);
@@ -309,7 +309,7 @@ describe.skipIf(!isRoot || !HAS_REGISTRY)("registries (needs root, skopeo, umoci
     for (const name of ["by-file", "by-program"]) await remove(name);
   });
 
-  test("P10 a pod's image is got with the credentials that the host has, by default or by the name that imagePullSecrets has", async () => {
+  test("P10 a pod's image is pulled with the credentials of the host, by default or by the name in imagePullSecrets", async () => {
     const registry = await registryOf({ hasUsers: true });
     const file = scene.file("auth.json", JSON.stringify({ auths: { [registry.host]: { auth: AUTH } } }));
     await scene.daemon({ before: registry.before, args: ["--credentials", `default=file:${file}`, "--credentials", `mine=file:${file}`] });
@@ -329,7 +329,7 @@ describe.skipIf(!isRoot || !HAS_REGISTRY)("registries (needs root, skopeo, umoci
     await remove("p");
   });
 
-  test("E41: a registry that shows what it was sent does not get it into a message", async () => {
+  test("E41: if a registry repeats what it was sent, the text does not get into a message", async () => {
     const registry = await registryOf({ hasUsers: true });
     const file = scene.file("auth.json", JSON.stringify({ auths: { [registry.host]: { auth: AUTH } } }));
     const daemon = await scene.daemon({ before: registry.before, args: ["--credentials", `default=file:${file}`] });

@@ -41,7 +41,7 @@ describe.skipIf(!isRoot)("rows (need root)", () => {
     return directory;
   };
 
-  test("E4 SIGTERM: the daemon ends with 0, the containers go on, and the next one has them", async () => {
+  test("E4 SIGTERM: the daemon ends with 0, the containers go on, and the next daemon has them", async () => {
     const first = await scene.daemon();
     await apply(webTask(scene.rootfs()));
     await until(async () => (await task("web")).known === "RUNNING");
@@ -55,7 +55,7 @@ describe.skipIf(!isRoot)("rows (need root)", () => {
     expect(identities()).toEqual(before);
   });
 
-  test("E6 each step is stored before it is begun; what cannot be stored is not begun, and who asks is told", async () => {
+  test("E6 each step is stored before it starts; a step that cannot be stored does not start, and the caller gets an error", async () => {
     const { commit } = Store.prototype;
     const { perform } = Effects.prototype;
     const stored = new Map<string, string>();
@@ -89,7 +89,7 @@ describe.skipIf(!isRoot)("rows (need root)", () => {
     }
   });
 
-  test("E23 of a program that ends while no daemon is there the code and the time of its end are known", async () => {
+  test("E23 if a program ends without a daemon, its exit code and the time of its end are known", async () => {
     const first = await scene.daemon();
     const shared = mkdtempSync(join(scene.directory, "shared-"));
     await apply(scriptTask(scene.rootfs(), { name: "t", script: "while [ ! -e /shared/end ]; do sleep 0.05; done; exit 7", shared }));
@@ -110,7 +110,7 @@ describe.skipIf(!isRoot)("rows (need root)", () => {
     expect(shown).toContain(`Stopped:        ${new Date(containers[0].exit.endedWallMs).toISOString()}`);
   });
 
-  test("E26 start, end, lack of memory and health: one event for each", async () => {
+  test("E26 start, end, lack of memory and health give one event each", async () => {
     await scene.daemon();
     const eater = "x=$(head -c 41943040 /dev/zero | tr '\\0' x); sleep 1000";
     const healthCheck = { command: ["true"], interval: "100ms", timeout: "1m" };
@@ -136,7 +136,7 @@ describe.skipIf(!isRoot)("rows (need root)", () => {
     expect((await of("eats")).at(-1)).toMatchObject({ exit: { code: 137, signal: 9, oomKilled: true } });
   });
 
-  test("E35 tasks are accepted before any of them is started, more at once than are started at once", async () => {
+  test("E35 tasks are accepted before any of them starts, even more than can start at once", async () => {
     await scene.daemon();
     const go = join(scene.directory, "go");
     const directory = bundle("trap 'exit 0' TERM; sleep 1000 & wait $!", (config) => {
@@ -152,7 +152,7 @@ describe.skipIf(!isRoot)("rows (need root)", () => {
     rmSync(go);
   });
 
-  test("E27 a container that belongs to no task is left alone, and no event tells of it", async () => {
+  test("E27 a container without a task is left alone, and gives no event", async () => {
     await scene.daemon();
     await apply(webTask(scene.rootfs()));
     await until(async () => (await task("web")).known === "RUNNING");
@@ -172,7 +172,7 @@ describe.skipIf(!isRoot)("rows (need root)", () => {
     expect(JSON.stringify(await eventsOf(scene.socket, 0))).not.toContain("foreign");
   });
 
-  test("E78 removing a container that is not there is a success, each time", async () => {
+  test("E78 removing a container that does not exist succeeds, each time", async () => {
     const stateDir = mkdtempSync(join(tmpdir(), "runt-rows-"));
     try {
       const runtime = new ContainerRuntime({

@@ -60,7 +60,7 @@ describe.skipIf(!isRoot)("runtimes of the host (needs root)", () => {
     expect(scene.list()).toEqual([]);
   });
 
-  test("P16 what a pod cannot have in a machine is refused with line and column, and nothing is made", async () => {
+  test("P16 fields that a machine cannot have are refused with line and column, and nothing is made", async () => {
     await machines();
     const two = "  - { name: two, command: [/bin/true], securityContext: { privileged: true } }\n";
     const text = pod("web", `${two}  runtimeClassName: vm\n  hostPID: true\n`).replace(

@@ -55,7 +55,7 @@ describe.skipIf(!isRoot)("secrets and env files (needs root)", () => {
     return path;
   };
 
-  test("E55: secrets from a file and from a program are files in memory; nothing that is stored or shown has them", async () => {
+  test("E55: secrets from a file and from a program are files in memory; no stored or printed text has them", async () => {
     const daemon = await scene.daemon();
     const file = scene.file("password", SECRETS[0]);
     const show = program("show", `echo ${SECRETS[1]} >&2; printf %s ${SECRETS[1]}`);
@@ -156,7 +156,7 @@ describe.skipIf(!isRoot)("secrets and env files (needs root)", () => {
     expect(twice).toMatchObject({ status: 422, text: expect.stringContaining("something else is the variable X, too") });
   });
 
-  test("E55: what cannot be had ends the task before its container is there, named without a part of it", async () => {
+  test("E55: a secret that cannot be read ends the task before its container is made; the reason names it without its value", async () => {
     await scene.daemon();
     const cases = [
       [{ file: "/nowhere/secret" }, /secret s: ENOENT.*\/nowhere\/secret/],

@@ -33,7 +33,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("services and claims (needs
   };
 
   test(
-    "P3 the port of a service leads to that of its pods, for others and for themselves, and a port of the host to the first",
+    "P3 the port of a service leads to the port of its pods, for other pods and for themselves; a host port leads to the first pod",
     async () => {
       await host.daemon();
       const serve = "d=/dev/shm/w && mkdir -p $d && echo served > $d/name && httpd -p 8080 -h $d && echo up";
@@ -56,7 +56,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("services and claims (needs
   );
 
   test(
-    "P3 what a pod of a stateful set writes to its claim is there for its successor, and its neighbour has another one",
+    "P3 the successor of a pod of a stateful set finds the data of its claim, and its neighbour has another claim",
     async () => {
       const script = `echo $HOSTNAME >> /data/log; cat /data/log; echo end; ${WAIT}`;
       const set = workload("StatefulSet", "db", template("db", script, { volumeMounts: [{ name: "data", mountPath: "/data" }] }), {
@@ -82,7 +82,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("services and claims (needs
   );
 
   test(
-    "P3 connections to a service are distributed over its pods that are ready; those of a headless one have names of their own",
+    "P3 connections to a service are distributed over its pods that are ready; the pods of a headless service have their own names",
     async () => {
       await host.daemon();
       const serve = `d=/dev/shm/w && mkdir -p $d && echo $HOSTNAME > $d/name && httpd -p 8080 -h $d`;
@@ -127,7 +127,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("services and claims (needs
     LONGEST_MS,
   );
 
-  test("P16 apply, plan and validate leave out what is for a cluster where that is asked for, and tell of it with its line", async () => {
+  test("P16 on request, apply, plan and validate ignore fields for a cluster, and report each with its line", async () => {
     await host.daemon();
     const text = `${JSON.stringify({ apiVersion: "rbac.authorization.k8s.io/v1", kind: "Role", metadata: { name: "r" } })}\n---\n${JSON.stringify(
       workload("DaemonSet", "web", template("web", WAIT, {}, { nodeSelector: { a: "b" } }), {}),

@@ -22,7 +22,7 @@ describe.skipIf(!isRoot)("shared namespaces (needs root)", () => {
   const logOf = async (name: string): Promise<string> =>
     allPrinted((await task()).containers.find((one: { name: string }) => one.name === name).log);
 
-  test("E95: each namespace that is shared is one for the task, and none is that of the host", async () => {
+  test("E95: the containers of a task share each shared namespace, and none is that of the host", async () => {
     await scene.daemon();
     await run([{ name: "a" }, { name: "b" }], SHARED);
     for (const type of TYPES) {
@@ -44,7 +44,7 @@ describe.skipIf(!isRoot)("shared namespaces (needs root)", () => {
     for (const name of ["a", "b", "runtd-pause"]) expect(of(name, "net")).toBe(namespaceOf(process.pid, "net"));
   });
 
-  test("E36: the process that holds the shared namespaces needs no image; it has no rights, and nothing but itself in its root", async () => {
+  test("E36: the process that holds the shared namespaces needs no image; it has no rights, and only its own program in its root", async () => {
     await scene.daemon();
     await run([{ name: "a" }], SHARED);
     const pause = pidOf("runtd-pause");
@@ -141,7 +141,7 @@ describe.skipIf(!isRoot)("shared namespaces (needs root)", () => {
     for (const type of TYPES) expect(namespaceOf(pidOf("b"), type)).toBe(namespaceOf(holder, type));
   });
 
-  test("T13: IPv6 is on in a shared network, whatever new ones have by default; the host's setting stays", async () => {
+  test("T13: IPv6 is enabled in a shared network, independent of the default for new networks; the host's setting does not change", async () => {
     await scene.daemon();
     const setting = "/proc/sys/net/ipv6/conf/all/disable_ipv6";
     const host = readFileSync(setting, "utf8");

@@ -20,7 +20,7 @@ describe.skipIf(!isRoot)("shared proxies (needs root)", () => {
   const proxies = () => scene.list().filter(({ id, status }) => id.includes(".mesh.") && status === "running");
   const isKnown = async (name: string, known: string) => (await task(name)).known === known;
 
-  test("E32: two tasks that need a proxy share one, which starts before them and ends after the last; the next user has it again", async () => {
+  test("E32: two tasks that need a proxy share one; it starts before them and ends after the last, and the next user gets it again", async () => {
     await scene.daemon();
     await apply(proxy());
     expect(await task("mesh")).toMatchObject({ known: "NONE", waiting: ["use: no task uses it"] });
@@ -54,7 +54,7 @@ describe.skipIf(!isRoot)("shared proxies (needs root)", () => {
     await until(() => !existsSync(join(scene.stateDir, "shared-proxies")) && scene.list().length === 0);
   });
 
-  test("E32: a daemon that is killed between knows who uses it; a proxy that ends stops who uses it, with its reason, and may be used again", async () => {
+  test("E32: after a kill the daemon still knows the users of a proxy; a proxy that ends stops its users, with its reason, and can be used again", async () => {
     const first = await scene.daemon();
     const shared = sharedIn(scene, "end");
     const script = `while [ ! -e /shared/lines ]; do sleep 0.05; done; rm /shared/lines; exit 3`;
@@ -76,7 +76,7 @@ describe.skipIf(!isRoot)("shared proxies (needs root)", () => {
     for (const name of ["a", "mesh"]) expect((await scene.ctl("delete", name)).status).toBe(0);
   });
 
-  test("E50: the admin socket of a shared proxy is seen by its users, by its path in a variable; they cannot put another one there", async () => {
+  test("E50: the users of a shared proxy see its admin socket by the path in a variable; they cannot replace it", async () => {
     await scene.daemon();
     copyFileSync(program("unixserve"), join(scene.rootfs(), "unixserve"));
     const shared = sharedIn(scene, "socket");

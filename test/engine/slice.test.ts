@@ -30,7 +30,7 @@ describe.skipIf(!isRoot)("a task with two containers (needs root)", () => {
   };
   const linesOf = (path: string) => printed(path, "stdout").trimEnd().split("\n");
 
-  test("E80 a task is applied, outlives its daemon, is found again with its log, and is deleted with all that it had", async () => {
+  test("E80 a task is applied, outlives its daemon, is found again with its log, and is deleted without leftovers", async () => {
     const first = await scene.daemon();
     const file = scene.file("web.yaml", webTask(scene.rootfs()));
     expect(await scene.ctl("apply", "-f", file)).toEqual({ status: 0, stdout: "task web created\n", stderr: "" });

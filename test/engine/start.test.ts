@@ -49,7 +49,7 @@ describe.skipIf(!isRoot)("the start of an engine (needs root)", () => {
     expect(existsSync(scene.stateDir)).toBe(false);
   });
 
-  test("E2 an end between the look at what is there and the listening for ends is not lost", async () => {
+  test("E2 the exit of a container between the first scan and the start of listening is not lost", async () => {
     const first = await new TaskEngine(settings()).init();
     const { pid } = await started(first);
     first.close();
@@ -73,7 +73,7 @@ describe.skipIf(!isRoot)("the start of an engine (needs root)", () => {
     }
   });
 
-  test("E3 a runtime that is not there is waited for: longer each time, told once; who asks meanwhile gets the same engine", async () => {
+  test("E3 the engine waits for a missing runtime, longer each time, and reports it once; later callers get the same engine", async () => {
     const runtime = join(scene.directory, "late-runt");
     const told: string[] = [];
     const waited: number[] = [];
@@ -93,7 +93,7 @@ describe.skipIf(!isRoot)("the start of an engine (needs root)", () => {
     await end(one);
   });
 
-  test("E3 the daemon waits for its runtime, too, and answers as soon as it is there", async () => {
+  test("E3 the daemon also waits for its runtime, and answers as soon as the runtime exists", async () => {
     const runtime = join(scene.directory, "daemons-runt");
     const daemon = scene.spawn({ args: ["--runtime", runtime] });
     await until(() => /"waiting-for-runtime","code":"runtime-not-found"/.test(daemon.log()));
@@ -103,7 +103,7 @@ describe.skipIf(!isRoot)("the start of an engine (needs root)", () => {
     expect((await http(scene.socket, "GET", "/v1/tasks")).status).toBe(200);
   });
 
-  test("E17 what is there is found out in fixed steps, each told: the former daemon's work, shares, containers, tasks, ends", async () => {
+  test("E17 the daemon recovers in fixed steps and logs each: the former daemon's work, shares, containers, tasks, ends", async () => {
     const first = await scene.daemon();
     const text = taskText(scene.rootfs(), "t", [{ name: "a" }], { memory: "64Mi" });
     expect((await http(scene.socket, "POST", "/v1/apply", { text })).text).toContain("created");
@@ -131,7 +131,7 @@ describe.skipIf(!isRoot)("the start of an engine (needs root)", () => {
     expect(lines.find(({ step }) => step === "ends")).toMatchObject({ followed: 1 });
   });
 
-  test("E25 an end that nobody was told of is noticed at the next look, with its code", async () => {
+  test("E25 an exit without a notification is noticed at the next check, with its code", async () => {
     vi.spyOn(ContainerRuntime.prototype, "follow").mockImplementation(() => {});
     try {
       const engine = await new TaskEngine(settings({ pollMs: 200 })).init();

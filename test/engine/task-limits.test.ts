@@ -52,7 +52,7 @@ describe.skipIf(!isRoot)("limits of a task (needs root)", () => {
     expect(taskCgroups()).toEqual([]);
   });
 
-  test("T6: a task without a limit has none; T8: the weight of a task is that of its containers together; T12: shares are moved into the kernel's bounds, and apply, the event and the journal say so", async () => {
+  test("T6: a task without a limit has none; T8: the weight of a task is that of its containers together; T12: CPU shares outside the kernel's bounds are adjusted, and apply, the event and the journal say so", async () => {
     await scene.daemon();
     const weighted = [0, 1, 512].map((cpuShares) => ({ name: `s${cpuShares}`, fields: { cpuShares } }));
     const text = taskText(scene.rootfs(), "t", weighted);
@@ -97,7 +97,7 @@ describe.skipIf(!isRoot)("limits of a task (needs root)", () => {
     expect(Number(/nr_periods (\d+)/.exec(cgroupFile(pidOf("loop1"), "cpu", "cpu.stat", 1))![1])).toBeGreaterThan(0);
   });
 
-  test("T9: two containers within their own limits, and together above that of the task: one is killed for memory", async () => {
+  test("T9: if two containers within their own limits exceed the limit of the task together, one is killed for lack of memory", async () => {
     await scene.daemon();
     const eater = "x=$(head -c 41943040 /dev/zero | tr '\\0' x); sleep 1000";
     await apply(
@@ -128,7 +128,7 @@ describe.skipIf(!isRoot)("limits of a task (needs root)", () => {
     expect(cgroupFile(pidOf("own"), "memory", file)).toBe(String(32 * MIB));
   });
 
-  test("T1: a task keeps its cgroup when the host is configured to give none any more; a new one has none, and cannot have limits", async () => {
+  test("T1: a task keeps its cgroup if the daemon is reconfigured to make no cgroups; a new task has none, and cannot have limits", async () => {
     const first = await scene.daemon();
     await run([{ name: "old" }], { memory: "64Mi" }, "old");
     await first.kill();
@@ -146,7 +146,7 @@ describe.skipIf(!isRoot)("limits of a task (needs root)", () => {
   });
 
   // Where cgroup v2 cannot be written the daemon does not start: it is in a cgroup itself.
-  test.runIf(CGROUP_VERSION === 1)("T2: a hierarchy that cannot be written: the task stops and names the cgroup", async () => {
+  test.runIf(CGROUP_VERSION === 1)("T2: if a hierarchy cannot be written, the task stops and names the cgroup", async () => {
     const where = "/sys/fs/cgroup/memory";
     await scene.daemon({ before: `mount --make-rprivate / && mount --bind ${where} ${where} && mount -o remount,bind,ro ${where}` });
     await apply([{ name: "a" }], { memory: "64Mi" });

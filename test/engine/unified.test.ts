@@ -22,7 +22,7 @@ describe.skipIf(!isRoot || HERE === undefined)("tasks on cgroup v2 (needs root a
   /** Of the unified hierarchy, as the kernel tells it. */
   const cgroupOf = (pid: number) => /^0::(.*)$/m.exec(readFileSync(`/proc/${pid}/cgroup`, "utf8"))![1]!;
 
-  test("T5 the task is a directory with its containers directly below it, and another daemon finds them there; both go", async () => {
+  test("T5 the cgroup of a task has its containers directly below it, and another daemon finds them there; both are removed", async () => {
     const first = await scene.daemon({ before: ONLY_V2 });
     await apply();
     await until(async () => (await task()).known === "RUNNING");

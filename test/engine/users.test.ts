@@ -45,7 +45,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("users of pods (needs root, skopeo and
   const usersLeft = () => readdirSync(join(scene.directory, "run")).filter((name) => name.startsWith("users"));
   const printed = async (name: string) => (await scene.ctl("logs", name, "-c", "main")).stdout;
 
-  test("P4 root of a pod with hostUsers: false is nobody on the host, and has its image and volumes", async () => {
+  test("P4 root of a pod with hostUsers: false has no rights on the host, and owns its image and volumes", async () => {
     await daemon();
     const directory = join(scene.directory, "host");
     mkdirSync(directory, { recursive: true });
@@ -77,7 +77,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("users of pods (needs root, skopeo and
     expect(readFileSync("/proc/self/mountinfo", "utf8")).not.toContain(`${scene.directory}/run/users-`);
   });
 
-  test("P17 each pod has other users; what was made and not started is made again", async () => {
+  test("P17 each pod has other user ids; a pod that was made and not started is made again", async () => {
     const wrapper = join(scene.directory, "runt-that-kills");
     // The daemon dies when it asks for a start.
     const text = `#!/bin/sh\ncase "$*" in *" start "*.main-*) kill -9 $PPID; exit 1 ;; esac\nexec ${REPOSITORY}/bin/runt "$@"\n`;
@@ -111,7 +111,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("users of pods (needs root, skopeo and
     await until(() => usersLeft().length === 0);
   });
 
-  test("P4 procMount Unmasked hides nothing", async () => {
+  test("P4 with procMount Unmasked no path is masked", async () => {
     await daemon();
     const script =
       "for name in net/ipv4/ip_forward kernel/printk_ratelimit; do cat /proc/sys/$name > /proc/sys/$name; done 2>&1; wc -c < /proc/keys";

@@ -229,14 +229,16 @@ function heading(runtimes: readonly string[]): string {
   ]
     .filter(([name = ""]) => !PEERS.includes(name) || runtimes.includes(name))
     .map(([name = "", ...args]) => execFileSync(name, args, { encoding: "utf8" }).split("\n")[0]);
-  return `# What engines were seen to do
+  return `# Results of the scenarios with engines
 
-Written by \`make test-engines ENGINES=--write\`; the scenarios are in \`test/engines/scenarios\` and \`test/engines/broken.ts\`.
+This page lists scenarios of container engines, and whether they passed with runc and with runt. Written by
+\`make test-engines ENGINES=--write\`; the scenarios are in \`test/engines/scenarios\` and \`test/engines/broken.ts\`.
+
 ${[...versions, `Linux ${release()}`].map((line) => `- ${line}`).join("\n")}
 
-"broken image" scenarios ask for words that only runt has promised. runc refuses capabilities that the host lacks
-(\`--privileged\`). It has no \`--cgroup-manager disabled\`, and none before 1.2 the idmapped mounts that
-containerd 2 (\`cri-newer\`) wants for pods with a user namespace.
+The "broken image" scenarios expect error messages that only runt promises. runc refuses capabilities that the host does
+not have (\`--privileged\`). It has no \`--cgroup-manager disabled\`. Before version 1.2 it has no idmapped mounts, which
+containerd 2 (\`cri-newer\`) needs for pods with a user namespace.
 `;
 }
 

@@ -27,8 +27,9 @@ function verdict(outcome: Outcome | undefined): string {
 const STARTS = `
 ## How long a start takes
 
-Written by \`make test-engines ENGINES='--ratios 20 --write'\`: medians, in brackets minimums, of rounds in which every runtime has its turn
-(\`test/engines/ratios.ts\`). The milliseconds are those of one busy machine; the ratios are what counts, below 1 runt is faster.
+Written by \`make test-engines ENGINES='--ratios 20 --write'\`. The figures are medians, with minimums in brackets.
+In each round every runtime has its turn (\`test/engines/ratios.ts\`). The milliseconds are those of one busy machine. Only the
+ratios matter: below 1 runt is faster.
 
 `;
 

@@ -30,7 +30,7 @@ describe.skipIf(!isRoot)("executor: output of exec (needs root)", () => {
     await expect(one.exec({ cmd: "nowhere" })).rejects.toMatchObject({ name: "ProgramError", verb: "exec", reason: "not-found" });
   });
 
-  row("X21", "exec: the deadline ends all that it has started, a daemon too, and what was printed is there", async () => {
+  row("X21", "exec: the deadline ends the program with all its children, including a daemon, and keeps the output", async () => {
     for (const namespaces of [{}, { pid: "host" }] as const) {
       const one = executor();
       const { pid } = await one.launch(script("exec sleep 1000", { namespaces }));

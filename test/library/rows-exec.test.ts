@@ -30,7 +30,7 @@ describe.skipIf(!isRoot)("executor: spawn (needs root)", () => {
       expect(readdirSync(path, { withFileTypes: true }).filter((entry) => entry.isDirectory())).toEqual([]);
   }
 
-  row("X37", "spawn: its standard streams are streams, each its own, while it runs; its end is its own", async () => {
+  row("X37", "spawn: each process has its own standard streams while it runs, and its own exit status", async () => {
     const one = await running();
     const handle = await one.spawn({ ...shell("read a; echo out $a; echo err $a >&2; read b; exit $b"), stdio: { stdin: "pipe" } });
     expect(readFileSync(`/proc/${handle.pid}/comm`, "utf8")).toBe("sh\n");
@@ -45,7 +45,7 @@ describe.skipIf(!isRoot)("executor: spawn (needs root)", () => {
     expectNothingLeft(one);
   });
 
-  row("X37", "spawn: what nobody reads stops it, and nothing of a megabyte is lost when somebody does", async () => {
+  row("X37", "spawn: output without a reader blocks the process, and a later reader gets the whole megabyte", async () => {
     const one = await running();
     const handle = await one.spawn(shell("dd if=/dev/zero bs=1024 count=1024 2>/dev/null; exit 3"));
     await sleep(200);
@@ -54,7 +54,7 @@ describe.skipIf(!isRoot)("executor: spawn (needs root)", () => {
     expect((await handle.wait()).exitCode).toBe(3);
   });
 
-  row("X37", "spawn: what was printed is there for whoever reads later, also when it has ended meanwhile", async () => {
+  row("X37", "spawn: a later reader gets the output, even if the process has ended", async () => {
     const one = await running();
     for (const pty of [false, true]) {
       const handle = await one.spawn({ ...shell("echo early"), pty });
@@ -68,7 +68,7 @@ describe.skipIf(!isRoot)("executor: spawn (needs root)", () => {
     expect((await endless.wait()).exitCode).not.toBe(0);
   });
 
-  row("X37", "spawn: streams of the caller's are copied from and to, and stay the caller's; files and FIFOs", async () => {
+  row("X37", "spawn: data is copied from and to streams of the caller, which stay open; files and FIFOs", async () => {
     const one = await running();
     const [input, output, errors] = [Readable.from(["a\n", "b\n"]), new PassThrough(), new PassThrough()];
     const handle = await one.spawn({ ...shell("cat; echo e >&2"), stdio: { stdin: input, stdout: output, stderr: errors } });
@@ -108,33 +108,37 @@ describe.skipIf(!isRoot)("executor: spawn (needs root)", () => {
     expectNothingLeft(one);
   });
 
-  row("X38", "spawn with a terminal: its size from the first moment, resize, what is typed, and no terminal of another", async () => {
-    const one = await running();
-    const watch =
-      'stty size; until [ "$(stty size)" = \'40 100\' ]; do sleep 0.02; done; stty size; read line; echo "<$line>"; test -t 0 && test -t 1 && test -t 2';
-    const handle = await one.spawn({ ...shell(watch), pty: { rows: 30, columns: 90 }, stdio: { stdin: "pipe" } });
-    let text = "";
-    handle.stdout!.on("data", (chunk) => {
-      text += chunk;
-    });
-    await until(() => text === "30 90\n");
-    handle.resize({ rows: 40, columns: 100 });
-    await until(() => text === "30 90\n40 100\n");
-    handle.stdin!.write("typed\n");
-    expect(await handle.wait()).toEqual({ exitCode: 0, timedOut: false });
-    await until(() => text.endsWith("<typed>\n"));
-    expect(handle.stderr).toBeUndefined();
-    expect(() => handle.resize({ rows: 1, columns: 1 })).toThrow(expect.objectContaining({ code: "wrong-state" }));
-    const plain = await one.spawn(shell("sleep 1000"));
-    expect(() => plain.resize({ rows: 1, columns: 1 })).toThrow(/has no terminal/);
-    for (const rows of [0, -1, 1.5, 65_536, Number.NaN]) {
-      expect(() => plain.resize({ rows, columns: 1 })).toThrow(expect.objectContaining({ code: "invalid-argument" }));
-    }
-    await plain.kill();
-    expectNothingLeft(one);
-  });
+  row(
+    "X38",
+    "spawn with a terminal: its size is right from the first moment, resize works, input arrives, and it is no other process's terminal",
+    async () => {
+      const one = await running();
+      const watch =
+        'stty size; until [ "$(stty size)" = \'40 100\' ]; do sleep 0.02; done; stty size; read line; echo "<$line>"; test -t 0 && test -t 1 && test -t 2';
+      const handle = await one.spawn({ ...shell(watch), pty: { rows: 30, columns: 90 }, stdio: { stdin: "pipe" } });
+      let text = "";
+      handle.stdout!.on("data", (chunk) => {
+        text += chunk;
+      });
+      await until(() => text === "30 90\n");
+      handle.resize({ rows: 40, columns: 100 });
+      await until(() => text === "30 90\n40 100\n");
+      handle.stdin!.write("typed\n");
+      expect(await handle.wait()).toEqual({ exitCode: 0, timedOut: false });
+      await until(() => text.endsWith("<typed>\n"));
+      expect(handle.stderr).toBeUndefined();
+      expect(() => handle.resize({ rows: 1, columns: 1 })).toThrow(expect.objectContaining({ code: "wrong-state" }));
+      const plain = await one.spawn(shell("sleep 1000"));
+      expect(() => plain.resize({ rows: 1, columns: 1 })).toThrow(/has no terminal/);
+      for (const rows of [0, -1, 1.5, 65_536, Number.NaN]) {
+        expect(() => plain.resize({ rows, columns: 1 })).toThrow(expect.objectContaining({ code: "invalid-argument" }));
+      }
+      await plain.kill();
+      expectNothingLeft(one);
+    },
+  );
 
-  row("X38", "resize of the executor's own terminal, in another process, too; without one it is an error", async () => {
+  row("X38", "resize works for the executor's own terminal, also from another process; without a terminal it is an error", async () => {
     const one = executor();
     await one.launch(
       script(
@@ -161,7 +165,7 @@ describe.skipIf(!isRoot)("executor: spawn (needs root)", () => {
     await expect(executor().launch(script("true", { pty: { rows: 0, columns: 1 } }))).rejects.toMatchObject({ code: "invalid-argument" });
   });
 
-  row("X39", "signals reach the program of a spawn; KILL, STOP and CONT all that it has started", async () => {
+  row("X39", "signals reach the program of a spawn; KILL, STOP and CONT also reach its children", async () => {
     const one = await running();
     const traps = await one.spawn(
       shell('for s in HUP INT USR1 TERM 40; do trap "echo $s" $s; done; echo ready; while :; do sleep 0.01; done'),
@@ -205,7 +209,7 @@ describe.skipIf(!isRoot)("executor: spawn (needs root)", () => {
     expectNothingLeft(one);
   });
 
-  row("X40", "an AbortSignal ends an exec with all it has started, before, while and after it runs; the error says so", async () => {
+  row("X40", "an AbortSignal ends an exec with all its children, before, while and after it runs; the error says so", async () => {
     const one = await running();
     const daemon = shell("setsid sleep 881 & (setsid sleep 882 &); sleep 883");
     const reason = new Error("changed my mind");
@@ -254,7 +258,7 @@ describe.skipIf(!isRoot)("executor: spawn (needs root)", () => {
     expectNothingLeft(one);
   });
 
-  row("X41", "await using: a handle and an executor are ended when their scope is left, also by an exception", async () => {
+  row("X41", "await using: a handle and an executor end when their scope ends, also by an exception", async () => {
     const one = await running();
     let pid = 0;
     const work = async () => {

@@ -11,7 +11,7 @@ describe.skipIf(!isRoot)("executor: host and state (needs root)", () => {
 
   row(
     "X1",
-    "the capability list of the host ends at the kernel's last one, is what a container with all of them has, and needs no file",
+    "the capability list of the host ends with the kernel's last capability, equals that of a container with all capabilities, and needs no file",
     async () => {
       const last = Number(readFileSync("/proc/sys/kernel/cap_last_cap", "utf8"));
       const names = hostCapabilities();
@@ -34,7 +34,7 @@ describe.skipIf(!isRoot)("executor: host and state (needs root)", () => {
     },
   );
 
-  row("X2", "two executors of one id never collide, and a bad id is refused before anything is made", async () => {
+  row("X2", "two executors with one id never collide, and a bad id is refused before anything is made", async () => {
     const one = executor();
     const { pid } = await one.launch(script("sleep 1000"));
     const other = executor({ id: one.id });
@@ -49,7 +49,7 @@ describe.skipIf(!isRoot)("executor: host and state (needs root)", () => {
 
   row(
     "X3",
-    "a missing runtime is an error with the places tried, nothing is made; arguments and environment are not in events",
+    "if the runtime is missing, the error names the searched places and nothing is made; events do not contain arguments or environment",
     async () => {
       const places = candidates({ RUNT_BINARY: "/nowhere/runt", PATH: "/nowhere/bin:/usr/nowhere" });
       expect(places).toEqual([RUNT, "/nowhere/runt", "/nowhere/bin/runt", "/usr/nowhere/runt"]);
@@ -67,7 +67,7 @@ describe.skipIf(!isRoot)("executor: host and state (needs root)", () => {
     },
   );
 
-  row("X4, X36", "started in a nested cgroup, the container's is where it was asked for, and the caller stays where it is", async () => {
+  row("X4, X36", "started in a nested cgroup, the container has the requested cgroup, and the caller stays in its own", async () => {
     const hierarchy = isUnified ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory";
     const nested = `${hierarchy}${CGROUP_PARENT}/nested`;
     mkdirSync(nested, { recursive: true });
@@ -121,7 +121,7 @@ describe.skipIf(!isRoot)("executor: host and state (needs root)", () => {
     expect(existsSync(join(directory, "broken-root")) ? readdirSync(join(directory, "broken-root")) : []).toEqual([]);
   });
 
-  row("X35", "the configuration of a launch is a pure function of it (golden file)", async () => {
+  row("X35", "the configuration is a pure function of the launch (golden file)", async () => {
     const command = script("exit 3", {
       rootfs: "/rootfs",
       cgroupParent: "/parent",
@@ -139,7 +139,7 @@ describe.skipIf(!isRoot)("executor: host and state (needs root)", () => {
     expect(toConfig(command, { id: "golden", user, cgroupVersion: 1 })).toEqual(config);
   });
 
-  row("X36", "a limit whose controller is not mounted is an error that names just that one, and nothing is left", async () => {
+  row("X36", "a limit whose controller is not mounted is an error that names this limit, and nothing is left", async () => {
     const without = isUnified ? "umount /sys/fs/cgroup" : "umount /sys/fs/cgroup/pids";
     const inner = wrapper(directory, "without-inner", `${without} && exec ${RUNT} "$@"`);
     const binary = wrapper(directory, "without", `exec unshare --mount --propagation private ${inner} "$@"`);

@@ -27,7 +27,7 @@ describe.skipIf(!isRoot)("executor: isolation (needs root)", () => {
 
   row(
     "X22",
-    "a program that is not root has no capability, and the default set is its bound; ambient ones work when asked for",
+    "a program of a user other than root has no capability, and its bounding set is the default set; requested ambient capabilities work",
     async () => {
       const one = executor();
       const { pid } = await one.launch(script("exec sleep 1000", { user: "65534:65534" }));
@@ -58,7 +58,7 @@ describe.skipIf(!isRoot)("executor: isolation (needs root)", () => {
     },
   );
 
-  row("X23", "every namespace is its own by default, the host's only when asked for", async () => {
+  row("X23", "the container has its own namespaces by default, and those of the host only on request", async () => {
     const files = { mount: "mnt", pid: "pid", ipc: "ipc", uts: "uts", network: "net", cgroup: "cgroup" } as const;
     const link = (pid: number | string, type: keyof typeof files) => readlinkSync(`/proc/${pid}/ns/${files[type]}`);
     const { pid } = await executor().launch(script("exec sleep 1000"));
@@ -104,7 +104,7 @@ describe.skipIf(!isRoot)("executor: isolation (needs root)", () => {
     for (const path of present) expect(text).toMatch(new RegExp(`^${path} ro,nosuid,nodev,noexec`, "m"));
   });
 
-  row("X26", "the default devices are there and work; a disk cannot be opened though its node can be made", async () => {
+  row("X26", "the default devices exist and work; a disk cannot be opened, although its node can be made", async () => {
     const disk = readdirSync("/sys/block").map((name) => readFileSync(`/sys/block/${name}/dev`, "utf8").trim())[0] ?? "8:0";
     const one = executor();
     const { text } = await printed(
@@ -135,7 +135,7 @@ describe.skipIf(!isRoot)("executor: isolation (needs root)", () => {
     expect(list).toEqual([...DEFAULT_DEVICE_RULES].sort());
   });
 
-  row("X27, X28, X29, X30, X31, X32", "the mounts are those of the table, with their options, in the kernel's words", async () => {
+  row("X27, X28, X29, X30, X31, X32", "the kernel shows the mounts of the table, with their options", async () => {
     const { pid } = await executor().launch(script("exec sleep 1000"));
     const lines = readFileSync(`/proc/${pid}/mountinfo`, "utf8").trim().split("\n");
     const mounts = new Map(
@@ -169,7 +169,7 @@ describe.skipIf(!isRoot)("executor: isolation (needs root)", () => {
     expect(order).toEqual([...order].sort((a, b) => a - b));
   });
 
-  row("X29", "ptys are the container's own: two are opened, and the host's /dev/pts has none more", async () => {
+  row("X29", "the container has its own ptys: two are opened, and the host's /dev/pts has no new one", async () => {
     const before = readdirSync("/dev/pts");
     const { text } = await printed(executor(), script("exec 3<>/dev/ptmx 4<>/dev/ptmx; ls /dev/pts; stat -c '%g %a' /dev/pts/0"));
     expect(text.split(/\s+/).filter(Boolean)).toEqual(["0", "1", "ptmx", "5", "620"]);
@@ -185,7 +185,7 @@ describe.skipIf(!isRoot)("executor: isolation (needs root)", () => {
     expect((await printed(executor(), script(fill, { mounts: [shm] }))).text).not.toContain("No space");
   });
 
-  row("X31", "a POSIX message queue of one container is not seen in another, nor on the host", async () => {
+  row("X31", "a POSIX message queue of one container is invisible in another container and on the host", async () => {
     const one = executor();
     await one.launch(script("touch /dev/mqueue/mine && exec sleep 1000"));
     const look = async () => (await one.exec({ cmd: "ls", args: ["/dev/mqueue"] })).output.toString();
@@ -251,7 +251,7 @@ describe.skipIf(!isRoot)("executor: isolation (needs root)", () => {
     expect(end.oomKills).toBeGreaterThan(0);
   });
 
-  row("X34", "without limits there is a cgroup in every hierarchy all the same, so that everything can be killed", async () => {
+  row("X34", "even without limits there is a cgroup in every hierarchy, so that every process can be killed", async () => {
     const one = executor();
     const { pid } = await one.launch(
       script("(setsid sleep 1000 &); (setsid sleep 1000 &); exec sleep 1000", { namespaces: { pid: "host" } }),

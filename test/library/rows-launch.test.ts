@@ -55,7 +55,7 @@ describe.skipIf(!isRoot)("executor: launch (needs root)", () => {
     expect((await one.wait()).exitCode).toBe(0);
   });
 
-  row("X8", "stdio kinds: null, file, pipe and pty; a pipe's reader may go and another one come", async () => {
+  row("X8", "stdio kinds: null, file, pipe and pty; another reader may replace the reader of a pipe", async () => {
     const file = join(directory, "file");
     const input = join(directory, "input");
     writeFileSync(input, "from a file\n");
@@ -93,7 +93,7 @@ describe.skipIf(!isRoot)("executor: launch (needs root)", () => {
     });
   });
 
-  row("X8", "a user by name comes from the container's own passwd and group files, links in them stay inside", async () => {
+  row("X8", "a user name is looked up in the container's own passwd and group files; links cannot lead outside", async () => {
     const root = ownRootfs();
     writeFileSync(join(root, "etc/real-passwd"), "root:x:0:0::/root:/bin/sh\nnobody:x:1234:1235::/nonexistent:/bin/false\n");
     execFileSync("rm", [join(root, "etc/passwd")]);

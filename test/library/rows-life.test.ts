@@ -32,7 +32,7 @@ describe.skipIf(!isRoot)("executor: life (needs root)", () => {
     expect(await (await Executor.adopt({ stateDir, id: one.id })).wait()).toEqual(states[0]);
   });
 
-  row("X15", "a death by signal is 128 + signal with the signal", async () => {
+  row("X15", "death by a signal is 128 + signal, with the signal", async () => {
     const one = executor();
     // The first process of a pid namespace of its own would not take it from outside (pid_namespaces(7)).
     const { pid } = await one.launch(script("sleep 1000 & wait", { namespaces: { pid: "host" } }));
@@ -40,7 +40,7 @@ describe.skipIf(!isRoot)("executor: life (needs root)", () => {
     expect(await one.wait()).toMatchObject({ exitCode: 139, signal: 11, unknown: false, oomKilled: false });
   });
 
-  row("X15", "an outcome that nobody has seen is unknown and an error, never 0", async () => {
+  row("X15", "an exit status that no process has seen is unknown and an error, never 0", async () => {
     const one = executor();
     const { pid } = await one.launch(script("exec sleep 1000"));
     process.kill(JSON.parse(readFileSync(join(stateDir, one.id, "record.json"), "utf8")).monitor.pid, "SIGKILL");
@@ -76,7 +76,7 @@ describe.skipIf(!isRoot)("executor: life (needs root)", () => {
     expect(isGone(pid)).toBe(true);
   });
 
-  row("X16 c", "shutdown with an unknown signal is an error, and nothing has happened", async () => {
+  row("X16 c", "shutdown with an unknown signal is an error and does nothing", async () => {
     const one = executor();
     const { pid } = await one.launch(script("exec sleep 1000"));
     for (const signal of ["SIGNOPE", 0, 65, -1, 1.5])
@@ -87,7 +87,7 @@ describe.skipIf(!isRoot)("executor: life (needs root)", () => {
 
   row(
     "X16 d",
-    "shutdown without a pid namespace: a daemon that has left its parent is gone too, before it is said to have exited",
+    "shutdown without a pid namespace: a daemon that has left its parent also ends before the container is reported as exited",
     async () => {
       for (const graceMs of [0, 10_000]) {
         const one = executor();
@@ -121,27 +121,31 @@ describe.skipIf(!isRoot)("executor: life (needs root)", () => {
     expect(await one.shutdown()).toEqual({ endedBy: "already", state: first.state });
   });
 
-  row("X16 f", "what cannot be removed is stuck, is tried again, and has not exited before", async () => {
-    const flag = join(directory, "refuse-delete");
-    const binary = wrapper(directory, "stubborn", `case "$*" in *" delete "*) [ -e ${flag} ] && exit 1;; esac; exec ${RUNT} "$@"`);
-    const one = executor({ binary });
-    const { pid } = await one.launch(script("exec sleep 1000"));
-    writeFileSync(flag, "");
-    process.kill(JSON.parse(readFileSync(join(stateDir, one.id, "record.json"), "utf8")).monitor.pid, "SIGKILL");
-    process.kill(pid, "SIGKILL");
-    await expect.poll(() => one.state).toBe("stuck");
-    let hasEnded = false;
-    void one.wait().then(() => {
-      hasEnded = true;
-    });
-    await sleep(700);
-    expect([one.state, hasEnded]).toEqual(["stuck", false]);
-    unlinkSync(flag);
-    expect(await one.wait()).toMatchObject({ unknown: true, exitCode: null });
-    expect(one.state).toBe("exited");
-  });
+  row(
+    "X16 f",
+    "a container that cannot be removed is stuck; its removal is tried again, and it is not reported as exited before",
+    async () => {
+      const flag = join(directory, "refuse-delete");
+      const binary = wrapper(directory, "stubborn", `case "$*" in *" delete "*) [ -e ${flag} ] && exit 1;; esac; exec ${RUNT} "$@"`);
+      const one = executor({ binary });
+      const { pid } = await one.launch(script("exec sleep 1000"));
+      writeFileSync(flag, "");
+      process.kill(JSON.parse(readFileSync(join(stateDir, one.id, "record.json"), "utf8")).monitor.pid, "SIGKILL");
+      process.kill(pid, "SIGKILL");
+      await expect.poll(() => one.state).toBe("stuck");
+      let hasEnded = false;
+      void one.wait().then(() => {
+        hasEnded = true;
+      });
+      await sleep(700);
+      expect([one.state, hasEnded]).toEqual(["stuck", false]);
+      unlinkSync(flag);
+      expect(await one.wait()).toMatchObject({ unknown: true, exitCode: null });
+      expect(one.state).toBe("exited");
+    },
+  );
 
-  row("X17", "update changes limits of the running program; lowering below what is used and unknown limits are errors", async () => {
+  row("X17", "update changes limits of the running program; a limit below the current use and an unknown limit are errors", async () => {
     const one = executor();
     const { pid } = await one.launch(
       script("dd if=/dev/zero bs=20M count=1 | sleep 1000", { resources: { memoryBytes: 32 * MIB, cpuShares: 512, pids: 50 } }),
@@ -179,7 +183,7 @@ describe.skipIf(!isRoot)("executor: life (needs root)", () => {
     expect((await Executor.adopt({ stateDir, id: one.id })).state).toBe("running");
   });
 
-  row("X20", "each of the 31 signals arrives, by name and by number; none is sent to what has ended", async () => {
+  row("X20", "each of the 31 signals arrives, by name and by number; no signal is sent to a process that has ended", async () => {
     const one = executor();
     await one.launch(
       script(
@@ -212,7 +216,7 @@ describe.skipIf(!isRoot)("executor: life (needs root)", () => {
     await expect(one.signal(15)).rejects.toMatchObject({ code: "wrong-state" });
   });
 
-  row("X14, X15", "a supervisor that comes later reads what was printed when nobody was there, and the true end", async () => {
+  row("X14, X15", "a later supervisor reads the output that was printed without a reader, and the true exit status", async () => {
     const one = executor();
     await one.launch(script("sleep 0.2; echo late; exit 9", { stdio: { stdout: "pipe" } }));
     await one.wait();

@@ -19,7 +19,7 @@ function usageUs(pid: number): number {
 describe.skipIf(!isRoot)("executor: processes and statistics (needs root)", () => {
   const { executor, script } = useExecutors();
 
-  row("X12", "every process of the container is listed, daemons and nested cgroups too", async () => {
+  row("X12", "the list has every process of the container, including daemons and nested cgroups", async () => {
     const one = executor();
     const { pid } = await one.launch(script("for i in $(seq 20); do (setsid sleep 1000 &) ; done; exec sleep 1000"));
     const inside = () =>
@@ -43,7 +43,7 @@ describe.skipIf(!isRoot)("executor: processes and statistics (needs root)", () =
 
   row(
     "X13",
-    "a busy process appears with its CPU time and memory, and is gone when it has ended; a pid of another time is another process",
+    "a busy process appears with its CPU time and memory, and disappears when it has ended; a reused pid is another process",
     async () => {
       const one = executor();
       const command = "(while :; do :; done) & busy=$!; trap 'kill $busy; exec sleep 1000' TERM; sleep 1000 & while :; do wait; done";
@@ -75,7 +75,7 @@ describe.skipIf(!isRoot)("executor: processes and statistics (needs root)", () =
     },
   );
 
-  row("X19", "stats: memory, CPU, pids and what is measured are what the kernel's files and the program say", async () => {
+  row("X19", "stats: memory, CPU, pids and the other values equal those of the kernel's files and of the program", async () => {
     const one = executor();
     const { pid } = await one.launch(
       script("(while :; do :; done) & dd if=/dev/zero bs=20M count=1 | sleep 1000", {

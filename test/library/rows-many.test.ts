@@ -18,7 +18,7 @@ import { CGROUP_PARENT, isRoot, row, until, useExecutors } from "./support.ts";
 describe.skipIf(!isRoot)("executor: many, stats, pause, names (needs root)", () => {
   const { directory, executor, ownRootfs, script, stateDir } = useExecutors();
 
-  row("X42", "list tells of every executor of a directory, also of those that are broken, and changes nothing", async () => {
+  row("X42", "list shows every executor of a directory, including broken ones, and changes nothing", async () => {
     expect(await Executor.list(join(directory, "absent"))).toEqual([]);
     await expect(Executor.list("relative")).rejects.toMatchObject({ code: "invalid-argument" });
     const here = join(directory, "listed");
@@ -95,7 +95,7 @@ describe.skipIf(!isRoot)("executor: many, stats, pause, names (needs root)", () 
 
   row(
     "X43",
-    "statsStream: a value at once and then every interval, until the container ends; none is missed, no timer is left",
+    "statsStream: a value at once and then every interval, until the container ends; no value is missed, and no timer is left",
     async () => {
       const one = executor();
       const { pid } = await one.launch(script("(while :; do :; done) & wait"));
@@ -124,7 +124,7 @@ describe.skipIf(!isRoot)("executor: many, stats, pause, names (needs root)", () 
     },
   );
 
-  row("X43", "statsStream: a loop that is left or aborted leaves nothing behind, and the container goes on", async () => {
+  row("X43", "statsStream: a loop that ends early leaves nothing behind, and the container goes on", async () => {
     const one = executor();
     await one.launch(script("exec sleep 1000"));
     for (const intervalMs of [0, 9, -1, Number.NaN, Number.POSITIVE_INFINITY])
@@ -155,31 +155,35 @@ describe.skipIf(!isRoot)("executor: many, stats, pause, names (needs root)", () 
     expect(timers()).toBeLessThanOrEqual(before);
   });
 
-  row("X44", "state says paused, whoever has paused it, and running again; it can be ended while it is", async () => {
-    const states: string[] = [];
-    const one = executor({ onEvent: (event) => event.type === "state" && states.push(event.state) });
-    await one.launch(script("exec sleep 1000"));
-    expect(one.state).toBe("running");
-    await one.pause();
-    expect(one.state).toBe("paused");
-    const adopted = await Executor.adopt({ stateDir, id: one.id });
-    expect(adopted.state).toBe("paused");
-    await expect(one.pause()).rejects.toMatchObject({ code: "wrong-status" });
-    await adopted.resume();
-    expect([one.state, adopted.state]).toEqual(["running", "running"]);
-    // Neither of the two has done it.
-    const runtime = new Runtime({ root: join(stateDir, "@runtime") });
-    await runtime.pause(one.id);
-    expect([one.state, adopted.state]).toEqual(["paused", "paused"]);
-    await runtime.resume(one.id);
-    expect([one.state, adopted.state]).toEqual(["running", "running"]);
-    await one.pause();
-    expect(await one.shutdown({ graceMs: 0 })).toMatchObject({ endedBy: "kill", state: { exitCode: 137 } });
-    expect(one.state).toBe("exited");
-    expect(states).toEqual(["launching", "running", "paused", "paused", "killing", "exited"]);
-  });
+  row(
+    "X44",
+    "state is paused, no matter which program paused the container, and running again afterwards; a paused container can be ended",
+    async () => {
+      const states: string[] = [];
+      const one = executor({ onEvent: (event) => event.type === "state" && states.push(event.state) });
+      await one.launch(script("exec sleep 1000"));
+      expect(one.state).toBe("running");
+      await one.pause();
+      expect(one.state).toBe("paused");
+      const adopted = await Executor.adopt({ stateDir, id: one.id });
+      expect(adopted.state).toBe("paused");
+      await expect(one.pause()).rejects.toMatchObject({ code: "wrong-status" });
+      await adopted.resume();
+      expect([one.state, adopted.state]).toEqual(["running", "running"]);
+      // Neither of the two has done it.
+      const runtime = new Runtime({ root: join(stateDir, "@runtime") });
+      await runtime.pause(one.id);
+      expect([one.state, adopted.state]).toEqual(["paused", "paused"]);
+      await runtime.resume(one.id);
+      expect([one.state, adopted.state]).toEqual(["running", "running"]);
+      await one.pause();
+      expect(await one.shutdown({ graceMs: 0 })).toMatchObject({ endedBy: "kill", state: { exitCode: 137 } });
+      expect(one.state).toBe("exited");
+      expect(states).toEqual(["launching", "running", "paused", "paused", "killing", "exited"]);
+    },
+  );
 
-  row("X45", "a name that is no capability is refused before anything is made, and the error names the word", async () => {
+  row("X45", "an unknown capability is refused before anything is made, and the error names it", async () => {
     const unknown = ["CAP_NET_ADMINN", "NET_ADMIN", "cap_net_admin", "CAP_41", "CAP_", "", " CAP_CHOWN"];
     for (const name of unknown) {
       for (const capabilities of [[name], { bounding: ["CAP_CHOWN", name] }, { ambient: [name] }, { inheritable: [name] }]) {
@@ -216,7 +220,7 @@ describe.skipIf(!isRoot)("executor: many, stats, pause, names (needs root)", () 
   let made = "";
   const ownRootfsOnce = () => (made ||= ownRootfs());
 
-  row("X46", "a program that is missing or cannot be executed is one error, by whichever call it was to run", async () => {
+  row("X46", "a program that is missing or cannot be executed is the same error in every call", async () => {
     const rootfs = ownRootfs();
     const file = (name: string, text: string, mode = 0o755) => writeFileSync(join(rootfs, "bin", name), text, { mode });
     file("plain", "#!/bin/sh\n", 0o644);

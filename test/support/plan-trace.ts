@@ -54,11 +54,13 @@ export function branchesPage(branches: Branches, bundles: number): string {
 
 <!-- Written by \`make plan-branches\`. -->
 
-Over ${bundles} random bundles (test/support/random-bundles.ts) on cgroup v1, every call that \`strace -f\` saw of \`runt run\` and that changes
-something was one that an operation of the plan declares (src/runtime/plan/system-calls.ts), in the order of the plan and with its arguments; and every
-declared call was made, but for those below, which some outcomes of an operation or values of its fields leave out.
+The numbers come from ${bundles} random bundles (test/support/random-bundles.ts) on cgroup v1. \`strace -f\` recorded the
+system calls of \`runt run\`. Every recorded call that changes something was declared by an operation of the plan
+(src/runtime/plan/system-calls.ts). The calls came in the order of the plan and with its arguments. Every declared call
+was made, except for the calls below. Some outcomes of an operation, or values of its fields, leave these calls out.
 
-What never was: outcomes of older kernels (\`mount\` instead of \`move_mount\`; test/native refuses the newer calls), of cgroup v2, of terminals.
+Some outcomes did not occur: those of older kernels (\`mount\` instead of \`move_mount\`; test/native refuses the newer
+calls), of cgroup v2, and of terminals.
 
 | operation | call | made | left out |
 | --- | --- | ---: | ---: |

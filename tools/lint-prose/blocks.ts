@@ -29,10 +29,20 @@ export function blocksOfMarkdown(text: string): Block[] {
 function blocksBelow(node: Node): Block[] {
   if (node.type === "paragraph" || node.type === "tableCell") {
     const kind = node.type === "paragraph" ? "paragraph" : "cell";
-    return [{ line: node.position?.start.line ?? 0, kind, text: plain(node) }];
+    const line = node.position?.start.line ?? 0;
+    return kind === "paragraph" ? [{ line, kind, text: plain(node) }] : notesOf(node).map((text) => ({ line, kind, text }));
   }
   return (node.children ?? []).flatMap(blocksBelow);
 }
+
+/** The parts of a cell that `<br>` separates: each is a note of its own. */
+const notesOf = ({ children = [] }: Node): string[] =>
+  children
+    .map((child) => (isBreak(child) ? "\0" : plain(child)))
+    .join("")
+    .split("\0");
+
+const isBreak = ({ type, value = "" }: Node) => type === "html" && value.startsWith("<br");
 
 function plain(node: Node): string {
   switch (node.type) {

@@ -56,7 +56,7 @@ const everywhere: readonly Scenario[] = [
     ],
   },
   {
-    name: "run: network of nobody",
+    name: "run: without a network",
     steps: [from(), run(["--network", "none"], ["ip", "link"], { stdout: /: lo: /, not: /eth0/ })],
   },
   {

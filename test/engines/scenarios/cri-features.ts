@@ -65,7 +65,7 @@ export const podFeatures: readonly Scenario[] = [
     await container.shell("touch /volume/made");
     assert.equal(execFileSync("stat", ["-c", "%u", join(hostPath, "made")], { encoding: "utf8" }), "0\n");
   }),
-  criScenario("pod with a user namespace: its root is nobody outside", async (node) => {
+  criScenario("pod with a user namespace: its root has no rights outside", async (node) => {
     const pod = await node.pod({ security: MAPPED });
     const container = await pod.start(SLEEP, { security: { ...MAPPED, capabilities: { add: ["SYS_ADMIN", "SYS_TIME"] } } });
     // busybox goes on with what it could not do.
