@@ -28,8 +28,8 @@ const STARTS = `
 ## How long a start takes
 
 Written by \`make test-engines ENGINES='--ratios 20 --write'\`. The figures are medians, with minimums in brackets.
-In each round every runtime has its turn (\`test/engines/ratios.ts\`). The milliseconds are those of one busy machine. Only the
-ratios matter: below 1 runt is faster.
+In each round every runtime has its turn (\`test/engines/ratios.ts\`). The milliseconds are those of one busy machine.
+Only the ratios matter: below 1 runt is faster.
 
 `;
 
