@@ -1,8 +1,10 @@
 /**
- * What a prepared container costs when a request comes: from the call of Pool.take to the first byte of its program's output, runs a second with refill, and the memory of a
- * container that waits. tsx bench/pool.ts [--rounds N] [--size N]
+ * What a prepared container costs when a request comes: from the call of Pool.take to the first byte of its program's output, beside a `runt run` of the same configuration in each
+ * round; runs a second with refill; and the memory of a container that waits. tsx bench/pool.ts [--rounds N] [--size N]
  */
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -18,33 +20,50 @@ const directory = mkdtempSync(join(tmpdir(), "runt-bench-pool-"));
 chmodSync(directory, 0o711);
 const rootfs = reachableRootfs(directory);
 const stateDir = join(directory, "pool");
+const boxes = join(stateDir, "boxes");
+const binary = join(REPOSITORY, "bin/runt");
 const pool = await Pool.open({
   template: sandbox({ rootfs }),
   size,
   stateDir,
   maxWaiting: 100_000,
-  binary: join(REPOSITORY, "bin/runt"),
+  binary,
 });
+const [cmd, ...args] = ["/bin/echo", "first"] as const;
 
 try {
   await full();
   console.log(`${size} parked: ${memory()} KiB each (PSS of init and monitor)`);
-  const times: number[] = [];
+  const bundle = coldBundle();
+  const claims: number[] = [];
+  const processor: number[] = [];
+  const cold: number[] = [];
   for (let round = 0; round < rounds; round++) {
     await full();
+    const used = process.cpuUsage();
     const began = performance.now();
-    const box = await pool.take({ cmd: "/bin/echo", args: ["first"] });
+    const box = await pool.take({ cmd, args });
     await new Promise((done) => box.stdout.once("data", done));
-    times.push(performance.now() - began);
+    claims.push(performance.now() - began);
+    const { user, system } = process.cpuUsage(used);
+    processor.push((user + system) / 1000);
     await box[Symbol.asyncDispose]();
+    cold.push(await coldRun(bundle, `cold-${round}`));
   }
-  times.sort((a, b) => a - b);
-  const at = (part: number) => times[Math.min(times.length - 1, Math.floor(times.length * part))]!.toFixed(2);
-  console.log(`claim to first byte, ${rounds} rounds: min ${at(0)}, p50 ${at(0.5)}, p99 ${at(0.99)} ms`);
+  console.log(`claim to first byte, ${rounds} rounds: ${spread(claims)} ms`);
+  console.log(`processor time of the caller for it: ${spread(processor)} ms`);
+  console.log(`runt run to first byte, in the same rounds: ${spread(cold)} ms`);
+  const part = (100 * claims[claims.length >> 1]!) / cold[cold.length >> 1]!;
+  console.log(`a claim is ${part.toFixed(0)} % of a run (p50)`);
   await full();
+  const used = process.cpuUsage();
   const began = performance.now();
   await Promise.all(Array.from({ length: rounds }, () => pool.run({ cmd: "/bin/true" })));
-  console.log(`${((1000 * rounds) / (performance.now() - began)).toFixed(0)} runs a second, with refill`);
+  const { user, system } = process.cpuUsage(used);
+  const each = ((user + system) / 1000 / rounds).toFixed(2);
+  console.log(
+    `${((1000 * rounds) / (performance.now() - began)).toFixed(0)} runs a second, with refill; processor time of the caller: ${each} ms each`,
+  );
 } finally {
   await pool.close();
   rmSync(directory, { recursive: true, force: true });
@@ -58,9 +77,39 @@ async function full(): Promise<void> {
   }
 }
 
+/** Sorts the numbers. */
+function spread(times: number[]): string {
+  times.sort((a, b) => a - b);
+  const at = (part: number) => times[Math.min(times.length - 1, Math.floor(times.length * part))]!.toFixed(2);
+  return `min ${at(0)}, p50 ${at(0.5)}, p99 ${at(0.99)}`;
+}
+
+/** What the containers of the pool are made of, with the program in it. */
+function coldBundle(): string {
+  const made = readdirSync(boxes).find((name) => name.startsWith("b-"))!;
+  const { annotations: _, ...config } = JSON.parse(readFileSync(join(boxes, made, "config.json"), "utf8"));
+  // That cgroup is the waiting container's.
+  delete config.linux.cgroupsPath;
+  const bundle = join(directory, "cold");
+  mkdirSync(bundle);
+  writeFileSync(join(bundle, "config.json"), JSON.stringify({ ...config, process: { ...config.process, args: [cmd, ...args] } }));
+  return bundle;
+}
+
+/** Milliseconds from its start to its first byte. */
+async function coldRun(bundle: string, id: string): Promise<number> {
+  const began = performance.now();
+  const child = spawn(binary, ["--root", join(directory, "cold-state"), "run", "-b", bundle, id], { stdio: ["ignore", "pipe", "inherit"] });
+  const ended = once(child, "close");
+  await once(child.stdout, "data");
+  const time = performance.now() - began;
+  const [status] = await ended;
+  if (status !== 0) throw new Error(`runt run ended with ${status}`);
+  return time;
+}
+
 /** KiB of proportional memory of a container that waits. */
 function memory(): number {
-  const boxes = join(stateDir, "boxes");
   const records = readdirSync(boxes)
     .filter((name) => name.startsWith("b-"))
     .map((name) => JSON.parse(readFileSync(join(boxes, name, "record.json"), "utf8")) as { pid: number; monitor: { pid: number } });

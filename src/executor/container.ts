@@ -39,13 +39,17 @@ export class Container {
     return this.directory.awaitsStart(readRecord(this.directory.record, this.directory.id));
   }
 
-  /** `given`: of a template. @throws ExecutorError wrong-state, launch-failed; ProgramError */
-  async start(given?: GivenProcess): Promise<void> {
-    this.directory.recordStart();
+  /** `given`: of a template. Returns when it was, in milliseconds since the epoch. @throws ExecutorError wrong-state, launch-failed; ProgramError */
+  async start(given?: GivenProcess): Promise<number> {
     const { id, runtimeRoot } = this.directory;
-    if (given !== undefined) return handOver({ ...given, id, directory: join(runtimeRoot, id) });
+    const startedMs = this.directory.recordStart();
+    if (given !== undefined) {
+      await handOver({ ...given, id, directory: join(runtimeRoot, id) });
+      return startedMs;
+    }
     try {
-      await this.runtime.start(this.directory.id);
+      await this.runtime.start(id);
+      return this.directory.exitRecord()?.startedMs ?? startedMs;
     } catch (error) {
       if (error instanceof RuntimeError && (error.code === "wrong-status" || error.code === "id-unknown"))
         throw new ExecutorError("wrong-state", `executor ${this.directory.id}: ${error.message}`, {}, error);

@@ -140,10 +140,12 @@ export class Directory {
   }
 
   /** Written before the start: while init waits it means nothing. */
-  recordStart(): void {
+  recordStart(): number {
+    const startedMs = Date.now();
     // Another supervisor may start it at the same time.
     const making = `${this.#started}.${process.pid}`;
-    writeAtomically(this.#started, JSON.stringify({ startedMs: Date.now() }), { durability: "none", making });
+    writeAtomically(this.#started, JSON.stringify({ startedMs }), { durability: "none", making });
+    return startedMs;
   }
 
   #startedMs(): number | undefined {

@@ -83,9 +83,11 @@ export class Supervision {
 
   /** @throws as Executor.start */
   async start(given?: GivenProcess): Promise<ProcessState> {
-    if (this.state !== "created") throw new ExecutorError("wrong-state", `executor ${this.#options.id} is ${this.state}, not created`);
-    await this.container.start(given);
-    this.#process = { ...this.#process!, startedMs: this.container.directory.exitRecord()?.startedMs ?? this.#process!.startedMs };
+    // A claim finds out itself whether init waits.
+    const { state } = given === undefined ? this : this.#lifecycle;
+    if (state !== "created") throw new ExecutorError("wrong-state", `executor ${this.#options.id} is ${state}, not created`);
+    const startedMs = await this.container.start(given);
+    this.#process = { ...this.#process!, startedMs };
     if (this.#lifecycle.state === "created") this.#lifecycle.enter("running");
     return this.#process;
   }

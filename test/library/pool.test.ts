@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { ExecutorError, Pool, type PoolOptions, ProgramError, sandbox, toConfig } from "../../src/executor/index.ts";
+import { ExecutorError, Pool, type PoolEvent, type PoolOptions, ProgramError, sandbox, toConfig } from "../../src/executor/index.ts";
 import { program, REPOSITORY } from "../support/programs.ts";
 import { isRoot, RUNT, useExecutors } from "./support.ts";
 
@@ -49,6 +49,17 @@ describe.skipIf(!isRoot)("a pool (needs root)", () => {
     await pool.close();
     expect(readdirSync(join(asked.stateDir, "boxes")).filter((name) => !name.startsWith("@"))).toEqual([]);
     await expect(pool.take(shell("exit 0"))).rejects.toMatchObject({ code: "wrong-state" });
+  });
+
+  test("a claim does not wait for the container that is made in its place", async () => {
+    await using pool = await Pool.open(options({ size: 1 }));
+    await expect.poll(() => pool.stats().parked).toBe(1);
+    // As far as take goes at once: its message has been sent.
+    const taking = pool.take(shell("exit 0"));
+    expect(pool.stats()).toMatchObject({ parked: 0, taken: 1, making: 0 });
+    await using box = await taking;
+    await expect.poll(() => pool.stats().parked).toBe(1);
+    expect(await box.wait()).toMatchObject({ exitCode: 0 });
   });
 
   test("the sandbox: no capability, no network, a read-only root, a filter, and its user is nobody of the host", async () => {
@@ -204,6 +215,21 @@ setInterval(() => {}, 1000);
       }
       last = secret;
     }
+  });
+
+  test("why no container can be made is told without a caller that waits", async () => {
+    const own = ownRootfs();
+    const events: PoolEvent[] = [];
+    await using pool = await Pool.open(options({ template: sandbox({ rootfs: own }), size: 1, onEvent: (event) => events.push(event) }));
+    await expect.poll(() => pool.stats().parked).toBe(1);
+    renameSync(own, `${own}.away`);
+    await expect(pool.take(shell("exit 0"))).rejects.toMatchObject({ code: "ENOENT" });
+    await expect.poll(() => pool.stats().failing).toMatchObject({ code: "ENOENT", message: expect.stringContaining(own) });
+    expect(events[0]).toMatchObject({ type: "failing", failure: { code: "ENOENT", times: 1 } });
+    renameSync(`${own}.away`, own);
+    await expect.poll(() => events.at(-1), { timeout: 20_000 }).toEqual({ type: "recovered" });
+    expect(pool.stats().failing).toBeUndefined();
+    expect((await pool.run(shell("echo back"))).stdout.toString()).toBe("back\n");
   });
 
   test("a pool is refused when it cannot be", async () => {

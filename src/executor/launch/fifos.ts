@@ -4,21 +4,29 @@ import { join } from "node:path";
 import { PROGRAM_MS, runProgram } from "../../node/index.ts";
 import { makeDirectories, makingName } from "../directory.ts";
 
-/** So many are kept; a launch takes two at most. */
-const KEPT = 32;
-/** Launches that come together shall not wait for a processor because of what is made for later ones. */
-const PAUSE_MS = 200;
+export interface SpareOptions {
+  /** Directory for the FIFOs; by default one below the state directory that is removed by others when this process is dead. */
+  readonly directory?: string;
+  /** So many are kept; a launch takes four at most. Default: 32. */
+  readonly kept?: number;
+  /** Launches that come together shall not wait for a processor because of what is made for later ones. Default: 200. */
+  readonly pauseMs?: number;
+}
 
 const pools = new Map<string, SpareFifos>();
 
 class SpareFifos {
   readonly #directory: string;
+  readonly #kept: number;
+  readonly #pauseMs: number;
   #spare: string[] = [];
   #made = 0;
   #filling: NodeJS.Timeout | undefined;
 
-  constructor(directory: string) {
+  constructor({ directory, kept = 32, pauseMs = 200 }: SpareOptions & { readonly directory: string }) {
     this.#directory = directory;
+    this.#kept = kept;
+    this.#pauseMs = pauseMs;
   }
 
   /** Moves one to this path. Returns false if there is none that can be. */
@@ -53,12 +61,12 @@ class SpareFifos {
   }
 
   #fillSoon(): void {
-    if (this.#filling !== undefined || this.#spare.length > KEPT / 2) return;
-    this.#filling = setTimeout(() => void this.#fill(), PAUSE_MS).unref();
+    if (this.#filling !== undefined || this.#spare.length > this.#kept / 2) return;
+    this.#filling = setTimeout(() => void this.#fill(), this.#pauseMs).unref();
   }
 
   async #fill(): Promise<void> {
-    const paths = Array.from({ length: KEPT - this.#spare.length }, () => join(this.#directory, String(this.#made++)));
+    const paths = Array.from({ length: this.#kept - this.#spare.length }, () => join(this.#directory, String(this.#made++)));
     try {
       makeDirectories(this.#directory, 0o700);
       await makeFifos(paths);
@@ -71,12 +79,9 @@ class SpareFifos {
   }
 }
 
-/**
- * From now on launches of executors in `stateDir` find FIFOs that are made already. Returns how to end it.
- * @param directory for the FIFOs; by default one below `stateDir` that is removed by others when this process is dead
- */
-export function keepSpareFifos(stateDir: string, directory = join(stateDir, `${makingName()}spare`)): () => void {
-  const pool = new SpareFifos(directory);
+/** From now on launches of executors in `stateDir` find FIFOs that are made already. Returns how to end it. */
+export function keepSpareFifos(stateDir: string, options: SpareOptions = {}): () => void {
+  const pool = new SpareFifos({ directory: join(stateDir, `${makingName()}spare`), ...options });
   pools.set(stateDir, pool);
   return () => {
     pools.delete(stateDir);

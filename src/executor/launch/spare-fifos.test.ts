@@ -12,7 +12,7 @@ beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "runt-spare-"));
   mkfifoIs(counted());
   vi.stubEnv("PATH", `${directory}:${process.env["PATH"]}`);
-  end = keepSpareFifos(directory, spare());
+  end = keepSpareFifos(directory, { directory: spare() });
 });
 afterEach(() => {
   end();
@@ -75,7 +75,7 @@ test("where they were removed, one that is needed is made; of other executors no
 test("it ends while they are made: nothing is thrown, and nothing is left", async () => {
   // Whether one is made while the last of them is removed is chance.
   for (let round = 0; round < 8; round++) {
-    end = keepSpareFifos(directory, spare());
+    end = keepSpareFifos(directory, { directory: spare() });
     mkfifoIs(counted());
     await launch();
     mkfifoIs(ENDLESS);

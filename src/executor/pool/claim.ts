@@ -4,7 +4,7 @@
  */
 import { closeSync, constants, linkSync, openSync, readSync, unlinkSync, writeSync } from "node:fs";
 import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
-import { removeOwnFile, writeOwnFile } from "../../node/index.ts";
+import { writeOwnFile } from "../../node/index.ts";
 import { CLAIM_FILE, CLAIM_MOST, type Claim, claimRecord, packClaim, START_FIFO } from "../../shared/protocol/index.ts";
 import { ExecutorError, ProgramError, type ProgramFailure } from "../errors.ts";
 import { openOwnFifo } from "../own/file.ts";
@@ -13,9 +13,9 @@ const { O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
 
 /** A program begins in a fraction of a millisecond; an init that is stopped never does. */
 const BOUND_MS = 10_000;
-/** Turns of the event loop before it is looked less often. */
-const TURNS = 200;
-const LATER_MS = 2;
+/** Turns of the event loop before it is looked less often: about a millisecond. More of them would take the processor from init. */
+const TURNS = 40;
+const LATER_MS = 1;
 const REPORT_MOST = 4096;
 
 export interface GivenProcess {
@@ -52,9 +52,18 @@ export async function handOver({ directory, id, claim, contents }: HandOver): Pr
     await begun(same, id, end);
     const failure = readFailure(same);
     if (failure !== undefined) throw failure;
-    removeOwnFile(path);
+    forget(path);
   } finally {
     closeSync(fd);
+  }
+}
+
+/** Its monitor may have removed it. */
+function forget(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
   }
 }
 

@@ -28,6 +28,8 @@ export interface PoolOptions {
   /** Containers made a second at most, default 200, and at the same time, default 2. */
   readonly refillsPerSecond?: number;
   readonly refillsAtOnce?: number;
+  /** Told when containers cannot be made, each time that one could not, and when they can be again. */
+  readonly onEvent?: (event: PoolEvent) => void;
   /** Program of the runtime; default: see Runtime. */
   readonly binary?: string;
 }
@@ -40,12 +42,26 @@ const POOL = {
   maxWaiting: KIND.number,
   refillsPerSecond: KIND.number,
   refillsAtOnce: KIND.number,
+  onEvent: KIND.call,
   binary: KIND.text,
 } as const satisfies Readonly<Record<keyof PoolOptions, unknown>>;
 
 const TEMPLATE = { launch: KIND.object, deadlineMs: KIND.number, outputBytes: KIND.number } as const satisfies Readonly<
   Record<keyof PoolTemplate, unknown>
 >;
+
+/** Why containers cannot be made. */
+export interface PoolFailure {
+  /** Of the ExecutorError or RuntimeError; of another error its own, such as ENOENT. */
+  readonly code: string;
+  readonly message: string;
+  /** In a row. */
+  readonly times: number;
+  /** When the last one could not be, in milliseconds since the epoch. */
+  readonly lastMs: number;
+}
+
+export type PoolEvent = { readonly type: "failing"; readonly failure: PoolFailure } | { readonly type: "recovered" };
 
 export interface PoolStats {
   readonly size: number;
@@ -60,6 +76,8 @@ export interface PoolStats {
   readonly failures: number;
   readonly adopted: number;
   readonly discarded: number;
+  /** undefined: the last container could be made. */
+  readonly failing: PoolFailure | undefined;
 }
 
 /** A file that is made in the box before its program runs, as the program's user. */

@@ -5,16 +5,17 @@
 import { randomUUID } from "node:crypto";
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { CLAIM_FILE } from "../../shared/protocol/index.ts";
 import { makeDirectories } from "../directory.ts";
 import { aborted, ExecutorError } from "../errors.ts";
 import { Executor } from "../executor.ts";
+import { keepSpareFifos } from "../launch/fifos.ts";
 import { parseState, readStateFile } from "../record.ts";
 import { Box, type BoxResult } from "./box.ts";
 import { checkPool, checkTake, type PoolOptions, type PoolStats, type TakeRequest } from "./options.ts";
 import { own } from "./owner.ts";
-import { commandOf, DIGEST, digestOf, givenBy, type Process } from "./template.ts";
+import { Refill } from "./refill.ts";
+import { commandOf, DIGEST, givenBy, type Process, TemplateDigest } from "./template.ts";
 
 const MIB = 2 ** 20;
 interface Parked {
@@ -31,22 +32,42 @@ interface Waiter {
 export class Pool {
   readonly #options: PoolOptions;
   readonly #release: () => void;
+  readonly #digest: TemplateDigest;
   #parked: Parked[] = [];
   #waiters: Waiter[] = [];
   readonly #taken = new Set<Executor>();
   readonly #removals = new Set<Promise<void>>();
-  readonly #making = new Set<Promise<void>>();
-  #filling: Promise<void> | undefined;
+  readonly #refill: Refill;
+  /** Claims under way. */
+  #starting = 0;
   #isOpen = true;
-  readonly #closing = new AbortController();
-  /** Containers that could not be made, since the last one that could. */
-  #failing = 0;
-  readonly #counts = { takes: 0, refills: 0, failures: 0, adopted: 0, discarded: 0 };
+  readonly #counts = { takes: 0, adopted: 0, discarded: 0 };
 
   private constructor(options: PoolOptions) {
-    this.#options = options;
+    // A caller that changes its template afterwards changes nothing of this pool.
+    this.#options = { ...options, template: structuredClone(options.template) };
+    this.#digest = new TemplateDigest(this.#options.template.launch);
+    const { size, refillsAtOnce: atOnce = AT_ONCE, refillsPerSecond: perSecond = A_SECOND, onEvent } = options;
+    this.#refill = new Refill(
+      { atOnce, perSecond, onEvent },
+      {
+        missing: () => Math.max(size, Math.min(this.#waiters.length, atOnce)) - this.#parked.length,
+        isUrgent: () => this.#waiters.length > 0,
+        isClaiming: () => this.#starting > 0 && this.#parked.length > 0,
+        make: () => this.#park(),
+        // The callers that wait have the error.
+        failed: (error) => {
+          for (const { reject } of this.#waiters.splice(0)) reject(error);
+        },
+      },
+    );
     makeDirectories(options.stateDir, 0o700);
-    this.#release = own(options.stateDir);
+    const release = own(options.stateDir);
+    const endSpare = keepSpareFifos(this.#boxes, SPARE_FIFOS);
+    this.#release = () => {
+      endSpare();
+      release();
+    };
   }
 
   /**
@@ -62,7 +83,7 @@ export class Pool {
       pool.#release();
       throw error;
     }
-    pool.#fill();
+    pool.#refill.now();
     return pool;
   }
 
@@ -71,10 +92,11 @@ export class Pool {
     return {
       size,
       parked: this.#parked.length,
-      making: this.#making.size,
+      making: this.#refill.making,
       taken: this.#taken.size,
       waiting: this.#waiters.length,
       ...this.#counts,
+      ...this.#refill.counts,
     };
   }
 
@@ -117,8 +139,7 @@ export class Pool {
   /** Ends all of it: boxes that are taken, too. @throws ExecutorError stuck */
   async close(): Promise<void> {
     this.#stop();
-    await this.#filling;
-    await Promise.all(this.#making);
+    await this.#refill.ended();
     for (const { executor } of this.#parked.splice(0)) this.#discard(executor, false);
     for (const executor of this.#taken) await executor.shutdown({ graceMs: 0 });
     await Promise.all(this.#removals);
@@ -131,7 +152,7 @@ export class Pool {
 
   #stop(): void {
     this.#isOpen = false;
-    this.#closing.abort();
+    this.#refill.stop();
     for (const { reject } of this.#waiters.splice(0)) reject(closed());
   }
 
@@ -146,7 +167,7 @@ export class Pool {
 
   async #adopt(): Promise<void> {
     const { binary } = this.#options;
-    const digest = digestOf(this.#options.template.launch);
+    const digest = this.#digest.now();
     for (const found of await Executor.adoptAll({ stateDir: this.#boxes, ...(binary === undefined ? {} : { binary }) })) {
       const { id } = found;
       if (!("executor" in found) || found.executor === undefined) {
@@ -210,23 +231,31 @@ export class Pool {
       };
       signal?.addEventListener("abort", abort, { once: true });
       this.#waiters.push(waiter);
-      this.#fill();
+      this.#refill.now();
     });
   }
 
-  /** Taken from now on. */
+  /** undefined: there is no root any more. Why, the next container that is to be made says. */
+  #digestNow(): string | undefined {
+    try {
+      return this.#digest.now();
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Taken from now on. Whether it is still good is found out by the claim. */
   #ready(): Executor | undefined {
-    const digest = this.#parked.length === 0 ? "" : digestOf(this.#options.template.launch);
+    const digest = this.#parked.length === 0 ? undefined : this.#digestNow();
+    this.#refill.later();
     for (let parked = this.#parked.shift(); parked !== undefined; parked = this.#parked.shift()) {
       const { executor } = parked;
-      if (parked.digest === digest && executor.state === "created") {
+      if (parked.digest === digest) {
         this.#taken.add(executor);
-        this.#fill();
         return executor;
       }
       this.#discard(executor);
     }
-    this.#fill();
     return undefined;
   }
 
@@ -248,12 +277,17 @@ export class Pool {
     try {
       if (request.resources !== undefined) await executor.update(request.resources);
       const given = givenBy(this.#defaults(executor.id), request);
-      // Before the program runs: else it could read the end of its input.
-      const stdin = executor.openStdin();
+      // Before the program runs: else it could read the end of its input. Without a writer it reads that at once.
+      const stdin = request.stdin === undefined ? undefined : executor.openStdin();
       try {
-        await executor.start(given);
+        this.#starting++;
+        const starting = executor.start(given).finally(() => this.#starting--);
+        // While init begins the program: its output is waited for from now on.
+        void executor.stdout;
+        void executor.stderr;
+        await starting;
       } finally {
-        stdin.end(request.stdin);
+        stdin?.end(request.stdin);
       }
     } catch (error) {
       gone();
@@ -274,63 +308,13 @@ export class Pool {
 
   #process: Process | undefined;
 
-  /** In the background, one loop at a time. */
-  #fill(): void {
-    if (this.#filling !== undefined || !this.#isShort()) return;
-    this.#filling = this.#refill().finally(() => {
-      this.#filling = undefined;
-      // What was taken since the loop had looked last.
-      this.#fill();
-    });
-  }
-
-  #isShort(): boolean {
-    const { size, refillsAtOnce = AT_ONCE } = this.#options;
-    if (!this.#isOpen || this.#making.size >= refillsAtOnce) return false;
-    return this.#parked.length + this.#making.size < Math.max(size, Math.min(this.#waiters.length, refillsAtOnce));
-  }
-
-  async #refill(): Promise<void> {
-    const { refillsPerSecond = A_SECOND } = this.#options;
-    while (this.#isShort()) {
-      // What fails once is likely to fail again.
-      if (this.#failing > 0) await this.#pause(Math.min(PAUSE_MS * 2 ** this.#failing, PAUSE_MOST_MS));
-      if (!this.#isShort()) return;
-      const making: Promise<void> = this.#park().finally(() => {
-        this.#making.delete(making);
-        this.#fill();
-      });
-      this.#making.add(making);
-      await this.#pause(1000 / refillsPerSecond);
-    }
-  }
-
-  /** Keeps the process alive for callers only. Ends with the pool. */
-  async #pause(ms: number): Promise<void> {
-    try {
-      await sleep(ms, undefined, { ref: this.#waiters.length > 0, signal: this.#closing.signal });
-    } catch (error) {
-      if (!this.#closing.signal.aborted) throw error;
-    }
-  }
-
-  /** Never throws: the callers that wait have the error. */
+  /** @throws why it cannot be */
   async #park(): Promise<void> {
     const executor = this.#executor(`b-${randomUUID()}`);
-    let digest: string;
-    try {
-      digest = digestOf(this.#options.template.launch);
-      await executor.create(commandOf(this.#options.template.launch, digest));
-      // The owner keeps no descriptor of a container that waits.
-      executor.stdin?.destroy();
-    } catch (error) {
-      this.#counts.failures++;
-      this.#failing++;
-      for (const { reject } of this.#waiters.splice(0)) reject(error);
-      return;
-    }
-    this.#counts.refills++;
-    this.#failing = 0;
+    const digest = this.#digest.now();
+    await executor.create(commandOf(this.#options.template.launch, digest));
+    // The owner keeps no descriptor of a container that waits.
+    executor.stdin?.destroy();
     this.#parked.push({ executor, digest });
     this.#serve();
   }
@@ -340,8 +324,8 @@ const MOST_TAKEN = 100;
 const MOST_WAITING = 1000;
 const AT_ONCE = 2;
 const A_SECOND = 200;
-const PAUSE_MS = 50;
-const PAUSE_MOST_MS = 5_000;
+/** One process makes them for many containers, each of which takes four. */
+const SPARE_FIFOS = { kept: 256, pauseMs: 20 };
 
 function closed(): ExecutorError {
   return new ExecutorError("wrong-state", "the pool is closed");

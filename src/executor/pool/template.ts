@@ -11,12 +11,28 @@ import type { TakeRequest } from "./options.ts";
 /** Annotation: which template a container was made of, by its digest. */
 export const DIGEST = "io.runt.pool";
 
-/** The template now: another directory in the place of its root file system makes it another one. */
-export function digestOf(launch: LaunchCommand): string {
-  const { dev, ino } = statSync(rootfsOf(launch), { bigint: true });
-  return createHash("sha256")
-    .update(`${exactJson(launch)} ${dev}:${ino}`)
-    .digest("hex");
+/** Which template there is now: another directory in the place of its root file system makes it another one. */
+export class TemplateDigest {
+  readonly #rootfs: string;
+  readonly #text: string;
+  #root = "";
+  #digest = "";
+
+  constructor(launch: LaunchCommand) {
+    this.#rootfs = rootfsOf(launch);
+    this.#text = exactJson(launch);
+  }
+
+  /** Each claim asks: without a new root it is one system call. @throws the error of stat(2): there is no root */
+  now(): string {
+    const { dev, ino } = statSync(this.#rootfs, { bigint: true });
+    const root = `${dev}:${ino}`;
+    if (root !== this.#root) {
+      this.#digest = createHash("sha256").update(`${this.#text} ${root}`).digest("hex");
+      this.#root = root;
+    }
+    return this.#digest;
+  }
 }
 
 /** `process` of its configuration, as create has got it. */
