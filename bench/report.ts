@@ -126,8 +126,9 @@ export function enginesTable(starts: readonly Ratio[]): string {
   return ratioTable(starts, "runt", peers).trimEnd();
 }
 
-/** Where the figures come from, in one line. */
+/** Where the figures come from. */
 export function origin({ machine, versions, rounds, churn, reread, realtime = false }: Report): string {
   const how = `${churn ? ", with background cgroup churn" : ""}${reread ? ", runt's pages read anew" : ""}${realtime ? ", at real-time priority" : ""}`;
-  return `${versions.join(", ")}. ${describe(machine)}. ${rounds} rounds${how}.`;
+  // Several lines: a page has at most 120 columns.
+  return `${versions.join(", ")}.\n${describe(machine).replace("; load ", ";\nload ")}. ${rounds} rounds${how}.`;
 }

@@ -14,8 +14,9 @@ export function withSystemCalls(page: string, report: string, machine: string): 
   const section = [
     HEADING,
     "",
-    `Counted by strace in the guest (\`make test-guest GUEST=--write\`; ${machine}), the helper and the container's process up to its program`,
-    "included; what a container does after the verb's end is not.",
+    "strace counted the system calls in the guest (`make test-guest GUEST=--write`;",
+    `${machine}). The counts include the helper, and the process of the container until it`,
+    "executes its program. They do not include calls of the container after the end of the verb.",
     "",
     "| verb | runt | crun | ratio |",
     "| --- | --- | --- | --- |",

@@ -14,6 +14,4 @@ export const UNEDITED: readonly string[] = [
   "docs/decisions/0051-client-as-an-executable.md",
   "docs/decisions/0053-resolver-of-tasks.md",
   "docs/findings.md",
-  "docs/performance.md",
-  "docs/performance/v1.md",
 ];
