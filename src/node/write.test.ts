@@ -73,6 +73,8 @@ test("a link in the place of the name is replaced, and what it leads to stays", 
   symlinkSync(victim, `${path}.link`);
   removeOwnFile(`${path}.link`);
   removeOwnFile(`${path}.link`);
+  mkdirSync(`${path}.link`);
+  removeOwnFile(`${path}.link`);
   expect(readFileSync(victim, "utf8")).toBe("precious");
 });
 
@@ -84,6 +86,12 @@ test("a directory that is held by descriptor", () => {
     closeSync(fd);
   }
   expect(readFileSync(path, "utf8")).toBe("own");
+});
+
+test("a directory in the place of a file is removed only if it is empty", () => {
+  mkdirSync(join(path, "below"), { recursive: true });
+  expect(() => removeOwnFile(path)).toThrow("EISDIR");
+  expect(readdirSync(path)).toEqual(["below"]);
 });
 
 describe("a failure leaves the old file and nothing else", () => {

@@ -5,7 +5,7 @@
  * A process that is killed in the middle leaves the old file, or none, and may leave NAME.new: the next write of NAME removes it, and so does
  * whoever removes the directory. Nobody reads it. Two processes do not write one name at the same time: they have the directory's lock.
  */
-import { closeSync, fchmodSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, fchmodSync, fsyncSync, openSync, renameSync, rmdirSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { open, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 
@@ -82,9 +82,24 @@ export function writeOwnFile(path: string, content: string | Uint8Array, mode = 
   closeSync(makeOwnFile(path, content, mode));
 }
 
-/** A link is removed itself. Succeeds if there is nothing. @throws the error of unlink(2): a directory has its name */
+/** A link is removed itself, and so is an empty directory. Succeeds if there is nothing. @throws EISDIR: a directory with something in it has the name, and stays */
 export function removeOwnFile(path: string): void {
-  rmSync(path, { force: true });
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || (code === "EISDIR" && removeEmptyDirectory(path))) return;
+    throw error;
+  }
+}
+
+function removeEmptyDirectory(path: string): boolean {
+  try {
+    rmdirSync(path);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Returns its descriptor. */

@@ -1,6 +1,6 @@
 /** Something of somebody else's in the place of what a daemon has on disk: it is not waited for, not followed, not taken over and not emptied. */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { http, isRoot, LONGEST_MS, until, useEngine } from "./support.ts";
@@ -53,6 +53,37 @@ describe.skipIf(!isRoot)("what is not the daemon's (needs root)", () => {
       await until(() => entriesOf("removed-volumes").length === 0);
       expect(whole(precious)).toEqual(WHOLE);
       expect((await http(scene.socket, "GET", "/v1/images")).status).toBe(200);
+    },
+    LONGEST_MS,
+  );
+
+  test(
+    "a directory in the place of a task's file is removed if it is empty; another one stays, and the host tells of it as long as it is in the way",
+    async () => {
+      await scene.daemon();
+      const text = taskText(scene.rootfs(), "t", [{ name: "a", script: SLEEP }]);
+      const replaced = async (make: (path: string) => void) => {
+        expect((await http(scene.socket, "POST", "/v1/apply", { text })).status).toBe(200);
+        const task = async () => JSON.parse((await http(scene.socket, "GET", "/v1/tasks/t")).text);
+        await until(async () => (await task()).known === "RUNNING");
+        const path = own(`tasks/${(await task()).id}.json`);
+        rmSync(path);
+        make(path);
+        expect((await http(scene.socket, "DELETE", "/v1/tasks/t")).status).toBe(202);
+        return path;
+      };
+      const isGone = async () => (await http(scene.socket, "GET", "/v1/tasks/t")).status === 404;
+      const conditions = async () => JSON.parse((await http(scene.socket, "GET", "/v1/node")).text).conditions;
+      const empty = await replaced((path) => mkdirSync(path));
+      await until(isGone);
+      expect([existsSync(empty), await conditions()]).toEqual([false, []]);
+      const full = await replaced((path) => mkdirSync(join(path, "theirs"), { recursive: true }));
+      await until(async () => (await conditions()).length > 0);
+      expect(await conditions()).toEqual([{ type: "NotRemoved", message: expect.stringContaining(full) }]);
+      expect(readdirSync(full)).toEqual(["theirs"]);
+      rmSync(full, { recursive: true });
+      await until(isGone);
+      expect(await conditions()).toEqual([]);
     },
     LONGEST_MS,
   );

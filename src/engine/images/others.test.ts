@@ -62,7 +62,7 @@ test("a start removes what a killed one was writing, whatever it is, and follows
   fifo("images/unsynced/one");
   symlinkSync(at("theirs/precious"), at("images/unsynced/two"));
   link("images/layers/one");
-  mkdirSync(at("images/unsynced/three"));
+  mkdirSync(at("images/unsynced/three/below"), { recursive: true });
   await store().sweep(new Set());
   expect(["staging", "roots", "layers"].flatMap((name) => readdirSync(at(`images/${name}`)))).toEqual([]);
   expect([readdirSync(at("images/unsynced")), String(errors)]).toEqual([["three"], expect.stringContaining("EISDIR")]);

@@ -32,12 +32,12 @@ test("a lease is a file of an unknown task: what else is there is not waited for
   expect(existsSync(at("theirs/precious"))).toBe(true);
 });
 
-test("a link for the file of a namespace is removed itself, and a directory is an error", async () => {
+test("a link for the file of a namespace is removed itself, and a directory with something in it is an error", async () => {
   mkdirSync(at("namespaces"));
   symlinkSync(at("theirs/precious"), at("namespaces/link"));
   await tidyNamespaces(options(), () => false);
   expect([readdirSync(at("namespaces")), existsSync(at("theirs/precious"))]).toEqual([[], true]);
-  mkdirSync(at("namespaces/theirs"));
+  mkdirSync(at("namespaces/theirs/below"), { recursive: true });
   await expect(tidyNamespaces(options(), () => false)).rejects.toThrow("EISDIR");
 });
 

@@ -1,6 +1,7 @@
 /** Performs the actions that a turn has decided. The result of each action is posted as an event of its task. */
 
 import type { TaskRecord } from "../model/index.ts";
+import type { Conditions } from "./conditions.ts";
 import type { ContainerEnds } from "./containers/ends.ts";
 import type { Order } from "./desired/draft.ts";
 import type { Effects } from "./effects.ts";
@@ -20,6 +21,7 @@ export interface CarryingOutOptions {
   readonly mailbox: Mailbox;
   readonly effects: Effects;
   readonly ends: ContainerEnds;
+  readonly conditions: Conditions;
   readonly log: EngineLog;
   readonly probe: Probe | undefined;
 }
@@ -82,6 +84,7 @@ const RETRY_MS = 5_000;
 interface ForgettingOptions {
   readonly resources: readonly TaskResource[];
   readonly mailbox: Mailbox;
+  readonly conditions: Conditions;
   readonly log: EngineLog;
   readonly probe: Probe | undefined;
 }
@@ -102,12 +105,14 @@ class Forgetting {
   /** The files are removed before the record: after a crash between the two steps the record still names what is left. */
   async #forget(record: TaskRecord): Promise<void> {
     const { id } = record;
-    const { resources, mailbox, log, probe } = this.#options;
+    const { resources, mailbox, conditions, log, probe } = this.#options;
     this.#going.add(id);
     try {
       await forgetTask(resources, id, record);
+      conditions.notForgotten(id, "");
     } catch (error) {
       log("error", "not-removed", { task: id, message: String(error) });
+      conditions.notForgotten(id, (error as Error).message);
       this.#again(record);
       return;
     }

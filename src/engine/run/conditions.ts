@@ -9,6 +9,8 @@ type Condition = NodeView["conditions"][number];
 
 export class Conditions {
   readonly #present = new Map<Condition["type"], string>();
+  /** Why files of a task that is gone otherwise are still there, by its id. */
+  readonly #notForgotten = new Map<string, string>();
   readonly #log: EngineLog;
 
   constructor(log: EngineLog) {
@@ -28,19 +30,32 @@ export class Conditions {
     else this.#log("error", "store-read-only", { message: error.message });
   }
 
-  all(): Condition[] {
-    return [...this.#present].map(([type, message]) => ({ type, message }));
+  /** A task whose files could not be removed yet; an empty message: they are. */
+  notForgotten(task: string, message: string): void {
+    if (message === "") this.#notForgotten.delete(task);
+    else this.#notForgotten.set(task, message);
+  }
+
+  /** With those that follow from the records. */
+  all(records: readonly TaskRecord[], overcommitted: string): Condition[] {
+    const present = [...this.#present].map(([type, message]) => ({ type, message }));
+    return [...present, ...derivedConditions(records, overcommitted, this.#notForgotten)];
   }
 }
 
 /** Conditions that follow from the records: capacity that is taken and that the host lacks, and what could not be stopped or removed yet. */
-export function derivedConditions(records: readonly TaskRecord[], overcommitted: string): NodeView["conditions"] {
+function derivedConditions(
+  records: readonly TaskRecord[],
+  overcommitted: string,
+  notForgotten: ReadonlyMap<string, string>,
+): NodeView["conditions"] {
   const told = (inRecord: (record: TaskRecord) => readonly LeftView[]) =>
-    records.flatMap((record) => inRecord(record).map(({ of, message }) => `${of} of ${record.id}: ${message}`)).join("; ");
+    records.flatMap((record) => inRecord(record).map(({ of, message }) => `${of} of ${record.id}: ${message}`));
+  const files = [...notForgotten].map(([task, message]) => `files of ${task}: ${message}`);
   const conditions = [
     { type: "Overcommitted", message: overcommitted },
-    { type: "NotStopped", message: told(notStoppedIn) },
-    { type: "NotRemoved", message: told(notRemovedIn) },
+    { type: "NotStopped", message: told(notStoppedIn).join("; ") },
+    { type: "NotRemoved", message: [...told(notRemovedIn), ...files].join("; ") },
   ] as const;
   return conditions.filter(({ message }) => message !== "");
 }

@@ -6,7 +6,6 @@ import type { TaskRecord } from "../model/index.ts";
 import type { HostSupport } from "../plan/index.ts";
 import { type JournalPage, Store } from "../store/index.ts";
 import { systemClock } from "./clock.ts";
-import { derivedConditions } from "./conditions.ts";
 import {
   type Attachment,
   type AttachOptions,
@@ -300,7 +299,7 @@ export class Engine {
       lastSequence: this.#parts.store.lastSequence,
       tasks: this.#parts.records.size,
       ledger,
-      conditions: [...this.#parts.conditions.all(), ...derivedConditions(records, overcommitted)],
+      conditions: this.#parts.conditions.all(records, overcommitted),
     };
   }
 

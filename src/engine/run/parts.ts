@@ -147,7 +147,7 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
   const launching = new Launching({ paths, resources, pause, cgroupParent, runtimes });
   const checking = new Checking({ runtime, networks, runtimes });
   const effects = new Effects({ resources, runtime, launching, pulling, checking });
-  const carryingOut = new CarryingOut({ resources, mailbox, effects, ends, log, probe });
+  const carryingOut = new CarryingOut({ resources, mailbox, effects, ends, conditions, log, probe });
   const turns = new Turns({
     ...{ store, mailbox, records, succeeded, capacity, probe, host: edits },
     clock: systemClock,
