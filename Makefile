@@ -332,10 +332,11 @@ test-engine-kills: setup-test library $(TEST_TOOLS)
 	RUNT_ENGINE_AIMED_KILLS=10 RUNT_ENGINE_RANDOM_KILLS=500 $(B)/test/plain node_modules/.bin/vitest run --project engine \
 		test/engine/aimed-kills.test.ts test/engine/aimed-losses.test.ts test/engine/random-kills.test.ts
 
-# 50 bridge tasks under aimed kills, 1,000 tasks through room for 20, an image of 100,000 files, and a container that prints 1 MB/s while no daemon is there for a
-# minute: some minutes.
+# 50 random sets of networks, 50 bridge tasks under aimed kills, 1,000 tasks through room for 20, an image of 100,000 files,
+# and a container that prints 1 MB/s while no daemon is there for a minute: half an hour.
 .PHONY: test-engine-long
 test-engine-long: setup-test library $(TEST_TOOLS)
+	RUNT_ENGINE_WALLS=50 $(B)/test/plain node_modules/.bin/vitest run --project engine test/engine/network-walls.test.ts
 	RUNT_ENGINE_NETWORKS=50 $(B)/test/plain node_modules/.bin/vitest run --project engine test/engine/network-kills.test.ts
 	RUNT_ENGINE_TASKS=1000 $(B)/test/plain node_modules/.bin/vitest run --project engine test/engine/queue.test.ts -t E35
 	RUNT_ENGINE_FILES=100000 $(B)/test/plain node_modules/.bin/vitest run --project engine test/engine/many-files.test.ts

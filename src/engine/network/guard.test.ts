@@ -15,11 +15,15 @@ const SAVED = `*raw
 COMMIT
 `;
 
-test("loopback of the host and the metadata of its cloud are out of reach, but for tasks that may have the latter", () => {
-  const lines = guardChain({ bridge: "rt-0123456789", network: "runtd-a-default", reaching: ["10.64.0.7"] });
+test("other networks, loopback of the host and the metadata of its cloud are out of reach, but for tasks that may have the latter", () => {
+  const lines = guardChain({ bridge: "rt-0123456789", network: "runtd-a-default", subnet: "10.64.0.0/20", reaching: ["10.64.0.7"] });
   const comment = '-m comment --comment "runt guard: runtd-a-default"';
   expect(lines).toEqual([
     ":RUNT-GUARD-rt-0123456789 - [0:0]",
+    `-A RUNT-GUARD-rt-0123456789 -i lo ${comment} -j RETURN`,
+    `-A RUNT-GUARD-rt-0123456789 ! -i rt-0123456789 -m addrtype --dst-type LOCAL ${comment} -j RETURN`,
+    `-A RUNT-GUARD-rt-0123456789 ! -i rt-0123456789 ${comment} -j DROP`,
+    `-A RUNT-GUARD-rt-0123456789 ! -s 10.64.0.0/20 ${comment} -j DROP`,
     `-A RUNT-GUARD-rt-0123456789 -s 127.0.0.0/8 ${comment} -j DROP`,
     `-A RUNT-GUARD-rt-0123456789 -d 127.0.0.0/8 ${comment} -j DROP`,
     `-A RUNT-GUARD-rt-0123456789 -s 10.64.0.7 -d 169.254.169.254 ${comment} -j RETURN`,
@@ -36,7 +40,7 @@ test("where the resolver of a network listens only its bridge and the host itsel
     `-A RUNT-GUARD-rt-1 -i lo ${comment} -j RETURN`,
     `-A RUNT-GUARD-rt-1 ! -i rt-1 -p udp --dport 5533 ${comment} -j DROP`,
     `-A RUNT-GUARD-rt-1 ! -i rt-1 -p tcp --dport 5533 ${comment} -j DROP`,
-    `-A RUNT-GUARD-rt-1 ! -i rt-1 ${comment} -j RETURN`,
+    `-A RUNT-GUARD-rt-1 ! -i rt-1 -m addrtype --dst-type LOCAL ${comment} -j RETURN`,
   ]);
 });
 

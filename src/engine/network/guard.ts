@@ -1,14 +1,15 @@
 /**
- * Rules of the host for what comes from a bridge, whatever a task has changed in its own namespace. They are in the table raw, before the kernel routes and before it
- * rewrites addresses. Each bridge has a chain of its own, and every rule has a comment with the name of the network. These are rules of IPv4: a bridge has no other
+ * Rules of the host for what comes from a bridge, whatever a task has changed in its own namespace, and for what others send to addresses behind it. They are in the
+ * table raw, before the kernel routes and before it rewrites addresses: a published port is still an address of the host there. Each bridge has a chain of its own, and every rule has a comment with the name of the network. These are rules of IPv4: a bridge has no other
  * addresses, and the host takes nothing of IPv6 from it.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { type NetworkStep, RESOLVER_PORT } from "../plan/index.ts";
+import { dotted, rangeOf } from "../spec/index.ts";
 import type { Attachment, Attachments } from "./attachments.ts";
 import { output } from "./command.ts";
 import { NetworkError } from "./errors.ts";
-import { hostOf } from "./resolver-names.ts";
+import { bridgedIn, hostOf } from "./resolver-names.ts";
 import { restoreRaw } from "./rules.ts";
 
 /** Begins the names of the chains, and ends with that of the bridge: at most 28 characters. */
@@ -21,6 +22,8 @@ const METADATA = "169.254.169.254";
 export interface GuardedBridge {
   readonly bridge: string;
   readonly network: string;
+  /** Such as "10.64.0.0/20"; undefined: the record of the tasks does not say it. */
+  readonly subnet?: string | undefined;
   /** Addresses of tasks that may reach the metadata of the host's cloud. */
   readonly reaching: readonly string[];
   /** Address at which the resolver listens for tasks of this bridge alone, and for the host. */
@@ -28,17 +31,17 @@ export interface GuardedBridge {
 }
 
 /** The chain of a bridge, for iptables-restore(8), which empties one that is there. Pure. */
-export function guardChain({ bridge, network, reaching, host }: GuardedBridge): string[] {
+export function guardChain({ bridge, network, subnet, reaching, host }: GuardedBridge): string[] {
   const rule = (match: string, verdict: string) => `-A ${CHAIN}${bridge} ${match} ${commentOf(network)} -j ${verdict}`;
   return [
     `:${CHAIN}${bridge} - [0:0]`,
-    ...(host === undefined
-      ? []
-      : [
-          rule("-i lo", "RETURN"),
-          ...["udp", "tcp"].map((protocol) => rule(`! -i ${bridge} -p ${protocol} --dport ${RESOLVER_PORT}`, "DROP")),
-          rule(`! -i ${bridge}`, "RETURN"),
-        ]),
+    // What the host sends to itself.
+    rule("-i lo", "RETURN"),
+    ...(host === undefined ? [] : ["udp", "tcp"].map((protocol) => rule(`! -i ${bridge} -p ${protocol} --dport ${RESOLVER_PORT}`, "DROP"))),
+    // The host's own address in the network has the ports that tasks publish.
+    rule(`! -i ${bridge} -m addrtype --dst-type LOCAL`, "RETURN"),
+    rule(`! -i ${bridge}`, "DROP"),
+    ...(subnet === undefined ? [] : [rule(`! -s ${subnet}`, "DROP")]),
     rule(`-s ${LOOPBACK}`, "DROP"),
     rule(`-d ${LOOPBACK}`, "DROP"),
     ...reaching.map((address) => rule(`-s ${address} -d ${METADATA}`, "RETURN")),
@@ -47,8 +50,8 @@ export function guardChain({ bridge, network, reaching, host }: GuardedBridge): 
 }
 
 /** What leads to the chain, without the verb, as iptables-save(8) prints it. Pure. */
-function jumpsOf({ bridge, network, host }: Pick<GuardedBridge, "bridge" | "network" | "host">): string[] {
-  const matches = [`-i ${bridge}`, ...(host === undefined ? [] : [`-d ${host}/32 ! -i ${bridge}`])];
+function jumpsOf({ bridge, network, subnet }: Pick<GuardedBridge, "bridge" | "network" | "subnet">): string[] {
+  const matches = [`-i ${bridge}`, ...(subnet === undefined ? [] : [`-d ${subnet} ! -i ${bridge}`])];
   return matches.map((match) => `PREROUTING ${match} ${commentOf(network)} -j ${CHAIN}${bridge}`);
 }
 
@@ -167,7 +170,7 @@ export class BridgeGuards {
     for (const { bridge, text, jumps: all } of changed) this.#written.set(bridge, { text, jumps: all });
   }
 
-  #guarded({ bridge, network }: Bridge): GuardedBridge {
+  #guarded({ bridge, network, subnet }: Bridge): GuardedBridge {
     const reaching = this.#attachments.all().flatMap(({ containerId, steps, results, reachesMetadata }) => {
       if (reachesMetadata === false || this.#leaving.has(containerId)) return [];
       const own = steps.flatMap((step, at) => (bridgesIn([step]).some((one) => one.bridge === bridge) ? (results?.[at]?.ips ?? []) : []));
@@ -175,7 +178,7 @@ export class BridgeGuards {
     });
     const steps = this.#attachments.all().flatMap(({ steps: all, resolves }) => (resolves ? all : []));
     const step = steps.find((one) => bridgesIn([one]).some(({ bridge: name }) => name === bridge));
-    return { bridge, network, reaching: reaching.sort(), host: step && hostOf(step) };
+    return { bridge, network, subnet, reaching: reaching.sort(), host: step && hostOf(step) };
   }
 
   async #sweep(prefix: string, isLeft: (bridge: string) => boolean): Promise<void> {
@@ -203,10 +206,19 @@ function takesIpv6(bridge: string): boolean {
   return existsSync(ipv6Switch(bridge)) && readFileSync(ipv6Switch(bridge), "utf8").trim() === "0";
 }
 
-type Bridge = Pick<GuardedBridge, "bridge" | "network">;
+type Bridge = Pick<GuardedBridge, "bridge" | "network" | "subnet">;
 
 function bridgesIn(steps: readonly NetworkStep[]): Bridge[] {
   return steps.flatMap(({ name: network, plugins }) =>
-    plugins.flatMap(({ type, bridge }) => (type === "bridge" && typeof bridge === "string" ? [{ bridge, network }] : [])),
+    plugins.flatMap((plugin) => {
+      const { type, bridge } = plugin;
+      return type === "bridge" && typeof bridge === "string" ? [{ bridge, network, subnet: asPrinted(bridgedIn(plugin)?.subnet) }] : [];
+    }),
   );
+}
+
+/** As iptables-save(8) prints it: with the first address of the network. */
+function asPrinted(subnet: string | undefined): string | undefined {
+  const range = subnet === undefined ? undefined : rangeOf(subnet);
+  return range && `${dotted(range.first)}/${subnet!.split("/")[1] ?? 32}`;
 }

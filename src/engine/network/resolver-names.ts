@@ -1,5 +1,5 @@
 /** What the resolver of tasks is told: one file for each network, in the form of aardvark-dns (config.md there). */
-import { hostIn, type NetworkStep, serversOf } from "../plan/index.ts";
+import { type CniPlugin, hostIn, type NetworkStep, serversOf } from "../plan/index.ts";
 import type { NetworkSpec, TaskSpec } from "../spec/index.ts";
 import type { Attachment, Attachments } from "./attachments.ts";
 import { hostResolv } from "./files.ts";
@@ -102,12 +102,17 @@ export function mayResolve({ network }: Pick<TaskSpec, "network">): boolean {
 
 /** Address of the host in the network of a bridge; undefined: the step makes something else. */
 export function hostOf({ plugins }: NetworkStep): string | undefined {
-  const { ipam } = (plugins.find(({ type }) => type === "bridge") ?? {}) as { readonly ipam?: { readonly ranges?: readonly Subnets[] } };
-  const [[network] = []] = ipam?.ranges ?? [];
+  const network = bridgedIn(plugins.find(({ type }) => type === "bridge"));
   return network === undefined ? undefined : hostIn(network);
 }
 
 type Subnets = readonly { readonly subnet: string; readonly gateway?: string }[];
+
+/** The network in the configuration of the plugin `bridge`. */
+export function bridgedIn(plugin: CniPlugin | undefined): Subnets[number] | undefined {
+  const { ipam } = (plugin ?? {}) as { readonly ipam?: { readonly ranges?: readonly Subnets[] } };
+  return ipam?.ranges?.[0]?.[0];
+}
 
 /** The files by their names. Pure. @param hostResolv content of resolv.conf of the host */
 export function resolverFiles(
