@@ -194,10 +194,12 @@ bin/runt-pause: native-bindings/pause/pause.c native-bindings/pause/connect.c na
 	$(Q)$(FOR_EVERYBODY) $@
 
 # ---- the npm package: dist/ (docs/library)
-dist/executor/index.js: $(LIBRARY_SOURCES) src/library.tsconfig.json src/executor/tsconfig.json tsconfig.json package.json | $(SETUP)
+dist/executor/index.js: $(LIBRARY_SOURCES) src/library.tsconfig.json src/executor/tsconfig.json tsconfig.json package.json tools/bundle-daemon.ts | $(SETUP)
 	@rm -rf dist
 	@echo "  tsc dist"
 	$(Q)node_modules/.bin/tsc -p src/library.tsconfig.json || { rm -rf dist; exit 1; }
+	@echo "  bundle dist/runtd"
+	$(Q)$(TSX) tools/bundle-daemon.ts || { rm -rf dist; exit 1; }
 	@chmod +x dist/runtd/main.js
 
 # The daemon, under the name that the npm package gives it.

@@ -63,9 +63,15 @@ Files: usr/libexec/runt/runt-pause
 Copyright: $(date -u -d "@$SOURCE_DATE_EPOCH" +%Y) the authors of runt; of musl, Rich Felker and others; of libgcc, Free Software Foundation
 License: Apache-2.0 and Expat and GPL-3+-with-GCC-exception
 
+Files: usr/lib/runt/dist/runtd/*
+Copyright: $(date -u -d "@$SOURCE_DATE_EPOCH" +%Y) the authors of runt; the authors of each package that LICENSE.txt names
+License: Apache-2.0 and Expat and ISC
+Comment:
+ The files contain parts of packages of npm. LICENSE.txt among them names these and has their licence texts.
+
 Files: usr/lib/runt/node_modules/*
 Copyright: the authors of each package, as its licence file says
-License: Expat or ISC
+License: Expat
 Comment:
  Packages of npm that runtd runs with, unchanged, each with its licence file.
 

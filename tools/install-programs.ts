@@ -1,23 +1,17 @@
 /**
- * Put runtd with everything that it needs below a directory: the compiled package, the npm packages that it depends on (of those with native
+ * Put runtd with everything that it needs below a directory: its files (tools/bundle-daemon.ts), the package with native code that these import (of the
  * code only this machine's), and a launcher. Node itself is the host's.
  *
  * Usage: tsx tools/install-programs.ts DIRECTORY
  */
-import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 
 const [directory] = process.argv.slice(2);
 if (directory === undefined) throw new Error("usage: install-programs DIRECTORY");
 
-interface Locked {
-  readonly dev?: boolean;
-}
-
-const { packages } = JSON.parse(readFileSync("package-lock.json", "utf8")) as { packages: Readonly<Record<string, Locked>> };
-const needed = Object.entries(packages)
-  .filter(([path, { dev }]) => path !== "" && !dev)
-  .map(([path]) => path);
+/** What runs of it; node-addon-api, which it depends on too, are headers. */
+const PACKAGES = ["@photostructure/sqlite", "node-gyp-build"].map((name) => join("node_modules", name));
 
 /** What a program is made of, and whose it is. */
 const KEPT = /(?:\.(?:js|cjs|mjs|json|node|cache)|^licen[cs]e(?:\.\w+)?|^notice)$/i;
@@ -32,7 +26,7 @@ function isKept(path: string): boolean {
 
 rmSync(directory, { recursive: true, force: true });
 mkdirSync(directory, { recursive: true });
-for (const path of ["dist", "package.json", ...needed]) cpSync(path, join(directory, path), { recursive: true, filter: isKept });
+for (const path of ["dist/runtd", "package.json", ...PACKAGES]) cpSync(path, join(directory, path), { recursive: true, filter: isKept });
 const program = join(directory, "runtd.cjs");
 writeFileSync(
   program,

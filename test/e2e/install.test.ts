@@ -70,6 +70,13 @@ describe.skipIf(!isRunt || !BUILT || !has("make"))("installation", () => {
     expect((await execa(join(prefix, "bin/runt"), ["--version"])).stdout).toMatch(/^runt version /);
     expect(readFileSync(join(prefix, "share/zsh/site-functions/_runt"), "utf8")).toMatch(/^#compdef runt\n/);
     expect(files.filter((name) => name.includes("/prebuilds/")).every((name) => name.includes(`/linux-${process.arch}/`))).toBe(true);
+    // The daemon is bundled: nothing else of the library is installed with it, and the licences of what is in its files are.
+    const ofPackage = files.filter((name) => name.startsWith(`${LIBRARY}dist/`)).map((name) => name.slice(LIBRARY.length));
+    expect(ofPackage).toEqual(expect.arrayContaining(["dist/runtd/main.js", "dist/runtd/worker.js"]));
+    expect(ofPackage.filter((name) => !name.startsWith("dist/runtd/"))).toEqual([]);
+    const licences = readFileSync(join(prefix, LIBRARY, "dist/runtd/LICENSE.txt"), "utf8");
+    for (const name of ["@hono/node-server", "croner", "hono", "yaml", "zod", "zod-openapi"])
+      expect(licences).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+\nLicence: (MIT|ISC)\n\n[^]*Copyright`, "m"));
     expect((await execa(join(prefix, "bin/runtctl"), ["--version"])).stdout).toMatch(/^\d+\.\d+\.\d+/);
     expect((await execa(join(prefix, "bin/runtd"), ["--help"])).stdout).toMatch(/^Usage: runtd /);
     // It finds the runt that is installed beside it.

@@ -18,6 +18,8 @@ const EXECUTABLE = "bin/runtctl";
 /** Its sources. */
 const IN_EXECUTABLE = [CLIENT, "src/pod/", "src/engine/spec/"];
 
+const NOT_IN_LIBRARY = [CLIENT, "src/runtd/"];
+
 /** Where the library has what is built of a source. */
 function builtPath(file: string): string {
   return file.replace(/^src/, "dist").replace(/\.ts$/, ".js");
@@ -46,15 +48,23 @@ export class Tree {
       },
     });
     const files: (readonly [path: string, text: string])[] = [[mutant.file, changed]];
-    if (!mutant.file.startsWith(CLIENT)) files.push([builtPath(mutant.file), outputText]);
+    // Of the daemon there are only the bundled files.
+    if (!NOT_IN_LIBRARY.some((part) => mutant.file.startsWith(part))) files.push([builtPath(mutant.file), outputText]);
     const isInExecutable = IN_EXECUTABLE.some((part) => mutant.file.startsWith(part));
     const paths = [...files.map(([path]) => path), ...(isInExecutable ? [EXECUTABLE] : [])];
     const before = paths.map((path) => [path, readFileSync(join(this.directory, path))] as const);
     for (const [file, text] of files) writeFileSync(join(this.directory, file), text);
     if (isInExecutable) this.#makeClient();
+    const isInDaemon = !mutant.file.startsWith(CLIENT);
+    if (isInDaemon) this.#bundleDaemon();
     return () => {
       for (const [file, bytes] of before) writeFileSync(join(this.directory, file), bytes);
+      if (isInDaemon) this.#bundleDaemon();
     };
+  }
+
+  #bundleDaemon(): void {
+    execFileSync("node_modules/.bin/tsx", ["tools/bundle-daemon.ts"], { cwd: this.directory, stdio: ["ignore", "ignore", "inherit"] });
   }
 
   #makeClient(): void {
