@@ -17,14 +17,16 @@ export function document(
     .map(([name]) => `- ${execFileSync(name, ["--version"], { encoding: "utf8" }).split("\n")[0]}`);
   return `# Conformance with the OCI runtime specification 1.3
 
-Written by \`make conformance\`. Every row is a requirement with one test, found by its id in \`test/conformance/items\`; what is observed
-comes from procfs, the cgroup files or a program in the container, not from the runtime.
+This page lists the requirements of the specification, and whether runt, crun and runc meet them. Written by
+\`make conformance\`. Every requirement has one test, with the same id, in \`test/conformance/items\`. A test observes the
+result through procfs, the cgroup files or a program in the container, not through the runtime.
 
 ${[...versions, `- Linux ${release()}`].join("\n")}
 
 ## Groups
 
-"skipped" counts what the host or the runtime cannot show; the reasons are below. "(v2)" was seen in the guest with cgroup v2 (\`make test-guest\`).
+"skipped" counts requirements that the host or the runtime cannot show; the reasons are below. The result "(v2)" is from
+the guest with cgroup v2 (\`make test-guest\`).
 
 ${groupTable(groups, runs)}
 
@@ -56,9 +58,15 @@ function leftOut(runs: readonly (readonly [string, Outcomes])[]): string {
 
 function failures(runs: readonly (readonly [string, Outcomes])[]): string {
   const lines = runs.flatMap(([name, outcomes]) =>
-    [...outcomes].flatMap(([id, outcome]) => (outcome.result === "failed" ? [`- ${name} ${id}: ${firstLine(outcome.detail)}`] : [])),
+    [...outcomes].flatMap(([id, outcome]) =>
+      outcome.result === "failed" ? [`| ${name} | ${id} | ${firstLine(outcome.detail).replaceAll("|", "\\|")} |`] : [],
+    ),
   );
-  return lines.length === 0 ? "None." : lines.join("\n");
+  return lines.length === 0 ? "None." : ["| runtime | id | first line of the message |", "| --- | --- | --- |", ...lines].join("\n");
 }
 
-const firstLine = (text: string) => (text.split("\n")[0] ?? "").replace(/\/tmp\/runt-conformance-\w+\/[\w-]+/g, "DIR").slice(0, 200);
+const firstLine = (text: string) =>
+  (text.split("\n")[0] ?? "")
+    .replace(/\/tmp\/runt-conformance-\w+\/[\w-]+/g, "DIR")
+    .slice(0, 200)
+    .trimEnd();

@@ -47,7 +47,7 @@ describe.skipIf(!isRoot || !isRunt)("words of mount options (needs root)", () =>
     return stderr;
   }
 
-  test("a destination that is the host's path of a place below the root is that place", async () => {
+  test("a destination that is the host path of a place in the root means that place", async () => {
     const path = withMounts(`${flags("/mnt")}; ls /tmp`, [ROOM]);
     const config = JSON.parse(readFileSync(join(path, "config.json"), "utf8")) as Config;
     const rootfs = resolve(path, config.root.path);

@@ -88,8 +88,8 @@ function report(): string {
     return `| ${table} | ${all.length} | ${survivors.filter((mutant) => mutant.table === table).length} |`;
   });
   const list = survivors.map(({ id }) => `- ${id}: ${EXPLAINED[id] ?? "not explained"}`).sort();
-  return `Written by \`make mutants\`: runt built with one kind of operation, or one row of a table, taken away at a time; for each some test above
-must fail.
+  return `Written by \`make mutants\`. A mutant is a build of runt without one kind of operation, or without one row of a table. For
+each mutant, a test above must fail.
 
 | table | mutants | survived |
 | --- | --: | --: |
@@ -97,7 +97,7 @@ ${rows.join("\n")}
 
 ${list.length === 0 ? "None survived." : list.join("\n")}
 
-Not tried on this host, where no plan of the tests above has them:
+These mutants were not tested, because no plan of the tests above has the operation on this host:
 
 ${MUTANTS.filter((mutant) => !TRIED.includes(mutant))
   .map(({ id }) => `- ${id}: ${BESIDE[id] ?? ELSEWHERE[id]}`)

@@ -1,5 +1,5 @@
 /** A word that runt does not know is handed over with those of the file system, and the kernel reads these itself (common_set_sb_flag, fs/fs_context.c). */
-const READ_BY_KERNEL = "the kernel reads the word itself where it is handed over as one of the file system's";
+const READ_BY_KERNEL = "the kernel understands the option itself if it is passed on as an option of the file system";
 
 /** Mutants that no test can tell from runt, with the reason. */
 export const EXPLAINED: Readonly<Record<string, string>> = {

@@ -53,7 +53,7 @@ const LATER_SENSELESS: Senseless = [
 ];
 
 export const annotations = group("ANN", "annotations and extensibility", ({ must, should }) => {
-  must(1, "annotations are texts with names that are texts; the text may be empty", async (c) => {
+  must(1, "annotation names and values are strings; a value may be empty", async (c) => {
     assert.deepEqual(await toldOf(c, { "org.example.empty": "", "org.example.full": 'ü \n "' }), {
       "org.example.empty": "",
       "org.example.full": 'ü \n "',
@@ -64,7 +64,7 @@ export const annotations = group("ANN", "annotations and extensibility", ({ must
   must(2, "an empty annotation name is refused", async (c) => {
     await c.refused(annotated({ "": "x" }), "/annotations/");
   });
-  should(3, "names in reverse domain notation are a recommendation: others are kept all the same", async (c) => {
+  should(3, "names in reverse domain notation are a recommendation: other names are also kept", async (c) => {
     const plain = { plain: "1", "Org Example": "2", "with/slash": "3" };
     assert.deepEqual(await toldOf(c, plain), plain);
   });
@@ -73,13 +73,13 @@ export const annotations = group("ANN", "annotations and extensibility", ({ must
     assert.match(plain, /^env PATH=/m);
     assert.equal(await seenInside(c, annotated({ "com.example.unknown": "privileged", "cgroup.limit": "0", args: "false" })), plain);
   });
-  must(5, "state tells the annotations of the configuration", async (c) => {
+  must(5, "state shows the annotations of the configuration", async (c) => {
     const many = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`org.example.key-${index}`, `value ${index}`]));
     // "bundle" is the name of a label that runc keeps beside them.
     const all = { ...many, "org.example.unicode": "日本", bundle: "mine", "a=b": "c=d" };
     assert.deepEqual(await toldOf(c, all), all);
   });
-  must(6, "unknown properties are no errors, wherever they are", async (c) => {
+  must(6, "unknown properties are not errors, in any place", async (c) => {
     const text = await c.output("echo fine", (config) => {
       for (const object of [
         config,
@@ -98,10 +98,10 @@ export const annotations = group("ANN", "annotations and extensibility", ({ must
     });
     assert.equal(text, "fine\n");
   });
-  must(7, "values that mean nothing are refused with the field", async (c) => {
+  must(7, "invalid values are refused, and the error names the field", async (c) => {
     for (const [pointer, change] of [...SENSELESS, ...(c.isRunt ? LATER_SENSELESS : [])]) await c.refused(change, pointer);
   });
-  should(8, "annotations that change what a container is are listed in the features", async (c) => {
+  should(8, "features lists the annotations that change the properties of a container", async (c) => {
     const listed = ((await features(c))?.potentiallyUnsafeConfigAnnotations as string[] | undefined) ?? [];
     for (const [name, hasEffect] of EFFECTS) {
       const isListed = listed.some((entry) => entry === name || (entry.endsWith(".") && name.startsWith(entry)));

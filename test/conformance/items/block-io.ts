@@ -26,14 +26,14 @@ async function present(c: Context, names: readonly string[]): Promise<string | u
 const WEIGHT_FILES = ["blkio.weight", "blkio.bfq.weight", "io.bfq.weight", "io.weight"];
 
 export const blockIO = group("BLK", "resources: blockIO", ({ must }) => {
-  must(1, "weight is written where the host has a file for it, else refused", async (c) => {
+  must(1, "weight is written if the host has a file for it, and refused otherwise", async (c) => {
     const file = await present(c, WEIGHT_FILES);
     if (file === undefined) return void (await c.refused(limits({ blockIO: { weight: 500 } }), `${BLOCK_IO}/weight`));
     const container = await c.create(limits({ blockIO: { weight: 500 } }));
     const value = await container.limit(isUnified() ? "io" : "blkio", file);
     assert.match(value, file === "io.weight" ? /^(default )?4950\b/ : /^(default )?500\b/);
   });
-  must(2, "leafWeight is refused where the host has no file for it", async (c) => {
+  must(2, "leafWeight is refused if the host has no file for it", async (c) => {
     const file = isUnified() ? undefined : await present(c, ["blkio.leaf_weight", "blkio.leaf_weight_device"]);
     if (file === undefined) return void (await c.refused(limits({ blockIO: { leafWeight: 300 } }), `${BLOCK_IO}/leafWeight`));
     const container = await c.create(limits({ blockIO: { leafWeight: 300 } }));
@@ -72,7 +72,7 @@ export const blockIO = group("BLK", "resources: blockIO", ({ must }) => {
       assert.equal(await container.limit("blkio", `blkio.throttle.${file}_device`), `${id} ${rate}`);
     }
   });
-  must(5, "a throttle needs its numbers, and a device that is not there is reported", async (c) => {
+  must(5, "a throttle needs its numbers, and a missing device is reported", async (c) => {
     await c.refused(
       limits({ blockIO: { throttleReadBpsDevice: [{ major: 8, rate: 5 }] } }),
       /^\/linux\/resources\/blockIO\/throttleReadBpsDevice\/0/,

@@ -41,7 +41,7 @@ const MALFORMED: readonly ((good: string) => string | Buffer)[] = [
 const OTHER_ROOTS = ["[]", "null", '"text"'];
 
 export const bundle = group("BUN", "Bundle", ({ must, should }) => {
-  must(1, "the configuration is config.json in the bundle itself, and its absence is said in plain words", async (c) => {
+  must(1, "the configuration is config.json in the bundle itself; if it is missing, the error says so", async (c) => {
     const path = c.bundle();
     mkdirSync(join(path, "below"));
     renameSync(join(path, "config.json"), join(path, "below/config.json"));
@@ -61,7 +61,7 @@ export const bundle = group("BUN", "Bundle", ({ must, should }) => {
     await unnamed.ok(["create", unnamed.id], { cwd: current });
     assert.equal((await unnamed.state()).bundle, current);
   });
-  must(3, "create needs both the configuration and the root filesystem it names", async (c) => {
+  must(3, "create needs both the configuration and its root filesystem", async (c) => {
     const rootfs = c.rootfs();
     const path = c.bundle((config) => {
       config.root.path = rootfs;
@@ -107,7 +107,7 @@ export const bundle = group("BUN", "Bundle", ({ must, should }) => {
     writeFileSync(file, good.replace('"ociVersion"', "\n  ociVersion"));
     if (c.isRunt) assert.match((await c.refusedBundle(path)).stderr, /config\.json:3:3:/);
   });
-  must(6, "nothing in the bundle changes, but for mount points in the root filesystem", async (c) => {
+  must(6, "the bundle does not change, except for mount points in the root filesystem", async (c) => {
     const bundleWith = (program: string) => {
       const path = c.bundle((config) => {
         config.root = { path: "rootfs", readonly: false };

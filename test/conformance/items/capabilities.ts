@@ -51,7 +51,7 @@ const masks = async (c: Context, change: (config: Config) => void): Promise<Mask
 const USER = 1000;
 
 export const capabilitiesGroup = group("CAP", "capabilities", ({ must, should }) => {
-  must(1, "each of the five sets is what was asked for", async (c) => {
+  must(1, "each of the five sets is the requested one", async (c) => {
     // Every name has another pattern of presence over these containers, so that no two can be taken for each other.
     for (let bit = 0; bit < 6; bit++) {
       const names = GRANTABLE.filter((name) => ((NAMES.indexOf(name) + 1) >> bit) % 2 === 1);
@@ -71,17 +71,17 @@ export const capabilitiesGroup = group("CAP", "capabilities", ({ must, should })
     const none = await masks(c, capabilities({}));
     assert.deepEqual(none, { CapBnd: 0n, CapPrm: 0n, CapEff: 0n, CapInh: 0n, CapAmb: 0n });
   });
-  must(2, "without a capabilities object there are none", async (c) => {
+  must(2, "without a capabilities object there are no capabilities", async (c) => {
     const none = await masks(c, (config) => Reflect.deleteProperty(config.process, "capabilities"));
     assert.deepEqual(none, { CapBnd: 0n, CapPrm: 0n, CapEff: 0n, CapInh: 0n, CapAmb: 0n });
   });
-  must(3, "a capability that nobody knows is a warning, and the others are set", async (c) => {
+  must(3, "an unknown capability is a warning, and the others are set", async (c) => {
     const names = ["KILL", "TEST", "SETUID"];
     for (const set of ["bounding", "permitted", "effective", "inheritable", "ambient"])
       await c.warned(capabilities({ ...full(["KILL"]), [set]: ["KILL", "TEST"] }), /CAP_TEST/);
     assert.equal((await masks(c, capabilities(full(names)))).CapBnd, mask(["KILL", "SETUID"]));
   });
-  should(4, "a capability that the caller does not hold is left out", async (c) => {
+  should(4, "a capability that the caller does not have is left out", async (c) => {
     const missing = NAMES.filter((name) => !GRANTABLE.includes(name));
     if (missing.length > 0) assert.equal((await masks(c, capabilities(full([...missing, "KILL"])))).CapBnd, mask(["KILL"]));
     if (c.isRunt) {
@@ -102,7 +102,7 @@ export const capabilitiesGroup = group("CAP", "capabilities", ({ must, should })
       assert.deepEqual([CapPrm, CapEff], [mask(["KILL", "SETUID"]), mask(["KILL", "SETUID"])]);
     }
   });
-  should(5, "an ambient capability that is not permitted and inheritable too is left out, with a warning", async (c) => {
+  should(5, "an ambient capability that is not also permitted and inheritable is left out, with a warning", async (c) => {
     const names = ["KILL", "NET_RAW"];
     for (const sets of [{ ...full(names) }, { ...full(names), inheritable: ["KILL"] }]) {
       const container = await c.warned(capabilities({ ...sets, ambient: ["NET_RAW"] }), /CAP_NET_RAW|ambient/);
@@ -111,7 +111,7 @@ export const capabilitiesGroup = group("CAP", "capabilities", ({ must, should })
       assert.equal(masksOf(await container.status()).CapAmb, 0n);
     }
   });
-  must(6, "the bounding set is reduced although the program is not root, and it has what is ambient", async (c) => {
+  must(6, "the bounding set is reduced even if the program is not root; such a program has only the ambient capabilities", async (c) => {
     const names = ["CHOWN", "KILL", "SETUID", "NET_RAW"];
     const [inheritable, ambient] = [names.slice(1), names.slice(2)];
     const given = await masks(c, capabilities({ ...full(names), inheritable, ambient }, USER));
@@ -128,7 +128,7 @@ export const capabilitiesGroup = group("CAP", "capabilities", ({ must, should })
     // SECBIT_KEEP_CAPS is off again.
     assert.match(await c.output(["/probe"], capabilities(full(names), USER)), /^process keep capabilities: 0$/m);
   });
-  must(7, "what is left out of the sets is a warning in --log, too", async (c) => {
+  must(7, "--log also has a warning for each capability that is left out", async (c) => {
     const container = c.container(c.bundle(capabilities(full(["KILL", "TEST"]))));
     const log = join(c.directory, "log");
     await container.ok(["--log", log, "create", "--bundle", container.bundle, container.id]);

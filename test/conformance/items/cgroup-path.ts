@@ -67,7 +67,7 @@ async function owners(
 }
 
 export const cgroupPath = group("CGP", "cgroupsPath and ownership", ({ must, should, may }) => {
-  must(1, "an absolute path counts from the mount point of the hierarchy", async (c) => {
+  must(1, "an absolute path starts at the mount point of the hierarchy", async (c) => {
     assert.equal((await placeOf(c, `${c.cgroup}/given`)).place, `${c.cgroup}/given`);
     if (!isUnified()) {
       const shown = await c.output("cat /sys/fs/cgroup/memory/cgroup.procs", (config) => {
@@ -88,7 +88,7 @@ export const cgroupPath = group("CGP", "cgroupsPath and ownership", ({ must, sho
     assert.match(await container.exec("cat /sys/fs/cgroup/cgroup.procs"), /^1$/m);
     await container.delete("--force");
   });
-  may(2, "a relative path is below a place of the runtime's own, always the same", async (c) => {
+  may(2, "a relative path starts at a fixed place of the runtime", async (c) => {
     const relative = `${c.cgroup.slice(1)}/relative`;
     const { place } = await placeOf(c, relative);
     assert.ok(place.endsWith(relative), place);
@@ -98,7 +98,7 @@ export const cgroupPath = group("CGP", "cgroupsPath and ownership", ({ must, sho
     const first = await placeOf(c, `${c.cgroup}/same`);
     assert.deepEqual((await placeOf(c, `${c.cgroup}/same`)).place, first.place);
   });
-  may(4, "without it the place is named after the container", async (c) => {
+  may(4, "without cgroupsPath the cgroup is named after the container", async (c) => {
     const { place, id } = await placeOf(c, undefined);
     assert.ok(place.includes(id), place);
   });
@@ -107,14 +107,14 @@ export const cgroupPath = group("CGP", "cgroupsPath and ownership", ({ must, sho
     for (const path of ["../../x", "/a/../../b"])
       await c.refused((config) => Object.assign(config.linux, { cgroupsPath: path }), "/linux/cgroupsPath");
   });
-  must(6, "missing cgroups are made, and delete removes what was made, every level of it", async (c) => {
+  must(6, "missing cgroups are made, and delete removes every level that was made", async (c) => {
     const path = `${c.cgroup}/one/two`;
     const container = await c.create((config) => Object.assign(config.linux, { cgroupsPath: path }));
     assert.ok(cgroupsBelow(path).length > 0);
     await container.delete("--force");
     assert.deepEqual(cgroupsBelow(c.isRunt ? c.cgroup : path), []);
   });
-  must(7, "a cgroup that was there before, and its siblings, survive", async (c) => {
+  must(7, "a cgroup that existed before, and its siblings, stay", async (c) => {
     const [parent] = makeCgroup(c, `${c.cgroup}/before`, ["memory"]);
     const [sibling] = makeCgroup(c, `${c.cgroup}/before/sibling`, ["memory"]);
     const container = await c.create((config) => Object.assign(config.linux, { cgroupsPath: `${c.cgroup}/before/own` }));
@@ -162,7 +162,7 @@ export const cgroupPath = group("CGP", "cgroupsPath and ownership", ({ must, sho
   );
   should(
     11,
-    "only the directory and the files that the kernel lists for delegation change hands",
+    "only the directory and the files that the kernel lists for delegation change their owner",
     async (c) => {
       assert.deepEqual(await owners(c, {}), { directory: 70000, procs: 70000, limit: 0 });
       for (const name of readFileSync("/sys/kernel/cgroup/delegate", "utf8").split("\n")) assert.ok(!name.includes("memory.max"));
@@ -171,7 +171,7 @@ export const cgroupPath = group("CGP", "cgroupsPath and ownership", ({ must, sho
   );
   must(
     12,
-    "where the kernel has no list, cgroup.procs, cgroup.subtree_control and cgroup.threads do",
+    "if the kernel has no such list, cgroup.procs, cgroup.subtree_control and cgroup.threads change their owner",
     async (c) => {
       execFileSync("mount", ["-t", "tmpfs", "tmpfs", "/sys/kernel/cgroup"]);
       c.cleanup(() => void execFileSync("umount", ["/sys/kernel/cgroup"]));

@@ -21,7 +21,7 @@ async function bandwidth(c: Context, cpu: object): Promise<string> {
 }
 
 export const cpu = group("CPU", "resources: cpu", ({ must }) => {
-  must(1, "shares are the weight; on cgroup v2 converted by the curve that gives 1024 the weight 100", async (c) => {
+  must(1, "shares are the weight; cgroup v2 converts them by a curve that gives 1024 the weight 100", async (c) => {
     await applied(c, { cpu: { shares: 2048 } }, SHARES, { v1: "2048", v2: "174" });
     if (isUnified())
       for (const [shares, weight] of [
@@ -46,15 +46,15 @@ export const cpu = group("CPU", "resources: cpu", ({ must }) => {
     assert.equal(await bandwidth(c, { quota: 40_000 }), "40000 100000");
     assert.equal(await bandwidth(c, { period: 50_000 }), "max 50000");
   });
-  must(4, "quota -1 is no limit; what the kernel finds too small is refused", async (c) => {
+  must(4, "quota -1 is no limit; a value that is too small for the kernel is refused", async (c) => {
     assert.equal(await bandwidth(c, { quota: -1, period: 60_000 }), "max 60000");
     await c.refused(limits({ cpu: { quota: 500, period: 60_000 } }), /^\/linux\/resources\/cpu/);
   });
-  must(5, "burst may add up to the quota, not more", async (c) => {
+  must(5, "burst is at most the quota", async (c) => {
     await applied(c, { cpu: { quota: 30_000, period: 60_000, burst: 20_000 } }, BURST, "20000");
     await c.refused(limits({ cpu: { quota: 30_000, period: 60_000, burst: 40_000 } }), `${CPU}/burst`);
   });
-  must(6, "updates work whichever order the kernel wants the files in", async (c) => {
+  must(6, "updates work with any order of files that the kernel needs", async (c) => {
     const container = await c.create(limits({ cpu: { quota: 30_000, period: 60_000, burst: 20_000 } }));
     for (const [quota, period, burst] of [
       [90_000, 100_000, 80_000],
@@ -77,7 +77,7 @@ export const cpu = group("CPU", "resources: cpu", ({ must }) => {
       await c.refused(limits({ cpu: { realtimeRuntime: 5_000, realtimePeriod: 500_000 } }), `${CPU}/realtimeRuntime`);
     }
   });
-  must(8, "cpus and mems pin the container; levels above that are new get what theirs have", async (c) => {
+  must(8, "cpus and mems pin the container; new levels above it get the values of their parents", async (c) => {
     await applied(c, { cpu: { cpus: "0", mems: "0" } }, CPUS, "0");
     assert.equal(await limitOf(c, { cpu: { mems: "0" } }, { controller: "cpuset", v1: "cpuset.mems", v2: "cpuset.mems" }), "0");
     if (isUnified()) return;
@@ -90,5 +90,5 @@ export const cpu = group("CPU", "resources: cpu", ({ must }) => {
     }
     assert.match((await container.status()).get("Cpus_allowed_list") ?? "", /^0$/);
   });
-  must(9, "idle makes the cgroup run only when nothing else wants to", (c) => applied(c, { cpu: { idle: 1 } }, IDLE, "1"));
+  must(9, "idle makes the cgroup run only on idle CPUs", (c) => applied(c, { cpu: { idle: 1 } }, IDLE, "1"));
 });

@@ -44,7 +44,7 @@ export const prestart = group("HK1", "prestart (deprecated)", ({ must, should })
   must(2, "prestart hooks are found and run in the runtime's namespaces", (c) => runsOutside(c, "prestart"));
   should(
     3,
-    "prestart hooks are told of a container in creation with a live process",
+    "prestart hooks get the state of a container in creation with a live process",
     async (c) => {
       const { log, lines, pid } = await seenBy(c, "prestart", 'kill -0 "$pid" && echo alive');
       const { status, pid: told } = log.state("prestart");

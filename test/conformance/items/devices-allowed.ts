@@ -41,7 +41,7 @@ async function opens(c: Context, rules: readonly object[], mode = "<"): Promise<
 }
 
 export const devicesAllowed = group("RES", "resources: devices", ({ must, should, may }) => {
-  must(1, "rules count in their order", async (c) => {
+  must(1, "rules apply in their order", async (c) => {
     assert.equal(await opens(c, [DENY_ALL, { allow: true, ...FIRST, access: "r" }]), "yes\nno\n");
     assert.equal(await opens(c, [DENY_ALL, { allow: true, ...FIRST, access: "r" }, { allow: false, ...FIRST, access: "r" }]), "no\nno\n");
   });
@@ -59,19 +59,19 @@ export const devicesAllowed = group("RES", "resources: devices", ({ must, should
     const container = await c.create(limits({ devices: [DENY_ALL, { allow: true, type: "b", major: 7, minor: 0, access: "r" }] }));
     if (!isUnified()) assert.match(await container.limit("devices", "devices.list"), /^b 7:0 r$/m);
   });
-  must(3, "numbers left out, or -1, stand for all", async (c) => {
+  must(3, "missing numbers, or -1, mean all", async (c) => {
     assert.equal(await opens(c, [DENY_ALL, { allow: true, type: "c", major: 240, access: "r" }]), "yes\nno\n");
     assert.equal(await opens(c, [DENY_ALL, { allow: true, type: "c", major: -1, minor: -1, access: "r" }]), "yes\nyes\n");
     if (isUnified()) return;
     const container = await c.create(limits({ devices: [DENY_ALL, { allow: true, type: "c", major: 10, access: "rw" }] }));
     assert.match(await container.limit("devices", "devices.list"), /^c 10:\* rw$/m);
   });
-  must(4, "access is made of r, w and m", async (c) => {
+  must(4, "access consists of r, w and m", async (c) => {
     assert.equal(await opens(c, [DENY_ALL, { allow: true, ...FIRST, access: "w" }]), "no\nno\n");
     assert.equal(await opens(c, [DENY_ALL, { allow: true, ...FIRST, access: "w" }], ">"), "yes\nno\n");
     await c.refused(limits({ devices: [{ allow: true, type: "c", access: "x" }] }), /^\/linux\/resources\/devices\/0/);
   });
-  may(5, "access may be absent: a rule without it has no effect or stands for all of it", async (c) => {
+  may(5, "access may be absent: a rule without it has no effect or means all access", async (c) => {
     assert.match(await opens(c, [DENY_ALL, { allow: true, ...FIRST }]), /^(yes|no)\nno\n$/);
   });
   must(6, "cgroup v2: the rules hold, and an update of other limits leaves them in force", async (c) => {
@@ -86,7 +86,7 @@ export const devicesAllowed = group("RES", "resources: devices", ({ must, should
     assert.equal(await seen(), "yes\nno\n");
     await container.delete("--force");
   });
-  should(7, "an update of other limits leaves no moment in which an allowed device cannot be opened", async (c) => {
+  should(7, "during an update of other limits, an allowed device can always be opened", async (c) => {
     const container = await c.start((config) => {
       config.process.args = ["/bin/sh", "-c", OPENING_ALWAYS];
       limits({ devices: [DENY_ALL, { allow: true, type: "c", major: 1, minor: 3, access: "rw" }] })(config);

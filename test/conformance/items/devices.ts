@@ -55,7 +55,7 @@ const DEFAULTS: readonly (readonly [string, number, number])[] = [
 ];
 
 export const devices = group("DEV", "devices", ({ must, should }) => {
-  must(1, "listed devices are there", async (c) => {
+  must(1, "listed devices exist", async (c) => {
     const [fuse, disk] = await made(c, [
       { path: "/dev/fuse", type: "c", major: 10, minor: 229 },
       { path: "/dev/wide", type: "b", major: 259, minor: 300 },
@@ -76,11 +76,11 @@ export const devices = group("DEV", "devices", ({ must, should }) => {
       /^\/linux\/devices\/0/,
     );
   });
-  must(3, "a device may be anywhere in the root; what is missing above it is made", async (c) => {
+  must(3, "a device may be anywhere in the root; missing directories above it are made", async (c) => {
     const [deep] = await made(c, [{ path: "/opt/dev/deep/x", type: "c", major: 240, minor: 5 }]);
     assert.ok(isNode(deep, "c", [240, 5]));
   });
-  must(4, "something else at the path is refused", async (c) => {
+  must(4, "another object at the path is refused", async (c) => {
     const rootfs = c.rootfs();
     writeFileSync(join(rootfs, "node"), "a file");
     await c.refused((config) => {
@@ -89,7 +89,7 @@ export const devices = group("DEV", "devices", ({ must, should }) => {
     }, /^\/linux\/devices\/0/);
     assert.ok(statSync(join(rootfs, "node")).isFile());
   });
-  must(5, "the numbers are required, but for p", async (c) => {
+  must(5, "the numbers are required, except for p", async (c) => {
     for (const node of [{ major: 1 }, { minor: 1 }, {}]) {
       await c.refused(
         (config) => Object.assign(config.linux, { devices: [{ path: "/dev/x", type: "c", ...node }] }),
@@ -97,7 +97,7 @@ export const devices = group("DEV", "devices", ({ must, should }) => {
       );
     }
   });
-  should(6, "the numbers of a p mean nothing", async (c) => {
+  should(6, "the numbers of a p are ignored", async (c) => {
     const [fifo] = await made(c, [{ path: "/dev/pipe", type: "p", major: 5, minor: 6 }]);
     assert.ok(fifo?.isFIFO());
   });
@@ -132,7 +132,7 @@ export const devices = group("DEV", "devices", ({ must, should }) => {
     const plan = await c.call(["plan", "--bundle", c.bundle((config) => Object.assign(config.linux, { devices: twice }))]);
     assert.match(plan.stdout, /warning: .*\/dev\/two/);
   });
-  must(10, "null, zero, full, random, urandom and tty are always there, for everybody", async (c) => {
+  must(10, "null, zero, full, random, urandom and tty always exist, for all users", async (c) => {
     const found = await made(
       c,
       [],
@@ -168,7 +168,7 @@ export const devices = group("DEV", "devices", ({ must, should }) => {
     if (lstatSync(path).isSymbolicLink()) assert.match(readlinkSync(path), /^(\/dev\/)?pts\/ptmx$/);
     else assert.ok((await container.mounts()).some(({ target }) => target === "/dev/ptmx"));
   });
-  should(13, "a /dev that is the host's is left as it is", async (c) => {
+  should(13, "a /dev of the host does not change", async (c) => {
     const source = c.scratch("dev");
     execFileSync("mount", ["-t", "tmpfs", "tmpfs", source]);
     c.cleanup(() => void execFileSync("umount", ["-l", source]));
@@ -179,7 +179,7 @@ export const devices = group("DEV", "devices", ({ must, should }) => {
     });
     assert.equal(listed, "null\n");
   });
-  should(14, "in a user namespace, where nodes cannot be made, the host's are bound", async (c) => {
+  should(14, "in a user namespace, where nodes cannot be made, those of the host are bound", async (c) => {
     const [first] = await made(c, [], ["/dev/null"], true);
     assert.ok(isNode(first, "c", [1, 3]));
     const output = await c.output("echo gone > /dev/null && head -c 2 /dev/zero | wc -c", (config) => {

@@ -30,12 +30,12 @@ const policy =
 const parts = (version: Json | undefined) => /^(\d+)\.(\d+)\.(\d+)/.exec(String(version))?.slice(1).map(Number) ?? [];
 
 export const featuresGroup = group("FEA", "features document", ({ must, should, may }) => {
-  may(1, "the features are told as JSON, and are the same whatever the host and the caller", async (c) => {
+  may(1, "features prints JSON, which does not depend on the host and the caller", async (c) => {
     const document = await requireFeatures(c);
     for (const script of ['cd / && exec env -i "$@"', 'exec unshare --user "$@"', withSys("true"), 'exec unshare -n -u -i "$@"'])
       assert.deepEqual(await toldAfter(c, script), document, script);
   });
-  must(2, "the oldest and the newest version are told, in this order", async (c) => {
+  must(2, "features has the oldest and the newest version, in this order", async (c) => {
     const document = await requireFeatures(c);
     const [min, max] = [parts(document["ociVersionMin"]), parts(document["ociVersionMax"])];
     assert.equal(min.length, 3);
@@ -54,7 +54,7 @@ export const featuresGroup = group("FEA", "features document", ({ must, should, 
       assert.ok(since <= newest, `${name} came with version 1.${since}`);
     }
   });
-  must(4, "what is unknown is left out; false and an empty list mean that it is not supported", async (c) => {
+  must(4, "unknown fields are left out; false and an empty list mean that a feature is not supported", async (c) => {
     const document = await requireFeatures(c);
     assert.doesNotMatch(JSON.stringify(document), /:null|\[null|,null/);
     const claims: readonly (readonly [names: string[], change: Change])[] = [
@@ -69,14 +69,14 @@ export const featuresGroup = group("FEA", "features document", ({ must, should, 
         assert.ok((await refusal(c, change)) !== undefined, names.join("."));
     }
   });
-  must(5, "hooks of every kind that is listed run", async (c) => {
+  must(5, "hooks of every listed kind run", async (c) => {
     const kinds = namesAt(c, await requireFeatures(c), "hooks");
     for (const kind of kinds) assert.ok(KINDS.includes(kind as Kind), kind);
     const log = new HookLog(c);
     await log.life(Object.fromEntries(kinds.map((kind) => [kind, [log.note(kind as Kind)]])));
     assert.deepEqual(log.hookOrder().sort(), [...kinds].sort());
   });
-  must(6, "every mount option that is listed is known", async (c) => {
+  must(6, "every listed mount option is known", async (c) => {
     const names = namesAt(c, await requireFeatures(c), "mountOptions");
     assert.ok(names.length > 20, names.join(" "));
     const withOptions: Using = (options) => (config) => {
@@ -104,7 +104,7 @@ export const featuresGroup = group("FEA", "features document", ({ must, should, 
       assert.ok(!names.some((option) => option.split("=")[0] === name), name);
     assert.equal(new Set(names).size, names.length, "one is listed twice");
   });
-  must(8, "every type of namespace that is listed can be had, on its own", async (c) => {
+  must(8, "every listed type of namespace works, on its own", async (c) => {
     for (const name of namesAt(c, await requireFeatures(c), "linux", "namespaces")) {
       const container = await c.create((config) => {
         config.linux.namespaces = [...new Set(["mount", name])].map((type) => ({ type }));
@@ -123,7 +123,7 @@ export const featuresGroup = group("FEA", "features document", ({ must, should, 
       await container.delete("--force");
     }
   });
-  must(9, "every capability that is listed is known", async (c) => {
+  must(9, "every listed capability is known", async (c) => {
     const names = namesAt(c, await requireFeatures(c), "linux", "capabilities");
     const header = readFileSync("/usr/include/linux/capability.h", "utf8");
     const numbers = new Map(
@@ -136,7 +136,7 @@ export const featuresGroup = group("FEA", "features document", ({ must, should, 
     const mask = names.reduce((bits, name) => bits | (1n << BigInt(numbers.get(name) ?? 63)), 0n);
     assert.equal(BigInt(`0x${(await container.status()).get("CapBnd")}`), mask & own);
   });
-  may(10, "what is told of the cgroup versions and managers is true here", async (c) => {
+  may(10, "the listed cgroup versions and managers are true on this host", async (c) => {
     const document = await requireFeatures(c);
     for (const name of ["v1", "v2", "systemd", "systemdUser", "rdma"])
       assert.ok(["boolean", c.isRunt ? "boolean" : "undefined"].includes(typeof valueAt(document, "linux", "cgroup", name)), name);
@@ -151,13 +151,13 @@ export const featuresGroup = group("FEA", "features document", ({ must, should, 
     if (flagAt(c, document, "linux", "cgroup", "systemd")) return;
     assert.notEqual((await c.call(["--systemd-cgroup", "create", "--bundle", bundle, c.container(bundle).id])).status, 0);
   });
-  must(11, "every seccomp action, operator, architecture and flag that is listed is known, and the supported flags work", async (c) => {
+  must(11, "every listed seccomp action, operator, architecture and flag is known, and the supported flags work", async (c) => {
     const document = await requireFeatures(c);
     if (!flagAt(c, document, "linux", "seccomp", "enabled")) c.skip("this runtime is built without seccomp");
     const isTold = (name: string) => c.isRunt || valueAt(document, "linux", "seccomp", name) !== undefined;
     await checkSeccompNames(c, (name) => (isTold(name) ? namesAt(c, document, "linux", "seccomp", name) : []));
   });
-  may(12, "AppArmor and SELinux are told as built in or not, whatever the host has", async (c) => {
+  may(12, "features says whether AppArmor and SELinux are built in, independent of the host", async (c) => {
     const document = await requireFeatures(c);
     const told = (from: Document) => ["apparmor", "selinux"].map((name) => flagAt(c, from, "linux", name, "enabled"));
     const present =
@@ -166,7 +166,7 @@ export const featuresGroup = group("FEA", "features document", ({ must, should, 
     assert.deepEqual(told(await toldAfter(c, withSys("true"))), told(document));
     assert.deepEqual(told(await toldAfter(c, withSys(present))), told(document));
   });
-  must(13, "every memory policy and flag that is listed is known", async (c) => {
+  must(13, "every listed memory policy and flag is known", async (c) => {
     const document = await requireFeatures(c);
     const nodesOf = (mode: string | undefined) => (mode === "MPOL_DEFAULT" || mode === "MPOL_LOCAL" ? {} : { nodes: "0" });
     const modes: Using = ([mode]) => policy({ mode, ...nodesOf(mode) });
@@ -174,7 +174,7 @@ export const featuresGroup = group("FEA", "features document", ({ must, should, 
     await recognised(c, modes, namesAt(c, document, "linux", "memoryPolicy", "modes"));
     await recognised(c, flags, namesAt(c, document, "linux", "memoryPolicy", "flags"));
   });
-  may(14, "whether Intel RDT is supported, and which parts, is told; a configuration that asks for it is not passed over", async (c) => {
+  may(14, "features says which parts of Intel RDT are supported; a configuration that asks for it is not ignored", async (c) => {
     const document = await requireFeatures(c);
     for (const name of ["enabled", "schemata", "monitoring"]) flagAt(c, document, "linux", "intelRdt", name);
     const rdt =
@@ -184,18 +184,18 @@ export const featuresGroup = group("FEA", "features document", ({ must, should, 
     await c.refused(rdt({ closID: "no-such-group" }), /^\/linux\/intelRdt/);
     await c.refused(rdt({ schemata: ["L3:0=1;1=1"] }), /^\/linux\/intelRdt/);
   });
-  must(15, "idmap is told as enabled if and only if the id mappings of a mount are applied", async (c) => {
+  must(15, "idmap is enabled in features if and only if the id mappings of a mount are applied", async (c) => {
     const enabled = flagAt(c, await requireFeatures(c), "linux", "mountExtensions", "idmap", "enabled");
     const change = idmapped(c);
     if (!enabled) return void (await c.refused(change, /^\/mounts\/\d+/));
     const text = await c.output(["/bin/stat", "-c", "%u:%g", "/mnt/file"], change);
     assert.equal(text.trim(), "1234:4321");
   });
-  may(16, "whether network devices can be moved is told; a configuration that asks for it is not passed over", async (c) => {
+  may(16, "features says whether network devices can be moved; a configuration that asks for it is not ignored", async (c) => {
     flagAt(c, await requireFeatures(c), "linux", "netDevices", "enabled");
     await c.refused((config) => Object.assign(config.linux, { netDevices: { "no-such-link": {} } }), /^\/linux\/netDevices/);
   });
-  must(17, "the annotations of the features are texts with names", async (c) => {
+  must(17, "the annotations of the features have names and values that are strings", async (c) => {
     const annotations = (await requireFeatures(c))["annotations"];
     assert.ok(annotations !== null && typeof annotations === "object" && !Array.isArray(annotations));
     for (const [name, value] of Object.entries(annotations)) {

@@ -41,7 +41,7 @@ async function seenBelow(c: Context, rootfsPropagation: string | undefined): Pro
 }
 
 export const hiddenPaths = group("RPP", "rootfsPropagation, maskedPaths, readonlyPaths, mountLabel", ({ must, should, may }) => {
-  must(1, "rootfsPropagation is shared, slave, private or unbindable; other words are refused", async (c) => {
+  must(1, "rootfsPropagation is shared, slave, private or unbindable; other values are refused", async (c) => {
     for (const word of ["shared", "slave", "private", "unbindable"]) {
       const container = await c.create(linux({ rootfsPropagation: word }));
       assert.equal((await container.state()).status, "created", word);
@@ -49,24 +49,24 @@ export const hiddenPaths = group("RPP", "rootfsPropagation, maskedPaths, readonl
     }
     await c.refused(linux({ rootfsPropagation: "sharedd" }), "/linux/rootfsPropagation");
   });
-  must(2, "shared: the root is in a peer group of its own, without the host", async (c) => {
+  must(2, "shared: the root is in its own peer group, without the host", async (c) => {
     assert.ok((await rootTags(c, "shared")).some((tag) => tag.startsWith("shared:")));
     assert.equal((await seenBelow(c, "shared")).outside, false);
   });
-  must(3, "slave: what the host mounts arrives, nothing gets out", async (c) => {
+  must(3, "slave: mounts of the host appear in the container, but not the reverse", async (c) => {
     assert.deepEqual(await seenBelow(c, "slave"), { inside: true, outside: false });
   });
-  must(4, "private: nothing arrives and nothing gets out", async (c) => {
+  must(4, "private: mounts do not propagate in either direction", async (c) => {
     assert.deepEqual(await seenBelow(c, "private"), { inside: false, outside: false });
     assert.deepEqual(await rootTags(c, "private"), []);
   });
   must(5, "unbindable: the root cannot be bound", async (c) => {
     assert.deepEqual(await rootTags(c, "unbindable"), ["unbindable"]);
   });
-  should(6, "without it no mount of the container gets out", async (c) => {
+  should(6, "without it no mount of the container appears on the host", async (c) => {
     assert.equal((await seenBelow(c, undefined)).outside, false);
   });
-  must(7, "masked paths show nothing: files are empty, directories are empty and read-only", async (c) => {
+  must(7, "masked paths show no content: files are empty, directories are empty and read-only", async (c) => {
     const rootfs = c.rootfs();
     mkdirSync(join(rootfs, "secrets"));
     mkdirSync(join(rootfs, "more"));
@@ -90,7 +90,7 @@ export const hiddenPaths = group("RPP", "rootfsPropagation, maskedPaths, readonl
     });
     assert.equal(empty, "");
   });
-  must(8, "a masked path is absolute; a relative one is refused, or is one of the container's root", async (c) => {
+  must(8, "a masked path is absolute; a relative one is refused, or starts at the container's root", async (c) => {
     const rootfs = c.rootfs();
     writeFileSync(join(rootfs, "file"), "secret");
     const output = await c.output("cat /file; echo end", (config) => {
@@ -103,7 +103,7 @@ export const hiddenPaths = group("RPP", "rootfsPropagation, maskedPaths, readonl
     assert.match(plan.stdout, /warning: .*"x" is not an absolute path/);
     await c.refused(linux({ maskedPaths: ["/proc/kcore", ""] }), "/linux/maskedPaths/1");
   });
-  should(9, "paths that are not there are passed over, and links do not lead out of the root", async (c) => {
+  should(9, "missing paths are skipped, and links do not lead out of the root", async (c) => {
     const rootfs = c.rootfs();
     const outside = c.scratch();
     writeFileSync(join(outside, "file"), "of the host");
@@ -115,7 +115,7 @@ export const hiddenPaths = group("RPP", "rootfsPropagation, maskedPaths, readonl
     assert.equal((await container.state()).status, "created");
     assert.equal(readFileSync(join(outside, "file"), "utf8"), "of the host");
   });
-  must(10, "read-only paths cannot be written to, nor what is mounted below them", async (c) => {
+  must(10, "read-only paths cannot be written to, and neither can the mounts below them", async (c) => {
     const rootfs = c.rootfs();
     mkdirSync(join(rootfs, "area/below"), { recursive: true });
     const command = "touch /area/new; touch /area/below/new; touch /mnt/new && echo free";
@@ -128,7 +128,7 @@ export const hiddenPaths = group("RPP", "rootfsPropagation, maskedPaths, readonl
     assert.equal(output.match(/Read-only file system/g)?.length, 2, output);
     assert.match(output, /free/);
   });
-  must(11, "a read-only path is absolute; a relative one is refused, or is one of the container's root", async (c) => {
+  must(11, "a read-only path is absolute; a relative one is refused, or starts at the container's root", async (c) => {
     const output = await c.output("touch /mnt/new 2>&1; echo end", (config) => {
       config.mounts.push({ destination: "/mnt", type: "tmpfs", source: "tmpfs" });
       linux({ readonlyPaths: ["mnt"] })(config);
@@ -146,7 +146,7 @@ export const hiddenPaths = group("RPP", "rootfsPropagation, maskedPaths, readonl
     const targets = (await container.mounts()).map(({ target }) => target);
     for (const target of ["/file", "/secrets"]) assert.equal(targets.filter((one) => one === target).length, 1, target);
   });
-  should(12, "both need a mount namespace of the container's own", async (c) => {
+  should(12, "maskedPaths and readonlyPaths need the container's own mount namespace", async (c) => {
     for (const field of ["maskedPaths", "readonlyPaths"]) {
       await c.refused(
         (config) => {

@@ -110,7 +110,7 @@ export const hookRules = group("HKC", "hooks: common rules", ({ must, should }) 
         [`${kind} 1`, `${kind} 2`, `${kind} 3`],
       );
   });
-  must(7, "the state comes as one JSON document on stdin, which ends behind it", async (c) => {
+  must(7, "the state comes as one JSON document on stdin, followed by the end of the file", async (c) => {
     const log = new HookLog(c);
     await log.life(Object.fromEntries(KINDS.map((kind) => [kind, [log.probe(kind)]])), (config) => {
       config.annotations = { long: LONG };
@@ -136,7 +136,7 @@ export const hookRules = group("HKC", "hooks: common rules", ({ must, should }) 
       assert.deepEqual(state.annotations, annotations, kind);
     }
   });
-  must(9, "a hook that reads nothing of a long state does no harm", async (c) => {
+  must(9, "a hook that does not read a long state does not block anything", async (c) => {
     const idle = { path: "/bin/true" };
     const log = new HookLog(c);
     await log.life(Object.fromEntries(KINDS.map((kind) => [kind, [idle, log.note(kind)]])), (config) => {
@@ -144,7 +144,7 @@ export const hookRules = group("HKC", "hooks: common rules", ({ must, should }) 
     });
     assert.deepEqual(log.hookOrder().sort(), [...KINDS].sort());
   });
-  must(10, "pid is the container's process as the hook's own namespaces number it", async (c) => {
+  must(10, "pid is the container's process, as numbered in the hook's namespaces", async (c) => {
     for (const own of [true, false]) {
       const log = new HookLog(c);
       const container = await log.create(log.all(), (config) => {
@@ -160,7 +160,7 @@ export const hookRules = group("HKC", "hooks: common rules", ({ must, should }) 
       await container.delete("--force");
     }
   });
-  should(11, "what a failing hook wrote is part of the error, but not without limit", async (c) => {
+  should(11, "the output of a failing hook is part of the error, up to a limit", async (c) => {
     const told = await failures(c, "echo told-to-stderr >&2; exit 1");
     const flood = "head -c 300000 /dev/zero | tr '\\0' e";
     const flooded = await failures(c, `${flood}; ${flood} >&2; exit 1`);

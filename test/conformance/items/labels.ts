@@ -42,10 +42,10 @@ export const labels = group("LSM", "apparmor and selinux", ({ must, should }) =>
     },
     { needs: ["apparmor"] },
   );
-  must(2, "an AppArmor profile that is missing is an error, and any where AppArmor is off", async (c) => {
+  must(2, "a missing AppArmor profile is an error, and so is any profile if AppArmor is off", async (c) => {
     await c.refused(process({ apparmorProfile: "no-such-profile" }), "/process/apparmorProfile");
   });
-  must(3, "the program runs with its SELinux label; where SELinux is off a label is an error", async (c) => {
+  must(3, "the program runs with its SELinux label; if SELinux is off, a label is an error", async (c) => {
     if (!hasSelinux()) await c.refused(process({ selinuxLabel: LABEL }), "/process/selinuxLabel");
     else {
       const selinuxLabel = labelOf("self") ?? "";
@@ -54,7 +54,7 @@ export const labels = group("LSM", "apparmor and selinux", ({ must, should }) =>
       await c.refused(process({ selinuxLabel: "no label at all" }), "/process/selinuxLabel");
     }
   });
-  must(4, "mountLabel is the context of what is mounted; where SELinux is off it is an error", async (c) => {
+  must(4, "mountLabel is the context of the mounts; if SELinux is off, it is an error", async (c) => {
     const change = (config: Config) => {
       config.linux["mountLabel"] = LABEL;
     };
@@ -64,7 +64,7 @@ export const labels = group("LSM", "apparmor and selinux", ({ must, should }) =>
       assert.ok(superOptions.some((option) => /^context=/.test(option)));
     }
   });
-  should(5, "a configuration without labels needs no security module, and changes nothing of it", async (c) => {
+  should(5, "a configuration without labels needs no security module, and does not affect one", async (c) => {
     const container = await c.start();
     assert.equal(labelOf(await container.pid()), labelOf("self"));
   });

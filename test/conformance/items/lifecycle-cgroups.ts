@@ -17,7 +17,7 @@ export const cgroupItems = ({ should }: Levels): void => {
     assert.equal(await container.exec("echo awake"), "awake\n");
     await container.delete("--force");
   });
-  should(27, "delete --force ends what is in cgroups below the container's own, too, and removes these", async (c) => {
+  should(27, "delete --force also ends processes in cgroups below the container's own, and removes these cgroups", async (c) => {
     const container = await c.start();
     const pidFile = join(c.directory, "below");
     for (const controller of isUnified() ? ["pids"] : ["pids", "memory", "freezer"]) {

@@ -5,7 +5,7 @@ import type { Levels } from "../group.ts";
 
 /** Behaviour in the life of a container that the specification leaves open, and that engines and public test suites count on. */
 export function customs({ should }: Levels): void {
-  should(23, "a signal that asks a process to end stops a container that is created and not started", async (c) => {
+  should(23, "a terminating signal stops a container that is created but not started", async (c) => {
     for (const signal of ["TERM", "INT", "HUP", "QUIT"]) {
       const container = await c.create();
       await container.kill(signal);
@@ -14,7 +14,7 @@ export function customs({ should }: Levels): void {
       await container.delete();
     }
   });
-  should(24, "a NOTIFY_SOCKET that nobody listens on stops nothing", async (c) => {
+  should(24, "a NOTIFY_SOCKET without a listener does not prevent the start", async (c) => {
     const env = { NOTIFY_SOCKET: join(c.scratch("notify"), "gone") };
     assert.equal(await c.output("echo runs", undefined, { env }), "runs\n");
     const container = await c.create(undefined, { env });
@@ -24,7 +24,7 @@ export function customs({ should }: Levels): void {
     await detached.ok(["run", "--detach", "--bundle", detached.bundle, detached.id], { env });
     await detached.until("running");
   });
-  should(25, "the bundle that state tells has no symbolic links in it", async (c) => {
+  should(25, "the bundle path in state has no symbolic links", async (c) => {
     const bundle = c.bundle();
     const link = join(c.scratch("links"), "bundle");
     symlinkSync(bundle, link);

@@ -82,7 +82,7 @@ export const lifecycle = group("LIF", "lifecycle operations", (levels) => {
     },
     { note: "the current directory is the default, as with the other runtimes" },
   );
-  must(3, "an id that is in use or makes no file name is refused, and nothing is created", async (c) => {
+  must(3, "an id that is in use or is not a valid file name is refused, and nothing is created", async (c) => {
     const first = await c.create();
     const before = await first.state();
     const second = c.bundle();
@@ -117,7 +117,7 @@ export const lifecycle = group("LIF", "lifecycle operations", (levels) => {
     const held = readdirSync(`/proc/${pid}/fd`).map((fd) => inode(`/proc/${pid}/fd/${fd}`));
     assert.deepEqual(held.slice(3), [inode(join(c.root, container.id, "exec.fifo"))]);
   });
-  must(5, "create applies everything but the program", async (c) => {
+  must(5, "create applies everything except the program", async (c) => {
     const container = await c.create((config) => {
       config.hostname = "applied";
       config.mounts.push({ destination: "/mnt", type: "tmpfs", source: "applied", options: ["ro"] });
@@ -168,7 +168,7 @@ export const lifecycle = group("LIF", "lifecycle operations", (levels) => {
     await log.programRuns();
     assert.equal((await container.state()).status, "running");
   });
-  must(10, "kill sends the named signal, and no other, to the container's process, and to no other", async (c) => {
+  must(10, "kill sends exactly the named signal, and only to the container's process", async (c) => {
     const log = await SignalLog.start(c);
     for (const [, number] of SIGNALS) await log.expect(number, String(number));
     for (const number of [35, 50, 64]) await log.expect(number, String(number));
@@ -191,7 +191,7 @@ export const lifecycle = group("LIF", "lifecycle operations", (levels) => {
     await refusedVerb(running, ["kill", running.id, "KILL"], "stopped");
     assert.notEqual((await c.call(["kill", "never-created", "KILL"])).status, 0);
   });
-  should(12, "signals go by number and by name, with SIG or without; without one it is TERM", async (c) => {
+  should(12, "a signal is a number or a name, with or without SIG; the default is TERM", async (c) => {
     const log = await SignalLog.start(c);
     for (const [index, [name, number]] of SIGNALS.entries()) await log.expect(number, index % 2 === 0 ? name : name.slice(3));
     for (const word of ["15", "TERM", "SIGTERM"]) await log.expect(15, word);
@@ -255,7 +255,7 @@ export const lifecycle = group("LIF", "lifecycle operations", (levels) => {
     await container.delete("--force");
     assert.notEqual((await c.call(["state", container.id])).status, 0);
   });
-  must(17, "state tells version, id, status, pid, bundle and annotations", async (c) => {
+  must(17, "state shows version, id, status, pid, bundle and annotations", async (c) => {
     const annotations = { "org.example.key": "value" };
     const pidFile = join(c.directory, "pid");
     const container = await c.create((config) => Object.assign(config, { annotations }), { flags: ["--pid-file", pidFile] });
@@ -271,7 +271,7 @@ export const lifecycle = group("LIF", "lifecycle operations", (levels) => {
     await container.end();
     assert.deepEqual(await told(), { ...common, status: "stopped", pid: 0 });
   });
-  must(18, "status is creating, created, running, stopped as the container's life goes on", async (c) => {
+  must(18, "status is creating, created, running and stopped over the life of the container", async (c) => {
     const log = new HookLog(c);
     const bundle = c.bundle(log.with({}));
     const container = c.container(bundle);
@@ -292,7 +292,7 @@ export const lifecycle = group("LIF", "lifecycle operations", (levels) => {
     await look();
     assert.deepEqual(seen, ["creating", "created", "running", "stopped"]);
   });
-  must(19, "a container whose process has ended is stopped, be it not yet reaped or its pid another's", async (c) => {
+  must(19, "a container whose process has ended is stopped, even if the process is not yet reaped or its pid is reused", async (c) => {
     const container = await unreaped(c);
     assert.equal((await container.state()).status, "stopped");
     const ended = await c.start();
@@ -318,7 +318,7 @@ export const lifecycle = group("LIF", "lifecycle operations", (levels) => {
     });
     assert.match(text, /^fine\nCapBnd:\s+0000000000000020\n$/);
   });
-  must(22, "after a hook of create has failed the container is unknown", async (c) => {
+  must(22, "after a failed hook of create the container is unknown", async (c) => {
     for (const kind of AT_CREATE) {
       const log = new HookLog(c);
       const { container } = await log.failing(kind, { [kind]: [log.fail(kind)] });

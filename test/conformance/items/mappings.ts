@@ -34,7 +34,7 @@ export const mappings = group("MAP", "uid and gid mappings, time offsets", ({ mu
     assert.deepEqual(numbers(await container.proc("gid_map")), [0, 20_000, 2000]);
     assert.match((await container.status()).get("Uid") ?? "", /^10000\s/);
   });
-  should(2, "no file changes its owner for them", async (c) => {
+  should(2, "no file changes its owner because of the mappings", async (c) => {
     const rootfs = c.rootfs();
     const container = await c.create((config) => {
       userNamespace()(config);
@@ -43,7 +43,7 @@ export const mappings = group("MAP", "uid and gid mappings, time offsets", ({ mu
     await container.delete("--force");
     for (const name of ["", "bin", "bin/busybox", "etc"]) assert.equal(statSync(join(rootfs, name)).uid, 0, name);
   });
-  may(3, "more entries than the kernel takes are refused", async (c) => {
+  may(3, "more entries than the kernel accepts are refused", async (c) => {
     const many = Array.from({ length: 341 }, (_, index) => ({ containerID: index, hostID: 10_000 + index, size: 1 }));
     await c.refused(userNamespace(many), /^\/linux\/uidMappings/);
   });

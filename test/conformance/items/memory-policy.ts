@@ -26,7 +26,7 @@ async function seen(c: Context, fields: object | undefined): Promise<string> {
 export const memoryPolicyItems = ({ must }: Levels): void => {
   must(
     12,
-    "the mode is one of seven, and is the program's; others are refused, and none at all",
+    "the mode is one of seven, and holds for the program; another or a missing mode is refused",
     async (c) => {
       assert.equal(await seen(c, undefined), "prefer:0");
       const rows: readonly (readonly [mode: string, nodes: string | undefined, text: string])[] = [
@@ -47,7 +47,7 @@ export const memoryPolicyItems = ({ must }: Levels): void => {
   );
   must(
     13,
-    "nodes are a list, which MPOL_DEFAULT and MPOL_LOCAL do not have and the other modes need",
+    "nodes are a list; MPOL_DEFAULT and MPOL_LOCAL do not have it, and the other modes need it",
     async (c) => {
       for (const nodes of ["0", "0-0", "0,0"]) assert.equal(await seen(c, { mode: "MPOL_BIND", nodes }), "bind:0", nodes);
       for (const nodes of ["a", "1-0", "0-", "-1", "0 1"]) await c.refused(memoryPolicy({ mode: "MPOL_BIND", nodes }), `${BASE}/nodes`);
@@ -64,7 +64,7 @@ export const memoryPolicyItems = ({ must }: Levels): void => {
   );
   must(
     14,
-    "three flags change how nodes are meant; others, and those that exclude each other, are refused",
+    "three flags change the meaning of nodes; other flags, and flags that exclude each other, are refused",
     async (c) => {
       const bound = (...flags: readonly string[]) => ({ mode: "MPOL_BIND", nodes: "0", flags: flags.map((flag) => `MPOL_F_${flag}`) });
       assert.equal(await seen(c, bound("STATIC_NODES")), "bind=static:0");

@@ -27,7 +27,7 @@ export const memory = group("MEM", "resources: memory", ({ must }) => {
     await c.refused(limits({ memory: { limit: 64 * MB, swap: 32 * MB } }), `${MEMORY}/swap`);
     if (isUnified()) await c.refused(limits({ memory: { swap: 32 * MB } }), `${MEMORY}/swap`);
   });
-  must(5, "no limit of memory is no limit of swap either", async (c) => {
+  must(5, "without a memory limit there is also no swap limit", async (c) => {
     const container = await c.create(limits({ memory: { limit: 64 * MB, swap: 64 * MB } }));
     await update(container, { memory: { limit: -1 } });
     assert.equal(await container.limit("memory", isUnified() ? SWAP.v2 : SWAP.v1), isUnified() ? "max" : UNLIMITED_V1);
@@ -37,7 +37,7 @@ export const memory = group("MEM", "resources: memory", ({ must }) => {
   );
   must(
     7,
-    "kernel: no kernel honours it any more; it is left out and said",
+    "kernel: no current kernel honours it; it is left out with a message",
     async (c) => {
       const container = await c.create(limits({ memory: { kernel: 32 * MB } }));
       if (!isUnified()) assert.equal(await container.limit("memory", "memory.kmem.limit_in_bytes"), UNLIMITED_V1);
@@ -64,13 +64,13 @@ export const memory = group("MEM", "resources: memory", ({ must }) => {
     const container = await c.create(limits({ memory: { limit: 64 * MB, disableOOMKiller: true } }));
     assert.match(await container.limit("memory", "memory.oom_control"), /^oom_kill_disable 1$/m);
   });
-  must(11, "useHierarchy true is how cgroups work; false cannot be had", async (c) => {
+  must(11, "useHierarchy true is the behaviour of cgroups; false is refused", async (c) => {
     const container = await c.create(limits({ memory: { useHierarchy: true } }));
     if (!isUnified()) assert.equal(await container.limit("memory", "memory.use_hierarchy"), "1");
     await container.delete("--force");
     if (c.isRunt && isUnified()) await c.refused(limits({ memory: { useHierarchy: false } }), `${MEMORY}/useHierarchy`);
   });
-  must(12, "checkBeforeUpdate: a limit below what is in use is refused", async (c) => {
+  must(12, "checkBeforeUpdate: a limit below the current use is refused", async (c) => {
     const container = await c.start(limits({ memory: { limit: 256 * MB } }));
     const usage = Number(await container.limit("memory", isUnified() ? "memory.current" : "memory.usage_in_bytes"));
     assert.ok(usage > 4096);

@@ -44,7 +44,7 @@ export const mounts = group("MNT", "mounts: order and structure", ({ must, shoul
     });
     assert.ok(!(await container.mounts()).some(({ fstype }) => fstype === "proc"));
   });
-  must(3, "a relative destination counts from the root of the container, with a warning; none at all is refused", async (c) => {
+  must(3, "a relative destination starts at the root of the container, with a warning; a missing destination is refused", async (c) => {
     const source = directoryWith(c, "relative");
     const relative = bind("mnt", source);
     assert.equal(await c.output("cat /mnt/name", (config) => config.mounts.push(relative), { cwd: "/" }), "relative");
@@ -62,7 +62,7 @@ export const mounts = group("MNT", "mounts: order and structure", ({ must, shoul
       }
     }
   });
-  must(5, "a relative source counts from the bundle", async (c) => {
+  must(5, "a relative source starts at the bundle", async (c) => {
     const bundle = c.bundle((config) => {
       config.process.args = ["/bin/cat", "/mnt/name"];
       config.mounts.push(bind("/mnt", "data"));
@@ -96,14 +96,14 @@ export const mounts = group("MNT", "mounts: order and structure", ({ must, shoul
         assert.ok(status === 0 && existsSync(join(rootfs, outside.slice(1), "place")), `${destination} was not resolved in the root`);
     }
   });
-  must(7, "the type goes to the kernel; a file system it does not know is refused", async (c) => {
+  must(7, "the kernel gets the type; a file system that it does not know is refused", async (c) => {
     const mount = (type: string) => ({ destination: "/mnt", type, source: type });
     const container = await c.create((config) => config.mounts.push(mount("ramfs")));
     assert.equal((await container.mount("/mnt")).fstype, "ramfs");
     await container.delete("--force");
     await c.refused((config) => config.mounts.push(mount("nosuchfs")), "/mounts/6");
   });
-  must(8, "uidMappings and gidMappings of a mount come together", async (c) => {
+  must(8, "uidMappings and gidMappings of a mount must be used together", async (c) => {
     const source = c.scratch();
     for (const field of ["uidMappings", "gidMappings"]) {
       await c.refused(
@@ -112,7 +112,7 @@ export const mounts = group("MNT", "mounts: order and structure", ({ must, shoul
       );
     }
   });
-  must(9, "the mappings of a mount are applied as they are written", async (c) => {
+  must(9, "the mappings of a mount are applied unchanged", async (c) => {
     const source = c.scratch();
     for (const id of [0, 9, 10, 300]) {
       writeFileSync(join(source, String(id)), "");
@@ -144,7 +144,7 @@ export const mounts = group("MNT", "mounts: order and structure", ({ must, shoul
     const { superOptions } = await container.mount("/mnt");
     assert.ok(superOptions.includes("size=64k") && superOptions.includes("mode=700"), superOptions.join(","));
   });
-  should(12, "words that mount(8) keeps to itself are not handed on", async (c) => {
+  should(12, "options that only mount(8) uses are not passed on", async (c) => {
     for (const word of ["noauto", "nofail", "_netdev", "x-systemd.automount"]) {
       const container = await c.create((config) =>
         config.mounts.push({ destination: "/mnt", type: "tmpfs", source: "tmpfs", options: [word] }),
@@ -174,7 +174,7 @@ export const mounts = group("MNT", "mounts: order and structure", ({ must, shoul
     const plan = c.isRunt ? (await c.call(["plan", "--bundle", bundle])).stdout : "";
     assert.ok(status !== 0 || /size=1k|data|option/.test(stderr) || /warning: .*size=1k/.test(plan), "silently ignored");
   });
-  should(14, "the usual file systems are there where a usual configuration asks for them", async (c) => {
+  should(14, "the usual file systems exist at the places of a usual configuration", async (c) => {
     const container = await c.create();
     const types = new Map((await container.mounts()).map(({ target, fstype }) => [target, fstype]));
     const expected = {
@@ -189,7 +189,7 @@ export const mounts = group("MNT", "mounts: order and structure", ({ must, shoul
     const PROC_SUPER_MAGIC = 0x9fa0;
     assert.equal(statfsSync(await container.path("/proc")).type, PROC_SUPER_MAGIC);
   });
-  must(15, "when a mount fails everything is undone", async (c) => {
+  must(15, "if a mount fails, everything is undone", async (c) => {
     const rootfs = c.rootfs();
     await c.refused((config) => {
       config.root.path = rootfs;
@@ -197,7 +197,7 @@ export const mounts = group("MNT", "mounts: order and structure", ({ must, shoul
     }, "/mounts/7");
     assert.equal(execFileSync("findmnt", ["-rn", "-o", "TARGET"], { encoding: "utf8" }).includes(rootfs), false);
   });
-  should(16, "nothing but a procfs goes to /proc, and below it only a few files", async (c) => {
+  should(16, "only a procfs can be mounted on /proc, and only a few files below it", async (c) => {
     const source = c.scratch();
     for (const destination of ["/proc", "/proc/sys", "/proc/1", "/proc/self/attr", "/mnt/../proc/sys"]) {
       await c.refused((config) => config.mounts.push(bind(destination, source)), /^\/mounts\/6/);
@@ -213,7 +213,7 @@ export const mounts = group("MNT", "mounts: order and structure", ({ must, shoul
     const container = await c.create((config) => config.mounts.push(bind("/proc/loadavg", loadavg)));
     assert.equal(readFileSync(await container.path("/proc/loadavg"), "utf8"), "0 0 0");
   });
-  should(17, "a tmpfs has the mode of the directory that it covers, and is 1777 where there was none", async (c) => {
+  should(17, "a tmpfs has the mode of the directory that it covers, or 1777 if the directory is new", async (c) => {
     const rootfs = c.rootfs();
     mkdirSync(join(rootfs, "room"), { mode: 0o710 });
     const output = await c.output("stat -c %a /room /new/room /own", (config) => {
@@ -223,7 +223,7 @@ export const mounts = group("MNT", "mounts: order and structure", ({ must, shoul
     });
     assert.equal(output, "710\n1777\n1500\n");
   });
-  should(18, "a source may be below what earlier entries have mounted, in a user namespace and with mapped ids too", async (c) => {
+  should(18, "a source may be below an earlier mount, also in a user namespace and with mapped ids", async (c) => {
     const source = directoryWith(c, "below");
     mkdirSync(join(source, "sub"));
     writeFileSync(join(source, "sub/name"), "sub");
@@ -246,7 +246,7 @@ export const mounts = group("MNT", "mounts: order and structure", ({ must, shoul
       }
     }
   });
-  should(19, "a destination that is the host's path of a place below the root is that place", async (c) => {
+  should(19, "a destination that is the host path of a place in the root means that place", async (c) => {
     const source = directoryWith(c, "seen");
     const rootfs = c.rootfs();
     mkdirSync(join(rootfs, "place"));

@@ -28,7 +28,7 @@ export const names = group("UTS", "hostname and domainname", ({ must, should, ma
     }
     assert.equal(hostname(), before);
   });
-  must(2, "the container has the domainname, in a UTS namespace of its own", async (c) => {
+  must(2, "the container has the domainname, in its own UTS namespace", async (c) => {
     const before = domainname();
     const container = await c.start((config) => {
       config["domainname"] = "a.domain.example";
@@ -42,7 +42,7 @@ export const names = group("UTS", "hostname and domainname", ({ must, should, ma
     }, "/domainname");
     assert.equal(domainname(), before);
   });
-  may(3, "without a UTS namespace of its own a container gets no hostname: it would be the host's", async (c) => {
+  may(3, "a container without its own UTS namespace gets no hostname: it would change that of the host", async (c) => {
     const before = hostname();
     await c.refused(withoutNamespace, "/hostname");
     assert.equal(hostname(), before);
@@ -52,7 +52,7 @@ export const names = group("UTS", "hostname and domainname", ({ must, should, ma
     });
     assert.equal(namesOf(await container.pid()).split("\n")[0], before);
   });
-  should(4, "in a UTS namespace that is joined the hostname is set for all that are in it", async (c) => {
+  should(4, "in a joined UTS namespace, the hostname is set for all its processes", async (c) => {
     const first = await c.start((config) => {
       config.hostname = "first";
     });

@@ -86,7 +86,7 @@ export const namespaces = group("NSP", "linux.namespaces", ({ must, should }) =>
       }, /^\/linux\/namespaces\/5/);
     }
   });
-  must(6, "a type that is not named stays the caller's", async (c) => {
+  must(6, "a type that is not listed stays the caller's namespace", async (c) => {
     for (const type of ["network", "ipc", "cgroup", "user", "time"] as const) {
       const container = await c.create((config) => {
         config.linux.namespaces = config.linux.namespaces.filter((one) => one.type !== type);
@@ -143,7 +143,7 @@ export const namespaces = group("NSP", "linux.namespaces", ({ must, should }) =>
     // A member of the pid namespace, not only of its future children.
     assert.match((await container.status()).get("NSpid") ?? "", /\s1$/);
   });
-  must(12, "proc, sysfs and mqueue show the new namespaces, and nothing of the host's", async (c) => {
+  must(12, "proc, sysfs and mqueue show the new namespaces, and not those of the host", async (c) => {
     const output = await c.output("echo $$ /proc/[0-9]* /sys/class/net/* /dev/mqueue/*");
     assert.equal(output, "1 /proc/1 /sys/class/net/lo /dev/mqueue/*\n");
   });

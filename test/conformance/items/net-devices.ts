@@ -52,13 +52,13 @@ export const netDevices = group("NET", "netDevices", ({ must }) => {
     // Its other end tells that it is the very device.
     await waitFor(async () => (await host.device("peer0")).flags.includes("LOWER_UP"), "a connection of d0");
   });
-  must(2, "a device gets the name it is to have, or keeps its own", async (c) => {
+  must(2, "a device gets its new name, or keeps its own", async (c) => {
     const host = await Network.make(c, ...HOST);
     const { inside } = await create(c, host, withDevices({ d0: { name: "net0" }, d1: { name: "" } }));
     assert.deepEqual(await inside.names(), ["d1", "lo", "net0"]);
     assert.equal((await inside.device("net0")).mtu, 1400);
   });
-  must(3, "a name that is taken there is an error, unless it is a template", async (c) => {
+  must(3, "a name that already exists there is an error, unless it is a template", async (c) => {
     const host = await Network.make(c, ...HOST);
     const there = await Network.make(c, "link add eth0 type veth peer name d1");
     await refused(c, host, withDevices({ d0: { name: "eth0" } }, there.joined), "/linux/netDevices/d0");
@@ -87,7 +87,7 @@ export const netDevices = group("NET", "netDevices", ({ must }) => {
     const { inside } = await create(c, host, withDevices({ d0: { name: "net0" }, d1: {} }));
     assert.deepEqual([isUp(await inside.device("net0")), isUp(await inside.device("d1"))], [true, true]);
   });
-  must(6, "once the container is there, the runtime leaves its devices alone", async (c) => {
+  must(6, "after the container is created, the runtime does not touch its devices", async (c) => {
     const host = await Network.make(c, ...HOST);
     const there = await Network.make(c);
     const { container } = await create(c, host, withDevices({ d0: { name: "net0" } }, there.joined));
@@ -104,7 +104,7 @@ export const netDevices = group("NET", "netDevices", ({ must }) => {
     await other.container.delete("--force");
     await waitFor(async () => (await host.names()).join() === "lo,peer0", "the end of d1");
   });
-  must(7, "a device that is not there, a name that none can have, and no network namespace of its own are errors", async (c) => {
+  must(7, "a missing device, an invalid name, and a container without its own network namespace are errors", async (c) => {
     const host = await Network.make(c, ...HOST);
     await refused(c, host, withDevices({ d9: {} }), "/linux/netDevices/d9");
     for (const name of ["a/b", "a b", ".", "..", "sixteen-letters-", "two%d%d", "%s"])
@@ -117,7 +117,7 @@ export const netDevices = group("NET", "netDevices", ({ must }) => {
     await refused(c, host, withDevices({ d0: {} }, without), "/linux/netDevices");
     await refused(c, host, withDevices({ d0: {} }, host.joined), "/linux/netDevices");
   });
-  must(8, "a create that fails brings them back, as they were", async (c) => {
+  must(8, "a create that fails returns the devices unchanged", async (c) => {
     const host = await Network.make(c, ...HOST);
     const there = await Network.make(c);
     for (const place of [() => {}, there.joined]) {

@@ -22,7 +22,7 @@ function rdmaDevice(): string | undefined {
 }
 
 export const otherResources = group("OTH", "resources: pids, hugepages, network, rdma, unified", ({ must, should }) => {
-  must(1, "pids.limit is the most processes; -1 is no limit", async (c) => {
+  must(1, "pids.limit is the maximum number of processes; -1 is no limit", async (c) => {
     await applied(c, { pids: { limit: 33 } }, PIDS, "33");
     const container = await c.create(limits({ pids: { limit: -1 } }));
     assert.equal(await container.limit("pids", "pids.max"), "max");
@@ -32,7 +32,7 @@ export const otherResources = group("OTH", "resources: pids, hugepages, network,
     assert.doesNotMatch(asked.stdout, /forked/);
     assert.match(await c.output("(true) && echo forked", limits({ pids: { limit: 9 } })), /forked/);
   });
-  must(3, "hugepageLimits limit use, and reservations where the kernel counts them", async (c) => {
+  must(3, "hugepageLimits limit the use, and also reservations if the kernel counts them", async (c) => {
     const size = pageSize(c);
     const container = await c.create(limits({ hugepageLimits: [{ pageSize: size, limit: 8 * MB }] }));
     const suffix = isUnified() ? "max" : "limit_in_bytes";
@@ -41,7 +41,7 @@ export const otherResources = group("OTH", "resources: pids, hugepages, network,
     assert.ok(files.length > 0);
     for (const file of files) assert.equal(await container.limit("hugetlb", file), String(8 * MB), file);
   });
-  must(4, "a page size that the host has not is refused", async (c) => {
+  must(4, "a page size that the host does not have is refused", async (c) => {
     pageSize(c);
     await c.refused(limits({ hugepageLimits: [{ pageSize: "3MB", limit: 8 * MB }] }), /^\/linux\/resources\/hugepageLimits\/0/);
   });
@@ -79,7 +79,7 @@ export const otherResources = group("OTH", "resources: pids, hugepages, network,
   );
   must(
     8,
-    "controllers that are needed are switched on at every level above",
+    "needed controllers are enabled at every level above",
     async (c) => {
       const container = await c.create((config) => {
         limits({ memory: { limit: 64 * MB }, pids: { limit: 9 } })(config);
@@ -92,7 +92,7 @@ export const otherResources = group("OTH", "resources: pids, hugepages, network,
     },
     { needs: ["cgroup2"] },
   );
-  must(9, "unified on a v1 host, or for a controller that is not there, is refused", async (c) => {
+  must(9, "unified on a v1 host, or for a missing controller, is refused", async (c) => {
     if (!isUnified()) return void (await c.refused(limits({ unified: { "memory.high": "67108864" } }), /^\/linux\/resources\/unified/));
     await c.refused(limits({ unified: { "foo.bar": "1" } }), /^\/linux\/resources\/unified/);
   });
@@ -111,7 +111,7 @@ export const otherResources = group("OTH", "resources: pids, hugepages, network,
   );
   should(
     12,
-    "what cgroup v2 has no file for is refused, field by field",
+    "each field without a file on cgroup v2 is refused",
     async (c) => {
       const fields: readonly (readonly [object, RegExp])[] = [
         [{ memory: { swappiness: 10 } }, /swappiness/],

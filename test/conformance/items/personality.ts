@@ -21,7 +21,7 @@ async function machine(c: Context, fields: object | undefined, caller: "linux32"
 }
 
 const personalityItems = ({ must }: Levels): void => {
-  must(1, "the domain is LINUX or LINUX32, and the latter shows the machine of 32 bits; others are refused", async (c) => {
+  must(1, "the domain is LINUX or LINUX32, and LINUX32 shows a 32-bit machine; others are refused", async (c) => {
     const [wide, narrow] = [await machine(c, undefined, "linux64"), await machine(c, undefined, "linux32")];
     assert.match(wide, /^00000000\n/);
     assert.match(narrow, /^00000008\n/);
@@ -30,7 +30,7 @@ const personalityItems = ({ must }: Levels): void => {
     for (const domain of ["LINUX64", "PER_LINUX", "linux", ""]) await c.refused(personality({ domain }), "/linux/personality/domain");
     await c.refused(personality({}), "/linux/personality/domain");
   });
-  must(2, "no flag is supported, and one that is asked for is an error", async (c) => {
+  must(2, "no flag is supported, and a requested flag is an error", async (c) => {
     for (const flag of ["ADDR_NO_RANDOMIZE", "SHORT_INODE", ""])
       await c.refused(personality({ domain: "LINUX", flags: [flag] }), "/linux/personality/flags/0");
     const container = await c.create(personality({ domain: "LINUX32", flags: [] }));

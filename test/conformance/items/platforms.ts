@@ -21,7 +21,7 @@ async function notes(c: Context, change: Change): Promise<string> {
 }
 
 export const platforms = group("PLT", "other platform sections", ({ may, should }) => {
-  may(1, "sections of other platforms are no obstacle, and are noted", async (c) => {
+  may(1, "sections of other platforms are accepted with a note", async (c) => {
     for (const [name, section] of Object.entries(SECTIONS)) {
       const change: Change = (config) => Object.assign(config, { [name]: section });
       const container = await c.start(change);
@@ -29,10 +29,10 @@ export const platforms = group("PLT", "other platform sections", ({ may, should 
       if (c.isRunt) assert.ok((await notes(c, change)).includes(`${name} has no effect`), `${name} is not noted`);
     }
   });
-  should(2, "for a vm section it is told that no virtual machine is started", async (c) => {
+  should(2, "for a vm section, a message says that no virtual machine is started", async (c) => {
     assert.match(await notes(c, (config) => Object.assign(config, { vm: SECTIONS["vm"] })), /no virtual machine/);
   });
-  should(3, "sections and process fields of other platforms have no influence on a Linux container", async (c) => {
+  should(3, "sections and process fields of other platforms do not affect a Linux container", async (c) => {
     const plain = await seenInside(c);
     assert.match(plain, /^mnt$/m);
     const foreign = await seenInside(c, (config) => {
@@ -42,7 +42,7 @@ export const platforms = group("PLT", "other platform sections", ({ may, should 
     });
     assert.equal(foreign, plain);
   });
-  should(4, "a root path of Windows is refused and named", async (c) => {
+  should(4, "a Windows root path is refused, and the error names it", async (c) => {
     for (const path of ["C:\\rootfs", "\\\\?\\Volume{e4cd4be1-dd3a-11e8-8f4f-806e6f6e6963}\\"]) {
       const { stderr } = await c.refused((config) => Object.assign(config.root, { path }), "/root/path");
       assert.match(stderr, /windows|no such file|not exist|invalid rootfs/i);

@@ -50,12 +50,12 @@ export function standardStreams({ must, should, may }: Levels): void {
       assert.match(text(), /^fds=1 .*terminal=yes more=no/);
     },
   );
-  must(4, "a terminal that nobody is there for and a console socket for no terminal are refused", async (c) => {
+  must(4, "a terminal without a receiver, and a console socket without a terminal, are refused", async (c) => {
     await c.refused(terminal(["/bin/true"]), "/process/terminal");
     const { socket } = await listenForConsole(c);
     await c.refusedBundle(c.bundle(), "/process/terminal", ["--console-socket", socket]);
   });
-  must(5, "without terminal consoleSize means nothing", async (c) => {
+  must(5, "without terminal, consoleSize has no effect", async (c) => {
     for (const fields of [{}, { terminal: false }]) {
       const output = await c.output("[ -t 0 ] || [ -t 1 ] || echo no terminal", (config) =>
         Object.assign(config.process, { consoleSize: { height: 31, width: 97 }, ...fields }),
@@ -77,7 +77,7 @@ export function standardStreams({ must, should, may }: Levels): void {
     const container = await c.start((config) => Object.assign(config.process, { args: ["/bin/sleep", "60"] }), { extra: openFiles(c, 3) });
     assert.deepEqual(readdirSync(`/proc/${await container.pid()}/fd`).map(Number), STREAMS);
   });
-  may(20, "LISTEN_FDS descriptors are handed over, with LISTEN_PID of the program", async (c) => {
+  may(20, "LISTEN_FDS descriptors are passed on, with the LISTEN_PID of the program", async (c) => {
     const container = c.container(
       c.bundle((config) => {
         config.process.args = shell('echo "$LISTEN_FDS $LISTEN_PID $$"; cat <&3; cat <&4; ls /proc/self/fd');
@@ -88,7 +88,7 @@ export function standardStreams({ must, should, may }: Levels): void {
     // ls has its directory open as the next one.
     assert.equal(stdout, "2 1 1\nfile 0\nfile 1\n0\n1\n2\n3\n4\n5\n");
   });
-  must(21, "/dev/fd, /dev/stdin, /dev/stdout and /dev/stderr lead to the descriptors of whoever looks", async (c) => {
+  must(21, "/dev/fd, /dev/stdin, /dev/stdout and /dev/stderr lead to the descriptors of the process that opens them", async (c) => {
     const container = await c.start();
     const links = { fd: "/proc/self/fd", stdin: "/proc/self/fd/0", stdout: "/proc/self/fd/1", stderr: "/proc/self/fd/2" };
     for (const [name, target] of Object.entries(links)) {
@@ -100,7 +100,7 @@ export function standardStreams({ must, should, may }: Levels): void {
     // Not of the specification; crun makes it too, runc where the host has /proc/kcore.
     if (c.isRunt) assert.equal(readlinkSync(await container.path("/dev/core")), "/proc/kcore");
   });
-  may(24, "--preserve-fds passes over what is not open", async (c) => {
+  may(24, "--preserve-fds skips descriptors that are not open", async (c) => {
     const container = c.container(
       c.bundle((config) => {
         config.process.args = shell("cat <&3; cat <&5; ls /proc/self/fd");

@@ -18,7 +18,7 @@ export const processGroup = group("PRO", "process", (levels) => {
     assert.equal((await container.state()).status, "created");
     assert.ok(existsSync(`/proc/${await container.pid()}`));
   });
-  must(2, "start fails where no process was given", async (c) => {
+  must(2, "start fails if no process was given", async (c) => {
     const container = await c.create((config) => Reflect.deleteProperty(config, "process"));
     assert.notEqual((await c.call(["start", container.id])).status, 0);
   });
@@ -71,7 +71,7 @@ export const processGroup = group("PRO", "process", (levels) => {
     assert.notEqual((await outside("/proc/self/fd/3", ["--preserve-fds", "1"])).status, 0, "a preserved descriptor");
     assert.equal((await outside("/etc", ["--preserve-fds", "1"])).status, 0);
   });
-  must(11, "env is passed as it is, and nothing of the runtime's own", async (c) => {
+  must(11, "env is passed unchanged, without variables of the runtime", async (c) => {
     const env = [
       "PATH=/bin:/usr/bin",
       "EMPTY=",
@@ -99,14 +99,14 @@ export const processGroup = group("PRO", "process", (levels) => {
     const user = await c.start(process({ env: [], args: ["/bin/sleep", "60"], user: { uid: 1000, gid: 1000 } }));
     assert.deepEqual(stringsOf(await user.pid(), "environ"), ["HOME=/home/user"]);
   });
-  should(12, "of entries of env with one name the last one counts, with a warning", async (c) => {
+  should(12, "if env has several entries with one name, the last one counts, with a warning", async (c) => {
     const change = process({ env: ["A=1", "PATH=/bin", "A=2", "B=1", "A=3"], args: ["/bin/sleep", "60"] });
     const container = await c.start(change);
     const entries = stringsOf(await container.pid(), "environ").filter((entry) => entry.startsWith("A="));
     assert.deepEqual(entries, ["A=3"]);
     if (c.isRunt) await c.warned(change, /"A"/);
   });
-  must(13, "args names a program, which is looked for as execvp does, along the container's PATH", async (c) => {
+  must(13, "args names a program, which is searched in the container's PATH, as execvp does", async (c) => {
     const rootfs = c.rootfs();
     for (const directory of ["first", "second", "third"]) mkdirSync(join(rootfs, directory));
     const script = (directory: string, name: string, mode: number) => {
@@ -169,7 +169,7 @@ export const processGroup = group("PRO", "process", (levels) => {
       assert.equal((await container.status()).get("NoNewPrivs"), "0");
     }
   });
-  should(25, "an empty program name is the error that engines take for a program that is not found", async (c) => {
+  should(25, "an empty program name gives the error that engines treat as a missing program", async (c) => {
     const { stderr } = await c.refused(process({ args: [""] }), "/process/args/0");
     assert.ok(stderr.includes('exec: "": executable file not found in $PATH'), stderr);
   });

@@ -42,7 +42,7 @@ export const resctrlItems = ({ must }: Levels): void => {
     await container.delete("--force");
     assert.match(resctrl.read("", "schemata"), /L3:0=fff;1=fff/);
   });
-  must(7, "closID with a schema: a missing group is made, one that is there must have the schema, and neither is removed", async (c) => {
+  must(7, "closID with a schema: a missing group is made, an existing group must have the schema, and neither is removed", async (c) => {
     const resctrl = await Resctrl.mount(c);
     const fields = { closID: "gold", l3CacheSchema: L3 };
     const first = await resctrl.create(fields);
@@ -56,7 +56,7 @@ export const resctrlItems = ({ must }: Levels): void => {
     // A failing create removes groups that it has made and nobody uses.
     await resctrl.refuses({ closID: "silver", schemata: ["L3:9=f", "L2:0=f"] }, BASE);
   });
-  must(8, "closID without a schema names a group that is there already", async (c) => {
+  must(8, "closID without a schema names an existing group", async (c) => {
     const resctrl = await Resctrl.mount(c);
     await resctrl.refuses({ closID: "gold" }, BASE);
     resctrl.make("gold", L3);
@@ -65,7 +65,7 @@ export const resctrlItems = ({ must }: Levels): void => {
     await container.delete("--force");
     assert.deepEqual(resctrl.groups(), ["gold"]);
   });
-  must(9, "l3CacheSchema, memBwSchema and schemata are written in this order, and nothing when there is none", async (c) => {
+  must(9, "l3CacheSchema, memBwSchema and schemata are written in this order; without them nothing is written", async (c) => {
     const resctrl = await Resctrl.mount(c);
     const container = await resctrl.create({ schemata: ["L3:0=7", "MB:1=90"], memBwSchema: MB, l3CacheSchema: L3 });
     const written = () => resctrl.history().flatMap((line) => line.split("/schemata ").slice(1));
@@ -74,14 +74,14 @@ export const resctrlItems = ({ must }: Levels): void => {
     await resctrl.create({});
     assert.equal(written().length, 4);
   });
-  must(10, "memBwSchema is one of the memory bandwidth, and every schema is one line", async (c) => {
+  must(10, "memBwSchema sets only the memory bandwidth, and every schema is one line", async (c) => {
     const refused = (fields: Readonly<Record<string, unknown>>, field: string) => c.refused(intelRdt(fields), `${BASE}/${field}`);
     for (const text of ["L3:0=f", "MBA:0=20", "mb:0=20", " MB:0=20"]) await refused({ memBwSchema: text }, "memBwSchema");
     await refused({ memBwSchema: "MB:0=20\nL3:0=f" }, "memBwSchema");
     await refused({ l3CacheSchema: "L3:0=f\nMB:0=20" }, "l3CacheSchema");
     await refused({ schemata: ["L3:0=f", "MB:0=20\n"] }, "schemata/1");
   });
-  must(11, "enableMonitoring makes a monitoring group of the container's id, which goes with it", async (c) => {
+  must(11, "enableMonitoring makes a monitoring group with the container's id, and delete removes it", async (c) => {
     const resctrl = await Resctrl.mount(c);
     for (const closID of ["/", "gold", undefined]) {
       const container = await resctrl.create({ closID, enableMonitoring: true, ...(closID === "gold" && { l3CacheSchema: L3 }) });

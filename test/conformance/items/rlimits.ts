@@ -78,7 +78,7 @@ export const rlimitsGroup = group("RLM", "rlimits", ({ must, should }) => {
     for (const type of ["RLIMIT_TEST", "NOFILE", "rlimit_nofile", ""])
       await c.refused(rlimits({ type, soft: 1n, hard: 1n }), "/process/rlimits/0/type");
   });
-  must(3, "a type that stands there twice is refused", async (c) => {
+  must(3, "a duplicate type is refused", async (c) => {
     const entry = { type: "RLIMIT_NOFILE", soft: 100n, hard: 100n };
     await c.refused(rlimits(entry, { ...entry, soft: 50n }), "/process/rlimits/1/type");
   });

@@ -66,7 +66,7 @@ async function execCpus(c: Context, execCPUAffinity: object | undefined): Promis
 export const scheduling = group("SCH", "scheduler, ioPriority, execCPUAffinity", ({ must, should }) => {
   must(
     1,
-    "the scheduler's policy is required, and one that Linux has a name for",
+    "the scheduler's policy is required, and must be a named policy of Linux",
     async (c) => {
       await c.refused(process({ scheduler: { nice: 5 } }), "/process/scheduler/policy");
       for (const policy of ["SCHED_NORMAL", "OTHER", "sched_other", ""])
@@ -123,7 +123,7 @@ export const scheduling = group("SCH", "scheduler, ioPriority, execCPUAffinity",
   );
   must(
     5,
-    "flags are those that Linux has, and do what they say",
+    "flags are those of Linux, and have their effect",
     async (c) => {
       for (const flag of ["SCHED_FLAG_TEST", "RESET_ON_FORK", ""])
         await c.refused(scheduler("OTHER", { flags: [flag] }), "/process/scheduler/flags/0");
@@ -143,7 +143,7 @@ export const scheduling = group("SCH", "scheduler, ioPriority, execCPUAffinity",
   );
   must(
     6,
-    "the program and what it starts are scheduled as configured",
+    "the program and its children are scheduled as configured",
     async (c) => {
       const batch = await c.start(scheduler("BATCH", { nice: 4, args: undefined }));
       const { policy, nice } = schedulingOf(await batch.pid());
@@ -195,7 +195,7 @@ export const scheduling = group("SCH", "scheduler, ioPriority, execCPUAffinity",
     });
     assert.equal(cpusOf(await container.exec("cat /proc/self/status")), second);
   });
-  should(11, "the final affinity is given to it in the cgroup; without one it has what the kernel gave", async (c) => {
+  should(11, "the process gets the final affinity in the cgroup; without one it keeps that of the kernel", async (c) => {
     const [first, second] = twoCpus(c);
     assert.equal(await execCpus(c, { final: first }), first);
     assert.equal(await execCpus(c, { initial: first, final: second }), second);
@@ -204,7 +204,7 @@ export const scheduling = group("SCH", "scheduler, ioPriority, execCPUAffinity",
     assert.equal(await execCpus(c, { initial: "", final: "" }), whole);
     assert.equal(await execCpus(c, undefined), whole);
   });
-  should(13, "the program may use every CPU of its cpuset, whatever the runtime's caller may", async (c) => {
+  should(13, "the program may use every CPU of its cpuset, independent of the runtime's caller", async (c) => {
     const all = parseStatus(readFileSync("/proc/self/status", "utf8")).get("Cpus_allowed_list") ?? "";
     if (!/[,-]/.test(all)) c.skip("there is one CPU");
     const change = process({ args: ["/bin/sh", "-c", "grep Cpus_allowed_list /proc/self/status"] });
@@ -215,7 +215,7 @@ export const scheduling = group("SCH", "scheduler, ioPriority, execCPUAffinity",
     const running = await c.start();
     assert.equal(await bound(["exec", running.id, "grep", "Cpus_allowed_list", "/proc/self/status"]), all);
   });
-  must(12, "a list of CPUs that is none is refused", async (c) => {
+  must(12, "an invalid list of CPUs is refused", async (c) => {
     const refused = (field: string, text: string) =>
       c.refused(process({ execCPUAffinity: { [field]: text } }), `/process/execCPUAffinity/${field}`);
     for (const text of ["3-1", "a", "0-", "-1", "0 1", "0-1-2"]) await refused("initial", text);

@@ -16,7 +16,7 @@ const listening = (agent: Agent, rest: object = {}): Profile => ({
 });
 
 export const listenerItems = ({ must, should }: Levels): void => {
-  must(13, "the agent is told of a container once, over a stream socket that is closed afterwards", async (c) => {
+  must(13, "the agent gets one message per container, over a stream socket that is closed afterwards", async (c) => {
     const agent = await Agent.start(c);
     const container = await c.start(filtered(listening(agent)));
     await agent.connection();
@@ -27,7 +27,7 @@ export const listenerItems = ({ must, should }: Levels): void => {
     await c.start(filtered(listening(agent)));
     await agent.connection(2);
   });
-  must(14, "the listener's descriptor comes with the first message, and is named there", async (c) => {
+  must(14, "the first message has the listener's descriptor, and names it", async (c) => {
     const agent = await Agent.start(c);
     await c.start(filtered(listening(agent)));
     const { what, descriptors, state } = await agent.connection();
@@ -62,7 +62,7 @@ export const listenerItems = ({ must, should }: Levels): void => {
     await c.refused(filtered({ ...allowBut(rule("NOTIFY", MKDIR)), listenerPath }), "/linux/seccomp/listenerPath");
     if (c.isRunt) await c.refused(filtered(allowBut(rule("NOTIFY", MKDIR))), "/linux/seccomp/syscalls/0/action");
   });
-  must(17, "nobody is told when no rule notifies", async (c) => {
+  must(17, "the agent gets no message if no rule notifies", async (c) => {
     const profile = allowBut(rule("ERRNO", MKDIR));
     await c.start(filtered({ ...profile, listenerPath: join(c.scratch(), "absent") }));
     const agent = await Agent.start(c);
@@ -72,7 +72,7 @@ export const listenerItems = ({ must, should }: Levels): void => {
   must(18, "metadata without an agent is refused", async (c) => {
     await c.refused(filtered({ ...allowBut(rule("ERRNO", MKDIR)), listenerMetadata: "data" }), "/linux/seccomp/listenerMetadata");
   });
-  should(19, "a profile that notifies before anybody can listen is refused", async (c) => {
+  should(19, "a profile that notifies before the agent can listen is refused", async (c) => {
     const agent = await Agent.start(c);
     await c.refused(filtered({ defaultAction: "SCMP_ACT_NOTIFY", listenerPath: agent.path }), "/linux/seccomp/defaultAction");
     // Which call hands the descriptor over is the runtime's business.

@@ -48,7 +48,7 @@ async function flagsOfLoads(c: Context, profile: Profile): Promise<number[] | un
 }
 
 export function nameItems({ must }: Levels): void {
-  must(5, "twenty-three architectures are known, and rules hold for those that are listed; others are refused", async (c) => {
+  must(5, "twenty-three architectures are known, and rules apply to the listed ones; others are refused", async (c) => {
     const { getpid, getppid, getuid } = NUMBER;
     const denied = allowBut(enospc("getpid"));
     if (process.arch === "x64") {
@@ -73,7 +73,7 @@ export function nameItems({ must }: Levels): void {
     const all = [...architectures, ...BIG_ENDIAN.map((name) => `SCMP_ARCH_${name}`)].sort();
     assert.deepEqual([...known].sort(), all);
   });
-  must(6, "four flags are known and given to the kernel; others are refused", async (c) => {
+  must(6, "four flags are known and passed to the kernel; others are refused", async (c) => {
     const denied = allowBut(enospc("getpid"));
     const flags = (...names: readonly string[]) => ({ flags: names.map((name) => `SECCOMP_FILTER_FLAG_${name}`) });
     for (const name of ["TSYNCED", "LOGS", ""]) await c.refused(filtered({ ...denied, ...flags(name) }), "/linux/seccomp/flags/0");

@@ -37,14 +37,14 @@ const compare = (op: string, value: number | bigint, index = 0, valueTwo?: numbe
 
 export const seccomp = group("SEC", "seccomp", (levels) => {
   const { must, should } = levels;
-  must(1, "a profile has a default action, one that exists", async (c) => {
+  must(1, "a profile has a default action, which must exist", async (c) => {
     await c.refused(filtered({ syscalls: [rule("ERRNO", ["mkdir"])] }), "/linux/seccomp/defaultAction");
     await c.refused(filtered({ defaultAction: "", syscalls: [rule("ERRNO", ["mkdir"])] }), "/linux/seccomp/defaultAction");
     for (const defaultAction of ["ALLOW", "SCMP_ACT_NONE", "scmp_act_allow"])
       await c.refused(filtered({ defaultAction }), "/linux/seccomp/defaultAction");
     assert.equal((await loaded(c, { defaultAction: "SCMP_ACT_LOG" })).length, 1);
   });
-  must(2, "nine actions do what they are called; others are refused", async (c) => {
+  must(2, "nine actions work as named; others are refused", async (c) => {
     const { getpid, getppid } = NUMBER;
     const dies = async (action: string, ...flags: readonly string[]) =>
       called(c, allowBut(rule(action, ["getegid"])), ...flags, String(getppid), String(NUMBER.getegid));
@@ -76,7 +76,7 @@ export const seccomp = group("SEC", "seccomp", (levels) => {
     assert.match((await c.run("mkdir /tmp/new", filtered(listening))).stderr, /uota exceeded/);
     await c.refused(filtered(allowBut(rule("PASS", ["mkdir"]))), "/linux/seccomp/syscalls/0/action");
   });
-  must(3, "the error number is that of the rule or the default, EPERM unless they have one", async (c) => {
+  must(3, "the error number is that of the rule or of the default; without one it is EPERM", async (c) => {
     const { getpid, getppid, getuid } = NUMBER;
     const rules = allowBut(enospc("getpid"), rule("ERRNO", ["getppid"]), rule("ERRNO", ["getuid"], { errnoRet: 38 }));
     await expectAnswers(c, rules, { [getpid]: ENOSPC, [getppid]: EPERM, [getuid]: ENOSYS, [NUMBER.getgid]: "0" });
@@ -96,7 +96,7 @@ export const seccomp = group("SEC", "seccomp", (levels) => {
     await c.refused(filtered(allowBut(rule("ERRNO", ["mkdir"]), rule("ERRNO", []))), "/linux/seccomp/syscalls/1/names");
     await c.refused(filtered(allowBut({ action: "SCMP_ACT_ERRNO" } as Rule)), "/linux/seccomp/syscalls/0/names");
   });
-  should(8, "an unknown system call is warned about, and the rule holds for the others", async (c) => {
+  should(8, "an unknown system call gives a warning, and the rule applies to the others", async (c) => {
     const profile = allowBut(enospc("getpid"), rule("ERRNO", ["nosuchcall", "getppid"], { errnoRet: 28 }));
     await expectAnswers(c, profile, { [NUMBER.getpid]: ENOSPC, [NUMBER.getppid]: ENOSPC, [NUMBER.getuid]: "0" });
     await c.warned(filtered(profile), /nosuchcall/);
@@ -162,7 +162,7 @@ export const seccomp = group("SEC", "seccomp", (levels) => {
     },
     { note: "several comparisons of one argument are alternatives, as with runc and crun" },
   );
-  must(10, "values are compared in all their 64 bits", async (c) => {
+  must(10, "values are compared in all 64 bits", async (c) => {
     const HIGH = 1n << 63n;
     const { getpid, getppid, getuid, geteuid, getgid } = NUMBER;
     const profile = allowBut(
@@ -187,7 +187,7 @@ export const seccomp = group("SEC", "seccomp", (levels) => {
       [`${getgid}:${(1n << 64n) - 2n}`]: "0",
     });
   });
-  must(11, "the program has one filter, and no_new_privs as it is asked for", async (c) => {
+  must(11, "the program has one filter, and no_new_privs as requested", async (c) => {
     for (const noNewPrivileges of [true, false]) {
       const container = await c.start((config) => {
         filtered(ENGINE)(config);
@@ -209,7 +209,7 @@ export const seccomp = group("SEC", "seccomp", (levels) => {
     const status = await waiting.status();
     assert.deepEqual([status.get("Seccomp"), status.get("CapPrm"), status.get("CapEff")], ["2", "0000000000000020", "0000000000000020"]);
   });
-  should(12, "a profile may deny what a runtime does to start the program", async (c) => {
+  should(12, "a profile may deny system calls that a runtime uses to start the program", async (c) => {
     const more = ["prctl", "umask", "setresuid", "setresgid", "setgroups", "capset", "capget", "mount", "sethostname"];
     // The others may load the filter earlier; this one they have no need for.
     const denied = ["getcwd", ...(c.isRunt ? more : [])];
@@ -225,7 +225,7 @@ export const seccomp = group("SEC", "seccomp", (levels) => {
       assert.equal(output, `${getpid}: ${ENOSPC}\n${getppid}: 0\n`);
     }
   });
-  should(20, "a system call that is newer than all of the profile's answers that there is none", async (c) => {
+  should(20, "a system call newer than all those of the profile fails with ENOSYS", async (c) => {
     const { getpid, getppid } = NUMBER;
     await expectAnswers(c, denying(["getpid"]), { [getpid]: EPERM, [getppid]: "0", [UNKNOWN_CALL]: ENOSYS });
   });

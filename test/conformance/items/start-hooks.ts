@@ -32,7 +32,7 @@ export const startContainer = group("HK4", "startContainer", ({ must, should, ma
   });
   should(
     3,
-    "startContainer hooks are told of a created container",
+    "startContainer hooks get the state of a created container",
     async (c) => {
       const log = new HookLog(c);
       await (await log.create({ startContainer: [log.note("startContainer")] })).start();
@@ -108,7 +108,7 @@ export const poststart = group("HK5", "poststart", ({ must }) => {
     assert.match(log.read("poststart.out"), /^\/bin\/sh -c echo program/);
     readFileSync(join(log.directory, "end"));
   });
-  must(2, "poststart hooks run in the runtime's namespaces and are told of a running container", async (c) => {
+  must(2, "poststart hooks run in the runtime's namespaces and get the state of a running container", async (c) => {
     const log = new HookLog(c);
     await (await log.create({ poststart: [log.note("poststart", printNamespaces("self"))] })).start();
     assert.deepEqual(log.lines("poststart.out"), namespacesOf("self"));
@@ -124,7 +124,7 @@ export const poststart = group("HK5", "poststart", ({ must }) => {
 });
 
 export const poststop = group("HK6", "poststop", ({ must }) => {
-  must(1, "poststop hooks run in delete, when everything is gone, and have ended when delete returns", async (c) => {
+  must(1, "poststop hooks run in delete, after everything is removed, and have ended when delete returns", async (c) => {
     const log = new HookLog(c);
     const find = `for each in /sys/fs/cgroup${c.cgroup}/*/ /sys/fs/cgroup/*${c.cgroup}/*/; do [ ! -d "$each" ] || echo "$each"; done; tr -d '\\0' < /proc/$old/cmdline 2>/dev/null; sleep 0.05; touch $log/end`;
     const container = await log.create({
@@ -138,7 +138,7 @@ export const poststop = group("HK6", "poststop", ({ must }) => {
     assert.equal(log.read("poststop.out"), "");
     readFileSync(join(log.directory, "end"));
   });
-  must(2, "poststop hooks run in the runtime's namespaces and are told of a stopped container", async (c) => {
+  must(2, "poststop hooks run in the runtime's namespaces and get the state of a stopped container", async (c) => {
     const log = new HookLog(c);
     await log.life({ poststop: [log.note("poststop", printNamespaces("self"))] });
     assert.deepEqual(log.lines("poststop.out"), namespacesOf("self"));
@@ -155,7 +155,7 @@ export const poststop = group("HK6", "poststop", ({ must }) => {
     assert.deepEqual(log.order(), ["poststop"]);
     await c.nothingOf(container);
   });
-  must(4, "poststop hooks run too when a hook has made create or start fail", async (c) => {
+  must(4, "poststop hooks also run if a hook has made create or start fail", async (c) => {
     for (const kind of ["prestart", "startContainer"] as const) {
       const log = new HookLog(c);
       await log.failing(kind, { [kind]: [log.fail(kind)], poststop: [log.note("poststop")] });

@@ -59,7 +59,7 @@ export const sysctls = group("SYS", "sysctl", ({ must, should }) => {
     const namespace = `--net=/proc/${await container.pid()}/ns/net`;
     assert.equal(execFileSync("nsenter", [namespace, "cat", "/proc/sys/net/ipv4/ip_default_ttl"], { encoding: "utf8" }), "77\n");
   });
-  should(2, "what belongs to an IPC namespace needs one", async (c) => {
+  should(2, "values of an IPC namespace need one", async (c) => {
     for (const [key, value] of Object.entries(IPC)) await applied(c, key, value);
     for (const key of ["kernel.msgmax", "fs.mqueue.msg_max"])
       await c.refused(sysctl({ [key]: "11" }, "ipc"), `/linux/sysctl/${key}`, ["unshare", "--ipc"]);
@@ -78,7 +78,7 @@ export const sysctls = group("SYS", "sysctl", ({ must, should }) => {
     };
     await c.refused(joined, `/linux/sysctl/${key}`, own);
   });
-  should(4, "kernel.domainname needs a UTS namespace; kernel.hostname is refused, for there is hostname", async (c) => {
+  should(4, "kernel.domainname needs a UTS namespace; kernel.hostname is refused, because the field hostname sets it", async (c) => {
     await applied(c, "kernel.domainname", "given.example");
     await c.refused(sysctl({ "kernel.hostname": "x" }), "/linux/sysctl/kernel.hostname", OWN_NAMES);
     await c.refused(
@@ -98,10 +98,10 @@ export const sysctls = group("SYS", "sysctl", ({ must, should }) => {
     });
     await c.refused(sysctl({ "user.max_ipc_namespaces": "17" }), "/linux/sysctl/user.max_ipc_namespaces");
   });
-  should(6, "everything else belongs to the machine and is refused", async (c) => {
+  should(6, "all other values belong to the host and are refused", async (c) => {
     for (const key of ["vm.swappiness", "kernel.panic", "fs.file-max"]) await c.refused(sysctl({ [key]: "1" }), `/linux/sysctl/${key}`);
   });
-  should(7, "slashes separate as dots do, and keep dots in names", async (c) => {
+  should(7, "slashes separate like dots, and allow dots in names", async (c) => {
     await applied(c, "net/ipv4/ip_default_ttl", "78", "net/ipv4/ip_default_ttl");
     const dotted = "net/ipv4/conf/eth0.100/forwarding";
     const child = spawn("unshare", ["--net", "sh", "-c", "ip link add eth0.100 type veth peer name other && exec sleep 60"], {

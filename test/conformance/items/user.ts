@@ -85,7 +85,7 @@ export const userGroup = group("USR", "user", ({ must, should }) => {
         user(fields)(config);
       }, pointer);
   });
-  should(6, "the runtime resolves no names: ids are numbers, and username is not looked at", async (c) => {
+  should(6, "the runtime resolves no names: ids are numbers, and username is ignored", async (c) => {
     for (const [fields, pointer] of [
       [{ uid: "user" }, "/process/user/uid"],
       [{ gid: "user" }, "/process/user/gid"],

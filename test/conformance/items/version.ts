@@ -26,7 +26,7 @@ export const version = group("VER", "ociVersion", ({ must, may }) => {
     for (const text of NO_VERSIONS) await refused(c, text);
     for (const text of VERSIONS) await accepted(c, text);
   });
-  must(3, "every 1.x up to the newest one that is known works", async (c) => {
+  must(3, "every version 1.x up to the newest known one works", async (c) => {
     for (const text of KNOWN) await accepted(c, text);
   });
   may(
@@ -43,7 +43,7 @@ export const version = group("VER", "ociVersion", ({ must, may }) => {
     },
     { note: "a newer 1.x is accepted, with a warning" },
   );
-  must(5, "both ends of the range that features tells work", async (c) => {
+  must(5, "the oldest and the newest version in features work", async (c) => {
     const { status, stdout } = await c.call(["features"]);
     if (status !== 0) c.skip("this runtime has no features verb");
     const { ociVersionMin, ociVersionMax } = JSON.parse(stdout);
