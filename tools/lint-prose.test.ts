@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { faultsOf, report } from "./lint-prose.ts";
+import { faultsOf } from "./lint-prose.ts";
 
 const LONG = `runt ${"reads a file and then ".repeat(10)}ends.`;
 const faults = (text: string) => faultsOf("docs/a.md", text);
@@ -13,6 +13,7 @@ describe("prose of a page", () => {
     ["Who calls runt? An engine."],
     ["Of course it ends. Its mount ends, too. Its names are short."],
     [`| a |\n| --- |\n| ${"word ".repeat(30)} |`],
+    [`| a |\n| --- |\n| ${"word ".repeat(30)}<br>${"word ".repeat(30)} |`],
     [`![a picture](https://example.org/${"x".repeat(120)})`],
     ["`a` `a`"],
     [`runt ${"reads a file and then ".repeat(5)}ends. runt ${"reads a file and then ".repeat(5)}ends.`.replaceAll("then ", "then\n")],
@@ -58,24 +59,5 @@ describe("prose of a man page", () => {
 
   it("is read otherwise", () => {
     expect(manual("sets what nobody reads")).toEqual([expect.stringMatching(/^man\/runt-x\.8:7: "nobody"/)]);
-  });
-});
-
-describe("the list of unedited pages", () => {
-  const pages = new Map([
-    ["docs/good.md", "It ends."],
-    ["docs/bad.md", "Of it."],
-  ]);
-
-  it("exempts a page with faults", () => {
-    expect(report(pages, ["docs/bad.md"])).toEqual([]);
-    expect(report(pages, [])).toEqual([expect.stringContaining('docs/bad.md:1: begins with "Of"')]);
-  });
-
-  it("only shrinks: a page without faults and a page that is gone have to leave it", () => {
-    expect(report(pages, ["docs/bad.md", "docs/good.md", "docs/gone.md"])).toEqual([
-      "docs/gone.md: in the list of unedited pages, but not tracked",
-      "docs/good.md: has no fault any more; take it from the list of unedited pages (tools/lint-prose/unedited.ts)",
-    ]);
   });
 });

@@ -1,23 +1,24 @@
-/** Why `validate` does not tell beforehand what `create` then refuses, by what `create` says. */
+const UNEXPLAINED = "not explained: a defect of validate";
+
+/** Why `validate` cannot predict a refusal of `create`, by the message of `create`. */
 const REASONS: readonly (readonly [message: RegExp, why: string])[] = [
-  [/ramfs|tmpfs|overlay|fsconfig/, "options that the filesystem itself judges, each kernel its own way"],
-  [/memory limit|cannot allocate memory/, "how much memory a program takes, only running it can tell"],
-  [/sysctl\.write/, "limits of a setting, which each kernel has its own of"],
-  [/sched_setattr|rt_runtime_us/, "real time is a matter of the whole tree of cgroups"],
+  [/ramfs|tmpfs|overlay|fsconfig/, "the filesystem checks these options itself, and each kernel does it differently"],
+  [/memory limit|cannot allocate memory/, "only a run of the program shows how much memory it needs"],
+  [/sysctl\.write/, "each kernel has its own limits for this setting"],
+  [/sched_setattr|rt_runtime_us/, "real-time runtime depends on the whole tree of cgroups"],
 ];
 
-/** Words to be put behind a refusal. Throws nothing: what nobody has thought of is said to be that. */
+/** The reason for a refusal; one that REASONS does not have is a defect of validate. */
 export function whyOf(refusal: string): string {
-  const why = REASONS.find(([message]) => message.test(refusal))?.[1];
-  return ` — ${why ?? "not explained: a defect of validate"}`;
+  return REASONS.find(([message]) => message.test(refusal))?.[1] ?? UNEXPLAINED;
 }
 
 const WORKS: Readonly<Record<string, string>> = {
   "seccomp-blocks-start":
-    "the filter also refuses the calls by which init would say that the program could not be executed: start has succeeded, and nothing runs",
+    "the filter also refuses the system calls by which init would report that the program cannot be executed: start succeeds, but nothing runs",
 };
 
-/** Words to be put behind an error with which a container could be created and started all the same. */
+/** The reason why a container with this error could still be created and started. */
 export function whyWorks(code: string): string {
-  return ` — ${WORKS[code] ?? "not explained: a defect of validate"}`;
+  return WORKS[code] ?? UNEXPLAINED;
 }

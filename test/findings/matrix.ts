@@ -154,21 +154,28 @@ try {
       wrongCodes.set(code, (wrongCodes.get(code) ?? 0) + 1);
     }
   const table = [
-    `${made} mutants of the sample bundles (seed ${values.seed}; \`tsx test/findings/matrix.ts\`), each with one to three edits, on this kind of host. Tried were`,
-    `all without an error in what stands in config.json alone, and one of ${FEW} of the others: ${outcomes.length}.`,
+    `${made} mutants of the sample bundles (seed ${values.seed}; \`tsx test/findings/matrix.ts\`).`,
+    `Each has one to three edits. The test tried every mutant without an error in config.json itself on this kind of host,`,
+    `and one of ${FEW} of the others: ${outcomes.length}.`,
     "",
     "| | created and started | refused |",
     "| --- | ---: | ---: |",
     `| \`validate\` found no error | ${count(true, true)} | ${count(true, false)} |`,
     `| \`validate\` found errors | ${count(false, true)} | ${count(false, false)} |`,
     "",
-    "Refused without an error of `validate` before:",
+    "Refused by `create`, but without an error of `validate`:",
     "",
-    ...[...reasons].sort(([, a], [, b]) => b - a).map(([reason, times]) => `- ${times} × ${reason.replaceAll("|", "/")}${whyOf(reason)}`),
+    "| times | message | reason |",
+    "| ---: | --- | --- |",
+    ...[...reasons]
+      .sort(([, a], [, b]) => b - a)
+      .map(([reason, times]) => `| ${times} | ${reason.replaceAll("|", "/")} | ${whyOf(reason)} |`),
     "",
-    "Created and started with an error of `validate`:",
+    "Created and started, but with an error of `validate`:",
     "",
-    ...[...wrongCodes].map(([code, times]) => `- ${times} × ${code}${whyWorks(code)}`),
+    "| times | code | reason |",
+    "| ---: | --- | --- |",
+    ...[...wrongCodes].map(([code, times]) => `| ${times} | ${code} | ${whyWorks(code)} |`),
   ].join("\n");
   console.log(table);
   if (values.write) replaceSection("What validate says, and what create does", table);

@@ -111,8 +111,9 @@ function tableOf(all: readonly Judged[]): string {
   const unable = RUNTIMES.map((_, index) => all.filter(({ clean }) => clean[index] !== 0).length);
   const hung = RUNTIMES.map((_, index) => all.filter(({ broken }) => TIMED_OUT.includes(broken[index] ?? 0)).length);
   return [
-    `Of the ${CASES.length} broken bundles of test/findings, ${all.length} have a finding that is an error on this host (cgroup v1, as root), take nothing of`,
-    "the host, and have a clean twin that runt creates here (`tsx test/findings/peers.ts`). Each was given to `create`: so many were refused.",
+    `test/findings has ${CASES.length} broken bundles. ${all.length} of them have a finding that is an error on this host (cgroup v1, as root), use`,
+    "nothing of the host, and have a clean twin that runt creates here (`tsx test/findings/peers.ts`). The table shows how",
+    "many of these bundles each program refused.",
     "",
     `| | broken bundles | runt validate | runt create | runc create | crun create |${values.tool ? " runtime-tool validate |" : ""}`,
     `| --- | ---: | ---: | ---: | ---: | ---: |${values.tool ? " ---: |" : ""}`,
@@ -122,12 +123,15 @@ function tableOf(all: readonly Judged[]): string {
     }),
     row("**all**", all),
     "",
-    `${version("runc")}; ${version("crun")}. Not counted as refusals, because the clean twin was refused as well: ${unable[1]} by runc, ${unable[2]} by crun${values.tool ? `, ${unable[3]} by runtime-tool` : ""};`,
-    `because create did not come to an end within five seconds: ${hung.slice(0, 3).join(", ")} (runt, runc, crun). What \`runt create\` takes and \`runt validate\` does not`,
-    "would fail at `start` only: the program's format and interpreter, its directory, its address space, and a filter without execve.",
+    `The versions are ${version("runc")} and ${version("crun")}. Two kinds of refusals are not counted.`,
+    `The clean twin was also refused: ${unable[1]} by runc, ${unable[2]} by crun${values.tool ? `, ${unable[3]} by runtime-tool` : ""}.`,
+    `Or create did not end within five seconds: ${hung.slice(0, 3).join(", ")} (runt, runc, crun).`,
+    "`runt create` accepts some bundles that `runt validate` refuses, because they fail only at `start`. Their faults are the",
+    "program's format and interpreter, its directory, its address space, and a filter without execve.",
+    "",
     values.tool
-      ? `${version(values.tool)}, built from its repository. Which of its checks are left out is said above.`
-      : "oci-runtime-tool was not measured (--tool). Which of its checks are left out is said above.",
+      ? `The tool is ${version(values.tool)}, built from its repository.\nThe section above lists its checks that runt leaves out.`
+      : "oci-runtime-tool was not measured (--tool). The section above lists its checks that runt leaves out.",
   ].join("\n");
 }
 

@@ -70,7 +70,7 @@ it("is JSON with remedy, section and title from the catalogue", () => {
     ...HEADER,
     counts: COUNTS,
     findings: [
-      { ...FINDING, remedy: "correct the path", section: "OCI 1.3 config.md#mounts", title: "The source of a bind mount is not there" },
+      { ...FINDING, remedy: "correct the path", section: "OCI 1.3 config.md#mounts", title: "The source of a bind mount is missing" },
     ],
   });
 });

@@ -5,8 +5,8 @@ export type Disagreement = "missed" | "wrong" | "dry-run";
 
 /** create refused and validate said nothing. */
 const MISSED: readonly (readonly [said: RegExp, why: string])[] = [
-  [/memory limit of \d+ bytes is too low|cannot allocate memory/, "how much memory a program takes, only running it can tell"],
-  [/mount\.(?:filesystem|remount) .*fsconfig/, "values that the filesystem itself judges, each kernel its own way"],
+  [/memory limit of \d+ bytes is too low|cannot allocate memory/, "only a run of the program shows how much memory it needs"],
+  [/mount\.(?:filesystem|remount) .*fsconfig/, "the filesystem checks these values itself, and each kernel does it differently"],
   [/sysctl\.write .*(?:congestion_control|reserved_ports|fastopen_key)/, "texts that the kernel itself judges"],
   [/sched_setattr|rt_runtime_us/, "real time is a matter of the whole tree of cgroups"],
 ];
@@ -20,7 +20,7 @@ const EARLY_HOOKS = /"hooks":\{[^}]*"(?:prestart|createRuntime|createContainer)"
 
 /** validate said an error and the container was created and started. */
 const WRONG: Readonly<Record<string, string>> = {
-  "seccomp-blocks-start": "the filter also refuses the calls by which init would say that the program could not be executed",
+  "seccomp-blocks-start": "the filter also refuses the system calls by which init would report that the program cannot be executed",
 };
 
 /** undefined: they agree. A disagreement that has a reason is not told of. */

@@ -15,9 +15,9 @@ export const DEVICES_AND_RULES: Entries = {
   }),
   "device-type": entry(
     "error",
-    "A type of device that is not known",
+    "An unknown type of device",
     DEVICES,
-    "c and u are character devices, b is a block device, p is a fifo.",
+    "c and u are character devices, b is a block device, and p is a fifo.",
     "use c, b, u or p",
     {
       broken: { "/linux/devices": [{ ...NODE, type: "char" }] },
@@ -29,7 +29,7 @@ export const DEVICES_AND_RULES: Entries = {
     "error",
     "A device without its number",
     DEVICES,
-    "major and minor are required for all but fifos.",
+    "major and minor are required for all devices except fifos.",
     "add it; ls -l shows it",
     {
       broken: { "/linux/devices": [{ path: "/dev/fuse", type: "c", major: 10 }] },
@@ -51,9 +51,9 @@ export const DEVICES_AND_RULES: Entries = {
   ),
   "device-place": entry(
     "error",
-    "A device in a filesystem that takes none",
+    "A device in a filesystem without device nodes",
     "mknod(2)",
-    "devpts, proc, sysfs, mqueue and the cgroup filesystems have files that the kernel makes, and no others.",
+    "In devpts, proc, sysfs, mqueue and the cgroup filesystems, only the kernel makes files.",
     "give it another path",
     {
       broken: { "/linux/devices": [{ ...NODE, path: "/dev/pts/fuse" }] },
@@ -65,7 +65,7 @@ export const DEVICES_AND_RULES: Entries = {
     "warning",
     "The same device under two names",
     DEVICES,
-    "It works, and is often a number that was copied.",
+    "It works, but is often a copied number.",
     "correct the number, or leave one out",
     {
       broken: { "/linux/devices": [NODE, { ...NODE, path: "/dev/fuse2" }] },
@@ -83,9 +83,9 @@ export const DEVICES_AND_RULES: Entries = {
   }),
   "devices-skipped": entry(
     "warning",
-    "Devices, and /dev is a bind mount",
+    "Devices with a bind mount on /dev",
     DEVICES,
-    "Nodes would be made in the host's directory; none are.",
+    "Nodes would be made in the host's directory, so runt makes none.",
     "leave them out, or mount a tmpfs on /dev",
     {
       broken: { "/linux/devices": [NODE], "/mounts/1": { destination: "/dev", type: "bind", source: "/dev", options: ["rbind"] } },
@@ -94,9 +94,9 @@ export const DEVICES_AND_RULES: Entries = {
   ),
   "device-owner-ignored": entry(
     "warning",
-    "Owner or mode of a device that is the host's own",
+    "Owner or mode of a device of the host",
     DEVICES,
-    "Without the right to make device nodes the host's are bound, as they are.",
+    "Without the right to make device nodes, runt binds those of the host, with their owner and mode.",
     "leave owner and mode out",
     {
       broken: { "/linux/devices": [{ ...NODE, fileMode: 384 }] },
@@ -119,9 +119,9 @@ export const DEVICES_AND_RULES: Entries = {
   ),
   "device-denied": entry(
     "warning",
-    "A device that is made and may not be used",
+    "A device that is made but may not be used",
     RULES,
-    "linux.devices makes the node, linux.resources.devices decides who may open it; the last rule that fits counts.",
+    "linux.devices makes the node, and linux.resources.devices decides whether it may be opened; the last matching rule counts.",
     "allow it in linux.resources.devices",
     {
       broken: { "/linux/devices": [NODE], "/linux/resources/devices": [{ allow: false, access: "rwm" }] },
@@ -139,7 +139,7 @@ export const DEVICES_AND_RULES: Entries = {
     "warning",
     "A device with another number than the host's",
     DEVICES,
-    "The same path is another device there.",
+    "The same path is another device on the host.",
     "correct the number",
     {
       broken: { "/linux/devices": [{ ...NODE, minor: 230 }] },
@@ -161,9 +161,9 @@ export const DEVICES_AND_RULES: Entries = {
   ),
   "device-in-the-way": entry(
     "error",
-    "Something else is where a device goes",
+    "Another file is in the place of a device",
     DEVICES,
-    "What is there is not replaced by a device node.",
+    "runt does not replace an existing file by a device node.",
     "mount it somewhere else, remove it from the image, or mount a tmpfs on /dev",
     {
       broken: { "/linux/devices": [{ ...NODE, path: "/etc/passwd" }] },
@@ -171,13 +171,13 @@ export const DEVICES_AND_RULES: Entries = {
       at: "/linux/devices/0/path",
     },
   ),
-  "device-rule-type": entry("error", "A device rule of a type that is not known", RULES, "c, b, or a for both.", "use a, b or c", {
+  "device-rule-type": entry("error", "A device rule of an unknown type", RULES, "c, b, or a for both.", "use a, b or c", {
     broken: { "/linux/resources/devices": [{ allow: false, type: "u" }] },
     at: "/linux/resources/devices/0/type",
   }),
   "device-rule-access": entry(
     "error",
-    "A device rule with an access that is not known",
+    "A device rule with an unknown access",
     RULES,
     "r is read, w is write, m is mknod.",
     "use letters of rwm",
@@ -188,9 +188,9 @@ export const DEVICES_AND_RULES: Entries = {
   ),
   "device-rule-letters": entry(
     "warning",
-    "A device rule with a letter that is no access",
+    "A device rule with an invalid access letter",
     RULES,
-    "r is read, w is write, m is mknod. Other letters beside these count for nothing, as in runc.",
+    "r is read, w is write, m is mknod. Other letters have no effect, as in runc.",
     "use letters of rwm",
     {
       broken: { "/linux/resources/devices": [{ allow: false, access: "rwma" }] },
@@ -202,8 +202,8 @@ export const DEVICES_AND_RULES: Entries = {
     "error",
     "A device rule with a negative number",
     RULES,
-    "-1, or nothing, is every number.",
-    "leave it out for all",
+    "-1, or a missing number, means every number.",
+    "leave it out for all numbers",
     {
       broken: { "/linux/resources/devices": [{ allow: false, major: -2 }] },
       at: "/linux/resources/devices/0",

@@ -9,7 +9,7 @@ export const HOOKS_OF_ALL_KINDS: Entries = {
     "error",
     "A hook whose path is not absolute",
     HOOKS,
-    "There is not a directory that the path could start from.",
+    "A relative path has no starting directory.",
     "begin it with /",
     {
       broken: { "/hooks": { poststop: [{ path: "usr/bin/hook" }] } },
@@ -31,7 +31,7 @@ export const HOOKS_OF_ALL_KINDS: Entries = {
   ),
   "hook-without-timeout": entry(
     "advice",
-    "A hook that create waits for, without a timeout",
+    "A hook without a timeout, for which create waits",
     HOOKS,
     "If it hangs, the runtime hangs.",
     "set timeout, in seconds",
@@ -45,7 +45,7 @@ export const HOOKS_OF_ALL_KINDS: Entries = {
     "advice",
     "A hook with an empty list of arguments",
     HOOKS,
-    "args is what execv(3) takes, the name of the program first; the path is put there.",
+    "args has the arguments for execv(3), beginning with the name of the program. With an empty list runt uses the path.",
     "leave args out, or name the program first",
     {
       broken: { "/hooks": { poststop: [hook({ args: [] })] } },
@@ -57,7 +57,7 @@ export const HOOKS_OF_ALL_KINDS: Entries = {
     "warning",
     "An entry of a hook's env that is not NAME=value",
     HOOKS,
-    "It is handed over as it is; few programs can read it.",
+    "It is passed unchanged; few programs can read it.",
     "write NAME=value",
     {
       broken: { "/hooks": { poststop: [hook({ env: ["DEBUG"] })] } },
@@ -67,7 +67,7 @@ export const HOOKS_OF_ALL_KINDS: Entries = {
   ),
   "hook-missing": entry(
     "error",
-    "A hook that is not there",
+    "A missing hook",
     HOOKS,
     "startContainer is looked up in the container, all others on the host.",
     "correct the path, or install it",
@@ -77,16 +77,23 @@ export const HOOKS_OF_ALL_KINDS: Entries = {
       at: "/hooks/prestart/0/path",
     },
   ),
-  "hook-not-executable": entry("error", "A hook that cannot be executed", HOOKS, "It is a regular file with an execute bit.", "chmod +x", {
-    broken: { "/hooks": { prestart: [hook({ path: "/etc/subuid" })] } },
-    fixed: { "/hooks": { prestart: [hook()] } },
-    at: "/hooks/prestart/0/path",
-  }),
+  "hook-not-executable": entry(
+    "error",
+    "A hook that cannot be executed",
+    HOOKS,
+    "It must be a regular file with an execute bit.",
+    "chmod +x",
+    {
+      broken: { "/hooks": { prestart: [hook({ path: "/etc/subuid" })] } },
+      fixed: { "/hooks": { prestart: [hook()] } },
+      at: "/hooks/prestart/0/path",
+    },
+  ),
   "hook-format": entry(
     "error",
     "A hook that the kernel cannot run",
     "execve(2)",
-    "Its interpreter or loader is missing, it is for another machine, or it is no program.",
+    "Its interpreter or loader is missing, it is for another machine, or it is not a program.",
     "install what it needs",
     {
       broken: { "/hooks": { prestart: [hook({ path: "/usr/bin/bad" })] } },

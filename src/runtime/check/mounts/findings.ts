@@ -22,7 +22,7 @@ export const MOUNTS: Entries = {
     "warning",
     "A destination that is not absolute",
     "config.md#mounts",
-    "It is taken from the container's root, as runc does; other runtimes refuse it.",
+    "The path starts at the container's root, as with runc; other runtimes refuse it.",
     "begin it with /",
     { broken: { [NEW]: { ...TMPFS, destination: "cache" } }, fixed: { [NEW]: TMPFS }, at: `${AT}/destination` },
   ),
@@ -30,7 +30,7 @@ export const MOUNTS: Entries = {
     "warning",
     "A destination that is a path of the host",
     "config.md#mounts",
-    "The destination is a path in the container. One that begins with the host's path of root.path is taken from there, as runc does.",
+    "The destination is a path in the container. If it begins with the host's path of root.path, runt uses the rest, as runc does.",
     "leave the path of the root out",
     {
       broken: { [NEW]: { ...TMPFS, destination: "/bundle/rootfs/cache" } },
@@ -42,7 +42,7 @@ export const MOUNTS: Entries = {
     "error",
     "A mount on the container's root",
     "config.md#mounts",
-    "It would cover everything that the image has.",
+    "It would cover the whole image.",
     "use root.path for the root",
     {
       broken: { [NEW]: { ...TMPFS, destination: "/./" } },
@@ -53,7 +53,7 @@ export const MOUNTS: Entries = {
     "error",
     "Something other than a procfs on /proc",
     "config-linux.md#default-filesystems",
-    "The runtime writes to files of /proc for the container: a directory that pretends to be one could make it write elsewhere (CVE-2019-16884).",
+    "The runtime writes to files of /proc for the container. Another directory in its place could make it write elsewhere (CVE-2019-16884).",
     "mount type proc there",
     { broken: { "/mounts/0": { destination: "/proc", type: "tmpfs", source: "tmpfs" } }, at: "/mounts/0/destination" },
   ),
@@ -61,7 +61,7 @@ export const MOUNTS: Entries = {
     "error",
     "A mount below /proc",
     "config-linux.md#default-filesystems",
-    "Only a few single files may be replaced there, as lxcfs does; anything else could deceive the runtime.",
+    "Only a few single files may be replaced there, as lxcfs does; another mount could deceive the runtime.",
     "leave it out",
     { broken: { [NEW]: { ...TMPFS, destination: "/proc/self" } }, at: `${AT}/destination` },
   ),
@@ -69,7 +69,7 @@ export const MOUNTS: Entries = {
     "error",
     "A mount without a type",
     "config.md#mounts",
-    "Only a bind mount does without one.",
+    "Only a bind mount needs no type.",
     "name the filesystem, or add the option bind",
     {
       broken: { [NEW]: { destination: "/cache", source: "tmpfs" } },
@@ -111,9 +111,9 @@ export const MOUNTS: Entries = {
   ),
   "mount-source-missing": entry(
     "error",
-    "The source of a bind mount is not there",
+    "The source of a bind mount is missing",
     "config.md#mounts",
-    "Nothing is made on the host for a container: a path that is not there is a mistake in one of them.",
+    "The runtime makes no files on the host for a container, so a missing source is a mistake.",
     "correct the path",
     {
       broken: { [NEW]: { ...BIND, source: "/srv/dta", options: ["rbind"] } },
@@ -125,7 +125,7 @@ export const MOUNTS: Entries = {
     "error",
     "A directory on a file, or a file on a directory",
     "mount(2)",
-    "The kernel mounts directories on directories, and files on files. The destination was looked up in the root filesystem, links followed inside.",
+    "The kernel mounts directories on directories, and files on files. runt looked up the destination in the root filesystem, and followed links inside.",
     "mount it somewhere else",
     { broken: { [NEW]: { ...BIND, destination: "/etc/passwd", options: ["rbind"] } }, at: `${AT}/destination` },
   ),
@@ -133,7 +133,7 @@ export const MOUNTS: Entries = {
     "error",
     "A mount point that cannot be made",
     "config.md#mounts",
-    "What is not there is made before it is mounted on, which takes a filesystem that can be written to.",
+    "runt makes a missing mount point first, which needs a writable filesystem.",
     "make it in the image or in the source, or mount the read-only part later",
     {
       broken: {
@@ -147,7 +147,7 @@ export const MOUNTS: Entries = {
     "error",
     "A mount point in a filesystem of the kernel",
     "config.md#mounts",
-    "In proc, sysfs, devpts and mqueue only the kernel makes directories, so that nothing can be mounted where none is.",
+    "In proc, sysfs, devpts and mqueue only the kernel makes directories, so a missing mount point cannot be made.",
     "mount it somewhere else",
     {
       broken: { [NEW]: { ...TMPFS, destination: "/dev/pts/cache" } },
@@ -157,9 +157,9 @@ export const MOUNTS: Entries = {
   ),
   "path-links": entry(
     "error",
-    "A path over links that are not followed",
+    "A path with links that runt does not follow",
     "path_resolution(7)",
-    "Links in a circle lead nowhere, and what a process has open (/proc/self/cwd, fd, ns) may lie outside of the container.",
+    "Circular links lead nowhere, and links to open files of a process (/proc/self/cwd, fd, ns) may lead out of the container.",
     "name the directory itself",
     {
       broken: { "/process/cwd": "/proc/self/root" },
@@ -168,9 +168,9 @@ export const MOUNTS: Entries = {
   ),
   "path-long": entry(
     "error",
-    "A name or a path that is longer than the kernel takes",
+    "A name or a path that is too long for the kernel",
     "path_resolution(7)",
-    "A name has 255 bytes at most, a path 4,095.",
+    "A name has at most 255 bytes, and a path 4,095.",
     "shorten it",
     {
       broken: { [NEW]: { ...TMPFS, destination: `/${"c".repeat(256)}` } },
@@ -180,9 +180,9 @@ export const MOUNTS: Entries = {
   ),
   "remount-not-mounted": entry(
     "error",
-    "A remount of what is no mount",
+    "A remount of a path that is not a mount",
     "mount(2)",
-    "The option remount changes a mount that is there already, and is for the very place where it is mounted.",
+    "The option remount changes an existing mount, and needs exactly its mount point.",
     "correct the destination, or leave remount out",
     {
       broken: { [NEW]: { ...TMPFS, destination: "/opt", options: ["remount", "nosuid"] } },
@@ -194,7 +194,7 @@ export const MOUNTS: Entries = {
     "error",
     "An overlay without its directories",
     "mount(2)",
-    "It needs two of lowerdir, or one and upperdir, and workdir where it has upperdir.",
+    "It needs two directories in lowerdir, or one and upperdir. With upperdir it also needs workdir.",
     "name them in options, or mount a tmpfs",
     {
       broken: { [NEW]: { destination: "/cache", type: "overlay", source: "overlay" } },
@@ -205,7 +205,7 @@ export const MOUNTS: Entries = {
   ),
   "overlay-directory": entry(
     "error",
-    "A directory of an overlay that is not there, or not where it may be",
+    "A directory of an overlay that is missing or in a wrong place",
     "mount(2)",
     "Every layer is a directory of the host; upperdir and workdir are two directories of one filesystem, neither in the other.",
     "correct the path, or make the directory",
@@ -220,7 +220,7 @@ export const MOUNTS: Entries = {
     "warning",
     "A mount that a later one hides",
     "config.md#mounts",
-    "Mounts are made in their order: what is mounted at or above the place of an earlier one covers it.",
+    "Mounts are made in their order: a later mount at the same place, or above it, covers the earlier one.",
     "change the order, or leave one of them out",
     { broken: { [NEW]: { ...TMPFS, destination: "/dev/pts" } }, at: "/mounts/2/destination" },
   ),
@@ -228,7 +228,7 @@ export const MOUNTS: Entries = {
     "warning",
     "Type bind without the option bind",
     "config.md#linux-mount-options",
-    "It is taken as a bind mount; mount(2) itself looks at the option alone.",
+    "runt makes a bind mount; mount(2) itself uses only the option.",
     'add the option "bind" or "rbind"',
     { broken: { [NEW]: BIND }, fixed: { [NEW]: { ...BIND, options: ["bind"] } }, at: `${AT}/type` },
   ),
@@ -244,7 +244,7 @@ export const MOUNTS: Entries = {
     "warning",
     "A masked or read-only path that is not absolute",
     "config-linux.md#masked-paths",
-    "It is a path in the container, and is taken from its root.",
+    "It is a path in the container, so it starts at the container's root.",
     "begin it with /",
     {
       broken: { "/linux/maskedPaths": ["proc/kcore"] },
@@ -285,7 +285,7 @@ export const MOUNTS: Entries = {
   ),
   "root-propagation-unknown": entry(
     "error",
-    "A propagation that is not known",
+    "An unknown propagation",
     "config-linux.md#rootfs-mount-propagation",
     "It is shared, slave, private or unbindable, each also with an r in front.",
     "correct the word",

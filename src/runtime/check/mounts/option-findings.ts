@@ -13,21 +13,21 @@ export const MOUNT_WORDS: Entries = {
     "warning",
     "Options of a filesystem on a bind mount",
     "config.md#linux-mount-options",
-    "A bind mount shows a filesystem that is mounted already: they have no effect. runc refuses them since 1.2.",
-    "leave them out, or correct a word that was meant otherwise",
+    "A bind mount shows a filesystem that is already mounted, so the options have no effect. runc refuses them since 1.2.",
+    "leave them out, or correct a misspelt option",
     { broken: { [NEW]: { ...BIND, destination: "/dev", options: ["bind", "remount", "size=1m"] } }, at: `${AT}/options` },
   ),
   "mount-option-unknown": entry(
     "error",
     "An unknown mount option",
     "config.md#linux-mount-options",
-    "Words that are not the kernel's own are handed to the filesystem, and these refuse what they do not know.",
+    "Options that the kernel does not know are passed to the filesystem, which refuses unknown ones.",
     "correct the word, or leave it out",
     { broken: { [NEW]: { ...TMPFS, options: ["noexce"] } }, fixed: { [NEW]: { ...TMPFS, options: ["noexec"] } }, at: `${AT}/options/0` },
   ),
   "mount-option-value": entry(
     "error",
-    "A mount option with a value that it does not take",
+    "A mount option with an invalid value",
     "tmpfs(5)",
     "The filesystem refuses it.",
     "correct the value",
@@ -51,9 +51,9 @@ export const MOUNT_WORDS: Entries = {
   ),
   "mount-option-recursive": entry(
     "advice",
-    "A recursive option on a bind mount that is not",
+    "A recursive option on a bind mount that is not recursive",
     "config.md#linux-mount-options",
-    "bind takes the top of a tree alone, so that there is nothing below it to change.",
+    "bind shows only the top mount of a tree, so there is nothing below it to change.",
     "use rbind, or the option without its r",
     {
       broken: { [NEW]: { ...BIND, options: ["bind", "rro"] } },
@@ -65,7 +65,7 @@ export const MOUNT_WORDS: Entries = {
     "warning",
     "A mount option without effect",
     "mount(8)",
-    "It concerns the programs of the host's administration, or a superblock that is not this mount's.",
+    "Only administration programs of the host use it, or it belongs to another superblock.",
     "leave it out",
     {
       broken: { [NEW]: { ...TMPFS, options: ["nofail"] } },
@@ -76,7 +76,7 @@ export const MOUNT_WORDS: Entries = {
     "warning",
     "Options on a cgroup mount",
     "config-linux.md#control-groups",
-    "The runtime shows the container's own cgroup, with the options that the host's has.",
+    "The runtime shows the container's cgroup, with the mount options of the host.",
     "leave them out",
     {
       broken: { [NEW]: { destination: "/sys/fs/cgroup", type: "cgroup", source: "cgroup", options: ["nsdelegate"] } },
@@ -98,7 +98,7 @@ export const MOUNT_WORDS: Entries = {
     "error",
     "tmpcopyup on something other than a tmpfs",
     "tmpfs(5)",
-    "It fills a new tmpfs with what it covers.",
+    "It fills a new tmpfs with the directory that it covers.",
     "leave it out, or use type tmpfs",
     {
       broken: { [NEW]: { ...BIND, options: ["bind", "tmpcopyup"] } },
@@ -135,9 +135,9 @@ export const MOUNT_WORDS: Entries = {
   ),
   "mount-idmap-filesystem": entry(
     "error",
-    "Mapped ids of a filesystem that has none to map",
+    "Mapped ids on a filesystem without ids to map",
     "mount_setattr(2)",
-    "Files that the kernel makes belong to whom the kernel says.",
+    "The kernel decides about the owner of files that it makes.",
     "leave the mapping out",
     {
       broken: { [NEW]: { destination: "/dev/mqueue", type: "mqueue", source: "mqueue", options: ["idmap"] }, ...USER },
@@ -150,7 +150,7 @@ export const MOUNT_WORDS: Entries = {
     "warning",
     "Mappings without the option idmap",
     "config.md#posix-platform-mounts",
-    "They are applied to the mount alone, as idmap does.",
+    "runt applies them to this mount only, like idmap.",
     "add idmap, or ridmap for the whole tree",
     {
       broken: { [NEW]: { ...BIND, options: ["bind"], uidMappings: MAP, gidMappings: MAP } },
@@ -160,9 +160,9 @@ export const MOUNT_WORDS: Entries = {
   ),
   "mount-idmap-value-ignored": entry(
     "warning",
-    "Mappings twice for one mount",
+    "Two kinds of mappings for one mount",
     "config.md#posix-platform-mounts",
-    "uidMappings and gidMappings win over the value of the option.",
+    "uidMappings and gidMappings take precedence over the value of the option.",
     "leave the value out",
     {
       broken: { [NEW]: { ...BIND, options: ["bind", "idmap=uids=0-1-1;gids=0-1-1"], uidMappings: MAP, gidMappings: MAP } },
@@ -172,9 +172,9 @@ export const MOUNT_WORDS: Entries = {
   ),
   "mount-idmap-rootless": entry(
     "error",
-    "Mapped ids of a mount without rights on the host",
+    "Mapped ids on a mount, without rights on the host",
     "mount_setattr(2)",
-    "It takes rights over the filesystem itself.",
+    "This needs rights over the filesystem itself.",
     "leave the mapping out",
     {
       broken: { [NEW]: { ...BIND, options: ["bind", "idmap"] }, ...USER },

@@ -17,8 +17,8 @@ export const MOUNTS_OF_USER: Entries = {
     "error",
     "A mount point that the container's root may not make",
     "user_namespaces(7)",
-    "In a user namespace the mount points are made by its root, who is an ordinary user for files whose owner is not mapped.",
-    "make it in the image, or give the root filesystem the owner that the mappings say",
+    "In a user namespace, the namespace's root makes the mount points. For files whose owner is not mapped, it is an ordinary user.",
+    "make it in the image, or give the root filesystem the owner of the mappings",
     {
       broken: { [NEW]: TMPFS, ...USER },
       fixed: { [NEW]: { ...TMPFS, destination: "/dev/shm" }, ...USER },
@@ -27,18 +27,18 @@ export const MOUNTS_OF_USER: Entries = {
   ),
   "mount-host-namespace": entry(
     "error",
-    "A filesystem of a namespace that is the host's",
+    "A filesystem that shows a namespace of the host",
     "user_namespaces(7)",
-    "In a user namespace sysfs takes a network namespace of the container's own, proc a pid namespace and mqueue an ipc namespace.",
+    "In a user namespace, sysfs needs the container's own network namespace, proc its own pid namespace, and mqueue its own ipc namespace.",
     "add the namespace, or bind the host's",
     { broken: { ...USER, "/linux/namespaces/1": null }, fixed: USER, at: "/mounts/3/type" },
   ),
   "mount-flags-locked": entry(
     "error",
-    "A flag of the host's mount that is to be taken away in a user namespace",
+    "An option that would clear a flag of the host's mount in a user namespace",
     "mount_namespaces(7)",
-    "What makes a mount of the host safer, and its access times, a user namespace cannot change.",
-    "leave the option out, or mount the source on the host as it is wanted",
+    "A user namespace cannot change the protecting flags and the access-time flags of a mount of the host.",
+    "leave the option out, or mount the source on the host with these flags",
     {
       broken: { ...USER, [NEW]: { ...BIND, options: ["rbind", "strictatime"] } },
       fixed: { ...USER, [NEW]: { ...BIND, options: ["rbind", "relatime"] } },
@@ -50,7 +50,7 @@ export const MOUNTS_OF_USER: Entries = {
     "error",
     "A procfs or sysfs that shows more than the host's",
     "mount_namespaces(7)",
-    "A user namespace may mount one where the host has one as a whole: nothing of it covered, as writable, and with the same access times.",
+    "A user namespace may mount one only if the host has a complete one: not covered, equally writable, and with the same access-time flags.",
     "leave the option out, or bind the host's",
     {
       broken: { ...USER, "/mounts/3/options": ["nosuid", "noexec", "nodev", "ro", "noatime"] },

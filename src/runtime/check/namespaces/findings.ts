@@ -13,13 +13,13 @@ export const NAMESPACES: Entries = {
     "warning",
     "There is no linux section",
     "config.md#platform-specific-configuration",
-    "The section is optional, and holds all that makes a container of a process: without it, it shares every namespace with its caller, who also sees what is mounted for it.",
+    "The section is optional, and has all settings that isolate a process. Without it, the process shares every namespace with its caller, which also sees its mounts.",
     "add linux, with namespaces",
     { broken: { "/linux": null } },
   ),
   "namespace-unknown": entry(
     "error",
-    "A kind of namespace that is not known",
+    "An unknown kind of namespace",
     section,
     "Linux has eight (namespaces(7)); the specification calls two of them network and mount.",
     "correct the name",
@@ -56,7 +56,7 @@ export const NAMESPACES: Entries = {
     "This host allows no user namespaces",
     "namespaces(7)",
     "user.max_user_namespaces is 0, as some distributions set it.",
-    "raise user.max_user_namespaces on the host, or do without a user namespace",
+    "raise user.max_user_namespaces on the host, or use no user namespace",
     { broken: USER, at: "/linux/namespaces/6/type", facts: { userNamespaces: 0 as never } },
   ),
   "namespace-path-relative": entry(
@@ -73,10 +73,10 @@ export const NAMESPACES: Entries = {
   ),
   "namespace-path-missing": entry(
     "error",
-    "A namespace to join that is not there",
+    "A missing namespace to join",
     section,
-    "It goes with its last process, unless something holds it.",
-    "make it first, or leave the path out for a new one",
+    "A namespace ends with its last process, unless a file or a descriptor holds it.",
+    "make it first, or leave the path out for a new namespace",
     {
       broken: { "/linux/namespaces/1/path": "/run/netns/wbe" },
       fixed: { "/linux/namespaces/1/path": "/run/netns/web" },
@@ -99,8 +99,8 @@ export const NAMESPACES: Entries = {
     "error",
     "A namespace that the caller may not open",
     "proc_pid_ns(5)",
-    "Namespaces of a process are opened with the right to trace it (ptrace(2)): the same user, or CAP_SYS_PTRACE.",
-    "call the runtime with that right, or have the namespace bound to a file that may be opened",
+    "To open the namespaces of a process, a caller needs the right to trace it (ptrace(2)): the same user, or CAP_SYS_PTRACE.",
+    "call the runtime with that right, or bind the namespace to a file that the caller may open",
     {
       broken: { "/linux/namespaces/0/path": "/proc/1/ns/pid" },
       at: "/linux/namespaces/0/path",
@@ -109,9 +109,9 @@ export const NAMESPACES: Entries = {
   ),
   "namespace-own": entry(
     "error",
-    "A change to the host by way of its own namespace",
+    "A change to the host through its own namespace",
     section,
-    "The path leads to the namespace that the runtime itself is in, so that what only a container's own may have done to it would be done to the host.",
+    "The path leads to the runtime's own namespace. A setting for a namespace of the container would change the host.",
     "leave the path out, or the setting",
     {
       broken: { "/hostname": "web", "/linux/namespaces/3/path": "/proc/1/ns/uts" },
@@ -122,7 +122,7 @@ export const NAMESPACES: Entries = {
   ),
   "proc-missing": entry(
     "advice",
-    "A pid namespace, and nothing on /proc",
+    "A pid namespace without a mount on /proc",
     "pid_namespaces(7)",
     "Programs such as ps find nothing, and some do not start.",
     'add {"destination": "/proc", "type": "proc", "source": "proc"}',
@@ -132,7 +132,7 @@ export const NAMESPACES: Entries = {
     "error",
     "A hostname without a UTS namespace",
     "config.md#hostname",
-    "It would be the host's.",
+    "It would change that of the host.",
     "add a uts namespace",
     {
       broken: { "/hostname": "web", "/linux/namespaces/3": null },
@@ -140,7 +140,7 @@ export const NAMESPACES: Entries = {
       at: "/hostname",
     },
   ),
-  "hostname-long": entry("error", "A hostname that is too long", "sethostname(2)", "The kernel takes 64 bytes.", "shorten it", {
+  "hostname-long": entry("error", "A hostname that is too long", "sethostname(2)", "The kernel accepts 64 bytes.", "shorten it", {
     broken: { "/hostname": "w".repeat(65) },
     fixed: { "/hostname": "web" },
   }),
@@ -148,7 +148,7 @@ export const NAMESPACES: Entries = {
     "error",
     "A domainname without a UTS namespace",
     "config.md#domainname",
-    "It would be the host's.",
+    "It would change that of the host.",
     "add a uts namespace",
     {
       broken: { "/domainname": "lan", "/linux/namespaces/3": null },
@@ -156,7 +156,7 @@ export const NAMESPACES: Entries = {
       at: "/domainname",
     },
   ),
-  "domainname-long": entry("error", "A domainname that is too long", "setdomainname(2)", "The kernel takes 64 bytes.", "shorten it", {
+  "domainname-long": entry("error", "A domainname that is too long", "setdomainname(2)", "The kernel accepts 64 bytes.", "shorten it", {
     broken: { "/domainname": "l".repeat(65) },
     fixed: { "/domainname": "lan" },
   }),
@@ -164,7 +164,7 @@ export const NAMESPACES: Entries = {
     "error",
     "Time offsets without a time namespace",
     clocks,
-    "The host's clocks would be moved.",
+    "They would move the host's clocks.",
     "add a time namespace",
     {
       broken: { "/linux/timeOffsets": { boottime: { secs: 1 } } },
@@ -175,7 +175,7 @@ export const NAMESPACES: Entries = {
     "error",
     "Time offsets for a namespace that is joined",
     "time_namespaces(7)",
-    "Offsets can be set before the first process is in it, and no more.",
+    "Offsets can only be set before the first process enters the namespace.",
     "leave the offsets or the path out",
     {
       broken: { "/linux/namespaces/-": { type: "time", path: "/run/timens" }, "/linux/timeOffsets": { boottime: { secs: 1 } } },
@@ -209,7 +209,7 @@ export const NAMESPACES: Entries = {
   ),
   "time-offset-range": entry(
     "error",
-    "A time offset that no kernel takes",
+    "A time offset that no kernel accepts",
     "time_namespaces(7)",
     "Its clocks hold 292 years.",
     "use a smaller one",

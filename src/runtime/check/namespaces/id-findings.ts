@@ -21,7 +21,7 @@ export const IDS: Entries = {
     "error",
     "A new user namespace without mappings",
     maps,
-    "Nobody would be anybody in it.",
+    "Without mappings, no user and no group exists in it.",
     "add uidMappings and gidMappings",
     {
       broken: { ...USER, "/linux/gidMappings": null },
@@ -35,12 +35,12 @@ export const IDS: Entries = {
     at: "/linux/uidMappings",
     files: { "/run/userns": { kind: "namespace", text: "user" } },
   }),
-  "mappings-root": entry("error", "Id 0 of the container is not mapped", maps, "The container is set up as its root.", "map id 0", {
+  "mappings-root": entry("error", "Id 0 of the container is not mapped", maps, "The container is set up as its root user.", "map id 0", {
     broken: { ...USER, "/linux/gidMappings": [{ containerID: 1, hostID: 100000, size: 65535 }], "/process/user/gid": 1 },
     fixed: USER,
     at: "/linux/gidMappings",
   }),
-  "mappings-many": entry("error", "Too many mappings", "user_namespaces(7)", "The kernel takes 340 lines.", "join ranges", {
+  "mappings-many": entry("error", "Too many mappings", "user_namespaces(7)", "The kernel accepts 340 lines.", "join ranges", {
     broken: {
       ...USER,
       "/linux/uidMappings": Array.from({ length: 341 }, (_, id) => ({ containerID: id, hostID: 100000 + 2 * id, size: 1 })),
@@ -48,7 +48,7 @@ export const IDS: Entries = {
     fixed: USER,
     at: "/linux/uidMappings",
   }),
-  "mapping-empty": entry("error", "A mapping of no ids", maps, "The kernel refuses it.", "leave it out", {
+  "mapping-empty": entry("error", "A mapping without ids", maps, "The kernel refuses it.", "leave it out", {
     broken: { ...USER, "/linux/uidMappings/-": { containerID: 70000, hostID: 300000, size: 0 } },
     fixed: USER,
     at: "/linux/uidMappings/1/size",
@@ -65,9 +65,9 @@ export const IDS: Entries = {
   }),
   "mappings-helper": entry(
     "error",
-    "Mappings that take newuidmap or newgidmap, which is not there",
+    "Mappings that need newuidmap or newgidmap, which is missing",
     "newuidmap(1)",
-    "Without rights on the host a caller may map its own id alone.",
+    "Without rights on the host, a caller may map only its own id.",
     "install the package uidmap",
     {
       broken: { "/linux/gidMappings": MAP },
@@ -81,8 +81,8 @@ export const IDS: Entries = {
     "error",
     "Ids that the caller was not given",
     "subuid(5)",
-    "newuidmap(1) and newgidmap(1) map what /etc/subuid and /etc/subgid grant, and the caller's own id.",
-    "use granted ids, or have more granted (usermod --add-subuids)",
+    "newuidmap(1) and newgidmap(1) map only the ids that /etc/subuid and /etc/subgid grant, and the caller's own id.",
+    "use granted ids, or grant more (usermod --add-subuids)",
     {
       broken: { "/linux/uidMappings": MAP },
       fixed: { "/linux/uidMappings": [{ containerID: 0, hostID: 200000, size: 65536 }] },
@@ -107,7 +107,7 @@ export const IDS: Entries = {
     "error",
     "No user namespace, and no rights on the host",
     "user_namespaces(7)",
-    "Only a user namespace gives the rights to make the rest.",
+    "Only a user namespace gives the rights to make the other parts.",
     "runt spec --rootless writes such a configuration",
     {
       broken: { "/linux/namespaces/6": null, "/linux/uidMappings": null, "/linux/gidMappings": null },

@@ -11,7 +11,7 @@ export const NETWORK: Entries = {
     "error",
     "Network devices without a network namespace",
     devices,
-    "They are moved into the container's own.",
+    "They are moved into the container's own network namespace.",
     "add a network namespace",
     {
       broken: { "/linux/netDevices": { eth1: {} }, "/linux/namespaces/1": null },
@@ -32,7 +32,7 @@ export const NETWORK: Entries = {
   ),
   "net-device-name": entry(
     "error",
-    "A name that no network device can have",
+    "An invalid name of a network device",
     devices,
     "Up to 15 bytes without slash, colon and white space (dev_valid_name of the kernel).",
     "correct the name",
@@ -46,7 +46,7 @@ export const NETWORK: Entries = {
     "error",
     "The loopback device",
     devices,
-    "Every network namespace has its own, which stays.",
+    "Every network namespace has its own loopback device, which cannot be moved.",
     "leave it out",
     {
       broken: { "/linux/netDevices": { lo: {} } },
@@ -55,7 +55,7 @@ export const NETWORK: Entries = {
   ),
   "net-device-target": entry(
     "error",
-    "A name in the container that no device can have",
+    "An invalid name of a device in the container",
     devices,
     "Up to 15 bytes without slash, colon and white space.",
     "correct the name",
@@ -67,9 +67,9 @@ export const NETWORK: Entries = {
   ),
   "net-device-template": entry(
     "error",
-    "A % that is not the only %d",
+    "A % that is not a single %d",
     devices,
-    "The kernel puts the next free number for %d.",
+    "The kernel replaces %d by the next free number.",
     "use %d once",
     {
       broken: { "/linux/netDevices": { eth1: { name: "net%s" } } },
@@ -79,7 +79,7 @@ export const NETWORK: Entries = {
   ),
   "net-device-duplicate": entry(
     "error",
-    "Two devices of one name in the container",
+    "Two devices with one name in the container",
     devices,
     "Names are unique there, and lo is taken.",
     "append %d to the name",
@@ -103,7 +103,7 @@ export const NETWORK: Entries = {
   ),
   "sysctl-key": entry(
     "error",
-    "A sysctl that is no name",
+    "A sysctl with an invalid name",
     sysctl,
     "It is the name of a file below /proc/sys, with dots or slashes.",
     "correct the name",
@@ -116,15 +116,15 @@ export const NETWORK: Entries = {
     "error",
     "A sysctl that belongs to the whole host",
     sysctl,
-    "Only settings that the kernel keeps per namespace can be the container's own: those of ipc, net, user and the domain name.",
+    "A container can only have settings that the kernel keeps per namespace: those of ipc, net, user and the domain name.",
     "set it on the host, or leave it out",
     { broken: { "/linux/sysctl": { "vm.swappiness": "10" } }, at: "/linux/sysctl/vm.swappiness" },
   ),
   "sysctl-shared": entry(
     "error",
-    "A sysctl of a namespace that is the host's",
+    "A sysctl of a namespace of the host",
     sysctl,
-    "It would be changed for everybody.",
+    "It would change for the whole host.",
     "add the namespace",
     {
       broken: { "/linux/sysctl": { "net.core.somaxconn": "128" }, "/linux/namespaces/1": null },
@@ -134,9 +134,9 @@ export const NETWORK: Entries = {
   ),
   "sysctl-conflict": entry(
     "error",
-    "A sysctl that is a field as well",
+    "A sysctl that is also a field",
     sysctl,
-    "hostname and domainname have fields of their own.",
+    "hostname and domainname are fields of the configuration.",
     "use the field",
     {
       broken: { "/linux/sysctl": { "kernel.hostname": "web" } },
@@ -144,23 +144,16 @@ export const NETWORK: Entries = {
       at: "/linux/sysctl/kernel.hostname",
     },
   ),
-  "sysctl-value": entry(
-    "error",
-    "A sysctl with a value that it does not take",
-    sysctl,
-    "The kernel expects numbers there.",
-    "write numbers",
-    {
-      broken: { "/linux/sysctl": { "net.core.somaxconn": "many" } },
-      fixed: { "/linux/sysctl": { "net.core.somaxconn": "128" } },
-      at: "/linux/sysctl/net.core.somaxconn",
-    },
-  ),
+  "sysctl-value": entry("error", "A sysctl with an invalid value", sysctl, "The kernel expects numbers there.", "write numbers", {
+    broken: { "/linux/sysctl": { "net.core.somaxconn": "many" } },
+    fixed: { "/linux/sysctl": { "net.core.somaxconn": "128" } },
+    at: "/linux/sysctl/net.core.somaxconn",
+  }),
   "sysctl-form": entry(
     "error",
-    "A sysctl that has numbers on this host, with a text",
+    "A text as the value of a sysctl that has numbers on this host",
     sysctl,
-    "What stands in the file below /proc/sys are numbers, and the kernel takes nothing else.",
+    "The file below /proc/sys has numbers, and the kernel accepts only numbers.",
     "write numbers",
     {
       broken: { "/linux/sysctl": { "net.ipv4.conf.default.rp_filter": "loose" } },
@@ -172,7 +165,7 @@ export const NETWORK: Entries = {
     "error",
     "Ranges of ports that do not go together",
     "ip(7)",
-    "The range of local ports begins at or behind the first port that anybody may use, and ends behind its beginning.",
+    "The range of local ports must begin at or after the first unprivileged port, and end after its beginning.",
     "correct one of the two",
     {
       broken: { "/linux/sysctl": { "net.ipv4.ip_unprivileged_port_start": "40000" } },
@@ -182,7 +175,7 @@ export const NETWORK: Entries = {
   ),
   "sysctl-limit": entry(
     "error",
-    "A sysctl above what this kernel takes",
+    "A sysctl above the maximum of this kernel",
     sysctl,
     "Newer kernels keep it in fewer bits.",
     "use a smaller number",
@@ -196,35 +189,35 @@ export const NETWORK: Entries = {
     "error",
     "A sysctl of an interface that a new network namespace does not have",
     "network_namespaces(7)",
-    "It begins with lo alone, unless a hook or linux.netDevices brings others.",
-    "set it for default, or bring the interface along",
+    "It only has lo, unless a hook or linux.netDevices adds others.",
+    "set it for default, or add the interface",
     {
       broken: { "/linux/sysctl": { "net.ipv4.conf.eth0.rp_filter": "1" } },
       fixed: { "/linux/sysctl": { "net.ipv4.conf.default.rp_filter": "1" } },
       at: "/linux/sysctl/net.ipv4.conf.eth0.rp_filter",
     },
   ),
-  "sysctl-directory": entry("error", "A sysctl that is a directory", sysctl, "Only the files in it have values.", "name a file in it", {
-    broken: { "/linux/sysctl": { "net.core": "1" } },
-    fixed: { "/linux/sysctl": { "net.core.somaxconn": "128" } },
-    at: "/linux/sysctl/net.core",
-  }),
-  "sysctl-read-only": entry(
+  "sysctl-directory": entry(
     "error",
-    "A sysctl that can only be read",
+    "A sysctl that is a directory",
     sysctl,
-    "The kernel shows it, and no process can change it.",
-    "leave it out",
+    "Only files in the directory have values.",
+    "name a file in it",
     {
-      broken: { "/linux/sysctl": { "net.ipv4.tcp_available_congestion_control": "reno" } },
-      at: "/linux/sysctl/net.ipv4.tcp_available_congestion_control",
+      broken: { "/linux/sysctl": { "net.core": "1" } },
+      fixed: { "/linux/sysctl": { "net.core.somaxconn": "128" } },
+      at: "/linux/sysctl/net.core",
     },
   ),
+  "sysctl-read-only": entry("error", "A read-only sysctl", sysctl, "The kernel shows it, and no process can change it.", "leave it out", {
+    broken: { "/linux/sysctl": { "net.ipv4.tcp_available_congestion_control": "reno" } },
+    at: "/linux/sysctl/net.ipv4.tcp_available_congestion_control",
+  }),
   "sysctl-first-namespace": entry(
     "error",
     "A sysctl of the host's network namespace",
     "network_namespaces(7)",
-    "A new network namespace does not have it, or only shows it.",
+    "A new network namespace does not have it, or has it read-only.",
     "set it on the host",
     {
       broken: { "/linux/sysctl": { "net.core.rmem_max": "4194304" } },
@@ -254,7 +247,7 @@ export const NETWORK: Entries = {
     "error",
     "Groups of a sysctl that the user namespace does not have",
     "user_namespaces(7)",
-    "The kernel takes groups that linux.gidMappings has.",
+    "The kernel accepts only groups of linux.gidMappings.",
     "name groups of the container, or map more of them",
     {
       broken: { ...USER, "/linux/sysctl": { "net.ipv4.ping_group_range": "0 2147483647" } },

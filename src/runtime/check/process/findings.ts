@@ -21,7 +21,7 @@ export const PROCESS: Entries = {
     "advice",
     "A terminal, and no TERM",
     "term(7)",
-    "Programs on a terminal ask TERM which kind it is, and do without colours and line editing if it is not set.",
+    "Programs read the type of the terminal from TERM; without it they use no colours and no line editing.",
     "add TERM=xterm to process.env",
     { broken: { "/process/terminal": true }, fixed: { "/process/terminal": true, "/process/env/-": "TERM=xterm" } },
   ),
@@ -29,7 +29,7 @@ export const PROCESS: Entries = {
     "error",
     "A terminal, and no devpts to take it from",
     "config-linux.md#default-filesystems",
-    "The terminal is a pseudo-terminal of the container's own devpts.",
+    "The terminal is a pseudo-terminal of the container's devpts.",
     "mount devpts on /dev/pts (options newinstance, ptmxmode=0666, mode=0620)",
     {
       broken: { "/process/terminal": true, "/process/env/-": "TERM=xterm", "/mounts/2": null },
@@ -41,7 +41,7 @@ export const PROCESS: Entries = {
     "error",
     "An argument or a variable that is too long",
     "execve(2)",
-    "The kernel takes 128 KiB in one string, with the NUL byte at its end; the program cannot be started.",
+    "The kernel accepts 128 KiB for one string, including the NUL byte; otherwise the program cannot start.",
     "pass it in a file",
     { broken: { "/process/env/-": `LONG=${"x".repeat(131_072)}` }, at: "/process/env/1" },
   ),
@@ -49,7 +49,7 @@ export const PROCESS: Entries = {
     "error",
     "Arguments and environment are too large together",
     "execve(2)",
-    "With a pointer to each they may take a quarter of RLIMIT_STACK, at least 128 KiB and at most 6 MiB; the program cannot be started.",
+    "With a pointer for each, they may use a quarter of RLIMIT_STACK, at least 128 KiB and at most 6 MiB; otherwise the program cannot start.",
     "pass less, or raise RLIMIT_STACK in process.rlimits",
     {
       broken: {
@@ -65,15 +65,22 @@ export const PROCESS: Entries = {
       at: "/process",
     },
   ),
-  "user-no-id": entry("error", "4294967295 is no id", "setresuid(2)", 'To the kernel it means "leave the id as it is".', "use another id", {
-    broken: { "/process/user/uid": 4294967295 },
-    fixed: { "/process/user/uid": 65534 },
-  }),
+  "user-no-id": entry(
+    "error",
+    "4294967295 is no id",
+    "setresuid(2)",
+    'For the kernel this number means "do not change the id".',
+    "use another id",
+    {
+      broken: { "/process/user/uid": 4294967295 },
+      fixed: { "/process/user/uid": 65534 },
+    },
+  ),
   "groups-many": entry(
     "error",
     "More groups than a process can be in",
     "setgroups(2)",
-    "The kernel takes 65,536 additional groups and no more.",
+    "The kernel accepts at most 65,536 additional groups.",
     "name fewer groups",
     {
       // Made when it is looked at: the engine image holds what stands here.
@@ -94,9 +101,9 @@ export const PROCESS: Entries = {
   ),
   "groups-kept": entry(
     "warning",
-    "Groups beside the annotation that keeps the caller's",
+    "Groups together with the annotation that keeps the caller's groups",
     "setgroups(2)",
-    "run.oci.keep_original_groups leaves the supplementary groups what the caller's are.",
+    "run.oci.keep_original_groups keeps the supplementary groups of the caller.",
     "leave one of the two out",
     {
       broken: { "/annotations/run.oci.keep_original_groups": "1", "/process/user/additionalGids": [5] },
@@ -106,9 +113,9 @@ export const PROCESS: Entries = {
   ),
   "capability-unknown": entry(
     "warning",
-    "A capability that is not known",
+    "An unknown capability",
     "config.md#linux-process",
-    "It is left out, as the specification demands.",
+    "runt ignores it, as the specification requires.",
     "correct the name",
     { broken: { [`${CAPS}/bounding`]: ["CAP_SYS_ADMN"] }, fixed: { [`${CAPS}/bounding`]: ["CAP_SYS_ADMIN"] }, at: `${CAPS}/bounding/0` },
   ),
@@ -116,7 +123,7 @@ export const PROCESS: Entries = {
     "warning",
     "A capability that the runtime does not have itself",
     "capabilities(7)",
-    "What is not in the bounding set of the caller cannot be given to anybody.",
+    "A runtime cannot give a capability that is not in the bounding set of its caller.",
     "leave it out, or run the runtime with it",
     {
       broken: { [`${CAPS}/bounding`]: ["CAP_SYS_ADMIN"] },
@@ -129,7 +136,7 @@ export const PROCESS: Entries = {
     "warning",
     "An effective capability that is not permitted",
     "capabilities(7)",
-    "The effective set is part of the permitted one; the kernel refuses anything else, so that it is left out.",
+    "The effective set must be part of the permitted set; the kernel refuses other capabilities, so runt leaves this one out.",
     "add it to permitted, or leave it out of effective",
     {
       broken: { [`${CAPS}/effective`]: ["CAP_KILL"] },
@@ -141,7 +148,7 @@ export const PROCESS: Entries = {
     "warning",
     "An ambient capability that is not permitted and inheritable",
     "capabilities(7)",
-    "The kernel does not raise it, so that it is left out.",
+    "The kernel does not raise it, so runt leaves it out.",
     "add it to permitted and inheritable",
     {
       broken: { [`${CAPS}/ambient`]: ["CAP_KILL"] },
@@ -153,8 +160,8 @@ export const PROCESS: Entries = {
     "advice",
     "Effective capabilities that are lost when the program is executed",
     "capabilities(7)",
-    "execve(2) by a user other than root keeps the ambient set alone, apart from what the file itself carries.",
-    "add what the program needs to ambient, permitted and inheritable",
+    "After execve(2), a user other than root keeps only the ambient set and the capabilities of the file.",
+    "add the needed capabilities to ambient, permitted and inheritable",
     {
       broken: { "/process/user/uid": 1000, [`${CAPS}/effective`]: ["CAP_KILL"], [`${CAPS}/permitted`]: ["CAP_KILL"] },
       fixed: {
@@ -169,7 +176,7 @@ export const PROCESS: Entries = {
   ),
   "rlimit-unknown": entry(
     "error",
-    "A resource limit that is not known",
+    "An unknown resource limit",
     "config.md#posix-process",
     "Linux has sixteen of them (getrlimit(2)).",
     "correct the name",
@@ -197,9 +204,9 @@ export const PROCESS: Entries = {
   ),
   "address-space-tiny": entry(
     "error",
-    "An address space in which nothing fits",
+    "An address space that is too small for any program",
     "getrlimit(2)",
-    "execve(2) fails before the program begins.",
+    "execve(2) fails before the program starts.",
     "raise RLIMIT_AS, or leave it out",
     {
       broken: { "/process/rlimits": [{ type: "RLIMIT_AS", soft: 0, hard: 0 }] },
@@ -215,15 +222,15 @@ export const PROCESS: Entries = {
     "error",
     "More open files than the kernel allows",
     "getrlimit(2)",
-    "No hard limit of RLIMIT_NOFILE may be above fs.nr_open, not even for root.",
+    "The hard limit of RLIMIT_NOFILE cannot be above fs.nr_open, not even for root.",
     "lower it, or raise fs.nr_open on the host",
     { broken: { "/process/rlimits": [{ type: "RLIMIT_NOFILE", soft: 1024, hard: 2097152 }] }, at: "/process/rlimits/0/hard" },
   ),
   "rlimit-raise": entry(
     "error",
-    "A hard limit would be raised without the right to",
+    "A hard limit above the caller's, without the right to raise it",
     "getrlimit(2)",
-    "Raising a hard limit takes CAP_SYS_RESOURCE.",
+    "Raising a hard limit needs CAP_SYS_RESOURCE.",
     "lower it to the caller's own limit",
     {
       broken: { "/process/rlimits": [{ type: "RLIMIT_NPROC", soft: 10, hard: 5000 }] },
@@ -232,16 +239,16 @@ export const PROCESS: Entries = {
       facts: { caller: { effective: [], rlimits: { RLIMIT_NPROC: ["4000", "4000"] } } },
     },
   ),
-  "oom-score-range": entry("error", "oomScoreAdj out of range", "proc(5)", "The kernel takes -1000 to 1000.", "use -1000 to 1000", {
+  "oom-score-range": entry("error", "oomScoreAdj out of range", "proc(5)", "The kernel accepts -1000 to 1000.", "use -1000 to 1000", {
     broken: { "/process/oomScoreAdj": 1001 },
     fixed: { "/process/oomScoreAdj": 1000 },
   }),
   "oom-score-lower": entry(
     "error",
-    "oomScoreAdj would be lowered without the right to",
+    "oomScoreAdj below the caller's, without the right to lower it",
     "proc(5)",
-    "Lowering it below the caller's own takes CAP_SYS_RESOURCE.",
-    "raise it to the caller's own, or run the runtime with the capability",
+    "Lowering it below the caller's value needs CAP_SYS_RESOURCE.",
+    "raise it to the caller's value, or run the runtime with the capability",
     {
       broken: { "/process/oomScoreAdj": -500 },
       fixed: { "/process/oomScoreAdj": 500 },
@@ -251,7 +258,7 @@ export const PROCESS: Entries = {
   ),
   "scheduler-policy": entry(
     "error",
-    "A scheduling policy that is missing or not known",
+    "A missing or unknown scheduling policy",
     "config.md#linux-process",
     "scheduler needs one of the policies of sched(7).",
     "name a policy",
@@ -267,7 +274,7 @@ export const PROCESS: Entries = {
   }),
   "scheduler-nice-ignored": entry(
     "warning",
-    "A nice value where it has no effect",
+    "A nice value without effect",
     "sched(7)",
     "It counts for SCHED_OTHER, SCHED_BATCH and SCHED_IDLE.",
     "leave it out",
@@ -290,7 +297,7 @@ export const PROCESS: Entries = {
   ),
   "scheduler-deadline": entry(
     "error",
-    "Times that SCHED_DEADLINE does not take, or another policy does not have",
+    "Times that SCHED_DEADLINE refuses, or that another policy does not have",
     "sched(7)",
     "1024 ns <= runtime <= deadline <= period, all below 2^63; other policies have none of the three.",
     "correct the times, in nanoseconds",
@@ -302,7 +309,7 @@ export const PROCESS: Entries = {
   ),
   "scheduler-flag": entry(
     "error",
-    "A scheduler flag that is not known",
+    "An unknown scheduler flag",
     "config.md#linux-process",
     "The kernel's names are in sched_setattr(2).",
     "correct the name",
@@ -313,7 +320,7 @@ export const PROCESS: Entries = {
   ),
   "io-priority-class": entry(
     "error",
-    "A class of I/O priority that is missing or not known",
+    "A missing or unknown class of I/O priority",
     "config.md#linux-process",
     "ioprio_set(2) has three classes.",
     "name a class",
@@ -339,7 +346,7 @@ export const PROCESS: Entries = {
     "warning",
     "An I/O class without a priority",
     "config.md#linux-process",
-    "It is required. As with runc and crun it is 0 then, the highest of the class.",
+    "It is required. As with runc and crun, a missing priority is 0, the highest of the class.",
     "use 0 to 7",
     {
       broken: { "/process/ioPriority": { class: "IOPRIO_CLASS_BE" } },
@@ -355,7 +362,7 @@ export const PROCESS: Entries = {
     "error",
     "An AppArmor profile on a host without AppArmor",
     "config.md#linux-process",
-    "The process would run without the protection that is asked for.",
+    "The process would run without the requested protection.",
     "leave it out, or enable AppArmor",
     {
       broken: { "/process/apparmorProfile": "web" },
@@ -379,16 +386,23 @@ export const PROCESS: Entries = {
     "error",
     "An SELinux label on a host without SELinux",
     "config.md#linux-process",
-    "The process would run without the protection that is asked for.",
+    "The process would run without the requested protection.",
     "leave it out, or enable SELinux",
     {
       broken: { "/process/selinuxLabel": "system_u:system_r:container_t:s0" },
       facts: { security: { selinux: false } },
     },
   ),
-  "label-form": entry("warning", "An SELinux label that is not one", "selinux(8)", "It has the form user:role:type:level.", "correct it", {
-    broken: { "/process/selinuxLabel": "container_t" },
-    fixed: { "/process/selinuxLabel": "system_u:system_r:container_t:s0" },
-    facts: { security: { selinux: true } },
-  }),
+  "label-form": entry(
+    "warning",
+    "An SELinux label with a wrong form",
+    "selinux(8)",
+    "It has the form user:role:type:level.",
+    "correct it",
+    {
+      broken: { "/process/selinuxLabel": "container_t" },
+      fixed: { "/process/selinuxLabel": "system_u:system_r:container_t:s0" },
+      facts: { security: { selinux: true } },
+    },
+  ),
 };

@@ -8,7 +8,7 @@ const RESCTRL = { resctrl: { mount: "/sys/fs/resctrl", groups: ["gold"] } };
 export const POLICIES: Entries = {
   "memory-policy-mode": entry(
     "error",
-    "A memory policy that is missing or not known",
+    "A missing or unknown memory policy",
     "config-linux.md#memory-policy",
     "set_mempolicy(2) has seven modes.",
     "name a mode",
@@ -20,9 +20,9 @@ export const POLICIES: Entries = {
   ),
   "memory-policy-nodes": entry(
     "error",
-    "Nodes that a memory policy does not take, or needs",
+    "Nodes that a memory policy refuses, or missing nodes that it needs",
     "config-linux.md#memory-policy",
-    "MPOL_DEFAULT and MPOL_LOCAL have none, the others need some.",
+    "MPOL_DEFAULT and MPOL_LOCAL have no nodes, and the others need some.",
     "add or remove nodes",
     {
       broken: { [POLICY]: { mode: "MPOL_BIND" } },
@@ -32,7 +32,7 @@ export const POLICIES: Entries = {
   ),
   "memory-policy-flag": entry(
     "error",
-    "A flag that does not go with the memory policy",
+    "A flag that the memory policy does not allow",
     "config-linux.md#memory-policy",
     "set_mempolicy(2) refuses it.",
     "correct or remove it",
@@ -44,7 +44,7 @@ export const POLICIES: Entries = {
   ),
   "personality-domain": entry(
     "error",
-    "A personality that is missing or not known",
+    "A missing or unknown personality",
     "config-linux.md#personality",
     "It is LINUX or LINUX32.",
     "use one of the two",
@@ -54,7 +54,7 @@ export const POLICIES: Entries = {
       at: "/linux/personality/domain",
     },
   ),
-  "personality-flag": entry("error", "A flag of the personality", "config-linux.md#personality", "None is defined.", "leave it out", {
+  "personality-flag": entry("error", "A personality flag", "config-linux.md#personality", "No flag is defined.", "leave it out", {
     broken: { "/linux/personality": { domain: "LINUX", flags: ["X"] } },
     at: "/linux/personality/flags/0",
   }),
@@ -62,15 +62,15 @@ export const POLICIES: Entries = {
     "error",
     "intelRdt without a resctrl filesystem",
     "config-linux.md#intelrdt",
-    "Groups are directories of it.",
-    "mount -t resctrl resctrl /sys/fs/resctrl",
+    "Its groups are directories of that filesystem.",
+    "mount it, with mount -t resctrl none /sys/fs/resctrl",
     {
       broken: { [RDT]: { closID: "gold" } },
     },
   ),
   "intel-rdt-group": entry(
     "error",
-    "A closID that is no name of a group",
+    "A closID that is not a valid group name",
     "config-linux.md#intelrdt",
     "It is the name of one directory.",
     "use a plain name, or / for the default group",
@@ -83,9 +83,9 @@ export const POLICIES: Entries = {
   ),
   "intel-rdt-group-missing": entry(
     "error",
-    "A group of intelRdt that is not there",
+    "A missing group of intelRdt",
     "config-linux.md#intelrdt",
-    "Without a schema none is made.",
+    "Without a schema, runt makes no group.",
     "make the group first, or add schemata",
     {
       broken: { [RDT]: { closID: "silver" } },
@@ -137,7 +137,7 @@ export const POLICIES: Entries = {
     "warning",
     "enableCMT or enableMBM",
     "config-linux.md#intelrdt",
-    "They were in the specification from 1.1.0 to 1.2.1 without a meaning that anybody implemented.",
+    "They were in the specification from 1.1.0 to 1.2.1, and no runtime implemented them.",
     "use enableMonitoring",
     {
       broken: { [RDT]: { closID: "gold", enableCMT: true } },

@@ -14,7 +14,7 @@ export const RESOURCES: Entries = {
     "error",
     "A cgroupsPath that the driver cannot use",
     "config-linux.md#cgroups-path",
-    "It is a path within the hierarchies, without ..; with systemd it is slice:prefix:name, and neither form is the other's.",
+    "It is a path within the hierarchies, without .. components. With systemd it is slice:prefix:name. Each driver accepts only its own form.",
     "use a path, or --systemd-cgroup",
     { broken: { "/linux/cgroupsPath": "/a/../../b" }, fixed: { "/linux/cgroupsPath": "/a/b" } },
   ),
@@ -22,7 +22,7 @@ export const RESOURCES: Entries = {
     "error",
     "The cgroup belongs to another program",
     "config-linux.md#cgroups-path",
-    "Its processes would share the limits, and be killed with the container.",
+    "Its processes would share the limits, and would be killed with the container.",
     "use another path",
     {
       broken: { "/linux/cgroupsPath": "/busy" },
@@ -33,7 +33,7 @@ export const RESOURCES: Entries = {
     "error",
     "The cgroup is frozen",
     "config-linux.md#cgroups-path",
-    "Whatever is put into it stands still at once.",
+    "Every process that enters it stops at once.",
     "thaw it, or use another path",
     {
       broken: { "/linux/cgroupsPath": "/cold" },
@@ -45,7 +45,7 @@ export const RESOURCES: Entries = {
   ),
   "cgroup-value": entry(
     "error",
-    "A limit that no kernel takes",
+    "A limit that no kernel accepts",
     "config-linux.md#control-groups",
     "The kernel's own rules refuse it.",
     "use a value in the range that the message names",
@@ -65,7 +65,7 @@ export const RESOURCES: Entries = {
   ),
   "cgroup-controller": entry(
     "error",
-    "A limit whose controller is not there",
+    "A limit with a missing controller",
     "cgroups(7)",
     "It is not mounted (v1), or not enabled for the tree (v2).",
     "enable the controller, or leave the limit out",
@@ -89,25 +89,32 @@ export const RESOURCES: Entries = {
   ),
   "cgroup-adjusted": entry(
     "warning",
-    "A limit that has another effect than it says",
+    "A limit with a different effect",
     "cgroups(7)",
-    "The value is clipped, or another one wins.",
+    "The kernel clips the value, or another value takes precedence.",
     "use a value in range",
     {
       broken: { [`${R}/cpu/shares`]: 1 },
       fixed: { [`${R}/cpu/shares`]: 2 },
     },
   ),
-  "resource-ignored": entry("warning", "A limit of kernel memory", MEMORY, "Kernels no longer limit it on its own.", "leave it out", {
-    broken: { [`${R}/memory/kernel`]: 1048576 },
-  }),
+  "resource-ignored": entry(
+    "warning",
+    "A limit of kernel memory",
+    MEMORY,
+    "Kernels no longer have a separate limit for it.",
+    "leave it out",
+    {
+      broken: { [`${R}/memory/kernel`]: 1048576 },
+    },
+  ),
   "weight-range": entry("error", "A weight of block IO out of range", BLOCK, "It is 10 to 1000; 0 is none.", "use 10 to 1000", {
     broken: { [`${R}/blockIO/weight`]: 5 },
     fixed: { [`${R}/blockIO/weight`]: 10 },
   }),
   "weight-device-empty": entry(
     "error",
-    "A device with no weight",
+    "A device without a weight",
     BLOCK,
     "An entry of weightDevice sets weight or leafWeight.",
     "add a weight",
@@ -121,7 +128,7 @@ export const RESOURCES: Entries = {
     "warning",
     "A rate of 0",
     BLOCK,
-    "On cgroup v1 it is no limit at all, v2 refuses it.",
+    "On cgroup v1 it means no limit, and v2 refuses it.",
     "leave it out, or give a rate",
     {
       broken: { [`${R}/blockIO/throttleReadBpsDevice`]: [{ major: 8, minor: 0, rate: 0 }] },
@@ -162,7 +169,7 @@ export const RESOURCES: Entries = {
     "error",
     "A size of huge pages that the host does not have",
     HUGE,
-    "There is no file for it.",
+    "The kernel has no file for it.",
     "use a size that it has",
     {
       broken: { [`${R}/hugepageLimits`]: [{ pageSize: "4MB", limit: 0 }] },
@@ -170,11 +177,18 @@ export const RESOURCES: Entries = {
       at: `${R}/hugepageLimits/0/pageSize`,
     },
   ),
-  "hugepage-multiple": entry("warning", "A limit that is no multiple of its page size", HUGE, "The kernel rounds down.", "use a multiple", {
-    broken: { [`${R}/hugepageLimits`]: [{ pageSize: "2MB", limit: 3145728 }] },
-    fixed: { [`${R}/hugepageLimits`]: [{ pageSize: "2MB", limit: 4194304 }] },
-    at: `${R}/hugepageLimits/0/limit`,
-  }),
+  "hugepage-multiple": entry(
+    "warning",
+    "A limit that is not a multiple of its page size",
+    HUGE,
+    "The kernel rounds down.",
+    "use a multiple",
+    {
+      broken: { [`${R}/hugepageLimits`]: [{ pageSize: "2MB", limit: 3145728 }] },
+      fixed: { [`${R}/hugepageLimits`]: [{ pageSize: "2MB", limit: 4194304 }] },
+      at: `${R}/hugepageLimits/0/limit`,
+    },
+  ),
   "network-interface-missing": entry(
     "error",
     "A network interface that the host does not have",

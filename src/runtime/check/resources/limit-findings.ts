@@ -28,7 +28,7 @@ export const LIMITS: Entries = {
     "error",
     "A negative amount of memory",
     MEMORY,
-    "-1 is unlimited, nothing else is below zero.",
+    "-1 is unlimited, and no other value may be negative.",
     "use -1 for unlimited",
     {
       broken: { [`${R}/memory/limit`]: -2 },
@@ -37,9 +37,9 @@ export const LIMITS: Entries = {
   ),
   "memory-tiny": entry(
     "error",
-    "A limit in which no container can start",
+    "A limit that is too small for any container",
     MEMORY,
-    "The kernel kills the container's init in less than 32 KiB. The unit is bytes.",
+    "Below 32 KiB the kernel kills the container's init. The unit is bytes.",
     "raise it",
     {
       broken: { [`${R}/memory/limit`]: 64 },
@@ -48,7 +48,7 @@ export const LIMITS: Entries = {
   ),
   "memory-small": entry(
     "warning",
-    "A limit in which hardly anything can run",
+    "A limit that is too small for most programs",
     MEMORY,
     "Below 512 KiB the kernel kills all but the smallest static programs. The unit is bytes.",
     "raise it",
@@ -59,7 +59,7 @@ export const LIMITS: Entries = {
   ),
   "memory-unaligned": entry(
     "advice",
-    "A limit that is no multiple of the page size",
+    "A limit that is not a multiple of the page size",
     MEMORY,
     "The kernel counts pages, and rounds down.",
     "use a multiple of 4096",
@@ -72,7 +72,7 @@ export const LIMITS: Entries = {
     "warning",
     "A reservation above the limit",
     MEMORY,
-    "The limit comes first, so that the reservation never counts.",
+    "The limit is reached first, so the reservation has no effect.",
     "lower it",
     {
       broken: { [`${R}/memory`]: { limit: 67108864, reservation: 134217728 } },
@@ -101,7 +101,7 @@ export const LIMITS: Entries = {
     "error",
     "A memory cgroup that is not hierarchical below one that is",
     MEMORY,
-    "cgroup v1 takes it below a cgroup that is not hierarchical only, and since Linux 5.11 nowhere.",
+    "cgroup v1 allows it only below a cgroup that is not hierarchical, and since Linux 5.11 nowhere.",
     "leave useHierarchy out",
     {
       broken: { [`${R}/memory/useHierarchy`]: false },
@@ -115,7 +115,7 @@ export const LIMITS: Entries = {
   }),
   "cpu-quota": entry(
     "error",
-    "A quota that the kernel does not take",
+    "A quota that the kernel refuses",
     CPU,
     "It is 1 ms or more, in microseconds.",
     "use 1000 or more, or -1 for unlimited",
@@ -124,18 +124,11 @@ export const LIMITS: Entries = {
       fixed: { [`${R}/cpu/quota`]: 50000 },
     },
   ),
-  "cpu-period": entry(
-    "error",
-    "A period that the kernel does not take",
-    CPU,
-    "It is 1 ms to 1 s, in microseconds.",
-    "use 1000 to 1000000",
-    {
-      broken: { [`${R}/cpu/period`]: 100 },
-      fixed: { [`${R}/cpu/period`]: 100000 },
-    },
-  ),
-  "cpu-burst": entry("error", "A burst above the quota", CPU, "A burst is part of what was not used of it.", "lower it", {
+  "cpu-period": entry("error", "A period that the kernel refuses", CPU, "It is 1 ms to 1 s, in microseconds.", "use 1000 to 1000000", {
+    broken: { [`${R}/cpu/period`]: 100 },
+    fixed: { [`${R}/cpu/period`]: 100000 },
+  }),
+  "cpu-burst": entry("error", "A burst above the quota", CPU, "A burst uses unused parts of the quota, up to the quota.", "lower it", {
     broken: { [`${R}/cpu`]: { quota: 10000, burst: 20000 } },
     fixed: { [`${R}/cpu`]: { quota: 20000, burst: 10000 } },
     at: `${R}/cpu/burst`,
@@ -144,11 +137,11 @@ export const LIMITS: Entries = {
     broken: { [`${R}/cpu/quota`]: 900000 },
     fixed: { [`${R}/cpu/quota`]: 100000 },
   }),
-  "cpu-quota-negative": entry("advice", "A negative quota", CPU, "It is taken as unlimited.", "write -1", {
+  "cpu-quota-negative": entry("advice", "A negative quota", CPU, "It means unlimited.", "write -1", {
     broken: { [`${R}/cpu/quota`]: -2 },
     fixed: { [`${R}/cpu/quota`]: -1 },
   }),
-  "cpu-realtime": entry("error", "More real time than the period has", CPU, "The kernel refuses it.", "lower realtimeRuntime", {
+  "cpu-realtime": entry("error", "More real-time runtime than the period", CPU, "The kernel refuses it.", "lower realtimeRuntime", {
     broken: { [`${R}/cpu`]: { realtimeRuntime: 20000, realtimePeriod: 10000 } },
     fixed: { [`${R}/cpu`]: { realtimeRuntime: 10000, realtimePeriod: 20000 } },
     at: `${R}/cpu/realtimeRuntime`,
@@ -156,9 +149,9 @@ export const LIMITS: Entries = {
   }),
   "cpu-realtime-budget": entry(
     "error",
-    "More real time than the parent cgroup gives",
+    "More real-time runtime than the parent cgroup has",
     "config-linux.md#cpu",
-    "On cgroup v1 a group has no more of it than the one above, and a new one has none.",
+    "On cgroup v1, a group cannot have more real-time runtime than its parent, and a new group has none.",
     "write cpu.rt_runtime_us of the groups above first, from the top down, or leave realtimeRuntime out",
     {
       broken: { "/linux/cgroupsPath": "/pods/web", [`${R}/cpu`]: { realtimeRuntime: 20000 } },
@@ -169,9 +162,9 @@ export const LIMITS: Entries = {
   ),
   "cpu-realtime-none": entry(
     "error",
-    "A real-time policy in a cgroup without real time",
+    "A real-time policy in a cgroup without real-time runtime",
     "sched(7)",
-    "This kernel shares real time out between cgroups, and a new one has none: no process of it can have SCHED_FIFO or SCHED_RR.",
+    "This kernel distributes real-time runtime between cgroups, and a new cgroup has none: none of its processes can have SCHED_FIFO or SCHED_RR.",
     "set linux.resources.cpu.realtimeRuntime",
     {
       broken: { "/process/scheduler": { policy: "SCHED_FIFO", priority: 1 } },
@@ -180,15 +173,15 @@ export const LIMITS: Entries = {
       ...REAL_TIME_HOST,
     },
   ),
-  "cpu-idle": entry("error", "idle is neither 0 nor 1", CPU, "It is a switch.", "use 0 or 1", {
+  "cpu-idle": entry("error", "idle is neither 0 nor 1", CPU, "1 is on, and 0 is off.", "use 0 or 1", {
     broken: { [`${R}/cpu/idle`]: 2 },
     fixed: { [`${R}/cpu/idle`]: 1 },
   }),
   "affinity-offline": entry(
     "warning",
-    "An affinity of exec to CPUs that are not there",
+    "An exec affinity to offline CPUs",
     "config.md#linux-process",
-    "The container runs, and no process can be executed in it.",
+    "The container runs, but exec fails in it.",
     "use CPUs that are online",
     {
       broken: { "/process/execCPUAffinity": { initial: "9" } },
@@ -202,31 +195,24 @@ export const LIMITS: Entries = {
   }),
   "cpus-offline": entry(
     "error",
-    "CPUs that are not there for containers",
+    "CPUs that containers cannot use",
     "cpuset(7)",
-    "They are offline, or kept out of the cpuset of all.",
-    "use CPUs that are there",
+    "They are offline, or not in the root cpuset.",
+    "use available CPUs",
     {
       broken: { [`${R}/cpu/cpus`]: "0-9" },
       fixed: { [`${R}/cpu/cpus`]: "0-1" },
     },
   ),
-  "nodes-offline": entry(
-    "error",
-    "Memory nodes that are not there",
-    "cpuset(7)",
-    "The host does not have them.",
-    "use nodes that are there",
-    {
-      broken: { [`${R}/cpu/mems`]: "1" },
-      fixed: { [`${R}/cpu/mems`]: "0" },
-    },
-  ),
+  "nodes-offline": entry("error", "Memory nodes that do not exist", "cpuset(7)", "The host does not have them.", "use existing nodes", {
+    broken: { [`${R}/cpu/mems`]: "1" },
+    fixed: { [`${R}/cpu/mems`]: "0" },
+  }),
   "pids-low": entry(
     "warning",
     "A limit of one process",
     "config-linux.md#pids",
-    "The program itself is one: it can start no other, and no thread. 0 is taken as 1.",
+    "The program itself is one process: it can start no other process and no thread. 0 means 1.",
     "raise it; -1 is unlimited",
     {
       broken: { [`${R}/pids/limit`]: 1 },
@@ -247,16 +233,16 @@ export const LIMITS: Entries = {
   ),
   "pids-high": entry(
     "error",
-    "A limit above what the kernel takes",
+    "A limit above the maximum of the kernel",
     "config-linux.md#pids",
-    "There are no more than 4194304 process ids.",
+    "There are at most 4194304 process ids.",
     "lower it; -1 is unlimited",
     {
       broken: { [`${R}/pids/limit`]: 4194305 },
       fixed: { [`${R}/pids/limit`]: 4194304 },
     },
   ),
-  "pids-negative": entry("advice", "A negative limit of processes", "config-linux.md#pids", "It is taken as unlimited.", "write -1", {
+  "pids-negative": entry("advice", "A negative limit of processes", "config-linux.md#pids", "It means unlimited.", "write -1", {
     broken: { [`${R}/pids/limit`]: -5 },
     fixed: { [`${R}/pids/limit`]: -1 },
   }),

@@ -12,7 +12,7 @@ export const SECCOMP: Entries = {
     "error",
     "A filter without a default",
     section,
-    "It decides about all calls that no entry names.",
+    "The default decides about all calls that no entry names.",
     "add defaultAction",
     {
       broken: { [S]: { syscalls: [MKDIR] } },
@@ -22,9 +22,9 @@ export const SECCOMP: Entries = {
   ),
   "seccomp-action": entry(
     "error",
-    "An action that is not known",
+    "An unknown action",
     section,
-    "The actions are those of seccomp(2), with SCMP_ACT_ in front.",
+    "The actions are those of seccomp(2), with the prefix SCMP_ACT_.",
     "correct the name",
     {
       broken: allow({ ...MKDIR, action: "SCMP_ACT_ERRN" }),
@@ -34,9 +34,9 @@ export const SECCOMP: Entries = {
   ),
   "seccomp-errno": entry(
     "error",
-    "An error number where it has no meaning, or too large",
+    "An error number without effect, or too large",
     section,
-    "SCMP_ACT_ERRNO has one up to 4095, SCMP_ACT_TRACE up to 65535.",
+    "SCMP_ACT_ERRNO has an error number up to 4095, and SCMP_ACT_TRACE up to 65535.",
     "correct it, or leave it out",
     {
       broken: allow({ ...MKDIR, errnoRet: 4096 }),
@@ -51,9 +51,9 @@ export const SECCOMP: Entries = {
   }),
   "seccomp-unknown-call": entry(
     "warning",
-    "A system call that is not known",
+    "An unknown system call",
     section,
-    "It is passed over, as all runtimes do: what was to be allowed or denied is not.",
+    "All runtimes ignore it, so the call is neither allowed nor denied.",
     "correct the name",
     {
       broken: allow({ ...MKDIR, names: ["mkdri"] }),
@@ -61,23 +61,16 @@ export const SECCOMP: Entries = {
       at: `${S}/syscalls/0/names/0`,
     },
   ),
-  "seccomp-architecture": entry(
-    "error",
-    "An architecture that is not known",
-    section,
-    "The names are those of libseccomp.",
-    "correct the name",
-    {
-      broken: { [S]: { defaultAction: "SCMP_ACT_ALLOW", architectures: ["SCMP_ARCH_AMD64", "SCMP_ARCH_X86_64"] } },
-      fixed: { [S]: { defaultAction: "SCMP_ACT_ALLOW", architectures: ["SCMP_ARCH_X86_64"] } },
-      at: `${S}/architectures/0`,
-    },
-  ),
+  "seccomp-architecture": entry("error", "An unknown architecture", section, "The names are those of libseccomp.", "correct the name", {
+    broken: { [S]: { defaultAction: "SCMP_ACT_ALLOW", architectures: ["SCMP_ARCH_AMD64", "SCMP_ARCH_X86_64"] } },
+    fixed: { [S]: { defaultAction: "SCMP_ACT_ALLOW", architectures: ["SCMP_ARCH_X86_64"] } },
+    at: `${S}/architectures/0`,
+  }),
   "seccomp-architecture-order": entry(
     "error",
     "An architecture of another byte order",
     "seccomp_arch_add(3)",
-    "A filter has architectures of one byte order, and the machine's own is always one of them.",
+    "A filter has architectures of one byte order, and always that of the machine.",
     "leave it out",
     {
       broken: { [S]: { defaultAction: "SCMP_ACT_ALLOW", architectures: ["SCMP_ARCH_X86_64", "SCMP_ARCH_S390X"] } },
@@ -97,7 +90,7 @@ export const SECCOMP: Entries = {
       at: `${S}/architectures`,
     },
   ),
-  "seccomp-flag": entry("error", "A flag that is not known", section, "The flags are those of seccomp(2).", "correct the name", {
+  "seccomp-flag": entry("error", "An unknown flag", section, "The flags are those of seccomp(2).", "correct the name", {
     broken: { [S]: { defaultAction: "SCMP_ACT_ALLOW", flags: ["SECCOMP_FILTER_FLAG_LOGS"] } },
     fixed: { [S]: { defaultAction: "SCMP_ACT_ALLOW", flags: ["SECCOMP_FILTER_FLAG_LOG"] } },
     at: `${S}/flags/0`,
@@ -115,12 +108,12 @@ export const SECCOMP: Entries = {
       facts: { seccomp: { actions: ["SCMP_ACT_KILL", "SCMP_ACT_ERRNO", "SCMP_ACT_ALLOW"] } },
     },
   ),
-  "seccomp-argument": entry("error", "An argument that no system call has", section, "index is 0 to 5.", "use 0 to 5", {
+  "seccomp-argument": entry("error", "An argument index that no system call has", section, "index is 0 to 5.", "use 0 to 5", {
     broken: allow({ ...MKDIR, args: [{ index: 6, value: 0, op: "SCMP_CMP_EQ" }] }),
     fixed: allow({ ...MKDIR, args: [{ index: 1, value: 0, op: "SCMP_CMP_EQ" }] }),
     at: `${S}/syscalls/0/args/0/index`,
   }),
-  "seccomp-operator": entry("error", "An operator that is not known", section, "The names are those of libseccomp.", "correct the name", {
+  "seccomp-operator": entry("error", "An unknown operator", section, "The names are those of libseccomp.", "correct the name", {
     broken: allow({ ...MKDIR, args: [{ index: 1, value: 0, op: "EQ" }] }),
     fixed: allow({ ...MKDIR, args: [{ index: 1, value: 0, op: "SCMP_CMP_EQ" }] }),
     at: `${S}/syscalls/0/args/0/op`,
@@ -129,7 +122,7 @@ export const SECCOMP: Entries = {
     "error",
     "listenerMetadata without listenerPath",
     section,
-    "Without a listener there is no program to send it to.",
+    "Without a listener, no program gets the metadata.",
     "add listenerPath, or leave it out",
     {
       broken: { [S]: { defaultAction: "SCMP_ACT_ALLOW", listenerMetadata: "m" } },
@@ -141,8 +134,8 @@ export const SECCOMP: Entries = {
     "error",
     "SCMP_ACT_NOTIFY that would stop the runtime itself",
     section,
-    "The listener is handed over by a system call, and a start that fails is told by another one, behind the filter.",
-    "name single calls instead, without write, and allow sendmsg",
+    "After the filter is loaded, init sends the listener with a system call, and reports a failed start with another one.",
+    "name single system calls instead, not write, and allow sendmsg",
     {
       broken: { [S]: { defaultAction: "SCMP_ACT_NOTIFY", listenerPath: "/run/agent.sock" } },
       fixed: {
@@ -152,16 +145,23 @@ export const SECCOMP: Entries = {
       files: { "/run/agent.sock": { kind: "socket" } },
     },
   ),
-  "seccomp-listener": entry("error", "SCMP_ACT_NOTIFY without listenerPath", section, "Nobody would answer.", "add listenerPath", {
-    broken: allow({ ...MKDIR, action: "SCMP_ACT_NOTIFY" }),
-    fixed: allow(MKDIR),
-    at: `${S}/syscalls/0/action`,
-  }),
+  "seccomp-listener": entry(
+    "error",
+    "SCMP_ACT_NOTIFY without listenerPath",
+    section,
+    "No program would answer the notifications.",
+    "add listenerPath",
+    {
+      broken: allow({ ...MKDIR, action: "SCMP_ACT_NOTIFY" }),
+      fixed: allow(MKDIR),
+      at: `${S}/syscalls/0/action`,
+    },
+  ),
   "seccomp-listener-missing": entry(
     "error",
-    "Nobody listens at listenerPath",
+    "No program listens at listenerPath",
     section,
-    "The listener is sent to that socket when the container is made.",
+    "create sends the listener to that socket.",
     "start the agent first",
     {
       broken: {
@@ -175,7 +175,7 @@ export const SECCOMP: Entries = {
     "error",
     "A filter in which no program can start",
     "seccomp(2)",
-    "The program is executed after the filter is loaded.",
+    "The program starts after the filter is loaded.",
     "allow execve",
     {
       broken: { [S]: { defaultAction: ERRNO, syscalls: [{ names: ["exit_group"], action: "SCMP_ACT_ALLOW" }] } },
@@ -195,14 +195,14 @@ export const SECCOMP: Entries = {
       at: `${S}/defaultAction`,
     },
   ),
-  "seccomp-idle-rule": entry("advice", "An entry that says what the default says", section, "It has no effect.", "leave it out", {
+  "seccomp-idle-rule": entry("advice", "An entry with the same action as the default", section, "It has no effect.", "leave it out", {
     broken: allow({ names: ["mkdir"], action: "SCMP_ACT_ALLOW" }),
     fixed: allow(),
     at: `${S}/syscalls/0`,
   }),
   "seccomp-two-answers": entry(
     "warning",
-    "Two entries that decide differently about one call",
+    "Two entries with different actions for one call",
     section,
     "Which one wins depends on the runtime and its library.",
     "name it once",
