@@ -3,6 +3,7 @@
 #include "../testing/points.h"
 #include "cleanup.h"
 #include "log_keeper.h"
+#include "monitor_deadline.h"
 #include "monitor_options.h"
 #include "monitor_record.h"
 #include "notify.h"
@@ -13,11 +14,12 @@
 
 /* How often the master is read while no process has the container's side of the terminal open. */
 #define IDLE_NANOSECONDS 50000000
+#define SECOND 1000000000ull
 #define STATUS_FAILED 255
 /* How long the last lines may take to get into the log. */
 #define LOG_MOST 10000000000ull
 
-enum { ROW_INIT, ROW_SIGNALS, ROW_NOTIFY, ROW_MANAGER, ROW_SIZES, ROW_TERMINAL, ROW_COUNT = ROW_TERMINAL + 3 };
+enum { ROW_INIT, ROW_SIGNALS, ROW_NOTIFY, ROW_MANAGER, ROW_SIZES, ROW_DEADLINE, ROW_TERMINAL, ROW_COUNT = ROW_TERMINAL + 3 };
 
 struct monitor {
   int init, init_fd, signals;
@@ -30,6 +32,7 @@ struct monitor {
   struct log_keeper log;
   struct cleanup cleanup;
   struct ending ending;
+  struct deadline deadline;
   struct monitor_trace trace;
 };
 
@@ -66,16 +69,26 @@ static bool is_forwarded(struct monitor *monitor, const struct signalfd_siginfo 
   return true;
 }
 
+static void send(const struct monitor *monitor, int signal) {
+  long error = sys(__NR_pidfd_send_signal, monitor->init_fd, signal, NULL, 0);
+  // Not reaped yet, so the number is still init's.
+  if (is_refused(error) || monitor->init_fd < 0) sys_kill(monitor->init, signal);
+}
+
 static void take_signals(struct monitor *monitor) {
   struct signalfd_siginfo signal;
   while (sys_read(monitor->signals, &signal, sizeof signal) == sizeof signal) {
     if (signal.ssi_signo == SIGWINCH) terminal_resize(&monitor->terminal);
     if (signal.ssi_signo == SIGCHLD) reap(monitor);
-    if (!is_forwarded(monitor, &signal) || monitor->ended) continue;
-    long error = sys(__NR_pidfd_send_signal, monitor->init_fd, signal.ssi_signo, NULL, 0);
-    // Not reaped yet, so the number is still init's.
-    if (is_refused(error) || monitor->init_fd < 0) sys_kill(monitor->init, (int)signal.ssi_signo);
+    if (is_forwarded(monitor, &signal) && !monitor->ended) send(monitor, (int)signal.ssi_signo);
   }
+}
+
+/* What init leaves when it has no PID namespace of its own, the removal of the container ends. */
+static void keep_deadline(struct monitor *monitor) {
+  if (deadline_left(&monitor->deadline) > 0) return;
+  monitor->deadline.at = 0;
+  send(monitor, SIGKILL);
 }
 
 static void watch(struct monitor *monitor) {
@@ -86,11 +99,17 @@ static void watch(struct monitor *monitor) {
     rows[ROW_NOTIFY] = (struct pollfd){.fd = monitor->notify.container, .events = POLLIN};
     rows[ROW_MANAGER] = (struct pollfd){.fd = monitor->notify.is_pending ? monitor->notify.host : -1, .events = POLLOUT};
     rows[ROW_SIZES] = (struct pollfd){.fd = monitor->terminal.sizes, .events = POLLIN};
+    rows[ROW_DEADLINE] = (struct pollfd){.fd = monitor->deadline.fd, .events = POLLIN};
     terminal_wants(&monitor->terminal, rows + ROW_TERMINAL);
-    const struct __kernel_timespec pause = {0, IDLE_NANOSECONDS};
     // Where pidfds are refused, SIGCHLD tells of init's end, unless the caller ignores it.
     bool looks = log_keeper_serve(&monitor->log, &monitor->record) || monitor->terminal.idle || monitor->init_fd < 0;
-    if (sys_poll(rows, ROW_COUNT, looks ? &pause : NULL) < 0) continue;
+    uint64_t most = deadline_left(&monitor->deadline);
+    if (looks && most > IDLE_NANOSECONDS) most = IDLE_NANOSECONDS;
+    const struct __kernel_timespec pause = {(long)(most / SECOND), (long)(most % SECOND)};
+    long count = sys_poll(rows, ROW_COUNT, most == UINT64_MAX ? NULL : &pause);
+    keep_deadline(monitor);
+    if (count < 0) continue;
+    if (rows[ROW_DEADLINE].revents != 0) deadline_take(&monitor->deadline);
     if (rows[ROW_SIGNALS].revents != 0) take_signals(monitor);
     if ((rows[ROW_NOTIFY].revents | rows[ROW_MANAGER].revents) != 0) notify_take(&monitor->notify);
     if (rows[ROW_SIZES].revents != 0) terminal_take_sizes(&monitor->terminal);
@@ -138,6 +157,7 @@ int monitor_main(int count, char **arguments, char **environment) {
   // The service's main process is this one: its end is the container's, with the same status.
   monitor->notify = (struct notify){.container = options.notify, .host = options.notify_host, .main_pid = sys(__NR_getpid)};
   monitor->terminal.sizes = options.sizes;
+  monitor->deadline.fd = options.deadline;
   monitor->wait_status = -1;
   monitor->init = options.init;
   monitor->init_fd = options.pidfd;

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ExitRecord } from "../shared/protocol/index.ts";
 import type { Directory } from "./directory.ts";
 import { ExecutorError, launchError, RuntimeError } from "./errors.ts";
+import { deadlinePath } from "./launch/stdio.ts";
 import type { OwnCgroup } from "./own-cgroup.ts";
 import { type GivenProcess, handOver } from "./pool/claim.ts";
 import { KILL_BOUND_MS } from "./process/end-cgroup.ts";
@@ -44,7 +45,7 @@ export class Container {
     const { id, runtimeRoot } = this.directory;
     const startedMs = this.directory.recordStart();
     if (given !== undefined) {
-      await handOver({ ...given, id, directory: join(runtimeRoot, id) });
+      await handOver({ ...given, id, directory: join(runtimeRoot, id), deadline: deadlinePath(this.directory.path) });
       return startedMs;
     }
     try {

@@ -12,7 +12,7 @@ import type { LaunchCommand, OciProcess } from "./launch/command.ts";
 import { type OciConfig, toConfig } from "./launch/config.ts";
 import { takeFifos } from "./launch/fifos.ts";
 import { hostRights } from "./launch/privileged.ts";
-import { fifosOf, type OpenStdio, openStdio, pipePath, pipesOf, sizePath } from "./launch/stdio.ts";
+import { deadlinePath, fifosOf, hasDeadline, type OpenStdio, openStdio, pipePath, pipesOf, sizePath } from "./launch/stdio.ts";
 import { findGroups, findUser } from "./launch/user.ts";
 import { cgroupVersion } from "./process/cgroups.ts";
 import { isAlive } from "./process/procfs.ts";
@@ -67,7 +67,11 @@ export async function makeContainer(
   const { directory } = container;
   const pipes = pipesOf(command);
   await directory.make(rootfsOf(command), pipes, config, (path) =>
-    takeFifos(directory.stateDir, [...fifosOf(command).map((name) => pipePath(path, name)), ...(command.pty ? [sizePath(path)] : [])]),
+    takeFifos(directory.stateDir, [
+      ...fifosOf(command).map((name) => pipePath(path, name)),
+      ...(command.pty ? [sizePath(path)] : []),
+      ...(hasDeadline(command) ? [deadlinePath(path)] : []),
+    ]),
   );
   try {
     return await make(container, command, verb, check, abort);
@@ -89,10 +93,11 @@ async function make(
   try {
     const { id, path, record } = directory;
     const resize = command.pty ? { resizeFifo: sizePath(path) } : {};
+    const deadline = hasDeadline(command) ? { deadlineFifo: deadlinePath(path) } : {};
     const log = command.stdio?.log && { outputLog: command.stdio.log };
     const manager = isSlice(command.cgroupParent ?? "") ? { cgroupManager: "systemd" as const } : {};
     const own = { bundle: path, exitRecord: record, stdio: stdio.container };
-    await runtime[verb](id, { ...own, ...resize, ...log, ...manager, ...(abort ? { abort } : {}) });
+    await runtime[verb](id, { ...own, ...resize, ...deadline, ...log, ...manager, ...(abort ? { abort } : {}) });
     check();
     const written = directory.exitRecord();
     if (written?.pid === undefined) throw new ExecutorError("launch-failed", "runt left no exit record");

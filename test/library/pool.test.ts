@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { describe, expect, test } from "vitest";
 import { ExecutorError, Pool, type PoolEvent, type PoolOptions, ProgramError, sandbox, toConfig } from "../../src/executor/index.ts";
 import { program, REPOSITORY } from "../support/programs.ts";
@@ -129,6 +130,8 @@ describe.skipIf(!isRoot)("a pool (needs root)", () => {
       `import { Pool } from ${JSON.stringify(join(REPOSITORY, "src/executor/index.ts"))};
 const pool = await Pool.open(JSON.parse(process.argv[2]));
 await pool.take({ cmd: "/bin/sleep", args: ["1000"] });
+const box = await pool.take({ cmd: "/bin/sleep", args: ["1000"], deadlineMs: 2000 });
+console.log(box.id);
 while (pool.stats().parked < 2) await new Promise((done) => setTimeout(done, 10));
 console.log("ready");
 setInterval(() => {}, 1000);
@@ -138,13 +141,17 @@ setInterval(() => {}, 1000);
       stdio: ["ignore", "pipe", "inherit"],
       cwd: REPOSITORY,
     });
+    const [id] = await once(createInterface(owner.stdout), "line");
     await new Promise((done) => owner.stdout.once("data", done));
     await expect(Pool.open(asked)).rejects.toMatchObject({ code: "wrong-state" });
     const ended = new Promise((done) => owner.once("exit", done));
     owner.kill("SIGKILL");
     await ended;
+    // Its deadline does not need the owner, nor the next one.
+    const record = join(asked.stateDir, "boxes", id, "record.json");
+    await expect.poll(() => JSON.parse(readFileSync(record, "utf8")), { timeout: 20_000 }).toMatchObject({ phase: "exited", signal: 9 });
     await using pool = await Pool.open(asked);
-    expect(pool.stats()).toMatchObject({ adopted: 2, discarded: 1 });
+    expect(pool.stats()).toMatchObject({ adopted: 2, discarded: 2 });
     expect((await pool.run(shell("echo again"))).stdout.toString()).toBe("again\n");
   });
 

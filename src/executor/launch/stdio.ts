@@ -1,6 +1,7 @@
 /** The container's ends of its standard streams, and the caller's. */
 import { closeSync, constants, openSync } from "node:fs";
 import { join } from "node:path";
+import { TEMPLATE } from "../../shared/protocol/index.ts";
 import type { LaunchCommand, Stdio } from "./command.ts";
 
 const { O_APPEND, O_CREAT, O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = constants;
@@ -33,6 +34,15 @@ export function pipePath(directory: string, name: StreamName): string {
 /** FIFO that sizes of the executor's own terminal are written into. */
 export function sizePath(directory: string): string {
   return join(directory, "size");
+}
+
+/** FIFO that the deadline of a template's container is written into. */
+export function deadlinePath(directory: string): string {
+  return join(directory, "deadline");
+}
+
+export function hasDeadline({ annotations }: LaunchCommand): boolean {
+  return annotations?.[TEMPLATE] !== undefined;
 }
 
 export interface OpenStdio {

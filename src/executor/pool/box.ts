@@ -25,6 +25,8 @@ export interface BoxLimits {
   readonly gone: () => void;
 }
 
+const SIGKILL = 9;
+
 export class Box {
   readonly id: string;
   readonly #executor: Executor;
@@ -36,13 +38,19 @@ export class Box {
   constructor(executor: Executor, { deadlineMs, signal, gone }: BoxLimits) {
     this.id = executor.id;
     this.#executor = executor;
+    const began = performance.now();
     const timer = deadlineMs > 0 ? setTimeout(() => void this.#end("deadline"), deadlineMs) : undefined;
     const abort = () => void this.#end("aborted");
     signal?.addEventListener("abort", abort, { once: true });
     if (signal?.aborted) abort();
     this.#ended = executor
       .wait()
-      .then((state) => ({ ...state, endedBy: this.#endedBy }))
+      .then((state) => {
+        // Its monitor has the deadline too, and may be the first.
+        const isLate = deadlineMs > 0 && state.signal === SIGKILL && performance.now() - began >= deadlineMs;
+        if (isLate && this.#endedBy === "itself") this.#endedBy = "deadline";
+        return { ...state, endedBy: this.#endedBy };
+      })
       .finally(() => {
         clearTimeout(timer);
         signal?.removeEventListener("abort", abort);

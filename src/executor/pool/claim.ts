@@ -22,19 +22,23 @@ export interface GivenProcess {
   readonly claim: Claim;
   /** Of the claim's files, in their order. */
   readonly contents: readonly Uint8Array[];
+  /** Milliseconds from now until the container is killed, also without this process; 0: none. */
+  readonly deadlineMs: number;
 }
 
 interface HandOver extends GivenProcess {
   /** ROOT/ID of the runtime. */
   readonly directory: string;
   readonly id: string;
+  /** FIFO of its monitor. */
+  readonly deadline: string;
 }
 
 /**
  * Returns when the program runs.
  * @throws ExecutorError invalid-argument: nothing was done; wrong-state: another caller has the container, or it has ended; launch-failed and ProgramError: it ends
  */
-export async function handOver({ directory, id, claim, contents }: HandOver): Promise<void> {
+export async function handOver({ directory, id, claim, contents, deadline, deadlineMs }: HandOver): Promise<void> {
   const message = packed(claim);
   const path = `${directory}/${START_FIFO}`;
   let fd: number;
@@ -45,6 +49,8 @@ export async function handOver({ directory, id, claim, contents }: HandOver): Pr
   }
   try {
     take(directory, id, claim);
+    // Before the program can run: a death of this process in between leaves nothing without an end.
+    if (deadlineMs > 0) setDeadline(deadline, deadlineMs, id);
     const end = performance.now() + BOUND_MS;
     for (const bytes of [message, ...contents]) await write(fd, bytes, id, end);
     // By the descriptor: a program that ends at once is removed with its FIFO by its monitor.
@@ -76,6 +82,21 @@ function packed(claim: Claim): Uint8Array {
   }
   if (message.length <= CLAIM_MOST) return message;
   throw new ExecutorError("invalid-argument", `args and env take more than ${CLAIM_MOST} bytes`);
+}
+
+function setDeadline(path: string, ms: number, id: string): void {
+  let fd: number;
+  try {
+    fd = openOwnFifo(path, O_WRONLY | O_NONBLOCK);
+  } catch (error) {
+    throw gone(id, error);
+  }
+  try {
+    // Less than PIPE_BUF, so it is written as one (pipe(7)).
+    writeSync(fd, `${ms}\n`);
+  } finally {
+    closeSync(fd);
+  }
 }
 
 /** One caller alone gives the file its name. */

@@ -269,14 +269,14 @@ export class Pool {
   }
 
   async #start(executor: Executor, request: TakeRequest): Promise<Box> {
-    const { template } = this.#options;
+    const deadlineMs = request.deadlineMs ?? this.#options.template.deadlineMs ?? 0;
     const gone = () => {
       this.#taken.delete(executor);
       this.#serve();
     };
     try {
       if (request.resources !== undefined) await executor.update(request.resources);
-      const given = givenBy(this.#defaults(executor.id), request);
+      const given = givenBy(this.#defaults(executor.id), deadlineMs, request);
       // Before the program runs: else it could read the end of its input. Without a writer it reads that at once.
       const stdin = request.stdin === undefined ? undefined : executor.openStdin();
       try {
@@ -294,7 +294,7 @@ export class Pool {
       throw error;
     }
     this.#counts.takes++;
-    return new Box(executor, { deadlineMs: request.deadlineMs ?? template.deadlineMs ?? 0, signal: request.signal, gone });
+    return new Box(executor, { deadlineMs, signal: request.signal, gone });
   }
 
   /** The process of the template, as create has got it. */

@@ -48,7 +48,7 @@ export function commandOf(launch: LaunchCommand, digest: string): LaunchCommand 
 }
 
 /** What init is told. */
-export function givenBy(template: Process, { cmd, args = [], env = {}, cwd, files = {} }: TakeRequest): GivenProcess {
+export function givenBy(template: Process, deadlineMs: number, { cmd, args = [], env = {}, cwd, files = {} }: TakeRequest): GivenProcess {
   const contents = Object.entries(files).map(([path, file]) => {
     const { content, mode = 0o644 } = typeof file === "string" || file instanceof Uint8Array ? { content: file } : file;
     return { path, mode, content: typeof content === "string" ? Buffer.from(content) : content };
@@ -62,5 +62,5 @@ export function givenBy(template: Process, { cmd, args = [], env = {}, cwd, file
     cwd: cwd ?? template.cwd,
     ...(contents.length > 0 && { files: contents.map(({ path, mode, content }) => ({ path, mode, bytes: content.length })) }),
   };
-  return { claim, contents: contents.map(({ content }) => content) };
+  return { claim, contents: contents.map(({ content }) => content), deadlineMs };
 }

@@ -212,6 +212,7 @@ function createFlags(options: types.CreateOptions): string[] {
     ...value("--cgroup-parent", options.cgroupParent),
     ...value("--exit-record", options.exitRecord),
     ...value("--resize-fifo", options.resizeFifo),
+    ...value("--deadline-fifo", options.deadlineFifo),
     ...value("--output-log", options.outputLog?.path),
     ...value("--output-log-size", numeral(options.outputLog?.maxBytes)),
     ...value("--output-log-files", numeral(options.outputLog?.files)),

@@ -40,6 +40,8 @@ export interface CreateOptions {
   readonly exitRecord?: string;
   /** With exitRecord: FIFO that sizes of the container's terminal are read from, a line "ROWS COLUMNS" each. */
   readonly resizeFifo?: string;
+  /** With exitRecord: FIFO that the deadline is read from, a line "MILLISECONDS", from when it is read. */
+  readonly deadlineFifo?: string;
   /** With exitRecord, and pipes or FIFOs as stdout and stderr: what comes through them is written there. */
   readonly outputLog?: LogFile;
   /** Kills the call; what it has made by then is to be deleted. */

@@ -19,6 +19,8 @@ export function beginEarly({ flags }: Pick<CommandLine, "flags">): HeadStart | u
 export function createOptions({ flags }: VerbContext, id: string, mode: CreateOptions["mode"]): CreateOptions {
   const path = (name: string): string | undefined => (flags[name] ? absolutePath(flags[name] as string) : undefined);
   const resizeFifo = text(flags["resize-fifo"]);
+  const deadlineFifo = text(flags["deadline-fifo"]);
+  if (deadlineFifo !== undefined && flags["exit-record"] === undefined) throw new RuntError("usage", WORDS.deadlineUnused);
   if (flags["output-log"] !== undefined && flags["exit-record"] === undefined) throw new RuntError("usage", WORDS.outputLogUnused);
   return {
     id,
@@ -33,6 +35,7 @@ export function createOptions({ flags }: VerbContext, id: string, mode: CreateOp
       isolation: text(flags["isolation"]) ?? (host.argv()[0]!.endsWith("runt-vm") ? "vm" : undefined),
       cgroupParent: text(flags["cgroup-parent"]),
       resizeFifo: resizeFifo === undefined ? undefined : absolutePath(resizeFifo),
+      deadlineFifo: deadlineFifo === undefined ? undefined : absolutePath(deadlineFifo),
       consoleSocket: path("console-socket"),
       pidFile: path("pid-file"),
       pidfdSocket: path("pidfd-socket"),

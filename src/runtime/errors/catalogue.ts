@@ -53,6 +53,7 @@ export const WORDS = {
   consoleSocketMissing: "cannot allocate tty if runt will detach without setting console socket",
   consoleSocketUnused: "cannot use console socket if runt will not detach or allocate tty",
   sizeUnused: "--console-size is for a terminal (--tty)",
+  deadlineUnused: "--deadline-fifo is for create and run with --exit-record",
   outputLogUnused: "--output-log is for create and run with --exit-record",
   outputLogMissing: "--output-log-size and --output-log-files are for --output-log",
   resizeUnused: "--resize-fifo is for a terminal: of create and run with --exit-record, or of exec without --detach",

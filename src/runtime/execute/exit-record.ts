@@ -9,7 +9,7 @@ import type { separateDescriptors } from "../host/index.ts";
 import * as host from "../host/index.ts";
 import type { Execution } from "./execution.ts";
 import { type FreshFile, isAt, writeBeside } from "./fresh-file.ts";
-import { type MonitorRecord, openSizes } from "./monitor.ts";
+import { type MonitorRecord, openFifo, openSizes } from "./monitor.ts";
 import { checkOutputLog, type OutputLog, openOutputReaders } from "./output-log.ts";
 import { rollbackError } from "./rollback.ts";
 import { bootId } from "./root-mount.ts";
@@ -21,6 +21,7 @@ interface RecordedRequest {
   readonly detach: boolean;
   readonly consoleSocket?: string;
   readonly resizeFifo?: string;
+  readonly deadlineFifo?: string;
   readonly preserveFds: number;
 }
 
@@ -60,6 +61,7 @@ export function recordExit<Request extends RecordedRequest>(
   const ready = host.detach();
   host.setChildSubreaper(true);
   const sizes = request.resizeFifo === undefined ? undefined : openSizes(request.resizeFifo);
+  const deadline = request.deadlineFifo === undefined ? undefined : openFifo("--deadline-fifo", request.deadlineFifo);
   const readers = openOutputReaders();
   const begun: Fields = { schema: EXIT_RECORD_SCHEMA, id: request.id, root, bootId: bootId(), monitor: self() };
   const first = claim(path, { ...begun, phase: EXIT_PHASE.creating });
@@ -85,6 +87,7 @@ export function recordExit<Request extends RecordedRequest>(
   steps.watch(execution, {
     options: {
       ...(sizes !== undefined && { sizes }),
+      ...(deadline !== undefined && { deadline }),
       ...(outputLog !== undefined && { log: outputLog.path, "log-size": outputLog.size, "log-files": outputLog.files }),
       record: path,
       "record-text": JSON.stringify(made).slice(0, -1),
@@ -94,7 +97,13 @@ export function recordExit<Request extends RecordedRequest>(
       ...oomOptions(execution, steps.memoryPressure),
       ready,
     },
-    fds: [ready, own, ...(sizes === undefined ? [] : [sizes]), ...Object.values(readers).filter((fd) => fd !== -1)],
+    fds: [
+      ready,
+      own,
+      ...(sizes === undefined ? [] : [sizes]),
+      ...(deadline === undefined ? [] : [deadline]),
+      ...Object.values(readers).filter((fd) => fd !== -1),
+    ],
   });
 }
 

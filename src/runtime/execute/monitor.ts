@@ -108,13 +108,18 @@ export function parseSize(text: string): { readonly rows: number; readonly colum
   throw new RuntError("usage", `--console-size ${JSON.stringify(text)}: use ROWSxCOLUMNS, each from 1 to ${LARGEST}, as 40x100`);
 }
 
-/** A descriptor for the monitor: of reading and writing, so that the FIFO has no end when a writer goes. @throws RuntError usage when it is none */
+/** --resize-fifo. @throws RuntError usage when it is none */
 export function openSizes(path: string): number {
+  return openFifo("--resize-fifo", path);
+}
+
+/** A descriptor for the monitor: of reading and writing, so that the FIFO has no end when a writer goes. @throws RuntError usage when it is none */
+export function openFifo(flag: string, path: string): number {
   try {
-    if (((host.stat(path)?.mode ?? 0) & host.S.IFMT) !== host.S.IFIFO) throw new RuntError("usage", `--resize-fifo ${path}: no FIFO`);
+    if (((host.stat(path)?.mode ?? 0) & host.S.IFMT) !== host.S.IFIFO) throw new RuntError("usage", `${flag} ${path}: no FIFO`);
     return host.open(path, host.O.RDWR | host.O.NONBLOCK | host.O.NOCTTY);
   } catch (error) {
     if (error instanceof RuntError) throw error;
-    throw new RuntError("usage", `--resize-fifo ${path}: ${host.reason(error)}`, { cause: error });
+    throw new RuntError("usage", `${flag} ${path}: ${host.reason(error)}`, { cause: error });
   }
 }

@@ -37,6 +37,8 @@ export interface CreateOptions {
   readonly consoleSocket?: string;
   /** FIFO that the sizes of the terminal are read from, a line `ROWS COLUMNS` each; with `unattended` only. */
   readonly resizeFifo?: string;
+  /** FIFO that the deadline is read from, a line `MILLISECONDS`; with `unattended` only. */
+  readonly deadlineFifo?: string;
   readonly pidFile?: string;
   /** unix stream socket that receives a pidfd of the container's process. */
   readonly pidfdSocket?: string;

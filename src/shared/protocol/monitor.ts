@@ -23,6 +23,8 @@ export const MONITOR_OPTIONS = {
   "notify-host": "descriptor",
   /** A FIFO from which the sizes of the terminal come. */
   sizes: "descriptor",
+  /** A FIFO from which comes when the container is killed: a line MILLISECONDS, from when it is read. */
+  deadline: "descriptor",
   /** The exit record: its path, how it begins (JSON without the closing brace), and the file as it was written last. */
   record: "text",
   "record-text": "text",

@@ -25,7 +25,7 @@ export const FLAG_GROUPS: readonly (readonly [title: string, flags: readonly str
   ["Process", ["cwd", "env", "user", "additional-gids", "process", "no-new-privs", "cap", "apparmor", "process-label"]],
   [
     "Streams and descriptors",
-    ["tty", "console-socket", "console-size", "resize-fifo", "pid-file", "pidfd-socket", "preserve-fds", "no-subreaper"],
+    ["tty", "console-socket", "console-size", "resize-fifo", "deadline-fifo", "pid-file", "pidfd-socket", "preserve-fds", "no-subreaper"],
   ],
   ["Output", ["output-log", "output-log-size", "output-log-files"]],
   ["Root file system and keyring", ["no-pivot", "no-new-keyring"]],

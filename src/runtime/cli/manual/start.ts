@@ -42,7 +42,9 @@ export const START_MANUAL = {
         "JSON object with id, monitor, pid, startTicks, phase (creating, running, ended, exited), code, signal, oomKills, startedMs and endedMs. In the " +
         "phase ended, parts of the container may still exist, and unread output is in FILE.stdout and FILE.stderr. If the file was removed or replaced " +
         "meanwhile, the monitor does not write it again. With --resize-fifo it also reads lines ROWS COLUMNS, such as 40 100, from the FIFO and sets the " +
-        "size of the container's terminal; other lines have no effect.",
+        "size of the container's terminal; other lines have no effect. With --deadline-fifo it reads lines MILLISECONDS from the FIFO and kills the container " +
+        "when so much time has passed since the last one; 0 means no deadline, and other lines have no effect. So the deadline also holds when the process that has " +
+        "set it is dead.",
       "With --output-log a second process writes the output of the pipes at stdout and stderr into a file, a record TIME STREAM F|P BYTES for each " +
         "line (F) or part of a line (P), and rotates the file. If that process is killed, another one replaces it, and no line is lost. On a full disk " +
         "lines are dropped and counted; the next record says how many. FILE.log beside the exit record has the numbers. Everything is in the log before the phase is exited.",

@@ -9,6 +9,13 @@ const RECORDED_SIZES = flag(
   { value: "FIFO" },
 );
 
+const RECORDED_DEADLINE = flag(
+  "deadline-fifo",
+  "string",
+  "with --exit-record: kill the container so many milliseconds after a line MILLISECONDS was read from this FIFO",
+  { value: "FIFO" },
+);
+
 const OUTPUT_LOG = [
   flag("output-log", "string", "with --exit-record: write the output of the pipes at stdout and stderr to this file, with timestamps", {
     value: "FILE",
@@ -31,6 +38,7 @@ export const START_VERBS: readonly VerbDefinition[] = [
       CONFIG,
       flag("exit-record", "string", "write how the container ended to this file, which must not exist", { value: "FILE" }),
       RECORDED_SIZES,
+      RECORDED_DEADLINE,
       ...OUTPUT_LOG,
       flag("no-subreaper", "boolean", "has no effect", { hidden: true }),
     ],
@@ -57,6 +65,7 @@ export const START_VERBS: readonly VerbDefinition[] = [
         value: "FILE",
       }),
       RECORDED_SIZES,
+      RECORDED_DEADLINE,
       ...OUTPUT_LOG,
       flag("keep", "boolean", "keep state and cgroup when the container has ended"),
       flag("no-subreaper", "boolean", "do not adopt the container's orphans"),
