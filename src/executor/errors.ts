@@ -20,6 +20,8 @@ export type ExecutorErrorCode =
   | "user-unknown"
   /** The runtime refused; `cause` is its RuntimeError. A program that cannot be executed is a ProgramError. */
   | "launch-failed"
+  /** A file of a box is not there, is no regular file, is behind a link, or is larger than allowed. */
+  | "file-refused"
   /** More callers wait for a container of a pool than it lets wait. */
   | "busy"
   /** An AbortSignal has aborted, and what it was for has been ended; `cause` is its reason. */

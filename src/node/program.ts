@@ -24,8 +24,10 @@ export interface ProgramOptions {
   readonly cwd?: string | undefined;
   /** The complete environment. Default: that of this process. */
   readonly env?: NodeJS.ProcessEnv | undefined;
-  /** Text for its standard input, which is empty otherwise. */
-  readonly input?: string | undefined;
+  /** For its standard input, which is empty otherwise. */
+  readonly input?: string | Uint8Array | undefined;
+  /** It runs with these, and without further groups. Default: those of this process. */
+  readonly ids?: { readonly uid: number; readonly gid: number } | undefined;
   /** Its standard streams. What is "pipe" is collected, or written. */
   readonly stdio?: readonly [Stream, Stream, Stream] | undefined;
   /** What it has as descriptors 3 and so on. They may be closed as soon as this function has returned. */
@@ -158,11 +160,12 @@ export function packageOf(program: string): string {
 }
 
 function start(program: string, args: readonly string[], options: ProgramOptions): ChildProcess {
-  const { cwd = "/", env, input, descriptors = [], isAlone = false } = options;
+  const { cwd = "/", env, input, ids, descriptors = [], isAlone = false } = options;
   const { stdio = [input === undefined ? "ignore" : "pipe", "pipe", "pipe"] } = options;
   return spawn(program, [...args], {
     ...{ cwd, detached: !isAlone, stdio: [...stdio, ...descriptors] },
     ...(env === undefined ? {} : { env }),
+    ...ids,
   });
 }
 

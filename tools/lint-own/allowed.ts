@@ -259,7 +259,13 @@ export const OWN_CALLS: Allowed = {
   },
   "src/executor/pool/claim.ts": {
     "unlinkSync(making)": NAME,
+    "unlinkSync(path)": NAME,
     "openSync(path)": "/proc/self/fd of the FIFO that is open, and was looked at when it was opened",
+  },
+  "src/executor/pool/files.ts": {
+    "openSync(`/proc/${process.pid}/root`)": "O_PATH, the root of a process that is the container's first one also afterwards",
+    "openSync(`/proc/self/fd/${directory}/${name}`)": "O_PATH | O_NOFOLLOW, one name in a directory that is held",
+    "openSync(`/proc/self/fd/${held}`)": "a regular file on an ordinary file system, as it is held",
   },
   "src/executor/pool/owner.ts": {
     "renameSync(path, aside)":

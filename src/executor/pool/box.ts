@@ -3,6 +3,7 @@ import type { Readable } from "node:stream";
 import { ExecutorError } from "../errors.ts";
 import type { Executor } from "../executor.ts";
 import type { ProcessState } from "../types.ts";
+import { MOST_BYTES, readInside, writeInside } from "./files.ts";
 
 /** "deadline", "aborted" and "output": the pool has ended it. */
 export type BoxEnd = "itself" | "deadline" | "aborted" | "output" | "killed";
@@ -26,6 +27,7 @@ export interface BoxLimits {
 }
 
 const SIGKILL = 9;
+const MIB = 2 ** 20;
 
 export class Box {
   readonly id: string;
@@ -78,6 +80,26 @@ export class Box {
   async kill(): Promise<BoxState> {
     await this.#end("killed");
     return this.#ended;
+  }
+
+  /**
+   * Make or replace a file of the box while its program runs, as the program's user; at most 64 MiB. No link is followed. This makes a process of the host.
+   * @throws ExecutorError invalid-argument; wrong-state: it has ended; file-refused
+   */
+  async write(path: string, content: string | Uint8Array, { mode = 0o644 }: { readonly mode?: number } = {}): Promise<void> {
+    const bytes = typeof content === "string" ? Buffer.from(content) : content;
+    if (bytes.length > MOST_BYTES)
+      throw new ExecutorError("invalid-argument", `content: more than ${MOST_BYTES} bytes`, { field: "content" });
+    if (!Number.isInteger(mode) || mode < 0 || mode > 0o777)
+      throw new ExecutorError("invalid-argument", `mode: ${mode}`, { field: "mode" });
+    await writeInside(this.#executor.process!, path, bytes, mode);
+  }
+
+  /** A regular file of the box while its program runs. No link is followed. Default of maxBytes: 1 MiB. @throws as write */
+  async read(path: string, { maxBytes = MIB }: { readonly maxBytes?: number } = {}): Promise<Buffer> {
+    if (!Number.isInteger(maxBytes) || maxBytes < 0 || maxBytes > MOST_BYTES)
+      throw new ExecutorError("invalid-argument", `maxBytes: use 0 to ${MOST_BYTES}`, { field: "maxBytes" });
+    return readInside(this.#executor.process!, path, maxBytes);
   }
 
   /** Takes all output until the end. More than `most` bytes of one stream end it. */
