@@ -82,7 +82,9 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("walls between networks (ne
       const isInternal = new Map(NETWORKS.map((name) => [name, below(3) === 0]));
       // The ports of the host lead to the first task, which is therefore in a network with a way out.
       isInternal.set("red", false);
+      isInternal.set("blue", true);
       const asked = Array.from({ length: TASKS }, (_, at) => {
+        if (at === TASKS - 1) return ["blue"];
         const first = at === 0 ? "red" : NETWORKS[below(3)]!;
         return [first, ...NETWORKS.filter((name) => name !== first && below(4) === 0)];
       });
@@ -131,6 +133,14 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("walls between networks (ne
           expect(await ask(one.namespace, [...targets.map(({ at }) => at), published])).toEqual(
             Object.fromEntries([...expected, [published, hasWayOut ? "t0" : ""]]),
           );
+        }
+        // A route of its own does not lead out of an internal network.
+        await host.serve(...SERVE("host"));
+        for (const one of all.filter(({ networks: own }) => own.every((name) => isInternal.get(name)))) {
+          const gateway = `${subnets.get(one.networks[0]!)}1`;
+          await host.inside(one.namespace, "ip", "route", "add", "default", "via", gateway);
+          const asked = [`192.168.77.1:${PORT}`, `${gateway}:${PORT}`, published];
+          expect(await ask(one.namespace, asked)).toEqual({ [asked[0]!]: "", [asked[1]!]: "host", [published]: "" });
         }
         const outside = targets.map(({ at }) => [at, ""]);
         expect(await ask(lan, [...targets.map(({ at }) => at), published])).toEqual(Object.fromEntries([...outside, [published, "t0"]]));

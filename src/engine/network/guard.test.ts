@@ -16,7 +16,13 @@ COMMIT
 `;
 
 test("other networks, loopback of the host and the metadata of its cloud are out of reach, but for tasks that may have the latter", () => {
-  const lines = guardChain({ bridge: "rt-0123456789", network: "runtd-a-default", subnet: "10.64.0.0/20", reaching: ["10.64.0.7"] });
+  const lines = guardChain({
+    bridge: "rt-0123456789",
+    network: "runtd-a-default",
+    subnet: "10.64.0.0/20",
+    isInternal: false,
+    reaching: ["10.64.0.7"],
+  });
   const comment = '-m comment --comment "runt guard: runtd-a-default"';
   expect(lines).toEqual([
     ":RUNT-GUARD-rt-0123456789 - [0:0]",
@@ -30,11 +36,13 @@ test("other networks, loopback of the host and the metadata of its cloud are out
     `-A RUNT-GUARD-rt-0123456789 -d 169.254.169.254 ${comment} -j DROP`,
   ]);
   // The longest name of a chain.
+  const inner = guardChain({ bridge: "rt-1", network: "runtd-a-default", subnet: "10.64.0.0/20", isInternal: true, reaching: [] });
+  expect(inner[5]).toBe(`-A RUNT-GUARD-rt-1 ! -d 10.64.0.0/20 ${comment} -j DROP`);
   expect("RUNT-GUARD-rt-0123456789".length).toBeLessThanOrEqual(28);
 });
 
 test("where the resolver of a network listens only its bridge and the host itself reach it", () => {
-  const lines = guardChain({ bridge: "rt-1", network: "runtd-a-g.web", reaching: [], host: "10.64.0.1" });
+  const lines = guardChain({ bridge: "rt-1", network: "runtd-a-g.web", isInternal: true, reaching: [], host: "10.64.0.1" });
   const comment = '-m comment --comment "runt guard: runtd-a-g.web"';
   expect(lines.slice(1, 5)).toEqual([
     `-A RUNT-GUARD-rt-1 -i lo ${comment} -j RETURN`,
