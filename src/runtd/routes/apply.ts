@@ -11,11 +11,11 @@ export const applyFile = jsonRoute({
   path: "/v1/apply",
   operation: "applyFile",
   access: "admin",
-  summary: "Make the tasks of a group those of a file, all or none",
+  summary: "Apply a file to a group of tasks, as a whole or not at all",
   body: fileToApply,
   answer: {
     status: 200,
-    description: "They are recorded; they may not run yet",
+    description: "The tasks are recorded; they may not run yet",
     schema: z.strictObject({ applied: z.array(applied), warnings }),
   },
   errors: ["invalid-spec", "no-room", "other-origin", "unknown-network", "not-written", "too-many"],
@@ -34,7 +34,7 @@ const difference = z
     change: appliedChange,
     fields: z
       .array(z.strictObject({ pointer: z.string(), before: z.unknown().optional(), after: z.unknown().optional() }))
-      .describe("Of what is there and asked for otherwise: every field, by JSON pointer within the normalised task."),
+      .describe("For a changed task: each field that differs, as a JSON pointer within the normalised task."),
   })
   .meta({ id: "Difference" }) satisfies z.ZodType<TaskDifference>;
 
@@ -43,11 +43,11 @@ export const planFile = jsonRoute({
   path: "/v1/plan",
   operation: "planFile",
   access: "admin",
-  summary: "What applying a file would change; nothing is done",
+  summary: "Show the changes that applying a file would make",
   body: fileToApply,
   answer: {
     status: 200,
-    description: "One for each task of the file, and of the group",
+    description: "One difference for each task of the file and of the group",
     schema: z.strictObject({ tasks: z.array(difference) }),
   },
   errors: ["invalid-spec", "no-room", "other-origin", "unknown-network", "too-many"],

@@ -12,20 +12,20 @@ export const attachToTask = streamRoute({
   path: "/v1/tasks/{name}/attach",
   operation: "attachToTask",
   access: "admin",
-  summary: "The streams of a container that runs, on this connection",
+  summary: "Attach this connection to the streams of a running container",
   description:
-    "Ask with `Connection: Upgrade` and `Upgrade: runtd-stream/1`. Then frames go as for `execInTask`, without a first one of the client. The daemon sends 16, then what the container prints from " +
-    "now on (17, 18), and 19 at its end. The client sends 1 (bytes for stdin) and 3 (size of the terminal); 2 is the end of stdin for a container with `stdin: once`, and says nothing to any other. A client that goes away " +
-    "leaves the container as it is.",
+    "The request needs `Connection: Upgrade` and `Upgrade: runtd-stream/1`. The frames are those of `execInTask`, without the first one of the client. The daemon sends 16, then the output of the container from " +
+    "now on (17, 18), and 19 at its end. The client sends 1 (bytes for stdin) and 3 (size of the terminal). 2 is the end of stdin for a container with `stdin: once`, and has no effect on others. If the client disconnects, " +
+    "the container goes on.",
   params: taskParams,
   query: inGroup.extend({
-    container: z.string().optional().describe("Needed when the task has more than one."),
+    container: z.string().optional().describe("Required if the task has more than one container."),
     stdin: z
       .enum(["true", "false"])
       .default("false")
-      .describe("true: something comes for stdin, which the container needs `stdin` or `tty` for."),
+      .describe("true: the client sends data for stdin. The container needs `stdin` or `tty` for this."),
   }),
-  answer: { status: 101, description: "The connection carries frames now" },
+  answer: { status: 101, description: "The connection now carries frames" },
   errors: ["unknown-task", "unknown-container", "container-not-running", "no-stdin", "no-log", "upgrade-required", "too-many"],
   open({ engine, params: { name }, query: { group, container, stdin } }) {
     const options = { stdin: stdin === "true" };

@@ -16,12 +16,12 @@ export const followEvents = textRoute({
   path: "/v1/events",
   operation: "followEvents",
   access: "read",
-  summary: "The journal as server-sent events",
+  summary: "Read the event journal as server-sent events",
   description:
-    "`id` is the sequence number. From `after`, else from the header Last-Event-ID, else from now on. An event `gap` says that some in between are gone.",
-  query: z.object({ after: sequence.optional().describe("The last sequence number that the reader has.") }),
+    "`id` is the sequence number. The stream starts after `after`, or else after the header Last-Event-ID, or else now. An event `gap` says that events in between are missing.",
+  query: z.object({ after: sequence.optional().describe("The last sequence number that the client has.") }),
   errors: ["too-many"],
-  answer: { status: 200, description: "It does not end", type: "text/event-stream" },
+  answer: { status: 200, description: "A stream without an end", type: "text/event-stream" },
   async respond({ engine, subscribers, caller, context, query }) {
     const last = context.req.header("last-event-id");
     const { success, data: header } = sequence.optional().safeParse(last);

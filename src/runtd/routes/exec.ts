@@ -13,15 +13,15 @@ export const execInTask = streamRoute({
   path: "/v1/tasks/{name}/exec",
   operation: "execInTask",
   access: "admin",
-  summary: "Run a further program in a container, on this connection",
+  summary: "Run another program in a container, on this connection",
   description:
-    "Ask with `Connection: Upgrade` and `Upgrade: runtd-stream/1`. Then both sides send frames: a byte kind, four bytes length (highest first), content. " +
-    "The client begins with 0 (JSON: StreamStart); then 1 bytes for stdin, 2 end of stdin, 3 size of the terminal (JSON: rows, columns), 4 name of a signal. The daemon " +
-    "sends 16 when the program runs, 17 stdout, 18 stderr, and at the end 19 (JSON: exitCode) or, when it could not be started, 20 (JSON: code, message, " +
-    "exitStatus). A client that goes away: the program gets SIGHUP, and after ten seconds SIGKILL with all that it has started.",
+    "The request needs `Connection: Upgrade` and `Upgrade: runtd-stream/1`. Then both sides send frames: one byte for the kind, four bytes for the length (big-endian), and the content. " +
+    "The client begins with 0 (JSON: StreamStart). Then it sends 1 bytes for stdin, 2 end of stdin, 3 size of the terminal (JSON: rows, columns), 4 name of a signal. The daemon " +
+    "sends 16 when the program runs, 17 stdout and 18 stderr. At the end it sends 19 (JSON: exitCode), or 20 (JSON: code, message, exitStatus) if the program could not be started. " +
+    "If the client disconnects, the program gets SIGHUP. Ten seconds later, the program and its child processes get SIGKILL.",
   params: taskParams,
-  query: inGroup.extend({ container: z.string().optional().describe("Needed when the task has more than one.") }),
-  answer: { status: 101, description: "The connection carries frames now" },
+  query: inGroup.extend({ container: z.string().optional().describe("Required if the task has more than one container.") }),
+  answer: { status: 101, description: "The connection now carries frames" },
   errors: ["unknown-task", "unknown-container", "container-not-running", "upgrade-required", "too-many"],
   open({ engine, params: { name }, query: { group, container } }) {
     engine.running(name, group, container);

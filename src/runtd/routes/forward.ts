@@ -11,17 +11,17 @@ export const forwardPort = streamRoute({
   path: "/v1/tasks/{name}/forward",
   operation: "forwardPort",
   access: "admin",
-  summary: "A TCP connection to a port in the network of a task, on this connection",
+  summary: "Forward this connection to a TCP port in the network of a task",
   description:
-    "Ask with `Connection: Upgrade` and `Upgrade: runtd-stream/1`. Then frames go as for `execInTask`, without a first one of the client. The daemon sends 16; what the client sends as 1 goes to the port, " +
-    "2 ends that direction; what comes from the port is 17, and 19 (exitCode 0) is its end. 20: no program listens there, or the connection has broken.",
+    "The request needs `Connection: Upgrade` and `Upgrade: runtd-stream/1`. The frames are those of `execInTask`, without the first one of the client. The daemon sends 16; data that the client sends as 1 goes to the port, " +
+    "2 ends that direction. The daemon sends 17 for data from the port, and 19 (exitCode 0) at its end. 20: no program listens there, or the connection has broken.",
   params: taskParams,
   query: inGroup.extend({
     port: z.coerce.number().pipe(z.int().min(1).max(65_535)),
-    address: z.union([z.ipv4(), z.ipv6()]).default("127.0.0.1").describe("In the network of the task."),
-    container: z.string().optional().describe("Whose network it is, where each container has its own. Absent: the first one that runs."),
+    address: z.union([z.ipv4(), z.ipv6()]).default("127.0.0.1").describe("Address in the network of the task."),
+    container: z.string().optional().describe("The container whose network to use, if each has its own. Default: the first running one."),
   }),
-  answer: { status: 101, description: "The connection carries frames now" },
+  answer: { status: 101, description: "The connection now carries frames" },
   errors: ["unknown-task", "unknown-container", "container-not-running", "upgrade-required", "too-many"],
   open({ engine, params: { name }, query: { group, container, port, address } }) {
     engine.forwardable(name, group, container);

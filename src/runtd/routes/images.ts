@@ -16,14 +16,14 @@ const imageReference = z
 const imageInfo = z
   .strictObject({
     reference: imageReference,
-    digest: z.string().describe("As its source names the content."),
+    digest: z.string().describe("Digest of the content at its source."),
     manifest: z.string().describe("Digest of the manifest in the store."),
-    sizeBytes: z.number().nullable().describe("As it is packed; null: it is damaged, and the next pull gets it anew."),
+    sizeBytes: z.number().nullable().describe("Packed size; null if the image is damaged. The next pull then fetches it again."),
     pulledMs: wallMs,
     lastUsedMs: wallMs,
-    isUsed: z.boolean().describe("A container is made of it, or is to be."),
-    tasks: z.array(z.string()).describe("Ids of the tasks that are made of it."),
-    isKept: z.boolean().describe("The daemon was told never to remove it."),
+    isUsed: z.boolean().describe("A container uses the image, or will use it."),
+    tasks: z.array(z.string()).describe("Ids of the tasks that use the image."),
+    isKept: z.boolean().describe("The daemon is configured to never remove the image."),
   })
   .meta({ id: "Image" }) satisfies z.ZodType<ImageInfo>;
 
@@ -32,7 +32,7 @@ export const listImages = jsonRoute({
   path: "/v1/images",
   operation: "listImages",
   access: "read",
-  summary: "Images in the store of the host",
+  summary: "List the images in the store of the host",
   answer: { status: 200, description: "By reference", schema: z.strictObject({ images: z.array(imageInfo) }) },
   handle: ({ engine }) => ({ images: engine.images.list().sort((a, b) => (a.reference < b.reference ? -1 : 1)) }),
 });
@@ -43,15 +43,15 @@ export const pruneImages = jsonRoute({
   operation: "pruneImages",
   access: "admin",
   summary: "Remove images that no task uses",
-  description: "What a task is made of stays, and so does what the daemon was told to keep. Pulls that are going on are waited for.",
+  description: "Images that a task uses stay, and so do images that the daemon is configured to keep. The request waits for running pulls.",
   body: z.strictObject({
-    unusedMs: z.number().min(0).default(0).describe("Only images that no container has used for so long."),
-    most: z.int().min(1).optional().describe("So many at most, those first that were used longest ago. Absent: all."),
+    unusedMs: z.number().min(0).default(0).describe("Only images that no container has used for this long."),
+    most: z.int().min(1).optional().describe("Maximum number of images, least recently used first. Default: all."),
   }),
   answer: {
     status: 200,
-    description: "What was removed, in that order",
-    schema: z.strictObject({ removed: z.array(z.string()), freedBytes: z.number().describe("Of the parts as they were packed.") }),
+    description: "The removed images, in this order",
+    schema: z.strictObject({ removed: z.array(z.string()), freedBytes: z.number().describe("Packed size of the removed parts.") }),
   },
   handle: ({ engine, body }) => engine.images.prune(body),
 });
@@ -61,16 +61,16 @@ export const pullImage = textRoute({
   path: "/v1/images/pull",
   operation: "pullImage",
   access: "admin",
-  summary: "Get an image, as for a container, and tell how far it is",
+  summary: "Pull an image, as for a container, and report the progress",
   description:
-    "Server-sent events: `progress` (PullProgress) now and then, `unpacking` when all of it has come, and at the end `image` (PulledImage) or `error` (Error). Who closes the connection before ends the pull, if nobody else waits for the image.",
+    "Server-sent events: `progress` (PullProgress) at intervals, `unpacking` after the download, and at the end `image` (PulledImage) or `error` (Error). If the client closes the connection earlier, the pull ends, unless another client or a task waits for the image.",
   body: z.strictObject({
     reference: imageReference,
-    policy: z.enum(PULL_POLICIES).optional().describe("Absent: that of the host."),
-    credentials: z.string().optional().describe("Name of the credentials that the host has. Absent: default."),
+    policy: z.enum(PULL_POLICIES).optional().describe("Default: the policy of the host."),
+    credentials: z.string().optional().describe("Name of the host's credentials. Default: default."),
   }),
   errors: ["too-many"],
-  answer: { status: 200, description: "It ends with the pull", type: "text/event-stream" },
+  answer: { status: 200, description: "A stream that ends with the pull", type: "text/event-stream" },
   async respond({ engine, subscribers, caller, context, body }) {
     const place = await subscribers.placeFor(caller);
     if (typeof place === "string") return refuse(context, "too-many", place);
@@ -85,10 +85,10 @@ export const buildImage = textRoute({
   access: "admin",
   summary: "Build an image, and keep it in the store",
   description:
-    "Server-sent events: `line` (BuildLine) for what the builder prints, and at the end `image` (PulledImage) or `error` (Error). The reference of the result names it by its digest. Lines are left out for a client that does not read them. Who closes the connection before ends the build. Builds wait for each other.",
+    "Server-sent events: `line` (BuildLine) for each line of the builder's output, and at the end `image` (PulledImage) or `error` (Error). The reference of the result names it by its digest. A client that does not read misses lines. If the client closes the connection earlier, the build ends. Only one build runs at a time.",
   body: imageBuild,
   errors: ["too-many"],
-  answer: { status: 200, description: "It ends with the build", type: "text/event-stream" },
+  answer: { status: 200, description: "A stream that ends with the build", type: "text/event-stream" },
   async respond({ engine, subscribers, caller, context, body }) {
     const place = await subscribers.placeFor(caller);
     if (typeof place === "string") return refuse(context, "too-many", place);

@@ -14,15 +14,15 @@ const LONGEST_MS = 3650 * 86_400_000;
 
 const attachment = z.strictObject({
   name: interfaceName,
-  forMs: z.int().min(1).max(LONGEST_MS).default(300_000).describe("How long it waits for a task."),
+  forMs: z.int().min(1).max(LONGEST_MS).default(300_000).describe("How long the interface waits for a task."),
 });
 
 const interfaceView = z
   .strictObject({
     name: interfaceName,
     attachedMs: z.number().describe("Milliseconds since the epoch."),
-    leftMs: z.number().nullable().describe("How long it still waits for a task. null: one has taken it."),
-    task: z.string().nullable().describe("Id of the task that has taken it."),
+    leftMs: z.number().nullable().describe("Remaining time of the wait for a task. null if a task has taken the interface."),
+    task: z.string().nullable().describe("Id of the task that has taken the interface."),
   })
   .meta({ id: "Interface" }) satisfies z.ZodType<InterfaceView>;
 
@@ -31,10 +31,10 @@ export const listInterfaces = jsonRoute({
   path: "/v1/interfaces",
   operation: "listInterfaces",
   access: "read",
-  summary: "Interfaces that were announced for tasks",
+  summary: "List the interfaces that were announced for tasks",
   answer: {
     status: 200,
-    description: "In the order in which they were announced",
+    description: "The interfaces, in the order of their announcements",
     schema: z.strictObject({ interfaces: z.array(interfaceView) }),
   },
   handle: ({ engine }) => ({ interfaces: engine.interfaces.views() }),
@@ -45,10 +45,11 @@ export const attachInterface = jsonRoute({
   path: "/v1/interfaces",
   operation: "attachInterface",
   access: "admin",
-  summary: "Announce an interface of the host, which a task may take (association: attached)",
-  description: "One that no task has taken in time is forgotten, with an event. A second announcement moves its deadline.",
+  summary: "Announce an interface of the host, so that a task can take it (association: attached)",
+  description:
+    "If no task takes the interface in time, the daemon forgets it and records an event. A second announcement moves the deadline.",
   body: attachment,
-  answer: { status: 200, description: "It is recorded", schema: interfaceView },
+  answer: { status: 200, description: "The announcement is recorded", schema: interfaceView },
   errors: ["interface-in-use", "not-written"],
   handle: async ({ engine, body, caller }) => engine.interfaces.attach(body.name, body.forMs, await caller()),
 });
@@ -58,9 +59,9 @@ export const detachInterface = jsonRoute({
   path: "/v1/interfaces/{name}",
   operation: "detachInterface",
   access: "admin",
-  summary: "Take the announcement of an interface back",
+  summary: "Withdraw the announcement of an interface",
   params: z.object({ name: interfaceName }),
-  answer: { status: 200, description: "It is forgotten", schema: z.strictObject({ name: z.string() }) },
+  answer: { status: 200, description: "The announcement is removed", schema: z.strictObject({ name: z.string() }) },
   errors: ["unknown-interface", "interface-in-use", "not-written"],
   async handle({ engine, params, caller }) {
     await engine.interfaces.detach(params.name, await caller());

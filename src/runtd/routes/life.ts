@@ -4,14 +4,18 @@ import { jsonRoute } from "../http/route.ts";
 import { log } from "../log.ts";
 import { inGroup, taskParams } from "../schemas/names.ts";
 
-const recorded = { status: 202, description: "It is recorded, not done", schema: z.strictObject({ id: z.string() }) } as const;
+const recorded = {
+  status: 202,
+  description: "The request is recorded, but not carried out yet",
+  schema: z.strictObject({ id: z.string() }),
+} as const;
 
 export const stopTask = jsonRoute({
   method: "post",
   path: "/v1/tasks/{name}/stop",
   operation: "stopTask",
   access: "admin",
-  summary: "Stop a task, and leave it to be looked at",
+  summary: "Stop a task, and keep it for inspection",
   params: taskParams,
   query: inGroup,
   answer: recorded,
@@ -29,10 +33,13 @@ export const startTask = jsonRoute({
   path: "/v1/tasks/{name}/start",
   operation: "startTask",
   access: "admin",
-  summary: "Start a task that has stopped, as it was",
+  summary: "Start a stopped task again, unchanged",
   params: taskParams,
   query: inGroup,
-  answer: { ...recorded, description: "Id of the task that is to run: of the same one if it runs already. It is recorded, not done" },
+  answer: {
+    ...recorded,
+    description: "Id of the task that will run; the same id if it already runs. The request is recorded, but not carried out yet",
+  },
   errors: ["unknown-task", "no-room", "not-written"],
   async handle({ engine, params, query, caller }) {
     const by = await caller();
@@ -47,10 +54,10 @@ export const restartTask = jsonRoute({
   path: "/v1/tasks/{name}/restart",
   operation: "restartTask",
   access: "admin",
-  summary: "Stop containers of a task, and start new incarnations of them",
+  summary: "Restart containers of a task",
   params: taskParams,
   query: inGroup,
-  body: z.strictObject({ containers: z.array(z.string()).default([]).describe("None: all of them.") }),
+  body: z.strictObject({ containers: z.array(z.string()).default([]).describe("Without entries: all containers.") }),
   answer: recorded,
   errors: ["unknown-task", "unknown-container", "not-running", "not-written"],
   async handle({ engine, params, query, body, caller }) {
@@ -66,10 +73,10 @@ export const rollbackTask = jsonRoute({
   path: "/v1/tasks/{name}/rollback",
   operation: "rollbackTask",
   access: "admin",
-  summary: "Go back to what ran before under this name",
+  summary: "Return to the spec that ran before under this name",
   params: taskParams,
   query: inGroup,
-  answer: { ...recorded, description: "Id of the task that is to run. It is recorded, not done" },
+  answer: { ...recorded, description: "Id of the task that will run. The request is recorded, but not carried out yet" },
   errors: ["unknown-task", "nothing-to-roll-back", "not-written"],
   async handle({ engine, params, query, caller }) {
     const by = await caller();

@@ -17,29 +17,29 @@ export const readLogs = textRoute({
   path: "/v1/tasks/{name}/logs",
   operation: "readLogs",
   access: "read",
-  summary: "What a container has printed",
+  summary: "Read the log of a container",
   description:
-    "As text it is what was printed, byte for byte; what the log has to say itself (lines that were dropped) begins with [log]. As records each line or part of a line is " +
-    "TIME STREAM F|P BYTES: STREAM is stdout, stderr or runt, and F ends a line. With places there is a word before it: who asks again with from=WORD, " +
-    "of the last record it has had, goes on behind it, without a record twice or missing; - is no place. It holds over restarts of the daemon. " +
-    "As frames it is the text in frames of the streams of exec (17 stdout, 18 stderr, where the lines of the log itself are, too); with places each begins with such a word.",
+    "As text, the answer has the output of the container, byte for byte. Messages of the log itself (dropped lines) begin with [log]. As records, each line or part of a line is " +
+    "TIME STREAM F|P BYTES. STREAM is stdout, stderr or runt, and F ends a line. With places, a word before it is the position. A client that repeats the request with from=WORD " +
+    "of its last record continues after this record, without a repeated or missing record. The word - means no position. Positions stay valid after a restart of the daemon. " +
+    "As frames, the text is in frames of the streams of exec: 17 for stdout, 18 for stderr and for messages of the log. With places, each frame begins with such a word.",
   params: taskParams,
   query: inGroup.extend({
-    container: z.string().max(255).optional().describe("May be left out where the task has one container."),
-    follow: flag.describe("Go on until the container has stopped for good."),
-    tail: z.coerce.number().pipe(z.int().min(0).max(MOST_LINES)).optional().describe("The last lines only."),
-    since: z.iso.datetime({ offset: true }).optional().describe("RFC 3339: nothing that was printed before."),
-    timestamps: flag.describe("Of text and frames: each line begins with its time."),
-    previous: flag.describe("Of the incarnation before the last restart."),
+    container: z.string().max(255).optional().describe("Optional if the task has one container."),
+    follow: flag.describe("Continue until the container has stopped for good."),
+    tail: z.coerce.number().pipe(z.int().min(0).max(MOST_LINES)).optional().describe("Only the last lines."),
+    since: z.iso.datetime({ offset: true }).optional().describe("RFC 3339: only lines since this time."),
+    timestamps: flag.describe("For text and frames: begin each line with its time."),
+    previous: flag.describe("The log of the incarnation before the last restart."),
     format: z.enum(["text", "records", "frames"]).default("text"),
-    places: flag.describe("Of records and frames: each begins with the place where the log goes on."),
+    places: flag.describe("For records and frames: begin each with the position at which the log continues."),
     from: z
       .string()
       .regex(/^\d+-\d+-\d+-\d*$/)
       .optional()
-      .describe("With follow: go on at this place; tail does not count then."),
+      .describe("With follow: continue at this position; tail is then ignored."),
   }),
-  answer: { status: 200, description: "Bytes as they were printed", type: "application/octet-stream" },
+  answer: { status: 200, description: "The original bytes", type: "application/octet-stream" },
   errors: ["unknown-task", "unknown-container", "no-log", "too-many"],
   async respond({ engine, subscribers, caller, context, params, query: { group, since, timestamps, format, places, ...rest } }) {
     const reader = new AbortController();

@@ -13,8 +13,8 @@ export const getMetrics = textRoute({
   path: "/v1/metrics",
   operation: "getMetrics",
   access: "read",
-  summary: "Numbers, as Prometheus reads them",
-  answer: { status: 200, description: "Text exposition", type: METRICS_TYPE },
+  summary: "Metrics in the format of Prometheus",
+  answer: { status: 200, description: "Metrics in the text format", type: METRICS_TYPE },
   respond: ({ engine, timings, eventLoop, context }) =>
     context.body(exposition(samplesOf(engine, timings, eventLoop)), 200, { "content-type": METRICS_TYPE }),
 });
@@ -95,21 +95,21 @@ const count = z.number().nullable();
 
 const usage = z
   .strictObject({
-    task: z.string().describe("Its id."),
+    task: z.string().describe("Id of the task."),
     group: z.string(),
-    name: z.string().describe("Of the task."),
+    name: z.string().describe("Name of the task."),
     container: z.string(),
     atMs: z.number().describe("Milliseconds since the epoch."),
     clockMs: z
       .number()
-      .describe("Milliseconds of a clock that nobody sets: for the time between two answers, also of two daemons in one boot."),
-    cpuUs: count.describe("Microseconds of processor time in all. null, here and below: the host does not count it."),
+      .describe("Milliseconds of a monotonic clock, for the time between two answers. Two daemons in one boot have the same clock."),
+    cpuUs: count.describe("Total processor time in microseconds. This and the next fields are null if the host does not count them."),
     memoryBytes: count,
-    memoryLimitBytes: count.describe("null: it has none."),
+    memoryLimitBytes: count.describe("null if there is no limit."),
     processes: count,
     readBytes: count,
     writtenBytes: count,
-    oomKills: count.describe("Processes that the kernel has killed for memory."),
+    oomKills: count.describe("Number of processes that the kernel has killed for lack of memory."),
   })
   .meta({ id: "Usage" }) satisfies z.ZodType<UsageView>;
 
@@ -118,9 +118,9 @@ export const getUsage = jsonRoute({
   path: "/v1/usage",
   operation: "getUsage",
   access: "read",
-  summary: "What containers that run use, as the kernel counts it",
-  query: z.object({ group: groupName.optional().describe("Absent: of every group.") }),
-  answer: { status: 200, description: "One for each container", schema: z.strictObject({ usage: z.array(usage) }) },
+  summary: "Show the resource usage of running containers, as counted by the kernel",
+  query: z.object({ group: groupName.optional().describe("Default: every group.") }),
+  answer: { status: 200, description: "One entry for each container", schema: z.strictObject({ usage: z.array(usage) }) },
   handle: async ({ engine, query }) => ({ usage: await engine.usage(query.group) }),
 });
 

@@ -24,34 +24,34 @@ const share = z.strictObject({ capacity: z.number(), used: z.number() });
 const ledger = z.strictObject({
   cpus: share,
   memoryBytes: share,
-  ports: z.array(z.string()).describe("Of the host, as 8080/tcp."),
-  waiting: z.int().describe("Tasks that wait for room."),
+  ports: z.array(z.string()).describe("Ports of the host, such as 8080/tcp."),
+  waiting: z.int().describe("Number of tasks that wait for capacity."),
 });
 
 const host = z.strictObject({
   name: z.string(),
-  addresses: z.array(z.string()).describe("The first one is that of pods in the network of the host."),
+  addresses: z.array(z.string()).describe("The first one is the address of pods in the network of the host."),
   architecture: z.string(),
   kernel: z.string(),
-  version: z.string().describe("Of the daemon."),
+  version: z.string().describe("Version of the daemon."),
   measuredMs: z.int(),
   memory: z.strictObject({ bytes: z.number(), availableBytes: z.number() }),
   disk: z
     .strictObject({ bytes: z.number(), availableBytes: z.number(), files: z.number(), freeFiles: z.number() })
-    .describe("Where the state of the daemon is."),
-  processes: z.strictObject({ most: z.int(), used: z.int() }).describe("With threads."),
+    .describe("The file system with the state of the daemon."),
+  processes: z.strictObject({ most: z.int(), used: z.int() }).describe("Processes including threads."),
 });
 
 /** The host and the daemon. */
 const nodeView = z
   .strictObject({
     bootId: z.string(),
-    epoch: z.int().describe("One more with each start of the daemon in this state directory."),
-    lastSequence: z.int().describe("Of the last event; 0: there was none."),
+    epoch: z.int().describe("Increments with each start of the daemon in this state directory."),
+    lastSequence: z.int().describe("Sequence number of the last event; 0 if there was none."),
     tasks: z.int(),
-    ledger: ledger.describe("What tasks have of the host."),
-    conditions: z.array(condition).describe("What is wrong with the host or the store."),
-    host: host.describe("What it has, measured now."),
+    ledger: ledger.describe("Resources of the host that tasks use."),
+    conditions: z.array(condition).describe("Problems of the host or the store."),
+    host: host.describe("Resources of the host, measured now."),
   })
   .meta({ id: "Node" }) satisfies z.ZodType<NodeView & { readonly host: HostFacts }>;
 
@@ -60,7 +60,7 @@ export const getNode = jsonRoute({
   path: "/v1/node",
   operation: "getNode",
   access: "read",
-  summary: "The host and the daemon",
-  answer: { status: 200, description: "What is known", schema: nodeView },
+  summary: "Show the host and the daemon",
+  answer: { status: 200, description: "The host and the daemon", schema: nodeView },
   handle: ({ engine, stateDir }) => ({ ...engine.node, host: hostFacts(stateDir) }),
 });

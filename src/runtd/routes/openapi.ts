@@ -14,7 +14,7 @@ export function describing(routes: readonly Route[]): Route {
     path: "/v1/openapi.json",
     operation: "getInterface",
     access: "read",
-    summary: "This interface, as OpenAPI 3.1",
+    summary: "This API as an OpenAPI 3.1 document",
     answer: { status: 200, description: "The document", schema: z.record(z.string(), z.unknown()) },
     handle() {
       document ??= documentOf([...routes, self], VERSION);
@@ -26,8 +26,8 @@ export function describing(routes: readonly Route[]): Route {
 
 /** Generates the OpenAPI document from the routes and their schemas. */
 const errorBody = z
-  .looseObject({ code: z.string().describe("It does not change."), message: z.string().describe("For people.") })
-  .meta({ id: "Error", description: "Why it was not done. More fields are the facts." });
+  .looseObject({ code: z.string().describe("A stable code for programs."), message: z.string().describe("A message for people.") })
+  .meta({ id: "Error", description: "The reason for the error. Additional fields have the details." });
 
 /** Error responses that every request may get. */
 const COMMON: readonly ErrorCode[] = ["invalid-argument", "internal"];
@@ -55,7 +55,7 @@ function documentOf(routes: readonly Route[], version: string): ReturnType<typeo
       title: "runtd",
       version,
       description:
-        "JSON over HTTP on the unix sockets admin.sock and read.sock. Data of server-sent events are of the schemas Event and Gap.",
+        "JSON over HTTP on the unix sockets admin.sock and read.sock. The data of server-sent events has the schemas Event and Gap.",
     },
     paths: paths as ZodOpenApiPathsObject,
     components: { schemas: { Event: engineEvent, Gap: gapEvent, StreamStart: streamStart } },

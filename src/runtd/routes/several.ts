@@ -10,10 +10,10 @@ import { groupName } from "../schemas/names.ts";
 
 const fields = z.strictObject({
   group: groupName.default("default"),
-  names: z.array(z.string().min(1)).min(1).optional().describe("Names or ids. One that no task has is an error, and nothing is done."),
-  text: z.string().optional().describe("A file as for apply: the tasks of these names, as far as they are there."),
+  names: z.array(z.string().min(1)).min(1).optional().describe("Names or ids. An unknown one is an error, and the request does nothing."),
+  text: z.string().optional().describe("A file as for apply: the existing tasks with the names of the file."),
   ...originOfFile,
-  takeOver: z.boolean().default(false).describe("Of a file: what another file or project has made is meant, too."),
+  takeOver: z.boolean().default(false).describe("With a file: include tasks that another file or project has made."),
   all: z.literal(true).optional().describe("All tasks of the group."),
 });
 
@@ -27,18 +27,20 @@ const deletion = fields
     volumes: z
       .boolean()
       .default(false)
-      .describe("Also the kept volumes of these tasks, and of those of the file that are gone, which no other task of the group names."),
+      .describe(
+        "Also remove the kept volumes of these tasks, and of tasks of the file that no longer exist. Volumes that another task of the group names stay.",
+      ),
   })
   .refine(isOne, ONE);
 
 const selected = z.strictObject({
   tasks: z.array(z.strictObject({ id: z.string(), name: z.string() })),
-  forgotten: z.array(z.string()).describe("Names of which there was only a success that was remembered."),
-  missing: z.array(z.string()).describe("Names of the file that no task has."),
+  forgotten: z.array(z.string()).describe("Names for which only an earlier success was recorded."),
+  missing: z.array(z.string()).describe("Names of the file without a task."),
   others: z.array(z.string()).describe("Names of the tasks of the group that the request does not name."),
 });
 
-const recorded = { status: 202, description: "It is recorded, not done", schema: selected } as const;
+const recorded = { status: 202, description: "The request is recorded, but not carried out yet", schema: selected } as const;
 
 /** @throws EngineError invalid-spec */
 async function selectionOf({ names, text, ...origin }: Named, { engine, files }: Services): Promise<Selection> {
@@ -54,11 +56,11 @@ export const deleteTasks = jsonRoute({
   path: "/v1/delete",
   operation: "deleteTasks",
   access: "admin",
-  summary: "Stop tasks of a group in the inverse order of their dependencies, and remove everything of them",
+  summary: "Stop tasks of a group in the inverse order of their dependencies, and remove everything that belongs to them",
   body: deletion,
   answer: {
     ...recorded,
-    schema: selected.extend({ volumes: z.array(z.string()).describe("Names of the kept volumes that go with them.") }),
+    schema: selected.extend({ volumes: z.array(z.string()).describe("Names of the kept volumes that are removed with them.") }),
   },
   errors: ["invalid-spec", "unknown-task", "other-origin", "not-written", "too-many"],
   async handle({ body, caller, ...services }) {
@@ -75,7 +77,7 @@ export const stopTasks = jsonRoute({
   path: "/v1/stop",
   operation: "stopTasks",
   access: "admin",
-  summary: "Stop tasks of a group in the inverse order of their dependencies, and leave them to be looked at",
+  summary: "Stop tasks of a group in the inverse order of their dependencies, and keep them for inspection",
   body: selection,
   answer: recorded,
   errors: ["invalid-spec", "unknown-task", "other-origin", "not-written", "too-many"],
@@ -93,12 +95,12 @@ export const restartTasks = jsonRoute({
   path: "/v1/restart",
   operation: "restartTasks",
   access: "admin",
-  summary: "Stop all containers of tasks of a group, and start new incarnations of them",
+  summary: "Restart all containers of tasks of a group",
   body: selection,
   answer: {
     ...recorded,
     schema: selected.extend({
-      stopped: z.array(z.string()).describe("Names of tasks that have stopped or are being stopped. They stay as they are."),
+      stopped: z.array(z.string()).describe("Names of tasks that have stopped or are being stopped. The restart does not affect them."),
     }),
   },
   errors: ["invalid-spec", "unknown-task", "not-running", "other-origin", "not-written", "too-many"],

@@ -9,9 +9,9 @@ import { taskView } from "../schemas/task.ts";
 
 const check = z.strictObject({
   status: z.enum(["UNKNOWN", "HEALTHY", "UNHEALTHY"]),
-  sinceMs: z.int().nullable().describe("When it became what it is; null: it has not changed yet."),
-  failures: z.int().describe("In a row."),
-  output: z.string().nullable().describe("The end of what the last check printed. On read.sock null."),
+  sinceMs: z.int().nullable().describe("Time of the last change; null if there was no change yet."),
+  failures: z.int().describe("Number of failures in a row."),
+  output: z.string().nullable().describe("The end of the output of the last check. null on read.sock."),
 });
 
 const taskDetail = z
@@ -22,22 +22,22 @@ const taskDetail = z
       .strictObject({
         state: z
           .enum(["ready", "waits", "failed"])
-          .describe("failed: it has ended otherwise than its file says, and does not start again by itself."),
-        why: z.string().describe("What it waits for, or why it failed."),
+          .describe("failed: the task has ended in a different way than its file says, and does not start again by itself."),
+        why: z.string().describe("The reason why it waits or has failed."),
       })
       .describe(
-        "ready: its containers run and their checks have succeeded, or it has succeeded. A pod is ready when Kubernetes would call it Ready.",
+        "ready: its containers run and their checks have succeeded, or the task has succeeded. A pod is ready under the conditions of Kubernetes.",
       ),
     spec: z
       .record(z.string(), z.unknown())
       .describe(
-        "As it was applied, with every default. On read.sock what may be a secret is null: values of environments, annotations, headers and log options, paths of HTTP requests, arguments of commands, and what is in files.",
+        "The applied task, with every default. On read.sock possible secrets are null: values of environment variables, annotations, headers and log options, paths of HTTP requests, arguments of commands, and contents of files.",
       ),
     resources: z.array(z.strictObject({ name: z.string(), known: z.string() })),
     users: z
       .strictObject({ first: z.int(), count: z.int() })
       .optional()
-      .describe("Ids of the host that are 0 and up in its containers. Absent: it has the users of the host."),
+      .describe("Host ids that are 0 and up in its containers. Absent if the task uses the users of the host."),
     containers: z.array(
       z.strictObject({
         name: z.string(),
@@ -49,9 +49,13 @@ const taskDetail = z
         failedCheck: z
           .strictObject({ check: z.string(), output: z.string().nullable() })
           .optional()
-          .describe("The check because of which its last run was ended, with the end of its output. On read.sock null."),
+          .describe("The check that ended its last run, with the end of its output. null on read.sock."),
         dependsOn: z.array(z.string()),
-        endMessage: z.string().nullable().optional().describe("What it has said of its last end. On read.sock null; absent: nothing."),
+        endMessage: z
+          .string()
+          .nullable()
+          .optional()
+          .describe("The termination message of its last end. null on read.sock; absent if there is none."),
       }),
     ),
   })
@@ -62,7 +66,7 @@ export const listTasks = jsonRoute({
   path: "/v1/tasks",
   operation: "listTasks",
   access: "read",
-  summary: "Every task of every group",
+  summary: "List the tasks of all groups",
   answer: { status: 200, description: "By id", schema: z.strictObject({ tasks: z.array(taskView) }) },
   handle: ({ engine }) => ({ tasks: engine.list() }),
 });
@@ -72,10 +76,10 @@ export const getTask = jsonRoute({
   path: "/v1/tasks/{name}",
   operation: "getTask",
   access: "read",
-  summary: "One task",
+  summary: "Show one task",
   params: taskParams,
   query: inGroup,
-  answer: { status: 200, description: "What is known of it", schema: taskView },
+  answer: { status: 200, description: "The task", schema: taskView },
   errors: ["unknown-task"],
   handle: ({ engine, params, query }) => engine.get(params.name, query.group),
 });
@@ -85,10 +89,10 @@ export const describeTask = jsonRoute({
   path: "/v1/tasks/{name}/detail",
   operation: "describeTask",
   access: "read",
-  summary: "What was asked for, and why it is as it is",
+  summary: "Show the spec of a task, and the reasons for its state",
   params: taskParams,
   query: inGroup,
-  answer: { status: 200, description: "On read.sock without what may be a secret", schema: taskDetail },
+  answer: { status: 200, description: "The details; on read.sock without possible secrets", schema: taskDetail },
   errors: ["unknown-task"],
   handle({ engine, params: { name }, query: { group }, isAdmin }) {
     const detail = engine.detail(name, group, { isRedacted: !isAdmin });
@@ -103,14 +107,14 @@ export const deleteTask = jsonRoute({
   path: "/v1/tasks/{name}",
   operation: "deleteTask",
   access: "admin",
-  summary: "Stop a task and remove everything of it",
+  summary: "Stop a task and remove everything that belongs to it",
   params: taskParams,
   query: inGroup,
   answer: {
     status: 202,
-    description: "It is recorded, not done",
+    description: "The request is recorded, but not carried out yet",
     schema: z.strictObject({
-      ids: z.array(z.string()).describe("Of what is being removed: the task, and those whose place it has taken."),
+      ids: z.array(z.string()).describe("Ids of the tasks that are being removed: this task, and the tasks that it has replaced."),
     }),
   },
   errors: ["unknown-task", "not-written"],
@@ -125,8 +129,11 @@ export const deleteTask = jsonRoute({
 /** Executors that exist on the host but not in the store. */
 const orphanView = z
   .strictObject({
-    id: z.string().describe("Of the container, in the runtime."),
-    task: z.string().nullable().describe("Id of its task, as its annotations say it. null, as the rest: this engine has not made it."),
+    id: z.string().describe("Id of the container in the runtime."),
+    task: z
+      .string()
+      .nullable()
+      .describe("Id of its task, from its annotations. null, like the other fields, if this engine has not made the container."),
     group: z.string().nullable(),
     name: z.string().nullable(),
     container: z.string().nullable(),
@@ -140,7 +147,7 @@ export const listOrphans = jsonRoute({
   path: "/v1/orphans",
   operation: "listOrphans",
   access: "read",
-  summary: "Containers that the store does not know",
+  summary: "List the containers that are not in the store",
   answer: { status: 200, description: "By id", schema: z.strictObject({ orphans: z.array(orphanView) }) },
   handle: async ({ engine }) => ({ orphans: [...(await engine.orphans())] }),
 });

@@ -10,11 +10,11 @@ const volumeName = z.string().min(1).max(255);
 
 const volumeView = z
   .strictObject({
-    group: z.string().describe("Of the tasks that may name it."),
+    group: z.string().describe("Group of the tasks that may name the volume."),
     name: volumeName,
     createdMs: z.number().describe("Milliseconds since the epoch."),
-    usedBytes: z.number().nullable().describe("On the disk. null: it was not asked for, or cannot be measured."),
-    tasks: z.array(z.string()).describe("Ids of the tasks that name it, also of those that have stopped and can still be looked at."),
+    usedBytes: z.number().nullable().describe("Size on the disk. null if it was not requested or cannot be measured."),
+    tasks: z.array(z.string()).describe("Ids of the tasks that name the volume, including stopped tasks within their retention."),
   })
   .meta({ id: "Volume" }) satisfies z.ZodType<KeptVolumeView>;
 
@@ -24,8 +24,12 @@ const isOne = ({ names, unused }: { readonly names?: unknown; readonly unused?: 
 const volumeRemoval = z
   .strictObject({
     group: groupName.default("default"),
-    names: z.array(volumeName).min(1).optional().describe("All of them or none: one that is not there or that a task names is an error."),
-    unused: z.literal(true).optional().describe("All of the group that no task names."),
+    names: z
+      .array(volumeName)
+      .min(1)
+      .optional()
+      .describe("All of them are removed, or none: a missing volume, or one that a task names, is an error."),
+    unused: z.literal(true).optional().describe("Every volume of the group that no task names."),
   })
   .refine(isOne, "use one of names and unused");
 
@@ -34,9 +38,9 @@ export const listVolumes = jsonRoute({
   path: "/v1/volumes",
   operation: "listVolumes",
   access: "read",
-  summary: "Volumes of all groups that outlive tasks, and which tasks name them",
+  summary: "List the kept volumes of all groups, and the tasks that name them",
   query: z.object({
-    size: z.enum(["true", "false"]).default("false").describe("Whether to measure them, which takes as long as they have files."),
+    size: z.enum(["true", "false"]).default("false").describe("Whether to measure the sizes; takes longer with many files."),
   }),
   answer: { status: 200, description: "By group and name", schema: z.strictObject({ volumes: z.array(volumeView) }) },
   handle: async ({ engine, query }) => ({ volumes: [...(await engine.volumes.list(query.size === "true"))] }),
@@ -49,7 +53,7 @@ export const removeVolumes = jsonRoute({
   access: "admin",
   summary: "Remove volumes that no task names",
   body: volumeRemoval,
-  answer: { status: 200, description: "They are gone", schema: z.strictObject({ removed: z.array(z.string()) }) },
+  answer: { status: 200, description: "The removed volumes", schema: z.strictObject({ removed: z.array(z.string()) }) },
   errors: ["unknown-volume", "volume-in-use"],
   async handle({ engine, body: { group, names }, caller }) {
     const by = await caller();

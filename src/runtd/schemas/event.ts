@@ -5,23 +5,23 @@ import { agentState, containerExit, containerStatus, desired, imageVia, taskStat
 
 export const reason: z.ZodType<Reason> = z
   .strictObject({
-    code: z.string().describe("It does not change."),
+    code: z.string().describe("A stable code for programs."),
     text: z.string(),
     get cause() {
       return reason.optional();
     },
   })
-  .meta({ id: "Reason", description: "Why, and why that: the outermost first." }) as unknown as z.ZodType<Reason>;
+  .meta({ id: "Reason", description: "A chain of reasons, the outermost first." }) as unknown as z.ZodType<Reason>;
 
 const ofTask = {
-  task: z.string().describe("Its id."),
+  task: z.string().describe("Id of the task."),
   group: z.string(),
-  name: z.string().describe("Of the task."),
-  wallMs: z.number().describe("Milliseconds since the epoch, for display: the order is that of the sequence numbers."),
+  name: z.string().describe("Name of the task."),
+  wallMs: z.number().describe("Milliseconds since the epoch, for display only: the sequence numbers give the order."),
 };
 const ofContainer = { container: z.string(), generation: z.int() };
 
-const caller = z.strictObject({ uid: z.int(), pid: z.int() }).describe("Who has connected.");
+const caller = z.strictObject({ uid: z.int(), pid: z.int() }).describe("The client of the request.");
 
 export const engineEvent = z
   .discriminatedUnion("type", [
@@ -29,7 +29,7 @@ export const engineEvent = z
     z.strictObject({
       type: z.literal("request"),
       ...ofTask,
-      request: z.enum(["apply", "delete", "stop", "start", "restart", "rollback"]).describe("What was asked for."),
+      request: z.enum(["apply", "delete", "stop", "start", "restart", "rollback"]).describe("The kind of the request."),
       by: caller,
     }),
     z.strictObject({ type: z.literal("removed"), ...ofTask }),
@@ -39,7 +39,7 @@ export const engineEvent = z
       state: z
         .enum(["started", "missed", "held", "taken"])
         .describe(
-          "started: the tasks of this time were made. missed: it could not start in time. held: it waits for the end of the run before. taken: another task has the name of its run.",
+          "started: the tasks of this time were made. missed: the run could not start in time. held: it waits for the end of the previous run. taken: another task has the name of the run.",
         ),
       atMs: z.int().describe("The time of the schedule, in milliseconds since the epoch."),
     }),
@@ -56,7 +56,7 @@ export const engineEvent = z
       adjusted: z
         .strictObject({ cpuShares: z.strictObject({ asked: z.int(), applied: z.int() }) })
         .optional()
-        .describe("The container was created with another value than its spec has: the kernel does not take that one."),
+        .describe("The container was created with a different value than its spec, because the kernel does not accept that value."),
     }),
     z.strictObject({
       type: z.literal("image"),
@@ -65,13 +65,13 @@ export const engineEvent = z
       reference: z.string(),
       digest: z.string(),
       via: imageVia,
-      error: z.string().nullable().describe("Why the source has failed."),
+      error: z.string().nullable().describe("The error of the source."),
     }),
     z.strictObject({
       type: z.literal("pull"),
       ...ofTask,
       ...ofContainer,
-      phase: z.enum(["pulling", "unpacking"]).describe("unpacking: all of it has come, and is being unpacked."),
+      phase: z.enum(["pulling", "unpacking"]).describe("unpacking: the download is complete, and the image is being unpacked."),
       reference: z.string(),
     }),
     z.strictObject({ type: z.literal("health"), ...ofTask, ...ofContainer, status: z.enum(["UNKNOWN", "HEALTHY", "UNHEALTHY"]) }),
@@ -90,7 +90,7 @@ export const engineEvent = z
       state: z
         .enum(["pending", "used", "released", "expired", "detached"])
         .describe(
-          "pending: it was announced. used: a task has taken it. released: its task has given it back. expired: no task has taken it in time. detached: the announcement was taken back.",
+          "pending: it was announced. used: a task has taken it. released: its task has released it. expired: no task has taken it in time. detached: the announcement was withdrawn.",
         ),
       task: z.string().nullable().describe("Id of the task that has it, or had it."),
       by: caller.optional(),
@@ -100,12 +100,12 @@ export const engineEvent = z
       type: z.literal("lost"),
       ...ofTask,
       ...ofContainer,
-      message: z.string().describe("Which of its records is gone or damaged. The container is stopped."),
+      message: z.string().describe("The missing or damaged record. The container is stopped."),
     }),
     z.strictObject({
       type: z.literal("left"),
       ...ofTask,
-      of: z.string().describe("A container or a resource of the task that could not be stopped or removed. It is tried again."),
+      of: z.string().describe("A container or a resource of the task that could not be stopped or removed. The daemon tries again."),
       message: z.string(),
     }),
     z.strictObject({ type: z.literal("alarm"), ...ofTask, container: z.string(), failures: z.int() }),
@@ -114,5 +114,5 @@ export const engineEvent = z
 
 /** Stands for events that were dropped from the journal. */
 export const gapEvent = z
-  .strictObject({ after: z.int().describe("The last number before them."), next: z.int().describe("The first number behind them.") })
+  .strictObject({ after: z.int().describe("The last number before them."), next: z.int().describe("The first number after them.") })
   .meta({ id: "Gap" });

@@ -14,7 +14,7 @@ export const taskParams = z.object({
     .string()
     .min(1)
     .max(LONGEST_NAME)
-    .describe("Name of a task in the group, or its id; to look at it, also an address of its network."),
+    .describe("Name of a task in the group, or its id. Read requests also accept an address of its network."),
 });
 
 export const inGroup = z.object({ group: groupName.default("default") });

@@ -12,8 +12,8 @@ export const streamStart = z
     env: z.record(z.string(), z.string()).optional(),
     cwd: z.string().optional(),
     user: z.string().optional(),
-    terminal: size.optional().describe("It gets a terminal of this size; stdout is what that shows."),
-    stdin: z.boolean().optional().describe("Something comes for stdin. Absent: it is empty."),
+    terminal: size.optional().describe("The program gets a terminal of this size; stdout is the output of the terminal."),
+    stdin: z.boolean().optional().describe("The client sends data for stdin. Default: stdin is empty."),
   })
   .meta({ id: "StreamStart" }) satisfies z.ZodType<StreamStart>;
 

@@ -8,7 +8,7 @@ export const taskStatus = z.enum(["NONE", "CREATED", "RUNNING", "STOPPED"]);
 const wallMs = z.int().describe("Milliseconds since the epoch.");
 
 export const containerExit = z.strictObject({
-  code: z.int().nullable().describe("128 + signal when a signal ended it. null: the end was not observed, or it never ran."),
+  code: z.int().nullable().describe("128 + signal if a signal ended it. null if the end was not observed, or if it never ran."),
   signal: z.int().nullable(),
   oomKilled: z.boolean(),
   unknown: z.boolean().describe("It has ended with an unknown status."),
@@ -18,14 +18,14 @@ export const containerExit = z.strictObject({
 export const imageVia = z
   .enum(["pulled", "current", "cache", "usingCachedDigest"])
   .describe(
-    "pulled: it has come then. current: the source had nothing newer. cache: the source was not asked. usingCachedDigest: the source has failed, and what was there before is used.",
+    "pulled: it was downloaded. current: the source had nothing newer. cache: the source was not asked. usingCachedDigest: the source failed, and the local image is used.",
   );
 
 export const agentState = {
   known: z.enum(["RUNNING", "STOPPED"]),
   pid: z.int().nullable().describe("On the host."),
-  restarts: z.int().describe("How often it was started again in this incarnation of its container."),
-  reason: z.string().nullable().describe("Why it does not run."),
+  restarts: z.int().describe("Number of its restarts in this incarnation of its container."),
+  reason: z.string().nullable().describe("The reason why it does not run."),
 };
 
 export const containerView = z
@@ -33,8 +33,8 @@ export const containerView = z
     name: z.string(),
     type: z
       .enum(["normal", "namespacePause"])
-      .describe("namespacePause: it holds the namespaces that the others share, and no task file names it."),
-    id: z.string().describe("Of this incarnation, in the runtime."),
+      .describe("namespacePause: it holds the namespaces that the other containers share. No task file names it."),
+    id: z.string().describe("Id of this incarnation in the runtime."),
     generation: z.int(),
     desired,
     known: containerStatus,
@@ -49,29 +49,34 @@ export const containerView = z
         failedCheck: z
           .string()
           .nullable()
-          .describe("The check because of which it was ended, such as `liveness check 3 times in a row`. null: no check has ended it."),
+          .describe("The check that ended the container, such as `liveness check 3 times in a row`. null if no check ended it."),
       })
       .nullable()
-      .describe("The incarnation before, when `exit` is its end. null: it is the end of this one."),
+      .describe("The previous incarnation, if `exit` is its end. null if `exit` is the end of this one."),
     waitsForRestart: z.boolean().describe("It has ended, and the delay before its next start is not over."),
-    health: z.enum(["UNKNOWN", "HEALTHY", "UNHEALTHY"]).nullable().describe("The state of its health check. null: it has none."),
+    health: z.enum(["UNKNOWN", "HEALTHY", "UNHEALTHY"]).nullable().describe("The state of its health check. null if it has none."),
     reason: z.string().nullable(),
-    updateError: z.string().nullable().describe("Why it does not have the limits of its spec; null: it has them, or will soon."),
+    updateError: z
+      .string()
+      .nullable()
+      .describe("The reason why it does not have the limits of its spec. null if it has them, or will have them soon."),
     image: z
       .strictObject({
-        reference: z.string().describe("As the task names it."),
-        digest: z.string().describe("As its source names the content."),
+        reference: z.string().describe("The reference in the task."),
+        digest: z.string().describe("Digest of the content at its source."),
         via: imageVia,
       })
       .nullable()
-      .describe("What it is made from. null: it has none, or it was not got yet."),
+      .describe("The image of the container. null if it has none, or if it was not pulled yet."),
     pull: z
       .enum(["pulling", "unpacking"])
       .optional()
-      .describe("How far the pull of its image is. unpacking: all of it has come. Absent: nothing has come yet, or nothing is pulled."),
+      .describe(
+        "Progress of the pull of its image. unpacking: the download is complete. Absent if the download has not started, or if nothing is pulled.",
+      ),
     agents: z
       .array(z.strictObject({ name: z.string(), ...agentState }))
-      .describe("Programs that run in it beside its own; those that were begun."),
+      .describe("Programs that were started in the container beside its own."),
     log: z.string().describe("File on the daemon's host."),
   })
   .meta({ id: "Container" }) satisfies z.ZodType<ContainerView>;
@@ -83,57 +88,56 @@ export const taskView = z
     name: z.string(),
     generation: z.int(),
     digest: z.string(),
-    from: z.string().nullable().describe("The file, or the directory of the Compose project, that it was applied from; null: unknown."),
+    from: z.string().nullable().describe("The file, or the directory of the Compose project, from which it was applied; null if unknown."),
     desired,
     known: taskStatus,
     admission: z.enum(["waiting", "admitted", "released"]),
-    waiting: z
-      .array(z.string())
-      .nullable()
-      .describe("What it waits for before it can begin: what is short on the host. null: it does not wait."),
-    reason: z.string().nullable().describe("Why it has stopped: a chain, the outermost first."),
+    waiting: z.array(z.string()).nullable().describe("The missing resources of the host for which it waits. null if it does not wait."),
+    reason: z.string().nullable().describe("The reason why it has stopped: a chain that begins with the outermost reason."),
     createdMs: wallMs,
     pulls: z
       .strictObject({ startedMs: wallMs, stoppedMs: wallMs.nullable() })
       .nullable()
-      .describe("When the first pull of an image has begun, and the last one has ended. null: none has."),
-    replaces: z.string().nullable().describe("Id of the task in whose place it is."),
+      .describe("The time when the first pull of an image started, and when the last one ended. null if there was none."),
+    replaces: z.string().nullable().describe("Id of the task that it has replaced."),
     addresses: z
       .array(z.string())
-      .describe("Of its own network, with the length of the prefix; the first is the one to reach it at. Empty: it has none, or not now."),
+      .describe("Addresses in its own network, with the prefix length. The first one reaches the task. Empty if it has none now."),
     ports: z.array(z.string()).describe("Ports of the host that lead to the task, such as `0.0.0.0:8080->80/tcp`."),
     readiness: z
       .strictObject({ state: z.enum(["ready", "waits", "failed"]), why: z.string() })
-      .describe("Whether it has become what its file says. failed: it has ended otherwise, and does not start again by itself."),
+      .describe(
+        "Whether it has reached the state of its file. failed: it has ended in a different way, and does not start again by itself.",
+      ),
     left: z
       .array(z.strictObject({ of: z.string().describe("A container, or a resource of the task."), message: z.string() }))
-      .describe("What could not be stopped or removed yet, and why. It is tried again, at least once a minute."),
+      .describe("Objects that could not be stopped or removed yet, with the reason. The daemon tries again at least once a minute."),
     schedule: z
       .strictObject({
         cron: z.string(),
-        timeZone: z.string().nullable().describe("null: that of the daemon."),
+        timeZone: z.string().nullable().describe("null: the time zone of the daemon."),
         overlap: z.enum(["allow", "forbid", "replace"]),
         suspended: z.boolean(),
-        nextMs: wallMs.nullable().describe("When it is due next. null: never, or it is suspended or stopped."),
-        lastMs: wallMs.nullable().describe("The time that was started last. null: none was."),
-        heldMs: wallMs.nullable().describe("The time that waits for the end of the run before. null: none does."),
+        nextMs: wallMs.nullable().describe("Time of the next run. null if there is none, or if the schedule is suspended or stopped."),
+        lastMs: wallMs.nullable().describe("The schedule time that was started last. null if there was none."),
+        heldMs: wallMs.nullable().describe("The schedule time that waits for the end of the previous run. null if there is none."),
         runs: z
           .array(
             z.strictObject({
               atMs: wallMs,
               state: z.enum(["active", "succeeded", "failed"]),
-              tasks: z.array(z.string()).describe("Their names."),
+              tasks: z.array(z.string()).describe("Names of the tasks."),
               endedMs: wallMs.nullable(),
             }),
           )
-          .describe("What goes on and what is kept, the oldest first."),
+          .describe("Active and kept runs, the oldest first."),
       })
       .optional()
-      .describe("A task with a schedule has no containers: each of its runs is a task."),
+      .describe("A task with a schedule has no containers: each run is a separate task."),
     run: z
       .strictObject({ of: z.string().describe("Name of the task with the schedule."), atMs: wallMs })
       .optional()
-      .describe("Which time of which schedule it is."),
+      .describe("The schedule and the time of this run."),
     containers: z.array(containerView),
   })
   .meta({ id: "Task" }) satisfies z.ZodType<TaskView>;
@@ -141,11 +145,11 @@ export const taskView = z
 export const appliedChange = z
   .enum(["created", "unchanged", "updated", "replaced", "started", "succeeded", "removed", "absent"])
   .describe(
-    "updated: other limits, in place. started: it had ended, and runs anew. succeeded: it has done what it was for, and is not run again. absent: it is not in the file, and stays.",
+    "updated: limits changed in place. started: it had ended, and runs again. succeeded: it has succeeded, and is not run again. absent: it is not in the file, and stays.",
   );
 
 /** One line for each value that is accepted and does something else than its author expects. */
-export const warnings = z.array(z.string()).describe("Values that are accepted, and that do something else than their author expects.");
+export const warnings = z.array(z.string()).describe("Accepted values with an effect that the author may not expect.");
 
 export const applied = z
   .strictObject({ id: z.string(), name: z.string(), change: appliedChange })
