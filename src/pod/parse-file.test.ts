@@ -101,6 +101,17 @@ test("P14 names that others have for separators are names like any other, and tw
   expect(told(`${text}---\n${text}`)).toEqual(["f:14:3: /metadata/name: the task a-b--c is there twice"]);
 });
 
+test("generateName without a name begins one: the same for the same text, and another one for a second object or another text", () => {
+  const text = one("").replace("  name: web", "  generateName: web-");
+  const name = only(text).name;
+  expect(name).toMatch(/^web-[b-z2-9]{5}$/);
+  expect(only(text).name).toBe(name);
+  expect(only(text.replace("command: [", "command: [other, ")).name).not.toBe(name);
+  const two = read(`${text}---\n${text}`).tasks.map((task) => task.name);
+  expect([two[0], new Set(two).size]).toEqual([name, 2]);
+  expect(only(one("").replace("  name: web", "  name: web\n  generateName: other-")).name).toBe("web");
+});
+
 test("JSON, fields that are null, what a cluster adds when it is read from there, and several pods", () => {
   const written = {
     apiVersion: "v1",

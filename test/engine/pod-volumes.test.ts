@@ -1,5 +1,5 @@
 /** Volumes of pods as the kernel has them: in memory, with a size, with a group; and kernel parameters. */
-import { chmodSync, readdirSync, readFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isRoot, sharedIn, until, useEngine } from "./support.ts";
@@ -73,7 +73,7 @@ describe.skipIf(!isRoot)("volumes of pods (need root)", () => {
     const shared = sharedIn(scene, "group");
     const config = JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "conf" }, data: { word: "hello" } });
     const script =
-      "exec > /shared/lines; id -G; touch /scratch/new && stat -c %g /scratch/new; stat -c '%a %g' /scratch; stat -c '%a %g' /conf/word; cat /conf/word; echo; cat /proc/sys/kernel/shm_rmid_forced; cat /etc/resolv.conf";
+      "exec > /shared/lines; id -G; touch /scratch/new && stat -c %g /scratch/new; stat -c '%a %g' /scratch; stat -c '%a %g' /conf/word; cat /conf/word; echo; cat /proc/sys/kernel/shm_rmid_forced; cat /etc/resolv.conf; stat -c '%a %g' /part /kept; touch /kept/x /part/new; ls /scratch/a/b";
     const text = pod(
       "group",
       { a: script },
@@ -91,14 +91,25 @@ describe.skipIf(!isRoot)("volumes of pods (need root)", () => {
           { name: "scratch", emptyDir: {} },
           { name: "conf", configMap: { name: "conf", defaultMode: 0o400 } },
           { name: "shared", hostPath: { path: shared.directory } },
+          { name: "claim", persistentVolumeClaim: { claimName: "data" } },
         ],
       },
-      mounted("scratch", "conf", "shared"),
+      {
+        volumeMounts: [
+          ...mounted("scratch", "conf", "shared").volumeMounts,
+          { name: "scratch", mountPath: "/part", subPath: "a/b" },
+          { name: "claim", mountPath: "/kept", subPath: "db" },
+        ],
+      },
     );
     // The container is nobody's root: what it writes to on the host is anybody's.
     chmodSync(shared.directory, 0o777);
-    await apply(`${config}\n---\n${text}`);
+    // A part of a volume is made with the volume's mode; the ConfigMap is in another file.
+    const files = ["-f", scene.file("pod.yaml", text), "-f", scene.file("config.yaml", config)];
+    expect(await scene.ctl("apply", ...files)).toMatchObject({ status: 0, stderr: "" });
     await until(async () => ["Succeeded", "Failed"].includes((await get("group")).status.phase));
-    expect(shared.lines()).toEqual(["1000 7 4321", "4321", "2777 4321", "440 4321", "hello", "1", "nameserver 192.0.2.53"]);
+    const printed = ["1000 7 4321", "4321", "2777 4321", "440 4321", "hello", "1", "nameserver 192.0.2.53", "2777 4321", "777 0", "new"];
+    expect(shared.lines()).toEqual(printed);
+    expect(existsSync(join(scene.stateDir, "kept/default/data/db/x"))).toBe(true);
   });
 });

@@ -176,7 +176,7 @@ test("hostile text is refused in bounded time and memory", () => {
   expect(told("__proto__: { name: x }\n")).toContain('f:1:1: /__proto__: the field "__proto__" is not supported');
 });
 
-test("volumes with files are for reading only, and parts of scratch volumes cannot be mounted", () => {
+test("volumes with files are for reading only, and parts of any volume can be mounted", () => {
   const text = (volume: string, mount: string) =>
     `name: t\nvolumes:\n  - ${volume}\ncontainers:\n  - name: c\n    rootfs: /r\n    command: x\n    mounts:\n      - ${mount}\n`;
   const files = "{ name: v, files: { a/b: { content: x } } }";
@@ -184,9 +184,8 @@ test("volumes with files are for reading only, and parts of scratch volumes cann
   expect(told(text(files, "{ volume: v, target: /t }"))).toEqual([
     "f:9:9: /containers/0/mounts/0/readOnly: files of a volume are for reading only: readOnly has to be true",
   ]);
-  expect(told(text("{ name: v }", "{ volume: v, subPath: a, target: /t }"))).toEqual([
-    "f:9:22: /containers/0/mounts/0/subPath: a part of a scratch volume cannot be mounted",
-  ]);
+  for (const volume of ["{ name: v }", "{ name: v, kept: k }", "{ name: v, medium: memory }"])
+    expect(told(text(volume, "{ volume: v, subPath: a, target: /t }"))).toEqual([]);
   expect(told(text("{ name: v, host: /h, files: {} }", "{ volume: v, target: /t, readOnly: true }"))[0]).toContain("/volumes/0/files");
   expect(told(text("{ name: v, hostType: File }", "{ volume: v, target: /t }"))[0]).toContain("/volumes/0/hostType: needs host");
   const image = "name: v, image: 'docker://h/data:v1'";

@@ -1,5 +1,5 @@
 /** Checks the source of a mount before it is passed to the runtime. */
-import { closeSync, constants, fstatSync, mkdirSync, openSync, realpathSync, type Stats } from "node:fs";
+import { chmodSync, closeSync, constants, fstatSync, mkdirSync, openSync, realpathSync, type Stats } from "node:fs";
 
 /** Flag of open(2), which Node does not export. The number is that of x86-64 and arm64. */
 export const O_PATH = 0o10_000_000;
@@ -20,6 +20,8 @@ const IS: Readonly<Record<SourceType, readonly [name: string, is: (stats: Stats)
 /** Modes of what is made, before the umask. Source: Kubernetes, HostPathType. */
 const DIRECTORY_MODE = 0o755;
 const FILE_MODE = 0o644;
+/** Of a mode: rights, set-ID and sticky bits. */
+const ALL_BITS = 0o7777;
 
 export interface Opening {
   /** Called with a descriptor of each component, starting with /. */
@@ -58,16 +60,17 @@ export function openSource(path: string, type?: SourceType, { onPart = () => {},
 
 /**
  * Opens a directory of the engine, or a part of it, as an O_PATH descriptor, which the caller closes. The way to the directory is the engine's; below it no link is
- * followed. @throws Error that names the component that is missing or a link
+ * followed. @param mayMake whether missing directories of `subPath` are made, with the mode of `directory`. @throws Error that names the component that is missing or a link
  */
-export function openBelow(directory: string, subPath = ""): number {
+export function openBelow(directory: string, subPath = "", mayMake = false): number {
   let fd = openPath(directory);
   let name = directory;
+  const mode = mayMake ? fstatSync(fd).mode & ALL_BITS : undefined;
   try {
     for (const part of subPath.split("/").filter(Boolean)) {
       if (part === "..") throw new Error(`${subPath} has .. in it`);
       name += `/${part}`;
-      const next = openPart(fd, part, name, undefined);
+      const next = openPart(fd, part, name, mayMake ? "directory" : undefined, mode);
       closeSync(fd);
       fd = next;
       if (fstatSync(fd).isSymbolicLink()) throw new Error(`${name} is a symbolic link: it is not followed`);
@@ -93,13 +96,13 @@ function madeAs(type: SourceType | undefined, isLast: boolean): "directory" | "f
   return type === "FileOrCreate" && isLast ? "file" : undefined;
 }
 
-function openPart(directory: number, part: string, name: string, made: "directory" | "file" | undefined): number {
+function openPart(directory: number, part: string, name: string, made: "directory" | "file" | undefined, mode?: number): number {
   const path = `/proc/self/fd/${directory}/${part}`;
   try {
     return openSync(path, O_PATH | O_NOFOLLOW);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" && made !== undefined) return makePart(path, made);
+    if (code === "ENOENT" && made !== undefined) return makePart(path, made, mode);
     const reason =
       { ENOENT: "is not there", ENOTDIR: "is below something that is not a directory" }[code ?? ""] ?? `cannot be opened: ${code}`;
     // The error of the system call is no cause: its message has the path of the descriptor, which nobody has written.
@@ -107,15 +110,20 @@ function openPart(directory: number, part: string, name: string, made: "director
   }
 }
 
-/** Another process may make it at the same time. The mode is not set afterwards: by then the name may lead to a file of somebody else. */
-function makePart(path: string, made: "directory" | "file"): number {
+/**
+ * Another process may make it at the same time. On the host the mode is not set afterwards: by then the name may lead to a file of another user. With `mode` it is a
+ * directory in a volume of the engine, where every name leads to the volume itself: no link is followed.
+ */
+function makePart(path: string, made: "directory" | "file", mode?: number): number {
   try {
     if (made === "directory") mkdirSync(path, DIRECTORY_MODE);
     else closeSync(openSync(path, O_CREAT | O_EXCL, FILE_MODE));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
-  return openSync(path, O_PATH | O_NOFOLLOW);
+  const fd = openSync(path, O_PATH | O_NOFOLLOW);
+  if (mode !== undefined && fstatSync(fd).isDirectory()) chmodSync(`/proc/self/fd/${fd}`, mode);
+  return fd;
 }
 
 /** Tells the author of the path what to write instead. */

@@ -20,6 +20,7 @@ import { namespace, service, serviceAccount } from "../schema/service.ts";
 import { type WorkloadInput, workloads } from "../schema/workload.ts";
 import { Claims } from "./claims.ts";
 import { foreignKind, withoutClusterFields } from "./cluster-fields.ts";
+import { withGeneratedName } from "./generated-name.ts";
 import { Objects } from "./objects.ts";
 import { translate } from "./pod.ts";
 import { Services } from "./services.ts";
@@ -76,6 +77,7 @@ class PodFile {
   readonly #findings: Finding[] = [];
   readonly #warnings: Finding[] = [];
   readonly #pods: Read[] = [];
+  readonly #generated = new Map<string, number>();
   /** Where a finding about the whole file is placed. */
   #first: ReadDocument | undefined;
 
@@ -94,7 +96,7 @@ class PodFile {
     this.#first ??= document;
     this.#findings.push(...document.findings);
     if (document.findings.length > 0) return;
-    const written = withoutNulls(document.value);
+    const written = withGeneratedName(withoutNulls(document.value), this.#generated);
     const { kind } = (typeof written === "object" && written !== null ? written : {}) as { readonly kind?: unknown };
     const refuse: Place = (problem) => this.#findings.push(document.place(problem));
     const warn: Place = (problem) => this.#warnings.push(document.place(problem));

@@ -18,7 +18,7 @@ const common = {
   deletionGracePeriodSeconds: refused("it is written by a cluster that deletes the object"),
   deletionTimestamp: refused("it is written by a cluster that deletes the object"),
   finalizers: ofCluster("nothing here removes them"),
-  // With a name it means nothing. Source: Kubernetes, ObjectMeta.generateName.
+  // Without a name it has made one (manifest/generated-name.ts); with a name it means nothing. Source: Kubernetes, ObjectMeta.generateName.
   generateName: ignored,
   ownerReferences: ofCluster("there is no owner that could be looked up"),
 };

@@ -6,6 +6,7 @@ import { fileError, UsageError } from "../errors.ts";
 import { environment, exists, makeDirectory, printError, readFile, realPath, variable, workingDirectory } from "../platform/index.ts";
 import { DEFAULT_GROUP } from "../session.ts";
 import { type ComposeFlags, type FileOption, type FileToApply, type Manner, textOf } from "./file.ts";
+import { joined } from "./joined.ts";
 
 /** @param more what `-p` means beside that */
 export function addComposeOptions(command: Command, more = ""): void {
@@ -36,14 +37,9 @@ export function fileToApply(options: FileOption & ComposeFlags, group: string | 
   const [first, ...others] = typeof options.file === "string" ? [options.file] : options.file;
   const file = { ...textOf(first!), group: options.project ?? group ?? DEFAULT_GROUP };
   if (MAY_BE_COMPOSE.test(file.text) || others.length > 0) {
-    const compose = translated(
-      file,
-      others.map((one) => textOf(one)),
-      { ...options, file: first! },
-      { group, ...manner },
-    );
-    if (compose !== file || others.length === 0) return compose;
-    throw new UsageError(`${file.source} is no Compose file: only those are merged with others`);
+    const further = others.map((one) => textOf(one));
+    const compose = translated(file, further, { ...options, file: first! }, { group, ...manner });
+    return compose === file && further.length > 0 ? joined(file, further) : compose;
   }
   return file;
 }

@@ -7,7 +7,7 @@ import { fileError, UsageError } from "../errors.ts";
 import { printError, readFile, readInput, realPath } from "../platform/index.ts";
 
 export interface FileOption {
-  /** Several files of a Compose project are merged. */
+  /** Several files of a Compose project are merged, others taken together. */
   readonly file: string | readonly string[];
 }
 
@@ -27,7 +27,7 @@ export interface FileToApply {
   readonly from?: string | undefined;
   /** Whether the group is a Compose project. */
   readonly isProject?: boolean;
-  /** For a file that was translated: converts a finding about `text` to one about the file. */
+  /** For a file that was translated, or is several: converts a finding about `text` to one about the file. */
   readonly origin?: ((finding: Finding) => Finding) | undefined;
   /** Makes what its tasks need on the host, and says so. @throws UsageError */
   readonly prepare?: (() => void) | undefined;
@@ -47,12 +47,12 @@ export interface Manner {
 }
 
 /** As the daemon takes it (src/runtd/serve.ts). */
-const LARGEST = 4 * 1024 * 1024;
+export const LARGEST = 4 * 1024 * 1024;
 
 export function addFileOption(command: Command): void {
   command.requiredOption(
     "-f, --file <file>",
-    "tasks, pods or Compose services, as YAML or JSON; - is the standard input; several Compose files are merged",
+    "tasks, pods or Compose services, as YAML or JSON; - is the standard input; several Compose files are merged, other files are taken together",
     andFile,
   );
 }

@@ -101,9 +101,10 @@ export class TaskVolumes implements TaskResource {
     const { paths, images } = this.#options;
     const { id, group, spec, users } = record;
     if (imageOfContainer(record, container) === null) return;
-    for (const { volume, target, noCopy } of specOf({ spec }, container)?.mounts ?? []) {
+    for (const { volume, target, noCopy, subPath } of specOf({ spec }, container)?.mounts ?? []) {
       const known = spec.volumes.find(({ name }) => name === volume);
-      if (known === undefined || !isFilled(known, noCopy)) continue;
+      // Only a part of the volume is at this place of the image.
+      if (known === undefined || subPath !== undefined || !isFilled(known, noCopy)) continue;
       const from = images.directoryIn(runtimeId, target);
       if (from === undefined) continue;
       const { name, kept } = known;
@@ -219,7 +220,10 @@ function openSources(task: TaskSpec, { mounts }: ContainerSpec, { volume, isInMa
       const ofHost = hostSource(task, mount);
       const made = () => [volume(mount.volume!), mount.subPath].filter((part) => part !== undefined).join("/");
       const path = ofHost?.path ?? made();
-      const fd = ofHost === undefined ? openBelow(volume(mount.volume!), mount.subPath) : openSource(ofHost.path, ofHost.type);
+      const fd =
+        ofHost === undefined
+          ? openBelow(volume(mount.volume!), mount.subPath, hasDirectories(task, mount.volume!))
+          : openSource(ofHost.path, ofHost.type);
       open.push(fd);
       if (isInMachine && ofHost !== undefined) checkReachable(fd, ofHost.path);
       const { dev: device, ino: inode } = fstatSync(fd, { bigint: true });
@@ -230,6 +234,12 @@ function openSources(task: TaskSpec, { mounts }: ContainerSpec, { volume, isInMa
     close();
     throw error;
   }
+}
+
+/** Whether a missing part of the volume is made, as Kubernetes does: it is a scratch directory, or one of the group. */
+function hasDirectories({ volumes }: TaskSpec, name: string): boolean {
+  const { files, image, host } = volumes.find((one) => one.name === name) ?? {};
+  return files === undefined && image === undefined && host === undefined;
 }
 
 /** Checks the files and directories of the host before anything is created. @throws as openSources */

@@ -98,18 +98,16 @@ function addresses({ addressEnv = [], env }: ContainerSpec, spec: TaskSpec): Pro
 }
 
 function mounts(container: ContainerSpec, volumes: readonly VolumeSpec[]): Problem[] {
-  return container.mounts.flatMap(({ volume: name, source: host, subPath, readOnly, propagation }, at): Problem[] => {
+  return container.mounts.flatMap(({ volume: name, source: host, readOnly, propagation }, at): Problem[] => {
     const wrong = (message: string, ...path: string[]): Problem => ({ code: "combination", message, path: ["mounts", at, ...path] });
     if ((name === undefined) === (host === undefined)) return [wrong("needs either a volume or a source")];
     const volume = volumes.find((one) => one.name === name);
     if (volume?.image !== undefined && !readOnly) return [wrong("an image is for reading only: readOnly has to be true", "readOnly")];
     if (volume?.files !== undefined && !readOnly)
       return [wrong("files of a volume are for reading only: readOnly has to be true", "readOnly")];
-    // A container that can write to a scratch volume could replace a directory in it by a link.
-    const isScratch = volume !== undefined && [volume.files, volume.host, volume.image].every((one) => one === undefined);
     if (propagation !== undefined && host === undefined && volume?.host === undefined)
       return [wrong("is of files and directories of the host", "propagation")];
-    return isScratch && subPath !== undefined ? [wrong("a part of a scratch volume cannot be mounted", "subPath")] : [];
+    return [];
   });
 }
 

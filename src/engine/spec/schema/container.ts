@@ -47,7 +47,7 @@ export const restartPolicy = z.strictObject({
 export const mount = z.strictObject({
   volume: z.string().optional().describe("Name of a volume of the task."),
   source: absolutePath.optional().describe("A file or directory of the host, instead of a volume."),
-  subPath: relativePath.optional().describe("Path within the volume to mount; for volumes with files or of the host."),
+  subPath: relativePath.optional().describe("Path within the volume to mount. In a scratch or kept volume missing directories are made."),
   target: absolutePath,
   readOnly: z.boolean().default(false),
   propagation: z
