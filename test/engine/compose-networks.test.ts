@@ -21,13 +21,13 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("networks of Compose files 
   };
 
   test(
-    "options of a bridge: interfaces have the largest packet that is said, and ports are at one address of the host",
+    "options of a bridge: interfaces have the largest packet that is said, and ports are at one address of the host, or at two",
     async () => {
       await host.daemon();
       const small = {
         driver_opts: { "com.docker.network.driver.mtu": "1400", "com.docker.network.bridge.host_binding_ipv4": "127.0.0.2" },
       };
-      const services = { web: service({ networks: ["small", "large"], ports: ["18085:80"] }) };
+      const services = { web: service({ networks: ["small", "large"], ports: ["18085:80", "127.0.0.3:18085:80"] }) };
       const file = scene.file("compose.yaml", JSON.stringify({ name: "shop", services, networks: { small, large: {} } }));
       expect(await scene.ctl("apply", "-f", file)).toMatchObject({ status: 0, stderr: "" });
       const { id } = await running("web", "shop");
@@ -37,7 +37,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("networks of Compose files 
       const bridges = JSON.parse(await host.on("ip", "-j", "link", "show", "type", "bridge")) as { mtu: number }[];
       expect(bridges.map(({ mtu }) => mtu).sort()).toEqual([1400, 1500]);
       const rules = (await host.on("iptables-save", "-t", "nat")).split("\n").filter((line) => line.includes("--to-destination"));
-      expect(rules).toEqual([expect.stringContaining(" -d 127.0.0.2/32 ")]);
+      expect(rules).toEqual([expect.stringContaining(" -d 127.0.0.2/32 "), expect.stringContaining(" -d 127.0.0.3/32 ")]);
       expect((await scene.ctl("delete", "-f", file)).status).toBe(0);
       expect(await host.left()).toEqual([]);
     },

@@ -31,7 +31,8 @@ export function demandOf({ cpus, memory, containers, ports, network }: TaskSpec)
   return {
     cpuMillis: millis(cpus ?? sum((one) => one.cpus ?? (one.cpuShares ?? 0) / SHARES_OF_A_CPU)),
     memoryBytes: memory ?? sum((one) => one.memoryReservation ?? one.memory ?? 0),
-    ports: [...ports.map(({ port, protocol }) => `${port}/${protocol}`), ...(network?.ports ?? []).map(hostPortOf)],
+    // A task may have one port on several addresses.
+    ports: [...new Set([...ports.map(({ port, protocol }) => `${port}/${protocol}`), ...(network?.ports ?? []).map(hostPortOf)])],
   };
 }
 

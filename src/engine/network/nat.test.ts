@@ -45,6 +45,11 @@ test("a task behind a bridge: its packets leave under an address of the host, bu
 test("a rule takes fifteen ports; what has no bridge has no rules, and what has no ports no way in", () => {
   const ports = Array.from({ length: 16 }, (_, at) => ({ host: 8000 + at, container: 80, address: undefined }));
   expect(natRules(step(ports), RESULT, "a").filter((line) => line.includes("-A PREROUTING"))).toHaveLength(2);
+  const two = ["192.0.2.1", "192.0.2.2"].map((address) => ({ host: 80, container: 80, address }));
+  expect(natRules(step(two), RESULT, "a").filter((line) => line.includes("--dports"))).toEqual([
+    expect.stringContaining("--dports 80 "),
+    expect.stringContaining("--dports 80 "),
+  ]);
   expect(natRules(step(undefined), RESULT, "a")).toEqual([]);
   expect(natRules(step([]), RESULT, "a")).toHaveLength(4);
 });

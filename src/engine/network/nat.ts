@@ -42,8 +42,9 @@ function wayOut({ range, address, key }: Own, comment: string): string[] {
 
 function waysIn({ range, address, key }: Own, ports: readonly PortForward[], comment: (kind: string) => string): string[] {
   const chain = `CNI-DN-${key.slice(0, 21)}`;
-  const groups = Array.from({ length: Math.ceil(ports.length / PORTS_OF_RULE) }, (_, at) =>
-    ports.slice(at * PORTS_OF_RULE, (at + 1) * PORTS_OF_RULE).map(({ host }) => host),
+  const hosts = [...new Set(ports.map(({ host }) => host))];
+  const groups = Array.from({ length: Math.ceil(hosts.length / PORTS_OF_RULE) }, (_, at) =>
+    hosts.slice(at * PORTS_OF_RULE, (at + 1) * PORTS_OF_RULE),
   );
   return [
     `:${chain} - [0:0]`,

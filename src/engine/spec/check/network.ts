@@ -73,10 +73,14 @@ export function checkNetwork({ network, namespaces, ports, dns }: TaskSpec): Pro
       problems.push(wrong("association vlan and the tag of a vlan belong together", "network", "interfaces", at, "vlan"));
   });
   // The engine chooses different ports for mappings with a range.
-  const fixed = network.ports.flatMap((port, index) => (port.host === undefined && port.hostRange !== undefined ? [] : [{ port, index }]));
-  for (const at of duplicates(fixed.map(({ port }) => hostPortOf(port)))) {
-    const { port, index } = fixed[at]!;
-    problems.push({ code: "duplicate-name", message: `${hostPortOf(port)} is there twice`, path: ["network", "ports", index] });
+  const addresses = new Map<string, (string | undefined)[]>();
+  for (const [index, port] of network.ports.entries()) {
+    if (port.host === undefined && port.hostRange !== undefined) continue;
+    const name = hostPortOf(port);
+    const before = addresses.get(name) ?? [];
+    if (before.some((one) => overlap(one, port.address)))
+      problems.push({ code: "duplicate-name", message: `${name} is there twice`, path: ["network", "ports", index] });
+    addresses.set(name, [...before, port.address]);
   }
   return problems;
 }
@@ -119,7 +123,12 @@ function pickAddresses({
   return { gateway, range, reserved, address };
 }
 
-/** Such as "8080/tcp". The host address is not part of it: a port may be used only once, even on different addresses. */
+/** Whether mappings of these addresses of the host cannot have one port. A mapping without an address is for all of them. */
+function overlap(a: string | undefined, b: string | undefined): boolean {
+  return a === b || [a, b].some((one) => one === undefined || one === "0.0.0.0");
+}
+
+/** Such as "8080/tcp". The host address is not part of it: only one task may use a port, even on different addresses. */
 export function hostPortOf({ container, host = container, protocol }: Pick<PortMapping, "container" | "host" | "protocol">): string {
   return `${host}/${protocol}`;
 }
