@@ -56,3 +56,16 @@ test("a reference to the address of the task is replaced in command, arguments a
     env: { IP: "10.0.0.1", URL: "http://10.0.0.1/", OTHER: "o" },
   });
 });
+
+test("a program has its hostname and the kind of its terminal as variables, unless image or task say otherwise", () => {
+  const envOf = (fields: string, placement: Partial<Placement> = {}, more = "network: { mode: bridge }") => {
+    const task = parseTasks(`{ name: t, ${more}, containers: [{ name: c, rootfs: /r, command: x, ${fields} }] }`).tasks[0]!;
+    const places = { cgroupParent: "/t", log: "/log", annotations: {}, architecture: "x64", pause: "pause" };
+    return (launchOf(task, task.containers[0]!, { ...places, ...placement }) as { env: object }).env;
+  };
+  const network = { path: "/net" } as NonNullable<Placement["network"]>;
+  expect(envOf("tty: true", { network })).toEqual({ HOSTNAME: "t", TERM: "xterm" });
+  expect(envOf("hostname: own", { network })).toEqual({ HOSTNAME: "own" });
+  expect(envOf("env: {}", {}, "namespaces: { uts: shared }")).toEqual({ HOSTNAME: "t" });
+  expect(envOf("env: { HOSTNAME: given }", { network })).toEqual({ HOSTNAME: "given" });
+});

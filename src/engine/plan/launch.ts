@@ -147,7 +147,7 @@ export function launchOf(task: TaskSpec, container: ContainerSpec, placement: Pl
     ...common,
     rootfs: placement.image?.rootfs ?? container.rootfs!,
     readonlyRootfs: container.readonlyRootfs,
-    ...processOf(container, placement),
+    ...processOf(task, container, placement),
     ...groupsOf(container, placement.devices),
     ...devicesOf(placement.devices),
     ...(container.strictGroups ? { strictGids: true } : {}),
@@ -194,16 +194,23 @@ function addressed(
 
 const REFERENCE = /\$\(([^()\s]+)\)/g;
 
-function processOf(written: ContainerSpec, { image, env: ofFiles, secretEnv, engineEnv, devices }: Placement): ImageProcess {
+/** What programs find also under Docker and containerd, and images and tasks replace. Source: moby, container.CreateDaemonEnvironment. */
+function usualEnv(task: TaskSpec, container: ContainerSpec, network: NetworkPlacement | undefined): Readonly<Record<string, string>> {
+  const { hostname = task.namespaces.uts === "shared" ? task.name : undefined } = hostnameOf(task, container, network);
+  return { ...(hostname === undefined ? {} : { HOSTNAME: hostname }), ...(container.tty ? { TERM: "xterm" } : {}) };
+}
+
+function processOf(task: TaskSpec, written: ContainerSpec, placement: Placement): ImageProcess {
+  const { image, env: ofFiles, secretEnv, engineEnv, devices, network } = placement;
   const given = addressed(written, engineEnv);
   const container = { ...given, env: { ...engineEnv, ...ofFiles, ...given.env, ...secretEnv, ...devices?.env } };
   if (image === undefined) {
     const { command, args, env, cwd = "/", user = "0" } = container;
-    return { cmd: command!, args, env, cwd, user };
+    return { cmd: command!, args, env: { ...usualEnv(task, container, network), ...env }, cwd, user };
   }
   const found = imageProcess(container, image.config);
   if (found === undefined) throw new Error("the image names no program, and the task names no command");
-  return found;
+  return { ...found, env: { ...usualEnv(task, container, network), ...found.env } };
 }
 
 function groupsOf({ groups = [] }: ContainerSpec, devices: DevicePlacement | undefined) {
