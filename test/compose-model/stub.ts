@@ -4,10 +4,17 @@ import { join } from "node:path";
 import type { Model } from "./oracle.ts";
 import { type Fields, fieldsOf, listOf, textsOf } from "./view.ts";
 
-/** Prints what its process has, between two marks, and waits. Texts of the environment may have line ends. */
+/**
+ * Prints what its process has, between two marks, and waits. Its first two arguments are not the file's: ports of TCP at which it answers with the second, its name. Without
+ * ports and with the name "ends" it ends. A signal ends it with its number plus 100. The environment is read where the kernel keeps it: the shell gives no name with a dot to its programs.
+ */
 export const FACTS = `#!/bin/sh
+listen=$1 name=$2
+shift 2
+for number in 1 2 3 10 12 15 28 37; do trap "exit $((number + 100))" $number; done
 echo facts begin
-echo "environment $(base64 /proc/self/environ | tr -d '\\n')"
+echo "began $(cut -d ' ' -f 1 /proc/uptime)"
+echo "environment $(base64 /proc/$$/environ | tr -d '\\n')"
 echo "arguments $([ $# -eq 0 ] || printf '%s\\0' "$@" | base64 | tr -d '\\n')"
 echo "directory $(pwd)"
 echo "user $(id -u):$(id -g)"
@@ -23,9 +30,14 @@ for at in memory/memory.limit_in_bytes pids/pids.max cpu/cpu.cfs_quota_us cpu/cp
 done
 while read -r _ _ _ _ place options rest; do echo "mount $place $options $rest"; done < /proc/self/mountinfo
 echo facts end
-trap 'exit 0' TERM
+[ "$name" != ends ] || exit 0
+for port in $listen; do nc -ll -p $port -e echo "$name" & done
 sleep 1000 & wait $!
 `;
+/** Of the program: shell, script, ports, name. */
+export const OWN_WORDS = 4;
+/** Ports of one service that are tried: some files have hundreds. */
+const MOST_PORTS = 4;
 
 /** Fields that say which image there is, what it does, or what this host has not. */
 const LEFT_OUT = [
@@ -43,7 +55,9 @@ interface Stubbed {
 
 /** @param image reference of one that has the script FACTS as /facts. @param directory of paths of the host */
 export function stubbed({ services = {}, networks, volumes, secrets, configs, name }: Model, image: string, directory: string): Stubbed {
-  const made = Object.fromEntries(Object.entries(services).map(([key, service]) => [key, serviceOf(service, { image, directory })]));
+  const made = Object.fromEntries(
+    Object.entries(services).map(([key, service]) => [key, serviceOf(key, service, { image, directory, services })]),
+  );
   const own = (all: Readonly<Record<string, Fields>> = {}) =>
     Object.fromEntries(Object.entries(all).map(([key, { external: _, name: __, driver_opts: ___, driver: ____, ...rest }]) => [key, rest]));
   const contents = (kind: string, all: Readonly<Record<string, Fields>> = {}) =>
@@ -59,22 +73,57 @@ export function stubbed({ services = {}, networks, volumes, secrets, configs, na
   return { text: escaped(JSON.stringify(project)), model: project as unknown as Model };
 }
 
-function serviceOf(service: Fields, { image, directory }: { readonly image: string; readonly directory: string }): Fields {
+type Services = Readonly<Record<string, Fields>>;
+
+interface Place {
+  readonly image: string;
+  readonly directory: string;
+  readonly services: Services;
+}
+
+const conditionsIn = (service: Fields) =>
+  Object.entries(fieldsOf(service["depends_on"])).map(([key, one]) => [key, String(fieldsOf(one)["condition"])] as const);
+
+/** Another service waits until it has succeeded. */
+export const ends = (key: string, services: Services) =>
+  Object.values(services).some((one) =>
+    conditionsIn(one).some(([name, what]) => name === key && what === "service_completed_successfully"),
+  );
+
+/** The file's own conditions, if the stub can meet them: its image has no check. */
+function conditionOf(key: string, condition: string, services: Services): string {
+  if (ends(key, services)) return "service_completed_successfully";
+  return condition === "service_healthy" && services[key]?.["healthcheck"] === undefined ? "service_started" : condition;
+}
+
+/** Where a service can be reached from the host. */
+export const tcpPortsOf = ({ ports }: Fields) => {
+  const all = listOf(ports).map(fieldsOf);
+  return [...new Set(all.filter(({ protocol }) => protocol === "tcp").map(({ target }) => String(target)))].slice(0, MOST_PORTS);
+};
+
+function serviceOf(key: string, service: Fields, { image, directory, services }: Place): Fields {
   const kept = Object.fromEntries(Object.entries(service).filter(([field, one]) => !LEFT_OUT.includes(field) && one !== null));
   const { depends_on: others, volumes, healthcheck, deploy, cpus, security_opt: security, ...rest } = kept;
   const limits = fieldsOf(fieldsOf(fieldsOf(deploy)["resources"])["limits"]);
+  const isShort = ends(key, services);
   return {
     ...rest,
     image,
-    entrypoint: ["/bin/sh", "/facts"],
+    entrypoint: ["/bin/sh", "/facts", ...(isShort ? ["", "ends"] : [tcpPortsOf(service).join(" "), key])],
+    ...(isShort ? { restart: "no" } : {}),
     stop_grace_period: "5s",
     ...(others === undefined
       ? {}
-      : { depends_on: Object.fromEntries(Object.keys(fieldsOf(others)).map((key) => [key, { condition: "service_started" }])) }),
+      : {
+          depends_on: Object.fromEntries(
+            conditionsIn(service).map(([name, condition]) => [name, { condition: conditionOf(name, condition, services) }]),
+          ),
+        }),
     ...(volumes === undefined
       ? {}
       : { volumes: listOf(volumes).flatMap((one, index) => mountOf(fieldsOf(one), `${directory}/bound-${index}`)) }),
-    ...(healthcheck === undefined ? {} : { healthcheck: { test: ["CMD", "true"] } }),
+    ...(healthcheck === undefined ? {} : { healthcheck: { test: ["CMD", "true"], interval: "1s" } }),
     ...(deploy === undefined
       ? {}
       : { deploy: { resources: { limits: { ...limits, ...(limits["cpus"] === undefined ? {} : { cpus: CPUS }) } } } }),

@@ -1,23 +1,24 @@
 /**
- * What a container of a Compose file sees is what Docker Compose makes of the file: environment, arguments, user, directory, mounts, limits, capabilities, names of others, ports of the
- * host. The images are stubs, which print it (test/compose-model/stub.ts). RUNT_COMPOSE_CORPUS names directories with files of others, and RUNT_COMPOSE_STARTED how many of them are
- * started; both take Docker Compose itself (`make test-compose-model`). Without them some of our own files are.
+ * What a container of a Compose file sees is what Docker Compose makes of the file: environment, arguments, user, directory, mounts, limits, capabilities, names of others, answers
+ * at ports of the host, order of starts and status at the end. The images are stubs, which print it (test/compose-model/stub.ts). RUNT_COMPOSE_CORPUS names directories with files of others, and RUNT_COMPOSE_STARTED how many of them are
+ * started, the same number of each directory; both take Docker Compose itself (`make test-compose-model`). Without them some of our own files are.
  */
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { CAPABILITIES } from "../../src/shared/linux/index.ts";
+import { signalNumber } from "../../src/shared/linux/index.ts";
 import { CASES } from "../compose-model/cases.ts";
 import { expectedOf } from "../compose-model/expected.ts";
+import { FIRST_ID, seenFrom } from "../compose-model/inside.ts";
 import { asked, ENVIRONMENT, type Model, ORACLE } from "../compose-model/oracle.ts";
 import { read } from "../compose-model/read.ts";
-import { FACTS, type Facts, factsIn, stubbed } from "../compose-model/stub.ts";
-import { fieldsOf, listOf, plainName, textsOf, type View } from "../compose-model/view.ts";
+import { ends, FACTS, type Facts, factsIn, stubbed, tcpPortsOf } from "../compose-model/stub.ts";
+import { fieldsOf, listOf, plainName, textsOf } from "../compose-model/view.ts";
 import { REPOSITORY } from "../support/programs.ts";
 import { baseLayer, tar, writeLayout } from "./image-files.ts";
 import { useNetworkHost } from "./network-host.ts";
 import { noNetworks } from "./network-plugins.ts";
-import { isRoot, LONGEST_MS, until, useEngine } from "./support.ts";
+import { http, isRoot, LONGEST_MS, until, useEngine } from "./support.ts";
 
 interface Started {
   readonly title: string;
@@ -34,101 +35,31 @@ const own: readonly Started[] = CASES.filter(({ title }) => OWN.includes(title.s
 const MOST_SERVICES = 6;
 const NAME = /^(?:docker-)?compose[^/]*\.ya?ml$/i;
 
-/** Files that both take, with not too many services. */
+/** Files of a directory that both take, with not too many services. */
+function* takenBelow(directory: string): Generator<Started> {
+  for (const path of (readdirSync(directory, { recursive: true, encoding: "utf8" }) as string[]).sort()) {
+    if (!NAME.test(basename(path))) continue;
+    const one = { files: [basename(path)], directory: dirname(join(directory, path)) };
+    const answer = asked(one);
+    if (answer.refused !== undefined) continue;
+    const services = Object.keys(answer.model.services ?? {}).length;
+    if (services === 0 || services > MOST_SERVICES || read(one)?.findings.length !== 0) continue;
+    yield { title: `${basename(directory)}/${path}`, model: () => answer.model };
+  }
+}
+
 function ofOthers(): readonly Started[] {
   const count = Number(process.env["RUNT_COMPOSE_STARTED"] ?? 0);
   if (count === 0 || ORACLE === undefined) return [];
   const found: Started[] = [];
-  for (const directory of (process.env["RUNT_COMPOSE_CORPUS"] ?? "").split(":").filter(Boolean))
-    for (const path of (readdirSync(directory, { recursive: true, encoding: "utf8" }) as string[]).sort()) {
-      if (found.length >= count) return found;
-      if (!NAME.test(basename(path))) continue;
-      const one = { files: [basename(path)], directory: dirname(join(directory, path)) };
-      const answer = asked(one);
-      if (answer.refused !== undefined) continue;
-      const services = Object.keys(answer.model.services ?? {}).length;
-      if (services === 0 || services > MOST_SERVICES || read(one)?.findings.length !== 0) continue;
-      found.push({ title: path, model: () => answer.model });
-    }
-  return found;
-}
-
-/** Docker's, which a container has without cap_add and cap_drop, but for NET_RAW (docs/engine/compose.md). Source: moby, oci/caps/defaults.go. */
-const CAPS = ["CHOWN", "DAC_OVERRIDE", "FSETID", "FOWNER", "MKNOD", "SETGID", "SETUID", "SETFCAP", "SETPCAP"];
-const MORE_CAPS = ["NET_BIND_SERVICE", "SYS_CHROOT", "KILL", "AUDIT_WRITE"];
-
-function capabilitiesOf(expected: View): string[] {
-  const [added, dropped] = [textsOf(expected["cap_add"]), textsOf(expected["cap_drop"])];
-  const usual = dropped.includes("ALL") ? [] : [...CAPS, ...MORE_CAPS].map((name) => `CAP_${name}`);
-  const all = added.includes("ALL") ? [...CAPABILITIES] : [...usual, ...added];
-  return [...new Set(all)].filter((name) => !dropped.includes(name) || added.includes(name)).sort();
-}
-
-const bits = (hex: string) => CAPABILITIES.filter((_, at) => (BigInt(`0x${hex}`) >> BigInt(at)) & 1n).sort();
-
-/** Users and groups that files name, by their number in the stub. */
-const FIRST_ID = 2000;
-
-/** What every container has, whatever the file says. */
-const ANYWAY = ["PATH", "HOME", "HOSTNAME", "TERM", "PWD", "SHLVL", "OLDPWD"];
-
-/** Differences of one service, each as a line. */
-function seenFrom(
-  service: string,
-  expected: View,
-  { environment, arguments: given, one, mounts }: Facts,
-  ids: ReadonlyMap<string, number>,
-): string[] {
-  const lines: string[] = [];
-  const same = (what: string, wanted: unknown, found: unknown) => {
-    const [a, b] = [JSON.stringify(wanted), JSON.stringify(found)];
-    if (a !== b) lines.push(`${service}: ${what}: ${a} by the file, ${b} inside`);
-  };
-  const wanted = fieldsOf(expected["environment"]);
-  for (const [name, value] of Object.entries(wanted)) same(`environment ${name}`, value, environment[name]);
-  same(
-    "further variables",
-    [],
-    Object.keys(environment).filter((name) => !(name in wanted) && !ANYWAY.includes(name)),
-  );
-  same("arguments", textsOf(expected["entrypoint"]).slice(2), given);
-  same("working_dir", expected["working_dir"] ?? "/", one["directory"]);
-  const [user = "0", group] = String(expected["user"] ?? "0").split(":");
-  const number = (name: string) => (/^\d+$/.test(name) ? Number(name) : ids.get(name));
-  same("user", number(user), Number(one["user"]?.split(":")[0]));
-  if (group !== undefined) same("group", number(group), Number(one["user"]?.split(":")[1]));
-  for (const name of textsOf(expected["group_add"]))
-    same(`group_add ${name}`, true, one["groups"]?.split(" ").includes(String(number(name))));
-  if (expected["hostname"] !== undefined) same("hostname", expected["hostname"], one["hostname"]?.split(".")[0]);
-  if (expected["privileged"] !== true) same("capabilities", capabilitiesOf(expected), bits(one["CapBnd"] ?? "0"));
-  same("no_new_privs", textsOf(expected["security_opt"]).includes("no-new-privileges") ? "1" : "0", one["NoNewPrivs"]);
-  same("read_only", expected["read_only"] === true, mounts["/"]?.includes("ro"));
-  if (expected["oom_score_adj"] !== undefined) same("oom_score_adj", String(expected["oom_score_adj"]), one["oom"]);
-  // Docker lets any user listen on any port of a network of its own, and ping.
-  const mode = expected["network_mode"];
-  const sysctls = fieldsOf(expected["sysctls"]);
-  if (mode !== "host" && mode !== "none") {
-    same("lowest port of any user", sysctls["net.ipv4.ip_unprivileged_port_start"] ?? "0", one["ports"]);
-    same("groups that ping", sysctls["net.ipv4.ping_group_range"] ?? "0 2147483647", one["pings"]);
-  }
-  const { nofile } = fieldsOf(expected["ulimits"]);
-  if (nofile !== undefined) same("ulimits nofile", nofile, one["files"]);
-  const cgroup = (...names: string[]) => names.map((name) => one[name]).find((value) => value !== undefined);
-  const memory = cgroup("memory/memory.limit_in_bytes", "memory.max");
-  if (memory !== undefined && expected["mem_limit"] !== undefined)
-    same("mem_limit", Math.floor(Number(expected["mem_limit"]) / 4096) * 4096, Number(memory));
-  const pids = cgroup("pids/pids.max", "pids.max");
-  if (pids !== undefined && expected["pids_limit"] !== undefined) same("pids_limit", expected["pids_limit"], Number(pids));
-  for (const field of ["volumes", "secrets", "configs"])
-    for (const mount of listOf(expected[field]).map(fieldsOf)) {
-      const options = mounts[String(mount["target"])];
-      same(
-        `${field} ${String(mount["target"])}`,
-        field !== "volumes" || mount["read_only"] === true ? "ro" : "rw",
-        options?.find((word) => /^r[ow]$/.test(word)),
-      );
-    }
-  return lines;
+  let sources = (process.env["RUNT_COMPOSE_CORPUS"] ?? "").split(":").filter(Boolean).map(takenBelow);
+  while (sources.length > 0 && found.length < count)
+    sources = sources.filter((source) => {
+      const { value, done } = source.next();
+      if (!done) found.push(value);
+      return !done;
+    });
+  return found.slice(0, count);
 }
 
 /** Where the differences are written. */
@@ -148,7 +79,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("started Compose files (need root, CNI
     rmSync(directory, { recursive: true, force: true });
     const lines = (home: string) => names.map((name, at) => `${name}:x:${FIRST_ID + at}:${home}\n`).join("");
     const users = names.map((name, at) => `${name}:x:${FIRST_ID + at}:${FIRST_ID + at}::/:/bin/sh\n`).join("");
-    const programs = ["base64", "tr", "printf", "hostname", "sed", "nslookup", "cut"].map((name) => ({
+    const programs = ["base64", "tr", "printf", "hostname", "sed", "nslookup", "cut", "nc", "echo"].map((name) => ({
       name: `bin/${name}`,
       type: "2",
       link: "busybox",
@@ -184,6 +115,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("started Compose files (need root, CNI
       expect(applied).toMatchObject({ status: 0 });
       const differences: string[] = [];
       const services = Object.entries(model.services ?? {});
+      const inside = new Map<string, Facts>();
       for (const [key, service] of services) {
         const expected = expectedOf(key, service, { model, environment: ENVIRONMENT, directory });
         const task = taskOf(key, model);
@@ -198,9 +130,15 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("started Compose files (need root, CNI
           undefined,
           () => `${key}: ${printed}`,
         );
+        inside.set(key, factsIn(printed)!);
         differences.push(...seenFrom(key, expected, factsIn(printed)!, ids));
       }
-      differences.push(...(await namesOf(services)), ...(await ports(model)));
+      differences.push(
+        ...(await namesOf(model)),
+        ...(await ports(model)),
+        ...(await orderOf(model, inside)),
+        ...(await statusOf(model, file)),
+      );
       appendFileSync(REPORT, [`${title}: ${services.length} services`, ...differences.map((line) => `  ${line}`), ""].join("\n"));
       expect((await scene.ctl("delete", "-f", file, "--volumes")).status).toBe(0);
       expect(differences).toEqual([]);
@@ -215,8 +153,10 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("started Compose files (need root, CNI
   }
 
   /** The first service finds all that are in one of its networks. */
-  async function namesOf(services: readonly (readonly [string, Readonly<Record<string, unknown>>])[]): Promise<string[]> {
-    const [first, ...others] = services.filter(([, service]) => service["network_mode"] === undefined);
+  async function namesOf({ services = {} }: Model): Promise<string[]> {
+    const [first, ...others] = Object.entries(services).filter(
+      ([key, service]) => service["network_mode"] === undefined && !ends(key, services),
+    );
     if (first === undefined) return [];
     const mine = Object.keys(fieldsOf(first[1]["networks"]));
     const lines: string[] = [];
@@ -240,7 +180,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("started Compose files (need root, CNI
     const wanted = Object.entries(services).flatMap(([key, service]) =>
       isOut(service)
         ? listOf(service["ports"]).map(
-            (one) => ({ key, ...fieldsOf(one) }) as { key: string; target: number; published?: string; protocol: string },
+            (one) => ({ key, ...fieldsOf(one) }) as { key: string; target: number; published?: string; protocol: string; host_ip?: string },
           )
         : [],
     );
@@ -253,6 +193,63 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("started Compose files (need root, CNI
       if (at >= 0) rest.splice(at, 1);
       return at >= 0 ? [] : [`${key}: ports ${published ?? "any"}>${target}/${protocol}: no rule of the host leads there`];
     });
-    return [...missing, ...rest.map((rule) => `ports: ${rule.from} leads to ${rule.to}, which no service says`)];
+    const answers = wanted.map(async ({ key, target, published, protocol, host_ip: address = "127.0.0.1" }) => {
+      const port = published ?? rules.find((rule) => rule.to === String(target))?.from;
+      if (protocol !== "tcp" || ends(key, services) || !tcpPortsOf(services[key]!).includes(String(target)) || !/^\d+$/.test(String(port)))
+        return [];
+      const at = [/^[0:.]+$/.test(address) ? "127.0.0.1" : address, String(port)];
+      const told = await host.on("busybox", "nc", "-w", "5", ...at).catch(String);
+      return told.trim() === key ? [] : [`${key}: ports ${at.join(":")}>${target}: ${JSON.stringify(told)} answers`];
+    });
+    const unknown = rest.map((rule) => `ports: ${rule.from} leads to ${rule.to}, which no service says`);
+    return [...missing, ...unknown, ...(await Promise.all(answers)).flat()];
+  }
+
+  interface Container {
+    readonly name: string;
+    readonly startedMs: number;
+    readonly exit: { readonly code: number } | null;
+  }
+
+  async function containersOf(key: string, model: Model): Promise<Container | undefined> {
+    const { tasks } = JSON.parse((await http(scene.socket, "GET", "/v1/tasks")).text) as {
+      tasks: readonly { name: string; group: string; containers: readonly Container[] }[];
+    };
+    const name = plainName(String(model.services![key]!["container_name"] ?? key));
+    return tasks.find((one) => one.group === "started" && one.name === taskOf(key, model))?.containers.find((one) => one.name === name);
+  }
+
+  /** A service starts after those that it depends on have started, are healthy, or have ended. */
+  async function orderOf(model: Model, inside: ReadonlyMap<string, Facts>): Promise<string[]> {
+    const lines: string[] = [];
+    for (const [key, service] of Object.entries(model.services ?? {}))
+      for (const [other, one] of Object.entries(fieldsOf(service["depends_on"]))) {
+        const condition = String(fieldsOf(one)["condition"]);
+        const [first, then] = [await containersOf(other, model), await containersOf(key, model)];
+        const began = (name: string) => Number(inside.get(name)?.one["began"]);
+        const isRight = condition === "service_started" ? first!.startedMs <= then!.startedMs : began(other) <= began(key);
+        if (!isRight) lines.push(`${key}: begins before ${other} (${condition})`);
+      }
+    return lines;
+  }
+
+  /** The number of the file's signal is in the status of each container, but of those that have ended before. */
+  async function statusOf(model: Model, file: string): Promise<string[]> {
+    expect((await scene.ctl("stop", "-f", file)).status).toBe(0);
+    const lines: string[] = [];
+    for (const [key, service] of Object.entries(model.services ?? {})) {
+      const signal = String(service["stop_signal"] ?? "SIGTERM");
+      const number = /^\d+$/.test(signal) ? Number(signal) : signalNumber(signal.replace(/^SIG/, ""))!;
+      const wanted = ends(key, model.services!) ? 0 : 100 + number;
+      const exitOf = async () => (await containersOf(key, model))?.exit?.code;
+      await until(
+        async () => (await exitOf()) !== undefined,
+        undefined,
+        () => key,
+      );
+      const code = await exitOf();
+      if (code !== wanted) lines.push(`${key}: ends with ${code} instead of ${wanted}`);
+    }
+    return lines;
   }
 });
