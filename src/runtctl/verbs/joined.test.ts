@@ -4,6 +4,7 @@ import { parseFile } from "../../pod/index.ts";
 import { joined } from "./joined.ts";
 
 const file = (source: string, text: string) => ({ source, text, group: "default", from: `/${source}` });
+const HOST = { name: "here", cpus: 2, memoryBytes: 2 ** 30 };
 const POD = `apiVersion: v1
 kind: Pod
 metadata: { name: web }
@@ -21,7 +22,7 @@ test.each(["", "---\n", "# its words\n\n--- # one\n", "%YAML 1.2\n---\n"])(
     ] as const) {
       const { text, from } = joined(file("a.yaml", first), [file("b.yaml", other)]);
       expect(from).toBe("/a.yaml");
-      const { tasks, findings } = parseFile(text, {});
+      const { tasks, findings } = parseFile(text, HOST);
       expect(findings).toEqual([]);
       expect(tasks.map(({ containers }) => containers[0]!.env)).toEqual([{ WORD: "hello" }]);
     }
@@ -31,7 +32,7 @@ test.each(["", "---\n", "# its words\n\n--- # one\n", "%YAML 1.2\n---\n"])(
 test("errors have the file and the line where they are written", () => {
   const wrong = POD.replace("image:", "imag:");
   const told = (text: string, origin: (one: Finding) => Finding) =>
-    parseFile(text, {}).findings.map((one) => renderFinding(origin(one), "a.yaml").replace(/: .*/, ""));
+    parseFile(text, HOST).findings.map((one) => renderFinding(origin(one), "a.yaml").replace(/: .*/, ""));
   const last = joined(file("a.yaml", CONF), [file("b.yaml", CONF.replaceAll("conf", "more")), file("c.yaml", wrong)]);
   expect(told(last.text, last.origin!)[0]).toBe("c.yaml:6:18");
   const first = joined(file("a.yaml", wrong), [file("b.yaml", CONF)]);
