@@ -1,11 +1,10 @@
 /** The directory for the logs of a task's containers. */
-import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { pruneLogs } from "../../logs/index.ts";
 import type { TaskRecord } from "../../model/index.ts";
 import type { Incarnation } from "../../plan/index.ts";
 import type { Paths } from "../paths.ts";
-import { removeTaskDirectory, type TaskResource } from "./resource.ts";
+import { makeTaskDirectory, removeTaskDirectory, type TaskResource } from "./resource.ts";
 
 export class ContainerLogs implements TaskResource {
   readonly name = "logs";
@@ -17,7 +16,7 @@ export class ContainerLogs implements TaskResource {
 
   prepare({ id }: TaskRecord, { runtimeId }: Incarnation): void {
     const path = this.#paths.log(id, runtimeId);
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeTaskDirectory(dirname(path));
     pruneLogs(path);
   }
 

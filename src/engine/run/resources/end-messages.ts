@@ -1,5 +1,5 @@
 /** End messages of containers. Each incarnation has a file of its own, which the container writes and the engine reads when it has ended. */
-import { closeSync, constants, existsSync, fstatSync, mkdirSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, openSync, readSync } from "node:fs";
 import { dirname } from "node:path";
 import { removeOwnFile, writeOwnFile } from "../../../node/index.ts";
 import { endOfLog } from "../../logs/index.ts";
@@ -7,7 +7,7 @@ import { type ContainerRecord, runtimeId, specOf, type TaskRecord } from "../../
 import type { Incarnation } from "../../plan/index.ts";
 import type { EngineLog } from "../log.ts";
 import type { Paths } from "../paths.ts";
-import { type Contribution, engineMount, removeTaskDirectory, type TaskResource } from "./resource.ts";
+import { type Contribution, engineMount, makeTaskDirectory, removeTaskDirectory, type TaskResource } from "./resource.ts";
 
 /** Source: Kubernetes, Container.terminationMessagePath: "the final message is truncated by the node if greater than 4096 bytes". */
 const LONGEST = 4096;
@@ -32,7 +32,7 @@ export class EndMessages implements TaskResource {
     const { id } = record;
     const path = this.#paths.endMessage(id, own);
     try {
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      makeTaskDirectory(dirname(path));
       removeOwnFile(this.#paths.endMessage(id, runtimeId(id, container, generation - 2)));
       removeOwnFile(path);
       // Any user of the container may write it, whatever the umask of this process is. The directory is the engine's, so that no other user reaches it.

@@ -1,13 +1,13 @@
 /** Writes the files that tell containers about themselves. Each incarnation gets its file before it is launched, and an update after it was started. */
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { writeAtomically } from "../../../node/index.ts";
 import { retryDelayMs, specOf, type TaskRecord } from "../../model/index.ts";
 import { makeOwnDirectory } from "../../own/index.ts";
 import { type Incarnation, metadataOf, wantsMetadata } from "../../plan/index.ts";
 import type { EngineLog } from "../log.ts";
 import type { Paths } from "../paths.ts";
-import { type Contribution, engineMount, removeTaskDirectory, type TaskResource } from "./resource.ts";
+import { type Contribution, engineMount, makeTaskDirectory, removeTaskDirectory, type TaskResource } from "./resource.ts";
 
 const FILE = "metadata.json";
 
@@ -29,6 +29,7 @@ export class MetadataFiles implements TaskResource {
     try {
       const directory = this.#paths.metadata(record.id, one.runtimeId);
       // Every user in the container can read it, whatever the umask of this process. Other users of the host cannot reach it: the parent directories are closed to them.
+      makeTaskDirectory(dirname(directory));
       makeOwnDirectory(directory, { mode: 0o755 });
       writeMetadata(directory, metadataOf(record, one, undefined));
     } catch (error) {

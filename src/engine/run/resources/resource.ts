@@ -3,8 +3,9 @@
 import type { Mount } from "../../../executor/index.ts";
 import { unmountBelow } from "../../../node/index.ts";
 import type { NetworkRecord, TaskRecord } from "../../model/index.ts";
-import { removeOwnTree } from "../../own/index.ts";
+import { makeOwnDirectory, removeOwnTree } from "../../own/index.ts";
 import type { Incarnation, Placement } from "../../plan/index.ts";
+import { removeOther } from "../../volumes/index.ts";
 
 /**
  * One kind of resource. It has the functions that it needs, and no others.
@@ -93,6 +94,15 @@ export async function releaseIncarnation(resources: readonly TaskResource[], tas
 /** A bind mount of a file or directory that the engine has made. */
 export function engineMount(destination: string, source: string, access: "ro" | "rro" | "rw"): Mount {
   return { destination, source, type: "bind", options: ["bind", "rprivate", "nosuid", "nodev", "noexec", "src-nofollow", access] };
+}
+
+/**
+ * Makes the directory that a task has in one of the places of the state directory. A link or a file that has its name is removed itself, so that nothing is written to
+ * where a link leads. May be repeated. @throws the errors of the system calls
+ */
+export function makeTaskDirectory(path: string): void {
+  removeOther(path);
+  makeOwnDirectory(path, { mode: 0o700 });
 }
 
 /** Removes a directory of a task. A directory of the host may be mounted in it: that is unmounted first, so that nothing of its content is removed. */
