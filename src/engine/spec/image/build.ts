@@ -27,10 +27,10 @@ const IMAGE = "docker-image://";
 
 export const imageBuild = z.strictObject({
   reference: result.describe("Name of the result: docker://HOST/NAME:TAG."),
-  tags: z.array(result).max(64).default([]).describe("Further names of it."),
+  tags: z.array(result).max(64).default([]).describe("Additional names of the result."),
   context: place.describe("Directory of this host, or an address that the builder fetches."),
   dockerfile: text.default("Dockerfile").describe("Path, relative to the context."),
-  inline: z.string().max(LONGEST_DOCKERFILE).optional().describe("Text that takes the place of the file."),
+  inline: z.string().max(LONGEST_DOCKERFILE).optional().describe("Text that replaces the file."),
   target: name.optional().describe("Stage of the Dockerfile. Absent: the last one."),
   args: z.record(z.string().regex(/^[^=\s]+$/), z.string()).default({}),
   labels: z.record(z.string().regex(/^[^=]+$/), z.string()).default({}),
@@ -38,7 +38,7 @@ export const imageBuild = z.strictObject({
     .record(name, z.union([place, text.startsWith(IMAGE)]))
     .default({})
     .describe(`Further contexts by name: as context, or ${IMAGE}NAME.`),
-  network: z.enum(["default", "none", "host"]).default("default").describe("Of the commands of RUN."),
+  network: z.enum(["default", "none", "host"]).default("default").describe("Network of the RUN commands."),
   hosts: z
     .array(z.strictObject({ name, address: z.string().regex(/^[0-9a-fA-F.:]+$/, "is no address") }))
     .max(1000)
@@ -51,7 +51,7 @@ export const imageBuild = z.strictObject({
     .default({})
     .describe("Socket of an agent, or a key, by id."),
   noCache: z.boolean().default(false),
-  pull: z.boolean().default(false).describe("Ask the registry for base images that are there."),
+  pull: z.boolean().default(false).describe("Ask the registry for newer base images."),
 });
 
 export type ImageBuild = z.output<typeof imageBuild>;

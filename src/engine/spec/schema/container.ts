@@ -54,14 +54,14 @@ export const mount = z.strictObject({
     .enum(["rprivate", "private", "rslave", "slave", "rshared", "shared"])
     .optional()
     .describe(
-      "Of a file or directory of the host: whether mounts that are made below it later appear in the container (slave), and also those of the container on the host (shared); with r also below mounts in it. Absent: rprivate.",
+      "For a file or directory of the host: slave: later mounts below it appear in the container. shared: mounts in the container also appear on the host. With the prefix r, this also holds below its mounts. Absent: rprivate.",
     ),
   noExec: z.literal(true).optional().describe("Whether no program may be executed from it."),
   noCopy: z
     .boolean()
     .optional()
     .describe(
-      "true: a new kept volume stays empty. Otherwise it gets what the image has at the target, with owner and mode. false: a new scratch directory on disk does, too.",
+      "true: a new kept volume stays empty. Absent: it gets the files of the image at the target, with owner and mode. false: a new scratch directory on disk gets them too.",
     ),
 });
 
@@ -115,7 +115,7 @@ export const CDI_NAME = /^[A-Za-z][A-Za-z0-9_.-]*\/[A-Za-z][A-Za-z0-9_-]*=[A-Za-
 
 const device = z.strictObject({
   source: absolutePath.describe("A device of the host, or a directory with devices."),
-  target: absolutePath.optional().describe("Where it is in the container. Absent: at the same path."),
+  target: absolutePath.optional().describe("Path in the container. Absent: the same path."),
   access: z
     .string()
     .regex(/^(?!.*(.).*\1)[rwm]{1,3}$/, "is made of r (read), w (write) and m (make the node), each once")
@@ -141,7 +141,7 @@ const fields = z.strictObject({
     .enum(PULL_POLICIES)
     .optional()
     .describe(
-      "When the registry is asked. always: each time, and a failure stops the task. once: until a pull has succeeded. prefer-cached: if the image is not in the store. default: each time, and if that fails, the image in the store is used. never: not at all. Absent: as configured for the host.",
+      "When to ask the registry. always: each time; a failure stops the task. once: until a pull has succeeded. prefer-cached: only if the image is not in the store. default: each time; if that fails, the image in the store is used. never: not at all. Absent: as configured for the host.",
     ),
   pullCredentials: name
     .optional()
@@ -158,7 +158,7 @@ const fields = z.strictObject({
     .max(100)
     .optional()
     .describe(
-      "Names of variables with the address of the task in the network that the engine makes for it. In command, arguments and env of the container $(NAME) stands for it.",
+      "Names of variables that get the address of the task in its network. $(NAME) refers to them in command, arguments and env of the container.",
     ),
   envFiles: z
     .array(absolutePath)
@@ -182,12 +182,12 @@ const fields = z.strictObject({
     )
     .max(1000)
     .optional()
-    .describe("Further groups of its processes: numbers, or names in /etc/group of the container."),
+    .describe("Additional groups of its processes: numbers, or names in /etc/group of the container."),
   strictGroups: z
     .literal(true)
     .optional()
     .describe(
-      "Its processes have the groups that are named here, and not those that /etc/group in it has for the user. Absent: they have both.",
+      "Its processes have only the groups that are named here, and not those of the user in its /etc/group. Absent: they have both.",
     ),
   hostname: z.string().min(1).max(64).optional(),
   domainname: z.string().min(1).max(64).optional().describe("Name of the NIS domain, as domainname(1) prints it. Absent: none."),
@@ -220,14 +220,14 @@ const fields = z.strictObject({
     .max(16)
     .optional()
     .describe(
-      "Further programs that run in the container as long as it runs, and are restarted when they end. They do not affect the container.",
+      "Additional programs that run in the container as long as it runs, and are restarted when they end. They do not affect the container.",
     ),
   cpus: z.number().min(0.01).optional().describe("CPU limit: 0.5 is half of one CPU."),
   cpuShares: z
     .int()
     .min(0)
     .optional()
-    .describe("CPU weight relative to other containers: 2 to 262144. Other values are moved to the nearest."),
+    .describe("CPU weight relative to other containers: 2 to 262144. Other values are replaced by the nearest one."),
   cpuset: z
     .string()
     .regex(/^\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*$/, 'write CPUs like "0-3,7"')
@@ -238,24 +238,22 @@ const fields = z.strictObject({
   memorySwap: z
     .union([size, z.literal("unlimited")])
     .optional()
-    .describe("Limit of memory and swap together; not less than memory. Absent: that of memory, so that it does not swap."),
+    .describe("Limit of memory and swap together; not less than memory. Absent: the same as memory, so that it does not swap."),
   storage: size
     .optional()
     .describe(
-      "Limit of what it writes to its root file system and log. It is measured, and the task is stopped when the container exceeds it. It needs an image.",
+      "Limit of the data in its root file system and log. The engine measures the size, and stops the task if the container exceeds it. Needs an image.",
     ),
   pids: z.int().min(1).optional(),
   hugepages: z
     .record(z.string().regex(/^[1-9]\d{0,3}[KMG]B$/, 'write the size of a page like "2MB" or "1GB"'), z.union([z.literal(0), size]))
     .optional()
-    .describe(
-      "How much memory of huge pages it may use, by the size of a page. The host needs the controller hugetlb and pages of this size.",
-    ),
+    .describe("Limit of huge pages, by page size. The host needs the controller hugetlb and pages of this size."),
   rlimits: z
     .partialRecord(z.enum(RLIMITS), rlimit)
     .optional()
-    .describe("Limits of each process, as setrlimit(2) has them, by names such as nofile. Absent: those of the daemon."),
-  oomScoreAdj: z.int().min(-1000).max(1000).optional().describe("How readily the kernel ends it when memory is used up. Absent: 0."),
+    .describe("Limits of each process as in setrlimit(2), by names such as nofile. Absent: those of the daemon."),
+  oomScoreAdj: z.int().min(-1000).max(1000).optional().describe("How likely the kernel kills it when memory runs out. Absent: 0."),
   shmSize: size.optional().describe("Size of /dev/shm. Absent: 64 MiB."),
   capabilities: z
     .strictObject({ add: z.array(capabilityName).default([]), drop: z.array(z.union([capabilityName, z.literal("ALL")])).default([]) })
@@ -264,7 +262,7 @@ const fields = z.strictObject({
     .boolean()
     .optional()
     .describe(
-      "Whether it can do what root of the host can: it has all capabilities and devices of the host, no filter of system calls unless seccomp names one, and nothing of /proc and /sys is hidden or read-only. Absent: false.",
+      "Whether it has the rights of the host's root user: all capabilities and devices of the host, no seccomp filter unless seccomp names one, and no hidden or read-only paths in /proc and /sys. Absent: false.",
     ),
   devices: z.array(device).max(1000).optional().describe("Devices of the host, in addition to those that each container has."),
   deviceRules: z
@@ -285,7 +283,7 @@ const fields = z.strictObject({
   unmasked: z
     .literal(true)
     .optional()
-    .describe("Nothing of /proc and /sys is hidden or read-only; only with `privateUsers` of the task. Absent: some is."),
+    .describe("No path of /proc and /sys is hidden or read-only; only with `privateUsers` of the task. Absent: some paths are."),
   noNewPrivileges: z.boolean().optional().describe("Absent: true, or false if it is privileged."),
   seccomp: z
     .union([z.literal("unconfined"), absolutePath])
@@ -293,19 +291,19 @@ const fields = z.strictObject({
     .describe("Path of a file with the seccomp object of an OCI config.json, or with a seccomp profile of Docker."),
   apparmor: text.min(1).max(255).optional().describe("Profile of AppArmor, which the host has loaded. Absent: none."),
   annotations: z.record(z.string().min(1), text).default({}),
-  log: log.optional().describe("How much output is kept. Absent: three files of 10 MiB."),
+  log: log.optional().describe("Size and number of the log files. Absent: three files of 10 MiB."),
   logRouter: z
     .boolean()
     .optional()
     .describe(
-      "Whether it receives the logs of containers that name it in `log.router`: it listens on /run/log-router/router.sock, and /etc/log-router/config.json says who sends.",
+      "Whether it receives the logs of containers that name it in `log.router`. It listens on /run/log-router/router.sock, and /etc/log-router/config.json lists the senders.",
     ),
   mounts: z.array(mount).default([]),
   stdin: z
     .union([z.boolean(), z.literal("once")])
     .optional()
     .describe(
-      "Whether standard input stays open, for clients that attach. once: it ends when the input of the first client does, or that client or the daemon goes; a terminal stays open. Absent: it is empty.",
+      "Whether standard input stays open, for clients that attach. once: it ends with the input of the first client, or when that client or the daemon ends; a terminal stays open. Absent: it is empty.",
     ),
   tty: z.boolean().optional().describe("Whether the standard streams are a terminal, for clients that attach."),
   metadata: absolutePath
@@ -313,9 +311,7 @@ const fields = z.strictObject({
     .describe(
       "Directory in the container for the file metadata.json, which describes the container: task, name, start, ports. Absent: none.",
     ),
-  endMessage: endMessage
-    .optional()
-    .describe("A file whose last 4096 bytes are shown as message after the container has ended. Absent: no message."),
+  endMessage: endMessage.optional().describe("A file whose last 4096 bytes are the message of the container's end. Absent: no message."),
 });
 
 /** Defaults for containers without an image, so that a record contains all defaults. With an image, its configuration provides them. */

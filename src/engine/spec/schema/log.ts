@@ -33,7 +33,7 @@ export const receiver = z
         (text) => Number(ADDRESS.exec(text)?.[1] ?? 1) >= 1 && Number(ADDRESS.exec(text)?.[1] ?? 1) <= 65_535,
         "has no port from 1 to 65535",
       )
-      .describe("Where it listens, as seen from the host: tcp://HOST:PORT, udp://HOST:PORT, or unix:///PATH of a stream socket."),
+      .describe("Address of the receiver, as seen from the host: tcp://HOST:PORT, udp://HOST:PORT, or unix:///PATH of a stream socket."),
     tag: z
       .string()
       .max(255)
@@ -52,7 +52,7 @@ export const receiver = z
       .optional()
       .describe("For syslog. local (default): as rfc3164, without the name of the host. rfc5424micro: with microseconds."),
     compression: z.enum(["gzip", "zlib", "none"]).optional().describe("For gelf by udp. Absent: gzip."),
-    precise: z.literal(true).optional().describe("For fluentd: times have nanoseconds."),
+    precise: z.literal(true).optional().describe("For fluentd: send times with nanoseconds."),
   })
   .superRefine((one, { addIssue }) => {
     const refuse = (field: string, message: string) => addIssue({ code: "custom", path: [field], message });
@@ -86,16 +86,16 @@ export const log = z.strictObject({
       tag: text.min(1).max(255).optional().describe("Tag of the records. Absent: CONTAINER-firelens-TASK."),
     })
     .optional()
-    .describe("What it prints is sent there, too. While no program listens, the output waits in the files."),
+    .describe("The output is also sent there. While no program listens, it waits in the files."),
   receiver: receiver
     .optional()
-    .describe("What it prints is sent there, too, in a protocol of others. While no program listens, the output waits in the files."),
+    .describe("The output is also sent there, in another protocol. While no program listens, it waits in the files."),
   router: z
     .string()
     .min(1)
     .optional()
     .describe(
-      "Name of a container with `logRouter`, or TASK/CONTAINER for one of another task of the group: what it prints is sent to the router's socket. The container starts after the router.",
+      "Name of a container with `logRouter`, or TASK/CONTAINER for a container of another task of the group. The output is sent to the router's socket. The container starts after the router.",
     ),
   tag: text.min(1).max(255).optional().describe("Tag of the records for `router`. Absent: CONTAINER-firelens-TASK."),
   options: z

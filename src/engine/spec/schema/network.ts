@@ -15,7 +15,7 @@ const portMapping = z.strictObject({
     .tuple([port, port])
     .refine(([from, to]) => from <= to, "the first port is the larger one")
     .optional()
-    .describe("First and last port of the host of which the engine chooses one that is free, and keeps it."),
+    .describe("First and last port of a range on the host. The engine chooses a free one, and keeps it."),
   protocol: z.enum(["tcp", "udp"]).default("tcp"),
   address: ip.optional().describe("Address of the host. Absent: all addresses."),
 });
@@ -24,7 +24,7 @@ export const dns = z.strictObject({
   inherit: z
     .boolean()
     .optional()
-    .describe("Whether the rest is added to what resolv.conf of the host says, where an option replaces that of the host."),
+    .describe("Whether the other fields are added to the host's resolv.conf; an option replaces that of the host."),
   servers: z.array(ip).max(8).default([]),
   search: z.array(domain).max(32).default([]),
   options: z
@@ -97,7 +97,7 @@ const proxy = z.strictObject({
         .describe("Destinations that other tasks route to this task (via)."),
     })
     .optional()
-    .describe("Connections that other tasks make to some addresses: the proxy sees the address and the port that they were made to."),
+    .describe("Connections of other tasks to some addresses: the proxy sees the original address and port."),
 });
 
 const via = z.strictObject({
@@ -105,16 +105,16 @@ const via = z.strictObject({
   addresses: z.array(z.cidrv4("is no range of IPv4 like 192.0.2.0/24")).min(1).max(64),
 });
 
-const aliases = z.array(domain).min(1).max(64).optional().describe("Further host names of the task for other tasks of the network.");
+const aliases = z.array(domain).min(1).max(64).optional().describe("Additional host names of the task for other tasks of the network.");
 
 const isShared = z
   .literal(true)
   .optional()
-  .describe("The network has this name on the whole host: tasks of other groups that say the same are in it, too.");
+  .describe("The network has this name on the whole host: tasks of other groups with the same setting share it.");
 const isInternal = z
   .literal(true)
   .optional()
-  .describe("No way out leads by this network: there is no default route in it, and no port of the host.");
+  .describe("The network has no route to other networks: no default route, and no port of the host.");
 
 const ipv4 = z.ipv4("is no IPv4 address");
 /** Addresses of a network, and that of the task in it. */
@@ -128,9 +128,7 @@ const addressed = {
   reserved: z.array(ipv4).min(1).max(256).optional().describe("Addresses that the task does not get."),
   address: ipv4
     .optional()
-    .describe(
-      "Address of the task, in `subnet`, or in that which the network has if it is one of the whole host. Absent: one that is free.",
-    ),
+    .describe("Address of the task in `subnet`, or in the subnet of a network of the whole host. Absent: a free one."),
   mac: mac.describe("MAC address of the task's interface. Absent: the kernel chooses one."),
   interface: z
     .string()
@@ -138,12 +136,7 @@ const addressed = {
     .refine((text) => ![".", "..", "lo"].includes(text) && Buffer.byteLength(text) <= 15, "is no name of an interface")
     .optional()
     .describe("Name of the task's interface. Absent: eth0, eth1 and so on, in the order of the networks."),
-  mtu: z
-    .int()
-    .min(68)
-    .max(65_535)
-    .optional()
-    .describe("Largest packet of the task's interface, in bytes. Absent: what the kernel gives it."),
+  mtu: z.int().min(68).max(65_535).optional().describe("MTU of the task's interface, in bytes. Absent: the default of the kernel."),
 };
 
 const hostName = z.strictObject({
@@ -162,7 +155,7 @@ const service = z.strictObject({
     .array(domain)
     .min(1)
     .max(16)
-    .describe("Names of the service. Tasks of the network whose services have the same first name are parts of one."),
+    .describe("Names of the service. Tasks of the network whose services have the same first name are backends of one service."),
   hosts: z.array(domain).min(1).max(16).optional().describe("Names of the task in a service without an address."),
   address: z
     .union([z.literal("none"), ipv4], { error: "is no IPv4 address, and not none" })
@@ -171,8 +164,8 @@ const service = z.strictObject({
       "Virtual address of the service. Absent: one of 198.18.0.0/15 that the engine chooses. none: the names lead to the tasks themselves.",
     ),
   ports: z.array(redirect).max(1000).default([]).describe("Ports of the virtual address, and those of the task to which they lead."),
-  sticky: z.literal(true).optional().describe("Whether a task of the network always reaches the same part, as long as that is ready."),
-  unready: z.literal(true).optional().describe("Whether the task is a part of it before it is ready, too."),
+  sticky: z.literal(true).optional().describe("Whether a task of the network always reaches the same backend, as long as it is ready."),
+  unready: z.literal(true).optional().describe("Whether the task is a backend even before it is ready."),
 });
 
 export const network = z.strictObject({
@@ -194,7 +187,7 @@ export const network = z.strictObject({
     .min(1)
     .max(15)
     .optional()
-    .describe("Further networks of the group, each with a bridge of its own. The default route uses the network `name`."),
+    .describe("Additional networks of the group, each with its own bridge. The default route uses the network `name`."),
   ports: z.array(portMapping).max(1000).default([]).describe("Ports of the host that are forwarded to the task; for mode bridge."),
   redirects: z
     .array(redirect)
@@ -207,26 +200,24 @@ export const network = z.strictObject({
     .min(1)
     .max(256)
     .optional()
-    .describe(
-      "Services of the network `name` of which the task is a part. Connections to one are distributed over the parts that are ready.",
-    ),
+    .describe("Services of the network `name` to which the task belongs. Connections are distributed over the ready backends."),
   interfaces: z.array(networkInterface).max(16).default([]).describe("Interfaces; for mode isolated."),
   hosts: z
     .array(hostName)
     .max(256)
     .optional()
-    .describe("Further lines of /etc/hosts. host-gateway: the address of the host in the network of the task."),
+    .describe("Additional lines of /etc/hosts. host-gateway: the address of the host in the network of the task."),
   dns: dns.optional().describe("Content of resolv.conf. Absent: that of the host, without servers on loopback."),
   proxy: proxy.optional().describe("Redirects TCP connections (IPv4) of the other containers to one container of the task."),
   via: z
     .array(via)
     .max(64)
     .optional()
-    .describe("Routes destinations through another task. They cannot be reached while that task does not run. Needs `name`."),
+    .describe("Routes destinations through another task. They are unreachable while that task does not run. Needs `name`."),
   metadata: z
     .boolean()
     .default(false)
-    .describe("Whether 169.254.169.254 can be reached, where clouds give out credentials of the machine."),
+    .describe("Whether the task can reach 169.254.169.254, where clouds give out credentials of the machine."),
 });
 
 export type DnsSpec = z.output<typeof dns>;

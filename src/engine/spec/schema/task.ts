@@ -31,7 +31,7 @@ export const volume = z.strictObject({
     .enum(["Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket", "CharDevice", "BlockDevice"])
     .optional()
     .describe(
-      "Type that `host` must have. Absent: any. DirectoryOrCreate and FileOrCreate make what is missing, when a container of the task is created; it stays when the task is removed.",
+      "Type that `host` must have. Absent: any. DirectoryOrCreate and FileOrCreate make a missing directory or file when a container of the task is created; it stays when the task is removed.",
     ),
   files: z
     .record(relativePath, volumeFile)
@@ -39,13 +39,13 @@ export const volume = z.strictObject({
     .describe("Files by their paths in the volume, written before a container is created. Such a volume can only be mounted read-only."),
   image: imageReference
     .optional()
-    .describe("Image whose files are the volume. It can only be mounted read-only. It is there before a container of the task is made."),
-  pullPolicy: z.enum(PULL_POLICIES).optional().describe("When the source of `image` is asked, as for a container."),
-  pullCredentials: name.optional().describe("Name of the credentials that the host has for the registry of `image`, as for a container."),
+    .describe("Image whose files are the volume. It can only be mounted read-only. It is pulled before a container of the task is made."),
+  pullPolicy: z.enum(PULL_POLICIES).optional().describe("When to ask the source of `image`, as for a container."),
+  pullCredentials: name.optional().describe("Name of the host's credentials for the registry of `image`, as for a container."),
   kept: name
     .optional()
     .describe("Name of a directory of the group, which is kept when the task is removed, and which other tasks of the group can use."),
-  existing: z.literal(true).optional().describe("Of a kept directory: it has to be there, and is not made. Absent: it is made."),
+  existing: z.literal(true).optional().describe("For a kept directory: it must exist, and is not made. Absent: it is made."),
   medium: z
     .enum(["memory", "image"])
     .optional()
@@ -93,25 +93,23 @@ export const schedule = z
       .enum(["allow", "forbid", "replace"])
       .default("allow")
       .describe(
-        "What happens when a run is due while one before it goes on. allow: both run. forbid: it waits for the end of the one before. replace: the one before is removed.",
+        "What happens if a run is due while the previous one is active. allow: both run. forbid: it waits for the end of the previous run. replace: the previous run is removed.",
       ),
     startWithin: duration
       .optional()
-      .describe(
-        "How late a run may start. One that could not start in this time is left out. Absent: the last one that was missed starts late.",
-      ),
-    suspended: z.boolean().default(false).describe("true: nothing starts."),
-    keepSucceeded: z.int().min(0).max(1000).default(3).describe("How many runs that have succeeded are kept."),
-    keepFailed: z.int().min(0).max(1000).default(1).describe("How many runs that have failed are kept."),
-    copies: z.int().min(1).max(100).default(1).describe("How many tasks a run has. It has succeeded when all of them have."),
-    atOnce: z.int().min(1).max(100).optional().describe("How many of them run at the same time. Absent: all."),
+      .describe("How late a run may start. A run that cannot start in this time is skipped. Absent: the last missed run starts late."),
+    suspended: z.boolean().default(false).describe("true: no run starts."),
+    keepSucceeded: z.int().min(0).max(1000).default(3).describe("Number of successful runs to keep."),
+    keepFailed: z.int().min(0).max(1000).default(1).describe("Number of failed runs to keep."),
+    copies: z.int().min(1).max(100).default(1).describe("Number of tasks of a run. The run succeeds if all of them succeed."),
+    atOnce: z.int().min(1).max(100).optional().describe("Number of tasks that run at the same time. Absent: all."),
     placeholders: z
       .strictObject({ minutes: z.string().min(8), index: z.string().min(8) })
       .optional()
-      .describe("Texts in the task for which each run has its own time, in minutes since the epoch, and the index of the copy."),
-    document: z.string().optional().describe("What the task was made from. It is for programs that look at it."),
+      .describe("Placeholders in the task. Each run replaces them by its time, in minutes since the epoch, and by the index of the copy."),
+    document: z.string().optional().describe("The source of the task, for programs that inspect it."),
   })
-  .describe("When the task runs: each run is a task of its own, NAME-MINUTES-INDEX. The task itself has no containers.");
+  .describe("Times of the runs. Each run is a separate task, NAME-MINUTES-INDEX. The task itself has no containers.");
 
 export const task = z.strictObject({
   name,
@@ -150,14 +148,14 @@ export const task = z.strictObject({
   storage: size
     .optional()
     .describe(
-      "Limit of what its containers write to their root file systems and logs, and of what is in scratch directories on disk. It is measured, and a task that exceeds it is stopped.",
+      "Limit of the data in root file systems, logs and scratch directories on disk. The engine measures the size, and stops a task that exceeds it.",
     ),
-  deadline: duration.optional().describe("How long the task may take from when it is admitted. Then it is stopped, and has failed."),
+  deadline: duration.optional().describe("Maximum time after the task is admitted. Then it is stopped, and has failed."),
   retention: duration.optional().describe("How long a stopped task is kept. Absent: as configured for the host."),
   remember: z
     .literal(false)
     .optional()
-    .describe("false: `apply` runs it again although it has succeeded. Absent: its success is remembered by the digest of its spec."),
+    .describe("false: `apply` runs it again even if it has succeeded. Absent: its success is recorded with the digest of its spec."),
   replace: z
     .enum(["stopFirst", "startFirst"])
     .optional()
@@ -173,13 +171,13 @@ export const task = z.strictObject({
     .literal(true)
     .optional()
     .describe(
-      "Users of its own: ids from 0 to 65535 in its containers are a range of the host's that no other task has, and root there has no rights over the host. Files of images and volumes seem to be as they are without it. Absent: containers have the users of the host.",
+      "Own users: ids from 0 to 65535 in its containers are a range of host ids that no other task has, and root there has no rights on the host. Files of images and volumes keep their owners in the container. Absent: containers have the users of the host.",
     ),
   runtime: z
     .string()
     .regex(RUNTIME_NAME, "is no name of a runtime")
     .optional()
-    .describe("Name of a runtime of the host, as `runtd --runtime-class` has it, for all containers of the task. Absent: the usual one."),
+    .describe("Name of a runtime of the host from `runtd --runtime-class`, for all containers of the task. Absent: the default runtime."),
   start: z
     .enum(["once", "always", "needed"])
     .default("once")
