@@ -1,6 +1,6 @@
 /** How a file of a container's records is lost or damaged, for tests. */
-import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { runSync } from "../support/run-sync.ts";
 
 /** Each is called with the path of a file that is there. */
 export const DAMAGES: Readonly<Record<string, (path: string) => void>> = {
@@ -14,7 +14,7 @@ export const DAMAGES: Readonly<Record<string, (path: string) => void>> = {
   },
   "a FIFO": (path) => {
     rmSync(path);
-    execFileSync("mkfifo", [path]);
+    runSync("mkfifo", [path]);
   },
   "a link": (path) => {
     rmSync(path);

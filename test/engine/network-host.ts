@@ -1,9 +1,10 @@
 /** A host of its own for each test of networks: a namespace with loopback, in which the daemon is. No rule and no interface of theirs is in that of this machine. */
-import { execFile, execFileSync, spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { existsSync, readdirSync, readlinkSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach } from "vitest";
+import { runSync } from "../support/run-sync.ts";
 import { TEST_PLUGINS } from "./network-plugins.ts";
 import { type Daemon, http, type Scene, type SpawnOptions } from "./support.ts";
 
@@ -31,9 +32,9 @@ export function useNetworkHost(scene: Scene): NetworkHost {
   let children: (() => void)[] = [];
   const begin = () => {
     writeFileSync(path, "");
-    execFileSync("unshare", [`--net=${path}`, "ip", "link", "set", "lo", "up"]);
+    runSync("unshare", [`--net=${path}`, "ip", "link", "set", "lo", "up"]);
   };
-  const end = () => execFileSync("umount", ["--lazy", path]);
+  const end = () => runSync("umount", ["--lazy", path]);
   beforeEach(begin);
   afterEach(() => {
     for (const end of children) end();
@@ -97,9 +98,9 @@ export function processesIn(namespace: string): number[] {
 /** Directory with links to the real plugins, and with those of the test in the place of some: text of a script of sh. */
 export function pluginsWith(scene: Scene, name: string, scripts: Readonly<Record<string, string>>): string {
   const directory = join(scene.directory, name);
-  execFileSync("cp", ["-rs", TEST_PLUGINS, directory]);
+  runSync("cp", ["-rs", TEST_PLUGINS, directory]);
   for (const [plugin, script] of Object.entries(scripts)) {
-    execFileSync("rm", ["-f", join(directory, plugin)]);
+    runSync("rm", ["-f", join(directory, plugin)]);
     if (script !== "") writeFileSync(join(directory, plugin), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   }
   return directory;

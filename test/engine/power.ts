@@ -1,8 +1,8 @@
 /** A power cut, as it looks to what runs: see reboot.test.ts. */
-import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { CGROUP_PARENT } from "../support/leaks.ts";
+import { runSync } from "../support/run-sync.ts";
 import { type Scene, until } from "./support.ts";
 
 export interface ExecutorRecord {
@@ -38,7 +38,7 @@ export async function cutPower(scene: Scene): Promise<void> {
   const mounts = readFileSync("/proc/self/mountinfo", "utf8")
     .split("\n")
     .flatMap((line) => line.split(" ")[4] ?? []);
-  for (const point of mounts) if (point.startsWith(`${run}/`)) execFileSync("umount", ["--lazy", point]);
+  for (const point of mounts) if (point.startsWith(`${run}/`)) runSync("umount", ["--lazy", point]);
   rmSync(run, { recursive: true, force: true });
 }
 

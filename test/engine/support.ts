@@ -1,5 +1,5 @@
 /** Daemons for tests: real processes, and what is left of their containers, seen by other means than theirs. */
-import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { existsSync, mkdirSync, openSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, expect } from "vitest";
 import { CGROUP_PARENT, containerProcesses, hostTraces } from "../support/leaks.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { copiedRootfs, REPOSITORY } from "../support/programs.ts";
+import { runSync } from "../support/run-sync.ts";
 import { RUNTCTL } from "./client-programs.ts";
 import { removeDaemonCgroups, taskCgroups } from "./daemon-cgroups.ts";
 import { http, until } from "./requests.ts";
@@ -92,14 +93,14 @@ export function useEngine(): Scene {
   const rootfs = () => (made ||= copiedRootfs(directory));
   const roots = ["executors", "executors-in-memory"].map((name) => join(stateDir, name, "@runtime"));
   const listIn = (root: string): Listed[] =>
-    existsSync(root) ? (JSON.parse(execFileSync(RUNT, ["--root", root, "list", "-f", "json"], { encoding: "utf8" })) ?? []) : [];
+    existsSync(root) ? (JSON.parse(runSync(RUNT, ["--root", root, "list", "-f", "json"])) ?? []) : [];
   const list = () => roots.flatMap(listIn);
 
   function removeState(): void {
-    for (const root of roots) for (const { id } of listIn(root)) execFileSync(RUNT, ["--root", root, "delete", "--force", id]);
+    for (const root of roots) for (const { id } of listIn(root)) runSync(RUNT, ["--root", root, "delete", "--force", id]);
     unmountBelow(directory);
     // Root file systems of images, of containers that no daemon is there any more to remove.
-    for (const path of rootsBelow(stateDir)) execFileSync("umount", [path]);
+    for (const path of rootsBelow(stateDir)) runSync("umount", [path]);
     // The resolver of tasks outlives its daemon.
     for (const path of taskCgroups().filter((one) => /\/resolver-[0-9a-f]{8}$/.test(one)))
       for (const pid of readFileSync(join(path, "cgroup.procs"), "utf8").split("\n").filter(Boolean)) process.kill(Number(pid), "SIGKILL");
@@ -110,7 +111,7 @@ export function useEngine(): Scene {
 
   beforeAll(() => {
     mkdirSync(directory);
-    execFileSync("chmod", ["711", directory]);
+    runSync("chmod", ["711", directory]);
     rootfs();
     before = hostTraces(directory);
   });
@@ -225,7 +226,7 @@ function unmountBelow(directory: string): void {
     .map((line) => line.split(" ")[4] ?? "");
   const ofTasks = ["networks/", "users-"].map((name) => `${directory}/run/${name}`);
   const left = points.filter((one) => ofTasks.some((start) => one.startsWith(start)));
-  for (const point of left.reverse()) execFileSync("umount", ["--lazy", point]);
+  for (const point of left.reverse()) runSync("umount", ["--lazy", point]);
 }
 
 function rootsBelow(directory: string): string[] {

@@ -1,8 +1,8 @@
 /** The table of flags that a bind mount has, by its options and those of its source (test/fixtures/bind-flags.txt), and hosts to hold it against. */
-import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { REPOSITORY } from "./programs.ts";
+import { runSync } from "./run-sync.ts";
 
 export interface FlagRow {
   /** "bind,ro" */
@@ -35,14 +35,14 @@ export function mountSources(directory: string, sources: Iterable<string>): Read
   for (const flags of new Set(sources)) {
     const at = join(directory, `source-${paths.size}`);
     mkdirSync(at);
-    execFileSync("mount", ["-t", "tmpfs", "-o", "rw,suid,dev,exec,diratime,strictatime,mode=755", "tmpfs", at]);
+    runSync("mount", ["-t", "tmpfs", "-o", "rw,suid,dev,exec,diratime,strictatime,mode=755", "tmpfs", at]);
     paths.set(flags, at);
     // Flags of the mount alone: those of a superblock could not be taken back.
-    execFileSync("mount", ["-o", `remount,bind,diratime,relatime,${flags}`, at]);
+    runSync("mount", ["-o", `remount,bind,diratime,relatime,${flags}`, at]);
   }
   return paths;
 }
 
 export function unmountSources(paths: ReadonlyMap<string, string>): void {
-  for (const at of paths.values()) execFileSync("umount", ["-l", at]);
+  for (const at of paths.values()) runSync("umount", ["-l", at]);
 }

@@ -16,6 +16,8 @@ const fuse = openSync("/dev/fuse", "r+");
 const options = "fd=3,rootmode=40000,user_id=0,group_id=0";
 execFileSync("nsenter", ["-t", pid, "-m", "/bin/busybox", "mount", "-t", "fuse", "-o", options, "deaf", target], {
   stdio: ["ignore", "inherit", "inherit", fuse],
+  timeout: 60_000,
+  killSignal: "SIGKILL",
 });
 const request = Buffer.alloc(256 * 1024);
 readSync(fuse, request);

@@ -1,5 +1,4 @@
 /** Bundles whose mounts criu is told of, with links that a container could have made. */
-import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect } from "vitest";
@@ -8,6 +7,7 @@ import { type Dumps, useDumps } from "./dumps.ts";
 import { FIELD, pairs } from "./fake-criu.ts";
 import type { Harness } from "./harness.ts";
 import { sharedRootfs } from "./programs.ts";
+import { runSync } from "./run-sync.ts";
 
 export const bind = (destination: string, source: string, ...options: string[]) => ({
   destination,
@@ -50,7 +50,7 @@ export function useDumpedMounts(harness: Harness): DumpedMounts {
     },
     rootfs(links) {
       const own = join(harness.directory, `rootfs-${++count}`);
-      execFileSync("cp", ["-a", sharedRootfs(), own]);
+      runSync("cp", ["-a", sharedRootfs(), own]);
       for (const [link, target] of Object.entries(links)) {
         mkdirSync(join(own, target), { recursive: true });
         symlinkSync(target, join(own, link));
@@ -58,8 +58,8 @@ export function useDumpedMounts(harness: Harness): DumpedMounts {
       return own;
     },
     mountHere(...args) {
-      execFileSync("mount", args);
-      endings.push(() => execFileSync("umount", [args.at(-1)!]));
+      runSync("mount", args);
+      endings.push(() => runSync("umount", [args.at(-1)!]));
     },
     async restored(change) {
       image();

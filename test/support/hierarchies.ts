@@ -1,7 +1,7 @@
 /** Mounts all v1 hierarchies, or v2 alone, in a mount namespace of one's own, and removes cgroups from them. */
-import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
+import { runSync } from "./run-sync.ts";
 
 /**
  * containerd's shim and crun refuse to work when a hierarchy of /proc/self/cgroup is not mounted, and hosts leave some out: a view of
@@ -16,17 +16,17 @@ export function mountHierarchies(directory: string, { v1Alone = false } = {}): v
   if (missing.length === 0 && shown.length === names.length) return;
   const view = join(directory, "cgroup");
   mkdirSync(view, { recursive: true });
-  execFileSync("mount", ["-t", "tmpfs", "-o", "mode=755", "cgroup", view]);
+  runSync("mount", ["-t", "tmpfs", "-o", "mode=755", "cgroup", view]);
   for (const name of shown) {
     mkdirSync(join(view, name));
-    execFileSync("mount", ["--bind", join("/sys/fs/cgroup", name), join(view, name)]);
+    runSync("mount", ["--bind", join("/sys/fs/cgroup", name), join(view, name)]);
   }
   for (const controllers of missing) {
     const target = join(view, controllers.replace("name=", ""));
     mkdirSync(target, { recursive: true });
-    execFileSync("mount", ["-t", "cgroup", "-o", controllers.replace(/^name=/, "none,name="), "cgroup", target]);
+    runSync("mount", ["-t", "cgroup", "-o", controllers.replace(/^name=/, "none,name="), "cgroup", target]);
   }
-  execFileSync("mount", ["--move", view, "/sys/fs/cgroup"]);
+  runSync("mount", ["--move", view, "/sys/fs/cgroup"]);
 }
 
 /**
@@ -40,8 +40,8 @@ export function mountedHierarchies(): string[] {
 /** cgroup v2 over all else that is there. The controllers stay with the hierarchies of v1 that have them. */
 export function mountUnified(): void {
   if (existsSync("/sys/fs/cgroup/cgroup.controllers")) return;
-  execFileSync("umount", ["--recursive", "/sys/fs/cgroup"]);
-  execFileSync("mount", ["-t", "cgroup2", "cgroup2", "/sys/fs/cgroup"]);
+  runSync("umount", ["--recursive", "/sys/fs/cgroup"]);
+  runSync("mount", ["-t", "cgroup2", "cgroup2", "/sys/fs/cgroup"]);
 }
 
 /** Whether containers can be given limits: on v2 the root has the controllers for them, unless hierarchies of v1 have them. */

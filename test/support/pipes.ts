@@ -1,11 +1,11 @@
 /** Pipes whose other end misbehaves: FIFOs, since Node opens no pipe by itself. */
-import { execFileSync } from "node:child_process";
 import { closeSync, constants, openSync, writeSync } from "node:fs";
+import { runSync } from "./run-sync.ts";
 
 const CHUNK = Buffer.alloc(4096);
 
 export function makeFifo(path: string): string {
-  execFileSync("mkfifo", [path]);
+  runSync("mkfifo", [path]);
   return path;
 }
 

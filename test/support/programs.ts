@@ -1,7 +1,7 @@
 /** Programs and the root file system that the tests need, built once below build/test: each is there as a whole, for lanes that run beside this one. */
-import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { runSync } from "./run-sync.ts";
 
 export const REPOSITORY = resolve(import.meta.dirname, "../..");
 const BUILD = join(REPOSITORY, "build/test");
@@ -18,7 +18,7 @@ export function program(name: string): string {
     mkdirSync(BUILD, { recursive: true });
     const making = `${target}.${process.pid}`;
     const options = ["-O2", "-Wall", "-Wextra", "-Werror", "-static", "-s", "-idirafter", join(REPOSITORY, "build/kernel-headers")];
-    execFileSync("musl-gcc", [...options, source, "-o", making], { stdio: "inherit" });
+    runSync("musl-gcc", [...options, source, "-o", making], { stdio: "inherit" });
     renameSync(making, target);
   }
   return target;
@@ -30,7 +30,7 @@ export function sharedRootfs(): string {
   const probe = program("probe");
   if (!existsSync(rootfs)) {
     const making = `${rootfs}.${process.pid}`;
-    execFileSync(join(REPOSITORY, "bundles/make-rootfs.sh"), [making], { stdio: "inherit" });
+    runSync(join(REPOSITORY, "bundles/make-rootfs.sh"), [making], { stdio: "inherit" });
     try {
       renameSync(making, rootfs);
     } catch (error) {
@@ -59,7 +59,7 @@ export function copiedRootfs(directory: string): string {
 }
 
 function copiedTo(copy: string): string {
-  execFileSync("cp", ["-ax", sharedRootfs(), copy]);
+  runSync("cp", ["-ax", sharedRootfs(), copy]);
   return copy;
 }
 

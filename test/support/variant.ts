@@ -1,8 +1,8 @@
 /** Builds an executable of changed sources: bundles them again with one more plugin, and links with the objects of the build. It has no engine image. */
-import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { REPOSITORY } from "./programs.ts";
+import { runSync } from "./run-sync.ts";
 
 export const COMPILER = "/usr/bin/musl-gcc";
 const LINK = ["-static", "-no-pie", "-Wl,--gc-sections", "-Wl,-z,noexecstack", "-Wl,-z,norelro", "-Wl,-T,native-bindings/program/image.ld"];
@@ -13,7 +13,7 @@ export function buildVariant(plugin: string, directory: string, env: Readonly<Re
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true });
   const run = (file: string, args: readonly string[]) =>
-    execFileSync(file, args, { cwd: REPOSITORY, env: { ...process.env, ...env }, stdio: ["ignore", "ignore", "inherit"] });
+    runSync(file, args, { cwd: REPOSITORY, env: { ...process.env, ...env }, stdio: ["ignore", "ignore", "inherit"] });
   run("node_modules/.bin/tsx", ["tools/bundle.ts", "--output", directory, "--plugin", plugin]);
   const embed = join(directory, "embed.o");
   run(COMPILER, ["-c", join(directory, "gen/embed.S"), "-o", embed]);
