@@ -21,6 +21,8 @@ export interface BoxResult extends BoxState {
 export interface BoxLimits {
   /** 0: none. */
   readonly deadlineMs: number;
+  /** Before its monitor had the deadline; of performance.now. */
+  readonly claimed: number;
   readonly signal: AbortSignal | undefined;
   /** Called once, when nothing of it is left. */
   readonly gone: () => void;
@@ -37,10 +39,9 @@ export class Box {
   #isRemoved = false;
 
   /** @internal Pool makes it, when the program runs. */
-  constructor(executor: Executor, { deadlineMs, signal, gone }: BoxLimits) {
+  constructor(executor: Executor, { deadlineMs, claimed, signal, gone }: BoxLimits) {
     this.id = executor.id;
     this.#executor = executor;
-    const began = performance.now();
     const timer = deadlineMs > 0 ? setTimeout(() => void this.#end("deadline"), deadlineMs) : undefined;
     const abort = () => void this.#end("aborted");
     signal?.addEventListener("abort", abort, { once: true });
@@ -49,7 +50,7 @@ export class Box {
       .wait()
       .then((state) => {
         // Its monitor has the deadline too, and may be the first.
-        const isLate = deadlineMs > 0 && state.signal === SIGKILL && performance.now() - began >= deadlineMs;
+        const isLate = deadlineMs > 0 && state.signal === SIGKILL && performance.now() - claimed >= deadlineMs;
         if (isLate && this.#endedBy === "itself") this.#endedBy = "deadline";
         return { ...state, endedBy: this.#endedBy };
       })

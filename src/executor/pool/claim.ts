@@ -32,13 +32,15 @@ interface HandOver extends GivenProcess {
   readonly id: string;
   /** FIFO of its monitor. */
   readonly deadline: string;
+  /** Milliseconds for init to take it. */
+  readonly boundMs?: number;
 }
 
 /**
  * Returns when the program runs.
  * @throws ExecutorError invalid-argument: nothing was done; wrong-state: another caller has the container, or it has ended; launch-failed and ProgramError: it ends
  */
-export async function handOver({ directory, id, claim, contents, deadline, deadlineMs }: HandOver): Promise<void> {
+export async function handOver({ directory, id, claim, contents, deadline, deadlineMs, boundMs = BOUND_MS }: HandOver): Promise<void> {
   const message = packed(claim);
   const path = `${directory}/${START_FIFO}`;
   let fd: number;
@@ -51,7 +53,7 @@ export async function handOver({ directory, id, claim, contents, deadline, deadl
     take(directory, id, claim);
     // Before the program can run: a death of this process in between leaves nothing without an end.
     if (deadlineMs > 0) setDeadline(deadline, deadlineMs, id);
-    const end = performance.now() + BOUND_MS;
+    const end = performance.now() + boundMs;
     for (const bytes of [message, ...contents]) await write(fd, bytes, id, end);
     // By the descriptor: a program that ends at once is removed with its FIFO by its monitor.
     const same = `/proc/self/fd/${fd}`;
@@ -178,5 +180,5 @@ function gone(id: string, cause: unknown): ExecutorError {
 }
 
 function late(id: string): ExecutorError {
-  return new ExecutorError("launch-failed", `executor ${id}: its waiting process does not take its program within ${BOUND_MS / 1000} s`);
+  return new ExecutorError("launch-failed", `executor ${id}: its waiting process does not take its program in time`);
 }

@@ -270,6 +270,7 @@ export class Pool {
 
   async #start(executor: Executor, request: TakeRequest): Promise<Box> {
     const deadlineMs = request.deadlineMs ?? this.#options.template.deadlineMs ?? 0;
+    let claimed = 0;
     const gone = () => {
       this.#taken.delete(executor);
       this.#serve();
@@ -280,6 +281,7 @@ export class Pool {
       // Before the program runs: else it could read the end of its input. Without a writer it reads that at once.
       const stdin = request.stdin === undefined ? undefined : executor.openStdin();
       try {
+        claimed = performance.now();
         this.#starting++;
         const starting = executor.start(given).finally(() => this.#starting--);
         // While init begins the program: its output is waited for from now on.
@@ -294,7 +296,7 @@ export class Pool {
       throw error;
     }
     this.#counts.takes++;
-    return new Box(executor, { deadlineMs, signal: request.signal, gone });
+    return new Box(executor, { deadlineMs, claimed, signal: request.signal, gone });
   }
 
   /** The process of the template, as create has got it. */
