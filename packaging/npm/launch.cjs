@@ -25,9 +25,12 @@ function programPath(name) {
 }
 
 module.exports = function launch(name) {
-  const child = spawn(programPath(name), process.argv.slice(2), { stdio: "inherit" });
+  const path = programPath(name);
+  // Before the program is there: a signal that comes as soon as it runs must not act on this process. Handlers run when this function has returned.
+  let child;
   for (const signal of OF_TERMINALS) process.on(signal, () => undefined);
   for (const signal of PASSED_ON) process.on(signal, () => child.kill(signal));
+  child = spawn(path, process.argv.slice(2), { stdio: "inherit" });
   child.on("error", (error) => {
     process.stderr.write(`${name}: ${error.message}\n`);
     process.exitCode = NOT_FOUND;

@@ -152,37 +152,6 @@ describe.skipIf(packages.length === 0)("the npm packages (make npm)", () => {
     expect(stdout.trim()).toBe(manifestOf(inProject(MAIN)).version);
   });
 
-  test("the launcher passes signals on, ends by the signal of its program, and says what is missing", async () => {
-    const launcher = join(inProject(MAIN), "bin/runt.cjs");
-    const slow = join(directory, "slow");
-    mkdirSync(join(slow, "bin"), { recursive: true });
-    cpSync(join(inProject(MAIN), "bin/launch.cjs"), join(slow, "bin/launch.cjs"));
-    const fake = join(slow, `node_modules/${HERE}/bin`);
-    mkdirSync(fake, { recursive: true });
-    writeFileSync(join(fake, "runt"), "#!/bin/sh\ntrap 'echo told; exit 7' USR1\necho ready\nwhile :; do sleep 0.05; done\n", {
-      mode: 0o755,
-    });
-    writeFileSync(join(slow, "bin/runt.cjs"), 'require("./launch.cjs")("runt");\n');
-    const started = execFile(process.execPath, [join(slow, "bin/runt.cjs")]);
-    const output: string[] = [];
-    const ended = new Promise<number | null>((done) => started.on("close", (code) => done(code)));
-    started.stdout!.on("data", (text: string) => {
-      output.push(text);
-      if (text.includes("ready")) started.kill("SIGUSR1");
-    });
-    expect(await ended).toBe(7);
-    expect(output.join("")).toContain("told");
-
-    writeFileSync(join(fake, "runt"), "#!/bin/sh\nkill -TERM $$\n", { mode: 0o755 });
-    const killed = (await run(process.execPath, [join(slow, "bin/runt.cjs")]).catch((error) => error)) as { signal: string };
-    expect(killed.signal).toBe("SIGTERM");
-
-    rmSync(join(slow, "node_modules"), { recursive: true });
-    const missing = (await run(process.execPath, [join(slow, "bin/runt.cjs")]).catch((error) => error)) as Failed;
-    expect(missing).toMatchObject({ code: 127, stderr: expect.stringContaining(`${HERE} is not installed`) });
-    expect(existsSync(launcher)).toBe(true);
-  });
-
   test("the libraries find the program, from ES modules and from require", async () => {
     const node = (...words: string[]) => run(process.execPath, words, { cwd: project, env: { PATH: "/usr/bin:/bin" } });
     const expected = join(inProject(HERE), "bin/runt");
