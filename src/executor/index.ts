@@ -24,7 +24,7 @@ export { Fence, type FenceOptions } from "./fence/fence.ts";
 export { slicePath } from "./launch/cgroup-place.ts";
 export type * from "./launch/command.ts";
 export { type LaunchContext, type OciConfig, toConfig } from "./launch/config.ts";
-export { keepSpareFifos } from "./launch/fifos.ts";
+export { keepSpareFifos, type SpareOptions } from "./launch/fifos.ts";
 export { deviceOf, type HostRights } from "./launch/privileged.ts";
 export { defaultSeccomp, type ProfileFacts, plainSeccomp } from "./launch/seccomp.ts";
 export type { User } from "./launch/user.ts";
