@@ -87,7 +87,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("what is kept away on the s
   );
 
   test(
-    "the host takes nothing of IPv6 from a bridge, whatever route a task has made for itself; that is restored",
+    "the host drops all IPv6 packets from a bridge, whatever route a task has made for itself; that is restored",
     async () => {
       const daemon = await host.daemon();
       await host.on(

@@ -138,7 +138,7 @@ async function defaultMasks(subject: Subject): Promise<Outcome> {
 export const ATTACKS: readonly Attack[] = [
   {
     id: "CVE-2017-16539, CVE-2018-10892",
-    title: "the configuration that `spec` writes leaves /proc/scsi, /proc/acpi or others of the kernel's files open",
+    title: "the configuration of `spec` leaves /proc/scsi, /proc/acpi or other files of the kernel accessible",
     mechanism: "the default configuration masks them, or makes them read-only",
     defences: "masked-paths,readonly-paths",
     run: defaultMasks,
@@ -146,7 +146,7 @@ export const ATTACKS: readonly Attack[] = [
   {
     id: "annotations that write",
     title: "annotations of other runtimes name a file of the host, a cgroup with .., options of mounts, properties of a unit",
-    mechanism: "no annotation that runt knows names a file to write to; `features` lists those that have any power",
+    mechanism: "no annotation of runt names a file to write to; `features` lists the annotations that have an effect",
     why: "there is no code behind these annotations",
     run: writingAnnotations,
   },
@@ -159,22 +159,22 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     id: "AppArmor unconfined prefix",
-    title: 'a profile whose name begins with "unconfined" is taken for no profile',
-    mechanism: "the whole word is compared",
+    title: 'the runtime treats a profile whose name begins with "unconfined" as no profile',
+    mechanism: "runt compares the whole name",
     defences: "apparmor-word",
     run: profilePrefix,
   },
   {
     id: "environment of hooks",
     title: "variables of the container's program (LD_PRELOAD, BASH_ENV) reach hooks that run on the host",
-    mechanism: "a hook has its own list, or runt's environment; never that of the program",
+    mechanism: "a hook gets its own list, or the environment of runt, never that of the program",
     why: "the two lists never meet",
     run: hookEnvironment,
   },
   {
     id: "seccomp agent of the image",
-    title: "a socket of the image lies at linux.seccomp.listenerPath, and would decide over the container's system calls",
-    mechanism: "the runtime connects, in the host's view of the file system",
+    title: "the image has a socket at linux.seccomp.listenerPath, which would decide about the container's system calls",
+    mechanism: "the runtime connects in the file system of the host",
     why: "the process that connects has no other root",
     run: listenerOfImage,
   },

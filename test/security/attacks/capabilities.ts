@@ -63,21 +63,22 @@ export const ATTACKS: readonly Attack[] = [
   {
     id: "2014 shocker",
     title: "a container of the default configuration opens a file of the host by its handle (open_by_handle_at)",
-    mechanism: "exactly the capabilities of the configuration are kept, and `spec` writes three harmless ones",
+    mechanism: "a container keeps exactly the capabilities of its configuration, and `spec` writes three harmless ones",
     defences: "capabilities",
     run: openByHandle,
   },
   {
     id: "CVE-2016-8867",
-    title: "a user that is not root has the capabilities of the container's sets when it runs any program",
-    mechanism: "the ambient set is the configuration's, and is empty when that names none",
+    title: "a user other than root gets the capabilities of the container's sets with any program",
+    mechanism: "the ambient set is that of the configuration, and empty without one",
     defences: "ambient",
     run: ambientForUser,
   },
   {
     id: "CVE-2022-29162, CVE-2022-27650",
-    title: "exec --cap leaves capabilities in the inheritable set, for programs with file capabilities to pick up",
-    mechanism: "--cap adds to the bounding, effective and permitted sets; the inheritable one holds what the configuration names",
+    title: "exec --cap leaves capabilities in the inheritable set, and programs with file capabilities get them",
+    mechanism:
+      "--cap adds to the bounding, effective and permitted sets; the inheritable set has only the capabilities of the configuration",
     defences: "inheritable",
     run: inheritedByExec,
   },

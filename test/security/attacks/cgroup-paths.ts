@@ -77,7 +77,7 @@ export const ATTACKS: readonly Attack[] = [
   {
     id: "cgroupsPath with ..",
     title: "linux.cgroupsPath climbs out of the hierarchy, to a directory of the host with files of the right names",
-    mechanism: "the path is resolved as text below every hierarchy, where .. cannot climb",
+    mechanism: "the path is resolved as text below every hierarchy, so .. cannot leave it",
     defences: "cgroup-path",
     run: pathOfConfig,
   },
@@ -91,7 +91,7 @@ export const ATTACKS: readonly Attack[] = [
   {
     id: "CVE-2023-25809",
     title: "root of a user namespace, without a cgroup namespace, sees and writes cgroups of the host below /sys/fs/cgroup",
-    mechanism: "the mount shows the container's own cgroup only, with or without a namespace for it",
+    mechanism: "the mount shows only the container's own cgroup, with or without a cgroup namespace",
     defences: "cgroup-view",
     run: hostCgroups,
   },

@@ -50,7 +50,7 @@ const PTMX: readonly Trap[] = [
 export const ATTACKS: readonly Attack[] = [
   {
     id: "CVE-2026-88264",
-    title: "/dev/console of the image is a symlink, and root makes a file where it leads",
+    title: "/dev/console of the image is a symlink, and root makes a file at its target",
     mechanism: "/dev/console is opened and made without following any symlink, inside the root",
     defences: "in-root,device-link",
     run: traps(OUTSIDE),
@@ -64,8 +64,8 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     id: "CVE-2025-52565 (/dev/pts)",
-    title: "/dev/pts and its ptmx of the image are symlinks to the host's, for the container to get a terminal there",
-    mechanism: "the multiplexer is opened without symlinks, and must be inode 2 of a devpts; the other end is taken from it by TIOCGPTPEER",
+    title: "/dev/pts and its ptmx in the image are symlinks to those of the host, so that the container gets a terminal there",
+    mechanism: "the multiplexer is opened without symlinks, and must be inode 2 of a devpts; TIOCGPTPEER opens its other end",
     defences: "verify-terminal",
     run: traps(PTMX),
   },

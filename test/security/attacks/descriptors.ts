@@ -112,8 +112,9 @@ async function closedStdio(subject: Subject): Promise<Outcome> {
   return held("always three descriptors, or an error");
 }
 
-const OWN = "no directory of the host is open when the working directory is changed, and getcwd(2) tells one that is not below the root";
-const CALLERS = "every descriptor of the caller's that is not to be passed on is close-on-exec before the helper is started";
+const OWN =
+  "no directory of the host is open when the working directory changes, and getcwd(2) finds a directory that is not below the root";
+const CALLERS = "before the helper starts, every descriptor of the caller that is not passed on is close-on-exec";
 
 export const ATTACKS: readonly Attack[] = [
   {
@@ -144,7 +145,7 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     id: "CVE-2024-21626 (exec)",
-    title: "exec --cwd into /proc/self/fd/N, also by a link that the container has made",
+    title: "exec --cwd into /proc/self/fd/N, also through a link that the container has made",
     mechanism: "the same two for exec",
     defences: "cwd-check",
     run: (subject) => execDirectory(subject, {}),
@@ -158,8 +159,8 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     id: "leaked descriptors (waiting init)",
-    title: "who shares the PID namespace finds a directory of the host among the descriptors of an init that waits for start",
-    mechanism: "what is not needed any more is closed before init reports that it is ready",
+    title: "a process in the same PID namespace finds a directory of the host among the descriptors of an init that waits for start",
+    mechanism: "init closes descriptors that it no longer needs before it reports that it is ready",
     defences: "keep-descriptors",
     run: createdInit,
   },
@@ -172,8 +173,8 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     id: "closed stdio",
-    title: "runt is started with stdin, stdout or stderr closed: a file of its own, or the program's next one, gets the number",
-    mechanism: "/dev/null is opened in their place before anything else",
+    title: "runt starts with a closed stdin, stdout or stderr: another file of runt, or of the program, gets this number",
+    mechanism: "runt first opens /dev/null in their place",
     defences: "stdio",
     run: closedStdio,
   },

@@ -68,21 +68,22 @@ async function ownedByContainer(subject: Subject) {
 export const ATTACKS: readonly Attack[] = [
   {
     id: "CVE-2025-31133",
-    title: "/dev/null of the image is a symlink, a file or another device, with which masked files are then covered",
-    mechanism: "masks are the host's null device, verified and cloned before; nodes of the image are opened with O_NOFOLLOW and compared",
+    title: "/dev/null of the image is a symlink, a file or another device, and covers masked files",
+    mechanism:
+      "masks are the host's null device, which runt verifies and clones before; nodes of the image are opened with O_NOFOLLOW and compared",
     defences: "verify-device,null-device",
     run: traps(REPLACED),
   },
   {
     id: "CVE-2026-88265",
-    title: "/dev/null of the image is a symlink, through which standard streams that are the null device are reopened",
-    mechanism: "standard streams are passed on as they are",
+    title: "/dev/null of the image is a symlink, and the runtime reopens standard streams that are the null device through it",
+    mechanism: "standard streams are passed on unchanged",
     why: "no code opens /dev/null for standard streams",
     run: traps([STDIN]),
   },
   {
     id: "owner of the null device",
-    title: "standard streams are the host's null device, which is given to the container's user",
+    title: "standard streams are the host's null device, and the runtime gives it to the container's user",
     mechanism: "a standard stream that is the character device 1:3 keeps its owner",
     defences: "stdio-device",
     run: ownedByContainer,

@@ -31,7 +31,7 @@ export const ATTACKS: readonly Attack[] = [
   {
     id: "unfiltered hook",
     title: "a program of the image that a startContainer hook executes makes a system call that the container's filter refuses",
-    mechanism: "the child that becomes the hook loads the filter of the program right before execve",
+    mechanism: "the child process that becomes the hook loads the filter of the program right before execve",
     defences: "hook-filter",
     run: unfilteredHook,
   },

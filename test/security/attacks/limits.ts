@@ -67,8 +67,8 @@ const WHY = "a length of 32 bits cannot be left out; test/fuzz-init finds a plan
 export const ATTACKS: readonly Attack[] = [
   {
     id: "CVE-2021-43784",
-    title: "id mappings of more than 64 KiB: what does not fit is read as other settings",
-    mechanism: "maps are written by the runtime as one text, which the kernel takes whole or not; no message carries them",
+    title: "id mappings of more than 64 KiB: the rest is read as other settings",
+    mechanism: "the runtime writes maps as one text, which the kernel accepts as a whole or not at all; no message contains them",
     why: WHY,
     run: hugeMaps,
   },

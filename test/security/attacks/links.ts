@@ -139,14 +139,14 @@ const DIRECTORIES: readonly Trap[] = [
 export const ATTACKS: readonly Attack[] = [
   {
     id: "CVE-2015-3627",
-    title: "every path that the runtime makes or mounts is a symlink to the host in the image",
+    title: "in the image, every path that the runtime makes or mounts is a symlink to the host",
     mechanism: IN_ROOT,
     defences: "in-root,plain-directory,device-link",
     run: traps(PLACES.flatMap(bothKinds)),
   },
   {
     id: "CVE-2019-18837",
-    title: "missing mount targets are made where symlinks of the image lead",
+    title: "missing mount targets are made at the targets of the image's symlinks",
     mechanism: "every missing component is made by mkdirat(2) or O_EXCL in a directory that is held open inside the root",
     defences: "in-root",
     run: traps([
@@ -165,20 +165,20 @@ export const ATTACKS: readonly Attack[] = [
   {
     id: "CVE-2026-41579 (volume)",
     title: "/dev of the image is a symlink to a volume, such as the host's /dev at another place: its ptmx is replaced",
-    mechanism: "nothing is made in a /dev that only a symlink leads to",
+    mechanism: "runt makes nothing in a /dev that is reached only through a symlink",
     defences: "device-link",
     run: traps(VOLUMES),
   },
   {
     id: "CVE-2025-24965",
-    title: "what the runtime itself writes into the image (mount points, nodes, copied links) goes where a symlink leads",
-    mechanism: "nothing is written but these, and all of it through the one in-root module; no handler has files of its own there",
+    title: "files that the runtime writes into the image (mount points, nodes, copied links) go to the target of a symlink",
+    mechanism: "the runtime writes only these, always through the in-root module; no handler has its own files there",
     defences: "in-root",
     run: traps(WRITTEN.flatMap(bothKinds)),
   },
   {
     id: "working directory a symlink",
-    title: "the missing working directory is made where symlinks and magic links of the image lead",
+    title: "the missing working directory is made at the target of symlinks and magic links of the image",
     mechanism: "it is made after pivot_root, in the root, without magic links",
     why: "nothing of the host is in sight when it is made, and no descriptor of the host's is left open but verified ones",
     run: traps(DIRECTORIES),

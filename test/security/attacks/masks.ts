@@ -57,15 +57,15 @@ const READ_ONLY: readonly Trap[] = NAMES.map((hidden) => ({
 export const ATTACKS: readonly Attack[] = [
   {
     id: "masked paths",
-    title: "a masked path is a symlink of the image, or is spelled in another way",
-    mechanism: "the path is resolved in the root, and the mask is mounted on the descriptor of what is there",
+    title: "a masked path is a symlink of the image, or has another spelling",
+    mechanism: "the path is resolved in the root, and the mask is mounted on the descriptor of the file there",
     defences: "masked-paths",
     run: traps(MASKED),
   },
   {
     id: "read-only paths",
-    title: "a read-only path is a symlink of the image, or is spelled in another way",
-    mechanism: "the path is resolved in the root, and a read-only clone is mounted on the descriptor of what is there",
+    title: "a read-only path is a symlink of the image, or has another spelling",
+    mechanism: "the path is resolved in the root, and a read-only clone is mounted on the descriptor of the file there",
     defences: "readonly-paths",
     run: traps(READ_ONLY),
   },

@@ -130,15 +130,16 @@ async function killJoining(subject: Subject): Promise<Outcome> {
 export const ATTACKS: readonly Attack[] = [
   {
     id: "CVE-2016-9962",
-    title: "root inside, with CAP_SYS_PTRACE, reads descriptors and memory of the process that exec sends in, or traces it",
-    mechanism: "the helper is not dumpable from before it joins the first namespace until execve, and every change of ids sets that again",
+    title: "root in the container, with CAP_SYS_PTRACE, reads descriptors and memory of the process of exec, or traces it",
+    mechanism:
+      "the helper is not dumpable before it joins the first namespace and until execve; it sets this again after every change of ids",
     defences: "dumpable",
     run: lookDuringExec,
   },
   {
     id: "CVE-2016-9962 (create)",
     title: "the same on the init of a second container that joins the PID and user namespaces of the first",
-    mechanism: "init is not dumpable as soon as its id maps are written, at once where there are none to write",
+    mechanism: "init is not dumpable as soon as its id maps are written, or at once without id maps",
     defences: "dumpable",
     run: lookDuringCreate,
   },
@@ -151,8 +152,8 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     id: "killed while joining",
-    title: "every process that exec sends in is killed at once: exec hangs, or leaves something behind",
-    mechanism: "the end of the rendezvous' socket is an error like every other",
+    title: "every process of exec is killed at once: exec hangs, or leaves something behind",
+    mechanism: "the end of the rendezvous socket is an error like every other",
     why: "only the kernel's end of file tells; there is no step to leave out",
     run: killJoining,
   },

@@ -206,7 +206,7 @@ const ROOT: Race = {
 export const ATTACKS: readonly Attack[] = [
   {
     id: "CVE-2021-30465",
-    title: "mount targets and their parents in a shared volume are swapped with symlinks to the host, by a second container",
+    title: "a second container swaps mount targets and their parents in a shared volume with symlinks to the host",
     mechanism:
       "the target is opened once, inside the root, and mounted on by that descriptor (move_mount, or mount(2) onto /proc/self/fd/N)",
     defences: "mount-by-path",
@@ -214,8 +214,8 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     id: "CVE-2024-45310",
-    title: "parents of missing mount targets are swapped with symlinks, for directories to be made on the host",
-    mechanism: "every component is made in the descriptor of the one before, and opened with O_NOFOLLOW",
+    title: "parents of missing mount targets are swapped with symlinks, so that directories are made on the host",
+    mechanism: "every component is made in the descriptor of its parent, and opened with O_NOFOLLOW",
     defences: "make-by-path",
     run: race(MISSING),
   },
@@ -223,7 +223,7 @@ export const ATTACKS: readonly Attack[] = [
     id: "CVE-2025-31133 (race)",
     title: "/dev is a shared volume, whose null device is swapped with a symlink while paths are masked",
     mechanism:
-      "masks are the host's null device; where it cannot be cloned, the container's is opened once and that descriptor verified and bound",
+      "masks are the host's null device. If it cannot be cloned, the container's null device is opened once, and this descriptor is verified and bound",
     defences: "null-device",
     run: race(NULL),
   },
@@ -265,21 +265,21 @@ export const ATTACKS: readonly Attack[] = [
   {
     id: "read-only volume (race)",
     title: "the target of a read-only mount is swapped with a symlink to another mount, which becomes read-only in its place",
-    mechanism: "a mount has its attributes before it is attached; where mount(2) has to do, what is found afterwards must be the new mount",
+    mechanism: "a mount gets its attributes before it is attached; with mount(2), the object found afterwards must be the new mount",
     defences: "mount-by-path",
     run: race(READ_ONLY),
   },
   {
     id: "CVE-2025-52881 (mount over /proc, race)",
     title: "a mount target is swapped with a symlink into the container's procfs",
-    mechanism: "what is found inside a procfs must be the very file that is found without symlinks",
+    mechanism: "a file found inside a procfs must be the same file that is found without symlinks",
     defences: "procfs-link",
     run: race(OVER_PROC),
   },
   {
     id: "tmpcopyup (target, race)",
-    title: "the place of a tmpfs is swapped with a symlink, for the files that are copied to land in a directory of another container",
-    mechanism: "files are copied only into what covers the directory they come from",
+    title: "the place of a tmpfs is swapped with a symlink, so that copied files land in a directory of another container",
+    mechanism: "files are copied only into the mount that covers their source directory",
     defences: "mount-by-path",
     run: race(COPY_TARGET),
   },

@@ -53,15 +53,15 @@ const FALLBACK = { runt: "memfd_exec", peers: "memfd_create" };
 export const ATTACKS: readonly Attack[] = [
   {
     id: "CVE-2019-5736",
-    title: "root inside races exec for /proc/PID/exe of the joining process, and writes to it",
-    mechanism: "the helper is a program of its own, in a memfd that is sealed against every change: it leads to no file of the host",
+    title: "root in the container races exec for /proc/PID/exe of the joining process, and writes to it",
+    mechanism: "the helper is a separate program, in a memfd that is sealed against every change, so it leads to no file of the host",
     defences: "self-exe",
     run: (subject) => overwrite(subject, "/bin/true"),
   },
   {
     id: "CVE-2019-5736 (/proc/self/exe as program)",
-    title: "the program to run is /proc/self/exe: the runtime's own, in the container, for as long as it likes",
-    mechanism: "the same memfd: what runs is the helper, which ends with status 2",
+    title: "the program is /proc/self/exe: the program of the runtime runs in the container, for any time",
+    mechanism: "the same memfd: the helper runs, and ends with status 2",
     defences: "self-exe",
     run: (subject) => overwrite(subject, "/proc/self/exe"),
   },
@@ -74,7 +74,7 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     id: "CVE-2019-5736 (no memfd)",
-    title: "the same race where a memfd may not be executed (vm.memfd_noexec=2)",
+    title: "the same race on a host where a memfd may not be executed (vm.memfd_noexec=2)",
     mechanism: "the helper is then on a detached tmpfs of its own, read-only before it is executed",
     defences: "self-exe",
     run: (subject) => overwrite(subject, "/proc/self/exe", subject.isRunt ? FALLBACK.runt : FALLBACK.peers),

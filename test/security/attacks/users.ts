@@ -113,21 +113,21 @@ async function hostilePasswd(subject: Subject): Promise<Outcome> {
 export const ATTACKS: readonly Attack[] = [
   {
     id: "CVE-2016-3697",
-    title: 'etc/passwd of the image has a user called "1000" with uid 0, and the container is to run as 1000',
+    title: 'etc/passwd of the image has a user named "1000" with uid 0, and the container runs as 1000',
     mechanism: "ids are numbers everywhere; no name is ever looked up",
     why: "runt has no look-up of users that could be switched on",
     run: nameOfDigits,
   },
   {
     id: "CVE-2026-30892",
-    title: `exec --user with ${FORMS.length} unusual forms ("1:", "0x1", 2^32, other digits): one of them is taken for root`,
+    title: `exec --user with ${FORMS.length} unusual forms ("1:", "0x1", 2^32, other digits): the runtime reads one of them as root`,
     mechanism: "UID or UID:GID of plain decimal digits below 2^32 - 1, everything else is an error",
     defences: "numeric-user",
     run: userForms,
   },
   {
     id: "hostile passwd and group",
-    title: "etc/passwd and etc/group of the image are FIFOs, devices, directories, links, huge, or full of nonsense",
+    title: "etc/passwd and etc/group of the image are FIFOs, devices, directories, links, huge or invalid",
     mechanism: "one file of at most 1 MiB is read for HOME, found in the root, whatever links there are, and opened without waiting",
     defences: "passwd",
     run: hostilePasswd,
