@@ -29,20 +29,17 @@ test("other networks, loopback of the host and the metadata of its cloud are out
     `-A RUNT-GUARD-rt-0123456789 -i lo ${comment} -j RETURN`,
     `-A RUNT-GUARD-rt-0123456789 ! -i rt-0123456789 -m addrtype --dst-type LOCAL ${comment} -j RETURN`,
     `-A RUNT-GUARD-rt-0123456789 ! -i rt-0123456789 ${comment} -j DROP`,
-    `-A RUNT-GUARD-rt-0123456789 ! -s 10.64.0.0/20 ${comment} -j DROP`,
     `-A RUNT-GUARD-rt-0123456789 -s 127.0.0.0/8 ${comment} -j DROP`,
     `-A RUNT-GUARD-rt-0123456789 -d 127.0.0.0/8 ${comment} -j DROP`,
     `-A RUNT-GUARD-rt-0123456789 -s 10.64.0.7 -d 169.254.169.254 ${comment} -j RETURN`,
     `-A RUNT-GUARD-rt-0123456789 -d 169.254.169.254 ${comment} -j DROP`,
   ]);
   // The longest name of a chain.
-  const inner = guardChain({ bridge: "rt-1", network: "runtd-a-default", subnet: "10.64.0.0/20", isInternal: true, reaching: [] });
-  expect(inner[5]).toBe(`-A RUNT-GUARD-rt-1 ! -d 10.64.0.0/20 ${comment} -j DROP`);
   expect("RUNT-GUARD-rt-0123456789".length).toBeLessThanOrEqual(28);
 });
 
 test("where the resolver of a network listens only its bridge and the host itself reach it", () => {
-  const lines = guardChain({ bridge: "rt-1", network: "runtd-a-g.web", isInternal: true, reaching: [], host: "10.64.0.1" });
+  const lines = guardChain({ bridge: "rt-1", network: "runtd-a-g.web", reaching: [], host: "10.64.0.1" });
   const comment = '-m comment --comment "runt guard: runtd-a-g.web"';
   expect(lines.slice(1, 5)).toEqual([
     `-A RUNT-GUARD-rt-1 -i lo ${comment} -j RETURN`,

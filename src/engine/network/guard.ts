@@ -24,8 +24,6 @@ export interface GuardedBridge {
   readonly network: string;
   /** Such as "10.64.0.0/20"; undefined: the record of the tasks does not say it. */
   readonly subnet?: string | undefined;
-  /** Whether each of its tasks says that the network is internal: nothing of it leaves the host, whatever routes a task makes. */
-  readonly isInternal: boolean;
   /** Addresses of tasks that may reach the metadata of the host's cloud. */
   readonly reaching: readonly string[];
   /** Address at which the resolver listens for tasks of this bridge alone, and for the host. */
@@ -33,7 +31,7 @@ export interface GuardedBridge {
 }
 
 /** The chain of a bridge, for iptables-restore(8), which empties one that is there. Pure. */
-export function guardChain({ bridge, network, subnet, isInternal, reaching, host }: GuardedBridge): string[] {
+export function guardChain({ bridge, network, reaching, host }: GuardedBridge): string[] {
   const rule = (match: string, verdict: string) => `-A ${CHAIN}${bridge} ${match} ${commentOf(network)} -j ${verdict}`;
   return [
     `:${CHAIN}${bridge} - [0:0]`,
@@ -43,7 +41,6 @@ export function guardChain({ bridge, network, subnet, isInternal, reaching, host
     // The host's own address in the network has the ports that tasks publish.
     rule(`! -i ${bridge} -m addrtype --dst-type LOCAL`, "RETURN"),
     rule(`! -i ${bridge}`, "DROP"),
-    ...(subnet === undefined ? [] : [rule(`! -s ${subnet}`, "DROP"), ...(isInternal ? [rule(`! -d ${subnet}`, "DROP")] : [])]),
     rule(`-s ${LOOPBACK}`, "DROP"),
     rule(`-d ${LOOPBACK}`, "DROP"),
     ...reaching.map((address) => rule(`-s ${address} -d ${METADATA}`, "RETURN")),
@@ -178,16 +175,9 @@ export class BridgeGuards {
       const own = steps.flatMap((step, at) => (bridgesIn([step]).some((one) => one.bridge === bridge) ? (results?.[at]?.ips ?? []) : []));
       return own.map(({ address }) => address.split("/")[0]!).filter((address) => !address.includes(":"));
     });
-    const steps = this.#attachments
-      .all()
-      .flatMap(({ steps: all, resolves, reachesMetadata }) =>
-        all
-          .filter((one) => bridgesIn([one]).some(({ bridge: name }) => name === bridge))
-          .map((step) => ({ step, resolves, isOfEarlierVersion: reachesMetadata === undefined })),
-      );
-    const asking = steps.find(({ resolves }) => resolves)?.step;
-    const isInternal = steps.length > 0 && steps.every(({ step, isOfEarlierVersion }) => step.nat === undefined && !isOfEarlierVersion);
-    return { bridge, network, subnet, isInternal, reaching: reaching.sort(), host: asking && hostOf(asking) };
+    const steps = this.#attachments.all().flatMap(({ steps: all, resolves }) => (resolves ? all : []));
+    const step = steps.find((one) => bridgesIn([one]).some(({ bridge: name }) => name === bridge));
+    return { bridge, network, subnet, reaching: reaching.sort(), host: step && hostOf(step) };
   }
 
   async #sweep(prefix: string, isLeft: (bridge: string) => boolean): Promise<void> {

@@ -22,7 +22,7 @@ export interface NetworkStep {
   readonly plugins: readonly CniPlugin[];
   /** Whether the attachment is useless without an address. */
   readonly needsAddress: boolean;
-  /** For an interface behind a bridge: rules of the host lead from its address to the world, and from these ports of the host to it. undefined: its network is internal. */
+  /** For an interface behind a bridge: rules of the host lead from its address to the world, and from these ports of the host to it. */
   readonly nat?: readonly PortForward[];
 }
 
