@@ -183,6 +183,7 @@ export const OWN_CALLS: Allowed = {
   "src/engine/volumes/source.ts": {
     'openSync("/")': "O_PATH or made with O_EXCL, one part of a path after the other, without following a link",
     "openSync(path)": "O_PATH or made with O_EXCL, one part of a path after the other, without following a link",
+    "chmodSync(`/proc/self/fd/${fd}`)": HELD,
   },
   "src/engine/volumes/within.ts": {
     "unlinkSync(target)": NAME,
@@ -296,6 +297,7 @@ export const OWN_CALLS: Allowed = {
     "rename(making, path)": "this is the checked way",
     "openSync(path)": "this is the checked way",
     "renameSync(making, path)": "this is the checked way",
+    "unlinkSync(path)": "this is the checked way",
     "rmSync(making)": "this is the checked way",
     "rmSync(path)": "this is the checked way",
     "writeFileSync(fd)": "this is the checked way",
