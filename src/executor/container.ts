@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ExitRecord } from "../shared/protocol/index.ts";
 import type { Directory } from "./directory.ts";
-import { ExecutorError, launchError, RuntimeError } from "./errors.ts";
+import { ExecutorError, LOST_STATE, launchError, RuntimeError } from "./errors.ts";
 import { deadlinePath } from "./launch/stdio.ts";
 import type { OwnCgroup } from "./own-cgroup.ts";
 import { type GivenProcess, handOver } from "./pool/claim.ts";
@@ -23,9 +23,6 @@ const LOST_MS = 1_000;
 export type Look =
   | { readonly now: "created" | "running" | "draining" | "stuck" }
   | { readonly now: "exited"; readonly state: ProcessState };
-
-/** Errors of the runtime that say that its own state of the container is lost. */
-const LOST: readonly string[] = ["id-unknown", "state-unreadable", "state-moved"];
 
 export class Container {
   /** `cgroup` undefined: its caller has not said where it is. */
@@ -171,7 +168,7 @@ export class Container {
       await this.runtime.delete(this.directory.id, { force: true });
     } catch (error) {
       if (this.cgroup === undefined || !(error instanceof RuntimeError)) throw error;
-      if (!LOST.includes(error.code) && this.directory.runtimeLoss() === undefined) throw error;
+      if (!LOST_STATE.includes(error.code) && this.directory.runtimeLoss() === undefined) throw error;
     }
     if (this.cgroup === undefined) return;
     await this.cgroup.end();

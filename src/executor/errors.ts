@@ -123,6 +123,7 @@ export type RuntimeErrorCode =
   | "state-unreadable"
   | "state-version"
   | "state-moved"
+  | "state-foreign"
   | "state-root"
   | "wrong-status"
   | "cgroup"
@@ -136,3 +137,11 @@ export type RuntimeErrorCode =
   | "internal"
   | "unknown"
   | (string & {});
+
+/** Errors of the runtime that say that its own state of a container is lost. */
+export const LOST_STATE: readonly string[] = [
+  "id-unknown",
+  "state-unreadable",
+  "state-moved",
+  "state-foreign",
+] satisfies RuntimeErrorCode[];

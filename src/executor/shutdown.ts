@@ -1,6 +1,6 @@
 /** The end of an executor: the signal, then after the grace SIGKILL for everything. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { ExecutorError } from "./errors.ts";
+import { ExecutorError, LOST_STATE } from "./errors.ts";
 import type { OwnCgroup } from "./own-cgroup.ts";
 import { KILL_BOUND_MS } from "./process/end-cgroup.ts";
 import type { Runtime } from "./runtime/client.ts";
@@ -61,7 +61,7 @@ async function tolerant(killed: Promise<void>): Promise<void> {
     await killed;
   } catch (error) {
     const { code } = error as { code?: string };
-    if (code !== "wrong-status" && code !== "id-unknown" && code !== "state-unreadable") throw error;
+    if (code !== "wrong-status" && !LOST_STATE.includes(code ?? "")) throw error;
   }
 }
 

@@ -1,6 +1,6 @@
 /** Records of containers that are gone, damaged or another container's: what runs is found in its cgroup and ended, nothing is told as stopped before, and all of it goes. */
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { NodeView, TaskView } from "../../src/engine/index.ts";
@@ -9,6 +9,15 @@ import { taskCgroups } from "./daemon-cgroups.ts";
 import { DAMAGES } from "./damage.ts";
 import { type Daemon, eventsOf, http, identityOf, isRoot, LONGEST_MS, until, useEngine } from "./support.ts";
 import { taskText } from "./tasks.ts";
+
+/** What stands in the place of a directory. Each is called with a path where nothing is. */
+const OTHERS: Readonly<Record<string, (path: string) => void>> = {
+  "a file": (path) => writeFileSync(path, ""),
+  "a FIFO": (path) => void execFileSync("mkfifo", [path]),
+  "a link to a file": (path) => symlinkSync("/etc/passwd", path),
+  "a link to a directory": (path) => symlinkSync("/etc", path),
+  "an empty directory": (path) => mkdirSync(path),
+};
 
 /** Where this host has the unified hierarchy. */
 const UNIFIED = hierarchies().find(({ version }) => version === 2)?.mountpoint;
@@ -58,6 +67,18 @@ describe.skipIf(!isRoot)("containers whose records are lost (needs root)", () =>
     ),
     ...Object.entries(DAMAGES).map(
       ([how, damage]) => [`state.json ${how}`, (id: string) => damage(join(executors, "@runtime", id, "state.json"))] as const,
+    ),
+    ...[executors, join(executors, "@runtime")].flatMap((root) =>
+      Object.entries(OTHERS).map(
+        ([what, make]) =>
+          [
+            `${what} in the place of a directory`,
+            (id: string) => {
+              rmSync(join(root, id), { recursive: true });
+              make(join(root, id));
+            },
+          ] as const,
+      ),
     ),
     [
       "the directory is a FIFO",
@@ -109,6 +130,25 @@ describe.skipIf(!isRoot)("containers whose records are lost (needs root)", () =>
       expect(await scene.ctl("delete", ...names, "other")).toMatchObject({ status: 0 });
       expect(await node()).toMatchObject({ tasks: 0, conditions: [] });
       expect(runs(other)).toBe(false);
+      await nothingIsLeft(daemon);
+    },
+    LONGEST_MS,
+  );
+
+  test(
+    "E77 a task is deleted at once although something else is in the place of what the runtime knows of its container",
+    async () => {
+      const daemon = await scene.daemon();
+      const names = Object.keys(OTHERS).map((_, index) => `t${index}`);
+      await apply(names.map((name) => taskText(scene.rootfs(), name, [{ name: "a" }])).join("\n---\n"));
+      await running(...names);
+      for (const [index, make] of Object.values(OTHERS).entries()) {
+        const path = join(executors, "@runtime", processOf(names[index]!).id);
+        rmSync(path, { recursive: true });
+        make(path);
+      }
+      // One after the other: several at once get their signal from one process, whose failure is not theirs.
+      for (const name of names) expect(await scene.ctl("delete", "--timeout", "20s", name)).toMatchObject({ status: 0 });
       await nothingIsLeft(daemon);
     },
     LONGEST_MS,

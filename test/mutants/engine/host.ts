@@ -127,8 +127,8 @@ export const HOST_MUTANTS: readonly Mutant[] = [
     id: "E48",
     fault: "the working directory of a container is dropped",
     file: "src/engine/plan/launch.ts",
-    from: "return { cmd: command!, args, env, cwd, user };",
-    to: `return { cmd: command!, args, env, cwd: "/", user };`,
+    from: "...env }, cwd, user };",
+    to: `...env }, cwd: "/", user };`,
     test: "test/engine/process.test.ts",
   },
   {
