@@ -249,7 +249,8 @@ describe.skipIf(!isRoot).each(VARIANTS)("paths in the root: %s", (_, options) =>
       ["/0/x", ELOOP],
     ] as const)
       expect(run([tmpfs(path)]).error, path.slice(0, 20)).toMatchObject({ errno });
-    expect(run([tmpfs("/3/x")]).error).toBeUndefined();
+    // Not 39 of them: on a busy host the kernel begins a lookup anew, and goes on counting links (fs/namei.c, total_link_count).
+    expect(run([tmpfs("/30/x")]).error).toBeUndefined();
   });
 
   test("a directory that is moved out of the root while it is walked: `..` does not lead after it", async () => {
