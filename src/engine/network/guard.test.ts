@@ -20,7 +20,6 @@ test("other networks, loopback of the host and the metadata of its cloud are out
     bridge: "rt-0123456789",
     network: "runtd-a-default",
     subnet: "10.64.0.0/20",
-    isInternal: false,
     reaching: ["10.64.0.7"],
   });
   const comment = '-m comment --comment "runt guard: runtd-a-default"';
