@@ -42,7 +42,8 @@ describe.skipIf(!isRoot)("executor: strangers (needs root)", () => {
       if (way === "abort") stop.abort();
       await handle?.kill();
       await ended;
-      expect(own.filter((each) => !isGone(each))).toEqual([]);
+      // On a busy host a process that was killed needs a moment to go.
+      await until(() => own.every(isGone));
       expect([isGone(stranger.pid!), isGone(pid)]).toEqual([false, false]);
       // His cgroup stays, for he is in it.
       expect(members()).toEqual([stranger.pid]);
