@@ -1,7 +1,7 @@
 # Manual pages, installation, Debian package. Included by the Makefile.
 
 SHARE := $(DESTDIR)$(PREFIX)/share
-# Where the shells look by themselves below PREFIX/share. Debian keeps /usr/share/zsh/site-functions for the administrator.
+# Where the shells look by themselves below PREFIX/share.
 ZSH_COMPLETIONS ?= zsh/site-functions
 COMPLETION_FILES = bash=bash-completion/completions/runt zsh=$(ZSH_COMPLETIONS)/_runt fish=fish/vendor_completions.d/runt.fish
 # The daemon of tasks with what it needs besides Node, and its client.
@@ -11,11 +11,16 @@ UNITDIR ?= $(PREFIX)/lib/systemd/system
 CLIENT_COMPLETIONS = bash=bash-completion/completions/runtctl zsh=$(ZSH_COMPLETIONS)/_runtctl fish=fish/vendor_completions.d/runtctl.fish
 # Started by runtd for a task whose containers share namespaces, and by nobody else.
 HOLDER := $(PREFIX)/libexec/runt/runt-pause
+# The bills of materials (packaging/supply.mk).
+BILLS := $(foreach name,runt runtd,$(B)/$(name).spdx.json $(B)/$(name).cdx.json)
+# Where bin/ and build/ of the programs are that are installed, and for which machine, as Node names it: `make release` packs those of build/arm64 on x86-64.
+BUILT ?= .
+BUILT_FOR ?=
 INSTALLED = $(DESTDIR)$(PREFIX)/bin/runt $(PROGRAMS:%=$(DESTDIR)$(PREFIX)/bin/%) $(DESTDIR)$(HOLDER) $(DESTDIR)$(UNITDIR)/runtd.service \
 	$(SHARE)/man/man8/runt.8 $(SHARE)/man/man8/runt-*.8 $(SHARE)/man/man8/runtd.8 $(SHARE)/man/man1/runtctl.1 \
 	$(foreach file,$(CLIENT_COMPLETIONS),$(SHARE)/$(lastword $(subst =, ,$(file)))) \
 	$(foreach file,$(COMPLETION_FILES),$(SHARE)/$(lastword $(subst =, ,$(file)))) \
-	$(foreach file,LICENSE NOTICE runt.spdx.json third-party/*.txt,$(SHARE)/doc/runt/$(file))
+	$(foreach file,LICENSE NOTICE $(notdir $(BILLS)) third-party/*.txt,$(SHARE)/doc/runt/$(file))
 
 # The pages of man/ from the command table; `make lint` says when they are not current.
 .PHONY: man
@@ -23,14 +28,14 @@ man: | $(SETUP)
 	$(TSX) tools/gen-man.ts
 
 .PHONY: install
-install: bin/runt bin/runt-pause bin/runtctl $(B)/runt.spdx.json dist/executor/index.js
-	install -D -m 0755 bin/runt $(DESTDIR)$(PREFIX)/bin/runt
-	install -D -m 0755 bin/runt-pause $(DESTDIR)$(HOLDER)
-	install -D -m 0755 bin/runtctl $(DESTDIR)$(PREFIX)/bin/runtctl
+install: bin/runt bin/runt-pause bin/runtctl $(BILLS) dist/executor/index.js
+	install -D -m 0755 $(BUILT)/bin/runt $(DESTDIR)$(PREFIX)/bin/runt
+	install -D -m 0755 $(BUILT)/bin/runt-pause $(DESTDIR)$(HOLDER)
+	install -D -m 0755 $(BUILT)/bin/runtctl $(DESTDIR)$(PREFIX)/bin/runtctl
 	install -d $(SHARE)/man/man8 $(SHARE)/man/man1 $(DESTDIR)$(UNITDIR)
 	install -m 0644 man/*.8 $(SHARE)/man/man8
 	install -m 0644 man/*.1 $(SHARE)/man/man1
-	$(TSX) tools/install-programs.ts $(DESTDIR)$(LIBDIR)
+	$(TSX) tools/install-programs.ts $(DESTDIR)$(LIBDIR) $(BUILT_FOR)
 	install -d $(DESTDIR)$(LIBDIR)/bin
 	ln -s ../../../bin/runt $(DESTDIR)$(LIBDIR)/bin/runt
 	ln -s ../../../libexec/runt/runt-pause $(DESTDIR)$(LIBDIR)/bin/runt-pause
@@ -42,8 +47,8 @@ install: bin/runt bin/runt-pause bin/runtctl $(B)/runt.spdx.json dist/executor/i
 		printf '%s\n' "$$text" | install -D -m 0644 /dev/stdin "$(SHARE)/$${file#*=}"; \
 	done
 	install -d $(SHARE)/doc/runt/third-party
-	install -m 0644 LICENSE NOTICE $(B)/runt.spdx.json $(SHARE)/doc/runt
-	install -m 0644 $(B)/third-party/*.txt $(SHARE)/doc/runt/third-party
+	install -m 0644 LICENSE NOTICE $(BILLS:%=$(BUILT)/%) $(SHARE)/doc/runt
+	install -m 0644 $(BUILT)/$(B)/third-party/*.txt $(SHARE)/doc/runt/third-party
 	@set -e; for file in $(COMPLETION_FILES); do \
 		text=$$(bin/runt completion "$${file%%=*}"); \
 		echo "install -D -m 0644 (completion of $${file%%=*}) $(SHARE)/$${file#*=}"; \
@@ -56,7 +61,7 @@ uninstall:
 	rm -f $(INSTALLED)
 	rm -rf $(DESTDIR)$(LIBDIR)
 
-# build/runt_VERSION_ARCHITECTURE.deb: the same bytes from the same commit.
+# build/runt_VERSION_ARCHITECTURE.deb and build/runtd_VERSION_ARCHITECTURE.deb: the same bytes from the same commit.
 .PHONY: deb
-deb: bin/runt bin/runt-pause bin/runtctl $(B)/runt.spdx.json dist/executor/index.js
+deb: bin/runt bin/runt-pause bin/runtctl $(BILLS) dist/executor/index.js
 	packaging/deb.sh $(B)

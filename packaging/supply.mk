@@ -1,11 +1,11 @@
 # What stands beside the program: bill of materials, licence texts, relink kit, proof that the build is reproducible. Included by the Makefile.
 
-# SPDX 2.3, from what the linker and the bundler have put in; with it the licence texts, in build/third-party.
+# SPDX 2.3 and CycloneDX 1.5, from what the linker and the bundlers have put in; with them the licence texts, in build/third-party.
 .PHONY: sbom
 all: sbom
-sbom: $(B)/runt.spdx.json
-$(B)/runt.spdx.json: bin/runt bin/runtctl tools/sbom.ts $(wildcard tools/sbom/*.ts)
-	@echo "  sbom $@"
+sbom: $(BILLS)
+$(BILLS) &: bin/runt bin/runtctl bin/runt-pause package-lock.json tools/sbom.ts $(wildcard tools/sbom/*.ts)
+	@echo "  sbom $(B)/*.spdx.json $(B)/*.cdx.json"
 	$(Q)$(TSX) tools/sbom.ts
 
 # Object files and a script that link the program anew with another libseccomp (LGPL-2.1, section 6).

@@ -1,21 +1,20 @@
 /**
- * Put runtd with everything that it needs below a directory: its files (tools/bundle-daemon.ts), the package with native code that these import (of the
- * code only this machine's), and a launcher. Node itself is the host's.
+ * Put runtd with everything that it needs below a directory: its files (tools/bundle-daemon.ts), the packages with native code that these import (of the
+ * code only one machine's), and a launcher. Node itself is the host's.
  *
- * Usage: tsx tools/install-programs.ts DIRECTORY
+ * Usage: tsx tools/install-programs.ts DIRECTORY [ARCHITECTURE] (as in Node's process.arch, by default this machine's)
  */
 import { chmodSync, cpSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, join, relative } from "node:path";
+import { INSTALLED_PACKAGES } from "./bundle/daemon.ts";
+import { setPublishedModes } from "./published-modes.ts";
 
-const [directory] = process.argv.slice(2);
-if (directory === undefined) throw new Error("usage: install-programs DIRECTORY");
-
-/** What runs of it; node-addon-api, which it depends on too, are headers. */
-const PACKAGES = ["@photostructure/sqlite", "node-gyp-build"].map((name) => join("node_modules", name));
+const [directory, architecture = process.arch] = process.argv.slice(2);
+if (directory === undefined) throw new Error("usage: install-programs DIRECTORY [ARCHITECTURE]");
 
 /** What a program is made of, and whose it is. */
 const KEPT = /(?:\.(?:js|cjs|mjs|json|node|cache)|^licen[cs]e(?:\.\w+)?|^notice)$/i;
-const ARCHITECTURE = `${process.platform}-${process.arch}`;
+const ARCHITECTURE = `linux-${architecture}`;
 
 function isKept(path: string): boolean {
   const inPackage = relative(".", path).split("/");
@@ -26,7 +25,8 @@ function isKept(path: string): boolean {
 
 rmSync(directory, { recursive: true, force: true });
 mkdirSync(directory, { recursive: true });
-for (const path of ["dist/runtd", "package.json", ...PACKAGES]) cpSync(path, join(directory, path), { recursive: true, filter: isKept });
+for (const path of ["dist/runtd", "package.json", ...INSTALLED_PACKAGES])
+  cpSync(path, join(directory, path), { recursive: true, filter: isKept });
 const program = join(directory, "runtd.cjs");
 writeFileSync(
   program,
@@ -40,3 +40,4 @@ import("./dist/runtd/main.js");
 `,
 );
 chmodSync(program, 0o644);
+setPublishedModes(directory);

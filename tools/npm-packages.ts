@@ -8,6 +8,7 @@
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { setPublishedModes } from "./published-modes.ts";
 
 interface Package {
   readonly name: string;
@@ -25,6 +26,8 @@ const OWN_FIELDS = new Set(["private", "scripts", "devDependencies", "sideEffect
 /** With their names in `uname -m`. */
 const MACHINES: Readonly<Record<string, string>> = { x64: "x86_64", arm64: "aarch64" };
 const ARCHITECTURES = Object.keys(MACHINES);
+/** Bills of materials (tools/sbom.ts). Those of runtd have the packages of npm that runt depends on, too. */
+const BILLS = ["runt", "runtd"].flatMap((name) => [`${name}.spdx.json`, `${name}.cdx.json`]);
 const LICENCES = ["LICENSE", "NOTICE"];
 /** On Linux only, and for everybody: a package of a scope is private unless it says so. */
 const PUBLISHED = { publishConfig: { access: "public" } };
@@ -51,7 +54,7 @@ export function platformManifest(architecture: string): Package {
     ...{ license: `${own.license} AND MIT AND ISC AND LGPL-2.1-only AND GPL-3.0-or-later WITH GCC-exception-3.1` },
     ...{ os: ["linux"], cpu: [architecture], preferUnplugged: true },
     ...PUBLISHED,
-    files: ["bin", "third-party", "NOTICE", "runt.spdx.json", "relink.tar.gz"],
+    files: ["bin", "third-party", "NOTICE", ...BILLS, "relink.tar.gz"],
   };
 }
 
@@ -84,7 +87,7 @@ function writePlatform(directory: string, architecture: string, tree: string): v
   for (const name of PROGRAMS) copy(join(tree, "bin", name), join(directory, "bin", name), 0o755);
   for (const file of LICENCES) copy(file, join(directory, file));
   copy("packaging/npm/platform.md", join(directory, "README.md"));
-  for (const file of ["third-party", "runt.spdx.json"]) copy(join(tree, "build", file), join(directory, file));
+  for (const file of ["third-party", ...BILLS]) copy(join(tree, "build", file), join(directory, file));
   copy(join(tree, `build/runt_${own.version}_${MACHINES[architecture]}_relink.tar.gz`), join(directory, "relink.tar.gz"), 0o644);
 }
 
@@ -98,6 +101,7 @@ function main([output, ...trees]: readonly string[]): void {
       throw new Error(`npm-packages: ${word}: not of ${ARCHITECTURES.join(", ")}, or nothing is built there`);
     writePlatform(join(output, `runt-linux-${architecture}`), architecture, tree);
   }
+  setPublishedModes(output);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) main(process.argv.slice(2));

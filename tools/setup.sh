@@ -1,7 +1,8 @@
 #!/bin/sh
 # Make sure that what the build (and, with the argument "test", the tests) needs is installed: apt packages where this
-# is possible, npm packages of the lock file. "engines", "guest", "hosts", "vm", "cross" and "fuzz": also what `make test-engines`, `make test-guest`,
-# `make test-hosts`, `make guest-image`, `make arm64` and `make fuzz-init` need; no service is started. Usage: tools/setup.sh build|test|engines|guest|hosts|vm|cross|fuzz
+# is possible, npm packages of the lock file. "engines", "guest", "hosts", "vm", "cross", "release" and "fuzz": also what `make test-engines`, `make test-guest`,
+# `make test-hosts`, `make guest-image`, `make arm64`, `make release` and `make fuzz-init` need; no service is started.
+# Usage: tools/setup.sh build|test|engines|guest|hosts|vm|cross|release|fuzz
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -56,6 +57,10 @@ cross_needs="$build_needs
 /usr/bin/aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu
 /usr/aarch64-linux-gnu/include/linux/mount.h linux-libc-dev-arm64-cross
 /usr/bin/qemu-aarch64-static qemu-user-static"
+release_needs="$cross_needs
+/usr/bin/dpkg-deb dpkg
+/usr/bin/rpmbuild rpm
+/usr/bin/git git"
 vm_needs="$build_needs
 /usr/bin/qemu-system-x86_64 qemu-system-x86
 /usr/lib/qemu/virtiofsd qemu-system-common
@@ -92,6 +97,7 @@ guest) needs=$guest_needs ;;
 hosts) needs=$hosts_needs ;;
 vm) needs=$vm_needs ;;
 cross) needs=$cross_needs ;;
+release) needs=$release_needs ;;
 fuzz) needs=$fuzz_needs ;;
 *) needs=$build_needs ;;
 esac
@@ -113,7 +119,7 @@ if [ -n "$packages" ]; then
     if [ -n "$packages" ]; then
         say "missing packages; as root: apt-get install $packages"
         # A test without what it needs is skipped and says so.
-        case ${1:-build} in build | cross | fuzz) exit 1 ;; esac
+        case ${1:-build} in build | cross | release | fuzz) exit 1 ;; esac
     fi
 fi
 

@@ -15,7 +15,7 @@ $(CLIENT)/%.o: native-bindings/client/%.c $(B)/quickjs/version | $(B)/kernel-hea
 	$(Q)$(CC) $(HOST_CFLAGS) -MMD -MP -c $< -o $@
 -include $(CLIENT_OBJECTS:.o=.d)
 
-$(CLIENT)/program/alloc.o: native-bindings/program/alloc.c native-bindings/program/alloc.h native-bindings/client/build.mk | $(B)/kernel-headers
+$(CLIENT)/program/alloc.o: native-bindings/program/alloc.c native-bindings/program/alloc.h native-bindings/client/build.mk $(B)/quickjs/version | $(B)/kernel-headers $(GEN)/build.h $(PROTOCOL_HEADERS)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(HOST_CFLAGS) -DFIRST_ARENA='((size_t)$(CLIENT_ARENA))' -c $< -o $@
 

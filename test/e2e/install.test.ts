@@ -1,4 +1,5 @@
-/** `make install`, `make uninstall` and the Debian package. */
+/** `make install`, `make uninstall` and the Debian packages. */
+import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -13,7 +14,13 @@ const has = (program: string) => existsSync(join("/usr/bin", program));
 const BUILT = ["runt", "runt-pause", "runtctl"].every((name) => existsSync(join(REPOSITORY, "bin", name)));
 const isRoot = process.geteuid?.() === 0;
 const EPOCH = "1700000000";
-const ENVIRONMENT = { SOURCE_DATE_EPOCH: EPOCH, MAKEFLAGS: "", DEB_MAINTAINER: "A Tester <tester@runt.invalid>" };
+/** Compressing takes most of the time. */
+const ENVIRONMENT = {
+  SOURCE_DATE_EPOCH: EPOCH,
+  MAKEFLAGS: "",
+  DEB_MAINTAINER: "A Tester <tester@runt.invalid>",
+  DEB_COMPRESSION: "none",
+};
 
 function filesBelow(directory: string): string[] {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
@@ -23,6 +30,8 @@ function filesBelow(directory: string): string[] {
 }
 
 const PAGES = readdirSync(join(REPOSITORY, "man"));
+/** Bills of materials. */
+const billsOf = (name: string) => [`${name}.cdx.json`, `${name}.spdx.json`];
 const THIRD_PARTY = ["commander", "libgcc", "libseccomp", "musl", "quickjs", "yaml", "zod"].map((name) => `${name}.txt`);
 const pages = (suffix: string) => PAGES.map((name) => `share/man/man${name.slice(-1)}/${name}${suffix}`);
 const SCRIPTS = ["postinst", "postrm", "prerm"];
@@ -56,7 +65,7 @@ describe.skipIf(!isRunt || !BUILT || !has("make"))("installation", () => {
         "share/bash-completion/completions/runtctl",
         "share/doc/runt/LICENSE",
         "share/doc/runt/NOTICE",
-        "share/doc/runt/runt.spdx.json",
+        ...["runt", "runtd"].flatMap(billsOf).map((name) => `share/doc/runt/${name}`),
         ...THIRD_PARTY.map((name) => `share/doc/runt/third-party/${name}`),
         "share/fish/vendor_completions.d/runt.fish",
         "share/fish/vendor_completions.d/runtctl.fish",
@@ -112,28 +121,32 @@ describe.skipIf(!isRunt || !BUILT || !has("make"))("installation", () => {
     return stdout.replace(/^reader \| /, "");
   }
 
-  describe.skipIf(!has("dpkg-deb"))("the Debian package", () => {
-    let file = "";
+  describe.skipIf(!has("dpkg-deb"))("the Debian packages", () => {
+    /** runt and runtd. */
+    let built: [file: string, file: string] = ["", ""];
     const build = async (name: string) => {
       const { stdout } = await execa("packaging/deb.sh", [join(directory, name)], { cwd: REPOSITORY, env: ENVIRONMENT });
-      return stdout.trim();
+      return stdout.trim().split("\n") as typeof built;
     };
-    const field = async (name: string) => (await execa("dpkg-deb", ["--field", file, name])).stdout;
+    const field = async (name: string, file = built[0]) => (await execa("dpkg-deb", ["--field", file, name])).stdout;
     beforeAll(async () => {
-      file = await build("first");
+      built = await build("first");
     });
 
-    test("is named after version and architecture, and depends on nothing", async () => {
+    test("are named after version and architecture; the runtime depends on nothing, the daemon on the runtime only", async () => {
       const release = (JSON.parse(readFileSync(join(REPOSITORY, "package.json"), "utf8")) as { version: string }).version;
       const version = await field("Version");
       expect(version === release || version.startsWith(`${release}~git20231114`)).toBe(true);
-      expect(basename(file)).toBe(`runt_${version}_${await field("Architecture")}.deb`);
-      expect(await field("Package")).toBe("runt");
-      expect(await field("Maintainer")).toBe(ENVIRONMENT.DEB_MAINTAINER);
-      expect(await field("Depends")).toBe("");
-      expect(await field("Pre-Depends")).toBe("");
-      expect(Number(await field("Installed-Size"))).toBeGreaterThan(1000);
-      expect((await field("Description")).split("\n").length).toBeGreaterThan(3);
+      for (const [index, name] of ["runt", "runtd"].entries()) {
+        const file = built[index]!;
+        expect(basename(file)).toBe(`${name}_${version}_${await field("Architecture")}.deb`);
+        expect(await field("Package", file)).toBe(name);
+        expect(await field("Maintainer", file)).toBe(ENVIRONMENT.DEB_MAINTAINER);
+        expect(await field("Depends", file)).toBe(name === "runt" ? "" : `runt (= ${version})`);
+        expect(await field("Pre-Depends", file)).toBe("");
+        expect(Number(await field("Installed-Size", file))).toBeGreaterThan(1000);
+        expect((await field("Description", file)).split("\n").length).toBeGreaterThan(3);
+      }
     });
 
     test("a version between releases is older than the release", async () => {
@@ -141,58 +154,81 @@ describe.skipIf(!isRunt || !BUILT || !has("make"))("installation", () => {
       await execa("dpkg", ["--compare-versions", "0.1.0~git20231114.0123abcd", "lt", "0.1.0"]);
     });
 
-    test("has program, manual, completion and documents, of root, and the program runs", async () => {
+    /** Of both, below usr, without the documents. */
+    const WANTED = [
+      [
+        "bin/runt",
+        "share/bash-completion/completions/runt",
+        "share/fish/vendor_completions.d/runt.fish",
+        "share/zsh/vendor-completions/_runt",
+        "share/lintian/overrides/runt",
+        ...pages(".gz").filter((page) => !/\/runt(?:d|ctl)\./.test(page)),
+      ],
+      [
+        "bin/runtctl",
+        "bin/runtd",
+        "libexec/runt/runt-pause",
+        "lib/systemd/system/runtd.service",
+        "share/bash-completion/completions/runtctl",
+        "share/fish/vendor_completions.d/runtctl.fish",
+        "share/zsh/vendor-completions/_runtctl",
+        "share/lintian/overrides/runtd",
+        ...pages(".gz").filter((page) => /\/runt(?:d|ctl)\./.test(page)),
+      ],
+    ];
+    const DOCUMENTS = [
+      [
+        "NEWS.md.gz",
+        "NOTICE",
+        "switching.md",
+        "troubleshooting.md",
+        ...billsOf("runt"),
+        ...THIRD_PARTY.map((name) => `third-party/${name}`),
+      ],
+      ["engine.md", ...billsOf("runtd")],
+    ];
+
+    test("have programs, manual, completion and documents, of root, and the programs run", async () => {
       const tree = join(directory, "unpacked");
-      await execa("dpkg-deb", ["-x", file, tree]);
-      const files = filesBelow(tree);
-      const wanted = [
-        "usr/bin/runt",
-        "usr/bin/runtctl",
-        "usr/bin/runtd",
-        "usr/libexec/runt/runt-pause",
-        "usr/lib/systemd/system/runtd.service",
-        "usr/share/bash-completion/completions/runtctl",
-        "usr/share/fish/vendor_completions.d/runtctl.fish",
-        "usr/share/zsh/vendor-completions/_runtctl",
-        "usr/share/bash-completion/completions/runt",
-        "usr/share/fish/vendor_completions.d/runt.fish",
-        "usr/share/zsh/vendor-completions/_runt",
-        "usr/share/doc/runt/copyright",
-        "usr/share/doc/runt/NOTICE",
-        "usr/share/doc/runt/runt.spdx.json",
-        ...THIRD_PARTY.map((name) => `usr/share/doc/runt/third-party/${name}`),
-        "usr/share/doc/runt/changelog.gz",
-        "usr/share/doc/runt/switching.md",
-        "usr/share/doc/runt/troubleshooting.md",
-        ...pages(".gz").map((page) => `usr/${page}`),
-      ];
-      expect(files).toEqual(expect.arrayContaining(wanted));
-      expect(
-        files.filter((name) => !name.startsWith("usr/share/doc/runt/") && !name.startsWith(`usr/${LIBRARY}`) && !wanted.includes(name)),
-      ).toEqual(["usr/share/lintian/overrides/runt"]);
-      const { stdout } = await execa("dpkg-deb", ["-c", file]);
-      expect(stdout.split("\n").filter((line) => !line.includes(" root/root "))).toEqual([]);
+      for (const [index, file] of built.entries()) {
+        const name = index === 0 ? "runt" : "runtd";
+        const own = join(directory, `own-${name}`);
+        for (const target of [own, tree]) await execa("dpkg-deb", ["-x", file, target]);
+        const files = filesBelow(join(own, "usr"));
+        const documents = `share/doc/${name}/`;
+        expect(files.filter((path) => !path.startsWith("share/doc/") && !path.startsWith(LIBRARY))).toEqual(WANTED[index]!.sort());
+        const wanted = ["copyright", "changelog.gz", ...DOCUMENTS[index]!].map((path) => `${documents}${path}`);
+        expect(files.filter((path) => path.startsWith("share/doc/"))).toEqual(expect.arrayContaining(wanted));
+        expect(files.filter((path) => path.startsWith("share/doc/") && !path.startsWith(documents))).toEqual([]);
+        expect(files.some((path) => path.startsWith(LIBRARY))).toBe(name === "runtd");
+        const { stdout } = await execa("dpkg-deb", ["-c", file]);
+        expect(stdout.split("\n").filter((line) => !line.includes(" root/root "))).toEqual([]);
+        expect(stdout.split("\n").filter((line) => /^-.{6}(?!r)/.test(line))).toEqual([]);
+        await execa("md5sum", ["--check", "--quiet", join(await control(file), "md5sums")], { cwd: own });
+      }
       expect((await execa(join(tree, "usr/bin/runt"), ["features"])).stdout).toContain("ociVersionMax");
       expect(readFileSync(join(tree, "usr/lib/runt/bin/runt-pause"))).toEqual(readFileSync(join(REPOSITORY, "bin/runt-pause")));
-      await execa("md5sum", ["--check", "--quiet", join(await control(), "md5sums")], { cwd: tree });
+      expect((await execa(join(tree, "usr/bin/runtd"), ["--help"])).stdout).toMatch(/^Usage: runtd /);
     });
 
-    async function control(): Promise<string> {
-      const target = join(directory, "control");
+    async function control(file: string): Promise<string> {
+      const target = mkdtempSync(join(directory, "control-"));
       await execa("dpkg-deb", ["-e", file, target]);
+      const scripts = file === built[0] ? [] : SCRIPTS;
+      expect(readdirSync(target).sort()).toEqual(["control", "md5sums", ...scripts]);
       // Where no systemd runs, the scripts do nothing.
-      expect(readdirSync(target).sort()).toEqual(["control", "md5sums", ...SCRIPTS]);
-      for (const script of SCRIPTS) await execa(join(target, script), ["remove"], { env: { PATH: "/nonexistent" }, extendEnv: false });
+      for (const script of scripts) await execa(join(target, script), ["remove"], { env: { PATH: "/nonexistent" }, extendEnv: false });
       return target;
     }
 
-    test("is the same bytes when built again", async () => {
+    test("are the same bytes when built again", async () => {
       const again = await build("second");
-      expect(readFileSync(again).equals(readFileSync(file))).toBe(true);
+      const sum = (file: string) => createHash("sha256").update(readFileSync(file)).digest("hex");
+      expect(again.map(sum)).toEqual(built.map(sum));
     });
 
-    test.skipIf(!has("lintian"))("has nothing that lintian objects to", async () => {
-      const { stdout } = await execa("lintian", ["--allow-root", "--suppress-tags", "bad-distribution-in-changes-file", file], {
+    test.skipIf(!has("lintian"))("have nothing that lintian objects to", async () => {
+      const { stdout } = await execa("lintian", ["--allow-root", "--suppress-tags", "bad-distribution-in-changes-file", ...built], {
         reject: false,
       });
       expect(stdout).toBe("");

@@ -53,6 +53,9 @@ describe.skipIf(!isRunt || !existsSync(at("build/runt.map")))("the bill of mater
     document = JSON.parse(read("build/runt.spdx.json")) as SpdxDocument;
   });
 
+  /** Package of npm -> licence, of those that are in the files of runtd. */
+  const inDaemon = () =>
+    new Map([...read("dist/runtd/LICENSE.txt").matchAll(/^(\S+) \S+\nLicence: (.+)$/gm)].map(([, name, licence]) => [name!, licence!]));
   const names = () => document.packages.map(({ name }) => name).sort();
 
   test("is of this program", () => {
@@ -81,6 +84,16 @@ describe.skipIf(!isRunt || !existsSync(at("build/runt.map")))("the bill of mater
     expect(musl!.includes("memfd_create.lo")).toBe(/ [TW] memfd_create\n/.test(symbols));
   });
 
+  test("that of runtd has its packages of npm and SQLite, and both have the same content in CycloneDX", () => {
+    const names = [...inDaemon().keys(), "@photostructure/sqlite", "node-gyp-build"];
+    for (const name of ["runt", "runtd"]) {
+      const { packages: inSpdx } = JSON.parse(read(`build/${name}.spdx.json`)) as SpdxDocument;
+      const cyclone = JSON.parse(read(`build/${name}.cdx.json`)) as { components: { name: string }[] };
+      expect(cyclone.components.map((one) => one.name)).toEqual(inSpdx.map((one) => one.name).filter((one) => one !== name));
+      if (name === "runtd") expect(inSpdx.map((one) => one.name)).toEqual(expect.arrayContaining([...names, "sqlite", "quickjs"]));
+    }
+  });
+
   test("is SPDX 2.3", () => {
     expect(spdxFaults(document)).toEqual([]);
     const faults = (change: (copy: Editable) => void) => {
@@ -101,12 +114,19 @@ describe.skipIf(!isRunt || !existsSync(at("build/runt.map")))("the bill of mater
   });
 
   test("NOTICE has the same components with the same licences, and their texts are there", () => {
-    // Behind those of bin/runt it has what only bin/runtctl contains.
-    const [ofBoth, ofClient] = read("NOTICE").split("\nNothing else is in it").map(componentsIn);
+    // Behind those of bin/runt it has what only bin/runtctl contains, and then what is installed beside runtd.
+    const [ofBoth, ofClient, ofDaemon] = read("NOTICE")
+      .split(/\nNothing else is in it|\nBeside these files an installation/)
+      .map(componentsIn);
     const wanted = document.packages.filter(({ name }) => name !== "runt").map(({ name, licenseDeclared }) => [name, licenseDeclared]);
     expect(ofBoth!.sort()).toEqual(wanted.sort());
     const names = [...ofBoth!, ...ofClient!].map(([name]) => `${name}.txt`);
     expect(readdirSync(at("build/third-party")).sort()).toEqual(names.sort());
+    const daemon = JSON.parse(read("build/runtd.spdx.json")) as SpdxDocument;
+    const named = new Map([...ofBoth!, ...ofClient!, ...inDaemon(), ...ofDaemon!]);
+    const needed = daemon.packages.filter(({ name }) => name !== "runtd");
+    expect(needed.map(({ name, licenseDeclared }) => [name, licenseDeclared])).toEqual(needed.map(({ name }) => [name, named.get(name)]));
+    expect(ofDaemon!.filter(([name]) => !needed.some((one) => one.name === name))).toEqual([]);
   });
 
   test("a library that nobody has written down stops the build", () => {
@@ -116,9 +136,10 @@ describe.skipIf(!isRunt || !existsSync(at("build/runt.map")))("the bill of mater
   });
 
   test("is the same when made again, but for the time, which is the commit's or SOURCE_DATE_EPOCH", async () => {
-    const before = read("build/runt.spdx.json");
+    const files = ["runt", "runtd"].flatMap((name) => [`build/${name}.spdx.json`, `build/${name}.cdx.json`]);
+    const before = files.map(read);
     const time = String(Date.parse(document.creationInfo.created) / 1000);
     await execa("node_modules/.bin/tsx", ["tools/sbom.ts"], { cwd: REPOSITORY, env: { SOURCE_DATE_EPOCH: time, TZ: "Asia/Tokyo" } });
-    expect(read("build/runt.spdx.json")).toBe(before);
+    expect(files.map(read)).toEqual(before);
   });
 });

@@ -8,7 +8,7 @@ export interface Lane {
   readonly modes: readonly Mode[];
   /** Only with --long, or by its name. */
   readonly long?: boolean;
-  /** The Debian package, and one that is newer (test/guest/packages.ts). */
+  /** The Debian packages, and newer ones (test/guest/packages.ts). */
   readonly needsPackages?: boolean;
   /** Seconds without a line of output after which it counts as hanging. */
   readonly silence: number;
@@ -50,7 +50,7 @@ export const LANES: readonly Lane[] = [
       "--exclude '**/engine-*.test.ts'",
     ),
   },
-  // runtd as systemd's service, from the Debian package.
+  // runtd as systemd's service, from the Debian packages.
   { name: "engine", modes: ["v2"], needsPackages: true, silence: TEST_SILENCE, command: vitest(["guest"], "test/guest/cases/engine-") },
   // Its machine loses its power while it works: after each boot everything is as it was told.
   {

@@ -34,7 +34,7 @@ export async function dpkg(...args: readonly string[]): Promise<string> {
 /** Also puts Node where a service finds it. */
 export async function install(name: "current" | "newer"): Promise<void> {
   if (!existsSync(NODE)) symlinkSync(process.execPath, NODE);
-  await dpkg("--install", join(PACKAGES, `${name}.deb`));
+  await dpkg("--install", ...["runt", "runtd"].map((one) => join(PACKAGES, `${one}-${name}.deb`)));
 }
 
 /** @throws Error: it is not answered with success */

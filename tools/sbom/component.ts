@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { INSTALLED_PACKAGES } from "../bundle/daemon.ts";
 import { debianPackage } from "./debian.ts";
 import type { Linked } from "./linked.ts";
 
@@ -127,6 +128,36 @@ export function bundledComponents(inputs: readonly string[]): Component[] {
   }
   const lock = JSON.parse(readFileSync("package-lock.json", "utf8")) as { packages: Record<string, LockEntry | undefined> };
   return [...packages].map(([directory, parts]) => ({ ...complete(bundled(directory, lock.packages[directory])), how: "CONTAINS", parts }));
+}
+
+/** Packages of npm that are installed beside the daemon as they are, and what one of them has compiled into itself. */
+export function installedComponents(): Component[] {
+  const { packages } = JSON.parse(readFileSync("package-lock.json", "utf8")) as { packages: Record<string, LockEntry | undefined> };
+  const own = INSTALLED_PACKAGES.map((path) => ({ ...complete(bundled(path, packages[path])), how: "CONTAINS" as const, parts: [path] }));
+  return [...own, ...INSTALLED_PACKAGES.filter((path) => path.endsWith(SQLITE_OWNER)).map(prebuiltSqlite)];
+}
+
+const SQLITE_OWNER = "@photostructure/sqlite";
+
+/** SQLite itself is in the public domain; what makes it a module of Node has the licence of its package. */
+function prebuiltSqlite(directory: string): Component {
+  const manifest = JSON.parse(readFileSync(join(directory, "package.json"), "utf8")) as { versions: { sqlite: string } };
+  const machines = readdirSync(join(directory, "prebuilds")).filter((name) => name.startsWith("linux-"));
+  const files = machines.flatMap((name) => readdirSync(join(directory, "prebuilds", name)).map((file) => `prebuilds/${name}/${file}`));
+  const sums = files.sort().map((file) => sha256(join(directory, file)).value);
+  return {
+    name: "sqlite",
+    version: manifest.versions.sqlite,
+    license: "blessing",
+    copyright: "NONE",
+    originator: "Organization: the SQLite project",
+    purl: `pkg:generic/sqlite@${manifest.versions.sqlite}`,
+    file: files.join(" "),
+    checksum: { algorithm: "SHA256", value: createHash("sha256").update(sums.join("\n")).digest("hex") },
+    text: join(directory, "LICENSE"),
+    how: "CONTAINS",
+    parts: files.map((file) => join(directory, file)),
+  };
 }
 
 function bundled(directory: string, locked: LockEntry | undefined): Facts {

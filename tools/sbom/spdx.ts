@@ -1,11 +1,20 @@
 /** A document of SPDX 2.3 (https://spdx.github.io/spdx-spec/v2.3/), in its JSON form. */
+import { createHash } from "node:crypto";
 import type { Component } from "./component.ts";
 
-export interface Program {
+/** What a document describes: a program, or a package of programs. */
+export interface Subject {
+  readonly name: string;
   readonly version: string;
   readonly commit: string;
   /** Seconds since 1970. */
   readonly time: number;
+  readonly files: readonly SubjectFile[];
+}
+
+export interface SubjectFile {
+  /** As in bin/NAME. */
+  readonly name: string;
   readonly sha1: string;
   readonly sha256: string;
 }
@@ -61,14 +70,27 @@ export interface SpdxDocument {
 }
 
 const DOCUMENT = "SPDXRef-DOCUMENT";
-const RUNT = "SPDXRef-Package-runt";
-const BINARY = "SPDXRef-File-runt";
 
 const identifier = (name: string): string => `SPDXRef-Package-${name.replace(/[^A-Za-z0-9.-]+/g, "-")}`;
 
-/** The same program gives the same document: nothing in it is random or depends on the time. */
-export function spdxDocument(program: Program, components: readonly Component[]): SpdxDocument {
-  const sorted = [...components].sort((a, b) => (a.name < b.name ? -1 : 1));
+export const sortedComponents = (components: readonly Component[]): Component[] =>
+  [...components].sort((a, b) => (a.name < b.name ? -1 : 1));
+
+/** Of all that it has: the same content gives the same digest. */
+export function contentDigest({ files }: Subject, components: readonly Component[]): string {
+  const [only] = files;
+  if (files.length === 1 && only !== undefined) return only.sha256;
+  const content = [...files.map(({ sha256 }) => sha256), ...sortedComponents(components).map(({ checksum }) => checksum.value)];
+  return createHash("sha256").update(content.join("\n")).digest("hex");
+}
+
+/** The same content gives the same document: nothing in it is random or depends on the time. */
+export function spdxDocument(subject: Subject, components: readonly Component[]): SpdxDocument {
+  const sorted = sortedComponents(components);
+  const whole = identifier(subject.name);
+  const files = subject.files.map((file) => ({ ...file, id: `SPDXRef-File-${file.name}` }));
+  // What one program has is in that program; what is in one of several, or beside them, is in the package.
+  const container = files.length === 1 ? files[0]!.id : whole;
   const licenses = [...new Set(["Apache-2.0", ...sorted.map(({ license }) => license)])].map((license) =>
     license.includes(" ") ? `(${license})` : license,
   );
@@ -76,17 +98,17 @@ export function spdxDocument(program: Program, components: readonly Component[])
     spdxVersion: "SPDX-2.3",
     dataLicense: "CC0-1.0",
     SPDXID: DOCUMENT,
-    name: `runt-${program.version}`,
-    documentNamespace: `https://spdx.org/spdxdocs/runt-${program.version}-${program.sha256}`,
+    name: `${subject.name}-${subject.version}`,
+    documentNamespace: `https://spdx.org/spdxdocs/${subject.name}-${subject.version}-${contentDigest(subject, components)}`,
     creationInfo: {
-      created: new Date(program.time * 1000).toISOString().replace(/\.\d+Z$/, "Z"),
-      creators: [`Tool: runt-sbom-${program.version}`],
+      created: new Date(subject.time * 1000).toISOString().replace(/\.\d+Z$/, "Z"),
+      creators: [`Tool: runt-sbom-${subject.version}`],
     },
     packages: [
       {
-        SPDXID: RUNT,
-        name: "runt",
-        versionInfo: program.commit === "" ? program.version : `${program.version} (commit ${program.commit})`,
+        SPDXID: whole,
+        name: subject.name,
+        versionInfo: subject.commit === "" ? subject.version : `${subject.version} (commit ${subject.commit})`,
         supplier: "NOASSERTION",
         downloadLocation: "NOASSERTION",
         filesAnalyzed: false,
@@ -97,23 +119,21 @@ export function spdxDocument(program: Program, components: readonly Component[])
       },
       ...sorted.map(spdxPackage),
     ],
-    files: [
-      {
-        SPDXID: BINARY,
-        fileName: "./bin/runt",
-        fileTypes: ["BINARY"],
-        checksums: [
-          { algorithm: "SHA1", checksumValue: program.sha1 },
-          { algorithm: "SHA256", checksumValue: program.sha256 },
-        ],
-        licenseConcluded: licenses.join(" AND "),
-        copyrightText: "NOASSERTION",
-      },
-    ],
+    files: files.map(({ id, name, sha1, sha256 }) => ({
+      SPDXID: id,
+      fileName: `./bin/${name}`,
+      fileTypes: ["BINARY"],
+      checksums: [
+        { algorithm: "SHA1", checksumValue: sha1 },
+        { algorithm: "SHA256", checksumValue: sha256 },
+      ],
+      licenseConcluded: licenses.join(" AND "),
+      copyrightText: "NOASSERTION",
+    })),
     relationships: [
-      { spdxElementId: DOCUMENT, relationshipType: "DESCRIBES", relatedSpdxElement: RUNT },
-      { spdxElementId: RUNT, relationshipType: "CONTAINS", relatedSpdxElement: BINARY },
-      ...sorted.map(({ name, how }) => ({ spdxElementId: BINARY, relationshipType: how, relatedSpdxElement: identifier(name) })),
+      { spdxElementId: DOCUMENT, relationshipType: "DESCRIBES", relatedSpdxElement: whole },
+      ...files.map(({ id }) => ({ spdxElementId: whole, relationshipType: "CONTAINS", relatedSpdxElement: id })),
+      ...sorted.map(({ name, how }) => ({ spdxElementId: container, relationshipType: how, relatedSpdxElement: identifier(name) })),
     ],
   };
 }

@@ -62,7 +62,7 @@ describe.skipIf(!systemdRuns)("the clock of the wall (needs the guest)", () => {
   afterAll(async () => {
     if (moved !== 0) move(-moved);
     await systemctl("stop", UNIT);
-    await dpkg("--purge", "runt");
+    await dpkg("--purge", "runtd", "runt");
     rmSync(directory, { recursive: true, force: true });
   });
 

@@ -141,7 +141,7 @@ describe.skipIf(!systemdRuns)("runtd under systemd, with running containers (nee
     await install("newer");
     await isSame();
     expect(isAlive(old)).toBe(false);
-    expect(await dpkg("--status", "runt")).toMatch(/^Status: install ok installed$[\s\S]*^Version: .*newer$/m);
+    expect(await dpkg("--status", "runtd")).toMatch(/^Status: install ok installed$[\s\S]*^Version: .*newer$/m);
   });
 
   test("systemctl stop: containers go on without a daemon, and the next one has all that they have printed", async () => {
@@ -157,7 +157,7 @@ describe.skipIf(!systemdRuns)("runtd under systemd, with running containers (nee
 
   test("removal of the package: the daemon ends, containers go on; after another installation their ends are known", async () => {
     const all = await logs();
-    await dpkg("--remove", "runt");
+    await dpkg("--remove", "runtd", "runt");
     expect(PACKAGE.filter((path) => existsSync(path))).toEqual([]);
     expect(existsSync(SOCKET)).toBe(false);
     expect(await show(UNIT, "MainPID")).toEqual({ MainPID: "0" });
@@ -215,7 +215,7 @@ describe.skipIf(!systemdRuns)("runtd under systemd, with running containers (nee
     await until(async () => (await tasks()).length === 0);
     expect(list()).toEqual([]);
     expect(before.filter(isAlive)).toEqual([]);
-    await dpkg("--purge", "runt");
+    await dpkg("--purge", "runtd", "runt");
     await until(() => !existsSync(CGROUP));
     expect(existsSync("/etc/systemd/system/multi-user.target.wants/runtd.service")).toBe(false);
     expect(await show(UNIT, "LoadState", "ActiveState")).toEqual({ LoadState: "not-found", ActiveState: "inactive" });
