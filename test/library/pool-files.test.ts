@@ -1,11 +1,12 @@
 /** Files into and out of a box that runs, and what its program may put in the way. */
+import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { Pool, sandbox } from "../../src/executor/index.ts";
 import { isRoot, RUNT, useExecutors } from "./support.ts";
 
 describe.skipIf(!isRoot)("files of a box (needs root)", () => {
-  const { directory, rootfs } = useExecutors();
+  const { directory, rootfs, ownRootfs } = useExecutors();
 
   test("a file goes in and out whole, and nothing that the program makes leads out of the box", async () => {
     const template = sandbox({ rootfs: rootfs(), disk: 4 << 20 });
@@ -54,5 +55,19 @@ while [ ! -e in/go ]; do sleep 0.01; done; cat in/data; cat fixed`;
     await expect.poll(() => text).toBe("ready\ndata\nfixed\n");
     expect(await refused(box.read("/tmp/out/result"))).toBe("wrong-state");
     expect(await refused(box.write("/tmp/in/late", ""))).toBe("wrong-state");
+  });
+
+  test("a link that the program puts in the place of a file while it is made changes nothing of the host", async () => {
+    const victim = join(directory, "victim");
+    writeFileSync(victim, "precious", { mode: 0o600 });
+    // As root of the host: what the link leads to is the host's for the process that makes the file.
+    const swap = `cd /tmp; echo up; while :; do for f in .runt-*; do [ -L "$f" ] || ln -sf ${victim} "$f"; done; done`;
+    const launch = { rootfs: ownRootfs(), cmd: "/bin/sh", args: ["-c", swap] };
+    await using pool = await Pool.open({ template: { launch }, size: 1, stateDir: join(directory, "swapped"), binary: RUNT });
+    await using box = await pool.take({});
+    await new Promise((resolve) => box.stdout.once("data", resolve));
+    for (let at = 0; at < 40; at++) await box.write(`/tmp/file-${at}`, "content", { mode: 0o666 }).catch(() => {});
+    expect([statSync(victim).mode & 0o777, statSync(victim).size]).toEqual([0o600, 8]);
+    await box.kill();
   });
 });

@@ -52,8 +52,12 @@ function readBounded(fd: number, path: string, most: number): Buffer {
   }
 }
 
-/** noclobber is O_EXCL. What has the name is replaced by rename(2), and never opened. */
-const WRITE = 'set -C; umask 077; cat > "$1" && chmod "$3" "$1" && mv -fT -- "$1" "$2" || { status=$?; rm -f -- "$1"; exit "$status"; }';
+/**
+ * noclobber is O_EXCL. The mode is set by the descriptor of the new file: a program of the container may have put a link to a file of the host in the place of its name by
+ * then. What has the final name is replaced by rename(2), and never opened.
+ */
+const WRITE =
+  'set -C; umask 077; { cat && chmod "$3" /proc/self/fd/1; } > "$1" && mv -fT -- "$1" "$2" || { status=$?; rm -f -- "$1"; exit "$status"; }';
 
 /**
  * Whole or not at all, as the user of the program and with its rights, by a process of the host: a file of a user that the container does not have cannot be made there.
