@@ -1,10 +1,12 @@
-/** A configuration of some 20 MB is validated in less time than it takes to read and derive it twice. */
+/** A configuration of some 6 MB is validated in less time than it takes to read and derive it twice. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { call, isRoot, isRunt, RUNTIME, SLOW, useHarness } from "../support/harness.ts";
 
-const MOUNTS = 100_000;
+const MOUNTS = 30_000;
+/** Other programs take a part of the caches: the same work may take half as long again on a busy machine. */
+const ROUNDS = 3;
 /** An emulated machine counts as its own what other programs of its host take meanwhile. */
 const NOISE = SLOW > 1 ? 2 : 1;
 
@@ -19,6 +21,14 @@ describe.skipIf(!isRoot || !isRunt)("a large configuration (needs root)", () => 
     return Number(stderr);
   }
 
+  /** The least of several measurements of each, which take turns. */
+  async function least(...commands: (readonly string[])[]): Promise<number[]> {
+    const found = commands.map(() => Number.POSITIVE_INFINITY);
+    for (let round = 0; round < ROUNDS; round++)
+      for (const [index, command] of commands.entries()) found[index] = Math.min(found[index]!, await seconds(...command));
+    return found;
+  }
+
   test("of many mounts is validated in about the time that it takes to compare it with itself", async () => {
     mkdirSync(join(directory, "source"));
     const path = bundle((config) => {
@@ -27,9 +37,9 @@ describe.skipIf(!isRoot || !isRunt)("a large configuration (needs root)", () => 
         config.mounts.push({ destination: `/tmp/directory-${index}`, type: "bind", source, options: ["rbind", "ro", "nosuid"] });
     });
     // Both sides are parsed and derived, and nothing is looked at.
-    const twice = await seconds("diff", path, path);
-    expect(await seconds("validate", "--host", "none", path)).toBeLessThan(NOISE * twice);
-    expect(await seconds("validate", path)).toBeLessThan(1.5 * NOISE * twice);
+    const [twice, alone, whole] = await least(["diff", path, path], ["validate", "--host", "none", path], ["validate", path]);
+    expect(alone).toBeLessThan(NOISE * twice!);
+    expect(whole).toBeLessThan(1.5 * NOISE * twice!);
   });
 
   test("in which the source of every mount is missing takes no longer", async () => {
@@ -37,12 +47,12 @@ describe.skipIf(!isRoot || !isRunt)("a large configuration (needs root)", () => 
       for (let index = 0; index < MOUNTS; index++)
         config.mounts.push({ destination: `/d/${index}`, type: "bind", source: "/dev/null", options: ["bind", "ro"] });
     });
-    const twice = await seconds("diff", sound, sound);
     const broken = bundle((config) => {
       for (let index = 0; index < MOUNTS; index++)
         config.mounts.push({ destination: `/d/${index}`, type: "bind", source: `/missing/source/of/${index}`, options: ["bind", "ro"] });
     });
-    expect(await seconds("validate", "--fail-on", "error", broken)).toBeLessThan(1.5 * NOISE * twice);
+    const [twice, whole] = await least(["diff", sound, sound], ["validate", "--fail-on", "error", broken]);
+    expect(whole).toBeLessThan(1.5 * NOISE * twice!);
   });
 
   test("of mounts at the longest paths takes no more memory than others of its size", async () => {
