@@ -1,6 +1,6 @@
 /**
- * What a prepared container costs when a request comes: from the call of Pool.take to the first byte of its program's output, beside a `runt run` of the same configuration in each
- * round; runs a second with refill; and the memory of a container that waits. tsx bench/pool.ts [--rounds N] [--size N]
+ * Measures what a prepared container costs: the time from the call of Pool.take to the first byte of its program's output, and in each round that of a `runt run` of the
+ * same configuration; the runs in a second with refill; and the memory of a container that waits. Usage: tsx bench/pool.ts [--rounds N] [--size N]
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -84,7 +84,7 @@ function spread(times: number[]): string {
   return `min ${at(0)}, p50 ${at(0.5)}, p99 ${at(0.99)}`;
 }
 
-/** What the containers of the pool are made of, with the program in it. */
+/** Makes a bundle with the configuration of the pool's containers and the program in it. */
 function coldBundle(): string {
   const made = readdirSync(boxes).find((name) => name.startsWith("b-"))!;
   const { annotations: _, ...config } = JSON.parse(readFileSync(join(boxes, made, "config.json"), "utf8"));

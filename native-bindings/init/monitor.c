@@ -84,7 +84,7 @@ static void take_signals(struct monitor *monitor) {
   }
 }
 
-/* What init leaves when it has no PID namespace of its own, the removal of the container ends. */
+/* The deadline kills init. Without a PID namespace other processes of the container may live on: the removal of the container ends them. */
 static void keep_deadline(struct monitor *monitor) {
   if (deadline_left(&monitor->deadline) > 0) return;
   monitor->deadline.at = 0;

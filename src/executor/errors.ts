@@ -139,9 +139,4 @@ export type RuntimeErrorCode =
   | (string & {});
 
 /** Errors of the runtime that say that its own state of a container is lost. */
-export const LOST_STATE: readonly string[] = [
-  "id-unknown",
-  "state-unreadable",
-  "state-moved",
-  "state-foreign",
-] satisfies RuntimeErrorCode[];
+export const LOST_STATE: readonly RuntimeErrorCode[] = ["id-unknown", "state-unreadable", "state-moved", "state-foreign"];

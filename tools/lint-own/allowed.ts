@@ -259,8 +259,6 @@ export const OWN_CALLS: Allowed = {
     "readFileSync(path)": KERNEL,
   },
   "src/executor/pool/claim.ts": {
-    "unlinkSync(making)": NAME,
-    "unlinkSync(path)": NAME,
     "openSync(path)": "/proc/self/fd of the FIFO that is open, and was looked at when it was opened",
   },
   "src/executor/pool/files.ts": {

@@ -1,7 +1,8 @@
 /**
- * Rules of the host for what comes from a bridge, whatever a task has changed in its own namespace, and for what others send to addresses behind it. They are in the
- * table raw, before the kernel routes and before it rewrites addresses: a published port is still an address of the host there. Each bridge has a chain of its own, and every rule has a comment with the name of the network. These are rules of IPv4: a bridge has no other
- * addresses, and the host takes nothing of IPv6 from it.
+ * Rules of the host for packets that come from a bridge, whatever a task has changed in its own namespace, and for packets that others send to addresses behind it. They
+ * are in the table raw, before the kernel routes and before it rewrites addresses: a packet to a published port still has an address of the host there. Each bridge has a
+ * chain of its own, and every rule has a comment with the name of the network. These are rules of IPv4: a bridge has no other addresses, and the host takes nothing of
+ * IPv6 from it.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { type NetworkStep, RESOLVER_PORT } from "../plan/index.ts";
@@ -22,7 +23,7 @@ const METADATA = "169.254.169.254";
 export interface GuardedBridge {
   readonly bridge: string;
   readonly network: string;
-  /** Such as "10.64.0.0/20"; undefined: the record of the tasks does not say it. */
+  /** For example "10.64.0.0/20"; undefined if the records of the tasks do not name it. */
   readonly subnet?: string | undefined;
   /** Addresses of tasks that may reach the metadata of the host's cloud. */
   readonly reaching: readonly string[];
@@ -35,7 +36,7 @@ export function guardChain({ bridge, network, reaching, host }: GuardedBridge): 
   const rule = (match: string, verdict: string) => `-A ${CHAIN}${bridge} ${match} ${commentOf(network)} -j ${verdict}`;
   return [
     `:${CHAIN}${bridge} - [0:0]`,
-    // What the host sends to itself.
+    // The host sends packets to itself by lo.
     rule("-i lo", "RETURN"),
     ...(host === undefined ? [] : ["udp", "tcp"].map((protocol) => rule(`! -i ${bridge} -p ${protocol} --dport ${RESOLVER_PORT}`, "DROP"))),
     // The host's own address in the network has the ports that tasks publish.

@@ -194,7 +194,7 @@ function addressed(
 
 const REFERENCE = /\$\(([^()\s]+)\)/g;
 
-/** What programs find also under Docker and containerd, and images and tasks replace. Source: moby, container.CreateDaemonEnvironment. */
+/** Docker and containerd set these variables, too. Images and tasks may replace them. Source: moby, container.CreateDaemonEnvironment. */
 function usualEnv(task: TaskSpec, container: ContainerSpec, network: NetworkPlacement | undefined): Readonly<Record<string, string>> {
   const { hostname = task.namespaces.uts === "shared" ? task.name : undefined } = hostnameOf(task, container, network);
   return { ...(hostname === undefined ? {} : { HOSTNAME: hostname }), ...(container.tty ? { TERM: "xterm" } : {}) };

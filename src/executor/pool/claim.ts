@@ -2,9 +2,9 @@
  * The process of a container that was created as a template, handed to its waiting init from here: without a process of the host. The same steps as `runt start --process`
  * (docs/decisions/0054-templates.md).
  */
-import { closeSync, constants, linkSync, openSync, readSync, unlinkSync, writeSync } from "node:fs";
+import { closeSync, constants, linkSync, openSync, readSync, writeSync } from "node:fs";
 import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
-import { writeOwnFile } from "../../node/index.ts";
+import { removeOwnFile, writeOwnFile } from "../../node/index.ts";
 import { CLAIM_FILE, CLAIM_MOST, type Claim, claimRecord, packClaim, START_FIFO } from "../../shared/protocol/index.ts";
 import { ExecutorError, ProgramError, type ProgramFailure } from "../errors.ts";
 import { openOwnFifo } from "../own/file.ts";
@@ -43,12 +43,7 @@ interface HandOver extends GivenProcess {
 export async function handOver({ directory, id, claim, contents, deadline, deadlineMs, boundMs = BOUND_MS }: HandOver): Promise<void> {
   const message = packed(claim);
   const path = `${directory}/${START_FIFO}`;
-  let fd: number;
-  try {
-    fd = openOwnFifo(path, O_WRONLY | O_NONBLOCK);
-  } catch (error) {
-    throw gone(id, error);
-  }
+  const fd = openRead(path, id);
   try {
     take(directory, id, claim);
     // Before the program can run: a death of this process in between leaves nothing without an end.
@@ -60,18 +55,19 @@ export async function handOver({ directory, id, claim, contents, deadline, deadl
     await begun(same, id, end);
     const failure = readFailure(same);
     if (failure !== undefined) throw failure;
-    forget(path);
+    // Its monitor may have removed it.
+    removeOwnFile(path);
   } finally {
     closeSync(fd);
   }
 }
 
-/** Its monitor may have removed it. */
-function forget(path: string): void {
+/** A FIFO that init or the monitor reads. @throws ExecutorError wrong-state: no process reads it */
+function openRead(path: string, id: string): number {
   try {
-    unlinkSync(path);
+    return openOwnFifo(path, O_WRONLY | O_NONBLOCK);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    throw gone(id, error);
   }
 }
 
@@ -87,12 +83,7 @@ function packed(claim: Claim): Uint8Array {
 }
 
 function setDeadline(path: string, ms: number, id: string): void {
-  let fd: number;
-  try {
-    fd = openOwnFifo(path, O_WRONLY | O_NONBLOCK);
-  } catch (error) {
-    throw gone(id, error);
-  }
+  const fd = openRead(path, id);
   try {
     // Less than PIPE_BUF, so it is written as one (pipe(7)).
     writeSync(fd, `${ms}\n`);
@@ -112,7 +103,7 @@ function take(directory: string, id: string, claim: Claim): void {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     throw new ExecutorError("wrong-state", `executor ${id}: another caller has given it its process`, {}, error);
   } finally {
-    unlinkSync(making);
+    removeOwnFile(making);
   }
 }
 

@@ -3,13 +3,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { PoolEvent, PoolFailure } from "./options.ts";
 
 export interface RefillRules {
-  /** At the same time, and a second. */
+  /** The most that are made at the same time, and in a second. */
   readonly atOnce: number;
   readonly perSecond: number;
   readonly onEvent: ((event: PoolEvent) => void) | undefined;
 }
 
-/** What the pool says. */
+/** The pool, as the refill asks it. */
 export interface Demand {
   /** Containers that are to be there and are not; those that are being made count as not there. */
   missing(): number;
@@ -19,7 +19,7 @@ export interface Demand {
   isClaiming(): boolean;
   /** Makes one. @throws why it cannot be */
   make(): Promise<void>;
-  /** One could not be made. */
+  /** Called when one could not be made. */
   failed(error: unknown): void;
 }
 
@@ -46,7 +46,7 @@ export class Refill {
     return this.#making.size;
   }
 
-  /** Since the pool was opened; and why none can be made now. */
+  /** Counts begin when the pool is opened. `failing` says why no container can be made now. */
   get counts(): { readonly refills: number; readonly failures: number; readonly failing: PoolFailure | undefined } {
     return { ...this.#counts, failing: this.#failure };
   }
