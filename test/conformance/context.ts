@@ -39,6 +39,7 @@ export class Context {
     readonly directory: string,
     /** Busybox with the probe as /probe: shared, not to be written to. */
     readonly sharedRootfs: string,
+    private readonly untouchedRootfs: string,
   ) {
     mkdirSync(directory, { recursive: true, mode: 0o711 });
   }
@@ -74,10 +75,10 @@ export class Context {
     return path;
   }
 
-  /** A copy of the shared root file system, to be written to. */
+  /** A root file system of the test's own, to be written to. In the shared one mounts of other tests have made their mount points. */
   rootfs(): string {
     const path = this.scratch("rootfs");
-    execFileSync("cp", ["-ax", `${this.sharedRootfs}/.`, path]);
+    execFileSync("cp", ["-ax", `${this.untouchedRootfs}/.`, path]);
     return path;
   }
 

@@ -13,7 +13,7 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { REPOSITORY, reachableRootfs } from "../support/programs.ts";
+import { REPOSITORY, reachableRootfs, untouchedRootfs } from "../support/programs.ts";
 import { CGROUP_PARENT, cgroupsBelow, removeCgroups } from "./cgroups.ts";
 import type { Runtime } from "./context.ts";
 import { type Asked, asked } from "./coverage.ts";
@@ -55,6 +55,7 @@ async function test(runtime: Runtime): Promise<Outcomes> {
       runtime,
       directory,
       rootfs: reachableRootfs(directory),
+      untouchedRootfs: untouchedRootfs(directory),
       workers: Number(values.workers),
       enough: () => values["first-failure"] && failures > 0,
       tested: ({ id }, context) => {

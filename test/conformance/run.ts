@@ -20,6 +20,8 @@ export interface Run {
   readonly runtime: Runtime;
   readonly directory: string;
   readonly rootfs: string;
+  /** One that is only copied. */
+  readonly untouchedRootfs: string;
   readonly workers: number;
   /** After the test, while what it made is still there. */
   readonly tested?: (item: Item, context: Context) => void;
@@ -43,7 +45,7 @@ export async function runItems(items: readonly Item[], run: Run): Promise<Readon
 }
 
 async function runItem(item: Item, run: Run): Promise<Outcome> {
-  const context = new Context(item.id, run.runtime, join(run.directory, `${run.runtime.name}-${item.id}`), run.rootfs);
+  const context = new Context(item.id, run.runtime, join(run.directory, `${run.runtime.name}-${item.id}`), run.rootfs, run.untouchedRootfs);
   const began = Date.now();
   let outcome: Outcome;
   if (item.test === undefined) outcome = { result: "untested", detail: item.reason ?? "" };

@@ -4,6 +4,7 @@ import {
   closeSync,
   constants,
   cpSync,
+  existsSync,
   mkdirSync,
   openSync,
   readFileSync,
@@ -14,6 +15,7 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { RLIMIT } from "../../src/shared/linux/index.ts";
 import { type Claim, packClaim } from "../../src/shared/protocol/index.ts";
@@ -208,6 +210,24 @@ describe.skipIf(!isRoot || !isRunt)("a template (needs root)", () => {
     expect(JSON.parse(await ok(["state", name])).status).toBe("created");
     await ok(["delete", "--force", name]);
   });
+
+  test.each([20, 20_000, 100_000])(
+    "init is killed before it has read its process of %i bytes: the start says that the container has stopped",
+    async (size) => {
+      const { name } = await created(template());
+      const pid = pidOf(name);
+      process.kill(pid, "SIGSTOP");
+      const long = { args: ["/bin/echo", "a".repeat(size)], env: ["PATH=/bin"] };
+      const started = runtime(["start", "--process", document(long), name]);
+      await expect.poll(() => existsSync(join(root, name, "claim.json"))).toBe(true);
+      // The message is in the FIFO a moment after the claim.
+      await sleep(200);
+      process.kill(pid, "SIGKILL");
+      const { status, stderr } = await started;
+      expect(status).not.toBe(0);
+      expect(stderr).toContain("cannot start a container that has stopped");
+    },
+  );
 
   test("only who owns the state may write the message: the FIFO is the owner's alone", async () => {
     const { name } = await created(template());

@@ -41,7 +41,11 @@ describe.skipIf(!isRoot)("the claim of a container that waits (needs root)", () 
     process.kill(pidOf(stopped), "SIGSTOP");
     expect(await taken(stopped)).toBe("launch-failed");
     expect(await taken(stopped)).toBe("wrong-state");
+    // It is killed while the message waits to be read.
+    process.kill(pidOf(killed), "SIGSTOP");
+    const unread = taken(killed);
     process.kill(pidOf(killed), "SIGKILL");
+    expect(await unread).toBe("wrong-state");
     await expect.poll(() => taken(killed)).toBe("wrong-state");
 
     for (const [number, id] of cut.entries()) {

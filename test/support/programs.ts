@@ -30,7 +30,7 @@ export function sharedRootfs(): string {
   const probe = program("probe");
   if (!existsSync(rootfs)) {
     const making = `${rootfs}.${process.pid}`;
-    runSync(join(REPOSITORY, "bundles/make-rootfs.sh"), [making], { stdio: "inherit" });
+    makeRootfs(making);
     try {
       renameSync(making, rootfs);
     } catch (error) {
@@ -47,7 +47,19 @@ export function sharedRootfs(): string {
   return rootfs;
 }
 
-/** The same. A copy in this directory, under a name that no test uses, if the root of a user namespace has no access to the repository. */
+/** One that no test has written into, as all of them do into the shared one: there a mount makes its mount point. */
+export function untouchedRootfs(directory: string): string {
+  const rootfs = join(directory, "untouched-rootfs");
+  makeRootfs(rootfs);
+  cpSync(program("probe"), join(rootfs, "probe"));
+  return rootfs;
+}
+
+function makeRootfs(directory: string): void {
+  runSync(join(REPOSITORY, "bundles/make-rootfs.sh"), [directory], { stdio: "inherit" });
+}
+
+/** The shared one; a copy of it in this directory, under a name that no test uses, if the root of a user namespace has no access to the repository. */
 export function reachableRootfs(directory: string): string {
   const rootfs = sharedRootfs();
   return isReachable(rootfs) ? rootfs : copiedTo(join(directory, "reachable-rootfs"));

@@ -34,11 +34,10 @@ export function positionOf(document: Document, path: readonly (string | number)[
 const MOST_MERGES = 20;
 
 function pairOf(map: YAMLMap, name: string, document: Document, level: number): Pair | undefined {
-  const keyOf = ({ key }: Pair) => (isScalar(key) ? String(key.value) : key);
-  const own = map.items.find((pair) => keyOf(pair) === name);
+  const { named, merges } = keysOf(map);
+  const own = named.get(name);
   if (own !== undefined || level >= MOST_MERGES) return own;
-  // Where maps are merged, the library has a symbol for the value of the key.
-  for (const { value } of map.items.filter(({ key }) => isScalar(key) && key.source === "<<")) {
+  for (const { value } of merges) {
     const merged = resolved(value, document);
     for (const one of isSeq(merged) ? merged.items : [merged]) {
       const inner = resolved(one, document);
@@ -47,6 +46,29 @@ function pairOf(map: YAMLMap, name: string, document: Document, level: number): 
     }
   }
   return undefined;
+}
+
+interface Keys {
+  readonly named: ReadonlyMap<string, Pair>;
+  /** Where maps are merged, the library has a symbol for the value of the key. */
+  readonly merges: readonly Pair[];
+}
+
+/** A file may have a finding for each of its keys: looking through all keys for each of them would take the square of their number. */
+const KEYS = new WeakMap<YAMLMap, Keys>();
+
+function keysOf(map: YAMLMap): Keys {
+  let keys = KEYS.get(map);
+  if (keys === undefined) {
+    const named = new Map<string, Pair>();
+    for (const pair of map.items) {
+      const name = isScalar(pair.key) ? String(pair.key.value) : undefined;
+      if (name !== undefined && !named.has(name)) named.set(name, pair);
+    }
+    keys = { named, merges: map.items.filter(({ key }) => isScalar(key) && key.source === "<<") };
+    KEYS.set(map, keys);
+  }
+  return keys;
 }
 
 function resolved(node: unknown, document: Document): unknown {

@@ -17,6 +17,8 @@ const BOUND_MS = 10_000;
 const TURNS = 40;
 const LATER_MS = 1;
 const REPORT_MOST = 4096;
+/** Bytes that a FIFO holds (pipe(7)). */
+const FIFO_MOST = 65_536;
 
 export interface GivenProcess {
   readonly claim: Claim;
@@ -53,8 +55,9 @@ export async function handOver({ directory, id, claim, contents, deadline, deadl
     // By the descriptor: a program that ends at once is removed with its FIFO by its monitor.
     const same = `/proc/self/fd/${fd}`;
     await begun(same, id, end);
-    const failure = readFailure(same);
-    if (failure !== undefined) throw failure;
+    const left = readAll(same);
+    if (isTailOf(left, [message, ...contents])) throw gone(id, new Error("it was killed before it had read its process"));
+    if (left.length > 0) throw failureOf(left);
     // Its monitor may have removed it.
     removeOwnFile(path);
   } finally {
@@ -139,20 +142,28 @@ function hasReader(path: string): boolean {
   }
 }
 
-/** What init has left in the FIFO, which this process still has open: errno, path, and text, a line each. */
-function readFailure(path: string): Error | undefined {
+/** What is in the FIFO, which this process still has open. */
+function readAll(path: string): Buffer {
   const fd = openSync(path, O_RDONLY | O_NONBLOCK);
-  const report = Buffer.alloc(REPORT_MOST);
-  let size = 0;
+  const bytes = Buffer.alloc(FIFO_MOST);
   try {
-    size = readSync(fd, report);
+    return bytes.subarray(0, readSync(fd, bytes));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
+    return bytes.subarray(0, 0);
   } finally {
     closeSync(fd);
   }
-  if (size === 0) return undefined;
-  const [number = "", subject = "", ...text] = report.toString("utf8", 0, size).split("\n");
+}
+
+/** init writes its report when it has read everything: the end of what was sent is no report. */
+function isTailOf(left: Buffer, sent: readonly Uint8Array[]): boolean {
+  return left.length > 0 && Buffer.concat(sent).subarray(-left.length).equals(left);
+}
+
+/** @param report what init could not do: errno, path, and text, a line each */
+function failureOf(report: Buffer): Error {
+  const [number = "", subject = "", ...text] = report.toString("utf8", 0, REPORT_MOST).split("\n");
   const what = text.join("\n");
   const reason = (what === "stat" || what === "exec") && REASONS[what]?.[Number(number)];
   const message = `${what} ${subject}: errno ${number}`;

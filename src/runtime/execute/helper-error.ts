@@ -162,8 +162,9 @@ export interface StartFailure {
   readonly text: string;
 }
 
-const REPORT_MAX = 4096;
-/** What start has written. */
+/** Bytes that a FIFO holds (pipe(7)). A report is shorter. */
+const FIFO_MAX = 65_536;
+/** What start writes for a container that is no template. */
 export const GO = "\0";
 
 /**
@@ -177,10 +178,12 @@ export function readStartFailure(writer: number): StartFailure | undefined {
   // Without a writer the end is the end of the file.
   host.close(writer);
   try {
-    const report = host.readFd(reader, REPORT_MAX);
-    if (report === GO) throw new RuntError("wrong-status", WORDS.startStopped);
+    const report = host.readFd(reader, FIFO_MAX);
+    // A report is text. What start writes, also the message to a template (packClaim), ends with a NUL.
+    if (report.includes("\0")) throw new RuntError("wrong-status", WORDS.startStopped);
     return parseStartFailure(report);
   } catch (error) {
+    if (host.isErrno(error, "EILSEQ")) throw new RuntError("wrong-status", WORDS.startStopped);
     // init holds its end still: a file system is in the way of execve, and nothing has failed yet.
     if (host.isErrno(error, "EAGAIN")) return undefined;
     throw error;

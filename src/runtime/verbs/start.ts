@@ -128,12 +128,13 @@ function release(path: string, message: string | ArrayBuffer, wait: (fd: number)
   let fd: number;
   try {
     fd = openFifo(path, host.O.WRONLY | host.O.NONBLOCK);
+    if (typeof message === "string") host.write(fd, message);
+    else hand(fd, message);
   } catch (error) {
-    if (host.isErrno(error, "ENXIO")) throw new RuntError("wrong-status", WORDS.startStopped);
+    // Nobody reads it, from the beginning or no longer.
+    if (host.isErrno(error, "ENXIO") || host.isErrno(error, "EPIPE")) throw new RuntError("wrong-status", WORDS.startStopped);
     throw error;
   }
-  if (typeof message === "string") host.write(fd, message);
-  else hand(fd, message);
   if (host.poll([fd], [0], SOON_MS)[0] === 0) {
     wait(fd);
     return readStartFailure(fd);
