@@ -3,7 +3,7 @@
 export type StoreErrorCode =
   /** Another daemon uses this state directory. */
   | "in-use"
-  /** The state directory is another one than the store was written in: it was copied or moved. */
+  /** The state directory was copied or moved: the store was written in another directory. */
   | "moved"
   /** The directory or the database belongs to another user, or others may write to it. */
   | "not-ours"
@@ -34,7 +34,7 @@ const SQLITE_LOCKED = 6;
 const SQLITE_FULL = 13;
 const SQLITE_CANTOPEN = 14;
 
-/** Whether the error means that the disk is full: it has no room for data, or none for a file of SQLite's own beside the database. */
+/** Whether the error means that the disk is full: SQLite has no room for data, or cannot make one of its files beside the database. */
 export function isFull(error: unknown): boolean {
   const { errcode } = error as { errcode?: number };
   return errcode === SQLITE_FULL || errcode === SQLITE_CANTOPEN;

@@ -83,8 +83,8 @@ function openAs(directory: string): OpenDatabase {
 }
 
 /**
- * Lets the database have a write-ahead log, which is written in the file itself. On a full disk without a reserve it stays without one: it can be read, and each commit
- * shows whether there is room again. Returns false then.
+ * Turns on the write-ahead log. The database file records this mode. Returns false if the disk is full and there is no reserve: the database then
+ * works without a write-ahead log. It can be read, and each commit shows whether there is room again.
  */
 export function useLog({ database, reserve }: Pick<OpenDatabase, "database" | "reserve">): boolean {
   const isDone = () => {
@@ -135,7 +135,10 @@ export function closeDatabase(database: DatabaseSyncInstance): void {
   database.close();
 }
 
-/** The state directory. It is created if missing, and refused if another user could have written its contents. */
+/**
+ * Mode bits for writing by the group or by others. A state directory or database with one of them is refused, because another user could have
+ * changed it.
+ */
 const OTHERS_MAY_WRITE = 0o022;
 
 /**
@@ -149,7 +152,7 @@ function databaseIn(directory: string): string {
   const path = join(directory, "engine.db");
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found !== undefined) mustBeOurs(path, found, (stats) => stats.isFile());
-  // SQLite follows links, and writes into what they lead to.
+  // SQLite follows links and would write to their targets.
   for (const log of [`${path}-wal`, `${path}-journal`, `${path}-shm`]) {
     const there = lstatSync(log, { throwIfNoEntry: false });
     if (there !== undefined) mustBeOurs(log, there, (stats) => stats.isFile());
@@ -178,7 +181,7 @@ function mustBeOurs(path: string, found: Stats, isOfType: (found: Stats) => bool
     throw new StoreError("not-ours", path, `others may write (mode ${(found.mode & 0o777).toString(8)})`);
 }
 
-/** The tables, and the migrations between neighbouring versions in both directions. */
+/** A migration between two neighbouring versions of the tables, in both directions. */
 interface Step {
   readonly up: string;
   /** The migration back, for an older program. Data that the older version does not have is lost. */

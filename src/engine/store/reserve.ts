@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { removeOwnFile, writeAtomically } from "../../node/index.ts";
 
 const SIZE = 4 * 1024 * 1024;
-/** Free space that is left beside the reserve when it is made: without it the next write would take the reserve again. */
+/** Free space that must remain after the reserve was made. Without it the next write would need the reserve again. */
 const BESIDE = 1024 * 1024;
 
 export class Reserve {
@@ -16,13 +16,13 @@ export class Reserve {
 
   /** Makes the file if it is missing. Returns false if the disk has no space for it. */
   keep(): boolean {
-    // One of another size is what a killed process was making, or of somebody else.
+    // A file of another size is unfinished, because a process was killed while it wrote the file, or it is not the reserve.
     const found = lstatSync(this.#path, { throwIfNoEntry: false });
     if (found?.isFile() && found.size === SIZE) return true;
     try {
-      // One that a killed process was making takes space, too.
+      // The unfinished file of a killed process takes space, too.
       for (const path of [`${this.#path}.new`, this.#path]) removeOwnFile(path);
-      // Nothing is written in vain while the disk is full.
+      // On a full disk nothing is written, because the write would fail.
       const { bavail, bsize } = statfsSync(dirname(this.#path));
       if (bavail * bsize < SIZE + BESIDE) return false;
       // The file is filled with data, because a sparse file reserves no space.
@@ -33,14 +33,14 @@ export class Reserve {
     }
   }
 
-  /** Returns false if there is no reserve. */
+  /** Removes the reserve. Returns false if there is none, or if it cannot be removed. */
   release(): boolean {
     if (!existsSync(this.#path)) return false;
     try {
       removeOwnFile(this.#path);
       return true;
     } catch {
-      // A file system that has become read-only.
+      // The file system has become read-only.
       return false;
     }
   }

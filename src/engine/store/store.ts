@@ -8,7 +8,7 @@ import { closeDatabase, openDatabase, useLog } from "./open.ts";
 import type { Reserve } from "./reserve.ts";
 import { checksumOf, isSound, type Row } from "./rows.ts";
 
-/** task: a record of the model. host: facts about the daemon. succeeded: a one-shot that is not run again. */
+/** task: a record of the model. host: facts about the daemon. succeeded: a one-shot task that has succeeded and is not run again. */
 export type RecordKind = "task" | "host" | "succeeded";
 
 export interface StoredRecord {
@@ -48,7 +48,7 @@ export class Store {
   readonly #database: DatabaseSyncInstance;
   readonly #journal: Journal;
   readonly #reserve: Reserve;
-  /** Which file the database is; empty, for the log: it is not made yet. */
+  /** Identities (`fileIdentity`) of the database file and of its write-ahead log. The latter is empty until the log exists. */
   readonly #file: string;
   #logFile = "";
   #hasLog: boolean;
@@ -66,7 +66,8 @@ export class Store {
   }
 
   /**
-   * Reads all records. Damaged rows, and those of which `isUsable` says no, are moved to the quarantine table, as soon as that can be written.
+   * Reads all records. Rows that are damaged or that `isUsable` rejects are moved to the quarantine table. On a full disk they stay until a later
+   * call.
    * @throws StoreError unreadable
    */
   load(isUsable: (record: StoredRecord) => boolean = () => true): Contents {
@@ -107,12 +108,15 @@ export class Store {
     }
   }
 
-  /** Makes the reserve again, as soon as the disk has space for it. Also gives the database its log, if there was none for that when it was opened. */
+  /**
+   * Makes the reserve again if the disk has space for it. Also turns on the write-ahead log if the disk was too full for it when the database was
+   * opened.
+   */
   keepReserve(): void {
     if (this.#reserve.keep() && !this.#hasLog) this.#hasLog = useLog({ database: this.#database, reserve: this.#reserve });
   }
 
-  /** Why nothing can be stored any more; undefined: the files are where they were. */
+  /** Why nothing can be stored any more; undefined: the files are still in place. */
   get loss(): string | undefined {
     const isThere = fileIdentity(this.path) === this.#file && (this.#logFile === "" || fileIdentity(this.#logPath) === this.#logFile);
     return isThere ? undefined : "the store was deleted or replaced while this daemon uses it: only a new start helps";
@@ -158,12 +162,12 @@ export class Store {
 
   /** Closes the database, which then consists of one file. Another process may open it. */
   close(): void {
-    // What has the names now is another store's.
+    // After a loss the paths may name files of another store, so the mode of the database is not changed.
     if (this.loss === undefined) closeDatabase(this.#database);
     else if (this.#database.isOpen) this.#database.close();
   }
 
-  /** Leaves undone what finds no room. */
+  /** Runs a transaction whose effect may wait: on a full disk nothing happens, and that is no error. */
   #unlessFull(action: () => void): void {
     try {
       this.#transaction(action);
@@ -175,7 +179,7 @@ export class Store {
   #transaction<T>(action: () => T): T {
     return this.#guarded("not-written", () => {
       const { loss } = this;
-      // SQLite would go on with a file that has no name, and is gone with this process.
+      // SQLite would go on writing to the deleted file, whose content is lost when this process ends.
       if (loss !== undefined) throw new Error(loss);
       this.#database.exec("BEGIN IMMEDIATE");
       try {
