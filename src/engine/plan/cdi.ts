@@ -1,8 +1,8 @@
-/** What CDI specifications of the host say of devices. Pure. Source: Container Device Interface, SPEC.md. */
+/** Parses CDI specifications of the host, and merges what the devices of a container need. Pure. Source: Container Device Interface, SPEC.md. */
 import { z } from "zod";
 import type { Mount, OciObject } from "../../executor/index.ts";
 
-/** A device that a specification names. Numbers that are missing are those of the node on the host. */
+/** A device node of a specification. Missing numbers are taken from the node on the host. */
 export interface CdiNode {
   readonly path: string;
   readonly hostPath?: string | undefined;
@@ -15,7 +15,7 @@ export interface CdiNode {
   readonly gid?: number | undefined;
 }
 
-/** What a container gets. */
+/** What a container gets for its CDI devices. */
 export interface CdiEdits {
   readonly env: Readonly<Record<string, string>>;
   readonly nodes: readonly CdiNode[];
@@ -84,7 +84,7 @@ type Edits = z.output<typeof edits>;
 /** The content of a file of specifications. */
 export type CdiSpecification = z.output<typeof specification>;
 
-/** @throws Error: it says what this version does not do, or has another form */
+/** @throws Error: the value has another form, or a field that this version does not support */
 export function parseCdi(value: unknown): CdiSpecification {
   const result = specification.safeParse(value);
   if (result.success) return result.data;
@@ -93,9 +93,9 @@ export function parseCdi(value: unknown): CdiSpecification {
 }
 
 /**
- * What all these devices need together: edits of a file count once, and come before those of its devices.
+ * Merges the edits of all these devices. The edits of a specification itself are applied once, before those of its devices.
  * @param directories specifications of each directory; a later directory takes precedence
- * @throws Error: a device is in none, or twice in one directory
+ * @throws Error: no specification has a device, or one directory has it twice
  */
 export function cdiEdits(names: readonly string[], directories: readonly (readonly CdiSpecification[])[]): CdiEdits {
   const all: Edits[] = [];

@@ -27,7 +27,7 @@ export function parseEnvFile(text: string): Record<string, string> {
   return found;
 }
 
-/** undefined: the quotes are not valid. */
+/** undefined: the quotes are not closed, or text follows them. */
 function valueIn(text: string): string | undefined {
   if (text.startsWith("'")) return /^'([^']*)'\s*(?:#.*)?$/.exec(text)?.[1];
   if (!text.startsWith('"')) return withoutComment(text).trimEnd();
@@ -35,7 +35,7 @@ function valueIn(text: string): string | undefined {
   return inner?.replace(/\\(.)/g, (_, one: string) => ESCAPED[one] ?? one);
 }
 
-/** A comment begins at the start, or behind white space. A regular expression that looks for both takes quadratic time over long white space. */
+/** A comment begins at the start, or after white space. A regular expression that looks for both takes quadratic time over long white space. */
 function withoutComment(text: string): string {
   for (let at = text.indexOf("#"); at >= 0; at = text.indexOf("#", at + 1))
     if (at === 0 || /\s/.test(text[at - 1]!)) return text.slice(0, at);

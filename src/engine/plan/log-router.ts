@@ -1,4 +1,4 @@
-/** What a log router gets, and what the containers get that send to it. Pure. */
+/** Configuration and secrets of a log router. Pure. */
 import type { ContainerSpec, TaskSpec } from "../spec/index.ts";
 
 /** Where a log router finds its configuration and its secrets. */
@@ -10,7 +10,7 @@ export const ROUTER_PORT = 24_224;
 
 type Secret = NonNullable<ContainerSpec["secrets"]>[number];
 
-/** A secret of the option of a sender, which becomes a file of the router. */
+/** A secret that an option of a sender needs. It becomes a file in the container of the router. */
 interface OptionSecret {
   readonly secret: string;
   /** Name of the file below the directory `secrets` of its configuration. */
@@ -67,7 +67,7 @@ function sendersOf({ containers }: TaskSpec, { name }: ContainerSpec): Container
   return containers.filter(({ log }) => log?.router === name);
 }
 
-/** Names of containers may have any characters, so that their number is in the name of the file. */
+/** The name of the file has the index of the container instead of its name, which may have any characters. */
 function optionSecrets({ containers }: TaskSpec, sender: ContainerSpec): (OptionSecret & { readonly option: string })[] {
   const at = containers.indexOf(sender);
   return Object.entries(sender.log?.secretOptions ?? {}).map(([option, secret]) => ({ option, secret, file: `${at}.${option}` }));

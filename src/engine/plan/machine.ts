@@ -1,4 +1,7 @@
-/** What containers in a virtual machine have. Annotations, as engines for Kubernetes write them, by which the runtime makes one for all of a task (docs/vm.md). Pure. */
+/**
+ * Annotations and mounts of containers in a virtual machine. The annotations are those of Kubernetes engines: they tell the runtime which
+ * containers share one machine (docs/vm.md). Pure.
+ */
 import type { Mount } from "../../executor/index.ts";
 import type { TaskSpec } from "../spec/index.ts";
 
@@ -30,7 +33,7 @@ export function memberAnnotations(pause: string): Annotations {
   return { [KEY.type]: "container", [KEY.sandbox]: pause };
 }
 
-/** Path in the container of the program that makes connections in its machine: in /dev, which is a file system of its own. */
+/** Path of the program that makes connections in the machine. It is in /dev of the container, which is a file system of its own. */
 export const RELAY_PROGRAM = "/dev/runt-pause";
 
 /** @param source path of the program, if the container is in a machine */
@@ -39,7 +42,7 @@ export function relayMounts(source: string | undefined): Mount[] {
   return [{ destination: RELAY_PROGRAM, source, type: "bind", options: ["bind", "rprivate", "nosuid", "nodev", "src-nofollow", "ro"] }];
 }
 
-/** In bytes; undefined: nothing is said, so that the operator's size of a machine holds. */
+/** In bytes; undefined: neither the task nor a container says anything, and the operator's size of a machine is used. */
 function memoryOf({ memory, containers }: TaskSpec): number | undefined {
   if (memory !== undefined) return memory;
   const said = containers.map((one) => one.memory ?? one.memoryReservation);
@@ -47,7 +50,7 @@ function memoryOf({ memory, containers }: TaskSpec): number | undefined {
   return said.reduce((sum: number, bytes) => sum + (bytes ?? UNSAID_BYTES), 0);
 }
 
-/** Containers without a limit have what the others leave. */
+/** A container without a limit adds nothing: it uses what the others leave. */
 function cpusOf({ cpus, containers }: TaskSpec): number | undefined {
   const said = containers.flatMap((one) => one.cpus ?? []);
   return cpus ?? (said.length === 0 ? undefined : said.reduce((sum, one) => sum + one, 0));

@@ -16,11 +16,11 @@ export interface Metadata {
   };
   /** Addresses of the task's own network, with prefix lengths; empty: it has none. */
   readonly addresses: readonly string[];
-  /** Host ports on which the task listens, and those that are forwarded to a port of its network: `port` is the host's. */
+  /** Host ports on which the task listens, or that are forwarded to a port of its network. `port` is the host's port. */
   readonly ports: readonly MetadataPort[];
-  /** null: its root file system is no image's. */
+  /** null: its root file system does not come from an image. */
   readonly image: { readonly reference: string; readonly digest: string } | null;
-  /** Limits of the container and of the task. What is absent is not limited. */
+  /** Limits of the container and of the task. An absent limit means unlimited. */
   readonly limits: { readonly container: MetadataLimits; readonly task: MetadataLimits };
 }
 

@@ -14,7 +14,7 @@ export interface NetworkPlacement {
   readonly files: string;
 }
 
-/** A path on which the user mounts something else is left alone. */
+/** Mounts of the network files. A file is left out if the user mounts something else at its path. */
 export function fileMounts(network: NetworkPlacement | undefined, container: ContainerSpec, config: OciObject | undefined): Mount[] {
   if (network === undefined) return [];
   return NETWORK_FILES.filter((name) => !isMountedAt(`/etc/${name}`, container, config)).map((name) => ({
@@ -38,9 +38,9 @@ export interface FileContents {
   readonly dns: NetworkSpec["dns"];
   /** Content of resolv.conf of the host. */
   readonly hostResolv: string;
-  /** Those that the task says itself. */
+  /** Entries that the task file gives. */
   readonly hosts?: readonly Named[];
-  /** Whether the task asks the resolver of its networks, which asks name servers in its place. */
+  /** Whether the task uses the resolver of its networks, which forwards queries to name servers. */
   readonly resolves?: boolean;
 }
 
@@ -59,7 +59,7 @@ export function fileContents({
   };
 }
 
-/** Lines of /etc/hosts that the task says. @param gateway address of the host in its first network */
+/** Entries of /etc/hosts that the task file gives. @param gateway address of the host in its first network */
 export function hostsSaid({ network }: TaskSpec, gateway: string | undefined): readonly Named[] {
   return (network?.hosts ?? []).flatMap(({ name, address }) => {
     const known = address === "host-gateway" ? gateway : address;
@@ -93,7 +93,10 @@ export function resolvText(dns: DnsSpec | undefined, hostResolv: string, isHostN
   });
 }
 
-/** Without ndots:0 a C library would ask for a name of the network in each domain of `search` first, where somebody else may have one. */
+/**
+ * For a task that uses the resolver of its networks. Without ndots:0 a C library would first ask for the name in each domain of `search`, which may
+ * belong to somebody else.
+ */
 function resolverText(dns: DnsSpec | undefined, hostResolv: string): string {
   const { search, options } = dns === undefined || dns.inherit ? parsed(hostResolv) : { search: [], options: [] };
   return textOf({
@@ -103,7 +106,7 @@ function resolverText(dns: DnsSpec | undefined, hostResolv: string): string {
   });
 }
 
-/** Name servers that the resolver asks for a task; none: those of the host. They are asked from the host. */
+/** Name servers to which the resolver forwards queries of a task, from the host; empty: the host's name servers. */
 export function serversOf(dns: DnsSpec | undefined, hostResolv: string): readonly string[] {
   if (dns === undefined || dns.servers.length === 0) return [];
   return distinct([...(dns.inherit ? parsed(hostResolv).servers : []), ...dns.servers]);

@@ -23,7 +23,10 @@ export interface PausePlacement {
 /** The overflow user id, user_namespaces(7). The pause program needs no privileges, because its namespaces are made for it. */
 const NOBODY = 65_534;
 
-/** Root of a user namespace can make no devices, and neither it nor a machine can make anything in a root file system of the host's. */
+/**
+ * A tmpfs for /dev. Root of a user namespace cannot make devices, and neither it nor a virtual machine can make anything in a root file system of
+ * the host.
+ */
 const OWN_DEV = { destination: "/dev", type: "tmpfs", source: "tmpfs", options: ["nosuid", "noexec", "mode=755", "size=64k"] };
 
 export function pauseLaunch(task: TaskSpec, placement: PausePlacement): ConfigLaunch {

@@ -12,13 +12,13 @@ export interface HostSupport {
   readonly hasTaskLimits: boolean;
   /** Programs of runtimes that tasks may name, by their names. */
   readonly runtimes: Runtimes;
-  /** Sizes of huge pages of which the kernel limits the use, such as "2MB". */
+  /** Sizes of huge pages for which the kernel has a limit, such as "2MB". */
   readonly hugepages: readonly string[];
 }
 
 export type Runtimes = Readonly<Record<string, string>>;
 
-/** One refusal for each such field; empty: the engine supports the task. */
+/** One refusal for each field that the engine does not support; empty: it supports the task. */
 export function refusedByHost(task: TaskSpec, { hasTaskLimits, runtimes, hugepages }: HostSupport): Refused[] {
   const { cpus, memory, pids, runtime } = task;
   const unknown = runtime === undefined ? undefined : unknownRuntime(runtime, Object.keys(runtimes));

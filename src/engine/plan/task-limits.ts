@@ -4,7 +4,7 @@ import { appliedShares, type TaskSpec } from "../spec/index.ts";
 
 /** In microseconds: 100 ms, the same period as in limits of containers. */
 const CPU_PERIOD = 100_000;
-/** cpu.shares of a cgroup where nothing is written. Source: kernel/sched/sched.h. */
+/** cpu.shares of a cgroup in which nobody has set a value. Source: kernel/sched/sched.h. */
 const UNSAID_SHARES = 1024;
 
 /** The limits of a task, named as in linux.resources of an OCI configuration. */
@@ -15,8 +15,8 @@ export interface TaskResources {
 }
 
 /**
- * `cpus` becomes a quota. Without it the task gets the sum of its containers' weights. The limit of memory of a task in a virtual machine is the size of the
- * machine: the hypervisor needs more than the guest has, and the runtime limits it.
+ * `cpus` becomes a quota. Without it the task gets the sum of its containers' weights. A task in a virtual machine gets no memory limit here:
+ * `memory` is the size of the machine. The hypervisor needs more than the guest has, and the runtime limits it.
  */
 export function taskResources({ cpus, memory: given, pids, containers, namespaces }: TaskSpec, isInMachine = false): TaskResources {
   const memory = isInMachine ? undefined : given;
@@ -41,8 +41,8 @@ export interface FileWrite {
 }
 
 /**
- * The writes, in order. A task with a memory limit may not use swap in addition. A weight is
- * optional: on a host without its controller no CPU time is divided between cgroups.
+ * The writes, in order. A task with a memory limit may not use swap in addition. A weight is optional: on a host without its controller, CPU time
+ * is not divided between cgroups.
  */
 export function limitWrites({ cpu, memory, pids }: TaskResources, cgroupVersion: 1 | 2): FileWrite[] {
   const write = (controller: string, file: string, value: number | bigint | string, isOptional = false): FileWrite => ({

@@ -5,11 +5,11 @@ export interface AddressRange {
   readonly last: number;
 }
 
-/** Four numbers up to 255, without zeros before them, which some read as octal. */
+/** Four numbers from 0 to 255. Leading zeros are refused, because some programs read such numbers as octal. */
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 const PREFIX = /^(?:[12]?\d|3[0-2])$/;
 
-/** An address counts as a network of one. undefined: it is neither, such as "default". */
+/** The range of an IPv4 address or of a network such as "10.0.0.0/8". An address is a range of one. undefined: other text, such as "default". */
 export function rangeOf(text: string): AddressRange | undefined {
   const [ip = "", length = "32"] = text.split("/");
   if (!IPV4.test(ip) || !PREFIX.test(length)) return undefined;
@@ -30,7 +30,7 @@ export function overlaps(a: AddressRange, b: AddressRange): boolean {
   return a.first <= b.last && b.first <= a.last;
 }
 
-/** What is left of a range without some addresses, in order. */
+/** The parts of a range that remain without the addresses in `taken`, in ascending order. */
 export function without(range: AddressRange, taken: readonly number[]): AddressRange[] {
   const left: AddressRange[] = [];
   let { first } = range;

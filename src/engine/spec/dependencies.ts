@@ -10,7 +10,10 @@ export function dependencyTarget(
   return slash < 0 ? { task: owner, container } : { task: container.slice(0, slash), container: container.slice(slash + 1) };
 }
 
-/** A log router starts before the containers that send to it, so that they know its address, and stops after them. A dependency on it that is written down counts instead. */
+/**
+ * A log router starts before the containers that send to it, so that they know its address, and stops after them. If `dependsOn` names the router,
+ * that entry is used instead.
+ */
 export function dependenciesOf({ dependsOn, log }: Pick<ContainerSpec, "dependsOn" | "log">): readonly Dependency[] {
   const router = log?.router;
   if (router === undefined || dependsOn.some(({ container }) => container === router)) return dependsOn;

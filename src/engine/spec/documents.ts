@@ -14,7 +14,7 @@ export interface ReadDocument {
   readonly value: unknown;
   /** Syntax errors; if there are any, there is no value. */
   readonly findings: readonly Finding[];
-  /** Values with one of the tags that were asked for. */
+  /** Values that have one of the tags in `ReadOptions.tags`. */
   readonly tagged: readonly Tagged[];
   /** Converts a problem of the value to a finding with its position in the text. */
   place(problem: Problem): Finding;
@@ -29,17 +29,17 @@ export interface Tagged {
 export interface ReadOptions {
   /** Whether the key "<<" merges another map, as in YAML 1.1. */
   readonly merge?: boolean;
-  /** Tags that values may have, which are told of beside the value (`tagged`). */
+  /** Tags that values may have. Each is reported in `tagged`, because the value does not show it. */
   readonly tags?: readonly string[];
-  /** Whether keys that are numbers or truths without quotes are errors. */
+  /** Whether a key that is a number or a boolean without quotes is an error. */
   readonly textKeys?: boolean;
-  /** Whether plain values are those of the YAML library of Go: then the value has instances of Numeral and Timestamp. */
+  /** Whether values without quotes are read as Go's YAML library reads them. The value then has instances of Numeral and Timestamp. */
   readonly ofGo?: boolean;
 }
 
 type Document = Parsed["documents"][number];
 
-/** Uses only `text`. A file that is too large or empty gives one document with that finding. @param what describes the expected content */
+/** Uses only `text`. If the file is too large or empty, the result is one document with that finding. @param what describes the expected content */
 export function readDocuments(
   text: string,
   what: string,
@@ -104,7 +104,7 @@ function read(document: Document, { index, lines, extents, tags, textKeys }: Rea
   }
 }
 
-/** What the library says of a document that has no value, whatever is the matter: an alias without an anchor, too many of them, or a merge of something else than maps. */
+/** The library's message about a document without a value: an alias without an anchor, too many aliases, or a merge of something other than maps. */
 function whyNoValue({ message }: Error): string {
   return message.startsWith("Merge sources") ? 'what the key "<<" merges is a map, or a list of maps' : message;
 }
@@ -123,7 +123,7 @@ function taggedIn(document: Document, tags: readonly string[]): Tagged[] {
   return found;
 }
 
-/** Duplicate keys are detected here, because the library compares each key with every other one. A key that is a map or a list is none of any file. */
+/** Finds keys that occur twice, or that are maps or lists. The library could find duplicates, but it compares each key with every other one. */
 function wrongKeys(document: Document, textKeys: boolean): { message: string; offset: number }[] {
   const found: { message: string; offset: number }[] = [];
   visit(document, {

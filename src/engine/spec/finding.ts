@@ -34,7 +34,7 @@ export interface Finding {
   /** Counted from 1. */
   readonly line: number;
   readonly column: number;
-  /** Path of the file, if it is another one than the caller's: it is included, or merged with that. */
+  /** Path of the file; absent: the file that the caller named. Another file was included by it or merged with it. */
   readonly file?: string;
 }
 

@@ -1,4 +1,4 @@
-/** The text of tasks: schema, checks and digest. Pure. */
+/** Task files: their schema, checks and digest. Pure. */
 export { dotted, numberOf, overlaps, rangeOf, without } from "./addresses.ts";
 export { checkGroup } from "./check/group.ts";
 export { checkMachine } from "./check/machine.ts";

@@ -12,7 +12,10 @@ export function hasOwnNetwork({ network }: TaskSpec): boolean {
   return network !== undefined && network.mode !== "host";
 }
 
-/** Whether processes may join the namespace of its network while that is made: nothing is written in it but its interfaces, so that it can be kept if they are made again. */
+/**
+ * Whether processes may join the network namespace before the network is complete. The engine then makes nothing but interfaces in it, so that the
+ * namespace can be kept if these have to be made again.
+ */
 export function isJoinedEarly({ network }: TaskSpec): boolean {
   return network?.proxy === undefined && network?.via === undefined && network?.redirects === undefined;
 }

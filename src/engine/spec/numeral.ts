@@ -1,7 +1,7 @@
-/** Plain values as the YAML library of Go reads them, for which Compose files are written. Source: go-yaml v3, resolve.go. */
+/** Values without quotes as Go's YAML library reads them, because Compose files are written for it. Source: go-yaml v3, resolve.go. */
 import type { ScalarTag } from "yaml";
 
-/** A number whose text in Go is not that of JavaScript: one of more than 53 bits, or with an exponent. */
+/** A number that Go prints differently from JavaScript: for example one of more than 53 bits, or with an exponent. */
 export class Numeral {
   constructor(
     readonly text: string,
@@ -25,7 +25,7 @@ export class Timestamp {
 const MOST_SIGNED = 2n ** 63n;
 const MOST_UNSIGNED = 2n ** 64n;
 
-/** As fmt.Sprint writes it: with an exponent of two digits from a million on, and below a ten thousandth. */
+/** Formats a number like fmt.Sprint: with an exponent of at least two digits from a million on, and below a ten thousandth. */
 function textOf(value: number): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf";
   const [digits = "", power = ""] = value.toExponential().split("e");
@@ -36,12 +36,12 @@ function textOf(value: number): string {
 
 function float(text: string): unknown {
   const value = Number(text.replaceAll("_", ""));
-  // Go takes no number that is too large for one.
+  // Go keeps a number that is too large as text.
   if (!Number.isFinite(value)) return text;
   return Object.is(value, -0) || textOf(value) !== String(value) ? new Numeral(textOf(value), value) : value;
 }
 
-/** "010" is of octal digits, as in YAML 1.1. What is no whole number of 64 bits is one with a point. */
+/** "010" is octal, as in YAML 1.1. An integer of more than 64 bits becomes a float; with the prefix 0x, 0b or 0o it stays text. */
 function whole(text: string): unknown {
   const [, sign = "", prefix = "", digits = ""] = /^([-+]?)(0[xXbBoO]?(?=.)|)(.+)$/.exec(text.replaceAll("_", ""))!;
   if (prefix === "0" && /[89]/.test(digits)) return float(text);

@@ -13,11 +13,14 @@ export interface ParsedFile {
   /** Empty if there are findings. */
   readonly tasks: readonly TaskSpec[];
   readonly findings: readonly Finding[];
-  /** What is accepted and has no effect, or another one than its author may think. */
+  /** Fields that are accepted, but have no effect, or not the effect that the author may expect. */
   readonly warnings?: readonly Finding[];
 }
 
-/** In characters: all texts of all tasks of a file, in which references are replaced and replicas are counted. Each is stored more than once. */
+/**
+ * Maximum number of characters of all texts of all tasks of a file, after references and replicas are expanded. The engine stores each text more
+ * than once.
+ */
 const MOST_TEXT = 4 * 1024 * 1024;
 const TOO_LARGE: Finding = {
   ...{ code: "limit", pointer: "", document: 0, line: 1, column: 1 },
@@ -48,7 +51,7 @@ export function parsedFile(tasks: readonly TaskSpec[], found: readonly Finding[]
   return { tasks: findings.length === 0 ? tasks : [], findings, ...(told.length === 0 ? {} : { warnings: byPlace(told) }) };
 }
 
-/** Whether all texts in the value together have at most so many characters. */
+/** Whether all texts in the value together have at most `most` characters. */
 function isWithin(value: unknown, most: number): boolean {
   let left = most;
   const take = (one: unknown): boolean => {

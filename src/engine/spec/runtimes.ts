@@ -1,10 +1,10 @@
 /** Names of runtimes, which the operator of a host maps to programs. */
 
-/** As Kubernetes has the names of runtime classes: a DNS subdomain. */
+/** A DNS subdomain, like the name of a RuntimeClass of Kubernetes. */
 export const RUNTIME_NAME = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/;
 
 /**
- * Whether this program makes virtual machines: by the end of its path, as the program itself decides it (docs/vm.md).
+ * Whether this program makes virtual machines. The end of its path decides, as it does in the program itself (docs/vm.md).
  * @param program absolute path of a runtime of the host
  */
 export function isMachineRuntime(program: string): boolean {

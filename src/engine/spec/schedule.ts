@@ -1,4 +1,4 @@
-/** Parses the expression of a schedule, as Kubernetes has it: five fields, a word such as "@daily", or "@every 90m". */
+/** Parses the expression of a schedule in the format of Kubernetes: five fields, a word such as "@daily", or "@every 90m". */
 import type { Problem } from "./finding.ts";
 import type { TaskSpec } from "./schema/task.ts";
 
@@ -43,7 +43,7 @@ const LONGEST_MS = 366 * 24 * 3_600_000;
 
 class WrongSchedule extends Error {}
 
-/** Why the expression is none; undefined: it is one. */
+/** Why the text is no valid schedule; undefined: it is valid. */
 export function scheduleError(text: string): string | undefined {
   try {
     rhythmOf(text);
@@ -54,7 +54,7 @@ export function scheduleError(text: string): string | undefined {
   }
 }
 
-/** @throws WrongSchedule, unless scheduleError has found none */
+/** @throws WrongSchedule: the text is not valid; scheduleError returns the reason without throwing */
 export function rhythmOf(written: string): Rhythm {
   const text = written.trim();
   if (/^(?:CRON_)?TZ=/.test(text)) throw new WrongSchedule("the time zone is a field of its own: timeZone");
@@ -71,13 +71,13 @@ function wordOf(text: string): Rhythm {
   if (duration === undefined)
     throw new WrongSchedule(`${text} is none of ${Object.keys(WORDS).join(", ")} and "@every" with a duration such as 90m`);
   const parts = [...duration.matchAll(/([\d.]+)(ms|s|m|h)/g)];
-  // As robfig/cron has it: whole seconds, one at least.
+  // Like robfig/cron: rounded down to whole seconds, and at least one second.
   const ms = Math.floor(parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNITS[unit!]!, 0) / 1000) * 1000;
   if (ms > LONGEST_MS) throw new WrongSchedule("is longer than a year");
   return { everyMs: Math.max(1000, ms) };
 }
 
-/** "*", or the values of the field. A step from "*" is no "*": it restricts the day. Source: robfig/cron, getRange. */
+/** "*", or the values of the field. "*" with a step does not count as "*": it restricts the day like other values. Source: robfig/cron, getRange. */
 function valuesOf(text: string, field: Field): string {
   const all = text.split(",").map((part) => partOf(part, field));
   if (all.includes("all")) return "*";
@@ -103,14 +103,14 @@ function partOf(part: string, field: Field): readonly number[] | "all" {
   if (isAny && to !== undefined) throw wrong('"*" is no end of a range');
   if (isAny && width === 1) return "all";
   const least = isAny ? field.least : number(from);
-  // "5/15" is every fifteenth from 5 on.
+  // "5/15" means every fifteenth value from 5 on.
   const most = isAny || (to === undefined && step !== undefined) ? field.most : number(to ?? from);
   if (least < field.least || most > field.most) throw wrong(`it is from ${field.least} to ${field.most}`);
   if (least > most) throw wrong("the range ends before it begins");
   return Array.from({ length: Math.floor((most - least) / width) + 1 }, (_, at) => least + at * width);
 }
 
-/** What is unknown here is refused by the daemon: a client may have no list of time zones. */
+/** Returns true if this program has no list of time zones, as some clients do not. The daemon then refuses an unknown time zone. */
 export function isTimeZone(zone: string): boolean {
   const known = (globalThis as { readonly Intl?: { readonly DateTimeFormat?: unknown } }).Intl?.DateTimeFormat;
   if (typeof known !== "function") return true;
@@ -123,7 +123,7 @@ export function isTimeZone(zone: string): boolean {
 }
 
 const MOST_NAME = 63;
-/** Minutes since the epoch, as they are part of the name of a run until the year 2160. */
+/** Digits of a time in minutes since the epoch, which is part of the name of a run. Eight digits last until the year 2160. */
 const MINUTES_LENGTH = 8;
 
 export function checkSchedule({ schedule, name, start, sharedProxy }: TaskSpec): Problem[] {

@@ -1,4 +1,4 @@
-/** Converts zod's issues about the shape of a value to problems: one for each field, in words of our own. */
+/** Converts zod's issues about the shape of a value to problems: one for each field, with messages for users. */
 import type { z } from "zod";
 import type { Problem } from "./finding.ts";
 
@@ -28,7 +28,7 @@ function problemsOf(issue: Issue): Problem[] {
   return [{ code: "shape", message: textOf(issue), path }];
 }
 
-/** Messages that a schema gives itself stay as they are: zod's own begin with these words. */
+/** zod's own messages begin with these words, and are replaced. Messages that a schema defines are kept. */
 const OF_ZOD = /^(?:Invalid |Too (?:small|big)|Unrecognized )/;
 
 const TYPES: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 /**
- * Parses YAML in time and memory that are proportional to its length. The parser is recursive, and the engine of JavaScript ends the process when a regular
- * expression is compiled at the end of the stack: so the depth is bounded while the text is read, and not after.
+ * Parses YAML in time and memory that are proportional to its length. The parser is recursive, and the JavaScript engine ends the process if it has
+ * to compile a regular expression while the stack is nearly full. Therefore the depth is limited while the text is read, and not afterwards.
  */
 import {
   Composer,
@@ -25,7 +25,7 @@ const MOST_VALUES = 100_000;
 /** Characters of all keys and texts of one file, counted in the same way. */
 const MOST_CHARACTERS = 2 * 1024 * 1024;
 
-/** The file asks for more than is read of one. The message says of what. */
+/** The file exceeds one of the limits above. The message names the limit. */
 export class TooMuch extends Error {}
 
 /** Parses "0644" as octal, like Kubernetes and Compose (YAML 1.1). YAML 1.2 would read it as decimal. */
@@ -50,7 +50,7 @@ export function parsed(text: string, merge: boolean, own: readonly ScalarTag[] =
   });
   const documents: Document.Parsed<ParsedNode>[] = [];
   const { stackTraceLimit } = Error;
-  // Each error of a text is an object of Error, and there may be one for each character: their stacks take most of the time.
+  // Each syntax error is an Error object, and a text may cause one for each character. Collecting their stacks would take most of the time.
   Error.stackTraceLimit = 0;
   try {
     for (const document of composer.compose(tokensOf(text, lines))) {
@@ -68,7 +68,7 @@ function* tokensOf(text: string, lines: LineCounter) {
   lines.addNewLine(0);
   for (const lexeme of new Lexer().lex(text)) {
     yield* parser.next(lexeme);
-    // The document itself is on the stack, and what is at the end of it.
+    // The stack also holds the document itself and the value at the end, which are no levels.
     if (parser.stack.length > MOST_LEVELS + 2) throw tooDeep();
   }
   yield* parser.end();
@@ -79,7 +79,8 @@ function tooDeep(): TooMuch {
 }
 
 /**
- * Bounds what aliases and the key "<<" copy, before they do. An alias stands behind its anchor, so that what it is of has been counted.
+ * Counts the values that aliases and the key "<<" would copy, before they are copied. An alias comes after its anchor, so that the size of the
+ * anchor is known.
  * @throws TooMuch
  */
 export function checkAliases(document: Document): void {
@@ -97,14 +98,14 @@ export function checkAliases(document: Document): void {
   count(document.contents);
 }
 
-/** What one value is with everything in it, where a value that is used twice counts twice. */
+/** Size of a value with everything in it. A value that is used twice counts twice. */
 interface Extent {
   readonly values: number;
   readonly characters: number;
   readonly levels: number;
 }
 
-/** Counts the values of all documents of a file. What an alias leads to is one object, which is looked at once. */
+/** Counts the values of all documents of a file. All aliases of an anchor give the same object, which is measured once. */
 export class Extents {
   readonly #known = new Map<object, Extent>();
   #values = 0;

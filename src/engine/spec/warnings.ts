@@ -1,4 +1,4 @@
-/** Warnings: values that are accepted, and that do something else than their author expects. Pure. */
+/** Warnings about values that are accepted, but do not do what their author expects. Pure. */
 
 import { HIGHEST_SHARES, LOWEST_SHARES } from "../../shared/linux/index.ts";
 import type { ContainerSpec } from "./schema/container.ts";
@@ -23,7 +23,7 @@ function containerWarnings({ cpuShares, memory }: ContainerSpec): string[] {
   ];
 }
 
-/** What leaves by an interface of the task's own is at no point in a chain of the host (macvlan, VLANs, a device that was given away). */
+/** Traffic of an interface that belongs to the task (macvlan, VLAN, a device of the host) passes no firewall chain of the host. */
 function networkWarnings(network: TaskSpec["network"]): string[] {
   if (network?.mode !== "isolated") return [];
   const metadata = network.metadata ? "" : ", and a task with CAP_NET_ADMIN can reach the metadata of a cloud";

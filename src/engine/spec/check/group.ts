@@ -21,7 +21,7 @@ interface Edge {
   readonly dependency: Dependency;
   readonly target: ContainerSpec | undefined;
   readonly endsTask: boolean;
-  /** The other container is of a task with a schedule, which has no containers of its own. */
+  /** The other container belongs to another task, which has a schedule. Such a task starts no containers: each of its runs is another task. */
   readonly isScheduled: boolean;
 }
 

@@ -13,7 +13,7 @@ export function checkLogRouters(task: TaskSpec): Problem[] {
   ];
 }
 
-/** Whether `router` of a container names a log router; undefined: the container does not exist, which the check of dependencies reports. */
+/** Checks that the containers named in `log.router` are log routers. A name without a container is left to the check of dependencies. */
 export function checkRouterReferences(tasks: readonly TaskSpec[]): (Problem & { readonly task: number })[] {
   const all = new Map(tasks.flatMap(({ name, containers }) => containers.map((one) => [`${name}/${one.name}`, one] as const)));
   return tasks.flatMap(({ name, containers }, task) =>

@@ -1,4 +1,4 @@
-/** Checks what a task in a virtual machine cannot have: its runtime would refuse it, or it would be there and not work. */
+/** Refuses what a task in a virtual machine cannot have: its runtime would refuse it, or it would not work. */
 import type { Problem } from "../finding.ts";
 import { hasOwnNetwork, namespacesOf } from "../namespaces.ts";
 import type { ContainerSpec } from "../schema/container.ts";
@@ -6,10 +6,13 @@ import { NAMESPACES, type TaskSpec, type VolumeSpec } from "../schema/task.ts";
 
 type Path = (string | number)[];
 
-/** Types of sources that the guest sees and cannot use: their other side is in the kernel of the host. */
+/** Host files that the guest sees but cannot use, because the kernel of the host is their other end. */
 const OF_THE_HOST: ReadonlySet<string | undefined> = new Set(["Socket", "CharDevice", "BlockDevice"]);
 
-/** Bytes of volumes in memory, which the processes of a machine on the host have beside what they need themselves (docs/vm.md, "The size"). */
+/**
+ * Maximum size of all volumes in memory, in bytes. They count as memory of the machine's processes on the host, which need memory themselves
+ * (docs/vm.md, "The size").
+ */
 const MOST_IN_MEMORY = 64 * 1024 ** 2;
 
 /** For tasks whose runtime makes virtual machines. */
@@ -33,7 +36,7 @@ function ofTask({ privateUsers, pids, sharedProxy, start }: TaskSpec): Problem[]
   ];
 }
 
-/** A task has one machine: its first container boots it, or the one that holds what the others share, which they join. */
+/** A task has one machine. Its first container boots it. If namespaces are shared, the pause container boots it, and the others join. */
 function namespaces(task: TaskSpec): Problem[] {
   const modes = namespacesOf(task);
   const ofHost = NAMESPACES.filter((type) => modes[type] === "host" && (type !== "uts" || modes.network !== "host"));
@@ -63,7 +66,7 @@ function volume({ hostType }: VolumeSpec, index: number): Problem[] {
   return OF_THE_HOST.has(hostType) ? [wrong(`a ${hostType} of the host as a volume`, ["volumes", index, "hostType"])] : [];
 }
 
-/** Its pages are those of the host, and count as memory of the file server. */
+/** The memory of such a volume belongs to the host, and the kernel counts it for the file server of the machine. */
 function inMemory({ volumes }: TaskSpec): Problem[] {
   const all = volumes.flatMap(({ medium, size = Number.POSITIVE_INFINITY }, index) => (medium === "memory" ? [{ size, index }] : []));
   const isTooLarge = all.reduce((sum, { size }) => sum + size, 0) > MOST_IN_MEMORY;

@@ -29,7 +29,10 @@ export function checkTask(spec: TaskSpec, machines: readonly string[] = []): Pro
 const MIB = 1024 * 1024;
 /** The kernel accepts no quota below 1000 microseconds, which is a hundredth of a CPU with a period of 100 ms. Source: kernel/sched/core.c. */
 const LEAST_CPUS = 0.01;
-/** In bytes, with their names: all variables of a container, or of an agent. The kernel takes 2 MiB of variables and arguments with the usual stack: execve(2). */
+/**
+ * Maximum size in bytes of all variables of a container or an agent, with their names. The kernel takes 2 MiB of variables and arguments with the
+ * usual stack: execve(2).
+ */
 const MOST_VARIABLES = MIB;
 
 function checkLimits({ containers, memory, cpus, pids }: TaskSpec): Problem[] {
@@ -59,7 +62,7 @@ const TOO_MANY_VARIABLES = `all variables together have more than ${MOST_VARIABL
 
 function variableBytes(env: Readonly<Record<string, string>>): number {
   let bytes = 0;
-  // With the "=" between and the NUL behind.
+  // Each variable has two further bytes: the "=" and the final NUL.
   for (const [name, value] of Object.entries(env)) bytes += Buffer.byteLength(name) + Buffer.byteLength(value) + 2;
   return bytes;
 }
@@ -68,9 +71,9 @@ function mebibytes(bytes: number): string {
   return `${Math.round((bytes / MIB) * 100) / 100} MiB`;
 }
 
-// Checks what a task with users of its own cannot have.
+// Refuses what a task with a user namespace of its own (privateUsers) cannot have.
 
-/** The first id that such a task does not have. */
+/** Ids of a task with privateUsers are below this number. */
 const MOST = 65_536;
 const TOO_HIGH = `with privateUsers ids are below ${MOST}`;
 

@@ -1,6 +1,6 @@
 /** Parses image references of task files. Pure. */
 
-/** A registry is asked over the network; the other transports read from this host. */
+/** docker: a registry, which is asked over the network. The other transports read a path of this host. */
 export type ImageTransport = "oci" | "oci-archive" | "docker-archive" | "docker";
 
 export interface ImageReference {
@@ -20,9 +20,9 @@ const HOST =
 const TAG = "\\w[\\w.-]{0,127}";
 const DIGEST = "sha256:[0-9a-f]{64}";
 const REGISTRY = new RegExp(`^//(${HOST}/${COMPONENT}(?:/${COMPONENT})*)(?::(${TAG}))?(?:@(${DIGEST}))?$`);
-/** skopeo takes the text behind the last colon of a path for the tag. */
+/** skopeo reads the text after the last colon of a path as the tag. */
 const LOCAL = /^(\/[^:\0]*)(?::([^:\0]+))?$/;
-/** In an archive of Docker an image has a name with a tag, which may begin with the port of a registry. */
+/** In a docker-archive an image has a full name with a tag. The name may begin with a registry and its port, so there may be several colons. */
 const IN_ARCHIVE = /^(\/[^:\0]*)(?::([^:\0@]+(?::[^:\0@]+){0,2}))?$/;
 
 /** undefined: the text is no supported reference. */

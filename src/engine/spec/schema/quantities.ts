@@ -58,7 +58,7 @@ export const relativePath = z
 /** An argument or value. A NUL is refused, because the kernel would end the text there. */
 export const text = z.string().refine((value) => !value.includes("\0"), "has a NUL character in it");
 
-/** Of the scheduler BFQ. */
+/** The range of weights of the I/O scheduler BFQ. */
 const weight = z.int().min(10).max(1000).optional();
 const rate = z.int().min(1).optional();
 
