@@ -1,6 +1,7 @@
 /**
- * Gives a new volume what an image has at its place, with owner and mode. The copy is made beside the volume, and moved into it when it is complete: a crash leaves a
- * volume that is empty, or one that the next call completes. Whoever has the volume already sees the files come.
+ * Fills a new volume with the files that the image has at the mount point, with owner and mode. The copy is made beside the volume, and moved into
+ * it when it is complete. After a crash the volume is empty, or the next call completes it. A container that already uses the volume sees the files
+ * appear.
  */
 import { chmodSync, existsSync, lchownSync, lstatSync, mkdirSync, readdirSync, renameSync, rmdirSync, statSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -15,12 +16,12 @@ export interface Filling {
   readonly beside: string;
   /** Directory of the image whose content it gets. Nobody else may write to it. */
   readonly from: string;
-  /** Id of the host that is 0 for the users of the image's files; 0: they have the users of the host. */
+  /** Host id as which user 0 of the files in `from` appears; 0: their ids are not mapped. The volume gets the ids without the mapping. */
   readonly first: number;
   readonly signal: AbortSignal;
 }
 
-/** What is being filled, so that two containers do not fill one volume at once. */
+/** Calls in progress by volume, so that two containers do not fill one volume at once. */
 const turns = new Map<string, Promise<void>>();
 
 /** A volume that has files, or whose owner or mode somebody has changed, stays as it is. @throws Error: the copy has failed; the reason of `signal` */
@@ -44,7 +45,7 @@ async function fill({ volume, beside, from, first, signal }: Filling): Promise<v
     await removeScratch(part);
     if (!isNewScratch(volume)) return;
     mkdirSync(part, { recursive: true, mode: 0o700 });
-    // With hard links, holes, links as links, and extended attributes; nothing that is a special file is opened.
+    // cp keeps hard links, holes, symbolic links and extended attributes, and opens no special files.
     await copy(`${from}/.`, part, signal);
     prepare(part, first);
     await run("sync", ["--file-system", part], signal);
@@ -54,7 +55,7 @@ async function fill({ volume, beside, from, first, signal }: Filling): Promise<v
   rmdirSync(beside);
 }
 
-/** Forgets a copy that a crash has left of an earlier volume of this name. */
+/** Removes the copy of an earlier volume of this name, which an interrupted call may have left. */
 export async function forgetFilling(beside: string): Promise<void> {
   removeOther(beside);
   for (const name of ["part", "complete"]) await removeScratch(join(beside, name));
@@ -70,7 +71,7 @@ function move(complete: string, volume: string): void {
   rmdirSync(complete);
 }
 
-/** Devices of an image open nothing, and its sockets lead nowhere: they are left out. The files get the users of the host. */
+/** Removes device nodes and sockets, which are useless in a copy. Maps owners back to ids from 0 on. */
 function prepare(top: string, first: number): void {
   const open: Buffer[] = [Buffer.from(top)];
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
@@ -84,7 +85,7 @@ function prepare(top: string, first: number): void {
   }
 }
 
-/** A file with two names is there once only, and has its owner from the first of them. */
+/** A file with two hard links is visited twice. The second time its owner has been changed already, and the ids are negative. */
 function lchown(path: Buffer, uid: number, gid: number, mode: number | undefined): void {
   if (uid < 0 || gid < 0) return;
   lchownSync(path, uid, gid);

@@ -3,12 +3,12 @@ import { existsSync, readFileSync, realpathSync, rmdirSync, rmSync } from "node:
 import { basename, dirname, join } from "node:path";
 import { isMountPoint, mountAt, outputOf, PROGRAM_MS, packageOf } from "../../node/index.ts";
 
-/** A large file that the file system cannot allocate at once is written. */
+/** Milliseconds. Where the file system cannot allocate the space at once, fallocate(1) writes the whole file. */
 const MAKE_MS = 5 * PROGRAM_MS;
 
 /**
- * Makes and mounts the file system. The file is beside the mount point, and its space is allocated at once, so that all of it can be used. May be repeated: what a
- * crash has left is made again. @throws Error: the messages of the programs, or the package of a missing one
+ * Makes and mounts the file system. Its file is beside the mount point, and all space is allocated at once, so that it is really available. May be
+ * repeated: what an interrupted call has made is replaced. @throws Error: the messages of the programs, or the package of a missing one
  */
 export async function mountImage(path: string, bytes: number): Promise<void> {
   const file = imageOf(path);
@@ -34,7 +34,7 @@ export async function unmountImage(path: string): Promise<void> {
   rmSync(imageOf(path), { force: true });
 }
 
-/** Whether it is the loop device of this file: by the path that the kernel keeps of it. */
+/** Whether the device is the loop device of this file, according to the path that the kernel reports. */
 function isOf(device: string, file: string): boolean {
   const backing = `/sys/block/${device.replace(/^\/dev\//, "")}/loop/backing_file`;
   return existsSync(backing) && readFileSync(backing, "utf8").trim() === join(realpathSync(dirname(file)), basename(file));

@@ -16,19 +16,19 @@ export function makeScratch(path: string, group?: number): void {
   makeOwnDirectory(path, rightsOf(group));
 }
 
-/** Something else than a directory has the name of a directory of ours: it is removed itself. What a link leads to is somebody else's. */
+/** Removes a link, file or other entry that has the name of a directory of ours. The target of a link is not touched. */
 export function removeOther(path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found !== undefined && !found.isDirectory()) unlinkSync(path);
 }
 
-/** Whether it is empty, and as makeScratch has made it for no group. */
+/** Whether the directory is empty and has the owner and mode that makeScratch gives without a group. */
 export function isNewScratch(path: string): boolean {
   const { uid, gid, mode } = lstatSync(path);
   return uid === 0 && gid === 0 && (mode & 0o7777) === MODE && readdirSync(path).length === 0;
 }
 
-/** Sets owner group and mode of the directory, or of the root of what is mounted on it. */
+/** Sets group and mode of the directory, or of the root of a file system mounted on it. */
 export function giveScratch(path: string, group: number | undefined): void {
   giveOwnDirectory(path, rightsOf(group));
 }
@@ -38,9 +38,10 @@ function rightsOf(group: number | undefined) {
 }
 
 /**
- * Removes the directory with its contents. Containers have chosen the names: they may be invalid UTF-8, exceed PATH_MAX by their depth, and be links to anywhere. So
- * each directory is opened relative to its parent's descriptor, and its contents are moved to the top before it is removed.
- * Succeeds if it does not exist. What is not a directory is removed itself. @throws ExecutorError stuck: something is mounted there; the errors of the system calls
+ * Removes the directory with its contents. Containers have chosen the names: they may be invalid UTF-8, exceed PATH_MAX by their depth, or be links
+ * to anywhere. Therefore each directory is opened relative to its parent's descriptor, and its contents are moved to the top before it is removed.
+ * Succeeds if it does not exist. Something other than a directory is removed itself. @throws ExecutorError stuck: something is mounted there; the
+ * errors of the system calls
  */
 export async function removeScratch(path: string): Promise<void> {
   refuseMounts(path);
@@ -156,7 +157,7 @@ export async function sizeOnDisk(path: string): Promise<number> {
 export async function mountMemory(path: string, bytes: number | undefined): Promise<void> {
   const there = mountAt(path);
   if (there?.type === "tmpfs") return;
-  // What is written there would be on somebody's disk.
+  // Files of the volume would be written to that file system, and not to memory.
   if (there !== undefined) throw new Error(`a file system of the type ${there.type} is mounted at ${path}, and not this volume`);
   // Without a mode the kernel takes 1777, and everybody who reaches the directory may write to it.
   const options = ["nosuid", "nodev", "mode=0700", "uid=0", "gid=0", ...(bytes === undefined ? [] : [`size=${bytes}`])].join(",");

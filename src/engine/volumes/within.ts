@@ -12,7 +12,10 @@ export interface Confined {
   readonly own: readonly string[];
 }
 
-/** May be repeated: another mount at the target is taken away. @param target mount point. @throws Error that names the path and what is wrong with it */
+/**
+ * May be repeated: an earlier mount at the target is removed. @param target mount point. @throws Error that names the path and what is wrong with
+ * it
+ */
 export async function bindWithin({ path, type, allowed, own }: Confined, target: string): Promise<void> {
   const way: string[] = [];
   const isBelow = (directory: string) => way.includes(identityAt(directory));
@@ -48,7 +51,7 @@ export async function unbind(target: string): Promise<void> {
   else unlinkSync(target);
 }
 
-/** What it leads to is somebody else's. */
+/** Removes a symbolic link at the target, whose own target belongs to somebody else. */
 function removeLink(path: string): void {
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) unlinkSync(path);
 }
@@ -72,7 +75,7 @@ function identityAt(directory: string): string {
   }
 }
 
-/** The directory and all its parents: whoever has one of them can reach it. */
+/** Identities of the directory and of all its parents. A container that gets one of them can reach the directory. */
 function waysTo(directory: string): string[] {
   const parts = directory.split("/").filter(Boolean);
   return ["/", ...parts.map((_, index) => `/${parts.slice(0, index + 1).join("/")}`)].flatMap((path) => {
