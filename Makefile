@@ -284,8 +284,13 @@ include bench/bench.mk
 setup-test: | $(SETUP)
 	@tools/setup.sh test
 
+# Everything that the tests of `make test` run.
+.PHONY: test-programs
+test-programs: newer-tree arm64-optional bin/runt $(T)/runt $(TEST_TOOLS) $(BENCH_TOOLS) native-test-tools library
+
 .PHONY: test
-test: setup-test newer-tree arm64-optional bin/runt $(T)/runt $(TEST_TOOLS) $(BENCH_TOOLS) native-test-tools library
+test: setup-test
+	$(Q)$(MAKE) --no-print-directory -j$$(nproc) test-programs
 	tools/test.sh -j 3 engine@private e2e@shared-v2 unit lint e2e@private/cgroups native@private security faults@private library clients readme \
 		differential@private findings native@shared/mounts walk conformance differential@shared/mounts guard native-host
 
