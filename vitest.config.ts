@@ -88,7 +88,7 @@ export default defineConfig({
       lane("hosts", { timeout: LONG_TIMEOUT }),
       lane("library"),
       // Its tests wait for most of their time: for probes, time-outs and back-off. Each file has daemons, directories and cgroups of its own.
-      lane("engine", { maxWorkers: 3 }),
+      lane("engine", { maxWorkers: 4 }),
       { ...lane("guest"), test: { ...lane("guest").test, include: ["test/guest/cases/*.test.ts"], hookTimeout: LONG_TIMEOUT * SLOW } },
     ],
   },

@@ -208,8 +208,11 @@ describe.skipIf(!isRoot)("exec (needs root)", () => {
 
   test("it ends with the container", async () => {
     const name = await running();
-    const executing = runtime(["exec", name, "sleep", "1000"]);
-    await expect.poll(async () => JSON.parse(await ok(["ps", "-f", "json", name])).length).toBe(2);
+    const executing = runtime(["exec", name, "sleep", "999"]);
+    // Before the program runs, its end would be an error of exec.
+    const programs = async () =>
+      (JSON.parse(await ok(["ps", "-f", "json", name])) as number[]).map((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8"));
+    await expect.poll(programs).toContain("sleep\x00999\x00");
     await ok(["delete", "--force", name]);
     expect((await executing).status).toBe(137);
   });

@@ -186,7 +186,8 @@ describe.skipIf(!isRoot || !isRunt)("an old monitor (needs root)", () => {
     await ok(["kill", name, "KILL"]);
     await expect.poll(() => existsSync(join(root, name))).toBe(false);
     await sleep(2_300);
-    expect(stateOf(old.pid)).toBe("S");
+    // It is still there, whatever it does at this moment.
+    expect(["S", "R", "D"]).toContain(stateOf(old.pid));
     old.child.stdout!.destroy();
     process.kill(old.pid, signal);
     expect((await old.ended).status).toBe(137);

@@ -12,6 +12,7 @@ import { runSync } from "../support/run-sync.ts";
 import { RUNTCTL } from "./client-programs.ts";
 import { removeDaemonCgroups, taskCgroups } from "./daemon-cgroups.ts";
 import { http, until } from "./requests.ts";
+import { stopTimeoutOf } from "./tasks.ts";
 
 export { http, identityOf, until } from "./requests.ts";
 
@@ -290,7 +291,7 @@ containers:
     rootfs: ${rootfs}
     command: /bin/sh
     args: ["-c", ${JSON.stringify(script)}]
-    stopTimeout: 5s${mounts}
+    stopTimeout: ${stopTimeoutOf(script)}${mounts}
     ${container}
 `;
 }

@@ -112,7 +112,8 @@ describe.skipIf(!isRoot)("mounts and volumes (needs root)", () => {
       writeFileSync(join(place, "way/x/file"), "harmless\n");
       writeFileSync(join(place, "secret/x/file"), "secret\n");
       symlinkSync(join(place, "secret"), join(place, "link"));
-      const swap = `import os\nwhile True:\n  for pair in (("way","z"),("link","way"),("way","link"),("z","way")): os.rename(*("${place}/"+one for one in pair))`;
+      // For up to 2 ms the way is what it was, or not even a processor of its own would ever let a task find it whole.
+      const swap = `import os, random, time\nwhile True:\n  for pair in (("way","z"),("link","way"),("way","link"),("z","way")): os.rename(*("${place}/"+one for one in pair))\n  time.sleep(random.random()/500)`;
       const attacker = spawn("python3", ["-c", swap], { stdio: "ignore" });
       const printed = new Set<string>();
       try {
