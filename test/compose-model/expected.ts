@@ -272,7 +272,10 @@ function logOf({ driver, options }: Fields): unknown {
 }
 
 function hooksOf(given: unknown): unknown {
-  return listOf(given).map((one) => fieldsOf(one)["command"]);
+  return listOf(given).map((one) => {
+    const { command, user, working_dir: cwd, environment } = fieldsOf(one);
+    return view({ command, user: user || undefined, cwd, env: view(fieldsOf(environment)) });
+  });
 }
 
 /** Each is a name of CDI here. */

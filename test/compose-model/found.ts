@@ -132,7 +132,8 @@ function isJoined(field: string, key: string, services: Readonly<Record<string, 
 
 function namespaceOf(field: "pid" | "ipc", { task, isMember }: Located, { [field]: said }: Fields): unknown {
   if (task.namespaces[field] === "host") return "host";
-  return isMember && task.namespaces[field] === "shared" && isOther(said) ? said : undefined;
+  const isThat = task.joins?.[field] !== undefined || (isMember && task.namespaces[field] === "shared");
+  return isThat && isOther(said) ? said : undefined;
 }
 
 const CONDITIONS: Readonly<Record<string, string>> = {
@@ -256,5 +257,7 @@ function logOf(log: Container["log"]): unknown {
 }
 
 function hookOf(hook: Container["postStart"]): unknown {
-  return hook === undefined ? undefined : [(hook as { command?: unknown }).command];
+  if (hook === undefined) return undefined;
+  const { command, commands = [{ command, env: {} }] } = hook;
+  return commands.map((one) => view({ ...one, env: view(one.env ?? {}) }));
 }

@@ -61,7 +61,7 @@ const REFUSALS: readonly (readonly [message: RegExp, why: string])[] = [
   [/is made by others: only its name can be said here/, "what others have made cannot be described"],
   [/only host is supported: services have the users of the host/, "services have the users of the host"],
   [
-    /to be the same in all services that share the network|has to share its network, too/,
+    /to be the same in all services that share the network|what they use otherwise has to be of one of them/,
     "namespaces are of a task, whose containers share the network",
   ],
   [/only none, host, bridge, service:NAME and container:NAME are supported/, "networks of other programs are not there"],

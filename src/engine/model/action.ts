@@ -27,7 +27,11 @@ export type Action =
   | ({ readonly type: "preStop"; readonly hook: Hook } & OfContainer)
   /** Gives a running container the limits of the current spec. Result: `updated`. May be repeated. */
   | ({ readonly type: "update" } & OfContainer)
-  | ({ readonly type: "checkHealth"; readonly kind: CheckKind; readonly check: HealthCheck & Pick<Hook, "sleep"> } & OfContainer)
+  | ({
+      readonly type: "checkHealth";
+      readonly kind: CheckKind;
+      readonly check: HealthCheck & Pick<Hook, "sleep" | "commands">;
+    } & OfContainer)
   /** Result of these two: `resource` with target CREATED or REMOVED. Both may be repeated. */
   | { readonly type: "createResource"; readonly name: string }
   | { readonly type: "removeResource"; readonly name: string }

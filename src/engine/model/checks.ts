@@ -11,7 +11,7 @@ export type CheckKind = (typeof CHECK_KINDS)[number];
 export const UNKNOWN_HEALTH: HealthRecord = { status: "UNKNOWN", failures: 0, isChecking: false, nextCheck: null, output: "" };
 
 /** A check, or a postStart hook, which is also applied as one. */
-export type Check = HealthCheck & Pick<Hook, "sleep">;
+export type Check = HealthCheck & Pick<Hook, "sleep" | "commands">;
 
 export type CheckStates = Pick<ContainerRecord, CheckKind>;
 

@@ -60,6 +60,8 @@ export interface Placement {
   readonly kernel?: string;
   /** Runtime id of the pause container, which holds the namespaces that the task's containers share. */
   readonly pause?: string;
+  /** Runtime ids of the containers that hold the namespaces of other tasks which this one uses. */
+  readonly holders?: Readonly<Partial<Record<"pid" | "ipc", string>>>;
   /** Path of the program that makes connections in the virtual machine of the task; undefined: it has none. */
   readonly relay?: string;
   /** The network that the engine has made for the task. */
@@ -109,7 +111,7 @@ export interface ImagePlacement {
 
 /** @throws Error: neither the image nor the task names a program */
 export function launchOf(task: TaskSpec, container: ContainerSpec, placement: Placement): LaunchCommand {
-  const { cgroupParent, log, annotations, config, pause, network, relay } = placement;
+  const { cgroupParent, log, annotations, config, pause, holders = {}, network, relay } = placement;
   const shared = NAMESPACES.filter((name) => task.namespaces[name] === "shared");
   // It has booted the machine, which the container joins.
   const sandbox = relay === undefined ? undefined : pause;
@@ -137,6 +139,7 @@ export function launchOf(task: TaskSpec, container: ContainerSpec, placement: Pl
   };
   const joined = {
     ...Object.fromEntries(shared.map((name): [string, NamespaceMode] => [name, { executor: pause! }])),
+    ...Object.fromEntries(Object.entries(holders).map(([name, executor]): [string, NamespaceMode] => [name, { executor }])),
     ...(network === undefined ? {} : { network: { path: network.path } }),
   };
   // For all other namespaces config.json agrees with the task file (plan/bundle.ts).

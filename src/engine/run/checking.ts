@@ -30,10 +30,25 @@ export class Checking {
   }
 
   /** As with the kubelet, any response to the request of a hook is a success. @throws as check */
-  async hook(record: TaskRecord, runtimeId: string, { sleep, ...ways }: Hook): Promise<Checked> {
+  async hook(record: TaskRecord, runtimeId: string, { sleep, commands, ...ways }: Hook): Promise<Checked> {
     if (sleep !== undefined) return this.#sleep(runtimeId, Math.min(sleep, ways.timeout));
+    if (commands !== undefined) return this.#runAll(runtimeId, commands, ways.timeout);
     const checked = await this.check(record, runtimeId, ways);
     return ways.http === undefined ? checked : { ...checked, isHealthy: checked.status !== undefined };
+  }
+
+  /** One after the other, up to the first that fails. @param timeoutMs of all of them together */
+  async #runAll(runtimeId: string, commands: NonNullable<Hook["commands"]>, timeoutMs: number): Promise<Checked> {
+    const started = performance.now();
+    let last: Checked = { isHealthy: true, output: "" };
+    for (const { command, env, cwd, user } of commands) {
+      const left = Math.ceil(timeoutMs - (performance.now() - started));
+      if (left <= 0) return { isHealthy: false, output: `the commands have taken longer than ${timeoutMs} ms` };
+      const place = { env, ...(cwd === undefined ? {} : { cwd }), ...(user === undefined ? {} : { user }) };
+      last = await this.#options.runtime.check(runtimeId, command, left, place);
+      if (!last.isHealthy) return last;
+    }
+    return last;
   }
 
   /** Waits until the time is over, or the container has ended. */

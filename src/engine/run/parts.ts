@@ -37,6 +37,7 @@ import { Devices } from "./resources/devices.ts";
 import { EndMessages } from "./resources/end-messages.ts";
 import { ImageRoots } from "./resources/image-roots.ts";
 import { Interfaces } from "./resources/interfaces.ts";
+import { JoinedNamespaces } from "./resources/joined-namespaces.ts";
 import { directoriesIn, KeptVolumes } from "./resources/kept-volumes.ts";
 import { LogRouters } from "./resources/log-routers.ts";
 import { MetadataFiles } from "./resources/metadata.ts";
@@ -133,6 +134,7 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
     endMessages,
     logRouters,
     new SharedProxies({ paths, records }),
+    new JoinedNamespaces({ paths, records }),
     new ContainerSecrets(paths.secrets),
     new ImageRoots({ images, users, log }),
     new PrivateUsers({ users, images }),

@@ -116,7 +116,10 @@ function filesIn(field: string, list: readonly FileOfPairs[], isOne: boolean, pl
   const expansion = new Expansion();
   for (const [index, { path, required = true, format }] of list.entries()) {
     const at = isOne ? [field] : [field, index];
-    const unset = (name: string) => place.warn(`${path}: the variable ${name} is not set: it is empty`, at);
+    const told = new Set<string>();
+    const unset = (name: string) => {
+      if (told.size < told.add(name).size) place.warn(`${path}: the variable ${name} is not set: it is empty`, at);
+    };
     try {
       const text = place.readFile(absolute(place.directory, path)).toString();
       Object.assign(values, format === "raw" ? rawVariablesIn(text) : variablesIn(text, place.environment, expansion, unset, values));

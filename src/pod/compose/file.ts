@@ -18,6 +18,7 @@ import { buildOf, builtNames, inOrder, type ServiceBuild } from "./build.ts";
 import { isMap } from "./fields.ts";
 import { ignoredIn } from "./ignored.ts";
 import { joined, type Made, networkOwner, placesIn } from "./joined.ts";
+import { joining } from "./joining.ts";
 import type { ComposeOptions, Model } from "./model.ts";
 import { externalsIn } from "./networks.ts";
 import { placeOf } from "./paths.ts";
@@ -174,7 +175,11 @@ function madeOf(given: ComposeInput, options: ComposeOptions, { problems, warnin
       refuse(`${fixed} can be the port of one container, and the service has ${inputs.length}: write a range`, ["ports"]);
     return inputs;
   });
-  return joined(made, project, isOn, refuseAt, (key) => placeOf(key).warn);
+  return joining(
+    joined(made, project, isOn, refuseAt, (key) => placeOf(key).warn),
+    project,
+    refuseAt,
+  );
 }
 
 /** Names that other services give it with links. */
@@ -299,6 +304,7 @@ const FIELDS: Readonly<Record<string, string>> = {
 const OF_TASK: Readonly<Record<string, string>> = { sysctls: "sysctls", runtime: "runtime", dns: "dns", volumes: "volumes" };
 const OF_NETWORK: Readonly<Record<string, string>> = {
   hosts: "extra_hosts",
+  links: "external_links",
   dns: "dns",
   aliases: "networks",
   further: "networks",
@@ -323,6 +329,7 @@ function placeIn({ keys }: Made, path: Problem["path"]): Problem["path"] {
 
 function fieldOf(path: Problem["path"]): Problem["path"] {
   const [list, at, field, part] = path;
+  if (list === "joins") return [String(at)];
   if (list === "network") return [OF_NETWORK[String(at)] ?? "ports"];
   if (list === "namespaces") return NAMESPACES[String(at)] === undefined ? [] : [NAMESPACES[String(at)]!];
   if (typeof list === "string" && OF_TASK[list] !== undefined) return [OF_TASK[list]];

@@ -95,6 +95,6 @@ test("several addresses of a name, an address of a port that is empty, modes in 
   expect(tasks[0]!.volumes[0]!.files!["file-0"]!.mode).toBe(0o204);
   expect(warnings.map(({ pointer, message }) => `${pointer}: ${message}`)).toEqual([
     "/services/web/configs/0/mode: is 1204 in octal, of which 204 counts: is 0644 meant?",
-    "/models/m: has no effect: models are not served, and no service uses it",
+    "/models/m: has no effect: models are not served",
   ]);
 });

@@ -22,6 +22,7 @@ const OF_SERVICE: readonly (readonly [path: string, why: string])[] = [
   ["deploy/update_config/monitor", "has no effect: `runtctl apply --wait` waits for the checks"],
   ["deploy/update_config/max_failure_ratio", "has no effect: `runtctl apply --wait` tells of each failure"],
   ["deploy/resources/reservations/generic_resources", CLUSTER],
+  ["isolation", "has no effect: it is of Windows"],
   ["cpu_count", "has no effect here, as with Docker: it is of Windows"],
   ["cpu_percent", "has no effect here, as with Docker: it is of Windows"],
   ["mem_swappiness", "has no effect, as with Docker on cgroup v2"],
@@ -37,7 +38,7 @@ const OF_SERVICE: readonly (readonly [path: string, why: string])[] = [
 /** `only`: it is told of with this value. */
 const OF_FILE: readonly (readonly [path: string, why: string, only?: string])[] = [
   ["version", "has no effect, as with Compose: leave it out"],
-  ["models/*", "has no effect: models are not served, and no service uses it"],
+  ["models/*", "has no effect: models are not served"],
   ["networks/*/attachable", CLUSTER],
   ["networks/*/driver", "is a bridge: services of one host need no overlay", "overlay"],
   ["networks/*/ipam/options/*", "has no effect, as with Docker"],

@@ -9,11 +9,11 @@ export interface Made {
   readonly input: TaskInput;
 }
 
-type Project = Pick<ComposeInput, "services">;
-type Refuse = (message: string, path: Problem["path"]) => void;
+export type Project = Pick<ComposeInput, "services">;
+export type Refuse = (message: string, path: Problem["path"]) => void;
 
 /** Names the service whose namespace a field names. undefined: it names none, or one that the file has not. */
-function namedBy(value: string | undefined, { services }: Project): string | undefined {
+export function namedBy(value: string | undefined, { services }: Project): string | undefined {
   const [, kind, name = ""] = /^(service|container):(.*)$/s.exec(value ?? "") ?? [];
   if (kind === undefined) return undefined;
   if (kind === "service") return Object.hasOwn(services, name) ? name : undefined;
@@ -43,7 +43,19 @@ export function placesIn(key: string, project: Project): Place[] {
 }
 
 /** What belongs to the one whose network it is. Source: moby, runconfig/hostconfig_unix.go, validateNetMode. */
-const OF_OWNER = ["ports", "dns", "dns_search", "dns_opt", "extra_hosts", "links", "hostname", "mac_address", "uts", "sysctls"] as const;
+const OF_OWNER = [
+  "ports",
+  "dns",
+  "dns_search",
+  "dns_opt",
+  "extra_hosts",
+  "links",
+  "external_links",
+  "hostname",
+  "mac_address",
+  "uts",
+  "sysctls",
+] as const;
 
 /** Moves the containers of services that join another one into its task. */
 export function joined(
@@ -92,13 +104,23 @@ function checkNames(key: string, project: ComposeInput, isActive: (key: string) 
       refuse(isOfOther ? `no service has the ${shown}: containers of others are not found` : `there is no ${shown}`, [field]);
     } else if (!isActive(named)) refuse(`the service ${named} is not switched on: name one of its profiles`, [field]);
     else if (field === "network_mode" && networkOwner(key, project) === undefined) refuse("leads back to the service itself", [field]);
-    else if (field !== "network_mode" && taskKey(named, project) !== taskKey(key, project))
-      refuse(`${named} has to share its network, too: write network_mode: service:${named}`, [field]);
+    else if (field !== "network_mode" && taskKey(named, project) !== taskKey(key, project)) {
+      const several = [key, named].find((one) => servicesOfTask(one, project).length > 1);
+      if (several !== undefined)
+        refuse(`${servicesOfTask(several, project).join(" and ")} share a network: what they use otherwise has to be of one of them`, [
+          field,
+        ]);
+    }
   }
 }
 
-function taskKey(key: string, project: Project): string {
+/** The service whose task it is in. */
+export function taskKey(key: string, project: Project): string {
   return networkOwner(key, project) ?? key;
+}
+
+function servicesOfTask(key: string, project: Project): string[] {
+  return Object.keys(project.services).filter((one) => taskKey(one, project) === taskKey(key, project));
 }
 
 function checkMember(key: string, { keys: [owner], input }: Made, members: readonly Made[], project: ComposeInput, refuse: Refuse): void {

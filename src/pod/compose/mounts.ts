@@ -28,8 +28,11 @@ export function mountsOf(
       if (found !== undefined) volumes.push(found.volume);
       return found === undefined ? [] : [found.mount];
     }
-    const { source, target: written, readOnly, memory, noCopy, isMade, propagation, unknown = [] } = longForm(one);
+    const { source, target: written, readOnly, memory, noCopy, isMade, propagation, subpath, unknown = [] } = longForm(one);
     const target = placeOf(written);
+    const part = partOf(subpath);
+    if (part === undefined) refuse("is no path inside the volume", [...path, "volume", "subpath"]);
+    const inner = part ? { subPath: part } : {};
     const passed = propagation === undefined ? {} : { propagation };
     if (memory !== undefined) {
       if (source !== undefined) refuse("what is in memory has no source", path);
@@ -43,7 +46,7 @@ export function mountsOf(
     if (source === undefined) {
       const name = `anonymous-${index}`;
       volumes.push({ name });
-      return [{ volume: name, target, readOnly, noCopy }];
+      return [{ volume: name, target, readOnly, noCopy, ...inner }];
     }
     if (source === "") {
       refuse("names no source", path);
@@ -54,13 +57,14 @@ export function mountsOf(
       const name = engineName(source);
       const local = volume?.driver_opts;
       if (local !== undefined && "device" in local)
-        return [{ source: absolute(directory, local.device), target, readOnly: readOnly || local.readOnly }];
+        return [{ source: absolute(absolute(directory, local.device), part ?? ""), target, readOnly: readOnly || local.readOnly }];
       if (local !== undefined && isOfSeveral(source, project, place)) refuse("what is in memory is of one container", path);
       if (volume === undefined) refuse(`the file has no volume ${source}`, path);
-      else if (local !== undefined)
+      else if (local !== undefined) {
+        if (local.owners.length > 0) place.warn(withoutOwners(local.owners), path);
         volumes.push({ name, medium: "memory", ...(local.size === undefined ? {} : { size: bytesOf(local.size) }) });
-      else if (!volumes.some((other) => other.name === name)) volumes.push({ name, ...keptAs(source, volume) });
-      return [{ volume: name, target, readOnly, ...(noCopy ? { noCopy } : {}) }];
+      } else if (!volumes.some((other) => other.name === name)) volumes.push({ name, ...keptAs(source, volume) });
+      return [{ volume: name, target, readOnly, ...(noCopy ? { noCopy } : {}), ...inner }];
     }
     const home = environment["HOME"];
     if (/^~(?!\/|$)/.test(source) || (source.startsWith("~") && home === undefined)) {
@@ -122,6 +126,10 @@ function isOfSeveral(volume: string, project: ComposeInput, { isActive, containe
 /** What holds for a directory in memory, whether it is said or not. */
 const ANYWAY = ["rw", "exec", "nosuid", "nodev", "noatime", "mode=1777", "mode=0777", "mode=777"];
 
+function withoutOwners(options: readonly string[]): string {
+  return `${options.join(" and ")} ${options.length > 1 ? "have" : "has"} no effect: everybody may write to a directory in memory`;
+}
+
 /** Source: mount(8), "Mount options for tmpfs". */
 function tmpfsOptions(
   options: readonly string[],
@@ -132,7 +140,7 @@ function tmpfsOptions(
   const size = options.findLast((one) => /^size=\d+[bkmg]?$/i.test(one))?.slice("size=".length);
   const others = options.filter((one) => !ANYWAY.includes(one) && !["ro", "noexec"].includes(one) && !/^size=\d+[bkmg]?$/i.test(one));
   const open = others.filter((one) => /^(?:mode|uid|gid)=\d+$/.test(one));
-  if (open.length > 0) warn(`${open.join(" and ")} has no effect: everybody may write to a directory in memory`, path);
+  if (open.length > 0) warn(withoutOwners(open), path);
   const wrong = others.filter((one) => !open.includes(one));
   if (wrong.length > 0)
     refuse(`only size, mode, uid, gid, ro, rw, noexec, nosuid and nodev are supported, not ${wrong.join(" and ")}`, path);
@@ -157,6 +165,8 @@ interface LongForm {
   readonly isMade: boolean;
   readonly memory?: { readonly size?: number };
   readonly propagation?: Propagation | undefined;
+  /** The part of the volume that is mounted, as it is written. */
+  readonly subpath?: string | undefined;
   /** Options that are none. */
   readonly unknown?: readonly string[];
 }
@@ -177,6 +187,7 @@ function longForm(one: NonNullable<ServiceInput["volumes"]>[number]): LongForm {
       noCopy: volume?.nocopy === true,
       isMade: bind?.create_host_path ?? false,
       propagation: passedOn(bind?.propagation),
+      subpath: volume?.subpath,
       ...memory,
     };
   }
@@ -194,6 +205,12 @@ function longForm(one: NonNullable<ServiceInput["volumes"]>[number]): LongForm {
     propagation,
     unknown,
   };
+}
+
+/** Without "." and double slashes; "": the whole volume. undefined: it leads out of the volume. Source: Go, filepath.IsLocal. */
+function partOf(subpath = ""): string | undefined {
+  const parts = subpath.split("/").filter((part) => part !== "" && part !== ".");
+  return subpath.startsWith("/") || parts.includes("..") ? undefined : parts.join("/");
 }
 
 /** undefined: as the engine has it. */

@@ -30,10 +30,19 @@ export function networkOf(
     // What a service that joins another one may not say is told of there (joined.ts).
     if ((mode === "host" || mode === "none") && hosts.length > 0)
       place.refuse(`with network_mode ${mode} /etc/hosts stays as it is`, ["extra_hosts"]);
+    if ((mode === "host" || mode === "none") && service.external_links?.length)
+      place.refuse(`with network_mode ${mode} other containers are not found by their names`, ["external_links"]);
     return undefined;
   }
   const dns = dnsOf(service);
-  const common = { mode: "bridge" as const, ports, ...(dns === undefined ? {} : { dns }), ...(hosts.length === 0 ? {} : { hosts }) };
+  const links = linksOf(service);
+  const common = {
+    mode: "bridge" as const,
+    ports,
+    ...(dns === undefined ? {} : { dns }),
+    ...(hosts.length === 0 ? {} : { hosts }),
+    ...links,
+  };
   if (mode === "bridge") return common;
   const all =
     given === undefined || Object.keys(given).length === 0
@@ -45,6 +54,8 @@ export function networkOf(
     if (name.startsWith("x-")) place.refuse(`${name} is an extension for Compose: give the network another name`, ["networks"]);
     else if (name !== DEFAULT && project.networks?.[name] === undefined) place.refuse(`the file has no network ${name}`, ["networks"]);
   }
+  if (links.links !== undefined && all.every(([name]) => !identityOf(name, project.networks?.[name]).shared))
+    place.warn("has no effect: other projects are found only in a network that is external, or has a name", ["external_links"]);
   const made = all.map(([name, said]): Addresses & ReturnType<typeof identityOf> & Pick<Network, "aliases"> => {
     const aliases = [...new Set([...names, ...(said?.aliases ?? [])])];
     return {
@@ -67,6 +78,15 @@ export function networkOf(
   const binding = all.map(([name]) => project.networks?.[name]?.driver_opts?.binding)[made.indexOf(first as (typeof made)[number])];
   const bound = binding === undefined ? ports : ports.map((port) => ({ address: binding, ...port }));
   return { ...common, ...first, ports: first.internal ? [] : bound, ...(further.length === 0 ? {} : { further }) };
+}
+
+/** Tasks of other projects by the names that this service gives them. */
+function linksOf({ external_links: given = [] }: ServiceInput): Pick<Network, "links"> {
+  const links = given.map((one) => {
+    const [name = "", alias = name] = one.split(":");
+    return { name, alias };
+  });
+  return links.length === 0 ? {} : { links };
 }
 
 type NetworkInput = NonNullable<NonNullable<ComposeInput["networks"]>[string]>;

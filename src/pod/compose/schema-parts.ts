@@ -1,6 +1,6 @@
 /** Parts of a service in the Compose file format. */
 import { z } from "zod";
-import { refused, text } from "../schema/field.ts";
+import { text } from "../schema/field.ts";
 import { SIZE } from "./quantity.ts";
 import { count, flag } from "./scalars.ts";
 
@@ -101,14 +101,14 @@ export const mount = z.union([
       .strictObject({ size: bytes.optional(), mode: z.union([z.int().min(0), z.string().regex(/^\d+$/, "is no mode")]).optional() })
       .optional(),
     image: z.strictObject({ subpath: z.string().optional() }).optional(),
-    volume: z
-      .strictObject({ nocopy: flag.optional(), subpath: refused("a volume is mounted as a whole"), labels: told.ownLabels })
-      .optional(),
+    volume: z.strictObject({ nocopy: flag.optional(), subpath: z.string().optional(), labels: told.ownLabels }).optional(),
   }),
 ]);
 
 /** Options of mount(8) that say what holds anyway. */
 const HOLDS = ["bind", "rbind", "rw", "defaults"];
+/** Of a tmpfs: to whom it belongs, which has no effect. */
+const OWNERS = /^(?:mode|uid|gid)=\d+$/;
 
 /** Source: Docker, "docker volume create", options of the driver local. */
 export const localOptions = z.record(z.string(), z.union([z.string(), z.int()])).transform((given, { addIssue }) => {
@@ -116,7 +116,9 @@ export const localOptions = z.record(z.string(), z.union([z.string(), z.int()]))
   const words = o.split(",").filter(Boolean);
   const isBind = words.includes("bind") || words.includes("rbind");
   const size = words.findLast((one) => /^size=\d+[bkmg]?$/i.test(one));
-  const open = isBind ? words.filter((one) => !HOLDS.includes(one) && one !== "ro") : words.filter((one) => one !== "rw" && one !== size);
+  const open = isBind
+    ? words.filter((one) => !HOLDS.includes(one) && one !== "ro")
+    : words.filter((one) => one !== "rw" && one !== size && !OWNERS.test(one));
   const refuse = (message: string, path: string[] = []) => {
     addIssue({ code: "custom", message, path });
     return z.NEVER;
@@ -129,7 +131,7 @@ export const localOptions = z.record(z.string(), z.union([z.string(), z.int()]))
   if (isBind && device === undefined) return refuse("needs the device: a directory of the host");
   if (open.length > 0) return refuse(`${isBind ? "only bind and ro are" : "only size is"} supported, not ${open.join(" and ")}`, ["o"]);
   if (isBind) return { device: device!, readOnly: words.includes("ro") };
-  return { size: size?.slice("size=".length).toLowerCase() };
+  return { size: size?.slice("size=".length).toLowerCase(), owners: words.filter((one) => OWNERS.test(one)) };
 });
 
 /** Of the driver bridge: those with one value that holds anyway. */
@@ -296,10 +298,10 @@ export const develop = z.strictObject({
 
 export const hook = z.strictObject({
   command: z.union([z.string(), z.array(text).min(1)]),
-  user: refused("a hook runs as the user of the service"),
+  user: z.string().optional(),
   privileged: z.literal(false, { error: "only false is supported: a hook has the rights of the service" }).optional(),
-  working_dir: refused("a hook runs in the directory of the service"),
-  environment: refused("a hook has the variables of the service"),
+  working_dir: z.string().startsWith("/", "is no absolute path of the container").optional(),
+  environment: pairs,
 });
 
 /** A list of NAME=ADDRESS, or a map. */

@@ -222,10 +222,13 @@ export const service = z.strictObject({
     .optional(),
   depends_on: z.union([z.array(z.string()), z.record(z.string(), dependency)]).optional(),
   links: z.array(z.string()).optional(),
-  external_links: refused("containers of others are not found: put the services into one project"),
+  external_links: z
+    .array(z.string().regex(/^[^:]+(?::[^:]+)?$/, "write CONTAINER or CONTAINER:ALIAS"))
+    .refine((all) => new Set(all).size === all.length, "has an entry twice")
+    .optional(),
   healthcheck: healthcheck.optional(),
-  post_start: z.array(hook).max(1, { error: "only one hook is supported: run several commands with a shell" }).optional(),
-  pre_stop: z.array(hook).max(1, { error: "only one hook is supported: run several commands with a shell" }).optional(),
+  post_start: z.array(hook).optional(),
+  pre_stop: z.array(hook).optional(),
   stop_signal: z.string().optional(),
   stop_grace_period: duration.optional(),
   volumes: z.array(mount).optional(),
@@ -295,7 +298,10 @@ export const service = z.strictObject({
   pids_limit: pids.optional(),
   blkio_config: blockIo.optional(),
   credential_spec: refused(WINDOWS),
-  isolation: z.literal("default", { error: `only default is supported: ${WINDOWS}` }).optional(),
+  isolation: z
+    .string()
+    .transform((one) => (one === "default" ? undefined : one))
+    .optional(),
   device_cgroup_rules: z
     .array(z.string().regex(/^[abc] (?:\d{1,9}|\*):(?:\d{1,9}|\*) [rwm]{1,3}$/, 'write a rule like "c 1:3 rwm"'))
     .optional(),

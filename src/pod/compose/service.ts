@@ -6,6 +6,7 @@ import { isOwnPlatform, ownPlatform } from "./build.ts";
 import { contentsOf, envFilesOf, labelFilesOf } from "./contents.ts";
 import { devicesOf } from "./devices.ts";
 import { pairsOf } from "./fields.ts";
+import { hooksOf, wordsIn } from "./hooks.ts";
 import { limitsOf } from "./limits.ts";
 import { mountsOf } from "./mounts.ts";
 import { dnsOf, networkOf } from "./networks.ts";
@@ -14,7 +15,6 @@ import type { Place, ServicePlace } from "./place.ts";
 import { portsOf } from "./ports.ts";
 import { bytesOf, SIZE } from "./quantity.ts";
 import type { ComposeInput, ServiceInput } from "./schema.ts";
-import { wordsOf } from "./words.ts";
 
 type Container = TaskInput["containers"][number];
 
@@ -51,7 +51,7 @@ export function taskOf(service: ServiceInput, project: ComposeInput, { task, con
         ...(service.domainname ? { domainname: service.domainname } : {}),
         ...(service.cap_add === undefined && service.cap_drop === undefined
           ? {}
-          : { capabilities: { add: addedCapabilities(service.cap_add ?? []), drop: (service.cap_drop ?? []).map(capabilityName) } }),
+          : { capabilities: { add: addedCapabilities(service.cap_add ?? []), drop: droppedOf(service, place) } }),
         ...(service.privileged ? { privileged: true } : {}),
         ...securityOf(service, place),
         readonlyRootfs: service.read_only ?? false,
@@ -93,16 +93,10 @@ export function taskOf(service: ServiceInput, project: ComposeInput, { task, con
   };
 }
 
-/** A hook of Compose is a command of the service, whose failure ends it. */
-function hooksOf(
-  { post_start: after = [], pre_stop: before = [] }: ServiceInput,
-  place: ServicePlace,
-): Pick<Container, "postStart" | "preStop"> {
-  const command = (given: string | string[], field: string) => wordsIn(given, [field, 0, "command"], place);
-  return {
-    ...Object.assign({}, ...after.map((one) => ({ postStart: { command: command(one.command, "post_start") } }))),
-    ...Object.assign({}, ...before.map((one) => ({ preStop: { command: command(one.command, "pre_stop") } }))),
-  };
+/** Source: moby, oci/caps/utils.go, TweakCapabilities: a privileged container has all capabilities. */
+function droppedOf({ cap_drop: given = [], privileged }: ServiceInput, { warn }: ServicePlace): string[] {
+  if (privileged && given.length > 0) warn("has no effect, as with Docker: a privileged service has all capabilities", ["cap_drop"]);
+  return privileged ? [] : given.map(capabilityName);
 }
 
 function checkPlatform({ platform }: ServiceInput, { lacks }: ServicePlace): void {
@@ -153,15 +147,6 @@ function programOf(
   const [program, ...args] = [...split(entrypoint, "entrypoint"), ...own];
   if (entrypoint !== undefined && program === undefined) refuse("names no program, and takes the place of the image's", ["entrypoint"]);
   return { ...(program === undefined ? {} : { command: program }), args };
-}
-
-function wordsIn(value: string | string[], path: readonly (string | number)[], { refuse }: ServicePlace): string[] {
-  try {
-    return typeof value === "string" ? wordsOf(value) : value;
-  } catch (error) {
-    refuse((error as Error).message, path);
-    return [];
-  }
 }
 
 const CONDITIONS = { service_started: "START", service_healthy: "HEALTHY", service_completed_successfully: "SUCCESS" } as const;

@@ -220,9 +220,14 @@ export class ContainerRuntime {
   }
 
   /** Runs a health check in the container. Exit code 0 before the deadline is healthy. `output`: the end of what the check printed. @throws as Executor.exec */
-  async check(id: string, [cmd = "", ...args]: readonly string[], deadlineMs: number): Promise<{ isHealthy: boolean; output: string }> {
+  async check(
+    id: string,
+    [cmd = "", ...args]: readonly string[],
+    deadlineMs: number,
+    place: Pick<SpawnRequest, "env" | "cwd" | "user"> = {},
+  ): Promise<{ isHealthy: boolean; output: string }> {
     if ((await this.find(id)).state !== "running") return { isHealthy: false, output: "the container does not run" };
-    const { exitCode, output } = await this.#known.get(id)!.exec({ cmd, args, deadlineMs });
+    const { exitCode, output } = await this.#known.get(id)!.exec({ cmd, args, deadlineMs, ...place });
     return { isHealthy: exitCode === 0, output: output.toString() };
   }
 

@@ -32,6 +32,17 @@ test("E71: tasks of other groups are found in a network of the whole host, and i
   expect(asking({ name: "front" })).toEqual([]);
 });
 
+test("E71: a task has further names for others in its own file, also by the names that Docker Compose gives to containers", () => {
+  const other = { ...db({ name: "proxy", shared: true, aliases: ["api"] }, ["10.0.0.2/20"]), group: "shop" };
+  const links = [
+    ...["db", "api", "shop-db-1", "shop_db_1"].map((name, at) => ({ name, alias: `alias-${at}` })),
+    { name: "shop_cache_1", alias: "none" },
+    { name: "api", alias: "api" },
+  ];
+  const asking = { group: "g", spec: spec("web", { name: "proxy", shared: true, links }) };
+  expect(namesFor(asking, other)).toEqual([{ address: "10.0.0.2", names: ["db", "api", "alias-0", "alias-1", "alias-2", "alias-3"] }]);
+});
+
 test("one whose networks are not made yet is not found", () => {
   expect(namesFor(WEB, { ...db({ name: "back" }, []), network: null })).toEqual([]);
 });

@@ -81,8 +81,20 @@ export function namesFor(
   return networksOf(other).flatMap(({ id, aliases = [] }, index) => {
     // Each network gives one address. Addresses are in the order of the networks (plan/network.ts).
     const address = other.network?.addresses[index];
-    return own.has(id) && address !== undefined ? [{ address: withoutPrefix(address), names: [other.name, ...aliases] }] : [];
+    if (!own.has(id) || address === undefined) return [];
+    return [{ address: withoutPrefix(address), names: withLinks([other.name, ...aliases], other, record) }];
   });
+}
+
+/** With the names that the task itself gives it. Docker Compose names a container after its project, its service and its number. */
+function withLinks(
+  names: readonly string[],
+  { group, name }: Pick<TaskRecord, "group" | "name">,
+  { spec: { network } }: Pick<TaskRecord, "spec">,
+): readonly string[] {
+  const called = new Set([...names, ...["-", "_"].flatMap((sign) => [`${group}${sign}${name}${sign}1`, `${group}${sign}${name}`])]);
+  const given = (network?.links ?? []).flatMap((link) => (called.has(link.name) ? [link.alias] : []));
+  return [...new Set([...names, ...given])];
 }
 
 /** The address at which a task reaches another task of its group: in a network that both are in, or, if neither names a network, on the default bridge. */

@@ -62,7 +62,10 @@ export interface Made {
 
 /** What a launch gets. Mounts come in the order of the list, behind those of the container's spec; variables of the spec take precedence over `engineEnv`. */
 export interface Contribution
-  extends Pick<Placement, "mounts" | "engineEnv" | "secretEnv" | "network" | "resolv" | "users" | "image" | "sources" | "devices"> {
+  extends Pick<
+    Placement,
+    "mounts" | "engineEnv" | "secretEnv" | "network" | "resolv" | "users" | "image" | "sources" | "devices" | "holders"
+  > {
   /** Called when the container is launched, or will not be. */
   close?(): void;
 }

@@ -229,8 +229,8 @@ function health(container: ContainerSpec): Problem[] {
     }),
     ...(["postStart", "preStop"] as const).flatMap((field) => {
       const hook = container[field];
-      const given = (["command", "http", "sleep"] as const).filter((way) => hook?.[way] !== undefined);
-      return hook === undefined || given.length === 1 ? [] : [wrong("needs one of command, http and sleep", field)];
+      const given = (["command", "commands", "http", "sleep"] as const).filter((way) => hook?.[way] !== undefined);
+      return hook === undefined || given.length === 1 ? [] : [wrong("needs one of command, commands, http and sleep", field)];
     }),
   ];
 }

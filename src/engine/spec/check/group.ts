@@ -3,6 +3,7 @@ import { dependenciesOf, dependencyTarget } from "../dependencies.ts";
 import type { Problem } from "../finding.ts";
 import type { ContainerSpec, Dependency } from "../schema/container.ts";
 import type { TaskSpec } from "../schema/task.ts";
+import { checkJoinedTasks } from "./joins.ts";
 import { checkRouterReferences } from "./log-router.ts";
 import { duplicates } from "./names.ts";
 import { checkProxyReferences } from "./shared-proxy.ts";
@@ -38,6 +39,7 @@ export function checkGroup(tasks: readonly TaskSpec[]): GroupProblem[] {
     ...cycleProblems(edges),
     ...checkRouterReferences(tasks),
     ...checkProxyReferences(tasks),
+    ...checkJoinedTasks(tasks),
   ];
 }
 

@@ -27,8 +27,9 @@ export function checkMachine(task: TaskSpec): Problem[] {
   ];
 }
 
-function ofTask({ privateUsers, pids, sharedProxy, start }: TaskSpec): Problem[] {
+function ofTask({ privateUsers, pids, sharedProxy, start, joins }: TaskSpec): Problem[] {
   return [
+    ...Object.keys(joins ?? {}).map((type) => wrong(`the ${type} namespace of another task`, ["joins", type])),
     ...(privateUsers ? [wrong("users of its own: the machine keeps them apart", ["privateUsers"])] : []),
     ...(pids === undefined ? [] : [wrong("a limit of processes for all containers together", ["pids"])]),
     ...(sharedProxy === undefined ? [] : [wrong("a shared proxy: its socket is on the host", ["sharedProxy"])]),

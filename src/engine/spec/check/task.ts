@@ -4,6 +4,7 @@ import { checkSchedule } from "../schedule.ts";
 import type { ContainerSpec } from "../schema/container.ts";
 import type { TaskSpec } from "../schema/task.ts";
 import { checkCombinations } from "./combinations.ts";
+import { checkJoins } from "./joins.ts";
 import { checkLogRouters } from "./log-router.ts";
 import { checkMachine } from "./machine.ts";
 import { checkNames } from "./names.ts";
@@ -20,6 +21,7 @@ export function checkTask(spec: TaskSpec, machines: readonly string[] = []): Pro
     ...checkSharedProxy(spec),
     ...checkLimits(spec),
     ...checkUsers(spec),
+    ...checkJoins(spec),
     ...checkSchedule(spec),
     ...(spec.runtime !== undefined && machines.includes(spec.runtime) ? checkMachine(spec) : []),
   ];

@@ -1,6 +1,6 @@
 /** Health checks and hooks of a container. */
 import { z } from "zod";
-import { duration, text } from "./quantities.ts";
+import { absolutePath, duration, text } from "./quantities.ts";
 
 const checkPort = z.int().min(1).max(65_535);
 const checkAddress = z
@@ -63,8 +63,24 @@ export const killingCheck = healthCheck.extend({
     .describe("Time to end after the stop signal when this check has finally failed. Absent: stopTimeout of the container."),
 });
 
+const hookCommand = z.strictObject({
+  command: z.array(text).min(1),
+  env: z
+    .record(z.string().regex(/^[^=\0]+$/, "is no name of a variable"), text)
+    .default({})
+    .describe("Variables in addition to those of the container."),
+  cwd: absolutePath.optional().describe("Absent: that of the container."),
+  user: text.min(1).optional().describe("Absent: that of the container."),
+});
+
 const hookWays = {
   command: z.array(text).min(1).optional().describe("Program and arguments to run in the container."),
+  commands: z
+    .array(hookCommand)
+    .min(1)
+    .max(100)
+    .optional()
+    .describe("Instead of a command: programs that run one after the other. The hook fails with the first that does not exit with 0."),
   http: httpCheck.optional().describe("Instead of a command: a GET request. Any response is a success, whatever its status."),
   sleep: duration.optional().describe("Instead of a command: a time to wait."),
 };

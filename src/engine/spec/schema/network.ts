@@ -207,6 +207,12 @@ export const network = z.strictObject({
     .max(256)
     .optional()
     .describe("Additional lines of /etc/hosts. host-gateway: the address of the host in the network of the task."),
+  links: z
+    .array(z.strictObject({ name: domain, alias: domain }))
+    .min(1)
+    .max(256)
+    .optional()
+    .describe("Further names of other tasks in the task's /etc/hosts: `alias` for a task with this `name` or alias, also GROUP-NAME-1."),
   dns: dns.optional().describe("Content of resolv.conf. Absent: that of the host, without servers on loopback."),
   proxy: proxy.optional().describe("Redirects TCP connections (IPv4) of the other containers to one container of the task."),
   via: z

@@ -121,6 +121,12 @@ export const task = z.strictObject({
     .strictObject({ pid: namespaceMode, ipc: namespaceMode, network: namespaceMode, uts: namespaceMode })
     .prefault({})
     .describe("private: each container has its own. shared: one for the task. host: that of the host."),
+  joins: z
+    .strictObject({ pid: name.optional(), ipc: name.optional() })
+    .optional()
+    .describe(
+      "Namespaces of other tasks of the group that its containers use, by the names of these tasks, which have `shared` for them. With ipc they also have /dev/shm of that task. Such a task depends on a container of the other one, with `restart`.",
+    ),
   network: network.optional().describe("A network that the engine makes for all containers together; instead of namespaces.network."),
   dns: dns.optional().describe("Content of resolv.conf if the engine makes no network for the task. Absent: that of the image."),
   volumes: z.array(volume).default([]),

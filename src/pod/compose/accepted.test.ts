@@ -1,0 +1,73 @@
+/** Fields of a service that were refused before: what the engine does for them, and what is told of those without an effect. */
+import { expect, test } from "vitest";
+import { container, one, only, read } from "../../../test/support/engine/compose-file.ts";
+
+const warned = (fields: string, others = "") => {
+  const { findings, warnings } = read(one(fields) + others);
+  expect(findings).toEqual([]);
+  return warnings.map(({ pointer, message }) => `${pointer}: ${message}`);
+};
+
+/** Docker, "docker run --mount volume-subpath". */
+test("a part of a volume: of one that is kept, without a name, in memory, or a directory of the host", () => {
+  const volume = (source: string) => `{ type: volume, source: ${source}, target: /${source}, volume: { subpath: ./a//b/ } }`;
+  const mounts = ["data", "host", "mem"].map(volume);
+  const text = `${one(`    volumes: [${mounts.join(", ")}, { type: volume, target: /x, volume: { subpath: c } }]\n`)}volumes:
+  data:
+  host: { driver_opts: { type: none, o: bind, device: /srv/host } }
+  mem: { driver_opts: { type: tmpfs, o: 'size=1m,uid=1000,mode=0700' } }
+`;
+  expect(only(text).containers[0]!.mounts).toEqual([
+    { volume: "data", target: "/data", subPath: "a/b", readOnly: false },
+    { source: "/srv/host/a/b", target: "/host", readOnly: false },
+    { volume: "mem", target: "/mem", subPath: "a/b", readOnly: false },
+    { volume: "anonymous-3", target: "/x", subPath: "c", readOnly: false, noCopy: false },
+  ]);
+  expect(read(text).warnings.map(({ message }) => message)).toEqual([
+    "uid=1000 and mode=0700 have no effect: everybody may write to a directory in memory",
+  ]);
+});
+
+/** Compose specification, "Using lifecycle hooks". */
+test("several hooks run one after the other, each as its user, in its directory and with its variables", () => {
+  const hooks = "[{ command: chown me /d, user: root }, { command: [a, b], working_dir: /w, environment: [A=b, WHO] }]";
+  const found = container(`    post_start: ${hooks}\n    pre_stop: [{ command: bye }]\n`, { environment: { WHO: "me" } });
+  expect(found.postStart).toMatchObject({
+    commands: [
+      { command: ["chown", "me", "/d"], env: {}, user: "root" },
+      { command: ["a", "b"], env: { A: "b", WHO: "me" }, cwd: "/w" },
+    ],
+  });
+  expect(found.preStop).toMatchObject({ command: ["bye"] });
+  expect(container("    post_start: []\n")).not.toHaveProperty("postStart");
+});
+
+/** Compose specification, "external_links". */
+test("external_links are names for tasks of other projects, in networks that both are in", () => {
+  const networks = "    external_links: [redis_1, 'db_1:mysql']\n    networks: [proxy]\n";
+  const given = read(`${one(networks)}networks: { proxy: { external: true } }\n`);
+  expect(given.warnings).toEqual([]);
+  expect(given.tasks[0]!.network).toMatchObject({
+    links: [
+      { name: "redis_1", alias: "redis_1" },
+      { name: "db_1", alias: "mysql" },
+    ],
+  });
+  expect(warned("    external_links: [redis_1]\n")).toEqual([
+    "/services/web/external_links: has no effect: other projects are found only in a network that is external, or has a name",
+  ]);
+});
+
+test.each([
+  ["isolation: hyperv", "isolation: has no effect: it is of Windows"],
+  ["attach: false", "attach: has no effect: `runtctl logs -f` shows the output of services"],
+  ["develop: { watch: [] }", "develop: has no effect: files are not watched"],
+  ["privileged: true\n    cap_drop: [ALL]", "cap_drop: has no effect, as with Docker: a privileged service has all capabilities"],
+])("%s is accepted, and told of", (fields, message) => {
+  expect(warned(`    ${fields}\n`)).toEqual([`/services/web/${message}`]);
+});
+
+test.each(["isolation: default", "ipc: shareable", "ipc: private", "cgroup: private"])("%s says what holds anyway", (fields) => {
+  expect(warned(`    ${fields}\n`)).toEqual([]);
+  expect(container(`    ${fields}\n`)).toEqual(container(""));
+});
