@@ -291,7 +291,7 @@ test-programs: newer-tree arm64-optional bin/runt $(T)/runt $(TEST_TOOLS) $(BENC
 .PHONY: test
 test: setup-test
 	$(Q)$(MAKE) --no-print-directory -j$$(nproc) test-programs
-	tools/test.sh -j 3 engine@private e2e@shared-v2 unit lint e2e@private/cgroups native@private security faults@private library clients readme \
+	tools/test.sh -j 4 engine@private e2e@shared-v2 unit lint e2e@private/cgroups native@private security faults@private library clients readme \
 		differential@private findings native@shared/mounts walk conformance differential@shared/mounts guard native-host
 
 # The quick part, of what has changed (tools/check.sh): less than a minute once everything is built, on two processors that have nothing else to do.
