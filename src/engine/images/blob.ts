@@ -1,4 +1,4 @@
-/** Small parts of images, read whole. */
+/** Reads and writes small parts of images as a whole. */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { writeAtomicallyLater } from "../../node/index.ts";
@@ -6,14 +6,14 @@ import { readOwnFile } from "../own/index.ts";
 import { ImageError } from "./errors.ts";
 import type { Places } from "./places.ts";
 
-/** Largest manifest or configuration that is read, in bytes. */
+/** Maximum size of a manifest or configuration, in bytes. */
 export const LARGEST_JSON = 4 << 20;
 
 export function digestOf(bytes: Buffer): string {
   return `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
 }
 
-/** @param what names it in the error. @throws ImageError image-invalid: it is not there, too large, or no regular file */
+/** @param what name of the part in the error. @throws ImageError image-invalid: the file does not exist, is too large, or is no regular file */
 export function readSmall(path: string, what: string): Buffer {
   try {
     return readOwnFile(path, LARGEST_JSON);
@@ -22,14 +22,14 @@ export function readSmall(path: string, what: string): Buffer {
   }
 }
 
-/** @throws ImageError image-invalid: it is not there, too large, no regular file, or not what its name says */
+/** @throws ImageError image-invalid: the file does not exist, is too large, is no regular file, or does not match its digest */
 export function readBlob(path: string, digest: string): Buffer {
   const bytes = readSmall(path, digest);
   if (digestOf(bytes) !== digest) throw new ImageError("image-invalid", `${digest}: its content has another digest`);
   return bytes;
 }
 
-/** Its name stands for all of it, also after a crash. Returns its digest. */
+/** The blob gets its name only when it is complete, so that no crash leaves a partial one. Returns its digest. */
 export async function putBlob(places: Places, bytes: Buffer): Promise<string> {
   const digest = digestOf(bytes);
   const making = join(places.staging, `blob-${process.hrtime.bigint()}`);

@@ -1,13 +1,13 @@
-/** Runs buildah where all of it ends with it. */
+/** Runs buildah so that all its processes and mounts end with it. */
 import { StringDecoder } from "node:string_decoder";
 import { runProgram } from "../../node/index.ts";
 import { ImageError } from "./errors.ts";
 
-/** Characters of a line that is passed on. */
+/** Maximum number of characters of a line that is passed on. */
 const LONGEST_LINE = 4096;
-/** The program, its arguments, and where its processes and mounts end with it. */
+/** Arguments of unshare(1). Processes of buildah end with their pid namespace, and its mounts with their mount namespace. */
 const APART = ["--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--propagation", "slave"];
-/** Libraries of buildah keep caches there, whatever storage it is given: those of the host are not touched. */
+/** Libraries of buildah keep caches in these directories, whatever storage is given. A tmpfs hides those of the host. */
 const HIDDEN = "/var/lib/containers /var/cache/containers";
 const HIDE = `for d in ${HIDDEN}; do mkdir -p $d && mount -t tmpfs -o mode=700 runt-builder $d || exit; done; exec "$@"`;
 
@@ -22,13 +22,13 @@ export class Buildah {
     this.#signal = signal;
   }
 
-  /** @throws ImageError; the reason of the signal */
+  /** @throws ImageError: buildah has failed; the reason of the signal */
   async output(args: readonly string[]): Promise<void> {
     const end = await this.#start(args, {});
     if (end.failure !== undefined) throw new ImageError("build-failed", `buildah ${args[0]}: ${end.stderr.trim() || end.failure}`);
   }
 
-  /** @throws ImageError; the reason of the signal */
+  /** @param onLine called with each line of output. @throws ImageError: buildah has failed; the reason of the signal */
   async run(args: readonly string[], descriptors: readonly number[], onLine: (line: string) => void): Promise<void> {
     const lines = new Lines(onLine);
     const end = await this.#start(args, { descriptors, onOutput: (bytes) => lines.add(bytes), isOne: true });
@@ -36,14 +36,14 @@ export class Buildah {
     if (end.failure !== undefined) throw new ImageError("build-failed", lines.reason || end.failure);
   }
 
-  /** @param isOne its standard error is its standard output, so that lines come in their order */
+  /** @param isOne whether standard error goes to standard output, which keeps the order of the lines */
   async #start(
     args: readonly string[],
     { isOne = false, ...options }: { descriptors?: readonly number[]; onOutput?: (bytes: Buffer) => void; isOne?: boolean },
   ) {
     const script = isOne ? `exec 2>&1; ${HIDE}` : HIDE;
     const words = [...APART, "sh", "-c", script, "sh", "buildah", ...args];
-    // The caller aborts the signal when the time of the build is over.
+    // There is no time limit here: the caller aborts the signal when the time of the build is over.
     const bounds = { timeoutMs: Number.POSITIVE_INFINITY, signal: this.#signal, env: this.#env, cwd: this.#run };
     const end = await runProgram("unshare", words, { ...bounds, ...options });
     this.#signal.throwIfAborted();
@@ -51,7 +51,7 @@ export class Buildah {
   }
 }
 
-/** Lines of an output that comes in pieces. */
+/** Splits output that comes in pieces into lines. */
 class Lines {
   readonly #decoder = new StringDecoder("utf8");
   readonly #tell: (line: string) => void;
@@ -62,7 +62,7 @@ class Lines {
     this.#tell = tell;
   }
 
-  /** Why the builder has failed, as it says itself. */
+  /** The reason of a failure, from buildah's own error message. */
   get reason(): string {
     return this.#reason;
   }
@@ -90,5 +90,5 @@ class Lines {
   }
 }
 
-/** Longest message; buildah's may have all of its options in it. */
+/** Maximum number of characters of a reason. buildah's messages may contain all of its options. */
 const LONGEST_REASON = 500;

@@ -1,9 +1,9 @@
 /**
  * Builds images with buildah, one after the other, and takes the result into the store.
  *
- * A Dockerfile and its context are hostile. Commands of RUN are containers of runt with a network namespace and a cgroup of their own. buildah itself runs as root in a pid and a
- * mount namespace: when it is killed all of its processes end with it, and no mount of it is left. Its layers are below the state directory, and it sees no storage of
- * other programs (docs/security.md).
+ * A Dockerfile and its context are not trusted. Commands of RUN are containers of runt with a network namespace and a cgroup of their own. buildah
+ * itself runs as root in a pid and a mount namespace: if it is killed, all its processes end and all its mounts disappear. Its layers are below the
+ * state directory, and it sees no storage of other programs (docs/security.md).
  */
 import {
   closeSync,
@@ -31,15 +31,18 @@ import type { Pin } from "./port.ts";
 import { assertInstalled } from "./tool.ts";
 import { Slots, within } from "./waiting.ts";
 
-/** What commands of a build run in, beside its root file system. */
+/** The network and the cgroup in which the commands of a build run. */
 export interface BuildPlace {
-  /** Makes the network. Returns the file of its namespace. */
+  /** Makes the network. Returns the path of its namespace. */
   makeNetwork(): Promise<string>;
-  /** Succeeds if it does not exist. */
+  /** Removes the network. Succeeds if there is none. */
   removeNetwork(): Promise<void>;
-  /** The cgroup of the build that works in the directory `run-SUFFIX`: absolute, below each hierarchy. The suffix is random, so that no other daemon has this cgroup. */
+  /**
+   * Path of the cgroup for the build that works in the directory `run-SUFFIX`: absolute, below each hierarchy. The suffix is random, so that no
+   * other daemon has this cgroup.
+   */
   cgroupOf(suffix: string): string;
-  /** With what is in it. Succeeds if it does not exist. */
+  /** Removes the cgroup with everything in it. Succeeds if it does not exist. */
   removeCgroup(suffix: string): Promise<void>;
 }
 
@@ -52,16 +55,16 @@ export interface BuilderOptions {
   readonly credentials: Credentials;
   /** Milliseconds for one build; default: an hour. */
   readonly timeoutMs: number | undefined;
-  /** Whether the file system of `directory` carries overlays. */
+  /** Whether the file system of `directory` supports overlays. */
   readonly hasOverlays: () => Promise<boolean>;
   /** Takes a docker-archive into the store under these names. */
   readonly take: (archive: string, names: readonly string[], signal: AbortSignal) => Promise<Pin>;
 }
 
 const TIMEOUT_MS = 3_600_000;
-/** Where one build works: this, and a random suffix. */
+/** Prefix of the working directory of a build, before a random suffix. */
 const RUN = "run-";
-/** In bytes: a Dockerfile. */
+/** Maximum size of a Dockerfile, in bytes. */
 const LARGEST_FILE = 1024 * 1024;
 const HOST_REGISTRIES = "/etc/containers/registries.conf";
 
@@ -97,7 +100,7 @@ export class Builder {
     });
   }
 
-  /** Removes what a build of an earlier daemon has left. */
+  /** Removes what an interrupted build of an earlier daemon has left. */
   async sweep(): Promise<void> {
     if (existsSync(this.#options.directory)) await this.#slots.during(new AbortController().signal, () => this.#sweep());
   }
@@ -107,14 +110,14 @@ export class Builder {
     const names = await readdir(directory);
     for (const name of names) {
       if (!name.startsWith(RUN)) continue;
-      // The directory goes last: without it the cgroup is not found again.
+      // The directory is removed last, because its name is needed to find the cgroup.
       await place.removeCgroup(name.slice(RUN.length));
       await removeScratch(join(directory, name));
     }
     await place.removeNetwork();
   }
 
-  /** Removes the layers of the builder, if nothing was built for so long. */
+  /** Removes the layers of the builder if nothing was built for `unusedMs` milliseconds. */
   async dropCache(unusedMs: number): Promise<void> {
     const found = statSync(this.#storage, { throwIfNoEntry: false });
     if (this.#isBuilding || found === undefined || Date.now() - found.mtimeMs < unusedMs) return;
@@ -129,7 +132,7 @@ export class Builder {
     const { directory, credentials, take, place } = this.#options;
     const run = await mkdtemp(join(directory, RUN));
     const buildah = new Buildah(run, await this.#environment(run), signal);
-    // Builds that were killed have left working containers in the storage.
+    // Builds that were killed may have left working containers in the storage.
     await buildah.output(["rm", "--all"]);
     utimesSync(this.#storage, new Date(), new Date());
     const network = asked.network === "default" ? `ns:${await place.makeNetwork()}` : asked.network;
@@ -159,14 +162,14 @@ export class Builder {
   #words(run: string, network: string): string[] {
     const { runtime, place } = this.#options;
     return [
-      // With health checks, which an OCI configuration has no place for.
+      // The Docker format keeps health checks, for which an OCI configuration has no field.
       ...["--layers", "--format=docker", "--isolation=oci", `--runtime=${runtime}`],
       ...[`--runtime-flag=root=${join(run, "runt")}`, `--runtime-flag=log=${join(run, "runt.log")}`],
       ...[`--cgroup-parent=${place.cgroupOf(basename(run).slice(RUN.length))}`, `--network=${network}`, `--iidfile=${join(run, "id")}`],
     ];
   }
 
-  /** Of the environment of the daemon only what leads to programs and registries: the rest may be configuration of a user's own storage. */
+  /** buildah gets only those variables of the daemon that lead to programs and registries. Others may configure the storage of a user. */
   async #environment(run: string): Promise<NodeJS.ProcessEnv> {
     const driver = (await this.#options.hasOverlays()) ? "overlay" : "vfs";
     const storage = join(run, "storage.conf");
@@ -186,27 +189,27 @@ export class Builder {
   }
 }
 
-/** The first one that a program has beside its standard streams. */
+/** The first descriptor after the standard streams. */
 const FIRST_DESCRIPTOR = 3;
 
-/** As Docker, a name without a registry is docker.io's, unless the host says something else. */
+/** As in Docker, a name without a registry belongs to docker.io, unless the host's configuration says something else. */
 function registriesOf(host: string): string {
   const isSaid = (name: string) => new RegExp(`^\\s*${name}\\s*=`, "m").test(host);
   const lines = [
     ...(isSaid("unqualified-search-registries") ? [] : ['unqualified-search-registries = ["docker.io"]']),
-    // Nobody can be asked, and nothing is to be written down.
+    // buildah must not ask which registry is meant, because nobody can answer, and must not record an answer.
     ...(isSaid("short-name-mode") ? [] : ['short-name-mode = "disabled"']),
   ];
   return `${lines.join("\n")}\n${host}`;
 }
 
-/** Calls `action` with descriptors of files that are in memory only. */
+/** Calls `action` with descriptors of files that exist only in memory. */
 async function withFiles<T>([first, ...rest]: readonly Buffer[], action: (descriptors: readonly number[]) => Promise<T>): Promise<T> {
   if (first === undefined) return action([]);
   return asMemoryFile(first, (descriptor) => withFiles(rest, (others) => action([descriptor, ...others])));
 }
 
-/** What is asked for, as options of buildah-build(1). */
+/** The request as options of buildah-build(1). */
 function wordsOf(asked: ImageBuild, { file, ignored }: Dockerfile): string[] {
   const each = <T>(all: Readonly<Record<string, T>>, word: (name: string, value: T) => string) =>
     Object.entries(all).map(([name, value]) => word(name, value));
@@ -238,11 +241,14 @@ function assertContext(context: string): void {
 
 interface Dockerfile {
   readonly file: string;
-  /** Undefined: the builder looks for patterns itself. */
+  /** undefined: buildah looks for ignore files itself. */
   readonly ignored: string | undefined;
 }
 
-/** Copies, so that what was checked is what is built. In a context with an address the builder finds both files itself. */
+/**
+ * Copies the Dockerfile and its ignore file, so that the files that were checked are the ones that are used. For a remote context buildah finds
+ * both files itself.
+ */
 function dockerfileOf({ context, dockerfile, inline }: ImageBuild, run: string): Dockerfile {
   const file = join(run, "Dockerfile");
   const isRemote = isRemoteContext(context);
@@ -250,7 +256,7 @@ function dockerfileOf({ context, dockerfile, inline }: ImageBuild, run: string):
   const path = isAbsolute(dockerfile) ? dockerfile : join(context, dockerfile);
   writeFileSync(file, inline ?? textOf(path, context));
   if (isRemote) return { file, ignored: undefined };
-  // Those of the Dockerfile come before those of the context, as in Docker.
+  // An ignore file of the Dockerfile comes before those of the context, as in Docker.
   const places = [...(inline === undefined ? [`${path}.dockerignore`] : []), ...IGNORE_FILES.map((name) => join(context, name))];
   const found = places.find((place) => lstatSync(place, { throwIfNoEntry: false }) !== undefined);
   if (found === undefined) return { file, ignored: undefined };
@@ -262,18 +268,18 @@ function dockerfileOf({ context, dockerfile, inline }: ImageBuild, run: string):
 /** In buildah's order. */
 const IGNORE_FILES = [".containerignore", ".dockerignore"];
 
-/** @throws ImageError: it is none that may be read */
+/** @throws ImageError: the file cannot be read, is no regular file, is too large, or is outside of its context */
 function textOf(path: string, context: string): Buffer {
   const refused = (why: string) => new ImageError("build-failed", `${path} ${why}`);
   let descriptor: number;
   try {
-    // What is no file could block for ever.
+    // Opening a FIFO or a device without O_NONBLOCK could block for ever.
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   } catch (error) {
     throw refused(`cannot be read: ${(error as NodeJS.ErrnoException).code}`);
   }
   try {
-    // The file says where its Dockerfile is, and a link of the context does not.
+    // The Dockerfile may be outside of its context only if the request says so, not because a link in the context leads there.
     const opened = realpathSync(`/proc/self/fd/${descriptor}`);
     if (isBelow(path, context) && !isBelow(opened, realpathSync(context))) throw refused("leads out of its context");
     const found = fstatSync(descriptor);

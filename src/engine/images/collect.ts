@@ -1,4 +1,7 @@
-/** Removes unused images from the store: first their names, then the blobs and layers that no name and no container needs. The caller holds the store's lock. */
+/**
+ * Removes unused images from the store: first their names, then the blobs and layers that no name and no container needs. The caller holds the
+ * store's lock.
+ */
 import { lstatSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,7 +16,7 @@ import { loadedOr } from "./whole.ts";
 export interface CollectPolicy {
   /** Milliseconds after its last use from which an image is removed. */
   readonly unusedMs: number;
-  /** How many names may be removed. Default: all. */
+  /** Maximum number of names to remove. Default: all. */
   readonly most?: number | undefined;
   /** References of images that are never removed. */
   readonly kept?: readonly string[] | undefined;
@@ -73,14 +76,14 @@ async function sweepParts(options: CollectOptions): Promise<number> {
 /** Removes the blobs that no image needs: those of removed images, and of images that were refused. Returns their bytes. */
 export async function sweepBlobs({ places, layout, used }: CollectOptions): Promise<number> {
   const needed = partsOf(places, layout.entries, used);
-  // The image of a container cannot be read, so nothing is known to be unneeded.
+  // The manifest of an image that a container uses cannot be read. Any blob may belong to it, so none is removed.
   if (needed === undefined) return 0;
   let bytes = 0;
   const blobs = join(places.blobs, "sha256");
   for (const name of await readdir(blobs)) {
     if (needed.blobs.has(`sha256:${name}`)) continue;
     const found = lstatSync(join(blobs, name));
-    // Not of this store.
+    // A directory is not made by this store.
     if (found.isDirectory()) continue;
     removeOwnFile(join(blobs, name));
     bytes += found.size;
@@ -101,7 +104,7 @@ function partsOf(places: Places, named: readonly ImageId[], used: readonly Image
     if (loaded === undefined) return undefined;
     add(id, loaded);
   }
-  // A damaged image keeps no parts: the next pull fetches them again.
+  // A damaged image keeps no parts. The next pull fetches them again.
   for (const id of named) {
     const loaded = loadedOr(places, id);
     if (loaded !== undefined) add(id, loaded);

@@ -6,17 +6,18 @@ import { ImageError } from "./errors.ts";
 /** Keys are the names by which tasks refer to them. */
 export type Credentials = Readonly<Record<string, SecretSource>>;
 
-/** Used for images without a name of credentials, if the host has some under this name. */
+/** Name of the credentials for images for which none are named, if the host has them. */
 const DEFAULT_CREDENTIALS = "default";
 
-/** The format of `containers-auth.json(5)`, which Docker writes, too. */
+/** The format of `containers-auth.json(5)`, which Docker also writes. */
 const authFile = z.object({
   auths: z.record(z.string(), z.object({ auth: z.string().optional(), identitytoken: z.string().optional() })),
 });
 
 /**
- * Calls `action` with a descriptor of the file, or without one. What it throws has nothing of the secrets in its message.
- * @param name undefined: that of the host, if it has one. @throws ImageError no-credentials; what `action` throws
+ * Calls `action` with a descriptor of the file, or with undefined if there is none. Secrets are removed from the messages of errors of `action`.
+ * @param name undefined: the host's default credentials, if there are any.
+ * @throws ImageError no-credentials; what `action` throws
  */
 export async function withCredentials<T>(
   all: Credentials,
@@ -45,7 +46,7 @@ async function read(source: SecretSource, name: string, signal: AbortSignal): Pr
   }
 }
 
-/** @throws ImageError no-credentials: the bytes are no file of credentials */
+/** @throws ImageError no-credentials: the content is no JSON as in containers-auth.json(5) */
 function secretsIn(bytes: Buffer, name: string): string[] {
   const { success, data } = authFile.safeParse(parsed(bytes));
   // The message of the parser would show a part of the secret.
@@ -69,7 +70,7 @@ async function hidden<T>(secrets: readonly string[], action: () => Promise<T>): 
     return await action();
   } catch (error) {
     if (!(error instanceof ImageError)) throw error;
-    // Its cause has the message, too.
+    // The cause is left out, because its message has the secrets, too.
     throw new ImageError(error.code, redact(error.message, secrets));
   }
 }

@@ -6,11 +6,11 @@ export type ImageErrorCode =
   /** The source failed to deliver the image. */
   | "pull-failed"
   | "pull-timeout"
-  /** The builder failed, or was not done in time. */
+  /** The builder failed, or exceeded its time limit. */
   | "build-failed"
   /** The credentials for the registry are missing. */
   | "no-credentials"
-  /** The pull was cancelled, because nobody waits for it any more. */
+  /** The pull was cancelled, because no caller waits for it any more. */
   | "cancelled"
   /** The content does not match its digest or description, or is no image. */
   | "image-invalid"

@@ -1,4 +1,4 @@
-/** skopeo: what a source has under a name, and the copy of it into the store. */
+/** Uses skopeo to find out what image a source has under a name, and to copy it into the store. */
 
 import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,10 @@ import { CONFIG_TYPE, type Descriptor, DIGEST, jsonOf, LAYER_TYPE, MANIFEST_TYPE
 import { assertSmall, inStaging, type StagingOptions } from "./staging.ts";
 import { runTool } from "./tool.ts";
 
-/** Docker's manifests. skopeo converts them to OCI, whose configuration has no health check, so the configuration of the source is kept beside it. */
+/**
+ * Media type of Docker's manifests. skopeo converts them to OCI, whose configuration has no health check. Therefore the original configuration is
+ * kept beside the converted one.
+ */
 const DOCKER_MANIFEST = "application/vnd.docker.distribution.manifest.v2+json";
 
 export interface FetchOptions {
@@ -18,14 +21,17 @@ export interface FetchOptions {
   readonly credentials?: number | undefined;
 }
 
-/** What the source has now. */
+/** The image that the source has now. */
 export interface Resolved {
   /** Digest of the bytes that the source returns for the name. */
   readonly digest: string;
   /** Bytes of the compressed layers; undefined for an index of several images. */
   readonly size: number | undefined;
   readonly isDocker: boolean;
-  /** Digests that the copied manifest may have: its own, or those that an index names. undefined: skopeo converts the manifest to OCI, so its digest is not known. */
+  /**
+   * Digests that the copied manifest may have: its own, or those that an index names. undefined: skopeo converts the manifest to OCI, so its digest
+   * is not known.
+   */
   readonly copies: readonly string[] | undefined;
 }
 
@@ -49,7 +55,7 @@ export async function resolveSource(reference: ImageReference, options: FetchOpt
   } | null;
   const sizes = Array.isArray(value?.layers) ? value.layers.map((layer: { size?: unknown } | null) => Number(layer?.size) || 0) : undefined;
   const digest = digestOf(raw);
-  // skopeo opens what an index names, and does not ask whether that is it.
+  // skopeo does not check that the content of a blob matches the digest in the index.
   if (listed !== undefined && !listed.includes(digest))
     throw new ImageError(
       "image-invalid",
@@ -73,7 +79,7 @@ function copiesOf(digest: string, manifests: unknown): readonly string[] | undef
 }
 
 export interface Fetched {
-  /** As the source names the content. */
+  /** Digest that the source gives for the content. */
   readonly digest: string;
   readonly manifest: string;
   readonly manifestSize: number;
@@ -82,7 +88,10 @@ export interface Fetched {
 
 export type CopyOptions = FetchOptions & StagingOptions;
 
-/** Copies exactly what was resolved, nothing newer. Blobs that are in the store already are not fetched again. @throws ImageError; the reason of `signal` */
+/**
+ * Copies exactly what was resolved, nothing newer. Blobs that are in the store already are not fetched again.
+ * @throws ImageError; the reason of `signal`
+ */
 export async function copySource(
   reference: ImageReference,
   { digest, isDocker, copies }: Resolved,
@@ -93,7 +102,7 @@ export async function copySource(
     const { args, descriptors } = credentialsOf(options);
     const credentials = args.map((one) => (one === "--authfile" ? "--src-authfile" : one));
     const target = [`oci:${directory}:image`, "--dest-shared-blob-dir", options.places.blobs];
-    // Otherwise layers that are not packed would be, and the image be another one.
+    // Without this option skopeo compresses layers that are not compressed, which changes the digest of the image.
     const preserve = copies === undefined ? [] : ["--preserve-digests"];
     await runTool("skopeo", ["copy", "--quiet", ...preserve, ...credentials, source, ...target], { signal, descriptors });
     const { manifests } = jsonOf(readSmall(join(directory, "index.json"), source), source) as {
@@ -108,7 +117,7 @@ export async function copySource(
   });
 }
 
-/** The configuration as the source has it goes into the store beside the one that skopeo has made of it. */
+/** Stores the original configuration beside the one that skopeo makes of it. */
 async function dockerConfig(source: string, options: CopyOptions): Promise<string> {
   const { args, descriptors } = credentialsOf(options);
   const { signal, places } = options;
@@ -120,9 +129,9 @@ async function dockerConfig(source: string, options: CopyOptions): Promise<strin
   return putBlob(places, bytes);
 }
 
-// What the index of an OCI layout of this host names.
+// Reads the index of an OCI layout on this host.
 
-/** Digests of its manifests; undefined: there is no index, which skopeo says better. @throws ImageError image-invalid */
+/** Digests of its manifests; undefined: the index cannot be read, for which skopeo has a better message. @throws ImageError image-invalid */
 function listedIn(layout: string): readonly string[] | undefined {
   const path = join(layout, "index.json");
   const bytes = readRegular(path);
@@ -131,7 +140,10 @@ function listedIn(layout: string): readonly string[] | undefined {
   return Array.isArray(value?.manifests) ? value.manifests.map((one: { digest?: unknown } | null) => String(one?.digest)) : [];
 }
 
-/** What is no file could block for ever, or never end. */
+/**
+ * undefined: the path cannot be opened. Only regular files are read: a FIFO could block for ever, and a device may have no end.
+ * @throws ImageError image-invalid
+ */
 function readRegular(path: string): Buffer | undefined {
   let fd: number;
   try {
@@ -149,25 +161,25 @@ function readRegular(path: string): Buffer | undefined {
   }
 }
 
-// Archives of Docker: one program copies what is in them as it is, and the manifest of OCI is made
-// here.
+// Archives of Docker: skopeo copies the parts unchanged, and the OCI manifest is made here.
 
 /**
- * Copies the image, and says what it was. Nothing is asked before: a file of this host is not asked over a network, and each program that reads it takes as long as its start. Layers
- * stay as they are in the archive, which has them unpacked. @throws ImageError; the reason of `signal`
+ * Copies the image and returns what it was. There is no inspection beforehand: it would cost another start of a program, and a local file needs no
+ * saving of network traffic. Layers stay as they are in the archive, which has them uncompressed.
+ * @throws ImageError; the reason of `signal`
  */
 export async function copyArchive(reference: ImageReference, options: CopyOptions): Promise<Fetched> {
   const { places, maxBytes } = options;
   const source = renderReference(reference);
   return inStaging(options, async (directory, signal) => {
-    // With this flag skopeo changes no byte of the manifest: its digest is the one that a later look at the source finds.
+    // With this flag skopeo does not change the manifest, so that its digest is the one that a later `skopeo inspect` of the source gives.
     await runTool("skopeo", ["copy", "--quiet", "--preserve-digests", source, `dir:${directory}`], { signal });
     const bytes = readSmall(join(directory, "manifest.json"), source);
     const { config, layers } = partsOf(bytes, source);
     assertSmall(source, sizeOf(layers), maxBytes);
     const take = (mediaType: string, { digest }: Descriptor): Descriptor => {
       const [from, to] = [join(directory, digest.slice("sha256:".length)), places.blob(digest)];
-      // Two layers may be the same.
+      // Two layers may be the same, and the first move takes the file.
       if (existsSync(from)) renameSync(from, to);
       return { mediaType, digest, size: statSync(to).size };
     };
@@ -175,7 +187,7 @@ export async function copyArchive(reference: ImageReference, options: CopyOption
       JSON.stringify({
         schemaVersion: 2,
         mediaType: MANIFEST_TYPE,
-        // Docker's configuration has all that one of OCI has, and a health check.
+        // Docker's configuration has all fields of an OCI configuration, and a health check.
         config: take(CONFIG_TYPE, config),
         layers: layers.map((layer) => take(LAYER_TYPE, layer)),
       }),

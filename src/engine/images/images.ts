@@ -1,4 +1,4 @@
-/** The store of images: pulls, unpacked layers, and root file systems made of them. One engine has it. */
+/** The image store of an engine: pulls images, unpacks their layers, and makes root file systems of them. */
 import { statfsSync, statSync, utimesSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
@@ -31,11 +31,14 @@ export interface ImageStoreOptions {
   readonly pullsAtOnce?: number | undefined;
   /** Credentials of registries, by name. Each is a file in the format of containers-auth.json(5). Default: none. */
   readonly credentials?: Credentials | undefined;
-  /** Images that are never removed: those of tasks, and those just pulled for them. The store knows the images of its root file systems itself. Default: none. */
+  /**
+   * Images that are never removed: those of tasks, and those just pulled for them. The store knows the images of its root file systems itself.
+   * Default: none.
+   */
   readonly inUse?: (() => readonly ImageId[]) | undefined;
   /** Id of this boot of the host. */
   readonly bootId: string;
-  /** Called when the disk could not be given what was unpacked. It is tried again. */
+  /** Called when unpacked layers could not be synced to the disk. The store tries again later. */
   readonly onSyncError: (error: unknown) => void;
   /** How root file systems are made. "copy" uses no overlays. Default: overlay where the file system allows it. */
   readonly roots?: "overlay" | "copy" | undefined;
@@ -53,7 +56,7 @@ export class ImageStore implements Images {
   readonly #lock = new Lock();
   readonly #slots: Slots;
   readonly #pulls = new Flights<Pin>();
-  /** Who waits for each pull. */
+  /** Callers that wait for each pull, by its key. */
   readonly #listeners = new Map<string, Listeners>();
   readonly #unpacks = new Flights<void>();
   readonly #unsynced: Unsynced;
@@ -71,7 +74,7 @@ export class ImageStore implements Images {
   }
 
   async sweep(roots: Pick<ReadonlySet<string>, "has">): Promise<readonly string[]> {
-    // Pulls and unpackings that a daemon before this one has begun: it and its programs are dead.
+    // Files of pulls and unpackings that an earlier daemon has begun. The daemon and its programs have ended.
     await clearStaging(this.#places);
     await this.#unsynced.sweep();
     const strays = (await readdir(this.#places.roots)).filter((id) => !roots.has(id));
@@ -119,7 +122,7 @@ export class ImageStore implements Images {
     try {
       return await this.#lock.read(action);
     } catch (error) {
-      // The blobs of a failed pull are of no use.
+      // Removes the blobs of a failed pull, which no image needs.
       void this.#lock.idle(() => this.#alone(() => sweepBlobs(this.#collecting))).catch(() => {});
       throw error;
     }
@@ -133,13 +136,13 @@ export class ImageStore implements Images {
     }));
   }
 
-  /** @param isPatient it begins when no image is being pulled or unpacked, because no caller waits for the result */
+  /** @param isPatient whether to wait until no image is being pulled or unpacked, because no caller waits for the result */
   async collect(policy: CollectPolicy, isPatient: boolean): Promise<Collected> {
     const action = () => this.#alone(() => collect(policy, this.#collecting));
     return isPatient ? this.#lock.idle(action) : this.#lock.write(action);
   }
 
-  /** Whoever has just got an image says that he uses it before anything else happens. */
+  /** Runs the action one turn of the event loop later. By then a caller that has just received an image has registered its use. */
   async #alone<T>(action: () => Promise<T>): Promise<T> {
     await setImmediate();
     return action();
@@ -155,7 +158,7 @@ export class ImageStore implements Images {
       lastUsedMs: (entry: Entry) => this.#lastUsedMs(entry),
       fullness: () => {
         const { blocks, bavail, bfree } = statfsSync(this.#options.directory);
-        // As df(1) counts: without what is kept for root.
+        // Like df(1): blocks that are reserved for root do not count.
         return (100 * (blocks - bfree)) / (blocks - bfree + bavail);
       },
     };
@@ -184,7 +187,7 @@ export class ImageStore implements Images {
     }
   }
 
-  /** Passes the credentials for images of a registry; no other source needs them. */
+  /** Passes credentials only for images of a registry. Other sources need none. */
   async #fetchAs(reference: ImageReference, text: string, request: PullRequest): Promise<Pin> {
     if (reference.transport !== "docker") return this.#fetch(reference, text, request);
     return withCredentials(this.#options.credentials ?? {}, request.credentials, request.signal, (descriptor) =>
@@ -196,7 +199,7 @@ export class ImageStore implements Images {
     const { signal, onUnpack, onProgress = () => {} } = request;
     const current = this.#cached(text);
     const isArchive = reference.transport === "docker-archive";
-    // Of an archive that nothing is there of, the copy says what it has.
+    // For an archive that was not pulled before, the copy itself returns the digest.
     const resolved = isArchive && current === undefined ? undefined : await resolveSource(reference, { signal, credentials });
     if (resolved !== undefined && current?.digest === resolved.digest) return this.#ready(pinOf(current, "current"), signal, onUnpack);
     const { maxBytes } = this.#limits;
@@ -214,7 +217,7 @@ export class ImageStore implements Images {
     return pin;
   }
 
-  /** Checked, unpacked, and marked as used. */
+  /** Checks and unpacks the image, and marks it as used now. */
   async #ready(pin: Pin, signal: AbortSignal, onUnpack?: () => void): Promise<Pin> {
     const loaded = loadImage(this.#places, pin);
     assertFits(loaded, pin.reference);
@@ -262,7 +265,7 @@ export class ImageStore implements Images {
         else await this.#roots.overlay({ id, image, users }, loaded.layers, options.overlays, signal);
         await this.#roots.fillVolumes(id, volumes, users, signal);
       } catch (error) {
-        // Who has no container has nothing that would release it.
+        // A caller that gets no root file system would never release it.
         await this.#roots.release(id);
         throw error;
       }
@@ -283,7 +286,7 @@ export class ImageStore implements Images {
     if (roots === "copy") return "none";
     this.#tried ??= overlaysOn(this.#places);
     const found = await this.#tried;
-    // Whoever asks for overlays has the error of the mount.
+    // If overlays are configured, the error of the mount is reported instead of using a copy.
     return roots === "overlay" && found === "none" ? "synced" : found;
   }
 
@@ -295,7 +298,7 @@ export class ImageStore implements Images {
 
 type Listener = Pick<PullRequest, "onProgress" | "onUnpack">;
 
-/** Those who wait for one pull: each is told how far it is. */
+/** The callers that wait for one pull. Each is told the progress. */
 class Listeners {
   readonly #all = new Set<Listener>();
   #isUnpacking = false;
@@ -305,7 +308,7 @@ class Listeners {
     if (this.#isUnpacking) one.onUnpack?.();
   }
 
-  /** Returns how many are left. */
+  /** Returns the number of remaining callers. */
   delete(one: Listener): number {
     this.#all.delete(one);
     return this.#all.size;

@@ -1,4 +1,4 @@
-/** Images: from a source into a store on this host, and from there into root file systems. */
+/** Images: pulls them from a source into a store on this host, and makes root file systems of them. */
 
 export { Builder, type BuildPlace } from "./builder.ts";
 export type { Collected, CollectPolicy } from "./collect.ts";

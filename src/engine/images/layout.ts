@@ -1,4 +1,4 @@
-/** The index of the layout: which names stand for which images. */
+/** The index of the image layout: which name stands for which image. */
 import { lstatSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
@@ -18,16 +18,16 @@ const index = z.object({
   manifests: z.array(z.object({ ...descriptor.shape, annotations: z.record(z.string(), z.string()).default({}) })),
 });
 
-/** One name. */
+/** An image under one name. */
 export interface Entry {
-  /** As a task names it: "docker://HOST/NAME:TAG". */
+  /** The reference as a task writes it: "docker://HOST/NAME:TAG". */
   readonly reference: string;
-  /** Digest that the source gives for the name: of a manifest, or of an index of several. */
+  /** Digest that the source gives for the name: of a manifest, or of an index of several manifests. */
   readonly digest: string;
-  /** Of the manifest in this layout. */
+  /** Digest of the manifest in this layout. */
   readonly manifest: string;
   readonly manifestSize: number;
-  /** Of the configuration as the source has it, which says more than an OCI one; null: that of the manifest. */
+  /** Digest of the original configuration, if the OCI configuration has less in it; null: that of the manifest is used. */
   readonly config: string | null;
   readonly pulledMs: number;
 }
@@ -46,12 +46,12 @@ export class Layout {
     try {
       this.#mark();
     } catch (error) {
-      // A daemon starts on a full disk, too. The mark is needed when the layout gets an image.
+      // A daemon must start on a full disk. The mark is written later, when the layout gets an image.
       if (!["ENOSPC", "EDQUOT"].includes((error as { readonly code?: string }).code ?? "")) throw error;
     }
   }
 
-  /** Says that the directory is an image layout (OCI image specification, image-layout.md). */
+  /** Writes the file that marks the directory as an image layout (OCI image specification, image-layout.md). */
   #mark(): void {
     const path = join(this.#directory, "oci-layout");
     const there = lstatSync(path, { throwIfNoEntry: false });
@@ -59,7 +59,10 @@ export class Layout {
     writeAtomically(path, MARK, { durability: "none" });
   }
 
-  /** The index only names a cache. A damaged one, or what else has its name, is put aside and images are pulled again; running containers know their manifests from their tasks. */
+  /**
+   * The index is only a cache. If it is damaged, or something else has its name, it is renamed and images are pulled again. Running containers know
+   * their manifests from their tasks.
+   */
   #read(): Entry[] {
     try {
       return entriesIn(readOwnFile(this.#path), this.#path);

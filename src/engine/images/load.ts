@@ -1,4 +1,4 @@
-/** An image of the store, by its digests. */
+/** Loads an image of the store by its digests. */
 
 import { createHash } from "node:crypto";
 import { z } from "zod";
@@ -15,11 +15,11 @@ export interface Loaded {
   readonly layers: readonly string[];
 }
 
-/** What names an image in this store. */
+/** Identifies an image in this store. */
 export interface ImageId {
   /** Digest of the manifest. */
   readonly manifest: string;
-  /** Digest of the configuration as its source has it; null: that of the manifest. */
+  /** Digest of the original configuration; null: the manifest names it. */
   readonly config: string | null;
 }
 
@@ -48,10 +48,10 @@ function configOf(bytes: Buffer, digest: string): ImageConfig {
 // Names of unpacked layers. The same layer gives different files on different lower layers, so its
 // name is a hash over all of them (image-spec, config.md, ChainID).
 
-/** Digits of a name. They are few, because the names of all layers of an image must fit into the options of one mount. */
+/** Number of hexadecimal digits of a name. It is small, because the names of all layers of an image must fit into the options of one mount. */
 const DIGITS = 28;
 
-/** One for each layer, the lowest first. */
+/** Returns one name for each layer, the lowest first. */
 function layerNames(diffIds: readonly string[]): string[] {
   const chain: string[] = [];
   for (const diffId of diffIds) {

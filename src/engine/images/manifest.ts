@@ -1,4 +1,4 @@
-/** The manifest of one image, in the store: opencontainers/image-spec, manifest.md. Pure. */
+/** Parses the manifest of one image in the store: opencontainers/image-spec, manifest.md. Pure. */
 import { z } from "zod";
 import { ImageError } from "./errors.ts";
 
@@ -17,14 +17,14 @@ export interface Manifest {
 
 export const MANIFEST_TYPE = "application/vnd.oci.image.manifest.v1+json";
 export const CONFIG_TYPE = "application/vnd.oci.image.config.v1+json";
-/** Of one that is not packed. */
+/** Media type of an uncompressed layer. */
 export const LAYER_TYPE = "application/vnd.oci.image.layer.v1.tar";
-/** What umoci unpacks. */
+/** Media types that umoci can unpack. */
 const LAYERS = [LAYER_TYPE, `${LAYER_TYPE}+gzip`];
-/** So many directories can be named in the options of one mount (a page). */
+/** This many directories fit into the options of one mount (a page). */
 const MOST_LAYERS = 110;
 
-/** Of a manifest of OCI or Docker, whatever its parts are. @throws ImageError image-invalid */
+/** Parses a manifest of OCI or Docker. Media types of its parts are not checked. @throws ImageError image-invalid */
 export function partsOf(bytes: Buffer, what: string): Manifest {
   const { success, data, error } = manifest.safeParse(jsonOf(bytes, what));
   if (!success) throw new ImageError("image-invalid", `${what}: it is no manifest of an image: ${z.prettifyError(error)}`);

@@ -7,7 +7,7 @@ import { Mounts } from "./mounts.ts";
 let directory: string;
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "runt-mounts-"));
-  // In the place of the real one, which needs root: each call of it is counted, and nothing is mounted.
+  // Replaces the real function, which needs root. It counts the calls and mounts nothing.
   writeFileSync(
     join(directory, "mount"),
     `#!/bin/sh\necho "$PPID $*" >> ${directory}/calls\n[ "$1" != --all ] || cat "$3" >> ${directory}/table\necho "mount: no" >&2\nexit 32\n`,
@@ -31,7 +31,7 @@ test("E63: who asks at the same time is served by one process; who has no mount 
     names.map(() => expect.stringContaining("mount: no")),
   );
   const calls = () => readFileSync(join(directory, "calls"), "utf8").trim().split("\n");
-  // One by one for the reason, and before that all by one process.
+  // One process for all, and then one for each to get the reason of its failure.
   expect(calls()).toHaveLength(11);
   expect(calls()[0]).toBe(`${process.pid} --all --fstab /proc/self/fd/3`);
   const lines = names.map(
@@ -39,7 +39,7 @@ test("E63: who asks at the same time is served by one process; who has no mount 
   );
   expect(readFileSync(join(directory, "table"), "utf8")).toBe(lines.join(""));
   await mounts.unmount(join(directory, "root0"));
-  // Nobody else asks.
+  // There are no further requests.
   await expect(mounts.overlay("lowerdir=a", join(directory, "alone"), signal)).rejects.toThrow("mount: no");
   expect(calls().slice(11)).toEqual(Array(2).fill(`${process.pid} -t overlay overlay -o lowerdir=a ${directory}/alone`));
 });

@@ -1,12 +1,15 @@
-/** Overlays of root file systems are mounted and unmounted by programs. One process serves all who ask at the same time, or while the one before is busy: starting it costs this daemon more than its work. */
+/**
+ * Mounts and unmounts overlays of root file systems with mount(8) and umount(8). One process serves all requests that come together or while
+ * another process runs, because starting a process costs this daemon more than the mount itself.
+ */
 import { setImmediate } from "node:timers/promises";
 import { isMountPoint } from "../../node/index.ts";
 import { asMemoryFile } from "../secrets/index.ts";
 import { runTool } from "./tool.ts";
 
-/** The newer interface of the kernel takes 255 bytes for one option (libmount of util-linux 2.39 and later). */
+/** libmount of util-linux 2.39 and later uses the newer mount interface of the kernel, which takes at most 255 bytes for one option. */
 const OLD_INTERFACE = { LIBMOUNT_FORCE_MOUNT2: "always" };
-/** The command line of one process is bounded. */
+/** Maximum number of requests for one process, whose command line is limited. */
 const MOST_REQUESTS = 64;
 
 interface Request {
@@ -14,8 +17,8 @@ interface Request {
   readonly done: () => void;
 }
 
-/** Calls `serve` with the arguments of all requests that have come meanwhile, one call after the other. */
-class Together {
+/** Collects requests that arrive while a call is running, and serves them with one call. Calls run one after the other. */
+class Batcher {
   readonly #serve: (args: readonly string[]) => Promise<unknown>;
   #waiting: Request[] = [];
   #isBusy = false;
@@ -24,7 +27,7 @@ class Together {
     this.#serve = serve;
   }
 
-  /** Resolves when a call with these arguments has ended, however. */
+  /** Resolves when a call with these arguments has ended, successfully or not. */
   ask(...args: readonly string[]): Promise<void> {
     return new Promise((done) => {
       this.#waiting.push({ args, done });
@@ -34,7 +37,7 @@ class Together {
 
   async #work(): Promise<void> {
     this.#isBusy = true;
-    // The containers of a task ask one after the other, all in one turn of the engine.
+    // The containers of a task make their requests one after the other in the same turn of the event loop.
     await setImmediate();
     while (this.#waiting.length > 0) {
       const requests = this.#waiting.slice(0, MOST_REQUESTS);
@@ -47,19 +50,23 @@ class Together {
 }
 
 export class Mounts {
-  /** The directory from which layers are usually named. */
+  /** Working directory to which names of layers are usually relative. */
   readonly #cwd: string;
-  readonly #mounting: Together;
-  readonly #unmounting = new Together((paths) => runTool("umount", paths));
+  readonly #mounting: Batcher;
+  readonly #unmounting = new Batcher((paths) => runTool("umount", paths));
 
   constructor(cwd: string) {
     this.#cwd = cwd;
-    this.#mounting = new Together(([options = "", path = "", ...others]) =>
+    this.#mounting = new Batcher(([options = "", path = "", ...others]) =>
       others.length === 0 ? mountOne(options, path, cwd) : mountAll([options, path, ...others], cwd),
     );
   }
 
-  /** Nothing is mounted there. @param cwd from where layers are named. @throws ImageError; the reason of `signal` */
+  /**
+   * The caller knows that nothing is mounted there.
+   * @param cwd directory to which names of layers are relative.
+   * @throws ImageError; the reason of `signal`
+   */
   async overlay(options: string, path: string, signal: AbortSignal, cwd = this.#cwd): Promise<void> {
     signal.throwIfAborted();
     if (cwd === this.#cwd) await this.#mounting.ask(options, path);
@@ -73,7 +80,7 @@ export class Mounts {
   }
 }
 
-/** Who is left without a mount asks again alone, for the reason. @param pairs options and a directory */
+/** If a mount fails, the caller repeats it alone to get the reason. @param pairs options and mount point of each overlay */
 function mountAll(pairs: readonly string[], cwd: string): Promise<unknown> {
   const lines = pairs.flatMap((options, at) =>
     at % 2 === 0 ? [`overlay ${escaped(pairs[at + 1]!)} overlay ${escaped(options)} 0 0\n`] : [],
@@ -83,7 +90,7 @@ function mountAll(pairs: readonly string[], cwd: string): Promise<unknown> {
   );
 }
 
-/** fstab(5) has white space, and the backslash that begins it, as octal numbers. */
+/** Writes white space and backslashes as octal numbers, as fstab(5) requires. */
 function escaped(field: string): string {
   return field.replace(/[\s\\]/g, (one) => `\\${one.charCodeAt(0).toString(8).padStart(3, "0")}`);
 }

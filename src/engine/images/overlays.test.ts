@@ -12,7 +12,7 @@ beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "runt-overlays-"));
   places = new Places(join(directory, "images"));
   places.make();
-  // In the place of the real one, which needs root: it makes no namespace.
+  // Replaces the real function, which needs root. It makes no namespace.
   program("unshare", 'shift 3; exec "$@"');
   vi.stubEnv("PATH", `${directory}:${process.env["PATH"]}`);
 });

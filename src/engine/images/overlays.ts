@@ -1,7 +1,7 @@
 /**
- * How overlays are mounted. Nothing that is written into one has to be synced by its mount: what a container writes into its root file system goes with it, and after a power cut it has another
- * one; layers are synced when they are unpacked (unsynced.ts). Without `volatile` the kernel gives the disk whatever anybody has written to the file system below, each time that an overlay is
- * unmounted.
+ * Finds out how overlays can be mounted. An overlay itself needs no syncs: a container's changes to its root file system are removed with the
+ * container, and after a power failure the container gets a new one; layers are synced when they are unpacked (unsynced.ts). Without `volatile`,
+ * each unmount of an overlay makes the kernel sync everything that any program has written to the underlying file system.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -10,17 +10,17 @@ import { ImageError } from "./errors.ts";
 import type { Places } from "./places.ts";
 import { runTool } from "./tool.ts";
 
-/** volatile: without syncs, which takes Linux 5.10. none: there are no overlays. */
+/** volatile: without syncs, which needs Linux 5.10. synced: with syncs. none: this file system does not support overlays. */
 export type Overlays = "volatile" | "synced" | "none";
 
-/** The beginning of the options of a mount. */
+/** Options that come first in a mount. */
 export function flagsOf(overlays: Overlays): string {
   return overlays === "volatile" ? "volatile," : "";
 }
 
 const TRY = 'for flag in volatile, ""; do mount -t overlay overlay -o "$flag$1" merged && echo "with $flag" && exit; done';
 
-/** What the file system of the state directory carries: tried in a mount namespace of its own. */
+/** Finds out what the file system of the state directory supports, by mounting an overlay in a mount namespace of its own. */
 export async function overlaysOn(places: Places): Promise<Overlays> {
   const directory = join(places.staging, `probe-${process.pid}`);
   for (const name of ["lower", "upper", "work", "merged"]) mkdirSync(join(directory, name), { recursive: true });

@@ -1,4 +1,4 @@
-/** Where the images are, below the state directory. Only root can enter it, so that no user can run setuid programs or open devices of images. */
+/** Paths of the image store below the state directory. Only root can enter it, so that no user can run setuid programs or open devices of images. */
 import { chmodSync, lstatSync, mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { removeOwnFile } from "../../node/index.ts";
@@ -12,7 +12,7 @@ export class Places {
     this.#directory = directory;
   }
 
-  /** An OCI image layout: index.json names each image that was pulled, blobs/sha256 has their parts. */
+  /** An OCI image layout: index.json names each image that was pulled, and blobs/sha256 has the parts of the images. */
   get layout(): string {
     return join(this.#directory, "layout");
   }
@@ -25,22 +25,22 @@ export class Places {
     return join(this.blobs, "sha256", digest.slice("sha256:".length));
   }
 
-  /** Of unpacked layers, by their names (chain.ts). */
+  /** Unpacked layers, by their names (load.ts). */
   get layers(): string {
     return join(this.#directory, "layers");
   }
 
-  /** A file for each unpacked layer that the disk may not have as a whole yet (unsynced.ts). */
+  /** Has one file for each unpacked layer that may not be completely on the disk yet (unsynced.ts). */
   get unsynced(): string {
     return join(this.#directory, "unsynced");
   }
 
-  /** What is being pulled or unpacked: nothing of it is needed after a crash. */
+  /** Pulls and unpackings in progress. Nothing in it is needed after a crash. */
   get staging(): string {
     return join(this.#directory, "staging");
   }
 
-  /** One for each incarnation of a container. */
+  /** Root file systems, one for each incarnation of a container. */
   get roots(): string {
     return join(this.#directory, "roots");
   }
@@ -60,18 +60,20 @@ export class Places {
 
 // The directories of unpacked layers.
 
-/** A link with its name leads to what somebody else has unpacked, and is none. */
+/** Whether the layer is unpacked. A symbolic link does not count, because its target was not made by this store. */
 export function hasLayer(places: Places, name: string): boolean {
   return lstatSync(join(places.layers, name), { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/** Gives what was unpacked its name. What else has the name is removed. */
+/** Renames an unpacked layer to its name. Something other than a directory under this name is removed. */
 export function placeLayer(places: Places, name: string, content: string): void {
   if (!hasLayer(places, name)) removeOwnFile(join(places.layers, name));
   renameSync(content, join(places.layers, name));
 }
 
-/** Succeeds if it does not exist. Removing takes a while: what is half removed must not be found under its name. */
+/**
+ * Succeeds if it does not exist. The layer is renamed first, because removing takes a while and nobody must find a part of a layer under its name.
+ */
 export async function removeLayer(places: Places, name: string): Promise<void> {
   const trash = join(places.staging, `trash-${name}`);
   try {

@@ -3,7 +3,7 @@ import { pullDecision } from "./policy.ts";
 
 type Outcome = "pulled" | "cache" | "usingCachedDigest" | "task stops" | "container stops";
 
-/** What comes of a decision when the source can be reached, or cannot. */
+/** The result of a decision if the source can be reached, and if it cannot. */
 function outcomeOf(policy: Parameters<typeof pullDecision>[0], isCached: boolean, isSourceUp: boolean): readonly [Outcome, asked: boolean] {
   const { asksSource, fallsBack, failureStops } = pullDecision(policy, isCached);
   if (!asksSource) return [isCached ? "cache" : `${failureStops} stops`, false];

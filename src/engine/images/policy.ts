@@ -1,15 +1,15 @@
-/** Whether the source of an image is asked, and what a failure means. Pure. */
+/** Decides whether the source of an image is asked, and what a failure means. Pure. */
 import type { PullPolicy } from "../spec/index.ts";
 
 export interface PullDecision {
   readonly asksSource: boolean;
   /** Whether the cached image is used when the source fails. */
   readonly fallsBack: boolean;
-  /** Without a usable image: whether the whole task stops, or only the container, as one that could not be created. */
+  /** What a failure without a usable image stops: the whole task, or only the container, as if it could not be created. */
   readonly failureStops: "task" | "container";
 }
 
-/** @param isCached a pull of this name has succeeded before, and all of the image is still there */
+/** @param isCached whether a pull of this name has succeeded before, and the whole image is still in the store */
 export function pullDecision(policy: PullPolicy, isCached: boolean): PullDecision {
   switch (policy) {
     case "always":

@@ -1,4 +1,4 @@
-/** The port to images: what the engine asks of a store of them. */
+/** The interface of an image store, as the engine uses it. */
 import type { ImageConfig, PullPolicy } from "../spec/index.ts";
 import type { Collected, CollectPolicy } from "./collect.ts";
 import type { ImageId } from "./load.ts";
@@ -12,9 +12,9 @@ export interface Progress {
 /** One image, by its content. */
 export interface Pin extends ImageId {
   readonly reference: string;
-  /** As its source names the content: digest of its manifest, or of its index of several. */
+  /** Digest that the source gives for the content: of its manifest, or of its index of several manifests. */
   readonly digest: string;
-  /** pulled: it has come now. current: the source has nothing newer. cache: the source was not asked. usingCachedDigest: the source has failed. */
+  /** pulled: downloaded now. current: the source has nothing newer. cache: the source was not asked. usingCachedDigest: the source has failed. */
   readonly via: "pulled" | "current" | "cache" | "usingCachedDigest";
   /** Why the source has failed. */
   readonly pullError?: string;
@@ -23,28 +23,28 @@ export interface Pin extends ImageId {
 export interface PullRequest {
   readonly reference: string;
   readonly policy: PullPolicy;
-  /** What was decided before: if it is there, nothing else is asked for. */
+  /** The image that was decided on earlier. If it is in the store, the source is not asked. */
   readonly pin?: Pin;
-  /** Name of the credentials (engine settings); absent: those with the name "default", if the host has some. */
+  /** Name of the credentials (engine settings); absent: the credentials named "default", if the host has them. */
   readonly credentials?: string;
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: Progress) => void;
-  /** All of it has come, and layers that were not there are being unpacked. */
+  /** Called when the image is complete and missing layers are about to be unpacked. */
   readonly onUnpack?: () => void;
 }
 
 /** An image in the store. */
 export interface StoredImage {
   readonly reference: string;
-  /** As its source names the content. */
+  /** Digest that the source gives for the content. */
   readonly digest: string;
-  /** Of the manifest in the store. */
+  /** Digest of the manifest in the store. */
   readonly manifest: string;
-  /** As it is packed; null: it is damaged, and the next pull gets it anew. */
+  /** Size of the compressed image; null: the image is damaged, and the next pull fetches it again. */
   readonly sizeBytes: number | null;
   readonly pulledMs: number;
   readonly lastUsedMs: number;
-  /** A container is made of it, or is to be. */
+  /** Whether a container uses the image or is going to. */
   readonly isUsed: boolean;
 }
 
@@ -54,43 +54,53 @@ export interface Root {
   readonly volumes: readonly { readonly target: string; readonly source: string }[];
 }
 
-/** Users of whom a root file system is. */
+/** The users to which a root file system belongs, if the task has a user namespace. */
 export interface RootUsers {
-  /** Mount of the directory with the layers, in which their files belong to these users. */
+  /** Path of an id-mapped mount of the layers, in which the files belong to these users. */
   readonly layers: string;
-  /** Id of the host that is 0 for them. */
+  /** Host id to which their user 0 is mapped. */
   readonly first: number;
 }
 
 export interface Images {
   /** Path of the directory with the unpacked layers. */
   readonly layers: string;
-  /** Get it, check it, unpack it. @throws ImageError; the reason of `signal` */
+  /** Pulls, checks and unpacks the image. @throws ImageError; the reason of `signal` */
   pull(request: PullRequest): Promise<Pin>;
-  /** Take an archive of this host into the store: under these names of registries, and under the first one with its digest, which is that of the result. @throws ImageError; the reason of `signal` */
+  /**
+   * Takes an archive of this host into the store under these names of registries. The result has the first name with the digest, which the store
+   * keeps as a further name.
+   * @throws ImageError; the reason of `signal`
+   */
   take(archive: string, names: readonly string[], signal: AbortSignal): Promise<Pin>;
-  /** Whether the file system of the store carries overlays. */
+  /** Whether the file system of the store supports overlays. */
   hasOverlays(): Promise<boolean>;
-  /** What it says of its process. @throws ImageError image-invalid */
+  /** The configuration of the image. @throws ImageError image-invalid */
   config(image: ImageId): ImageConfig;
   /**
-   * The root file system of one incarnation, anew. May be repeated while nothing runs there.
-   * @param volumes paths in it that become directories of their own, with what the image has there
-   * @param users whose files it has; undefined: those of the host. @throws ImageError; the reason of `signal`
+   * Makes the root file system of one incarnation; an existing one is replaced. May be repeated while nothing runs there.
+   * @param volumes paths in it that become directories of their own, with the files that the image has there
+   * @param users owners of the files; undefined: the users of the host.
+   * @throws ImageError; the reason of `signal`
    */
   makeRoot(id: string, image: ImageId, volumes: readonly string[], signal: AbortSignal, users?: RootUsers): Promise<Root>;
-  /** What `makeRoot` has made. */
+  /** The paths that `makeRoot` has returned. */
   rootOf(id: string, volumes: readonly string[]): Root;
-  /** The directory that a path leads to in what `makeRoot` has made, as long as nothing runs there; undefined: there is none. */
+  /** The directory to which a path leads in the root file system, if nothing runs there; undefined: there is none. */
   directoryIn(id: string, path: string): string | undefined;
-  /** Bytes on the disk that the container has written to its root file system, with the volumes of its image. @throws Error: they cannot be measured */
+  /**
+   * Bytes on the disk that the container has written to its root file system and to the volumes of its image.
+   * @throws Error: they cannot be measured
+   */
   writtenBy(id: string): Promise<number>;
-  /** What is gone is released. @throws ImageError: it is in use */
+  /** Unmounts and removes the root file system. Succeeds if it does not exist. @throws ImageError: it is in use */
   releaseRoot(id: string): Promise<void>;
-  /** Every name. */
+  /** All images, one entry for each name. */
   list(): readonly StoredImage[];
-  /** Remove what is not used. Pulls and root file systems that are being made are waited for. */
+  /** Removes unused images. Waits for running pulls and for root file systems that are being made. */
   collect(policy: CollectPolicy, isPatient: boolean): Promise<Collected>;
-  /** At the start: remove what a daemon before has begun, and root file systems other than these. Returns the ids of those. */
+  /**
+   * Called at the start: removes unfinished work of an earlier daemon, and all root file systems except these. Returns the ids of the removed ones.
+   */
   sweep(roots: Pick<ReadonlySet<string>, "has">): Promise<readonly string[]>;
 }

@@ -1,6 +1,6 @@
 /**
- * The root file system of one incarnation: an overlay over the layers of its image, or a copy of them. It is mounted where the daemon is, so that the
- * daemon finds it again; what the container writes goes with it.
+ * Makes the root file system of one incarnation: an overlay over the layers of its image, or a copy of them. It is mounted in the daemon's mount
+ * namespace, so that a later daemon finds it. What the container writes is removed with it.
  */
 import { lstatSync, readdirSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -16,17 +16,17 @@ import type { Places } from "./places.ts";
 import type { RootUsers } from "./port.ts";
 import { runTool } from "./tool.ts";
 
-/** In the directory of a root file system: what it is made of. */
+/** File in the directory of a root file system that names its image. */
 const IMAGE = "image.json";
-/** Where it cannot be read: no digest is like it. */
+/** Stands for the manifest of a root file system whose file cannot be read. No image has this digest, so that `collect` removes no blobs. */
 const UNKNOWN = "sha256:unknown";
-/** Devices of an image open nothing: a container has those of its own /dev. */
+/** Device nodes of an image must not open anything. A container has its own /dev. */
 const FLAGS = "nodev";
 
 export interface NewRoot {
   readonly id: string;
   readonly image: ImageId;
-  /** undefined: files belong to users of the host. */
+  /** undefined: the files belong to users of the host. */
   readonly users: RootUsers | undefined;
 }
 
@@ -44,24 +44,24 @@ export class Roots {
     return join(this.#places.root(id), "merged");
   }
 
-  /** May be repeated, as long as the container does not run. @param layers names, the lowest first. @throws ImageError; the reason of `signal` */
+  /** May be repeated while the container does not run. @param layers names, the lowest first. @throws ImageError; the reason of `signal` */
   async overlay({ id, image, users }: NewRoot, layers: readonly string[], overlays: Overlays, signal: AbortSignal): Promise<string> {
     const path = await this.#make(id, image);
     const cwd = users?.layers ?? this.#places.layers;
     const top = layers.at(-1);
     const upper = join(this.#places.root(id), "upper");
-    // The root directory of an overlay is the uppermost one.
+    // The root directory of an overlay has the attributes of the upper directory.
     if (top !== undefined) copyAttributes(join(cwd, top), upper);
     else giveTo(users, upper);
     const from = (name: string) => relative(cwd, join(this.#places.root(id), name));
-    // A layer of an image without any is an empty directory.
+    // An image without layers gets an empty directory as its lower layer.
     const lower = layers.length === 0 ? from("empty") : [...layers].reverse().join(":");
     const options = `${FLAGS},${flagsOf(overlays)}lowerdir=${lower},upperdir=${from("upper")},workdir=${from("work")}`;
     await this.#mounts.overlay(options, path, signal, cwd);
     return path;
   }
 
-  /** @param layer name of a directory with the whole image. @throws ImageError; the reason of `signal` */
+  /** @param layer name of the directory that contains the whole image. @throws ImageError; the reason of `signal` */
   async copy({ id, image, users }: NewRoot, layer: string, signal: AbortSignal): Promise<string> {
     const path = await this.#make(id, image, layer);
     await runTool("cp", ["--archive", "--reflink=auto", `${join(users?.layers ?? this.#places.layers, layer)}/.`, path], { signal });
@@ -69,14 +69,14 @@ export class Roots {
     return path;
   }
 
-  /** Bytes on the disk beside what the image has. @throws Error: they cannot be measured; the errors of the system calls */
+  /** Bytes on the disk that were added to the image. @throws Error: they cannot be measured; the errors of the system calls */
   async written(id: string): Promise<number> {
     const { copyOf } = JSON.parse(readOwnFile(join(this.#places.root(id), IMAGE)).toString()) as { readonly copyOf?: string };
     const all = await sizeOnDisk(this.#places.root(id));
     return copyOf === undefined ? all : Math.max(0, all - (await sizeOnDisk(join(this.#places.layers, copyOf))));
   }
 
-  /** What is gone is released. @throws ImageError: it is in use */
+  /** Unmounts and removes the root file system. Succeeds if it does not exist. @throws ImageError: it is in use */
   async release(id: string): Promise<void> {
     const directory = this.#places.root(id);
     const found = lstatSync(directory, { throwIfNoEntry: false });
@@ -94,12 +94,12 @@ export class Roots {
     return found !== undefined && statSync(found).isDirectory() ? found : undefined;
   }
 
-  /** A directory outside of the root file system, for one of the paths that the image wants as volumes. */
+  /** Path of the directory, outside of the root file system, for one of the paths that the image declares as volumes. */
   volume(id: string, at: number): string {
     return join(this.#places.root(id), "volumes", String(at));
   }
 
-  /** With what the image has there, and its owner and mode. @throws ImageError; the reason of `signal` */
+  /** Copies what the image has at these paths into their directories, with owner and mode. @throws ImageError; the reason of `signal` */
   async fillVolumes(id: string, paths: readonly string[], users: RootUsers | undefined, signal: AbortSignal): Promise<void> {
     for (const [at, path] of paths.entries()) {
       makeDirectory(this.volume(id, at));
@@ -109,7 +109,9 @@ export class Roots {
     }
   }
 
-  /** Images of all root file systems, also of containers that the engine does not know. One that is damaged is of an image that is in no store. */
+  /**
+   * Images of all root file systems, also of those that belong to no known container. A damaged root file system counts as one of an unknown image.
+   */
   images(): ImageId[] {
     return readdirSync(this.#places.roots).flatMap((id) => {
       try {
@@ -121,23 +123,23 @@ export class Roots {
     });
   }
 
-  /** @param copyOf name of the layer that is copied */
+  /** @param copyOf name of the layer that is copied; undefined: layers are mounted */
   async #make(id: string, { manifest, config }: ImageId, copyOf?: string): Promise<string> {
     await this.release(id);
     for (const name of ["upper", "work", "merged", "empty"]) makeDirectory(join(this.#places.root(id), name));
     const path = join(this.#places.root(id), IMAGE);
-    // After a power failure it may be empty: then it is damaged (images), and nothing is mounted here any more. No launch waits for the disk.
+    // The file need not be synced: after a power failure it may be empty, which counts as damaged, but then nothing is mounted here any more.
     writeAtomically(path, JSON.stringify({ manifest, config, copyOf }), { durability: "none", mode: 0o644 });
     return this.path(id);
   }
 }
 
-/** For everybody, whatever the umask of this process. */
+/** The mode lets everybody enter, whatever the umask of this process. */
 function makeDirectory(path: string): void {
   makeOwnDirectory(path, { mode: 0o755 });
 }
 
-/** To their root; without users of its own it is that of the host already. */
+/** Gives the directory to root of the task's users. Without such users it already belongs to root of the host. */
 function giveTo(users: RootUsers | undefined, path: string): void {
   if (users !== undefined) giveOwnDirectory(path, { mode: 0o755, owner: { uid: users.first, gid: users.first } });
 }

@@ -1,4 +1,4 @@
-/** Scans a layer before it is unpacked: how much disk it needs, and whether it has forbidden entries. */
+/** Scans a layer before it is unpacked: how much disk space it needs, and whether it has forbidden entries. */
 import { createReadStream } from "node:fs";
 import { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -8,7 +8,7 @@ import { ImageError } from "./errors.ts";
 import type { Descriptor } from "./manifest.ts";
 import { type TarEntry, TarError, TarReader } from "./tar.ts";
 
-/** Of a whole image, unpacked. */
+/** Limits of a whole image when it is unpacked. */
 export interface ImageLimits {
   readonly maxBytes: number;
   readonly maxFiles: number;
@@ -16,7 +16,7 @@ export interface ImageLimits {
 
 export const DEFAULT_LIMITS: ImageLimits = { maxBytes: 32 * 2 ** 30, maxFiles: 1_000_000 };
 
-/** What the layers of one image have needed so far. */
+/** Sums up what the layers of one image need. */
 export class Budget {
   readonly #limits: ImageLimits;
   bytes = 0;
@@ -55,7 +55,7 @@ export async function scanLayer(path: string, { mediaType, digest }: Descriptor,
     },
   });
   try {
-    // What is no regular file could block for ever, or never end.
+    // Only a regular file is read: a FIFO could block for ever, and a device may have no end.
     const source = createReadStream("", { fd: openOwnFile(path) });
     if (mediaType.endsWith("+gzip")) await pipeline(source, createGunzip(), counted, { signal });
     else await pipeline(source, counted, { signal });
@@ -69,12 +69,15 @@ export async function scanLayer(path: string, { mediaType, digest }: Descriptor,
   }
 }
 
-/** Of the overlay file system: they would give files a meaning of which the archive says nothing. */
+/** Attributes of the overlay file system would give a file a meaning that is not visible in the archive. */
 const OVERLAY_ATTRIBUTE = /^(?:SCHILY|LIBARCHIVE)\.xattr\.(?:trusted|user)\.overlay\./;
 
-/** PATH_MAX */
+/** PATH_MAX of the kernel. */
 const LONGEST_NAME = 4096;
-/** Of "", "." and "..": what is removed is not below the directory of the entry, but that or the one above, also that of the root file system. */
+/**
+ * Whiteouts of "", "." and "..". They would remove the directory of the entry or its parent, which may be the root file system itself, instead of a
+ * file in it.
+ */
 const ODD_WHITEOUTS = [".wh.", ".wh..", ".wh..."];
 
 function judge({ name, link, type, pax }: TarEntry, digest: string): void {
@@ -105,15 +108,15 @@ function sparse(digest: string, shown: string): ImageError {
   return new ImageError("image-unsupported", `layer ${digest}: ${shown} is a sparse file`);
 }
 
-/** Directories that an archive implies: an entry a/b/c is unpacked with a and a/b, also where nothing else names these. */
+/** Counts the directories that an archive implies: a/b/c is unpacked with a and a/b, even if no entry names these. */
 export class Directories {
   readonly #known = new Set<string>();
 
-  /** How many come with an entry of this name that none before it has brought. */
+  /** Number of directories that this entry adds to those of earlier entries. */
   impliedBy(name: string): number {
     const parts = name.split("/").filter((part) => part !== "" && part !== ".");
     let count = 0;
-    // Where a directory is known, so are those above it.
+    // If a directory is known, its parents are known, too.
     for (
       let path = parts.slice(0, -1).join("/");
       path !== "" && !this.#known.has(path);

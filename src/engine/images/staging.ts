@@ -1,4 +1,7 @@
-/** A directory in which a copy arrives. It is removed with the end of the copy, and what arrives is bounded: a source may send more bytes than it has announced. */
+/**
+ * Makes a directory in which a copy arrives, and removes it when the copy ends. The size is limited, because a source may send more bytes than it
+ * has announced.
+ */
 import { lstatSync, mkdtempSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,16 +13,16 @@ import type { Places } from "./places.ts";
 export interface StagingOptions {
   readonly places: Places;
   readonly signal: AbortSignal;
-  /** Called now and then with the number of bytes received so far. */
+  /** Called from time to time with the number of bytes received so far. */
   readonly onProgress: (bytes: number) => void;
-  /** Limit of the bytes that are copied; more is an error. */
+  /** Maximum number of bytes. More are an error. */
   readonly maxBytes: number;
 }
 
 const LOOK_MS = 250;
 
 /**
- * @param copy copies into the directory, which it makes, and takes what it needs out of it; its signal also says that there is too much
+ * @param copy creates the directory, copies into it, and takes what it needs out of it; its signal is also aborted when there are too many bytes
  * @throws what `copy` throws
  */
 export async function inStaging<T>(options: StagingOptions, copy: (directory: string, signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -40,12 +43,12 @@ export async function inStaging<T>(options: StagingOptions, copy: (directory: st
   }
 }
 
-/** @param source names it in the error. @throws ImageError image-refused */
+/** @param source name of the source in the error. @throws ImageError image-refused */
 export function assertSmall(source: string, bytes: number, maxBytes: number): void {
   if (bytes > maxBytes) throw new ImageError("image-refused", `${source}: packed it has ${bytes} bytes, and this host allows ${maxBytes}`);
 }
 
-/** Removes what a killed daemon was pulling and unpacking: directories, and blobs that were being written (blob.ts). */
+/** Removes unfinished pulls and unpackings of a killed daemon: directories, and blobs that were being written (blob.ts). */
 export async function clearStaging({ staging }: Places): Promise<void> {
   for (const name of await readdir(staging)) {
     const path = join(staging, name);

@@ -1,6 +1,6 @@
 /**
- * Reads the headers of a tar archive (POSIX pax, GNU) and skips the contents. Where the formats leave a choice, it follows Go's archive/tar, with which
- * umoci unpacks. If the two disagreed about what is a header, an entry could escape the checks.
+ * Reads the headers of a tar archive (POSIX pax, GNU) and skips the contents. Where the formats leave a choice, it follows Go's archive/tar, with
+ * which umoci unpacks. If the two disagreed about what is a header, an entry could escape the checks.
  */
 
 export interface TarEntry {
@@ -8,19 +8,19 @@ export interface TarEntry {
   readonly link: string;
   /** "0" file, "1" hard link, "2" symbolic link, "3" and "4" devices, "5" directory, ... */
   readonly type: string;
-  /** Extended headers of pax. */
+  /** Extended headers of the pax format. */
   readonly pax: ReadonlyMap<string, string>;
 }
 
 const BLOCK = 512;
-/** Of one extended header. */
+/** Maximum size of one extended header, in bytes. */
 const LARGEST_HEADER = 1 << 20;
 
 export class TarError extends Error {
   override readonly name = "TarError";
 }
 
-/** Takes the bytes of the archive in order, and calls back for each entry. */
+/** Reads an archive that is given in pieces, in order, and calls `onEntry` for each entry. */
 export class TarReader {
   readonly #onEntry: (entry: TarEntry) => void;
   #header = Buffer.alloc(0);
@@ -79,15 +79,15 @@ export class TarReader {
     if (flag === "x" || flag === "L" || flag === "K" || flag === "g") {
       if (size > LARGEST_HEADER) throw new TarError(`an extended header has ${size} bytes`);
       const padded = Math.ceil(Number(size) / BLOCK) * BLOCK;
-      // Global headers have nothing that is needed here.
+      // Global headers contain nothing that is needed here.
       if (flag === "g") this.#skip = BigInt(padded);
       else if (padded > 0) this.#extended = { kind: flag, size: Number(size), parts: [], left: padded };
-      // It replaces an earlier one, even if it is empty.
+      // An extended header replaces an earlier one, even if it is empty.
       else if (flag === "x") this.#pax = new Map();
       return;
     }
     const pax = this.#pax;
-    // An empty pax value means that the value of the plain header counts.
+    // If a pax value is empty, the value of the plain header is used.
     const name = this.#name || pax.get("path") || shortName(header);
     const link = this.#link || pax.get("linkpath") || textOf(header.subarray(157, 257));
     const type = flag !== "\0" ? flag : name.endsWith("/") ? "5" : "0";
@@ -107,13 +107,16 @@ function textOf(field: Buffer): string {
   return field.subarray(0, end === -1 ? field.length : end).toString();
 }
 
-/** A prefix is of POSIX; star has less room for it, and GNU times of access and change at its place. */
+/**
+ * Name with its prefix, which is a field of POSIX. In star's format the field is shorter, and in GNU's format times of access and change are at its
+ * place.
+ */
 function shortName(header: Buffer): string {
   const short = textOf(header.subarray(0, 100));
   const magic = header.subarray(257, 265).toString("latin1");
   const isPosix = magic.startsWith("ustar\0");
   const isStar = isPosix && header.subarray(508, 512).toString("latin1") === "tar\0";
-  // Some writers put a prefix there although they call themselves GNU.
+  // Some writers use the prefix although their magic number is that of GNU.
   const isGnuWithPrefix = magic === "ustar  \0" && ![345, 357].every((at) => isNumber(header.subarray(at, at + 12)));
   const prefix = isPosix || isGnuWithPrefix ? textOf(header.subarray(345, isStar ? 476 : 500)) : "";
   return prefix === "" ? short : `${prefix}/${short}`;
@@ -123,12 +126,12 @@ function isNumber(field: Buffer): boolean {
   return (field[0]! & 0x80) !== 0 || /^[0-7]*$/.test(trimmed(field));
 }
 
-/** Without the spaces and zero bytes around it. */
+/** The field without spaces and zero bytes around it. */
 function trimmed(field: Buffer): string {
   return field.toString("latin1").replace(/^[ \0]+|[ \0]+$/g, "");
 }
 
-/** Octal, or binary with the highest bit set (GNU). */
+/** An octal number, or a binary one if the highest bit is set (GNU). */
 function sizeOf(field: Buffer): bigint {
   if (field[0]! & 0x80) {
     const value = field.subarray(1).reduce((sum, byte) => sum * 256n + BigInt(byte), 0n);
@@ -147,7 +150,7 @@ function checkSum(header: Buffer): void {
   if (said !== sum && said !== signed) throw new TarError("a header has a wrong checksum");
 }
 
-/** "LENGTH KEY=VALUE\n", again and again. */
+/** Parses records of the form "LENGTH KEY=VALUE\n". */
 function paxOf(content: Buffer): Map<string, string> {
   const found = new Map<string, string>();
   for (let at = 0; at < content.length; ) {

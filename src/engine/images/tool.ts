@@ -1,13 +1,16 @@
-/** Runs skopeo, umoci and what else images take: errors have the reason in a few words. */
+/** Runs programs such as skopeo and umoci, and turns their failures into short errors. */
 import { accessSync, constants, statSync } from "node:fs";
 import { join } from "node:path";
 import { PROGRAM_MS, type ProgramOptions, packageOf, runProgram } from "../../node/index.ts";
 import { ImageError } from "./errors.ts";
 
-/** Longest message of a task. Names in an image may be much longer. */
+/** Maximum number of characters of a message of a task. Names in an image may be much longer. */
 const LONGEST_REASON = 1000;
 
-/** Without `timeoutMs` it has two minutes, or as long as `signal` lets it. Returns stdout. @throws ImageError program-missing, pull-failed; the reason of `signal` */
+/**
+ * Without `timeoutMs` the limit is two minutes, or none if there is a `signal`. Returns stdout.
+ * @throws ImageError program-missing, pull-failed; the reason of `signal`
+ */
 export async function runTool(program: string, args: readonly string[], options: Partial<ProgramOptions> = {}): Promise<Buffer> {
   const { signal, env, timeoutMs = signal === undefined ? PROGRAM_MS : Number.POSITIVE_INFINITY } = options;
   signal?.throwIfAborted();
@@ -20,7 +23,7 @@ export async function runTool(program: string, args: readonly string[], options:
   throw new ImageError("pull-failed", `${message}${reason === "" ? "" : `: ${reason}`}`, { cause: error });
 }
 
-/** For a program that a shell starts: one that is missing would look like an error of the shell. @throws ImageError program-missing */
+/** For a program that is started by a shell, where a missing program would look like an error of the shell. @throws ImageError program-missing */
 export function assertInstalled(program: string): void {
   const directories = (process.env["PATH"] ?? "").split(":");
   if (!directories.some((directory) => isExecutable(join(directory, program)))) throw missingError(program);
@@ -39,7 +42,10 @@ function missingError(program: string, cause?: Error): ImageError {
   return new ImageError("program-missing", `${program} is not installed: apt-get install ${packageOf(program)}`, { cause });
 }
 
-/** skopeo and umoci log lines of key=value; the last one that is fatal says it. Control characters could be commands for a terminal. */
+/**
+ * Finds the message of a failure in standard error. skopeo and umoci log lines of key=value; the last fatal line has the reason. Control characters
+ * are removed, because they could be commands for a terminal.
+ */
 function reasonIn(text: string): string {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   const last = lines.findLast((line) => /level=(?:fatal|error)|⨯|^umount: |^mount: /.test(line)) ?? lines.at(-1) ?? "";

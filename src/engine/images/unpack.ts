@@ -1,6 +1,6 @@
 /**
- * Unpacks layers into directories, each once for all images that use it. umoci unpacks a layer into an overlay over the lower layers, so that the kernel
- * records which files of theirs it removes.
+ * Unpacks layers into directories, once for all images that use them. umoci unpacks a layer into an overlay over the lower layers, so that the
+ * kernel records which files of the lower layers it removes.
  */
 import { createHash } from "node:crypto";
 import { chmodSync, mkdirSync, mkdtempSync, statfsSync, symlinkSync, writeFileSync } from "node:fs";
@@ -28,20 +28,20 @@ export interface UnpackOptions {
   /** Unpackings in progress by layer name, because two images may need the same layer at once. */
   readonly flights: Flights<void>;
   readonly unsynced: Unsynced;
-  /** How layers lie on each other while they are unpacked. */
+  /** How overlays are mounted while a layer is unpacked. */
   readonly overlays: Overlays;
 }
 
-/** The mount is in a namespace of its own: it goes with the process, however that ends. */
+/** The overlay is mounted in a mount namespace of its own, so that the mount disappears with the process, however that ends. */
 const IN_OVERLAY = 'umask 022 && mount -t overlay overlay -o "$1" "$2" && exec umoci --log=error raw unpack --image "$3" "$2"';
-/** Directories that an archive only implies are for everybody, whatever the umask of this process. */
+/** umask 022 makes the directories that an archive only implies readable for everybody, whatever the umask of this process. */
 const ALONE = 'umask 022 && exec umoci --log=error raw unpack --image "$1" "$2"';
 
-/** Unpacks the layers that are not there yet. @throws ImageError; the reason of `signal` */
+/** Unpacks the missing layers. @throws ImageError; the reason of `signal` */
 export async function unpackLayers({ manifest, config, layers }: Loaded, options: UnpackOptions): Promise<void> {
   const { places } = options;
   const missing = layers.map((name) => !hasLayer(places, name));
-  // Layers that are there count against the limits, too: pulling an image in parts must not get around them.
+  // Layers that are already unpacked count, too. Otherwise an image pulled in parts could exceed the limits.
   if (missing.includes(true)) options.onUnpack?.();
   const sizes = missing.includes(true) ? await scanLayers(manifest.layers, options) : [];
   for (const [at, layer] of manifest.layers.entries()) {
@@ -49,7 +49,7 @@ export async function unpackLayers({ manifest, config, layers }: Loaded, options
   }
 }
 
-/** Name of the directory with the whole image, among those of layers. @param layers their names, the lowest first */
+/** Name of the directory that contains the whole image. @param layers names of its layers, the lowest first */
 export function flatName(layers: readonly string[]): string {
   return `flat-${layers.at(-1) ?? "empty"}`;
 }
@@ -70,7 +70,7 @@ export async function unpackFlat({ manifest, config, layers }: Loaded, options: 
   return name;
 }
 
-/** Returns how many bytes each layer has when it is unpacked. */
+/** Returns the unpacked size of each layer in bytes. */
 async function scanLayers(layers: readonly Descriptor[], { places, limits, signal }: UnpackOptions): Promise<number[]> {
   const budget = new Budget(limits);
   const sizes: number[] = [];
@@ -79,7 +79,7 @@ async function scanLayers(layers: readonly Descriptor[], { places, limits, signa
     try {
       await scanLayer(places.blob(layer.digest), layer, budget, signal);
     } catch (error) {
-      // skopeo trusts a file with the name of a blob. A damaged one would never be fetched again.
+      // The damaged blob is removed, because skopeo trusts existing blobs by their names and would never fetch it again.
       if (error instanceof ImageError && error.code === "image-invalid") removeOwnFile(places.blob(layer.digest));
       throw error;
     }
@@ -88,13 +88,13 @@ async function scanLayers(layers: readonly Descriptor[], { places, limits, signa
   return sizes;
 }
 
-/** In bytes. A file system may keep the last blocks for itself. */
+/** In bytes. With less free space the disk counts as full, because a file system may keep its last blocks for itself. */
 const LEAST_FREE = 65_536;
 
 interface Part {
   readonly layer: Descriptor;
   readonly diffId: string;
-  /** What it takes when it is unpacked, at least. */
+  /** Minimum size when it is unpacked. */
   readonly bytes: number;
 }
 
@@ -114,7 +114,7 @@ async function once(name: string, below: readonly string[], parts: readonly Part
   });
 }
 
-/** Returns the path of what was unpacked. @param below names of the layers it lies on, the lowest first */
+/** Returns the path of the unpacked content. @param below names of the layers under it, the lowest first */
 async function unpackIn(
   directory: string,
   below: readonly string[],
@@ -130,7 +130,7 @@ async function unpackIn(
     assertInstalled("umoci");
     if (below.length === 0) await runTool("sh", ["-c", ALONE, "sh", image, content], { signal });
     else {
-      // The root directory is what the layer below has made of it, unless this one says otherwise.
+      // The root directory keeps the attributes from the layer below, unless this layer changes them.
       copyAttributes(join(places.layers, below.at(-1)!), content);
       const from = (path: string) => relative(places.layers, path);
       const options = `${flagsOf(overlays)}lowerdir=${[...below].reverse().join(":")},upperdir=${from(content)},workdir=${from(work)}`;
@@ -144,13 +144,13 @@ async function unpackIn(
   return content;
 }
 
-/** 0 where no more files can be made. */
+/** Free space; 0 if the file system has no free inodes. */
 function freeBytes(directory: string): number {
   const { bavail, bsize, files, ffree } = statfsSync(directory);
   return files > 0 && ffree === 0 ? 0 : bavail * bsize;
 }
 
-/** The image is not to blame. umoci may crash on a full disk (panic: d.nx != 0), and its message does not say then that it is full. */
+/** Blames the full disk and not the image. On a full disk umoci may crash (panic: d.nx != 0) without saying that it is full. */
 function fullError(error: unknown, parts: readonly Part[]): unknown {
   if (!(error instanceof ImageError) || error.code !== "pull-failed") return error;
   const layers = parts.map(({ layer }) => layer.digest).join(", ");
@@ -159,7 +159,7 @@ function fullError(error: unknown, parts: readonly Part[]): unknown {
   });
 }
 
-/** What could not be unpacked is not kept: the next pull gets it anew. */
+/** Removes the blobs that could not be unpacked, so that the next pull fetches them again. */
 function unpackError(error: unknown, parts: readonly Part[], places: Places): unknown {
   if (!(error instanceof ImageError) || error.code !== "pull-failed") return error;
   for (const { layer } of parts) removeOwnFile(places.blob(layer.digest));
@@ -172,7 +172,7 @@ function unpackError(error: unknown, parts: readonly Part[], places: Places): un
   );
 }
 
-/** A layout of one image that has just these layers. umoci holds each against its digests. */
+/** Writes an image layout that contains just these layers. umoci checks each against its digests. */
 function makeLayout(directory: string, parts: readonly Part[], places: Places): string {
   const blobs = join(directory, "blobs/sha256");
   mkdirSync(blobs, { recursive: true });

@@ -9,7 +9,7 @@ import { Unsynced } from "./unsynced.ts";
 let directory: string;
 let places: Places;
 let unsynced: Unsynced;
-/** What was done, in order. */
+/** The actions so far, in order. */
 let done: string[];
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), "runt-unsynced-"));
@@ -36,7 +36,7 @@ test("E45: a layer has its name when the disk has its mark, however soon it is u
   await unsynced.during("layer", async () => () => {
     done.push(`placed with the mark of ${existsSync(mark()) ? readFileSync(mark(), "utf8") : "nobody"}`);
   });
-  // The file, and its name in the directory.
+  // Two syncs: of the mark itself, and of its entry in the directory.
   expect(done.slice(0, 3)).toEqual(["synced", "synced", "placed with the mark of boot"]);
   await vi.waitFor(() => expect(readdirSync(places.unsynced)).toEqual([]), 20_000);
 });

@@ -1,6 +1,7 @@
 /**
- * Layers are used as soon as they are unpacked: the page cache has all of them, and a daemon that is killed loses nothing of it. The disk gets them meanwhile. Until it has a layer, there is
- * a mark with the id of the boot, which the disk has before the layer gets its name. A layer with the mark of an earlier boot may have lost something: it is unpacked anew.
+ * Lets layers be used before they are synced to the disk. The page cache has them, and a daemon that is killed loses nothing. Until a layer is
+ * synced, there is a mark with the boot id. The mark is on the disk before the layer gets its name. A layer with the mark of an earlier boot may be
+ * incomplete: it is removed, and unpacked again when it is needed.
  */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,15 +14,15 @@ import { runTool } from "./tool.ts";
 export interface UnsyncedOptions {
   readonly places: Places;
   readonly bootId: string;
-  /** The disk could not be given what it has to have. It is tried again with the next layer, and when a daemon starts. */
+  /** Called if a sync fails. It is tried again with the next layer, and when a daemon starts. */
   readonly onError: (error: unknown) => void;
 }
 
-/** All that anybody has written to the disk. Marks stay, and it is tried again. */
+/** In milliseconds. A sync also writes the data of other programs. If it takes longer, the marks stay and it is tried again. */
 const SYNC_MS = 600_000;
 
 interface Mark {
-  /** The layer has its name. */
+  /** Whether the layer has got its name. */
   isPlaced: boolean;
 }
 
@@ -36,7 +37,8 @@ export class Unsynced {
   }
 
   /**
-   * @param unpack makes the layer, while its mark is written. Returns how to give the layer its name, which is called when the disk has the mark
+   * @param unpack makes the layer while its mark is written. Returns a function that gives the layer its name, which is called when the mark is on
+   * the disk
    * @throws what `unpack` throws, and the errors of the system calls
    */
   async during(name: string, unpack: () => Promise<() => void>): Promise<void> {
@@ -54,7 +56,7 @@ export class Unsynced {
     void this.#sync();
   }
 
-  /** At the start: removes layers of an earlier boot that the disk may not have, and goes on with those of this one. */
+  /** Called at the start: removes layers of an earlier boot that may be incomplete, and syncs those of this boot. */
   async sweep(): Promise<void> {
     const { places, bootId } = this.#options;
     for (const name of await readdir(places.unsynced)) {
@@ -76,7 +78,7 @@ export class Unsynced {
     return join(this.#options.places.unsynced, name);
   }
 
-  /** undefined: what is there is no mark of this engine's. */
+  /** Boot id in a mark; undefined: the file is not a mark of this engine. */
   #bootOf(name: string): string | undefined {
     try {
       return readOwnFile(this.#path(name)).toString();
@@ -93,7 +95,7 @@ export class Unsynced {
     await writeAtomicallyLater(this.#path(name), bootId, { durability: "file-and-directory", making });
   }
 
-  /** One sync is for all layers that have their names when it begins. */
+  /** Each sync covers all layers that have their names when it begins. */
   async #sync(): Promise<void> {
     if (this.#isSyncing) return;
     this.#isSyncing = true;
@@ -102,7 +104,7 @@ export class Unsynced {
         const due = [...this.#marks].filter(([, { isPlaced }]) => isPlaced);
         if (due.length === 0) return;
         await runTool("sync", ["--file-system", this.#options.places.layers], { timeoutMs: SYNC_MS });
-        // A layer may have been removed and unpacked anew since then.
+        // A layer may have been removed and unpacked again during the sync. Its new mark stays.
         for (const [name] of due.filter(([name, mark]) => this.#marks.get(name) === mark)) {
           removeOwnFile(this.#path(name));
           this.#marks.delete(name);
@@ -116,7 +118,7 @@ export class Unsynced {
   }
 }
 
-/** Also of a flight that has failed both have ended when this returns. */
+/** Like Promise.all, but waits until both have ended, even if one fails. */
 async function allOf<A, B>(one: Promise<A>, other: Promise<B>): Promise<[A, B]> {
   const results = await Promise.allSettled([one, other]);
   for (const result of results) if (result.status === "rejected") throw result.reason;

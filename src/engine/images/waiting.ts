@@ -1,4 +1,4 @@
-/** What callers of the image store wait for: the same pull, a slot, the lock of the store, and a time limit. */
+/** Ways to wait for others in the image store: sharing a pull, slots, the lock of the store, and a time limit. */
 import { ImageError } from "./errors.ts";
 
 interface Flight<T> {
@@ -91,7 +91,10 @@ export class Slots {
   }
 }
 
-/** A lock for readers and one writer: many may use the store at once, but removing needs it exclusively. Later callers wait behind a waiting writer, unless that waits for an idle store. */
+/**
+ * A lock for readers and one writer. Many callers may use the store at once, but removing needs it alone. Later callers queue behind a waiting
+ * writer, except behind one that waits in `idle`.
+ */
 export class Lock {
   #readers = 0;
   #isWriting = false;
@@ -106,7 +109,7 @@ export class Lock {
     return this.#during(true, action);
   }
 
-  /** As `write`, but it begins when the lock is free and has no waiters, so that it delays no caller that came before. */
+  /** Like `write`, but begins only when the lock is free and nobody waits for it, so that it delays no earlier caller. */
   async idle<T>(action: () => Promise<T>): Promise<T> {
     while (this.#isWriting || this.#readers > 0 || this.#waiting.length > 0)
       await new Promise<void>((go) => {
@@ -130,7 +133,7 @@ export class Lock {
     }
   }
 
-  /** In the order of arrival. */
+  /** Serves the waiting callers in the order of their arrival. */
   #next(): void {
     for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
       if (this.#isWriting || (first.isWriter && this.#readers > 0)) return;
@@ -142,7 +145,10 @@ export class Lock {
   }
 }
 
-/** `action` is told to end after so many milliseconds, or when `outer` is. @throws what `late` returns; the reason of `outer`; what `action` throws */
+/**
+ * Aborts the signal of `action` after `ms` milliseconds, or when `outer` is aborted.
+ * @throws what `late` returns; the reason of `outer`; what `action` throws
+ */
 export async function within<T>(
   ms: number,
   outer: AbortSignal,

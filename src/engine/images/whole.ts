@@ -1,4 +1,4 @@
-/** Whether all of an image is in the store. */
+/** Checks whether an image in the store is complete, and whether this host can run it. */
 import { existsSync, lstatSync } from "node:fs";
 import { signalNumber } from "../../shared/linux/index.ts";
 import { ImageError } from "./errors.ts";
@@ -7,7 +7,7 @@ import { type ImageId, type Loaded, loadImage } from "./load.ts";
 import type { Places } from "./places.ts";
 import { hasLayer } from "./places.ts";
 
-/** umoci looks at digests only. What is unpacked already may be gone as a blob. @throws ImageError image-invalid */
+/** umoci checks only digests, not sizes. A layer that is already unpacked may have no blob any more. @throws ImageError image-invalid */
 export function assertSizes(places: Places, { manifest }: Loaded): void {
   for (const { digest, size } of manifest.layers) {
     const found = sizeOf(places, digest) ?? size;
@@ -45,9 +45,9 @@ function sizeOf(places: Places, digest: string): number | undefined {
   return lstatSync(places.blob(digest), { throwIfNoEntry: false })?.size;
 }
 
-// Whether an image is for this host.
+// Checks whether an image is made for this host.
 
-/** Names of processors: of Node, and of Go. */
+/** Names of processors in Node, and the names that Go uses for them. */
 const ARCHITECTURES: Readonly<Record<string, string>> = {
   x64: "amd64",
   arm64: "arm64",
