@@ -7,7 +7,7 @@ test.each([
   ["/a/b-c", "g.t.1-0", "a-b\\x2dc.slice", "a-b\\x2dc-g.t.1\\x2d0.slice"],
 ])("T5 below %s the slice of %s is one level below %s", (parent, name, above, slice) => {
   expect([parentSlice(parent), taskSlice(parent, name)]).toEqual([above, slice]);
-  // systemd takes each remaining dash for a level.
+  // systemd reads each remaining dash as a level.
   expect(slice.split("-").length).toBe(above.split("-").length + 1);
 });
 

@@ -1,6 +1,6 @@
 /**
- * The cgroup of a task if systemd manages cgroups: a slice with the task's limits, one level below the engine's slice. Dashes in the names of tasks are escaped,
- * because systemd takes a dash in a slice's name for a level. Source: systemd.slice(5), systemd.unit(5).
+ * The cgroup of a task if systemd manages cgroups: a slice with the task's limits, one level below the engine's slice. Dashes in the names of tasks
+ * are escaped, because systemd reads a dash in the name of a slice as a level. Source: systemd.slice(5), systemd.unit(5).
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -41,12 +41,15 @@ export async function makeTaskSlice(binary: string, name: string, properties: re
   await inTurn(() => call(binary, ["start", name, ...properties]));
 }
 
-/** Removes the slice, and kills what is still in it: nothing but this task has a slice of this name. Succeeds if it does not exist. @throws CgroupError */
+/**
+ * Removes the slice, and kills processes that are still in it. No other task has a slice of this name. Succeeds if it does not exist.
+ * @throws CgroupError
+ */
 export async function removeTaskSlice(binary: string, name: string): Promise<void> {
   await inTurn(async () => {
     await unpopulated(name);
     await call(binary, ["stop", name]);
-    // The engine's own slice was started together with the first task's slice.
+    // The engine's own slice was started together with the first task's slice, and is stopped when it is empty.
     const above = `${name.slice(0, name.lastIndexOf("-"))}${SLICE}`;
     if (directoriesOf(above).every(isEmpty)) await call(binary, ["stop", above]);
   });
@@ -78,7 +81,7 @@ export async function removeTaskSlicesOf(binary: string, parent: string, id: str
     if (name.startsWith(start) && /^[0-9a-f]{12}\.slice$/.test(name.slice(start.length))) await removeTaskSlice(binary, name);
 }
 
-/** The cgroup directory of a slice, if it has one. */
+/** The directories of a slice that exist, one in each hierarchy. */
 function directoriesOf(name: string): string[] {
   return hierarchies()
     .map(({ mountpoint }) => join(mountpoint, slicePath(name)))

@@ -44,7 +44,10 @@ export function makeTaskCgroup(path: string, limits: readonly LimitWrite[], foun
   for (const hierarchy of besideOf(found)) makeBeside(hierarchy, path);
 }
 
-/** The runtime puts containers into the v2 hierarchy of a hybrid host, too, if it can be written. The levels above them are made here, so that they are removed with the task. */
+/**
+ * On a hybrid host the runtime also puts containers into the v2 hierarchy, if it can be written. The levels above them are made here, so that they
+ * are removed with the task.
+ */
 function makeBeside(hierarchy: Hierarchy, path: string): void {
   try {
     makeDirectory(hierarchy, path, () => {});
@@ -56,8 +59,9 @@ function makeBeside(hierarchy: Hierarchy, path: string): void {
 }
 
 /**
- * Removes the cgroup with all cgroups in it, and empty levels above it that an engine has made. What is still in it is killed: nothing but this task has a cgroup of this name.
- * Succeeds if it does not exist. @throws CgroupError: something is left
+ * Removes the cgroup with all cgroups in it, and empty levels above it that an engine has made. Processes in it are killed: no other task has a
+ * cgroup of this name. Succeeds if it does not exist.
+ * @throws CgroupError: it could not be removed
  */
 export async function removeTaskCgroup(path: string, found: readonly Hierarchy[] = hierarchies()): Promise<void> {
   await ended(path, () => endCgroups(placesOf(path, found)));
@@ -65,7 +69,7 @@ export async function removeTaskCgroup(path: string, found: readonly Hierarchy[]
     explained(`remove the cgroups above ${path}`, () => removeLevelsAbove(hierarchy, path));
 }
 
-/** @throws CgroupError with the message of ExecutorError stuck */
+/** Converts ExecutorError of `end` to CgroupError with the same message. @throws CgroupError */
 export async function ended(what: string, end: () => Promise<unknown>): Promise<void> {
   try {
     await end();
@@ -76,8 +80,8 @@ export async function ended(what: string, end: () => Promise<unknown>): Promise<
 }
 
 /**
- * Removes the cgroups of a task without a record, found by name (TaskRecord.cgroup). Succeeds if there are none. Another engine with the same parent cgroup may have a task of this
- * id, so that a name alone does not prove whose the processes in it are.
+ * Removes the cgroups of a task without a record, found by name (TaskRecord.cgroup). Succeeds if there are none. Another engine with the same
+ * parent cgroup may have a task of this id, so that the name alone does not prove to whom the processes in it belong.
  * @throws CgroupError if processes are still in one
  */
 export async function removeTaskCgroupsOf(parent: string, id: string, found: readonly Hierarchy[] = hierarchies()): Promise<void> {
@@ -91,7 +95,10 @@ export async function removeTaskCgroupsOf(parent: string, id: string, found: rea
   }
 }
 
-/** Removes empty levels down to `path` that an engine has made, after a container directly below it has ended. @throws CgroupError */
+/**
+ * Removes `path` and the levels above it that are empty and were made by an engine, after a container directly below `path` has ended.
+ * @throws CgroupError
+ */
 export function removeEmptyLevels(path: string, found: readonly Hierarchy[] = hierarchies()): void {
   for (const hierarchy of [...usedOf(found), ...besideOf(found)])
     explained(`remove the cgroup ${hierarchy.mountpoint}${path}`, () => removeLevelsAbove(hierarchy, `${path}/any`));
@@ -105,7 +112,7 @@ function usedOf(found: readonly Hierarchy[]): Hierarchy[] {
   return version === 1 ? used : used.slice(0, 1);
 }
 
-/** The hierarchy of v2 on a host whose controllers are those of v1. */
+/** The v2 hierarchy on a host whose controllers are in v1. */
 function besideOf(found: readonly Hierarchy[]): Hierarchy[] {
   return cgroupVersion(found) === 1 ? found.filter(({ version }) => version === 2) : [];
 }
@@ -114,7 +121,7 @@ function hasController({ version, controllers, mountpoint }: Hierarchy, name: st
   return version === 1 ? controllers.includes(name) : listed(`${mountpoint}/cgroup.controllers`).includes(name);
 }
 
-/** On v2, enables the controllers of the limits for the children of a level: without that the files of the limits do not exist. */
+/** On v2, enables the controllers of the limits for the children of a level. Otherwise the files of the limits do not exist. */
 function enableControllers({ version }: Hierarchy, level: string, limits: readonly LimitWrite[]): void {
   if (version === 1) return;
   const enabled = listed(`${level}/cgroup.subtree_control`);
@@ -149,12 +156,13 @@ function explained<T>(what: string, action: () => T): T {
 }
 
 /**
- * Directories of the cgroup hierarchies. The engine marks each level that it makes above the tasks' cgroups with the sticky bit, because Node cannot set extended
- * attributes. The bit has no meaning for a cgroup, and mkdir(2) sets it. A level without the bit was made by another program, and is never removed.
+ * Directories of the cgroup hierarchies. The engine marks each level that it makes above the tasks' cgroups with the sticky bit, because Node
+ * cannot set extended attributes. The bit has no meaning for a cgroup, and mkdir(2) sets it. A level without the bit was made by another program,
+ * and is never removed.
  */
 const STICKY = 0o1000;
 const MODE = 0o755;
-/** Tries to make a directory: another engine may remove an empty level between two calls. */
+/** Number of attempts to make a directory. Another engine may remove an empty level between two calls. */
 const ATTEMPTS = 16;
 
 /** The levels above `path` from the top: "/a/b/c" has "/a" and "/a/b". */
@@ -260,7 +268,8 @@ function write(directory: number, path: string, { file, value, isOptional = fals
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" && isOptional) return;
-    // The error of the system call is no cause: its message has the path of the descriptor, which nobody has written.
+    // The error of the system call is not kept as the cause, because its message has a path through the descriptor, which the reader would not
+    // recognise.
     throw new CgroupWriteError(`cannot write ${value} to ${path}/${file}: ${code}`);
   }
 }
@@ -270,7 +279,7 @@ class CgroupWriteError extends Error {}
 const PAGES = "/sys/kernel/mm/hugepages";
 const UNITS = ["KB", "MB", "GB"];
 
-/** Sizes of huge pages of which the kernel limits the use, such as "2MB". Empty: it has no such pages, or the controller is not there. */
+/** Sizes of huge pages for which the kernel has a limit, such as "2MB". Empty: there are no such pages, or the controller is missing. */
 export function limitedPages(found: readonly Hierarchy[] = hierarchies(), directory = PAGES): string[] {
   if (!usedOf(found).some((one) => hasController(one, "hugetlb")) || !existsSync(directory)) return [];
   return readdirSync(directory).flatMap((name) => {

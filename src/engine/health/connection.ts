@@ -1,10 +1,10 @@
-/** Makes the connections of checks, and bounds their time. */
+/** Makes the connections of checks, and limits their time. */
 import { Duplex } from "node:stream";
 import type { TcpCheck } from "../spec/index.ts";
 import type { Relay, RelayVerb, StartRelay } from "./relay.ts";
 
 export interface Probe {
-  /** Starts what makes the connection. */
+  /** Starts the process that makes the connection. */
   readonly start: StartRelay;
   readonly timeoutMs: number;
 }
@@ -18,7 +18,7 @@ export interface Checked {
 
 const LONGEST_TEXT = 4096;
 
-/** Returns the result of `work`. If it fails or takes too long, the check has failed. @throws the errors of `start` */
+/** Returns the result of `work`. If `work` fails or takes too long, the result is a failed check. @throws the errors of `start` */
 export async function overRelay(
   verb: RelayVerb,
   target: TcpCheck,
@@ -54,7 +54,7 @@ export async function overRelay(
   }
 }
 
-/** As overRelay, with the connection as a stream of this process. */
+/** Like overRelay, but gives `work` the connection as one stream. */
 export function overConnection(target: TcpCheck, probe: Probe, work: (connection: Duplex) => Promise<Checked>): Promise<Checked> {
   return overRelay("connect", target, probe, ({ input, output }) => {
     const connection = Duplex.from({ readable: output, writable: input });

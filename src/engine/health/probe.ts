@@ -9,7 +9,7 @@ import { closed } from "./relay.ts";
 
 /** Longest part of a response body, in bytes, that is kept to explain a failure. */
 const LONGEST_BODY = 512;
-/** In characters. The rest of a longer response is not kept. */
+/** Maximum number of characters of a response that are kept. */
 const LONGEST_ANSWER = 65_536;
 
 /** Healthy: the connection was made in time. @throws the errors of `start` */
@@ -31,11 +31,11 @@ export async function probeHttp(check: HttpCheck, probe: Probe): Promise<Checked
     await Promise.all([ended, closed(output)]);
     return judged(text);
   });
-  // A server that has answered and does not close the connection has answered.
+  // A response counts even if the server does not close the connection in time.
   return text === "" ? checked : judged(text);
 }
 
-/** Turns a response into the result of a check. @throws Error: there is none */
+/** Turns a response into the result of a check. @throws Error: the response is empty */
 function judged(text: string): Checked {
   if (text === "") throw new Error(CLOSED);
   const answer = readAnswer(text);

@@ -4,12 +4,15 @@ import { parseRecord } from "./record.ts";
 import { closeSegments, openSegments } from "./segments.ts";
 
 export interface EndLimits {
-  /** Complete lines; an unfinished last line comes on top. */
+  /** Number of complete lines. An unfinished last line is returned in addition. */
   readonly lines: number;
   readonly bytes: number;
 }
 
-/** Lines of both streams, in the order in which they were printed. Empty: there are none, or no log. @param path of a log that nobody writes any more */
+/**
+ * The last lines of both streams, in the order in which they were printed. Empty: there are none, or there is no log.
+ * @param path of a log that nobody writes any more
+ */
 export function endOfLog(path: string, { lines, bytes }: EndLimits): Buffer {
   const parts: Buffer[] = [];
   const segments = openSegments(path);
@@ -34,7 +37,7 @@ export function endOfLog(path: string, { lines, bytes }: EndLimits): Buffer {
 
 const NEWLINE = Buffer.from("\n");
 
-/** @param parts the last one first */
+/** @param parts in reverse order */
 function joined(parts: readonly Buffer[], most: number): Buffer {
   const whole = Buffer.concat(parts.toReversed());
   return whole.subarray(Math.max(0, whole.length - most));

@@ -22,15 +22,15 @@ export function forwardFrame({ time, stream, isPart, bytes }: LogRecord, labels:
   return Buffer.concat([head, body]);
 }
 
-/** Where the next connection leads. `close` is called when the connection is made, or has failed. */
+/** Address of the next connection. `close` is called when the connection is made or has failed. */
 export type SocketPlace = { readonly path: string; readonly close?: () => void } | { readonly host: string; readonly port: number };
 
-/** Milliseconds until a host that does not answer is tried again. */
+/** Milliseconds after which a connection attempt to a host that does not answer is given up and repeated. */
 const CONNECT_MS = 10_000;
 
-/** Sends the bytes of one log. */
+/** Sends the bytes of one log to one receiver. */
 export interface Sender {
-  /** Tries again until the kernel has taken all of it. Resolves then, or when `signal` is aborted. */
+  /** A lost connection is made again. Resolves when the kernel has taken all messages, or when `signal` is aborted. */
   send(messages: readonly Buffer[], signal: AbortSignal): Promise<void>;
   close(): void;
 }
@@ -40,7 +40,7 @@ export class ForwardSocket implements Sender {
   readonly #greeting: Buffer | undefined;
   #socket: Socket | undefined;
 
-  /** @param find may throw if there is no socket now. @param greeting sent first on each connection */
+  /** @param find called for each connection; may throw if there is no socket now. @param greeting sent first on each connection */
   constructor(find: () => SocketPlace, greeting?: Buffer) {
     this.#find = find;
     this.#greeting = greeting;
@@ -96,7 +96,7 @@ export class ForwardSocket implements Sender {
   }
 }
 
-/** Each message is one datagram, which is sent once. The name of the host is looked up once, as soon as that succeeds. */
+/** Sends each message as one datagram, once and without confirmation. The host name is looked up until that succeeds once. */
 export class DatagramSocket implements Sender {
   readonly #host: string;
   readonly #port: number;
@@ -122,7 +122,7 @@ export class DatagramSocket implements Sender {
   #connected(): Promise<DatagramSender> {
     return new Promise((resolve, reject) => {
       const socket = createSocket(this.#host.includes(":") ? "udp6" : "udp4");
-      // It also has errors of messages that nobody took.
+      // Errors of sent messages arrive here, too. They are ignored, because nobody repeats a datagram.
       socket.on("error", () => {});
       socket.unref();
       socket.connect(this.#port, this.#host, ((error?: Error) => {
@@ -172,13 +172,17 @@ const PRIORITY: Readonly<Record<LogRecord["stream"], number>> = { stdout: 6, std
 const NUL = 0;
 const BLANK = 0x20;
 
-/** The header: identifier, no unit, default priority, each line has its own priority, and no forwarding to other targets. @param identifier contains no newline */
+/**
+ * The header: identifier, no unit, default priority, each line has its own priority, and no forwarding to other targets.
+ * @param identifier contains no newline
+ */
 export function journalGreeting(identifier: string): Buffer {
   return Buffer.from(`${identifier}\n\n${PRIORITY.stdout}\n1\n0\n0\n0\n`);
 }
 
 /**
- * Converts a record, or a part of a line, to one line. NUL bytes are replaced: journald would end the line there, and the rest could pretend to have another priority.
+ * Converts a record, or a part of a line, to one line. NUL bytes are replaced: journald would end the line there, and the rest could pretend to
+ * have another priority.
  */
 export function journalLine({ stream, bytes }: LogRecord): Buffer {
   const text = Buffer.from(bytes.map((byte) => (byte === NUL ? BLANK : byte)));

@@ -58,7 +58,8 @@ function split(bytes: Buffer): Buffer[] {
 /** Yields lines from the last complete one to the first, each with its offset. */
 export function* linesBackward(fd: number): Generator<{ readonly start: number; readonly line: Buffer }> {
   let { size: position } = fstatSync(fd);
-  // Bytes from `position` on of a line whose beginning was not read yet; undefined: its end was not found either.
+  // The bytes from `position` on that belong to a line whose beginning was not read yet; undefined: the end of the last complete line was not found
+  // yet.
   let tail: Buffer | undefined;
   while (position > 0) {
     const from = Math.max(0, position - CHUNK);

@@ -22,7 +22,7 @@ async function all(options: ReadOptions = {}): Promise<string[]> {
   return records;
 }
 
-/** A reader that reads when the test says so, and what it has read. */
+/** A reader that reads when the test asks, and the records that it has read. */
 function follow(options: ReadOptions = {}) {
   let isOver = false;
   let wake = () => {};

@@ -11,7 +11,7 @@ export interface ReadOptions {
   readonly tail?: number | undefined;
   /** Only records of this time or later, in the format of LogRecord.time. */
   readonly since?: string | undefined;
-  /** LogRecord.next of the last record that was read. `tail` is ignored then. */
+  /** `LogRecord.next` of the last record that was read. If it is given, `tail` is ignored. */
   readonly from?: string | undefined;
   /** Absent: reading ends at the current end of the log. */
   readonly follow?: Following | undefined;
@@ -36,7 +36,7 @@ export async function* readLog(
   const log = new OpenLog(path, { tail, from }, follow !== undefined);
   try {
     for (;;) {
-      // This is asked before reading, so that everything written before the end is read.
+      // `isOver` is asked before reading, so that everything written before the end is read.
       const isOver = follow?.isOver() ?? true;
       for (let records = log.next(); records.length > 0; records = log.next()) {
         const wanted = records.filter(({ time }) => time >= since);
@@ -138,7 +138,10 @@ const PLACE = /^(\d+)-(\d+)-(\d*)$/;
 /** Large enough for the time of a record, which is its first field. */
 const HEAD_BYTES = 64;
 
-/** The digits of the time of the file's first record; empty if there is no record. They distinguish files that had the same inode number one after the other. */
+/**
+ * The digits of the time of the file's first record; empty if there is no record. They distinguish files that had the same inode number one after
+ * the other.
+ */
 function firstOf({ fd }: Segment): string {
   const head = Buffer.alloc(HEAD_BYTES);
   const size = readSync(fd, head, 0, HEAD_BYTES, 0);
@@ -169,7 +172,7 @@ interface Start {
 function startOfLast(segments: readonly Segment[], count: number | undefined): Start {
   if (count === undefined) return { segment: 0, offset: 0 };
   let lines = 0;
-  /** Streams of which a later record was seen, so that a part before it belongs to the same line. */
+  /** Streams of which a later record was seen. A part of such a stream belongs to the same line as that record. */
   const seen = new Set<string>();
   let start: Start | undefined;
   for (let segment = segments.length - 1; segment >= 0; segment--) {

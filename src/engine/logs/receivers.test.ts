@@ -52,7 +52,7 @@ test("GELF: an empty line is nothing, a NUL ends a message in a stream, a long o
   expect(JSON.parse(inflateSync(packed).toString())._container_name).toBe("app");
 });
 
-/** Read with msgpack 1.2.4 of Python: ["t/app", 1794240306, {container_id, container_name, source, log, partial_message}]. */
+/** Decoded with msgpack 1.2.4 for Python: ["t/app", 1794240306, {container_id, container_name, source, log, partial_message}]. */
 test("fluentd: an entry of tag, time and record, in which a part of a line says so", () => {
   const when = Buffer.alloc(4);
   when.writeUInt32BE(Date.parse(`${TIME.slice(0, 19)}Z`) / 1000);

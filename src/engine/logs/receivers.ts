@@ -1,6 +1,6 @@
 /**
- * Receivers of other programs: what a record is for syslog, GELF and fluentd. Pure, but for the time zone of the host. Sources: RFC 3164, RFC 5424; "GELF" of Graylog; "Forward protocol
- * specification v1" of Fluentd; moby, daemon/logger, for what Docker sends of a container.
+ * Formats records for log receivers of the protocols syslog, GELF and fluentd. Pure, except for the time zone of the host. Sources: RFC 3164, RFC
+ * 5424; "GELF" of Graylog; "Forward protocol specification v1" of Fluentd; moby, daemon/logger, for the fields that Docker sends.
  */
 import { randomBytes } from "node:crypto";
 import { deflateSync, gzipSync } from "node:zlib";
@@ -8,7 +8,7 @@ import { FACILITIES, type ReceiverSpec } from "../spec/index.ts";
 import { DatagramSocket, ForwardSocket, type Sender } from "./forward.ts";
 import type { LogRecord } from "./record.ts";
 
-/** Who speaks. */
+/** The container whose records are sent. */
 export interface Speaker {
   readonly host: string;
   /** Id of the task. */
@@ -17,11 +17,11 @@ export interface Speaker {
   readonly container: string;
   readonly image: string;
   readonly tag: string;
-  /** Of the daemon, for syslog. */
+  /** Process id that syslog messages have: that of the daemon. */
   readonly pid: number;
 }
 
-/** Replaces what a tag may name. Source: Docker, "Customize log driver output". @param tag each "{{.WORD}}" in it is one that the schema of logs knows */
+/** Replaces the fields of a tag. Source: Docker, "Customize log driver output". @param tag the schema of logs has checked each "{{.WORD}}" in it */
 export function tagText(tag: string, { id, task, container, image }: Omit<Speaker, "tag">): string {
   const name = task === container ? task : `${task}/${container}`;
   const values: Readonly<Record<string, string>> = {
@@ -34,7 +34,7 @@ export function tagText(tag: string, { id, task, container, image }: Omit<Speake
 const SEVERITY: Readonly<Record<LogRecord["stream"], number>> = { stdout: 6, stderr: 3, runt: 5 };
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/** A message ends with a newline, as Docker sends it: that is what parts it from the next one in a stream (RFC 6587, 3.4.2). */
+/** Each message ends with a newline, as with Docker. In a stream the newline separates it from the next one (RFC 6587, 3.4.2). */
 export function syslogMessage(
   record: LogRecord,
   speaker: Speaker,
@@ -52,7 +52,7 @@ export function syslogMessage(
   return Buffer.concat([Buffer.from(heads[format]()), withoutNul(record.bytes), Buffer.from("\n")]);
 }
 
-/** Such as "Nov  9 08:05:00", in the time of the host. */
+/** Such as "Nov  9 08:05:00", in the time zone of the host. */
 function stamp(time: string): string {
   const date = new Date(time);
   const two = (count: number) => String(count).padStart(2, "0");
@@ -60,18 +60,18 @@ function stamp(time: string): string {
   return `${MONTHS[date.getMonth()]} ${String(date.getDate()).padStart(2)} ${clock}`;
 }
 
-/** A receiver may end a message at a NUL. */
+/** Replaces NUL bytes, because a receiver may end a message there. */
 function withoutNul(bytes: Buffer): Buffer {
   return Buffer.from(bytes.map((byte) => (byte === 0 ? 0x20 : byte)));
 }
 
-/** Seconds since 1970, with what is behind the point as nanoseconds. */
+/** Seconds since 1970, and the nanoseconds within that second. */
 function instantOf(time: string): { readonly seconds: number; readonly nanoseconds: number } {
   if (time === "") return { seconds: 0, nanoseconds: 0 };
   return { seconds: Math.floor(Date.parse(time) / 1000), nanoseconds: Number(time.slice(20, 29)) };
 }
 
-/** undefined: GELF has no empty messages. */
+/** undefined: the record is empty, and GELF has no empty messages. */
 export function gelfMessage({ time, stream, bytes }: LogRecord, speaker: Speaker): Buffer | undefined {
   if (bytes.length === 0) return undefined;
   const { seconds, nanoseconds } = instantOf(time);
@@ -90,17 +90,17 @@ export function gelfMessage({ time, stream, bytes }: LogRecord, speaker: Speaker
   return Buffer.from(text);
 }
 
-/** The messages of a record for its receiver; none: it has nothing for it. */
+/** The messages of a record in the format of its receiver; empty: the format cannot carry the record. */
 export function messagesFor(record: LogRecord, receiver: ReceiverSpec, speaker: Speaker): Buffer[] {
   if (receiver.protocol === "syslog") return [syslogMessage(record, speaker, receiver)];
   if (receiver.protocol === "fluentd") return [fluentdMessage(record, speaker, receiver.precise === true)];
   const message = gelfMessage(record, speaker);
   if (message === undefined) return [];
-  // In a stream a NUL ends each.
+  // In a stream a NUL ends each GELF message.
   return receiver.address.startsWith("udp:") ? gelfDatagrams(message, receiver.compression) : [message, Buffer.from([0])];
 }
 
-/** A connection to it, or what sends datagrams there. */
+/** Makes the socket for the address of a receiver: a stream, or datagrams for UDP. */
 export function senderTo({ address }: ReceiverSpec): Sender {
   if (address.startsWith("unix://")) return new ForwardSocket(() => ({ path: address.slice("unix://".length) }));
   const [, protocol, host = "", port] = /^(tcp|udp):\/\/(.+):(\d+)$/.exec(address)!;
@@ -108,12 +108,12 @@ export function senderTo({ address }: ReceiverSpec): Sender {
   return protocol === "udp" ? new DatagramSocket(bare, Number(port)) : new ForwardSocket(() => ({ host: bare, port: Number(port) }));
 }
 
-/** In bytes, of one datagram. */
+/** Maximum size of one datagram, in bytes. */
 const CHUNK = 1420;
 const CHUNK_HEAD = 12;
 const MOST_CHUNKS = 128;
 
-/** The datagrams of a message; none: it is too long for GELF. */
+/** The datagrams of a message; empty: the message is too long for GELF. */
 export function gelfDatagrams(message: Buffer, compression: NonNullable<ReceiverSpec["compression"]> = "gzip"): Buffer[] {
   const packed = compression === "none" ? message : compression === "zlib" ? deflateSync(message) : gzipSync(message);
   if (packed.length <= CHUNK) return [packed];
@@ -126,7 +126,10 @@ export function gelfDatagrams(message: Buffer, compression: NonNullable<Receiver
   );
 }
 
-/** One entry in the message mode. @param precise with nanoseconds, which is an extension of MessagePack that Fluentd 0.14 has brought */
+/**
+ * One entry in the message mode of the protocol.
+ * @param precise whether times have nanoseconds, which needs the MessagePack extension of Fluentd 0.14 and later
+ */
 export function fluentdMessage({ time, stream, isPart, bytes }: LogRecord, speaker: Speaker, precise: boolean): Buffer {
   const { seconds, nanoseconds } = instantOf(time);
   const when = precise

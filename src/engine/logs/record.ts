@@ -8,16 +8,16 @@ export interface LogRecord {
   readonly isPart: boolean;
   /** The output, without its newline. */
   readonly bytes: Buffer;
-  /** The position behind this record (place.ts). Absent if the record is in no file. */
+  /** The position after this record (read.ts). Absent if the record is in no file. */
   readonly next?: string;
 }
 
 const TIME_LENGTH = 30;
-/** TIME, a blank, the longest name of a stream, a blank, the tag, a blank. */
+/** Maximum length of TIME, a blank, STREAM, a blank, the tag and a blank. */
 const HEAD_LENGTH = TIME_LENGTH + 10;
 const HEAD = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z) (stdout|stderr|runt) ([FP]) /;
 
-/** @param line without its newline. Text that is no record is returned as it is, because another program has written to the file. */
+/** @param line without its newline. A line that is no record was written by another program, and is returned as an unreadable one. */
 export function parseRecord(line: Buffer): LogRecord {
   const [head, time, stream, tag] = HEAD.exec(line.toString("latin1", 0, HEAD_LENGTH)) ?? [];
   if (head === undefined) return note("", `unreadable: ${line.toString("utf8", 0, 200)}`);
@@ -28,7 +28,7 @@ export function note(time: string, text: string): LogRecord {
   return { time, stream: "runt", isPart: false, bytes: Buffer.from(text) };
 }
 
-/** The time of a record that is made at `wallMs`. */
+/** Formats a wall clock time in milliseconds as the time of a record. */
 export function recordTime(wallMs: number): string {
   return `${new Date(wallMs).toISOString().slice(0, -1)}000000Z`;
 }
@@ -46,7 +46,9 @@ interface TextOptions {
   readonly prefix?: string;
 }
 
-/** Writes one output. It remembers which streams are in the middle of a line, so that each output needs its own. */
+/**
+ * Converts records to text for one output. It remembers which streams are in the middle of a line, so that each output needs a writer of its own.
+ */
 export class TextWriter {
   readonly #options: TextOptions;
   /** Streams whose last line has not ended. */

@@ -33,12 +33,12 @@ export function closeSegments(segments: readonly Segment[]): void {
   for (const { fd } of segments) closeSync(fd);
 }
 
-/** Opens all segments, the oldest first. Rotation during the call shifts the names, so that a segment may appear twice; it is taken once. */
+/** Opens all segments, the oldest first. A rotation during the call renames files, so that a file may be found twice. It is returned once. */
 export function openSegments(path: string): Segment[] {
   const segments: Segment[] = [];
   for (let number = 0; ; number++) {
     const segment = openSegment(nameOf(path, number));
-    // The first name is missing only for a moment during rotation, so that this does not end the search.
+    // The current file is missing only for a moment during a rotation, so that its absence does not end the search.
     if (segment === undefined && number > 0) return segments;
     if (segment === undefined) continue;
     if (segments.some(({ inode }) => inode === segment.inode)) closeSync(segment.fd);

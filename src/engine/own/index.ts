@@ -1,2 +1,2 @@
-/** Acts on what is the engine's own only: files and directories below its directories. Every room may use it. */
+/** Functions that act only on files and directories of the engine. Every folder of the engine may use them. */
 export * from "../../executor/own/index.ts";

@@ -1,4 +1,4 @@
-/** Something of somebody else's in the place of what is the engine's. Mounts need root. */
+/** Files of somebody else in the place of the engine's own files. Mounts need root. */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ let directory = "";
 const at = (name: string) => join(directory, name);
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "runt-own-"));
-  // On a host whose mounts are shared, what is mounted below a directory that is bound on itself would be there twice.
+  // On a host with shared mounts, a mount below a directory that is bound to itself would appear twice.
   if (isRoot) for (const how of [["--bind", directory], ["--make-private"]]) execFileSync("mount", [...how, directory]);
   for (const name of ["own/deep", "theirs"]) mkdirSync(at(name), { recursive: true });
   writeFileSync(at("theirs/precious"), "precious");

@@ -1,4 +1,7 @@
-/** Makes a root file system that contains one file. Its name is a hash of the file, so that a newer program gets a directory of its own while older ones still run. */
+/**
+ * Makes a root file system that contains only the pause program. Its name is a hash of the program, so that a newer version gets another directory
+ * while older ones still run.
+ */
 import { createHash } from "node:crypto";
 import { lstatSync, mkdtempSync, readFileSync, renameSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -13,13 +16,16 @@ export class PauseRoot {
   readonly #directory: string;
   readonly #runtime: string;
 
-  /** @param directory for the root file systems of all versions. @param runtime path of the runt executable, beside which the program may be */
+  /**
+   * @param directory for the root file systems of all versions.
+   * @param runtime path of the runt executable; the program may be in the same directory
+   */
   constructor(directory: string, runtime: string) {
     this.#directory = directory;
     this.#runtime = runtime;
   }
 
-  /** Its path; it is made if it is absent. @throws PauseNotFoundError; as makePauseRoot */
+  /** Path of the root file system, which is made if it is missing. @throws PauseNotFoundError; the errors of makePauseRoot */
   path(): string {
     return makePauseRoot(this.#directory, locatePause(this.#runtime));
   }
@@ -43,7 +49,7 @@ function makePauseRoot(directory: string, program: string): string {
     writeOwnFile(file, content, 0o755);
     renameSync(join(making, "root"), root);
   } catch (error) {
-    // Another process has made it first.
+    // Another process may have made it first.
     if (!isMade(root, content)) throw error;
   } finally {
     removeOwnTree(making);
@@ -59,7 +65,7 @@ function isMade(root: string, content: Buffer): boolean {
   }
 }
 
-/** Finds runt-pause: with the package, or where the runtime is installed. */
+/** Name of the pause program, which comes with the package or is installed with the runtime. */
 const NAME = "runt-pause";
 
 class PauseNotFoundError extends Error {

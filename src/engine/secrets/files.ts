@@ -60,7 +60,7 @@ export class SecretFiles {
     else if (found !== undefined) unlinkSync(directory);
   }
 
-  /** Removes the files of all incarnations except these. Called at the start. Returns what could not be removed. */
+  /** Called at the start: removes the files of all incarnations except these. Returns the errors of those that could not be removed. */
   async sweep(ids: ReadonlySet<string>): Promise<readonly unknown[]> {
     if (!existsSync(this.#directory)) return [];
     const left: unknown[] = [];
@@ -69,7 +69,7 @@ export class SecretFiles {
   }
 }
 
-/** The content of a file as value of an environment variable. @throws SecretError: it is no text */
+/** The content of a file, for an environment variable. @throws SecretError: it is no text */
 export function readVariable(path: string, name: string): string {
   const bytes = readSecretIn(path);
   const text = bytes.toString();
@@ -79,7 +79,7 @@ export function readVariable(path: string, name: string): string {
   return text;
 }
 
-/** It is of the user of the container, in a directory of which only root makes entries. */
+/** The file may belong to the container's user. Only root can add entries to its directory. */
 function readSecretIn(path: string): Buffer {
   const fd = openOwnFile(path, MOST, { isOfAnybody: true });
   try {

@@ -1,4 +1,4 @@
-/** Passes a secret to a program that expects a file: as an unnamed file in memory, which the holder of the descriptor opens as /proc/self/fd/N. */
+/** Passes a secret to a program that expects a file. The secret is an unnamed file in memory, which the program opens as /proc/self/fd/N. */
 import { closeSync, constants, fchmodSync, mkdtempSync, openSync, rmdirSync, statfsSync, unlinkSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { SecretError } from "./read.ts";
@@ -10,7 +10,10 @@ const TMPFS = 0x01021994;
 const RAMFS = 0x858458f6;
 const PLACES = ["/dev/shm", "/run"];
 
-/** Calls `action` with the descriptor, and closes it when the promise settles. @throws SecretError: the host has no usable tmpfs; what `action` throws */
+/**
+ * Calls `action` with the descriptor, and closes it when the promise settles.
+ * @throws SecretError: the host has no usable tmpfs; what `action` throws
+ */
 export async function asMemoryFile<T>(bytes: Uint8Array, action: (descriptor: number) => Promise<T>): Promise<T> {
   const place = PLACES.find(isInMemory);
   if (place === undefined) throw new SecretError(`none of ${PLACES.join(", ")} is in memory (tmpfs)`);

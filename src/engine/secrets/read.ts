@@ -31,7 +31,7 @@ async function readSecretFile(path: string): Promise<Buffer> {
   }
 }
 
-/** Its standard error is not read, because it may contain parts of the secret. */
+/** Standard error of the program is not read, because it may contain parts of the secret. */
 async function programOutput([program, ...args]: readonly [string, ...string[]], signal: AbortSignal): Promise<Buffer> {
   const { stdout, message, error } = await runProgram(program, args, {
     ...{ timeoutMs: PROGRAM_MS, mostOutput: LARGEST, signal, isSecret: true },
@@ -43,7 +43,7 @@ async function programOutput([program, ...args]: readonly [string, ...string[]],
   throw new SecretError(message, { cause: error });
 }
 
-// The source of a secret. It is read each time the secret is needed; the engine stores no secrets.
+// A secret is read each time it is needed. The engine stores no secrets.
 
 /** A file of the host, or the standard output of a program, given by path and arguments. */
 export type SecretSource = { readonly file: string } | { readonly exec: readonly [program: string, ...args: string[]] };
@@ -53,12 +53,12 @@ export class SecretError extends Error {
   readonly code = "no-secret";
 }
 
-/** Removes secrets from the messages of other programs: a registry may send back what it was sent. Pure. */
+/** Replaces secrets in messages of other programs: a registry may send back what it received. Pure. */
 const HIDDEN = "[hidden]";
 /** In characters. Shorter secrets would match anywhere. */
 const SHORTEST = 4;
 
-/** Replaces each secret, also in base64, in the text. */
+/** Replaces each secret in the text, also in its base64 and URL encodings. */
 export function redact(text: string, secrets: readonly string[]): string {
   return secrets
     .filter(({ length }) => length >= SHORTEST)

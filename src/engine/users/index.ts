@@ -1,2 +1,2 @@
-/** Users of tasks: user namespaces, and layers of images that seem to belong to their users. */
+/** User namespaces of tasks, and image layers that seem to belong to the users of a task. */
 export { TaskUsers, type UsersPlacement } from "./task-users.ts";

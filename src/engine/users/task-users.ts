@@ -1,4 +1,4 @@
-/** Makes, finds and removes what tasks with users of their own need of the host. Every operation can be repeated after a crash at any point. */
+/** Makes, finds and removes what tasks with privateUsers need on the host. Every operation can be repeated after a crash at any point. */
 import { existsSync, lstatSync, readdirSync, rmdirSync, unlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type OciObject, Runtime } from "../../executor/index.ts";
@@ -8,7 +8,10 @@ import { makeOwnDirectory, removeOwnTree } from "../own/index.ts";
 import { PAUSE_PROGRAM, type PauseRoot } from "../pause/index.ts";
 
 export interface TaskUsersOptions {
-  /** Directory for what belongs to tasks, by their ids. Everybody can enter it and all above it: a process of a user namespace opens the root file system that it gets. */
+  /**
+   * Directory with a subdirectory for each task, named by its id. Everybody can enter it and its parents, because a process of a user namespace
+   * opens its root file system there.
+   */
   readonly directory: string;
   /** Directory with the layers of images. */
   readonly layers: string;
@@ -22,13 +25,13 @@ export interface UsersPlacement extends UserMap {
   readonly namespace: string;
   /** Path of the layers of images, whose files belong to users of the namespace. */
   readonly layers: string;
-  /** Root file system of the pause program, where users of the namespace can reach it. */
+  /** Root file system of the pause program, at a path that users of the namespace can reach. */
   readonly pause: string;
 }
 
 export class TaskUsers {
   readonly #options: TaskUsersOptions;
-  /** What is being made, by the id of the task: a network asks for it, too. */
+  /** Calls of `make` in progress, by the id of the task. A network asks for the namespace at the same time as the containers. */
   readonly #making = new Map<string, Promise<void>>();
 
   constructor(options: TaskUsersOptions) {
@@ -40,7 +43,7 @@ export class TaskUsers {
     return { ...map, namespace: join(directory, "namespace"), layers: mappedPath(directory), pause: join(directory, "pause") };
   }
 
-  /** @throws Error: the kernel or a file system cannot do it; the message has the reason */
+  /** @throws Error: the kernel or a file system does not support it; the message has the reason */
   async make(id: string, map: UserMap): Promise<UsersPlacement> {
     const making = this.#making.get(id) ?? this.#make(id, map).finally(() => this.#making.delete(id));
     this.#making.set(id, making);
@@ -53,7 +56,7 @@ export class TaskUsers {
     return join(this.#of(id), "roots", runtimeId);
   }
 
-  /** Binds a root file system to where the task's users can reach it. May be repeated. @throws Error: the message of mount(8) */
+  /** Binds a root file system to a path that the task's users can reach. May be repeated. @throws Error: the message of mount(8) */
   async show(id: string, runtimeId: string, rootfs: string): Promise<void> {
     const path = this.root(id, runtimeId);
     await unmount(path);
@@ -61,7 +64,7 @@ export class TaskUsers {
     await outputOf("mount", ["--bind", rootfs, path]);
   }
 
-  /** Undoes `show`. Succeeds if there is nothing. @throws Error: it is in use */
+  /** Undoes `show`. Succeeds if nothing is there. @throws Error: it is in use */
   async hide(id: string, runtimeId: string): Promise<void> {
     const path = this.root(id, runtimeId);
     await unmount(path);
@@ -70,7 +73,7 @@ export class TaskUsers {
     else if (found !== undefined) unlinkSync(path);
   }
 
-  /** Succeeds if there is nothing. @throws Error: something is still mounted */
+  /** Removes everything of a task. Succeeds if nothing is there. @throws Error: something is still mounted */
   remove(id: string): void {
     const directory = this.#of(id);
     if (lstatSync(directory, { throwIfNoEntry: false }) === undefined) return;
@@ -79,7 +82,7 @@ export class TaskUsers {
     if (readdirSync(this.#options.directory).length === 0) rmdirSync(this.#options.directory);
   }
 
-  /** Removes what belongs to no known task. Returns what could not be removed. */
+  /** Removes everything that belongs to no known task. Returns the errors of what could not be removed. */
   tidy(isKnown: (id: string) => boolean): readonly unknown[] {
     const { directory } = this.#options;
     const strays = existsSync(directory) ? readdirSync(directory).filter((id) => !isKnown(id)) : [];
@@ -99,7 +102,7 @@ export class TaskUsers {
     this.remove(id);
     const directory = this.#of(id);
     makeOwnDirectory(this.#options.directory, { mode: 0o711, parents: 0o711 });
-    // Of all users it is those of the task, and root, who can enter it.
+    // Only root and the users of the task can enter the directory.
     makeOwnDirectory(directory, { mode: 0o710, owner: { uid: 0, gid: map.first } });
     makeOwnDirectory(pause, { mode: 0o711 });
     writeOwnFile(namespace, "");
@@ -122,11 +125,12 @@ export class TaskUsers {
 }
 
 /**
- * Makes an id-mapped mount of a directory: files of the ids from 0 on seem to belong to those from `first` on. mount(8) can do that from util-linux 2.39 on only, and the
- * runtime can do it for containers. So a container that runs nothing gets the mount below a directory that it shares with the host, and it propagates to there.
+ * Makes an id-mapped mount of a directory: files of the ids from 0 on seem to belong to the ids from `first` on. mount(8) can do this only from
+ * util-linux 2.39 on, but the runtime can for a container. Therefore a container that runs nothing gets the mount below a directory that it shares
+ * with the host, so that the mount propagates to the host.
  */
 interface MappedMount extends UserMap {
-  /** Absolute path of a directory of this mount's own. */
+  /** Absolute path of a directory that belongs only to this mount. */
   readonly directory: string;
   /** Absolute path of the directory to mount. */
   readonly source: string;
@@ -139,34 +143,34 @@ interface Maker {
   readonly pauseRoot: string;
 }
 
-/** Where a directory is mounted. */
+/** Path at which the directory is mounted. */
 function mappedPath(directory: string): string {
   return join(directory, "shared", "mapped");
 }
 
 const ID = "mapped";
-/** Below the root of the container. */
+/** Path in the root file system of the container. */
 const SHARED = "/shared";
 
-/** The caller unmounts it (unmountBelow). @throws Error: it cannot be mounted so; the message has the reason */
+/** The caller unmounts it (unmountBelow). @throws Error: the mount failed; the message has the reason */
 async function mountMapped(mount: MappedMount, { binary, pauseRoot }: Maker): Promise<void> {
   const { directory } = mount;
   const [shared, bundle, root] = ["shared", "bundle", "root"].map((name) => join(directory, name)) as [string, string, string];
   for (const path of [shared, mappedPath(directory), bundle, root]) makeOwnDirectory(path, { mode: 0o700 });
   await outputOf("mount", ["--bind", shared, shared]);
-  // It is first cut off from whatever it was a copy of.
+  // Private first, so that the mount leaves the peer group of the mount it was copied from.
   for (const type of ["--make-private", "--make-shared"]) await outputOf("mount", [type, shared]);
   writeOwnFile(join(bundle, "config.json"), JSON.stringify(configOf(mount, { root, shared, pauseRoot })));
   const runtime = new Runtime({ root: join(directory, "runtime"), binary, cgroupManager: "disabled" });
   try {
     await runtime.create(ID, { bundle });
   } finally {
-    // A failed create leaves nothing.
+    // A failed create has left no container.
     if (existsSync(join(directory, "runtime", ID))) await runtime.delete(ID, { force: true });
     for (const path of [bundle, root, join(directory, "runtime")]) removeOwnTree(path);
   }
   if (!isMountPoint(mappedPath(directory))) throw new Error(`the id-mapped mount of ${mount.source} did not come to ${directory}`);
-  // What is mounted or unmounted in it from now on is nobody else's.
+  // From now on mounts and unmounts below it propagate to no other mount.
   await outputOf("mount", ["--make-rprivate", shared]);
 }
 
@@ -192,9 +196,9 @@ function configOf({ source, first, count }: MappedMount, places: { root: string;
   };
 }
 
-// Makes a user namespace that exists independently of any process, because it is bound to a file.
+// Makes a user namespace that needs no process, because it is bound to a file.
 
-/** In it, ids from 0 on are those of the host from `first` on. */
+/** Ids from 0 on in the namespace are ids from `first` on of the host. */
 interface UserMap {
   readonly first: number;
   readonly count: number;
@@ -205,7 +209,7 @@ const TIMEOUT_MS = 30_000;
 /** @param file an empty file. @throws NetworkError: the message of unshare(1); the error of write(2), or of mount(8) */
 async function pinUsers(file: string, { first, count }: UserMap): Promise<void> {
   await whileHeld(["unshare", "--user"], TIMEOUT_MS, async (pid) => {
-    // The map has to be written from outside, by one call, and counts from then on.
+    // The map must be written from outside, in one write, and cannot be changed afterwards.
     for (const name of ["uid_map", "gid_map"]) writeFileSync(`/proc/${pid}/${name}`, `0 ${first} ${count}\n`);
     await outputOf("mount", ["--bind", `/proc/${pid}/ns/user`, file]);
   });
