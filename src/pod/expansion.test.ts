@@ -1,4 +1,4 @@
-/** References that make a text grow: what they may grow to is bounded, in every kind of file. */
+/** References that make a text grow: the result is limited in every kind of file. */
 import { expect, test } from "vitest";
 import { parseCompose, parseFile, variablesIn } from "./index.ts";
 

@@ -1,6 +1,6 @@
-/** How much text the references of one file may grow to. A few lines that refer to each other could become gigabytes. */
+/** Limits the text that references of one file may grow to. Without a limit, a few lines that refer to each other could grow to gigabytes. */
 
-/** In characters. */
+/** In characters, for one file. */
 const MOST_EXPANDED = 2 * 1024 * 1024;
 
 export class TooLong extends Error {
@@ -12,7 +12,7 @@ export class TooLong extends Error {
 export class Expansion {
   #left = MOST_EXPANDED;
 
-  /** To be called before the text is put together. @throws TooLong */
+  /** Must be called before the text is put together. @throws TooLong */
   take(length: number): void {
     this.#left -= length;
     if (this.#left < 0) throw new TooLong();

@@ -7,8 +7,8 @@ const DIGEST = /@sha256:[0-9a-f]{64}$/;
 const TAG = /:[^/:@]+$/;
 
 /**
- * A reference of the engine stays the same. A name with a registry refers to that registry; any other name is appended to `prefix`. Without a tag, the tag is
- * `latest`; a digest takes precedence over a tag.
+ * A reference of the engine stays the same. A name with a registry refers to that registry; any other name is appended to `prefix`. Without a tag,
+ * the tag is `latest`; a digest takes precedence over a tag.
  * @param prefix such as "docker://registry.example/library" or "oci:/srv/images"; undefined: names without a registry are refused
  * @returns undefined: the name has no registry, and there is no prefix
  */
@@ -21,19 +21,22 @@ export function imageReference(name: string, prefix: string | undefined): string
   return prefix === undefined ? undefined : `${prefix.replace(/\/$/, "")}/${full}`;
 }
 
-/** Where Docker looks for a name without a registry. Source: docker, reference.ParseNormalizedNamed. */
+/** The prefix under which Docker looks for a name without a registry. Source: docker, reference.ParseNormalizedNamed. */
 export function dockerHub(name: string): string {
   return name.includes("/") ? "docker://docker.io" : "docker://docker.io/library";
 }
 
-/** A name in which something stands where a part is empty, as where a variable has no value. The same name: it has no such place. */
+/**
+ * Puts "unset" in the place of each empty part of a name, for example where a variable has no value. A name without such a part is returned
+ * unchanged.
+ */
 export function withoutGaps(name: string): string {
   return name.replaceAll(/^(?=[-/:@.]|$)|(?<=\/)(?=[/:@]|$)/g, "unset").replace(/:$/, "");
 }
 
 export const GAP = "has an empty part, as with a variable that is not set";
 
-/** End of the message for names without a registry if there is no prefix. */
+/** End of the message for names without a registry if no prefix is set. */
 export const NO_PREFIX = "names no registry: write HOST/NAME, or say with RUNT_IMAGES where such names are looked for";
 
 export type KubernetesPull = "Always" | "IfNotPresent" | "Never";

@@ -3,11 +3,14 @@ import { type ParsedFile, readDocuments, tasksIn } from "../engine/spec/index.ts
 import { podsIn } from "./manifest/file.ts";
 import type { PodHost } from "./manifest/translation.ts";
 
-/** A document with `apiVersion` or `kind` is a Kubernetes object, because tasks have neither. Findings have line and column, as those of parseTasks. */
+/**
+ * A document with `apiVersion` or `kind` is a Kubernetes object, because tasks have neither. Findings have line and column, like those of
+ * parseTasks.
+ */
 export function parseFile(text: string, host: PodHost): ParsedFile {
   const documents = readDocuments(text, "task");
   if (!documents.some(({ value }) => isObject(value))) return tasksIn(documents, host.machines);
-  // As kubectl does: programs that write files put the mark of a new document before or behind each of them.
+  // Empty documents are ignored, as in kubectl: programs that write files put "---" before or after each document.
   return podsIn(
     documents.filter(({ value, findings }) => value !== null || findings.length > 0),
     host,

@@ -1,10 +1,10 @@
-/** Proposes a field for one that is misspelt, by the fields that the schema has there. */
+/** Proposes a field of the schema for a misspelt one. */
 import { z } from "zod";
 import type { Problem } from "../engine/spec/index.ts";
 
 const UNKNOWN = /^the field "(.*)" is not supported$/;
 
-/** Adds to the message of an unknown field which one may be meant. */
+/** Adds to the message of an unknown field which field may be meant. */
 export function withProposal(schema: z.ZodType, problem: Problem): Problem {
   const [, name] = UNKNOWN.exec(problem.message) ?? [];
   if (name === undefined) return problem;
@@ -12,7 +12,7 @@ export function withProposal(schema: z.ZodType, problem: Problem): Problem {
   return near === undefined ? problem : { ...problem, message: `${problem.message}: is ${near} meant?` };
 }
 
-/** Fields that a schema has at a path. Empty: it has no such place. */
+/** Names of the fields that a schema has at a path. Empty: the schema has no such path. */
 function fieldsAt(schema: z.core.$ZodType, path: readonly (string | number)[]): string[] {
   if (isWrapper(schema)) return fieldsAt(schema.unwrap(), path);
   if (schema instanceof z.ZodUnion) return schema.options.flatMap((one) => fieldsAt(one, path));
@@ -31,9 +31,9 @@ function isWrapper(schema: z.core.$ZodType): schema is z.ZodOptional | z.ZodNull
   return [z.ZodOptional, z.ZodNullable, z.ZodDefault, z.ZodPrefault].some((kind) => schema instanceof kind);
 }
 
-/** In changes of one character. */
+/** Maximum number of changed characters. */
 const MOST_CHANGES = 2;
-/** A longer name is none of a field. */
+/** Maximum length in characters of a name that is compared: no field is longer. */
 const LONGEST = 40;
 
 function nearest(name: string, fields: readonly string[]): string | undefined {

@@ -44,7 +44,7 @@ function read(text: string): Quantity {
     : { numerator: count * 10n ** BigInt(power), denominator: 1n };
 }
 
-/** Rounds up. */
+/** Quotient of two integers, rounded up. The denominator is positive. */
 function ceiling(numerator: bigint, denominator: bigint): bigint {
   const quotient = numerator / denominator;
   return numerator > quotient * denominator ? quotient + 1n : quotient;

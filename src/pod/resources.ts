@@ -11,7 +11,7 @@ export interface Amounts {
 
 export interface ContainerResources {
   readonly limits: Amounts;
-  /** Without a request, the limit is the request. */
+  /** Without a request, the limit counts as the request. */
   readonly requests: Amounts;
 }
 
@@ -64,7 +64,10 @@ export function podTotal({ containers, init }: PodParts<number | undefined>): nu
 
 export type QosClass = "Guaranteed" | "Burstable" | "BestEffort";
 
-/** Source: Kubernetes, "Pod Quality of Service Classes". @param pod what the pod says as a whole, which holds then */
+/**
+ * Source: Kubernetes, "Pod Quality of Service Classes".
+ * @param pod resources of the pod as a whole, which take precedence over those of its containers
+ */
 export function qosClass(containers: readonly ContainerResources[], pod?: ContainerResources): QosClass {
   const all = pod === undefined ? containers : [pod];
   const amounts = all.flatMap(({ limits, requests }) => [limits.cpu, limits.memory, requests.cpu, requests.memory]);

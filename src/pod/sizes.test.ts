@@ -4,7 +4,7 @@ import { parseSizes, sizeFor } from "./sizes.ts";
 
 const MIB = 2 ** 20;
 const steps = (from: number, to: number) => Array.from({ length: (to - from) / 1024 + 1 }, (_, index) => (from + index * 1024) * MIB);
-/** Shares of a CPU as the cloud of the original counts them: 1024 are one. */
+/** Sizes in shares of a CPU, as a cloud provider counts them: 1024 are one CPU. */
 const SIZES = [
   { cpu: 4096, memory: steps(8192, 30_720) },
   { cpu: 256, memory: [512 * MIB, ...steps(1024, 2048)] },

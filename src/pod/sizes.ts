@@ -1,4 +1,4 @@
-/** Sizes of pods that a host offers, as cloud providers do: a pod gets the smallest size that fits. */
+/** Sizes of pods that a host offers, like those of cloud providers. A pod gets the smallest size that fits. */
 import { z } from "zod";
 import { quantityIn } from "./quantity.ts";
 import { quantity } from "./schema/field.ts";
@@ -16,7 +16,7 @@ export interface PodNeed {
   readonly memory: number;
 }
 
-/** The smallest size that fits; undefined: none does. @param sizes in any order */
+/** The smallest size that fits; undefined: none fits. @param sizes in any order */
 export function sizeFor({ cpu, memory }: PodNeed, sizes: readonly PodSize[]): PodNeed | undefined {
   for (const size of [...sizes].sort((a, b) => a.cpu - b.cpu)) {
     if (size.cpu < cpu) continue;

@@ -12,6 +12,6 @@ export function uidOf({ uid, namespace = "default", name }: Named): string {
   const hex = createHash("sha256")
     .update(JSON.stringify([namespace, name]))
     .digest("hex");
-  // RFC 9562: all other bits of a version 8 UUID are free.
+  // A UUID of version 8 (RFC 9562): all bits except version and variant are free.
   return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join("-");
 }

@@ -1,4 +1,4 @@
-/** `build` of services. What `docker compose config` makes of the same inputs is beside each. */
+/** `build` of services. Comments give the output of `docker compose config` for the same inputs. */
 import { expect, test } from "vitest";
 import { read } from "../../../test/support/engine/compose-file.ts";
 
@@ -86,7 +86,7 @@ secrets: { token: { file: token } }
     "/services/web/build/cache_to: has no effect: the builder keeps its layers on this host",
     "/services/web/build/provenance: has no effect: nothing is attested of an image that stays on this host",
   ]);
-  // A map, whose null is the environment's.
+  // A map in which null means the value of the variable.
   expect(only("{ args: { WORD: , UNSET: , N: 2 } }").request.args).toEqual({ WORD: "outer", N: "2" });
 });
 

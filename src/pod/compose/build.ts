@@ -1,4 +1,4 @@
-/** Translates the `build` of a service: what a builder of the engine is asked for. Source: Compose Build specification. */
+/** Translates the `build` of a service to a request for the engine's builder. Source: Compose Build specification. */
 import { type ImageBuildInput, isRemoteContext, parseReference } from "../../engine/spec/index.ts";
 import { GAP, withoutGaps } from "../image-name.ts";
 import { contentOf } from "./contents.ts";
@@ -9,28 +9,28 @@ import type { ServicePlace } from "./place.ts";
 import { bytesOf } from "./quantity.ts";
 import type { ComposeInput, ServiceInput } from "./schema.ts";
 
-/** What becomes of an image that is there, or that a registry may have. Source: Compose specification, "pull_policy". */
+/** When the image is built, and when an existing one or that of a registry is used. Source: Compose specification, "pull_policy". */
 export type BuildPolicy = "build" | "always" | "missing" | "never";
 
-/** The image of one service, and how it comes about. */
+/** How the image of one service is built. */
 export interface ServiceBuild {
   readonly service: string;
   readonly policy: BuildPolicy;
-  /** The file names the image, so that a registry may have it. */
+  /** Whether the file names the image, so that a registry may have it. */
   readonly isNamed: boolean;
-  /** Services whose images it is made from. */
+  /** Services whose images are needed for this build. */
   readonly after: readonly string[];
   readonly request: ImageBuildInput;
 }
 
-/** Where Docker looks for names without a registry, and under which name it keeps what it has built. */
+/** The full name under which Docker would look for an image, and store one that it has built. */
 function builtAs(image: string): string {
   const tag = image.slice(image.lastIndexOf("/") + 1).includes(":") ? image : `${image}:latest`;
   if (/^(?:[^/]*[.:][^/]*|localhost)\//.test(image)) return `docker://${tag}`;
   return image.includes("/") ? `docker://docker.io/${tag}` : `docker://docker.io/library/${tag}`;
 }
 
-/** Without `image` it has the name PROJECT-SERVICE. Source: compose, pkg/api/api.go, GetImageNameOrDefault. */
+/** Without `image` the name is PROJECT-SERVICE. Source: compose, pkg/api/api.go, GetImageNameOrDefault. */
 function builtName(key: string, { image }: ServiceInput, { environment }: Pick<ServicePlace, "environment">): string {
   return builtAs(image || `${environment["COMPOSE_PROJECT_NAME"] || "project"}-${key}`.toLowerCase());
 }
@@ -38,7 +38,7 @@ function builtName(key: string, { image }: ServiceInput, { environment }: Pick<S
 const SERVICE = "service:";
 const IMAGE = "docker-image://";
 
-/** undefined: it is not built. */
+/** undefined: the service is not built. */
 export function buildOf(key: string, service: ServiceInput, project: ComposeInput, place: ServicePlace): ServiceBuild | undefined {
   const { build: given, image, pull_policy: policy } = service;
   if (given === undefined || service["x-runt-rootfs"] !== undefined) return undefined;
@@ -91,7 +91,7 @@ export function buildOf(key: string, service: ServiceInput, project: ComposeInpu
 
 function policyOf(policy: ServiceInput["pull_policy"]): BuildPolicy {
   if (policy === undefined || policy === "missing" || policy === "if_not_present") return "missing";
-  // Those of a time are asked each time.
+  // Policies with a time, such as "daily", count as "always".
   return policy === "build" || policy === "never" ? policy : "always";
 }
 
@@ -105,12 +105,12 @@ function addressesOf({ extra_hosts }: Given, place: ServicePlace) {
   return all;
 }
 
-/** What buildah cannot fetch. Source: compose-go, paths/context.go, isRemoteContext. */
+/** Whether buildah cannot fetch the context. Source: compose-go, paths/context.go, isRemoteContext. */
 function isRefused(context: string): boolean {
   return !isRemoteContext(context) && (/^(?:ssh:\/\/|git@)/.test(context) || context.includes("://"));
 }
 
-/** "service:NAME" is the image of that service, which is built before. */
+/** Additional contexts. "service:NAME" means the image of that service, which is built first. */
 function contextsOf(key: string, { build: given }: ServiceInput, project: ComposeInput, place: ServicePlace) {
   const contexts: Record<string, string> = {};
   const after: string[] = [];
@@ -134,7 +134,7 @@ function contextsOf(key: string, { build: given }: ServiceInput, project: Compos
   return { contexts, after };
 }
 
-/** Names of this machine's architecture. Source: OCI image specification, "platform". */
+/** Names of platforms that this machine runs, by Node's name of its architecture. Source: OCI image specification, "platform". */
 const ARCHITECTURES: Readonly<Record<string, readonly string[]>> = {
   x64: ["amd64", "x86_64", "x86-64"],
   arm64: ["arm64", "arm64/v8", "aarch64"],
@@ -157,7 +157,7 @@ function checkPlatforms({ build: given, platform }: ServiceInput, refuse: Refuse
     refuse(`has to name ${platform}, which is the platform of the service`, "platforms");
 }
 
-/** What a builder of another kind does. */
+/** Warns about fields that have no effect, because this builder has no such function. */
 function tellIgnored(given: Given, { warn }: ServicePlace): void {
   const cache = "has no effect: the builder keeps its layers on this host";
   if (given.cache_from !== undefined) warn(cache, ["build", "cache_from"]);
@@ -177,7 +177,7 @@ function secretsOf(given: NonNullable<Given["secrets"]>, project: ComposeInput, 
   );
 }
 
-/** `default` is the agent of whoever applies the file. */
+/** Sockets and keys for SSH by id. `default` is the SSH agent of the user who applies the file. */
 function sshOf(given: Given["ssh"], { environment, directory }: ServicePlace): Record<string, string> {
   const all = Array.isArray(given)
     ? given
@@ -190,7 +190,10 @@ function sshOf(given: Given["ssh"], { environment, directory }: ServicePlace): R
   );
 }
 
-/** Images that services name and another one builds are that one's: Docker, too, has them in one store. undefined: it is not built. */
+/**
+ * For each service the name of its image, if this or another service of the project builds it: as with Docker, services may use images of each
+ * other. undefined: the image is not built here.
+ */
 export function builtNames(
   { services }: ComposeInput,
   active: readonly string[],
@@ -202,12 +205,12 @@ export function builtNames(
     const { image, pull_policy: policy } = services[key]!;
     const name = isBuilt(key) ? builtName(key, services[key]!, place) : image === undefined ? "" : builtAs(image);
     const isOurs = isBuilt(key) || (policy !== "always" && names.has(name));
-    // Otherwise its name is told of.
+    // An invalid name is reported elsewhere.
     return isOurs && parseReference(name) !== undefined ? name : undefined;
   };
 }
 
-/** What depends on others comes behind them. A circle is left as it is written. */
+/** Puts each build after those it depends on. A circular dependency is left in the order of the file. */
 export function inOrder(builds: readonly ServiceBuild[]): readonly ServiceBuild[] {
   const placed: ServiceBuild[] = [];
   const add = (one: ServiceBuild, behind: readonly ServiceBuild[]) => {

@@ -22,7 +22,7 @@ export interface Contents {
   readonly mounts: Mount[];
 }
 
-/** One volume for each of `secrets` and `configs`. Volumes of a Compose file cannot get these names in the task. */
+/** Makes one volume for each secret or config with a file. Volumes of a Compose file cannot get these names in the task. */
 export function contentsOf(service: ServiceInput, project: ComposeInput, place: ServicePlace): Contents {
   const all = (["secrets", "configs"] as const).map((kind) => filesOf(kind, service[kind] ?? [], project, place));
   return { volumes: all.flatMap(({ volumes }) => volumes), mounts: all.flatMap(({ mounts }) => mounts) };
@@ -59,7 +59,7 @@ function filesOf(kind: Kind, wanted: NonNullable<ServiceInput[Kind]>, project: C
   return { volumes: mounts.length === 0 ? [] : [{ name: kind, files }], mounts };
 }
 
-/** undefined: the file was refused. */
+/** undefined: the content was refused. */
 export function contentOf(
   kind: Kind,
   source: string,
@@ -92,14 +92,17 @@ export function contentOf(
   }
 }
 
-/** Later files take precedence. Values may refer to what `environment` of the service says. Source: compose-go, types/project.go, WithServicesEnvironmentResolved. */
+/**
+ * Later files take precedence. Values may refer to the caller's environment, and to `environment` of the service. Source: compose-go,
+ * types/project.go, WithServicesEnvironmentResolved.
+ */
 export function envFilesOf({ env_file: given = [], environment }: ServiceInput, place: ServicePlace): Record<string, string> {
   const list = (typeof given === "string" ? [given] : given).map((one) => (typeof one === "string" ? { path: one } : one));
   const known = { ...pairsOf(environment, place.environment), ...place.environment };
   return filesIn("env_file", list, typeof given === "string", { ...place, environment: known });
 }
 
-/** Labels from files, which have the form of env files. */
+/** Labels from files, which have the format of env files. */
 export function labelFilesOf({ label_file: given = [] }: ServiceInput, place: ServicePlace): Record<string, string> {
   const list = (typeof given === "string" ? [given] : given).map((path) => ({ path }));
   return filesIn("label_file", list, typeof given === "string", place);

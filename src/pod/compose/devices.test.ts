@@ -1,4 +1,4 @@
-/** Devices of a service. Beside each is what `docker compose config` 2.40.3 takes, and what Docker makes of it. */
+/** Devices of a service. Comments give what `docker compose config` 2.40.3 accepts, and what Docker makes of it. */
 import { expect, test } from "vitest";
 import { container, one, read } from "../../../test/support/engine/compose-file.ts";
 

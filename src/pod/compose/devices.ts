@@ -1,4 +1,7 @@
-/** Translates devices of a service: paths of the host, names of CDI, and what asks for graphics processors. Source: Compose specification, "devices", "gpus"; Compose Deploy specification, "devices". */
+/**
+ * Translates devices of a service: host paths, CDI names, and requests for graphics processors. Source: Compose specification, "devices", "gpus";
+ * Compose Deploy specification, "devices".
+ */
 import { CDI_NAME, type TaskInput } from "../../engine/spec/index.ts";
 import { absolute } from "./paths.ts";
 import type { ServicePlace } from "./place.ts";
@@ -27,7 +30,7 @@ export function devicesOf(service: ServiceInput, place: ServicePlace): Pick<Cont
   };
 }
 
-/** A text is the name of a device in CDI. undefined: it was refused. */
+/** A string is the name of a CDI device. undefined: the device was refused. */
 function deviceOf(one: NonNullable<ServiceInput["devices"]>[number], place: ServicePlace, path: Path): Device | string | undefined {
   if (typeof one === "string" && CDI_NAME.test(one)) return one;
   const [first = "", second = first, third, fourth] = typeof one === "string" ? one.split(":") : [one.source, one.target, one.permissions];
@@ -44,9 +47,9 @@ function deviceOf(one: NonNullable<ServiceInput["devices"]>[number], place: Serv
   return { source, ...(second === source ? {} : { target: second }), ...(third === undefined || third === "" ? {} : { access: third }) };
 }
 
-/** Kinds of devices in CDI, by the driver of Docker. Source: moby, daemon/devices_nvidia_linux.go, devices_amd_linux.go. */
+/** Kinds of CDI devices, by the name of the driver in Docker. Source: moby, daemon/devices_nvidia_linux.go, devices_amd_linux.go. */
 const KINDS: Readonly<Record<string, string>> = { nvidia: "nvidia.com/gpu", amd: "amd.com/gpu" };
-/** What the driver is not named for. */
+/** Capabilities for which Docker uses the driver nvidia if none is named. */
 const OF_NVIDIA = ["gpu", "nvidia", "compute", "compat32", "graphics", "utility", "video", "display"];
 
 function namesOf(

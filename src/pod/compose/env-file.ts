@@ -6,9 +6,9 @@ const LINE = /^(?:export\s+)?([^\s=:#'"]+)\s*(?:[=:]\s*(.*))?$/s;
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", "\\": "\\", '"': '"', $: "$$" };
 
 /**
- * Variables in the order of the file. A name without "=" gets its value from `environment`, or is left out. Values may refer to `environment`, which takes precedence, and to earlier
- * variables. Source: compose-go, dotenv/godotenv.go, expandVariables.
- * @param earlier variables of other files, which those of this one take precedence over
+ * Variables in the order of the file. A name without "=" gets its value from `environment`, or is left out. Values may refer to variables of
+ * `environment`, which take precedence, and to earlier variables. Source: compose-go, dotenv/godotenv.go, expandVariables.
+ * @param earlier variables of earlier files; those of this file take precedence
  * @throws Error: the message has the number of the line
  */
 export function variablesIn(
@@ -31,7 +31,7 @@ export function variablesIn(
   return values;
 }
 
-/** Variables of a file of the format "raw": everything behind the first "=" is the value. Source: Compose specification, "format". */
+/** Variables of a file in the format "raw": everything after the first "=" is the value. Source: Compose specification, "format". */
 export function rawVariablesIn(text: string): Record<string, string> {
   const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/);
   const pairs = lines.flatMap((line) => {
@@ -56,7 +56,7 @@ function* statements(text: string): Generator<Statement> {
     const quote = /^[^=:'"]*[=:]\s*(['"])/.exec(content)?.[1];
     if (quote !== undefined) {
       const parts = [content];
-      // The quote that opens the value is not looked at again with each further line.
+      // The search starts after the opening quote, and in each further line at its beginning.
       let from = content.indexOf(quote) + 1;
       while (!isClosed(parts.at(-1)!, quote, from) && at + 1 < lines.length) {
         parts.push(lines[++at]!);
@@ -68,7 +68,7 @@ function* statements(text: string): Generator<Statement> {
   }
 }
 
-/** Whether the line has the closing quote of a value. What is behind a backslash closes nothing. */
+/** Whether the line has the closing quote of a value. A quote after a backslash does not count. */
 function isClosed(line: string, quote: string, from: number): boolean {
   for (let at = from; at < line.length; at++) {
     if (line[at] === "\\") at++;
@@ -96,7 +96,7 @@ function valueIn(given: string, environment: Environment, { line, expansion, uns
   }
 }
 
-/** A comment begins at the start, or behind white space. A regular expression that looks for both takes quadratic time over long white space. */
+/** A comment begins at the start, or after white space. A regular expression that looks for both takes quadratic time over long white space. */
 function withoutComment(text: string): string {
   for (let at = text.indexOf("#"); at >= 0; at = text.indexOf("#", at + 1))
     if (at === 0 || /\s/.test(text[at - 1]!)) return text.slice(0, at);

@@ -13,9 +13,9 @@ export interface ExtendsOptions {
   readonly readFile: (path: string) => Buffer;
   /** Called for each file before its services are merged, to replace variables. */
   readonly prepare: (value: unknown) => unknown;
-  /** The document with the services. */
+  /** The document in which the services are. */
   readonly layer: Layer;
-  /** Called with each service that another one extends. */
+  /** Called with each service and the base that it extends. */
   readonly based: (service: string, base: Base) => void;
 }
 
@@ -47,11 +47,11 @@ export function extended(value: unknown, options: ExtendsOptions, problems: Prob
 }
 
 interface Options extends ExtendsOptions {
-  /** Those that were read already. */
+  /** Files that were already read, by path. */
   readonly files: Map<string, Project>;
 }
 
-/** Services that extend each other, one after the other. */
+/** Maximum number of services that extend each other in a chain. */
 const LONGEST_CHAIN = 50;
 
 class Refusal extends Error {}

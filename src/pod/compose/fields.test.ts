@@ -1,4 +1,4 @@
-/** Fields that Compose takes. What `docker compose config` 2.40.3 prints of the same inputs is beside each. */
+/** Fields that Compose accepts. Comments give the output of `docker compose config` 2.40.3 for the same inputs. */
 import { expect, test } from "vitest";
 import { container, one, only, read, told } from "../../../test/support/engine/compose-file.ts";
 
@@ -60,7 +60,7 @@ test("limits of processes, of /dev/shm, of CPUs; 0 is none", () => {
   });
 });
 
-/** memswap_limit is that of memory and swap; group_add, domainname, start_interval and propagation are as they are printed. */
+/** memswap_limit limits memory and swap together; group_add, domainname, start_interval and propagation are printed unchanged. */
 test("swap, groups by name, the NIS domain, the interval at the start, and mounts that are passed on", () => {
   const fields = `    memswap_limit: 2g
     mem_limit: 1g

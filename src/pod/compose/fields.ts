@@ -4,7 +4,11 @@ export { fieldsOf, isObject as isMap } from "../../shared/text/index.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** @param outside the caller's environment, from which "NAME" without a value has it, and is left out if it is not set there. undefined: its value is empty */
+/**
+ * Converts a map or a list of NAME=VALUE to a map.
+ * @param outside the caller's environment, from which a NAME without a value gets one; the name is left out if it is not set there. undefined: such
+ * a value is empty
+ */
 export function pairsOf(
   given: Readonly<Record<string, string | number | boolean | null>> | readonly string[] | undefined,
   outside?: Readonly<Record<string, string | undefined>>,

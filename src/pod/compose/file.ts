@@ -32,19 +32,19 @@ export interface ComposeFile extends ParsedFile {
   readonly inputs: readonly TaskInput[];
   /** Name of the project; undefined if the file does not set it. */
   readonly name: string | undefined;
-  /** What is accepted and has no effect, or another one than its author may expect. */
+  /** Fields that are accepted, but have no effect, or not the effect that the author may expect. */
   readonly warnings: readonly Finding[];
-  /** Directories of the host that Compose makes if they are missing. */
+  /** Host directories that Compose would create if they are missing. */
   readonly directories: readonly string[];
-  /** Images that have to be built, in this order. */
+  /** Images to build, in this order. */
   readonly builds: readonly ServiceBuild[];
-  /** Networks of the whole host in which its services are, and which others make. */
+  /** Host-wide networks that the services use and that the file does not make. */
   readonly externals: readonly string[];
-  /** Converts a finding about one of the inputs, each a document of its own, to one about this file. */
+  /** Converts a finding about one of the inputs (as a document of its own) to one about this file. */
   origin(finding: Finding): Finding;
 }
 
-/** A file without tasks. */
+/** The result for a file that has no tasks because of findings. */
 export function failed(findings: readonly Finding[], warnings: readonly Finding[] = []): ComposeFile {
   const nothing = { inputs: [], name: undefined, directories: [], builds: [], externals: [] };
   return { ...parsedFile([], findings), ...nothing, warnings, origin: (finding) => finding };
@@ -62,7 +62,7 @@ export function tasksOfCompose({ value, problems, warnings, place }: Model, opti
   const builds: ServiceBuild[] = [];
   const made = madeOf(data, options, { problems: found, warnings: said, directories, builds });
   const checked = checkedTasks(made, found);
-  // A service whose base is missing lacks what that one has.
+  // If the base of a service is missing, further problems of the service are left out, because they may be consequences.
   const incomplete = new Set(told.flatMap(({ path: [kind, name, field] }) => (kind === "services" && field === "extends" ? [name] : [])));
   for (const problem of found) if (!incomplete.has(problem.path[1]!)) add(told, problem);
   said.push(...ignoredIn(data, Object.fromEntries(made.flatMap(({ keys }) => keys).map((key) => [key, data.services[key]]))));
@@ -84,16 +84,16 @@ export function tasksOfCompose({ value, problems, warnings, place }: Model, opti
   };
 }
 
-/** Another problem of the same place, above or below it may only be a consequence. */
+/** Adds a problem, unless there is one at the same place, above or below it: one may be a consequence of the other. */
 function add(told: Problem[], problem: Problem): void {
   const isTold = told.some(({ path }) => path.every((part, at) => at >= problem.path.length || String(part) === String(problem.path[at])));
   if (!isTold || problem.path.length === 0) told.push(problem);
 }
 
-/** How often what is wrong is left out, so that the rest can be looked at. */
+/** Number of attempts to read the file, each without the fields that were wrong in the one before. */
 const MOST_TRIES = 5;
 
-/** What is wrong is left out of the data. */
+/** Reads the data without the fields that are wrong, so that the rest can be checked, too. */
 function parsed(value: unknown): { readonly data: ComposeInput | undefined; readonly wrong: readonly Problem[] } {
   const wrong: Problem[] = [];
   let rest = value;
@@ -182,7 +182,7 @@ function madeOf(given: ComposeInput, options: ComposeOptions, { problems, warnin
   );
 }
 
-/** Names that other services give it with links. */
+/** Names that other services give to this one with `links`. */
 function linkedAs(key: string, { services }: ComposeInput): string[] {
   return Object.values(services).flatMap(({ links = [] }) =>
     links.flatMap((link) => {
@@ -197,7 +197,7 @@ function checkedTasks(made: readonly Made[], problems: Problem[]): TaskSpec[] {
   const seen = new Set<string>();
   const tell = (of: Made, { path, ...problem }: Problem) => {
     const one = { ...problem, path: placeIn(of, path) };
-    // Each replica has the same.
+    // All replicas have the same problem.
     const text = JSON.stringify(one);
     if (seen.size < seen.add(text).size) problems.push(one);
   };
@@ -207,15 +207,15 @@ function checkedTasks(made: readonly Made[], problems: Problem[]): TaskSpec[] {
     if (result.success) tasks.push({ one, spec: result.data });
   }
   const specs = tasks.map(({ spec }) => spec);
-  // With a task missing, dependencies on it would be told of.
+  // If a task is missing, dependencies on it would be reported as wrong.
   if (tasks.length === made.length) for (const { task, ...problem } of checkGroup(specs)) tell(tasks[task]!.one, problem);
   return specs;
 }
 
-/** What a service takes from another one of its file. */
+/** A mount, as a service lends it to another one with `volumes_from`. */
 type Mount = NonNullable<ServiceInput["volumes"]>[number];
 
-/** A volume without a name that another service takes with volumes_from gets one, as it is the same for both. */
+/** Gives a name to each unnamed volume that another service uses with `volumes_from`, so that both services get the same volume. */
 function withSharedVolumes({ services, volumes, ...project }: ComposeInput): ComposeInput {
   const taken = new Set(Object.values(services).flatMap(({ volumes_from: from = [] }) => from.map((one) => one.split(":")[0]!)));
   const added: Record<string, null> = {};
@@ -234,7 +234,7 @@ function withSharedVolumes({ services, volumes, ...project }: ComposeInput): Com
   return { ...project, services: Object.fromEntries(changed), ...(all === undefined ? {} : { volumes: all }) };
 }
 
-/** The mounts of volumes_from come first, as far as the service has no other one at their places. Source: Compose specification, "volumes_from". */
+/** Mounts from `volumes_from` come first, except those whose targets the service mounts itself. Source: Compose specification, "volumes_from". */
 function expanded(key: string, service: ServiceInput, { services }: ComposeInput, { refuse }: ServicePlace): ServiceInput {
   const { volumes_from: from = [], volumes: own = [], ...rest } = service;
   const taken = new Set(own.map(targetOf));
@@ -259,7 +259,7 @@ function targetOf(mount: Mount): string {
 }
 
 function isShared(mount: Mount): boolean {
-  // What is in memory each service has for itself.
+  // A tmpfs is not shared: each service has its own.
   return typeof mount === "string" ? mount.includes(":") : mount.source !== undefined || mount.type === "tmpfs";
 }
 
@@ -270,7 +270,7 @@ function readOnly(mount: Mount): Mount {
   return `${source}:${target}:${["ro", ...kept].join(",")}`;
 }
 
-/** Converts a path in a task to the path of the service's field that it comes from. */
+/** Names of task fields and the Compose fields that they come from. */
 const FIELDS: Readonly<Record<string, string>> = {
   rootfs: "x-runt-rootfs",
   pullPolicy: "pull_policy",
@@ -318,10 +318,10 @@ const OF_NETWORK: Readonly<Record<string, string>> = {
   interface: "networks",
 };
 
-/** Namespaces of a task. */
+/** Namespaces of a task and the Compose fields that they come from. */
 const NAMESPACES: Readonly<Record<string, string>> = { network: "network_mode", pid: "pid", ipc: "ipc", uts: "uts" };
 
-/** The services of a task are its containers, in their order. */
+/** Converts a path in a task to a path in the file. Containers of a task are its services, in the same order. */
 function placeIn({ keys }: Made, path: Problem["path"]): Problem["path"] {
   const [list, at] = path;
   return ["services", (list === "containers" && keys[Number(at)]) || keys[0]!, ...fieldOf(path)];

@@ -1,4 +1,7 @@
-/** What depends on where a file is applied: `runtctl apply` refuses it by name, and `runtctl validate` tells of it and accepts the file, as `docker compose config` does. */
+/**
+ * What depends on the host where a file is applied: `runtctl apply` refuses it by name, and `runtctl validate` accepts the file with a warning,
+ * like `docker compose config`.
+ */
 import { expect, test } from "vitest";
 import { one, only, read, readFile } from "../../../test/support/engine/compose-file.ts";
 import { parseCompose } from "./parse.ts";

@@ -1,4 +1,4 @@
-/** Fields that are accepted and have no effect: each is told of by name, with the reason. */
+/** Fields that are accepted but have no effect. Each is reported by name, with the reason. */
 import type { Problem } from "../../engine/spec/index.ts";
 import { fieldsOf } from "./fields.ts";
 
@@ -7,7 +7,7 @@ type Path = readonly (string | number)[];
 const CLUSTER = "is of a cluster, and has no effect on one host";
 const MOUNT = "has no effect here, as with Docker on this system";
 
-/** Paths within a service; "*" is each entry of a list or map. */
+/** Paths within a service. "*" stands for each entry of a list or map. */
 const OF_SERVICE: readonly (readonly [path: string, why: string])[] = [
   ["attach", "has no effect: `runtctl logs -f` shows the output of services"],
   ["pull_refresh_after", "has no effect: write it as pull_policy: every_DURATION"],
@@ -35,7 +35,7 @@ const OF_SERVICE: readonly (readonly [path: string, why: string])[] = [
   ["volumes/*/volume/labels", "has no effect: volumes have no labels"],
 ];
 
-/** `only`: it is told of with this value. */
+/** Paths within a file. With `only` the field is reported only if it has this value. */
 const OF_FILE: readonly (readonly [path: string, why: string, only?: string])[] = [
   ["version", "has no effect, as with Compose: leave it out"],
   ["models/*", "has no effect: models are not served"],
@@ -50,7 +50,7 @@ const OF_FILE: readonly (readonly [path: string, why: string, only?: string])[] 
   ["configs/*/labels", "has no effect: configs have no labels"],
 ];
 
-/** @param services those that are switched on */
+/** @param services the enabled services */
 export function ignoredIn(file: unknown, services: Readonly<Record<string, unknown>>): Problem[] {
   return [
     ...OF_FILE.flatMap(([path, why, only]) => foundAt(file, path.split("/"), [], why, only)),

@@ -1,19 +1,22 @@
-/** Replaces "${NAME}" in values of a Compose file, in time proportional to what is read and made. Source: Compose specification, "Interpolation". */
+/**
+ * Replaces "${NAME}" in values of a Compose file, in time proportional to the length of input and output. Source: Compose specification,
+ * "Interpolation".
+ */
 import { Expansion } from "../expansion.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const NAME = /[_a-zA-Z][_a-zA-Z0-9]*/y;
 const OPERATOR = /:?[-?+]/y;
-/** Of expressions within each other, as in "${A:-${B:-c}}". */
+/** Maximum nesting of expressions such as "${A:-${B:-c}}". */
 const MOST_LEVELS = 20;
 
-/** Is told the name of a variable without a value that has no default: it becomes an empty text. */
+/** Called with the name of a variable that has neither a value nor a default. It is replaced by an empty text. */
 export type Unset = (name: string) => void;
 
 /**
- * A "$" that begins no variable stays as it is.
- * @throws Error: the text is not valid, or a required variable is missing; then with the variable's own message. TooLong
+ * Replaces the variables in a text. A "$" that begins no variable stays as it is.
+ * @throws Error: the text is not valid, or a required variable is missing, with the message that the expression gives; TooLong
  */
 export function interpolate(
   text: string,
@@ -30,7 +33,7 @@ class Interpolation {
   readonly #environment: Environment;
   readonly #expansion: Expansion;
   readonly #unset: Unset;
-  /** Where each brace is closed. */
+  /** Position of the closing brace for each opening one. */
   readonly #ends: ReadonlyMap<number, number>;
 
   constructor(text: string, environment: Environment, expansion: Expansion, unset: Unset) {
@@ -96,7 +99,7 @@ class Interpolation {
   }
 }
 
-/** @param pattern is sticky */
+/** @param pattern must be sticky (flag y) */
 function matched(pattern: RegExp, text: string, at: number): string | undefined {
   pattern.lastIndex = at;
   return pattern.exec(text)?.[0];

@@ -1,9 +1,12 @@
-/** Services in the network of another one are containers of its task, as those of a pod are. Source: Compose specification, "network_mode", "ipc", "pid". */
+/**
+ * Merges services that use the network of another service into its task, like the containers of a pod. Source: Compose specification,
+ * "network_mode", "ipc", "pid".
+ */
 import type { Problem, TaskInput } from "../../engine/spec/index.ts";
 import { engineName, type Place } from "./place.ts";
 import type { ComposeInput, ServiceInput } from "./schema.ts";
 
-/** A task, and the service that each of its containers is of. */
+/** A task, and the service to which each of its containers belongs. */
 export interface Made {
   readonly keys: readonly [string, ...string[]];
   readonly input: TaskInput;
@@ -20,7 +23,7 @@ export function namedBy(value: string | undefined, { services }: Project): strin
   return Object.keys(services).find((key) => services[key]!.container_name === name);
 }
 
-/** The service that has the network which another one is in. undefined: it has one itself, or they name each other. */
+/** The service whose network this one uses. undefined: it has its own network, or the services refer to each other in a circle. */
 export function networkOwner(key: string, project: Project): string | undefined {
   const seen = new Set([key]);
   let owner: string | undefined;
@@ -33,7 +36,7 @@ export function networkOwner(key: string, project: Project): string | undefined 
   return owner;
 }
 
-/** Where the containers of a service are. The first one keeps its name when others are added. */
+/** Tasks and names of a service's containers. The first container keeps its name when the number of replicas grows. */
 export function placesIn(key: string, project: Project): Place[] {
   const { scale, deploy, container_name: container } = project.services[key]!;
   const own = engineName(key);
@@ -57,7 +60,7 @@ const OF_OWNER = [
   "sysctls",
 ] as const;
 
-/** Moves the containers of services that join another one into its task. */
+/** Moves the containers of services that use the network of another service into its task. */
 export function joined(
   made: readonly Made[],
   project: ComposeInput,
@@ -78,7 +81,7 @@ export function joined(
     if (members.length === 0) return task;
     for (const key of new Set(members.map(({ keys }) => keys[0]))) {
       checkMember(key, task, members, project, refuseAt(key));
-      // What reaps is process 1 of all of them.
+      // If one of the services has `init`, all containers of the task share a pid namespace, whose process 1 reaps orphans.
       if (
         wishOf("pid", project.services[key]!) !== "host" &&
         Boolean(project.services[key]!.init) !== Boolean(project.services[owner]!.init)
@@ -144,14 +147,14 @@ function isGiven(value: unknown): boolean {
   return value !== undefined && Object.keys(Object(value)).length + String(value).length > 0;
 }
 
-/** What a service says of a namespace. */
+/** What a service asks for about a namespace. */
 function wishOf(field: "pid" | "ipc", service: ServiceInput): "host" | "shared" | "private" {
   const value = service[field];
   if (value === "host") return "host";
   return value?.includes(":") ? "shared" : "private";
 }
 
-/** The task goes on as long as one of its containers does. */
+/** The merged task runs as long as one of its containers does. */
 function together(task: TaskInput, members: readonly Made[], services: ComposeInput["services"]): TaskInput {
   const [first] = task.containers;
   const added = members.map(({ keys: [key], input }) => renamed(input, key, first!.name));
@@ -172,7 +175,7 @@ function together(task: TaskInput, members: readonly Made[], services: ComposeIn
   };
 }
 
-/** Gives the volumes of a service names that none of the task has, and lets it start after the one whose network it is in. */
+/** Renames the volumes of a service, so that they differ from others of the task, and makes it start after the service whose network it uses. */
 function renamed({ containers, volumes = [] }: TaskInput, key: string, owner: string): Pick<TaskInput, "containers" | "volumes"> {
   const [container] = containers;
   const names = new Map(volumes.map(({ name }, at) => [name, `${engineName(key).slice(0, 40)}-volume-${at}`]));

@@ -20,10 +20,10 @@ type Limits = Pick<
   | "blockIo"
 >;
 
-/** In microseconds: that of cpu_quota without another one. */
+/** In microseconds: the period for cpu_quota without cpu_period. */
 const PERIOD = 100_000;
 
-/** In all of them 0 means that there is no limit. */
+/** 0 means unlimited in all of these fields. */
 export function limitsOf(service: ServiceInput, place: ServicePlace): Limits {
   const { limits = {}, reservations = {} } = service.deploy?.resources ?? {};
   const quota = service.cpu_quota === undefined ? undefined : service.cpu_quota / (service.cpu_period || PERIOD);
@@ -57,7 +57,7 @@ const RATES = {
   device_write_iops: "writeIops",
 } as const;
 
-/** What a service says of one device in several lists. */
+/** Collects the limits of each device, which are in several lists of the service. */
 function blockIoOf({ blkio_config: given }: ServiceInput, { directory }: ServicePlace): Pick<Limits, "blockIo"> {
   if (given === undefined) return {};
   const devices = new Map<string, Record<string, number>>();
@@ -74,14 +74,14 @@ function blockIoOf({ blkio_config: given }: ServiceInput, { directory }: Service
   return {};
 }
 
-/** Of memory and swap together. Without it a service with a limit of memory has no swap, which the same value says, too. */
+/** Limit of memory and swap together. Without it, or with the same value as the limit of memory, a service has no swap. */
 function swapOf({ memswap_limit: given }: ServiceInput, memory: number): Pick<Limits, "memorySwap"> {
   if (given === undefined) return {};
   const swap = Number(given) === -1 ? ("unlimited" as const) : bytesOf(given);
   return swap === 0 || swap === memory ? {} : { memorySwap: swap };
 }
 
-/** -1 means that there is no limit. */
+/** -1 means unlimited. */
 function rlimitsOf(given: NonNullable<ServiceInput["ulimits"]>): NonNullable<Limits["rlimits"]> {
   return Object.fromEntries(
     Object.entries(given).map(([name, value]) => {

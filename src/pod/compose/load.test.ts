@@ -56,7 +56,9 @@ test("a later file is merged over an earlier one", () => {
   expect(merged(reset).tasks[0]!.containers[0]!.capabilities!.add).toEqual(["CAP_SYS_NICE"]);
 });
 
-/** Compose: "services.web.ports must be a array", but for a field that an earlier file has, and for those that compose-spec.json lets be null. */
+/**
+ * Compose: "services.web.ports must be a array", except for a field that an earlier file has, and for fields that may be null in compose-spec.json.
+ */
 test("a field without a value is refused where Compose refuses it", () => {
   const empty = (fields: string) => told(one(fields)).map((line) => line.replace(/^f:\d+:\d+: \/services\/web\//, ""));
   const wrong = "has no value: leave it out, or give it one";

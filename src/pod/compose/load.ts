@@ -1,4 +1,4 @@
-/** Reads the files of a project and merges them: those that are given, those that they include, and what their services extend. */
+/** Reads and merges the files of a project: the given files, included files, and files of extended services. */
 import { type Finding, type Problem, type ReadDocument, readDocuments } from "../../engine/spec/index.ts";
 import { Expansion } from "../expansion.ts";
 import { variablesIn } from "./env-file.ts";
@@ -11,11 +11,11 @@ import { AS_COMPOSE, emptyFields, type Preparation, prepared } from "./prepare.t
 
 export interface ComposeText {
   readonly text: string;
-  /** Its path, for findings; undefined: the file that the caller names itself. */
+  /** Path of the file, for findings; undefined: the file that the caller names itself. */
   readonly file?: string | undefined;
 }
 
-/** Files that include each other, one in the other. */
+/** Maximum depth of files that include each other. */
 const MOST_INCLUDED = 20;
 
 export class Loading {
@@ -27,7 +27,7 @@ export class Loading {
   isCompose = false;
   readonly problems: Problem[] = [];
   readonly warnings: Problem[] = [];
-  /** Errors of the texts themselves. */
+  /** Syntax errors in the texts. */
   readonly syntax: Finding[] = [];
 
   load(files: readonly ComposeText[], options: ComposeOptions, chain: readonly string[] = []): unknown {
@@ -45,7 +45,7 @@ export class Loading {
     return all;
   }
 
-  /** @param below the documents before it */
+  /** Merges one document with those before it. @param below the result of the documents before it */
   #layer(layer: Layer, options: ComposeOptions, chain: readonly string[], below: unknown): unknown {
     this.#layers.push(layer);
     const { document } = layer;
@@ -72,7 +72,7 @@ export class Loading {
     else known.push(base);
   }
 
-  /** What is included is as if it were in a file of its own: a name that both files have is refused, unless both say the same. */
+  /** Adds included files. A name that is in both files is refused, unless both definitions are the same. */
   #included(value: unknown, include: unknown, options: ComposeOptions, chain: readonly string[]): unknown {
     const list = Array.isArray(include) ? include : [include];
     let all: unknown = withoutPath(value, ["include"]);
@@ -98,7 +98,7 @@ export class Loading {
     return all;
   }
 
-  /** Variables of the files that an include names, else of .env in its directory; those that are known take precedence. */
+  /** Variables of the env files of an include, or of .env in its directory. Variables that are already known take precedence. */
   #environmentOf(files: readonly string[] | undefined, directory: string, options: ComposeOptions): ComposeOptions["environment"] {
     const known = { ...options.environment };
     for (const file of files ?? [`${directory}/.env`]) {
@@ -132,7 +132,7 @@ export class Loading {
     return inFile(layer.document.place(problem), layer.file);
   }
 
-  /** Of several files that have a field, the last one counts. */
+  /** The document that has the most parts of a path; of several, the last one, because later files take precedence. */
   #deepest(path: Problem["path"]): { readonly layer: Layer; readonly depth: number } {
     let found = { layer: this.#layers[0]!, depth: -1 };
     for (const layer of this.#layers) {
@@ -143,7 +143,7 @@ export class Loading {
   }
 }
 
-/** How many parts of the path a document has. */
+/** Number of parts of the path that exist in the document. */
 function depthIn({ document }: Layer, path: Problem["path"]): number {
   let value = document.value;
   for (const [index, part] of path.entries()) {
@@ -157,7 +157,7 @@ function inFile(finding: Finding, file: string | undefined): Finding {
   return file === undefined ? finding : { ...finding, file };
 }
 
-/** What a later file resets or overrides is removed from the earlier ones. */
+/** Removes the fields that a later file resets or overrides. */
 function withoutTagged(value: unknown, { tagged }: ReadDocument): unknown {
   return tagged.reduce<unknown>((rest, { path }) => withoutPath(rest, path), value);
 }
@@ -176,7 +176,7 @@ function readIn(file: string, { readFile }: ComposeOptions): string {
 interface Include {
   readonly files: readonly string[];
   readonly directory: string;
-  /** undefined: it names none. */
+  /** undefined: the include names no env files. */
   readonly envFiles: readonly string[] | undefined;
 }
 
@@ -189,7 +189,7 @@ function includeOf(one: unknown, directory: string): Include {
   return { files, directory: at, envFiles: env === undefined ? undefined : list(env).map((file) => absolute(directory, file)) };
 }
 
-/** Names that both files have, with different contents. */
+/** Names that are in both files with different contents. */
 function conflicts(a: unknown, b: unknown): string[] {
   return ["services", "networks", "volumes", "secrets", "configs"].flatMap((kind) => {
     const [one, other] = [fieldsOf(fieldsOf(a)[kind]), fieldsOf(fieldsOf(b)[kind])];

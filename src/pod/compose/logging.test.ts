@@ -1,10 +1,10 @@
-/** Logs of services that go to receivers of others. What `docker compose config` 2.40.3 prints of the same inputs is beside it. */
+/** Logs of services for external receivers. Comments give the output of `docker compose config` 2.40.3 for the same inputs. */
 import { expect, test } from "vitest";
 import { container, one, read, told } from "../../../test/support/engine/compose-file.ts";
 
 const warned = (text: string) => read(text).warnings.map(({ pointer, message }) => `${pointer}: ${message}`);
 
-/** The options as they stand. */
+/** Options are printed unchanged. */
 test("logging: receivers of others, with the ports that their protocols have; what only says how Docker waits is told of", () => {
   const receiver = (driver: string, options: string) => container(`    logging: { driver: ${driver}, options: { ${options} } }\n`).log;
   expect(receiver("syslog", "syslog-address: 'udp://192.0.2.5', syslog-facility: 16, tag: '{{.Name}}'")).toEqual({

@@ -42,7 +42,7 @@ export function merged(below: Fields, above: Fields): Fields {
   return { ...below, ...above, ...Object.fromEntries(keys.map((key) => [key, joined(key, below[key], above[key])])) };
 }
 
-/** Maps of a file whose entries are merged one by one. */
+/** Maps at the top of a file whose entries are merged one by one. */
 const KINDS = ["services", "networks", "volumes", "secrets", "configs"];
 
 /** Merges two files of a project; `above` takes precedence. */
@@ -60,7 +60,7 @@ export function mergedFiles(below: unknown, above: unknown): unknown {
   return { ...lower, ...upper, ...Object.fromEntries(all) };
 }
 
-/** Leaves out what is at a path. */
+/** The value without the field at this path. */
 export function withoutPath(value: unknown, [part, ...rest]: readonly (string | number)[]): unknown {
   if (part === undefined || !isMap(value) || !Object.hasOwn(value, String(part))) return value;
   const { [String(part)]: inner, ...others } = value;
@@ -73,7 +73,7 @@ function joined(key: string, below: unknown, above: unknown): unknown {
     const targets = new Set(above.map(targetOf));
     return [...below.filter((one) => !targets.has(targetOf(one))), ...above];
   }
-  // Options of one driver say nothing to another one.
+  // Options of one logging driver have no meaning for another driver.
   if (key === "logging" && fieldsOf(above)["driver"] !== undefined && fieldsOf(above)["driver"] !== fieldsOf(below)["driver"]) return above;
   const [lower, upper] = [listOf(key, mapOf(key, below)), listOf(key, mapOf(key, above))];
   if (isMap(lower) && isMap(upper)) return merged(lower, upper);
@@ -83,7 +83,7 @@ function joined(key: string, below: unknown, above: unknown): unknown {
   return [...lower, ...upper.filter((one) => !present.has(canonicalJson(one)))];
 }
 
-/** Fields that are lists, but may be written as one text. A build may, too, and is a map. */
+/** Fields that are lists, but may be written as a string. */
 const LISTS: ReadonlySet<string> = new Set(["dns", "dns_search", "env_file", "label_file", "tmpfs"]);
 
 function listOf(key: string, value: unknown): unknown {
@@ -119,7 +119,7 @@ export function withPathsIn(directory: string, value: unknown): unknown {
   return { ...all, ...each("services", (one) => withPathsOf(directory, one)), ...each("secrets", ofFile), ...each("configs", ofFile) };
 }
 
-/** The same for one service. */
+/** Makes relative paths of one service absolute. */
 export function withPathsOf(directory: string, service: Fields): Fields {
   const { volumes, build } = service;
   const files = (["env_file", "label_file"] as const).flatMap((field) => {
@@ -135,7 +135,7 @@ export function withPathsOf(directory: string, service: Fields): Fields {
   };
 }
 
-/** The Dockerfile is relative to the context, and stays as it is. */
+/** Paths of a build. The Dockerfile is relative to the context, and stays as it is. */
 function buildIn(directory: string, build: unknown): unknown {
   const inside = (path: unknown) => (typeof path === "string" && !isElsewhere(path) ? absolute(directory, path) : path);
   if (!isMap(build)) return inside(build);
@@ -146,7 +146,7 @@ function buildIn(directory: string, build: unknown): unknown {
   return { ...build, context: inside(context), ...(others === undefined ? {} : { additional_contexts: further }) };
 }
 
-/** Source: compose-go, paths/context.go. */
+/** Whether the context is no path of this host. Source: compose-go, paths/context.go. */
 function isElsewhere(context: string): boolean {
   return context.includes("://") || /^(?:service:|github\.com\/|git@)/.test(context);
 }

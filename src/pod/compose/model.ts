@@ -1,4 +1,4 @@
-/** What reading a project takes and gives. */
+/** Inputs and result of reading a project. */
 import type { Finding, Problem, ReadDocument } from "../../engine/spec/index.ts";
 import type { Environment } from "./interpolate.ts";
 
@@ -11,18 +11,21 @@ export interface ComposeOptions {
   readonly profiles: readonly string[];
   /** Prefix for image names without a registry, such as "oci:/srv/images". Absent: docker.io. */
   readonly images?: string | undefined;
-  /** Whether what depends on the place (files of secrets, variables, this machine) may be missing: then it is told of, and is no error. Absent: no. */
+  /**
+   * Whether things that depend on the host (files of secrets, variables, the architecture) may be missing: they are then warnings and no errors.
+   * Absent: no.
+   */
   readonly mayLack?: boolean | undefined;
   /** Reads a file named by env_file, secrets, configs, include or extends; the path is absolute. @throws the error of open(2) or read(2) */
   readonly readFile: (path: string) => Buffer;
 }
 
-/** The files of a project as one. */
+/** All files of a project, merged into one. */
 export interface Model {
   readonly value: unknown;
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
-  /** Finds where a problem of `value` stands in one of the files. */
+  /** Finds the position of a problem of `value` in the files. */
   place(problem: Problem): Finding;
 }
 
@@ -32,7 +35,7 @@ export interface Layer {
   readonly file: string | undefined;
 }
 
-/** Where a service has fields from that it does not have itself. */
+/** The service that another one extends, from which it inherits fields. */
 export interface Base {
   readonly layer: Layer;
   readonly service: string;

@@ -86,7 +86,7 @@ export function mountsOf(
   return { volumes, mounts };
 }
 
-/** The files of an image, for reading only. undefined: it was refused. Source: Docker, "docker run --mount type=image". */
+/** Mounts the files of an image, read-only. undefined: the mount was refused. Source: Docker, "docker run --mount type=image". */
 function imageOf(
   { source = "", target, image }: Exclude<NonNullable<ServiceInput["volumes"]>[number], string>,
   index: number,
@@ -107,7 +107,7 @@ function imageOf(
   };
 }
 
-/** One that is external was there before: it is not made. */
+/** An external volume must exist: the engine does not make it. */
 function keptAs(key: string, volume: NonNullable<ComposeInput["volumes"]>[string]): Pick<Volume, "kept" | "existing"> {
   const { external, name } = volume ?? {};
   const own = typeof external === "object" ? (external.name ?? name) : name;
@@ -115,7 +115,7 @@ function keptAs(key: string, volume: NonNullable<ComposeInput["volumes"]>[string
   return { kept: engineName(own || key), ...(isExternal ? { existing: true as const } : {}) };
 }
 
-/** Whether several containers have a volume. */
+/** Whether more than one container uses a volume. */
 function isOfSeveral(volume: string, project: ComposeInput, { isActive, containersOf }: ServicePlace): boolean {
   const users = Object.entries(project.services).filter(
     ([key, { volumes = [] }]) => isActive(key) && volumes.some((one) => longForm(one).source === volume),
@@ -123,7 +123,7 @@ function isOfSeveral(volume: string, project: ComposeInput, { isActive, containe
   return users.flatMap(([key]) => containersOf(key)).length > 1;
 }
 
-/** What holds for a directory in memory, whether it is said or not. */
+/** Options that a directory in memory has in any case. */
 const ANYWAY = ["rw", "exec", "nosuid", "nodev", "noatime", "mode=1777", "mode=0777", "mode=777"];
 
 function withoutOwners(options: readonly string[]): string {
@@ -151,7 +151,7 @@ function tmpfsOptions(
   };
 }
 
-/** Options of the short form. `z` and `Z` are of SELinux, and the others say what holds without them. */
+/** Options of the short form. `ro`, `nocopy` and propagations have an effect. `z` and `Z` are for SELinux; the others say what holds in any case. */
 const SHORT: readonly string[] = ["ro", "rw", "z", "Z", "nocopy", "copy", "cached", "delegated", "consistent", ...PROPAGATIONS];
 
 type Propagation = (typeof PROPAGATIONS)[number];
@@ -161,7 +161,7 @@ interface LongForm {
   readonly target: string;
   readonly readOnly: boolean;
   readonly noCopy: boolean;
-  /** Whether a missing directory of the host is made. */
+  /** Whether a missing host directory is created. */
   readonly isMade: boolean;
   readonly memory?: { readonly size?: number };
   readonly propagation?: Propagation | undefined;
@@ -174,11 +174,11 @@ interface LongForm {
 function longForm(one: NonNullable<ServiceInput["volumes"]>[number]): LongForm {
   if (typeof one !== "string") {
     const { source, target, read_only: readOnly = false, type, tmpfs, volume, bind } = one;
-    // 0: as large as the kernel makes one.
+    // 0 means the default size of the kernel.
     const bytes = tmpfs?.size === undefined ? 0 : bytesOf(tmpfs.size);
     const size = bytes === 0 ? {} : { size: bytes };
     const memory = type === "tmpfs" ? { memory: size } : {};
-    // Of a bind mount a name without a slash is a path, too.
+    // The source of a bind mount is always a path, also if it has no slash.
     const path = type === "bind" && source !== "" && !/^[./~]/.test(source ?? ".") ? `./${source}` : source;
     return {
       source: type === "bind" ? (path ?? "") : path,

@@ -1,4 +1,4 @@
-/** What Compose files say of networks. What `docker compose config` 2.40.3 prints of the same inputs is beside each. */
+/** Networks in Compose files. Comments give the output of `docker compose config` 2.40.3 for the same inputs. */
 import { expect, test } from "vitest";
 import { read, told } from "../../../test/support/engine/compose-file.ts";
 
@@ -135,7 +135,7 @@ test("a network with a name, or of another project, is one of the whole host; th
   ]);
 });
 
-/** gw_priority: 5, driver_opts, interface_name and ipam options as they stand. */
+/** gw_priority: 5; driver_opts, interface_name and ipam options are printed unchanged. */
 test("gw_priority says by which network the way out leads, and interface_name how the interface is called; what Docker does not use is told of", () => {
   const text = `services:
   web:

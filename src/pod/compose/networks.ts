@@ -8,9 +8,9 @@ type Network = NonNullable<TaskInput["network"]>;
 /** The network of services that name none. */
 const DEFAULT = "default";
 
-/** What a service is in its networks. */
+/** Names and ports of a service in its networks. */
 export interface Member {
-  /** Further names of it there: its container's, those of links, and its own where the task has another one. */
+  /** Further names of the service there: those of its container and of links, and its own name if the task has another one. */
   readonly names: readonly string[];
   readonly ports: Network["ports"];
 }
@@ -27,7 +27,7 @@ export function networkOf(
     place.refuse(`with network_mode ${mode} there are no networks`, ["networks"]);
   const hosts = hostsOf(service, place);
   if (mode !== undefined && mode !== "bridge") {
-    // What a service that joins another one may not say is told of there (joined.ts).
+    // Services that use the network of another service are checked in joined.ts.
     if ((mode === "host" || mode === "none") && hosts.length > 0)
       place.refuse(`with network_mode ${mode} /etc/hosts stays as it is`, ["extra_hosts"]);
     if ((mode === "host" || mode === "none") && service.external_links?.length)
@@ -66,7 +66,7 @@ export function networkOf(
   });
   const mac = service.mac_address?.replaceAll("-", ":");
   if (mac !== undefined && made[0] !== undefined && made[0].mac === undefined) made[0] = { ...made[0], mac };
-  // The way out leads by the first one.
+  // The default route goes through the first network: one that is not internal, with the highest gw_priority.
   const priorities = new Map(made.map((one, at) => [one, all[at]![1]?.gw_priority ?? 0]));
   const [first = { name: DEFAULT }, ...further] = made.toSorted(
     (a, b) => Number(a.internal ?? false) - Number(b.internal ?? false) || priorities.get(b)! - priorities.get(a)!,
@@ -91,7 +91,7 @@ function linksOf({ external_links: given = [] }: ServiceInput): Pick<Network, "l
 
 type NetworkInput = NonNullable<NonNullable<ComposeInput["networks"]>[string]>;
 
-/** A network that has a name, or is of another project, is one of the whole host with this name: other projects reach it so. */
+/** A network with a name, or an external one, is a host-wide network of this name, so that other projects can use it, too. */
 function identityOf(
   key: string,
   network: NetworkInput | null | undefined,
@@ -106,7 +106,7 @@ function identityOf(
   };
 }
 
-/** Names of networks that others make, as far as tasks are in them. One that the file makes itself by another key is not among them. */
+/** Names of the external networks that tasks use. A network that the file itself makes under another key is left out. */
 export function externalsIn(inputs: readonly Pick<TaskInput, "network">[], { networks = {} }: ComposeInput): string[] {
   const isExternal = (network: NetworkInput | null | undefined) => network?.external === true || typeof network?.external === "object";
   const names = (wanted: boolean) =>
@@ -123,7 +123,10 @@ export function externalsIn(inputs: readonly Pick<TaskInput, "network">[], { net
 type Attachment = Exclude<NonNullable<ServiceInput["networks"]>, string[]>[string];
 type Addresses = Pick<Network, "subnet" | "gateway" | "range" | "reserved" | "address" | "mac" | "mtu" | "interface">;
 
-/** What other services of the file have said is not given to this one. Source: Compose specification, "ipam", "ipv4_address". */
+/**
+ * Addresses named by other services or by `aux_addresses` are reserved, so that this service does not get them. Source: Compose specification,
+ * "ipam", "ipv4_address".
+ */
 function addressesOf(key: string, said: Attachment | null, { networks, services }: ComposeInput): Addresses {
   const { subnet, gateway, ip_range: range, aux_addresses: others = {} } = networks?.[key]?.ipam?.config?.[0] ?? {};
   const { ipv4_address: address, mac_address: mac, interface_name: name = said?.driver_opts?.interface } = said ?? {};
@@ -134,7 +137,7 @@ function addressesOf(key: string, said: Attachment | null, { networks, services 
     ...(subnet === undefined ? {} : { subnet }),
     ...(gateway === undefined ? {} : { gateway }),
     ...(range === undefined ? {} : { range }),
-    // An address that the service names is given to it anyway.
+    // Addresses are chosen only for services that do not name one.
     ...(reserved.length === 0 || address !== undefined ? {} : { reserved }),
     ...(address === undefined ? {} : { address }),
     ...(mac === undefined ? {} : { mac: mac.replaceAll("-", ":") }),
@@ -143,14 +146,14 @@ function addressesOf(key: string, said: Attachment | null, { networks, services 
   };
 }
 
-/** undefined: it says nothing of resolv.conf. */
+/** undefined: the service has no settings for resolv.conf. */
 export function dnsOf({ dns: servers, dns_search: search, dns_opt: options = [] }: ServiceInput): Network["dns"] | undefined {
   const list = (value: string | string[] | undefined) => (typeof value === "string" ? [value] : (value ?? []));
   const dns = { servers: list(servers), search: list(search), options };
   return Object.values(dns).some((one) => one.length > 0) ? dns : undefined;
 }
 
-/** "host-gateway" is the address of the host in the network of the task, which the engine knows. */
+/** Entries of /etc/hosts. "host-gateway" stands for the address of the host in the task's network, which only the engine knows. */
 export function hostsOf(
   { extra_hosts: given = [] }: Pick<ServiceInput, "extra_hosts">,
   { refuse }: ServicePlace,

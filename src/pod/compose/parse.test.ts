@@ -110,7 +110,7 @@ test("directories of the host, scratch volumes, and ports of the host", () => {
   expect(task.containers[0]!.mounts).toEqual([
     { source: "/srv/app/data", target: "/data", readOnly: true },
     { source: "/srv/up", target: "/up", readOnly: false },
-    // It gets what the image has there.
+    // The volume gets the files that the image has there.
     { volume: "anonymous-2", target: "/cache", readOnly: false, noCopy: false },
     { source: "/etc", target: "/e", readOnly: true },
   ]);

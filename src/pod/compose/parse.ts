@@ -4,8 +4,9 @@ import { type ComposeText, Loading } from "./load.ts";
 import type { ComposeOptions } from "./model.ts";
 
 /**
- * undefined: the text is no Compose file, because it has neither `services` nor `include`. As in Compose, the key "<<" merges another map.
- * @param others files that are merged with it, in their order
+ * Returns undefined if the text is no Compose file, because it has neither `services` nor `include`. As in Compose, the key "<<" merges another
+ * map.
+ * @param others files that are merged with it, in this order
  */
 export function parseCompose(text: string, options: ComposeOptions, others: readonly ComposeText[] = []): ComposeFile | undefined {
   const loading = new Loading();
@@ -18,5 +19,5 @@ export function parseCompose(text: string, options: ComposeOptions, others: read
   );
 }
 
-/** Of a text that cannot be read: a key at its beginning says that it is a Compose file. */
+/** Recognises a Compose file with a syntax error by a key at the beginning of a line. */
 const MAY_BE = /^["']?(?:services|include)["']?\s*:/m;

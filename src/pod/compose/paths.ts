@@ -13,7 +13,7 @@ export function directoryOf(path: string): string {
   return path.slice(0, Math.max(1, path.lastIndexOf("/")));
 }
 
-/** Where a mount is in the container: "/data/" is "/data". What is no absolute path stays as it is, and is told of. */
+/** Path of a mount in the container: "/data/" becomes "/data". Text that is no absolute path is returned unchanged, and refused later. */
 export function placeOf(target: string): string {
   return target.startsWith("/") ? absolute("/", target) : target;
 }

@@ -1,7 +1,7 @@
 /** The inputs of the translation of one service. */
 import type { Environment } from "./interpolate.ts";
 
-/** Where a container of a service is. */
+/** Task and name of a container of a service. */
 export interface Place {
   readonly task: string;
   readonly container: string;
@@ -16,21 +16,21 @@ export interface ServicePlace {
   readonly readFile: (path: string) => Buffer;
   /** Whether a service of this name is enabled by the active profiles. */
   readonly isActive: (service: string) => boolean;
-  /** The tasks that a service of the file is, or is in. */
+  /** The containers of a service. */
   readonly containersOf: (service: string) => readonly Place[];
-  /** The image of the service, if it is built here: for this service or another one. */
+  /** The image of the service, if it is built in this project. */
   readonly built: string | undefined;
   /** @param path within the service */
   readonly refuse: (message: string, path: readonly (string | number)[]) => void;
-  /** Refuses what cannot be had where the file is applied, and may be right somewhere else. */
+  /** Reports what is missing on this host, but may exist on another one. */
   readonly lacks: (message: string, path: readonly (string | number)[]) => void;
-  /** Tells of what is accepted and is not as its author may expect. */
+  /** Reports something that is accepted, but behaves differently from what the author may expect. */
   readonly warn: (message: string, path: readonly (string | number)[]) => void;
-  /** Called with each directory of the host that Compose makes if it is missing. */
+  /** Called with each host directory that Compose would create if it is missing. */
   readonly needs: (directory: string) => void;
 }
 
-/** A service, volume or network may have dots in its name, and begin with others; a task, a kept volume and a network of the engine may not. */
+/** Converts a name of a service, volume or network. The engine's names have no dots, and begin and end with a letter or digit. */
 export function engineName(key: string): string {
   return key
     .replaceAll(".", "-")

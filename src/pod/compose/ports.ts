@@ -5,17 +5,17 @@ import type { ServiceInput } from "./schema.ts";
 
 type Mapping = NonNullable<NonNullable<TaskInput["network"]>["ports"]>[number];
 
-/** [ADDRESS:][HOST[-HOST]:]CONTAINER[-CONTAINER][/PROTOCOL]; the host may be empty behind an address. */
+/** [ADDRESS:][HOST[-HOST]:]CONTAINER[-CONTAINER][/PROTOCOL]. HOST may be empty after an address. */
 const PORT =
   /^(?:(?:(\d+\.\d+\.\d+\.\d+|\[[0-9a-f:.]+\]|[0-9a-f]*:[0-9a-f:]*:[0-9a-f.]*):)?(\d+(?:-\d+)?)?:)?(\d+(?:-\d+)?)(?:\/(tcp|udp))?$/i;
 const RANGE = /^(\d+)(?:-(\d+))?$/;
 const MOST_PORT = 65_535;
-/** From which the host chooses. Source: the range that IANA has for it, RFC 6335. */
+/** Range from which the host chooses a port. Source: the dynamic ports of IANA, RFC 6335. */
 const ANY: readonly [number, number] = [49_152, MOST_PORT];
 
 interface Written {
   readonly address?: string | undefined;
-  /** Empty: the host chooses. */
+  /** Empty: the host chooses a port. */
   readonly host: string;
   readonly container: string;
   readonly protocol: "tcp" | "udp";
@@ -42,7 +42,7 @@ export function portsOf({ ports = [], network_mode: mode }: ServiceInput, { refu
 const WRONG = 'write a port like "8080:80", "8000-8010:80-90" or "127.0.0.1:53:53/udp"';
 
 function fromShort(text: string): Written | undefined {
-  // An address that is empty, as by a variable without a value, is none.
+  // An empty address, for example from a variable without a value, is ignored.
   const [, address, host = "", container, protocol = "tcp"] = PORT.exec(text.replace(/^:(?=[^:]*:)/, "")) ?? [];
   if (container === undefined) return undefined;
   return { address: address?.replace(/[[\]]/g, ""), host, container, protocol: protocol.toLowerCase() === "udp" ? "udp" : "tcp" };
@@ -53,7 +53,7 @@ function fromLong(one: Exclude<NonNullable<ServiceInput["ports"]>[number], strin
   return { address: address === "" ? undefined : address, host: String(published), container: String(target), protocol };
 }
 
-/** A text says what is wrong. */
+/** Returns a string with the error if the ports do not fit. */
 function mappingsOf({ address, host, container, protocol }: Written): Mapping[] | string {
   const inside = rangeOf(container);
   const outside = host === "" ? ANY : rangeOf(host);
@@ -63,12 +63,12 @@ function mappingsOf({ address, host, container, protocol }: Written): Mapping[] 
   const all = Array.from({ length: count }, (_, at) => inside[0] + at);
   if (host !== "" && outside[1] - outside[0] + 1 === count)
     return all.map((port, at) => ({ container: port, host: outside[0] + at, ...common }));
-  // A range for one port: the host chooses one of it.
+  // For one port in the container, the host chooses one port of the range.
   if (host !== "" && count > 1) return `${host} are not as many ports as ${container}`;
   return all.map((port) => ({ container: port, hostRange: [...outside] as [number, number], ...common }));
 }
 
-/** undefined: it is none of ports. */
+/** undefined: the text is no port or range of ports. */
 function rangeOf(text: string): readonly [number, number] | undefined {
   const [, first, last = first] = RANGE.exec(text) ?? [];
   const [from, to] = [Number(first), Number(last)];

@@ -12,9 +12,9 @@ export const AS_COMPOSE: ReadOptions = { merge: true, tags: ["!reset", "!overrid
 
 export interface Preparation {
   readonly environment: Environment;
-  /** One for all files of a project. */
+  /** Shared by all files of a project, so that the limit holds for all together. */
   readonly expansion: Expansion;
-  /** Variables without a value that were told of already. */
+  /** Variables without a value that were already reported. */
   readonly unset: Set<string>;
   readonly problems: Problem[];
   readonly warnings: Problem[];
@@ -24,7 +24,7 @@ export function prepared(value: unknown, preparation: Preparation): unknown {
   return filled(withoutNullFields(withNumbers(value, preparation, [])), preparation, []);
 }
 
-/** Where any value is a text, a number is the text that Go makes of it. */
+/** Converts numbers to the text that Go makes of them, where any value is a text. */
 function withNumbers(value: unknown, given: Preparation, path: Path): unknown {
   if (value instanceof Numeral) return NAMES.has(String(path.at(-2))) ? value.text : value.value;
   if (value instanceof Timestamp) {
@@ -57,7 +57,10 @@ function filled(value: unknown, given: Preparation, path: Path): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, filled(one, given, [...path, key])]));
 }
 
-/** Where Compose takes a null: the field has its default, or its value is that of a variable. "*" is any key or index. Source: compose-spec.json. */
+/**
+ * Fields that may be null in Compose: they have their default, or the value of a variable. "*" stands for any key or index. Source:
+ * compose-spec.json.
+ */
 const NULLABLE = [
   ...["include", "networks/*", "volumes/*", "*/*/labels/*", "services/*/command", "services/*/entrypoint"],
   ...["services/*/deploy", "services/*/develop", "services/*/pid", "services/*/networks/*", "services/*/models/*"],
@@ -71,8 +74,9 @@ const NULLABLE = [
 ].map((path) => path.split("/"));
 
 /**
- * Fields without a value, which Compose refuses but for those above. In a later file they say nothing where an earlier one says something.
- * @param below what the earlier files say; null: nothing
+ * Reports fields without a value, which Compose refuses except for those above. In a later file such a field is ignored if an earlier file has a
+ * value for it.
+ * @param below value of the earlier files; null: none
  */
 export function emptyFields(value: unknown, below: unknown, path: Path = []): Problem[] {
   if (value === null) {
@@ -83,7 +87,7 @@ export function emptyFields(value: unknown, below: unknown, path: Path = []): Pr
   if (!isMap(value)) return [];
   return Object.entries(value).flatMap(([key, one]) => {
     if (key.startsWith("x-") && !NAMES.has(String(path.at(-1)))) return [];
-    // A test of a healthcheck takes the place of the earlier one as a whole.
+    // The test of a healthcheck replaces an earlier one as a whole, so that nothing is inherited.
     return emptyFields(one, key === "test" ? null : (fieldsOf(below)[key] ?? null), [...path, key]);
   });
 }
@@ -106,7 +110,7 @@ function withoutNullFields(value: unknown): unknown {
     const kept = {
       ...maps({ environment, labels, annotations, sysctls }),
       ...(isMap(networks) ? { networks: withNulls(networks) } : {}),
-      // In a later file they take away what an earlier one has.
+      // A null in a later file removes the value of an earlier one.
       ...(command === null ? { command } : {}),
       ...(entrypoint === null ? { entrypoint } : {}),
       ...(isMap(build)
@@ -119,7 +123,7 @@ function withoutNullFields(value: unknown): unknown {
   return { ...fieldsOf(stripped), ...Object.fromEntries(named), services: Object.fromEntries(restored) };
 }
 
-/** Those of the fields that are maps: a name without a value has one of the environment, or an empty one. */
+/** The fields that are maps. In these a name without a value means the value of a variable, or an empty one. */
 function maps(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(fields).filter(([, one]) => isMap(one)));
 }
@@ -129,7 +133,7 @@ function withNulls(fields: Readonly<Record<string, unknown>>): Readonly<Record<s
   return Object.fromEntries(Object.entries(fields).map(([key, one]) => [key, one === null ? null : withoutNulls(one)]));
 }
 
-/** Fields of a service that say nothing when they are empty, which a variable without a value makes them. */
+/** Fields of a service that are ignored when they are empty, for example because a variable has no value. */
 const TEXTS = [
   ...["cgroup_parent", "cpuset", "dns", "dns_search", "domainname", "hostname", "ipc", "isolation", "mac_address", "network_mode", "pid"],
   ...["platform", "restart", "runtime", "stop_signal", "tmpfs", "user", "userns_mode", "uts", "working_dir"],
@@ -143,7 +147,7 @@ export function withoutEmptyTexts(value: unknown): unknown {
   return { ...fieldsOf(value), services: Object.fromEntries(Object.entries(services).map(([name, one]) => [name, kept(one)])) };
 }
 
-/** Keys of users' own in these are no extensions. Source: compose-spec.json, "patternProperties". */
+/** Maps whose keys are names chosen by the user. In them "x-..." is a name and no extension. Source: compose-spec.json, "patternProperties". */
 const NAMES: ReadonlySet<string> = new Set([
   "services",
   "networks",
@@ -160,7 +164,7 @@ const NAMES: ReadonlySet<string> = new Set([
   "driver_opts",
 ]);
 
-/** Removes fields that begin with "x-", which belong to the user, except the one that this project defines. */
+/** Removes fields that begin with "x-", which belong to the user, except "x-runt-rootfs". */
 export function withoutExtensions(value: unknown, isOfNames = false): unknown {
   if (Array.isArray(value)) return value.map((one) => withoutExtensions(one));
   if (!isMap(value)) return value;

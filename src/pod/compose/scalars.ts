@@ -1,7 +1,9 @@
-/** Values that a variable may give: then they are texts, which mean what they would mean without quotes. Source: compose-go, loader/interpolate.go. */
+/**
+ * Values that a variable may give. They are then texts, and mean the same as the value without quotes. Source: compose-go, loader/interpolate.go.
+ */
 import { z } from "zod";
 
-/** true, false, or one of them as text; also in the words of YAML 1.1. */
+/** A boolean or its text, also in the words of YAML 1.1. */
 export const flag = z.union([
   z.boolean(),
   z

@@ -6,15 +6,15 @@ import { count, flag } from "./scalars.ts";
 
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 export const pairs = z.union([z.record(z.string().min(1), scalar.nullable()), z.array(z.string())]).optional();
-/** A list in which nothing is twice. */
+/** A list without duplicates. */
 const distinct = z.array(z.string()).refine((all) => new Set(all).size === all.length, "has an entry twice");
-/** In a list each has a value. */
+/** A map, or a list in which each entry has a value. */
 const defined = (isDefined: (one: string) => boolean, message: string) =>
   z.union([z.record(z.string().min(1), scalar.nullable()), distinct.refine((all) => all.every(isDefined), message)]).optional();
 export const duration = z.string().regex(/^(?:\d+(?:\.\d+)?(?:us|ms|s|m|h))+$/, 'write a duration like "1m30s"');
 export const bytes = z.union([z.int().min(0), z.string().regex(SIZE, 'write a size like "64m"')]);
 export const strings = z.union([z.string(), z.array(z.string())]).optional();
-/** Fields that are accepted, and told of as ones without an effect (ignored.ts): they have to be right all the same. */
+/** Types of fields that are accepted but have no effect (ignored.ts). Their values are checked all the same. */
 export const told = {
   text: z.string().optional(),
   texts: z.array(z.string()).optional(),
@@ -33,7 +33,7 @@ export const cpus = z.union([
     .regex(/^\d*\.?\d+$/, "is not a number of CPUs")
     .transform(Number),
 ]);
-/** 0 and -1: no limit. */
+/** 0 and -1 mean unlimited. */
 export const pids = count(-1);
 
 const mode = z.union([
@@ -105,7 +105,7 @@ export const mount = z.union([
   }),
 ]);
 
-/** Options of mount(8) that say what holds anyway. */
+/** Options of mount(8) that hold in any case. */
 const HOLDS = ["bind", "rbind", "rw", "defaults"];
 /** Of a tmpfs: to whom it belongs, which has no effect. */
 const OWNERS = /^(?:mode|uid|gid)=\d+$/;
@@ -134,7 +134,7 @@ export const localOptions = z.record(z.string(), z.union([z.string(), z.int()]))
   return { size: size?.slice("size=".length).toLowerCase(), owners: words.filter((one) => OWNERS.test(one)) };
 });
 
-/** Of the driver bridge: those with one value that holds anyway. */
+/** Options of the bridge driver that are accepted only with this value, which holds in any case. */
 const BRIDGE_HOLDS: Readonly<Record<string, string>> = {
   "com.docker.network.bridge.default_bridge": "false",
   "com.docker.network.bridge.enable_icc": "true",
@@ -189,7 +189,7 @@ export const device = z.union([
   z.strictObject({ source: z.string(), target: z.string().optional(), permissions: z.string().optional() }),
 ]);
 
-/** Devices by what they can do. Source: compose-spec.json, "devices", "gpus". */
+/** Devices that are requested by their capabilities. Source: compose-spec.json, "devices", "gpus". */
 const requested = z.strictObject({
   capabilities: z.array(z.string()).optional(),
   count: z.union([z.literal("all"), count(-1)], { error: "is all, or a number" }).optional(),
@@ -203,7 +203,7 @@ const EITHER = "count and device_ids say the same in two ways: give one";
 export const deviceRequest = requested.refine(isOneOf, EITHER);
 
 const discrete = z.strictObject({ kind: told.text, value: told.number });
-/** A number would be one of bytes, which Compose takes as a text only. */
+/** Compose accepts a size only as text, not as a number of bytes. */
 const memory = z.string().regex(SIZE, 'write a size like "64m"').optional();
 const LIMITS = { cpus: cpus.optional(), memory };
 const changes = z
@@ -254,7 +254,7 @@ export const deploy = z.strictObject({
     .optional(),
 });
 
-/** Options of a log with an effect here; all others of the driver are told of. */
+/** Logging options with an effect. All other options of a driver cause a warning. */
 export const logging = z.strictObject({
   driver: z
     .enum(["json-file", "local", "journald", "syslog", "gelf", "fluentd", "none"], {
@@ -269,7 +269,7 @@ const limit = count(-1);
 export const ulimits = z.record(z.string(), z.union([limit, z.strictObject({ soft: limit, hard: limit })]));
 
 const list = z.union([z.string(), distinct]).optional();
-/** It has no effect, but Compose takes it only with these fields. */
+/** `develop` has no effect, but Compose checks its fields. */
 export const develop = z.strictObject({
   watch: z
     .array(

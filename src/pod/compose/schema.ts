@@ -1,4 +1,4 @@
-/** The Compose file format: what the engine does, what is refused by name, and what has no effect (`told`). */
+/** The Compose file format: fields that are supported, fields that are refused by name, and fields without an effect (`told`). */
 import { z } from "zod";
 import { RUNTIME_NAME } from "../../engine/spec/index.ts";
 import { refused, text } from "../schema/field.ts";
@@ -35,15 +35,15 @@ const command = z
   .union([z.string(), z.array(text)])
   .nullish()
   .transform((given) => given ?? undefined);
-/** Whether it is an address at all is told of where the task is checked. */
+/** Only IPv4 is supported. Whether the text is an address is checked with the task. */
 const v4 = z.string().refine((text) => !text.includes(":"), "is of IPv6, which networks do not have");
 
-/** A map is the form of older files. */
+/** The map is the form of older versions of the format. */
 const external = z.union([flag, z.strictObject({ name: KEY.optional() })], { error: "write true or false" }).optional();
 
 const IFNAME = "com.docker.network.endpoint.ifname";
 
-/** Options of a service's interface; all others are told of. Source: Docker, "docker network connect --driver-opt". */
+/** Options of a service's interface. All others cause a warning. Source: Docker, "docker network connect --driver-opt". */
 const endpointOptions = z
   .record(z.string(), z.union([z.string(), z.number()]))
   .superRefine((given, { addIssue }) => {
@@ -130,7 +130,7 @@ const contents = {
   labels: told.ownLabels,
 };
 const STORE = "there is no store of others that it could come from: name a file";
-/** Exactly one of them must be given. */
+/** Whether exactly one of `file`, `environment` and `content` is given, or the entry is external. */
 const hasOne = ({ external: given, ...one }: Readonly<Record<string, unknown>>) =>
   (given !== undefined && given !== false) ||
   [one["file"], one["environment"], one["content"]].filter((part) => part !== undefined).length === 1;
@@ -154,7 +154,7 @@ const model = z.strictObject({
 const whole = z.union([z.int(), z.string().regex(/^\d+$/, "is no number").transform(Number)]);
 const blockLimits = z.array(z.strictObject({ path: z.string(), rate: bytes })).optional();
 
-/** Source: compose-spec.json, "blkio_config". 0: none. */
+/** 0 means no limit. Source: compose-spec.json, "blkio_config". */
 const blockIo = z.strictObject({
   weight: whole.optional(),
   weight_device: z.array(z.strictObject({ path: z.string(), weight: whole })).optional(),
@@ -324,7 +324,7 @@ export const composeFile = z.strictObject({
   secrets: z.record(KEY, secret).optional(),
   configs: z.record(KEY, config).optional(),
   models: z.record(KEY, model).optional(),
-  // It has been read (include.ts).
+  // Included files have been read already (load.ts).
   include: z.unknown().optional(),
 });
 

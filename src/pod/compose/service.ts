@@ -18,7 +18,7 @@ import type { ComposeInput, ServiceInput } from "./schema.ts";
 
 type Container = TaskInput["containers"][number];
 
-/** Source: Compose specification, "stop_grace_period". */
+/** Default of stop_grace_period. Source: Compose specification, "stop_grace_period". */
 const GRACE = "10s";
 
 interface TaskPlace extends ServicePlace, Place {
@@ -74,9 +74,9 @@ export function taskOf(service: ServiceInput, project: ComposeInput, { task, con
       },
     ],
     namespaces: {
-      // The process that holds a shared one is process 1 there, and reaps what others leave.
+      // With `init`, the pause process is process 1 of a shared namespace and reaps orphans.
       pid: service.pid === "host" ? "host" : service.init ? "shared" : "private",
-      // Sysctls are set in the namespace that the pause container holds, which must be a shared one.
+      // Sysctls are set in a namespace that the pause container holds, so it must be a shared one.
       ipc: service.ipc === "host" ? "host" : service.sysctls === undefined ? "private" : "shared",
       network: mode === "host" ? "host" : network === undefined && service.sysctls !== undefined ? "shared" : "private",
       uts: service.uts === "host" || (mode === "host" && service.hostname === undefined) ? "host" : "private",
@@ -103,9 +103,12 @@ function checkPlatform({ platform }: ServiceInput, { lacks }: ServicePlace): voi
   if (platform !== undefined && !isOwnPlatform(platform)) lacks(`only ${ownPlatform()} is supported: it is this machine's`, ["platform"]);
 }
 
-/** undefined: the engine's default, which asks the registry for the tag `latest` each time, also with `missing`. Source: Compose specification, "pull_policy". */
+/**
+ * undefined: the engine's default. For the tag `latest` it asks the registry each time, also with `missing`. Source: Compose specification,
+ * "pull_policy".
+ */
 const PULLS: Readonly<Record<string, "Always" | "Never" | undefined>> = { always: "Always", never: "Never" };
-/** After so long a registry is asked again. */
+/** Policies that ask the registry again after some time. */
 const REFRESHES = /^(?:daily|weekly|every_)/;
 
 /** `x-runt-rootfs` replaces the image, so that a service can be tried without one. */
@@ -118,10 +121,10 @@ function sourceOf(
     if (build !== undefined) warn("has no effect beside x-runt-rootfs", ["build"]);
     return { rootfs };
   }
-  // No registry is asked for what is built here.
+  // An image that is built in this project is never pulled.
   if (built !== undefined) return { image: built, pullPolicy: "never" };
   if (build !== undefined) return {};
-  // An empty one is none for Compose, too.
+  // Compose treats an empty image like a missing one.
   if (!written) refuse("needs an image, a build, or its root file system as x-runt-rootfs", ["image"]);
   const image = written ? withoutGaps(written) : undefined;
   if (image !== undefined && image !== written) lacks(GAP, ["image"]);
@@ -132,7 +135,10 @@ function sourceOf(
   return reference === undefined ? {} : { image: reference, pullPolicy: pullPolicyOf(pull, image!) };
 }
 
-/** An entrypoint replaces entrypoint and arguments of the image; a command alone replaces only the arguments. Source: Compose specification, "entrypoint". */
+/**
+ * An entrypoint replaces entrypoint and arguments of the image; a command alone replaces only the arguments. Source: Compose specification,
+ * "entrypoint".
+ */
 function programOf(
   { entrypoint, command, "x-runt-rootfs": rootfs }: ServiceInput,
   place: ServicePlace,
@@ -151,7 +157,7 @@ function programOf(
 
 const CONDITIONS = { service_started: "START", service_healthy: "HEALTHY", service_completed_successfully: "SUCCESS" } as const;
 
-/** Optional dependencies on services that are not enabled are left out. What a service is linked to, or has volumes of, it depends on, too. */
+/** Dependencies of the service, also those from `links` and `volumes_from`. Optional dependencies on disabled services are left out. */
 function dependenciesOf(
   { depends_on: given = {}, links = [], volumes_from: lenders = [] }: ServiceInput,
   { services }: ComposeInput,
@@ -172,7 +178,7 @@ function dependenciesOf(
     else if (required && !isActive(name)) refuse(`the service ${name} is not switched on: name one of its profiles`, path);
     if (!isThere || !isActive(name)) return [];
     return containersOf(name).map(({ task, container }) =>
-      // Of one task all containers are replaced and restarted together.
+      // Containers of one task are always replaced and restarted together.
       task === own
         ? { container, condition: CONDITIONS[condition] }
         : { container: `${task}/${container}`, condition: CONDITIONS[condition], ...(restart ? { restart } : {}) },
@@ -180,7 +186,7 @@ function dependenciesOf(
   });
 }
 
-/** Of `deploy`, it takes precedence. Source: compose, pkg/compose/create.go, getRestartPolicy. */
+/** A policy of `deploy` takes precedence. Source: compose, pkg/compose/create.go, getRestartPolicy. */
 function restartOf({ restart: policy, deploy }: ServiceInput): Container["restart"] {
   const { condition = "any", max_attempts: most, delay } = deploy?.restart_policy ?? {};
   const backoff = {
@@ -218,14 +224,14 @@ function checkOf(given: ServiceInput["healthcheck"]): Container["healthCheck"] {
 /** Translates security_opt of a service. Source: docker run, "--security-opt"; moby, daemon/daemon_unix.go. */
 type Rights = Pick<TaskInput["containers"][number], "noNewPrivileges" | "seccomp" | "apparmor">;
 
-/** What these switch off is not there: services have no profile of AppArmor unless they name one, and no label of SELinux. */
+/** Options that ask for what holds in any case: services have no AppArmor profile unless they name one, and no SELinux label. */
 const HOLDS = ["apparmor=unconfined", "label=disable", "seccomp=builtin"];
 const LABEL = /^(?:user|role|type|level|filetype):/;
 
 function securityOf({ security_opt: options = [] }: ServiceInput, { directory, refuse, warn }: ServicePlace): Rights {
   const rights: { noNewPrivileges: boolean; seccomp?: string; apparmor?: string } = { noNewPrivileges: false };
   for (const [index, written] of options.entries()) {
-    // Of old, ":" stood for "=".
+    // Older versions used ":" instead of "=".
     const [, name = "", value = ""] = /^([a-z-]+)(?:[=:](.*))?$/s.exec(written.trim()) ?? [];
     const at = ["security_opt", index];
     if (name === "no-new-privileges" && /^(?:true|false|)$/.test(value)) rights.noNewPrivileges = value !== "false";
@@ -243,11 +249,11 @@ function securityOf({ security_opt: options = [] }: ServiceInput, { directory, r
 type Log = NonNullable<TaskInput["containers"][number]["log"]>;
 type Receiver = NonNullable<Log["receiver"]>;
 
-/** In bytes: the engine's smallest file. */
+/** Minimum size of a log file in the engine, in bytes. */
 const LEAST = 65_536;
 const MOST_FILES = 100;
 
-/** undefined: as the engine has it. */
+/** undefined: the engine's default. */
 function logOf({ logging }: ServiceInput, place: ServicePlace): Log | undefined {
   if (logging === undefined) return undefined;
   const { refuse, warn } = place;
@@ -273,7 +279,10 @@ function logOf({ logging }: ServiceInput, place: ServicePlace): Log | undefined 
   };
 }
 
-/** Options with an effect here, by what the engine calls them. Source: Docker, "Syslog logging driver", "Graylog Extended Format logging driver", "Fluentd logging driver". */
+/**
+ * Options with an effect, by their names in the engine. Source: Docker, "Syslog logging driver", "Graylog Extended Format logging driver", "Fluentd
+ * logging driver".
+ */
 const OPTIONS: Readonly<Record<Receiver["protocol"], Readonly<Record<string, string>>>> = {
   syslog: { address: "syslog-address", facility: "syslog-facility", format: "syslog-format", tag: "tag" },
   gelf: { address: "gelf-address", compression: "gelf-compression-type", tag: "tag" },
@@ -313,7 +322,7 @@ function sentTo(
   return receiver.success ? { receiver: receiver.data } : undefined;
 }
 
-/** With the port that the protocol has. undefined: none is said, and there is none that holds then. */
+/** The address with the default port of the protocol. undefined: no address is given, and the protocol has no default. */
 function receiverAddress(protocol: Receiver["protocol"], written: string): string | undefined {
   if (protocol === "fluentd") {
     const whole = written.includes("://") ? written : `tcp://${written || "127.0.0.1"}`;

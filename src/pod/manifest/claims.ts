@@ -1,4 +1,4 @@
-/** Claims of a file and the volumes for them. A claim without a volume of the file is a directory of the group, which is kept. */
+/** PersistentVolumeClaims of a file and their volumes. A claim without a volume in the file gets a directory of the group, which is kept. */
 import type { Problem, TaskInput } from "../../engine/spec/index.ts";
 import { quantityIn } from "../quantity.ts";
 import { type ClaimSpec, elsewhereOf, type PersistentVolumeInput } from "../schema/claim.ts";
@@ -24,10 +24,13 @@ export class Claims {
   readonly #claims = new Map<string, Claim>();
   readonly #volumes: PersistentVolumeInput[] = [];
   readonly #foreign = new Map<PersistentVolumeInput, Foreign>();
-  /** Names of the volumes that claims have, by claim. */
+  /** The volume of each claim, by the id of the claim. */
   readonly #bound = new Map<string, PersistentVolumeInput>();
 
-  /** Returns false if there already is one with its name. @param claim `place` and `warn`: for problems of its document, which a claim has that a pod uses, or nobody */
+  /**
+   * Returns false if there already is a claim with this name.
+   * @param claim `place` and `warn` report problems of its document: `place` if a pod uses the claim, otherwise `warn`
+   */
   add(namespace: string, name: string, claim: Claim): boolean {
     const id = idOf(namespace, name);
     if (this.#claims.has(id)) return false;
@@ -35,7 +38,7 @@ export class Claims {
     return true;
   }
 
-  /** Returns false if there already is one with its name. @param warn for what is said of its document */
+  /** Returns false if there already is a volume with this name. @param warn reports warnings about its document */
   addVolume(volume: PersistentVolumeInput, warn: Place): boolean {
     if (this.#volumes.some(({ metadata }) => metadata.name === volume.metadata.name)) return false;
     this.#volumes.push(volume);
@@ -44,7 +47,10 @@ export class Claims {
     return true;
   }
 
-  /** Gives each claim a volume of the file that fits, the smallest first, as the controller of Kubernetes does. To be called before `sourceOf`, with the pods of the file. */
+  /**
+   * Gives each claim the smallest volume of the file that fits, like the controller of Kubernetes. Must be called with the pods of the file before
+   * `sourceOf`.
+   */
   bind(pods: readonly PodInput[]): void {
     const used = new Set(pods.flatMap((pod) => claimsOf(pod)));
     const bySize = this.#volumes.toSorted((a, b) => sizeOf(a) - sizeOf(b));
@@ -69,16 +75,16 @@ export class Claims {
       if (!bound.has(volume)) warn({ code: "shape", message: "is not used: no claim of the file has the volume", path: ["spec", what] });
   }
 
-  /** Where the directory of a claim is. */
+  /** The directory of a claim. */
   sourceOf(namespace: string, name: string): Source {
     const { hostPath, local } = this.#bound.get(idOf(namespace, name))?.spec ?? {};
     if (hostPath !== undefined) return { host: hostPath.path, hostType: hostTypeOf(hostPath.type) };
     if (local !== undefined) return { host: local.path, hostType: "Directory" };
-    // No name of Kubernetes has an underscore: two namespaces never share a directory.
+    // Names of Kubernetes have no underscore, so that two namespaces never share a directory.
     return { kept: namespace === "default" ? name : `${namespace}_${name}` };
   }
 
-  /** Whether the claim may only be read. */
+  /** Whether all access modes of the claim are read-only. */
   isReadOnly(namespace: string, name: string): boolean {
     const modes = this.#claims.get(idOf(namespace, name))?.spec.accessModes ?? [];
     return modes.length > 0 && modes.every((mode) => mode === "ReadOnlyMany");
@@ -97,7 +103,7 @@ function sizeOf({ spec: { capacity } }: PersistentVolumeInput): number {
   return quantityIn(capacity.storage);
 }
 
-/** A missing directory is made, as that of a claim without a volume is. */
+/** A missing directory is created, like the directory of a claim without a volume. */
 function hostTypeOf(type: string): NonNullable<Source["hostType"]> {
   return type === "Directory" ? "Directory" : "DirectoryOrCreate";
 }

@@ -1,4 +1,4 @@
-/** What a file says to a cluster only. It is refused, or with `--ignore-cluster-fields` told of and left out. */
+/** Finds what has a meaning only in a cluster. It is refused, or left out with a warning if `--ignore-cluster-fields` is set. */
 import { createHash } from "node:crypto";
 import type { Problem } from "../../engine/spec/index.ts";
 import { elsewhereOf, isSound } from "../schema/claim.ts";
@@ -8,17 +8,17 @@ import { workloads } from "../schema/workload.ts";
 type Fields = Record<string, unknown>;
 type Path = Problem["path"];
 
-/** Where a document of this kind has the spec of its pods. */
+/** Path of the pod's spec in documents of each kind. */
 const POD_SPEC: Readonly<Record<string, readonly string[]>> = {
   Pod: ["spec"],
   ...Object.fromEntries(Object.keys(workloads).map((kind) => [kind, ["spec", "template", "spec"]])),
   CronJob: ["spec", "jobTemplate", "spec", "template", "spec"],
 };
 
-/** Kinds that are never left out: without them more would be allowed. */
+/** Kinds that are never left out, because more would be allowed without them. */
 const NEVER: Readonly<Record<string, string>> = { NetworkPolicy: "nothing here would keep connections away" };
 
-/** Why there is nothing that acts on them. */
+/** Kinds that are left out, and why nothing acts on them. */
 const OF_CLUSTER: Readonly<Record<string, string>> = {
   Ingress: "nothing here routes requests by their host and path; a Service of type LoadBalancer or NodePort has ports of this host",
   HorizontalPodAutoscaler: "there are as many pods as `replicas` says",
@@ -28,17 +28,17 @@ const OF_CLUSTER: Readonly<Record<string, string>> = {
 };
 const NO_CLUSTER = "there is no cluster";
 
-/** Of the metadata of any document. */
+/** Fields of the metadata of any document. */
 const METADATA = { finalizers: "nothing here removes them", ownerReferences: "there is no owner that could be looked up" } as const;
 
-/** Of a Service: what the engine chooses, or a load balancer would act on. */
+/** Fields of a Service that the engine chooses itself, or that are for a load balancer. */
 const SERVICE = {
   loadBalancerIP: "it is the address of this host",
   loadBalancerClass: "there is no other load balancer",
   healthCheckNodePort: "there is no load balancer that would ask it",
 } as const;
 
-/** Sources of a projected volume that only a cluster has. */
+/** Sources of a projected volume that exist only in a cluster. */
 const PROJECTED = ["serviceAccountToken", "clusterTrustBundle", "podCertificate"] as const;
 
 export interface Stripped {
@@ -47,7 +47,7 @@ export interface Stripped {
   readonly ignored: readonly Problem[];
 }
 
-/** The document without what is for a cluster. @param kind of the document */
+/** The document without what is for a cluster only. @param kind of the document */
 export function withoutClusterFields(given: unknown, kind: string): Stripped {
   const value = fieldsOf(copied(given));
   const strip = new Strip();
@@ -66,7 +66,7 @@ export function withoutClusterFields(given: unknown, kind: string): Stripped {
   return { value, ignored: strip.told };
 }
 
-/** Changes a document in place, and remembers what was left out. */
+/** Changes a document in place, and records what was left out. */
 class Strip {
   readonly told: Problem[] = [];
 
@@ -91,7 +91,7 @@ class Strip {
     for (const [index, volume] of listOf(spec["volumes"]).entries()) this.#volume(volume, [...path, "volumes", index]);
   }
 
-  /** Without a token is how a pod is here anyway. */
+  /** Only `true` is reported: a pod on this host never gets a token. */
   #token(at: Fields, path: Path): void {
     if (at["automountServiceAccountToken"] === true)
       this.#drop(at, "automountServiceAccountToken", "there is no account whose token could be mounted", path);
@@ -99,7 +99,7 @@ class Strip {
 
   #volume(volume: Fields, path: Path): void {
     const source = elsewhereOf(volume);
-    // One with a wrong field is refused where it is wrong.
+    // A source with a wrong field is refused later, at that field.
     if (source !== undefined && isSound(source, volume[source])) {
       const claimName = claimFor(source, volume[source]);
       const message = `is elsewhere: in its place is the directory ${claimName} of the group, which begins empty and is kept`;
@@ -124,7 +124,7 @@ class Strip {
   }
 }
 
-/** All volumes of one thing elsewhere are one directory. */
+/** Name of the directory for a volume elsewhere. All volumes with the same source get the same directory. */
 function claimFor(source: string, what: unknown): string {
   const digest = createHash("sha256")
     .update(JSON.stringify(sorted(what)))
@@ -132,7 +132,7 @@ function claimFor(source: string, what: unknown): string {
   return `${source.toLowerCase()}-${digest.slice(0, 8)}`;
 }
 
-/** Fields in the order of their names. Who may only read it has the same thing. */
+/** Fields in the order of their names. `readOnly` is left out, because the source is the same with and without it. */
 function sorted(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(sorted);
@@ -140,7 +140,7 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, one]) => [key, sorted(one)]));
 }
 
-/** Of a document of a kind that is not supported. @param supported names of those that are */
+/** The problem of a document whose kind is not supported. @param supported names of the supported kinds */
 export function foreignKind(
   kind: unknown,
   isLeftOut: boolean,

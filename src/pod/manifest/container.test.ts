@@ -204,7 +204,7 @@ test("P4 an image with its pull policy; a command takes the place of its entrypo
   ]);
 });
 
-/** Kubernetes, "Pod Lifecycle", "Container restart rules": the rule holds for its codes, the policy for all others. */
+/** Kubernetes, "Pod Lifecycle", "Container restart rules": a rule applies to its exit codes, the policy to all others. */
 test("P4 a container is started again by a policy and rules of its own, whatever the pod does with its others", () => {
   const ignored = (fields: string) => first(one(fields, "  restartPolicy: Never\n")).restart?.ignoredExitCodes;
   expect(ignored("    restartPolicy: Always\n")).toEqual([]);

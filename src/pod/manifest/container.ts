@@ -18,10 +18,10 @@ type Container = TaskInput["containers"][number];
 /** The role of a container in its pod. */
 export type Role = "main" | "init" | "sidecar";
 
-/** Annotation of a pod that sets the root file system of a container: "runt.dev/rootfs.web: /srv/web" is for the container `web`. */
+/** Annotation of a pod with the root file system of a container: "runt.dev/rootfs.web: /srv/web" is for the container `web`. */
 export const ROOTFS = "runt.dev/rootfs.";
 
-/** Where a kubelet has the profiles that a type Localhost names. */
+/** Directory of a kubelet for the profiles that the type Localhost names. */
 const SECCOMP_PROFILES = "/var/lib/kubelet/seccomp";
 
 /** The smallest quota that the kernel accepts, in CPUs. */
@@ -33,7 +33,7 @@ export function containerOf(at: Translation, container: ContainerInput, role: Ro
   const env = environmentOf(at, container, path);
   const addresses = addressVariables(at.pod, container);
   const texts = JSON.stringify([container.command, container.args, container.env]);
-  // The engine replaces references to the address, and would take this one for another.
+  // The engine replaces references to the address itself. It would also replace this escaped one.
   for (const name of addresses.filter((one) => texts.includes(`$$(${one})`)))
     at.refuse(`$$(${name}) is not supported beside the variable ${name}, which has the address of the pod`, [...path, "env"]);
   const restart = restartOf(at, container, role);
@@ -103,7 +103,7 @@ function sourceOf(
   return {
     image: reference,
     pullPolicy: pullPolicyOf(imagePullPolicy, image),
-    // An image that is in files is read by the daemon itself.
+    // An image in a file of this host needs no credentials.
     ...(credentials === undefined || !reference.startsWith("docker://") ? {} : { pullCredentials: credentials.name }),
   };
 }
@@ -116,7 +116,7 @@ function stopSignalOf(at: Translation, { lifecycle }: ContainerInput, path: Path
   return { stopSignal: lifecycle.stopSignal };
 }
 
-/** What is part of the configuration of a container replaces it when it changes. */
+/** Annotation with the resources whose change must restart the container. The engine replaces a container when its annotations change. */
 function resizedByRestart({ resizePolicy, resources }: ContainerInput): Readonly<Record<string, string>> {
   const names = resizePolicy.flatMap(({ resourceName, restartPolicy }) => (restartPolicy === "RestartContainer" ? [resourceName] : []));
   if (names.length === 0) return {};
@@ -163,8 +163,8 @@ function pagesOf(at: Translation, { resources }: ContainerInput, path: Path): Pi
 }
 
 /**
- * Devices of CDI whose kind has the name of the resource, those with the first numbers that no container of the file before this one has.
- * Source: Kubernetes, ValidateResourceRequirements, and "Device Plugins".
+ * CDI devices whose kind is the name of the resource. The container gets the lowest numbers that no earlier container of the file has. Source:
+ * Kubernetes, ValidateResourceRequirements, and "Device Plugins".
  */
 function devicesOf(at: Translation, { resources }: ContainerInput, path: Path): Pick<Container, "cdi"> {
   const { limits = {}, requests = {} } = resources ?? {};
@@ -180,7 +180,7 @@ function devicesOf(at: Translation, { resources }: ContainerInput, path: Path): 
   return cdi.length === 0 ? {} : { cdi };
 }
 
-/** What the pod as a whole requests beside its containers, for each of those that request nothing themselves. */
+/** Share of each container without a request in what the whole pod requests beyond its containers. */
 function shareOf({ resources, containers, initContainers }: Translation["pod"]["spec"]): ContainerResources["requests"] {
   if (resources === undefined) return {};
   const whole = resourcesOf(resources).requests;
@@ -199,7 +199,9 @@ const BACKOFF = { initial: "10s", maximum: "5m", resetAfter: "10m" };
 
 const EXIT_CODES = Array.from({ length: 256 }, (_, code) => code);
 
-/** A rule that an exit code satisfies has it started again; for other codes the policy holds. Source: Kubernetes, "Container restart rules". */
+/**
+ * A container is restarted if a rule names its exit code. For other codes the restart policy holds. Source: Kubernetes, "Container restart rules".
+ */
 function restartOf(at: Translation, container: ContainerInput, role: Role): Container["restart"] {
   const { backoffLimit } = at.rules;
   const limit = role === "sidecar" ? undefined : backoffLimit;
@@ -264,7 +266,10 @@ function rightsOf(at: Translation, { securityContext: own }: ContainerInput, pat
   };
 }
 
-/** Sources: ValidateSecurityContext of Kubernetes; "Restrict a Container's Syscalls with seccomp". A profile of the pod is for its other containers. */
+/**
+ * Sources: ValidateSecurityContext of Kubernetes; "Restrict a Container's Syscalls with seccomp". A profile of the pod does not apply to privileged
+ * containers.
+ */
 function checkEscalation(at: Translation, own: ContainerSecurity | undefined, path: Path): void {
   if (own?.privileged && own.seccompProfile !== undefined && own.seccompProfile.type !== "Unconfined")
     at.refuse("a privileged container has no filter of system calls", [...path, "seccompProfile"]);
@@ -277,7 +282,10 @@ function checkEscalation(at: Translation, own: ContainerSecurity | undefined, pa
 /** Source: Kubernetes API reference, Container.terminationMessagePath. */
 const END_MESSAGE = "/dev/termination-log";
 
-/** The file in which a container of a pod says why it ends. If the default path is within a volume of the pod, no file is made there, because the manifest does not ask for one. */
+/**
+ * The file to which a container of a pod writes why it ends. If the default path is within a volume of the pod, no file is made there, because the
+ * manifest does not ask for one.
+ */
 function endMessageOf(
   { terminationMessagePath: given, terminationMessagePolicy: policy }: ContainerInput,
   mounts: NonNullable<Container["mounts"]>,

@@ -5,7 +5,7 @@ import type { FieldRef, ResourceFieldRef } from "../schema/env.ts";
 import { uidOf } from "../uid.ts";
 import type { Path, Translation } from "./translation.ts";
 
-/** Where the value is used. Only a file can contain a whole map (all labels, all annotations). */
+/** Where the value is used. A whole map (all labels or all annotations) is possible only in a file. */
 export type Place = "env" | "file";
 
 const ONE = /^metadata\.(labels|annotations)\['([^']+)'\]$/;
@@ -25,7 +25,7 @@ export function fieldValue(at: Translation, { fieldPath }: FieldRef, path: Path,
     case "status.podIP":
     case "status.podIPs":
       if (place === "file" || at.host.cluster?.network === "none") break;
-      // Otherwise it is known when the pod runs (addressVariables).
+      // In other networks the address is known only when the pod runs (addressVariables).
       return at.pod.spec.hostNetwork ? at.host.address : undefined;
     case "status.hostIP":
     case "status.hostIPs":
@@ -46,7 +46,7 @@ export function fieldValue(at: Translation, { fieldPath }: FieldRef, path: Path,
   return undefined;
 }
 
-/** Names of the variables of a container that have the address of its pod, which is known when its network is there. */
+/** Names of the variables that hold the address of the pod. It is known only when the pod's network exists. */
 export function addressVariables({ spec }: Translation["pod"], { env }: ContainerInput): string[] {
   if (spec.hostNetwork) return [];
   return env.flatMap(({ name, valueFrom }) => (/^status\.podIPs?$/.test(valueFrom?.fieldRef?.fieldPath ?? "") ? [name] : []));
@@ -59,7 +59,7 @@ function linesOf(map: Readonly<Record<string, string>>): string {
     .join("");
 }
 
-/** Without a limit the value is the capacity of the host. */
+/** Value of a resource field. Without a limit it is the capacity of the host. */
 export function resourceValue(at: Translation, own: ContainerInput | undefined, ref: ResourceFieldRef, path: Path): string | undefined {
   const { spec } = at.pod;
   const container =

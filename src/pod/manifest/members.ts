@@ -1,4 +1,4 @@
-/** The containers of a pod in the order in which they start. */
+/** Lists the containers of a pod in the order in which they start. */
 import type { ContainerInput } from "../schema/container.ts";
 import type { Role } from "./container.ts";
 import type { Path, Translation } from "./translation.ts";

@@ -25,7 +25,7 @@ import { checkWhole, storageOf, wholeOf } from "./whole.ts";
 export interface Translated {
   /** undefined if there are problems. */
   readonly task?: TaskSpec;
-  /** Paths of the problems lead into the pod's document. */
+  /** Their paths refer to the pod's document. */
   readonly problems: readonly Problem[];
 }
 
@@ -38,7 +38,7 @@ export function translate(at: Translation, document: unknown): Translated {
   const input = taskOf(at, members, document);
   const parsed = taskSchema.safeParse(input);
   const found = parsed.success ? checkTask(parsed.data, at.host.machines) : shapeProblems(parsed.error);
-  // The engine's checks are skipped if there are problems, because they would report the same ones in other words.
+  // If there are problems already, the engine's checks are skipped, because they would report the same problems with other messages.
   const own = at.problems;
   const problems = own.length > 0 ? own : found.map((problem) => ({ ...problem, path: originOf(problem.path, members) }));
   return parsed.success && problems.length === 0 ? { task: parsed.data, problems } : { problems };
@@ -63,7 +63,7 @@ function taskOf(at: Translation, members: readonly Member[], document: unknown):
     namespaces: {
       pid: spec.hostPID ? "host" : spec.shareProcessNamespace ? "shared" : "private",
       ipc: spec.hostIPC ? "host" : isOneMachine ? "private" : "shared",
-      // A network that the engine makes is always one network for the whole task.
+      // A network made by the engine is always shared by the whole task.
       network: spec.hostNetwork
         ? "host"
         : isBridged || isOneMachine || published.length > 0 || membership !== undefined || asksAddress(members, at)
@@ -89,24 +89,27 @@ function taskOf(at: Translation, members: readonly Member[], document: unknown):
   };
 }
 
-/** The pod of a Job has the time of the Job, too. */
+/** The deadline of a Job also holds for its pod. */
 function deadlineOf({ pod: { spec }, rules }: Translation): Pick<TaskInput, "deadline"> {
   const seconds = [spec.activeDeadlineSeconds, rules.deadline].filter((one) => one !== undefined);
   return seconds.length === 0 ? {} : { deadline: Math.min(...seconds) };
 }
 
-/** A single container in a machine shares its namespaces with nobody, so that it boots the machine itself. */
+/** Whether the pod is a single container in a virtual machine without shared namespaces. It boots the machine itself. */
 function isAlone({ pod: { spec }, host: { machines = [] } }: Translation, members: readonly Member[]): boolean {
   const isShared = spec.shareProcessNamespace || (spec.securityContext?.sysctls ?? []).length > 0;
   return spec.runtimeClassName !== undefined && machines.includes(spec.runtimeClassName) && members.length === 1 && !isShared;
 }
 
-/** Whether a container has the address of the pod as a variable, so that there has to be one. */
+/** Whether a container has the address of the pod in a variable, so that the pod needs an address. */
 function asksAddress(members: readonly Member[], { pod }: Translation): boolean {
   return members.some(({ container }) => addressVariables(pod, container).length > 0);
 }
 
-/** A pod has a network of the engine if it has a port of the host, asks for its address, services of the file are in its namespace, or it comes from a cluster that is connected by a bridge. */
+/**
+ * The engine makes a network for a pod that has a host port, asks for its address, is in the namespace of a service of the file, or comes from a
+ * cluster that is connected by a bridge.
+ */
 function networkOf(
   at: Translation,
   isBridged: boolean,
@@ -160,7 +163,7 @@ function protocolOf(written: ContainerInput["ports"][number]["protocol"]): "tcp"
 
 type PublishedPorts = NonNullable<NonNullable<TaskInput["network"]>["ports"]>;
 
-/** Host ports that are forwarded to the pod. */
+/** Host ports that are forwarded to ports of the pod. */
 function publishedBy(members: readonly Member[]): PublishedPorts {
   return members.flatMap(({ container }) =>
     container.ports.flatMap(({ containerPort, hostPort, hostIP, protocol }) =>
@@ -178,7 +181,7 @@ function publishedBy(members: readonly Member[]): PublishedPorts {
   );
 }
 
-/** Values that stand for all addresses of the host. */
+/** Host addresses that mean all addresses of the host. */
 const ANY: ReadonlySet<string> = new Set(["0.0.0.0", "::", ""]);
 
 function sysctlsOf({ pod }: Translation): Pick<TaskInput, "sysctls"> {
@@ -225,7 +228,7 @@ function checkPod(at: Translation): void {
 
 /** Translates dnsPolicy and dnsConfig. There is no DNS of a cluster, so that ClusterFirst means Default, as for a kubelet without a cluster DNS. */
 
-/** undefined: the pod adds nothing to what the host says. */
+/** undefined: the pod changes nothing in the host's settings. */
 function dnsOf({ spec: { dnsPolicy, dnsConfig } }: PodInput): TaskInput["dns"] {
   const { nameservers: servers, searches: search, options } = dnsConfig ?? { nameservers: [], searches: [], options: [] };
   const isInherited = dnsPolicy !== "None";
@@ -267,7 +270,7 @@ function checkRestricted(at: Translation, members: readonly Member[]): void {
     }
     if (hostPath === undefined) continue;
     const path: Path = ["spec", "volumes", index, "hostPath", "path"];
-    // The path is checked for links when it is mounted (engine/volumes/within.ts).
+    // Symbolic links in the path are checked when it is mounted (engine/volumes/within.ts).
     if (!rules.hostPaths.some((one) => isBelow(hostPath.path, one))) refuse("it is below no directory that pods may mount", path);
   }
   for (const [index, { name }] of (spec.securityContext?.sysctls ?? []).entries()) {

@@ -9,10 +9,10 @@ type Check = NonNullable<Container["livenessCheck"]>;
 type Hook = NonNullable<Container["postStart"]>;
 type Checks = Pick<Container, "postStart" | "preStop" | "startupCheck" | "livenessCheck" | "healthCheck">;
 
-/** The check that corresponds to each probe. */
+/** The check of the engine for each probe. */
 const CHECKS = { startupProbe: "startupCheck", livenessProbe: "livenessCheck", readinessProbe: "healthCheck" } as const;
 
-/** A limit for hooks that hang. Kubernetes has none, so that it is longer than usual grace periods. */
+/** Timeout of hooks. Kubernetes has none, so this is longer than usual grace periods. */
 const HOOK_TIMEOUT = "1h";
 
 export function checksOf(at: Translation, container: ContainerInput, path: Path): Checks {
@@ -25,7 +25,7 @@ export function checksOf(at: Translation, container: ContainerInput, path: Path)
     ...(postStart === undefined
       ? {}
       : { postStart: { ...hookOf(at, container, postStart, [...path, "lifecycle", "postStart"]), timeout: HOOK_TIMEOUT } }),
-    // Without a grace period the kubelet ends a container at once.
+    // With a grace period of 0 the kubelet kills a container at once, without the hook.
     ...(preStop === undefined || at.pod.spec.terminationGracePeriodSeconds === 0
       ? {}
       : { preStop: { ...hookOf(at, container, preStop, [...path, "lifecycle", "preStop"]), withinStopTimeout: true } }),

@@ -24,7 +24,7 @@ test("P3 each pod that a service selects is a part of it, with its own port; all
     ["client", expect.objectContaining({ mode: "bridge", name: "default", ports: [] })],
   ]);
   expect(tasks[2]!.network).not.toHaveProperty("services");
-  // Without a service of its namespace a pod has nothing but loopback.
+  // Without a service in its namespace a pod has only loopback.
   const elsewhere = service("selector: { app: web }, ports: [{ port: 80 }]").replace("name: api", "name: api, namespace: team");
   expect(read(`${elsewhere}${client}`).tasks[0]!.network).toBe(undefined);
 });
@@ -53,7 +53,7 @@ test("P3 pods of a headless service have names of their own there, also that of 
   expect(read(`${headless}${named}`).tasks[0]!.network!.services![0]!.hosts).toEqual(expect.arrayContaining(["web-0.api", "a1.api"]));
 });
 
-/** A machine reaches no virtual address: the names lead it to the pods. */
+/** A virtual machine cannot reach virtual addresses, so names lead it to the pods themselves. */
 test("P3 beside a pod in a virtual machine the port of a service is redirected in each of its pods", () => {
   const machine = client.replace("spec: {", "spec: { runtimeClassName: vm,");
   const all = (port: number) => `${service(`selector: { app: web }, ports: [{ port: ${port}, targetPort: 9000 }]`)}${pods()}${machine}`;

@@ -1,5 +1,6 @@
 /**
- * Services of a file. Each pod that one selects is a part of it, and says so in its network; the engine leads connections to those that are ready.
+ * Services of a file. Each pod that a service selects becomes a part of it in the task's network, and the engine forwards connections to the pods
+ * that are ready.
  */
 import type { Problem, TaskInput } from "../../engine/spec/index.ts";
 import type { PodInput } from "../schema/pod.ts";
@@ -11,13 +12,13 @@ type Redirect = NonNullable<Network["redirects"]>[number];
 type Part = NonNullable<Network["services"]>[number];
 type ServicePort = ServiceInput["spec"]["ports"][number];
 
-/** Ports of the host for services of type NodePort that name none. Source: Kubernetes, "type: NodePort". */
+/** Host ports for services of type NodePort that do not name one. Source: Kubernetes, "type: NodePort". */
 const NODE_PORTS: [number, number] = [30_000, 32_767];
 
-/** The domain that Kubernetes gives a cluster, unless it is set up otherwise. */
+/** The default domain of a Kubernetes cluster. */
 const DOMAIN = "cluster.local";
 
-/** What the services of a file make of the network of a pod. */
+/** What the network of a pod needs for the services of the file. */
 export interface Membership {
   readonly name: string;
   readonly services: readonly Part[];
@@ -29,14 +30,14 @@ interface Known {
   readonly service: ServiceInput;
   readonly place: (problem: Problem) => void;
   readonly warn: (problem: Problem) => void;
-  /** The pod of the file that has its ports of the host. */
+  /** The first pod of the file that the service selects. Host ports of the service lead to it. */
   first: PodInput | undefined;
 }
 
 export class Services {
   readonly #known: Known[] = [];
   readonly #machines: readonly string[];
-  /** Namespaces with a pod in a machine, which reaches no virtual address. */
+  /** Namespaces with a pod in a virtual machine, which cannot reach virtual addresses. */
   #withMachine: ReadonlySet<string> = new Set();
 
   /** @param machines names of the runtimes that make virtual machines */
@@ -44,7 +45,7 @@ export class Services {
     this.#machines = machines;
   }
 
-  /** @param refuse and warn: for problems of its document. Returns false if there already is one with its name */
+  /** Returns false if there already is a service with this name. @param refuse and warn: report problems of its document */
   add(service: ServiceInput, refuse: Known["place"], warn: Known["warn"]): boolean {
     const isTwice = this.#known.some(
       (one) => one.service.metadata.name === service.metadata.name && namespaceOf(one.service) === namespaceOf(service),
@@ -53,7 +54,7 @@ export class Services {
     return !isTwice;
   }
 
-  /** To be called with all pods of the file before `of`. */
+  /** Must be called with all pods of the file before `of`. */
   select(pods: readonly PodInput[]): void {
     const inMachine = pods.filter(({ spec: { runtimeClassName: name } }) => name !== undefined && this.#machines.includes(name));
     this.#withMachine = new Set(inMachine.map(namespaceOf));
@@ -85,7 +86,10 @@ export class Services {
     }
   }
 
-  /** undefined: no service of the file is in its namespace. Pods that no service selects are in the network, too, to reach the others. */
+  /**
+   * undefined: no service of the file is in the pod's namespace. Pods that no service selects are in the network, too, so that they reach the
+   * others.
+   */
   of(pod: PodInput): Membership | undefined {
     const here = this.#known.filter(({ service }) => namespaceOf(service) === namespaceOf(pod));
     if (here.length === 0 || pod.spec.hostNetwork) return undefined;
@@ -101,7 +105,10 @@ export class Services {
     };
   }
 
-  /** For a machine the name leads to the pods themselves, so that they have to answer on the port of the service. */
+  /**
+   * Whether the name of the service leads to the pods themselves, because a virtual machine cannot reach the virtual address. The pods then answer
+   * on the port of the service.
+   */
   #isRedirected(service: ServiceInput): boolean {
     return this.#withMachine.has(namespaceOf(service)) && !isHeadless(service.spec);
   }
@@ -117,13 +124,16 @@ function isSelected({ spec: { selector }, ...service }: ServiceInput, pod: PodIn
   return wanted.length > 0 && namespaceOf(service) === namespaceOf(pod) && wanted.every(([key, value]) => labels[key] === value);
 }
 
-/** The virtual address that a service asks for; "none": it has none; undefined: any. */
+/** The virtual address that a service asks for; "none": it has none; undefined: any address. */
 function addressOf({ spec }: ServiceInput): string | undefined {
   if (isHeadless(spec)) return "none";
   return [spec.clusterIP, ...(spec.clusterIPs ?? [])].find((one) => one !== "");
 }
 
-/** A pod of a headless service has a name of its own there, too, as pods of a StatefulSet are addressed. Source: Kubernetes, "DNS for Services and Pods". */
+/**
+ * A pod of a headless service has a name of its own in addition, by which the pods of a StatefulSet are addressed. Source: Kubernetes, "DNS for
+ * Services and Pods".
+ */
 function partOf(service: ServiceInput, pod: PodInput): Part {
   const { name } = service.metadata;
   const namespace = namespaceOf(pod);
@@ -146,7 +156,7 @@ function listening(pod: PodInput): PodInput["spec"]["containers"][number]["ports
   return [...pod.spec.containers, ...pod.spec.initContainers].flatMap(({ ports }) => ports);
 }
 
-/** The port of the pod; undefined: it has none of that name. */
+/** The port of the pod; undefined: no port of the pod has that name. */
 function targetOf({ port, targetPort = port, protocol }: ServicePort, pod: PodInput): number | undefined {
   if (typeof targetPort === "number") return targetPort;
   return listening(pod).find((one) => one.name === targetPort && one.protocol === protocol)?.containerPort;

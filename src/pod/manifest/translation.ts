@@ -21,32 +21,32 @@ export interface PodHost {
   readonly name: string;
   readonly cpus: number;
   readonly memoryBytes: number;
-  /** Its first address; absent: it has none, or the file is only looked at. */
+  /** Its first address; absent: it has none, or the file is only checked. */
   readonly address?: string | undefined;
   /** Prefix for image names without a registry, such as "oci:/srv/images". */
   readonly images?: string | undefined;
-  /** Set for pods of a cluster: their tasks are named by uid, and they may only do what these rules allow. */
+  /** Set for pods of a cluster. Their tasks are named by uid, and they may do only what these rules allow. */
   readonly cluster?: ClusterRules;
-  /** Names of the runtimes of the host; absent: they are not known, so that any name is accepted. */
+  /** Names of the host's runtimes; absent: they are unknown, and any name is accepted. */
   readonly runtimes?: readonly string[];
-  /** Names of those of them that make virtual machines. */
+  /** Names of the runtimes that make virtual machines. */
   readonly machines?: readonly string[];
-  /** Whether what is for a cluster only is left out, and told of (cluster-fields.ts). */
+  /** Whether fields for a cluster only are left out with a warning (cluster-fields.ts). */
   readonly ignoresClusterFields?: boolean;
-  /** Directory of the filters of system calls that a profile of the type Localhost names; absent: a kubelet's. */
+  /** Directory of the seccomp profiles that the type Localhost names; absent: that of a kubelet. */
   readonly seccompProfiles?: string | undefined;
   /** The sizes of pods that the host offers; absent: any size. */
   readonly sizes?: readonly PodSize[] | undefined;
 }
 
-/** What the documents of a file have in common. */
+/** State that the documents of a file share. */
 export interface FileParts {
   readonly objects: Objects;
   readonly claims: Claims;
   readonly services: Services;
   readonly host: PodHost;
   readonly expansion: Expansion;
-  /** How many devices of a kind containers have. */
+  /** Number of devices of each kind that containers have so far. */
   readonly devices: Map<string, number>;
 }
 
@@ -63,7 +63,7 @@ export class Translation {
   readonly #devices: Map<string, number>;
   readonly #problems: Problem[] = [];
 
-  /** @param file what the file to which the pod belongs has for all of them */
+  /** @param file state of the file to which the pod belongs */
   constructor(pod: PodInput, file: FileParts, rules: PodRules = {}) {
     this.#expansion = file.expansion;
     this.#devices = file.devices;
@@ -83,7 +83,7 @@ export class Translation {
     return this.pod.metadata.namespace ?? "default";
   }
 
-  /** A text with its references replaced. One that grows too long is refused, and what is returned then is of no use. */
+  /** Replaces the references in a text. If the text grows too long, that is reported, and the result is useless. */
   expand(text: string, values: Readonly<Record<string, string>>, path: Path): string {
     try {
       return expand(text, values, this.#expansion);
@@ -94,7 +94,7 @@ export class Translation {
     }
   }
 
-  /** Names in CDI of devices that no other container of the file has. */
+  /** CDI names of devices that no other container of the file has. */
   devices(kind: string, count: number): string[] {
     const first = this.#devices.get(kind) ?? 0;
     this.#devices.set(kind, first + count);
@@ -109,7 +109,10 @@ export class Translation {
 /** Expands "$(NAME)" in commands, arguments and values. */
 const REFERENCE = /\$\$|\$\(([^()\s]+)\)/g;
 
-/** "$$" becomes "$", so that "$$(NAME)" gives the text "$(NAME)". A reference to an unknown name stays as it is, as in Kubernetes. @throws TooLong */
+/**
+ * "$$" becomes "$", so that "$$(NAME)" gives the text "$(NAME)". A reference to an unknown name is not replaced, as in Kubernetes.
+ * @throws TooLong
+ */
 function expand(text: string, values: Readonly<Record<string, string>>, expansion: Expansion): string {
   return text.replace(REFERENCE, (all: string, name: string | undefined) => {
     if (name === undefined) return "$";

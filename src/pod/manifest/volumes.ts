@@ -28,7 +28,7 @@ export function volumesOf(at: Translation): Volume[] {
 function volumeOf(at: Translation, volume: VolumeInput, path: Path): Volume | undefined {
   const { name, hostPath } = volume;
   const given = Object.entries(volume).filter(([field, value]) => field !== "name" && value !== undefined);
-  // A volume without a source is an emptyDir in Kubernetes.
+  // A volume without a source is an emptyDir, as in Kubernetes.
   if (given.length > 1) at.refuse(`has ${given.map(([field]) => field).join(" and ")}: give one`, path);
   if (hostPath !== undefined) {
     return { name, host: hostPath.path, ...(hostPath.type === "" ? {} : { hostType: hostPath.type }) };
@@ -61,7 +61,7 @@ function imageOf(at: Translation, { reference: written, pullPolicy }: NonNullabl
   };
 }
 
-/** Files in /etc for which the pod sets more than the image has. */
+/** Files for /etc with entries that the pod adds. */
 function etcFiles({ hostAliases }: PodSpec): NonNullable<Volume["files"]> {
   const lines = hostAliases.map(({ ip, hostnames }) => [ip, ...hostnames].join("\t"));
   const hosts = ["127.0.0.1\tlocalhost", "::1\tlocalhost ip6-localhost ip6-loopback", ...lines, ""].join("\n");
@@ -89,7 +89,7 @@ export function mountsOf(at: Translation, container: ContainerInput, env: Readon
         readOnly: readOnly || hasFiles !== undefined || volume.image !== undefined || isReadOnlyClaim(at, volume),
         ...(volume.image === undefined ? {} : { noExec: true as const }),
         ...propagationOf(at, container, volume, mountPropagation, [...path, "volumeMounts", index, "mountPropagation"]),
-        // A new volume of Kubernetes is empty.
+        // A new claim is empty in Kubernetes: files of the image are not copied to it.
         ...(volume.persistentVolumeClaim === undefined ? {} : { noCopy: true }),
         ...(subPath === undefined || subPath === "" ? {} : { subPath }),
       },
@@ -99,7 +99,7 @@ export function mountsOf(at: Translation, container: ContainerInput, env: Readon
   return [...mounts, ...further.map((name): Mount => ({ volume: ETC, subPath: name, target: `/etc/${name}`, readOnly: true }))];
 }
 
-/** Nothing is mounted later in volumes that the host makes for the pod. Source: Kubernetes, "Mount propagation". */
+/** Propagation has a meaning only for host paths: nothing is mounted later in other volumes. Source: Kubernetes, "Mount propagation". */
 function propagationOf(
   at: Translation,
   { securityContext }: ContainerInput,
@@ -112,7 +112,7 @@ function propagationOf(
   return { propagation: wanted === "Bidirectional" ? "rshared" : "rslave" };
 }
 
-/** The path within the volume; undefined: all of it. */
+/** The path within the volume; undefined: the whole volume. */
 function partOf(
   at: Translation,
   { subPath, subPathExpr }: Pick<ContainerInput["volumeMounts"][number], "subPath" | "subPathExpr">,

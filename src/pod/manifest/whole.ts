@@ -1,4 +1,4 @@
-/** Computes the limits of a whole pod: those that it says, the sum of its containers, or the size that the host offers for it. */
+/** Computes the limits of a whole pod: its own limits, the sum of its containers, or a size that the host offers. */
 import type { TaskInput } from "../../engine/spec/index.ts";
 import { type Amounts, podTotal, resourcesOf } from "../resources.ts";
 import { DEVICES, PAGES } from "../schema/container.ts";
@@ -77,7 +77,7 @@ function total(members: readonly Member[], amounts: readonly Amounts[], name: ke
   });
 }
 
-/** Containers and volumes on the disk together have the sum of the limits of the containers, if each has one. */
+/** Limit of disk space for containers and volumes together: the sum of the limits of the containers, if each has one. */
 export function storageOf(members: readonly Member[]): Pick<TaskInput, "storage"> {
   const storage = total(
     members,

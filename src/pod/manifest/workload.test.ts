@@ -63,7 +63,7 @@ test("P16 what is wrong is told once, where it stands in the template; what is o
   ]);
 });
 
-/** Kubernetes, ReplicaSet, ReplicationController, DaemonSet; DeploymentStrategy: 25 % more while it rolls, unless it says otherwise. */
+/** Kubernetes, ReplicaSet, ReplicationController, DaemonSet; DeploymentStrategy: 25 % more pods during a rolling update by default. */
 test("P3 what else makes pods of a template; a deployment that rolls has the new pod before the old one goes", () => {
   const names = (text: string) => read(text).tasks.map(({ name }) => name);
   const as = (kind: string, spec = "") => deployment(spec).replace("kind: Deployment", `kind: ${kind}`);
@@ -177,7 +177,7 @@ test("P16 what else is of a cluster: each is refused by name, and told of when i
   ]);
   for (const text of documents)
     expect(told(text).join("\n")).toMatch([1, 4, 5].includes(documents.indexOf(text)) ? /^$/ : /--ignore-cluster-fields/);
-  // What no pod uses is told of.
+  // Documents that no pod uses cause a warning.
   const unused = (text: string) =>
     parseFile(text, HOST)
       .warnings!.map((one) => renderFinding(one, "f"))

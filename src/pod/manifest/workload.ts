@@ -6,19 +6,19 @@ import type { Problem, TaskInput } from "../../engine/spec/index.ts";
 import { isObject } from "../../shared/text/index.ts";
 import type { selector, WorkloadInput } from "../schema/workload.ts";
 
-/** What a workload says of one of its pods. */
+/** Settings of a workload for one of its pods. */
 export interface PodRules {
-  /** Of a Job: how often a container is restarted after a failure. */
+  /** For a Job: how often a container is restarted after a failure. */
   readonly backoffLimit?: number;
-  /** Name of the task that comes before this one: it has succeeded (`parallelism` of a Job), or works (a StatefulSet). */
+  /** The task before this one: it must have succeeded (`parallelism` of a Job), or be ready (a StatefulSet). */
   readonly after?: { readonly task: string; readonly hasSucceeded: boolean };
-  /** Seconds that it may take. */
+  /** Maximum duration in seconds. */
   readonly deadline?: number;
-  /** Seconds for which the pod is kept after its end. */
+  /** Seconds for which a finished pod is kept. */
   readonly retention?: number;
-  /** The pod that takes its place works before it ends. */
+  /** startFirst: when the pod is replaced, the new one must be ready before the old one ends. */
   readonly replace?: "startFirst";
-  /** Of a CronJob: its name, and when its pods run. */
+  /** For a CronJob: its name, and when its pods run. */
   readonly schedule?: { readonly name: string; readonly spec: NonNullable<TaskInput["schedule"]> };
 }
 
@@ -75,7 +75,8 @@ export function podsOf(workload: WorkloadInput): readonly WorkloadPod[] {
     }
     case "Job": {
       const { parallelism, backoffLimit, ttlSecondsAfterFinished: retention, activeDeadlineSeconds: deadline } = workload.spec;
-      // Without completions each of the pods that run at once works until nothing is left to do. Source: Kubernetes, "Parallel execution for Jobs".
+      // Without `completions` there are `parallelism` pods, which together work until nothing is left to do. Source: Kubernetes, "Parallel
+      // execution for Jobs".
       const { completions = parallelism, completionMode } = workload.spec;
       return several(completions, (index) => ({
         written: completionMode === "Indexed" ? indexed(pod(index), index) : pod(index),
@@ -94,13 +95,13 @@ type CronJobInput = Extract<WorkloadInput, { kind: "CronJob" }>;
 
 const OVERLAP = { Allow: "allow", Forbid: "forbid", Replace: "replace" } as const;
 
-/** The first pod of a job of which nobody knows the time yet: its name, its index and whatever follows from them are placeholders, which each run fills in. */
+/** The first pod of a CronJob's job, as a template. Its name, its index and all values made of them are placeholders, which each run replaces. */
 function scheduledPod({ metadata, spec, ...rest }: CronJobInput): WorkloadPod {
   const { jobTemplate, schedule: cron, timeZone, concurrencyPolicy, startingDeadlineSeconds, suspend } = spec;
   const digest = createHash("sha256")
     .update(JSON.stringify([metadata.name, spec]))
     .digest("hex");
-  // As long as the minutes since the epoch, so that no name becomes longer.
+  // The placeholder is as long as the minutes since the epoch, so that names keep their length.
   const placeholders = { minutes: `x${digest.slice(0, 7)}`, index: `x${digest.slice(8, 15)}` };
   const { completions, parallelism } = jobTemplate.spec;
   const copies = completions ?? parallelism;
@@ -138,7 +139,7 @@ interface Written extends Readonly<Record<string, unknown>> {
 
 const INDEX = "batch.kubernetes.io/job-completion-index";
 
-/** The containers of a pod find its index as a variable. Source: Kubernetes, "Completion mode". */
+/** Adds the index of a pod to its containers as a variable. Source: Kubernetes, "Completion mode". */
 function indexed(pod: Written, index: number | string): Written {
   const { annotations, labels } = pod.metadata as { readonly annotations?: object; readonly labels?: object };
   const own = { [INDEX]: String(index) };
@@ -156,18 +157,20 @@ function indexed(pod: Written, index: number | string): Written {
   };
 }
 
-/** What is no list is refused where it is written. */
+/** A value that is no list is kept, so that it is refused at its place. */
 function listIn({ env }: Readonly<Record<string, unknown>>): readonly unknown[] {
   return Array.isArray(env) ? env : env === undefined ? [] : [env];
 }
 
-/** Whether a pod may be there once more while it is replaced. Source: Kubernetes, DeploymentStrategy: 25 % more, rounded up, unless it says something else. */
+/**
+ * Whether the new pod may start before the old one ends. By default 25 % more pods are allowed, rounded up. Source: Kubernetes, DeploymentStrategy.
+ */
 function isRolling({ type, rollingUpdate }: Extract<WorkloadInput, { kind: "Deployment" }>["spec"]["strategy"]): boolean {
   const { maxSurge = "25%" } = rollingUpdate ?? {};
   return type === "RollingUpdate" && maxSurge !== 0 && maxSurge !== "0%";
 }
 
-/** The volumes of a template without those of the same name: a claim takes their place. Source: Kubernetes, StatefulSetSpec, volumeClaimTemplates. */
+/** Volumes of the template without those that a claim of the same name replaces. Source: Kubernetes, StatefulSetSpec, volumeClaimTemplates. */
 function others({ volumes }: Readonly<Record<string, unknown>>, claims: readonly { readonly name: string }[]): unknown[] {
   if (!Array.isArray(volumes)) return volumes === undefined ? [] : [volumes];
   return volumes.filter((one: unknown) => !claims.some(({ name }) => name === (one as { name?: unknown } | null)?.name));
@@ -186,7 +189,7 @@ export function workloadProblems(workload: WorkloadInput): Problem[] {
     workload.kind === "ReplicationController"
       ? (workload.spec.selector ?? {})
       : (workload.spec as { selector: { matchLabels?: Labels } }).selector.matchLabels;
-  // Source: Kubernetes, ValidateReplicationControllerSpec. Without a selector the labels of the template are it.
+  // Without a selector the labels of the template are used. Source: Kubernetes, ValidateReplicationControllerSpec.
   if (workload.kind === "ReplicationController" && Object.keys(workload.spec.selector ?? labels).length === 0)
     return [wrong("needs a selector, or labels of the template", "selector")];
   const isMissing = Object.entries(selected ?? {}).some(([key, value]) => labels[key] !== value);

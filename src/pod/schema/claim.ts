@@ -1,4 +1,4 @@
-/** Claims of volumes, and the volumes that are there for them. A claim without such a volume is a directory of this host. */
+/** Claims, and the volumes for them. A claim without such a volume is a directory of this host. */
 import type {
   HostPathVolumeSource,
   LocalVolumeSource,
@@ -46,7 +46,8 @@ export const claim = z.strictObject({
   status: ignored,
 } satisfies Fields<PersistentVolumeClaim>);
 
-// What a volume of elsewhere says of itself. Nothing here can have it; its fields are looked at so that nothing is taken that Kubernetes refuses.
+// Volumes whose data is elsewhere, such as in a cloud. This host cannot mount them, but their fields are checked, so that a file that Kubernetes
+// refuses is refused here, too.
 
 type Here =
   | ("name" | "emptyDir" | "hostPath" | "configMap" | "secret" | "downwardAPI" | "projected" | "persistentVolumeClaim" | "ephemeral")
@@ -55,7 +56,10 @@ type Here =
 export type Elsewhere = Exclude<keyof (Volume & PersistentVolumeSpec), Here>;
 
 const DISK = "fsType readOnly:flag";
-/** The fields of each kind, a text where nothing else is said; those with ! have to be there. A list and not schemas, because schemas of all of them take much memory. */
+/**
+ * The fields of each kind: texts, unless a type is given; those with "!" are required. This is a table and no set of schemas, because schemas of
+ * all kinds would take much memory.
+ */
 const FIELDS = {
   awsElasticBlockStore: `${DISK} partition:int volumeID!`,
   azureDisk: `${DISK} cachingMode diskName! diskURI! kind`,
@@ -108,12 +112,12 @@ function problemsOf(name: Elsewhere, given: unknown): { readonly message: string
   ];
 }
 
-/** Whether its fields are right. */
+/** Whether all fields of the source are valid. */
 export function isSound(name: Elsewhere, given: unknown): boolean {
   return problemsOf(name, given).length === 0;
 }
 
-/** The field of each kind. @param refusal why one is refused whose fields are right; absent: it is not */
+/** A schema field for each kind. @param refusal why a source with valid fields is refused; absent: it is accepted */
 export function elsewhereFields<T extends Elsewhere>(names: readonly T[], refusal?: string): Record<T, z.ZodOptional<z.ZodUnknown>> {
   const field = (name: T) =>
     z
@@ -130,7 +134,7 @@ export function elsewhereFields<T extends Elsewhere>(names: readonly T[], refusa
 
 export const ELSEWHERE = Object.keys(FIELDS) as Elsewhere[];
 
-/** The field of the volume that says where it is; undefined: it is on this host. */
+/** The field of the volume that names a source elsewhere; undefined: the volume is on this host. */
 export function elsewhereOf(volume: object): Elsewhere | undefined {
   return ELSEWHERE.find((name) => (volume as Readonly<Record<string, unknown>>)[name] !== undefined);
 }
@@ -162,10 +166,10 @@ export const persistentVolume = z.strictObject({
       hostPath: z.strictObject({ path: z.string().min(1), type: z.string().default("") } satisfies Fields<HostPathVolumeSource>).optional(),
       local: z.strictObject({ path: z.string().min(1), fsType: ignored } satisfies Fields<LocalVolumeSource>).optional(),
       mountOptions: z.array(z.string()).optional(),
-      // It says on which node the volume is, and this is the only one.
+      // It names the node on which the volume is, and this host is the only node.
       nodeAffinity: ignored,
       volumeAttributesClassName: refused("volumes have no classes of attributes"),
-      // A claim cannot have them (manifest/claims.ts).
+      // Claims cannot use such volumes (manifest/claims.ts).
       ...elsewhereFields(SOURCES),
     } satisfies Fields<PersistentVolumeSpec>)
     .refine(({ mountOptions = [], ...one }) => mountOptions.length === 0 || elsewhereOf(one) !== undefined, {

@@ -9,7 +9,10 @@ import { securityContext } from "./security.ts";
 
 type Fields<T> = Record<keyof T, z.ZodType>;
 
-/** Such as "nvidia.com/gpu": the kind of devices in CDI. Names of Kubernetes itself are none. Source: Kubernetes, "Extended resources". */
+/**
+ * Such as "nvidia.com/gpu", which is also the kind of the devices in CDI. Names of Kubernetes itself are left out. Source: Kubernetes, "Extended
+ * resources".
+ */
 export const DEVICES = /^(?!(?:.*\.)?kubernetes\.io\/)[A-Za-z][A-Za-z0-9_.-]*\/[A-Za-z][A-Za-z0-9_-]*$/;
 /** More than any host has. */
 const MOST_DEVICES = 256;
@@ -38,7 +41,7 @@ const amounts = z
   })
   .optional();
 
-/** Of a whole pod. Source: Kubernetes, ResourceRequirements of PodSpec: cpu, memory and huge pages only. */
+/** Resources of a whole pod. Source: Kubernetes, ResourceRequirements of PodSpec: cpu, memory and huge pages only. */
 export const podResources = z.strictObject({
   limits: amounts,
   requests: amounts,
@@ -74,7 +77,7 @@ const exitCodes = z.strictObject({
   values: z.array(z.int().min(0).max(255)).min(1).max(255),
 });
 
-/** Types of Kubernetes 1.30 have no such rules. */
+/** Newer than the types of Kubernetes 1.30, with which other schemas are compared. */
 const restartRule = z.strictObject({
   action: z.literal("Restart", { error: "only Restart is supported: containers are started again one by one" }),
   exitCodes,

@@ -7,10 +7,10 @@ export const refused = (why: string) => z.never({ error: `is not supported: ${wh
 
 export const LEFT_OUT = "--ignore-cluster-fields leaves it out";
 
-/** A field that says something to a cluster only. It is refused too, and `--ignore-cluster-fields` leaves it out (manifest/cluster-fields.ts). */
+/** A field that has a meaning only in a cluster. It is refused, or left out with `--ignore-cluster-fields` (manifest/cluster-fields.ts). */
 export const ofCluster = (why: string) => refused(`${why}; ${LEFT_OUT}`);
 
-/** Like refused, for a map, which may be given if it is empty, because programs write empty maps. */
+/** Like `refused`, for a map. An empty map is accepted, because programs write empty maps. */
 export const refusedUnlessEmpty = (why: string) =>
   z
     .custom<Readonly<Record<string, never>>>((value) => typeof value === "object" && value !== null && Object.keys(value).length === 0, {
@@ -22,11 +22,11 @@ export const refusedUnlessEmpty = (why: string) =>
 export const only = <const T extends string | number | boolean>(value: T, why: string) =>
   z.literal(value, { error: `only ${JSON.stringify(value)} is supported: ${why}` }).optional();
 
-/** One of these words. An empty one is none, as for Kubernetes, whose defaults take the place of empty strings. @param error what is wrong with others */
+/** One of these words. An empty string counts as absent, as in Kubernetes. @param error message for other values */
 export const wordOf = <const T extends readonly [string, ...string[]]>(words: T, error?: string) =>
   z.preprocess(withoutEmpty, z.enum(words, error).optional()).optional();
 
-/** The same with a default. */
+/** Like wordOf, with a default. */
 export const wordOr = <const T extends readonly [string, ...string[]]>(words: T, otherwise: T[number], error?: string) =>
   z
     .preprocess(
@@ -38,7 +38,7 @@ export const wordOr = <const T extends readonly [string, ...string[]]>(words: T,
     )
     .prefault("");
 
-/** A text that Kubernetes takes as absent when it is empty. */
+/** A value that counts as absent if it is an empty string, as in Kubernetes. */
 export const unlessEmpty = <T extends z.ZodType>(schema: T) => z.preprocess(withoutEmpty, schema.optional()).optional();
 
 function withoutEmpty(given: unknown): unknown {

@@ -68,7 +68,7 @@ const runs = {
   os: z.strictObject({ name: only("linux", "this is Linux") } satisfies Fields<PodOS>).optional(),
 };
 
-/** Fields for the scheduler of a cluster. A single host satisfies any value. */
+/** Fields that are accepted with any value, or with the value that describes this host. */
 const holdAnyway = {
   automountServiceAccountToken: only(false, `there is no account whose token could be mounted; ${LEFT_OUT}`),
   enableServiceLinks: ignored,
@@ -85,7 +85,7 @@ const notHere = {
 
 const WHO_FIRST = "pods start in the order in which they were applied";
 
-/** What means nothing on one host. With `--ignore-cluster-fields` each is told of, and left out. */
+/** Fields without a meaning on one host. With `--ignore-cluster-fields` each is left out with a warning. */
 export const CLUSTER_FIELDS = {
   affinity: ONE_HOST,
   nodeSelector: ONE_HOST,
@@ -104,7 +104,7 @@ export const CLUSTER_FIELDS = {
 /** Labels that a kubelet of Linux gives its node. Source: Kubernetes, "Well-Known Labels, Annotations and Taints". */
 const OF_LINUX: ReadonlySet<string> = new Set(["kubernetes.io/os", "beta.kubernetes.io/os"]);
 
-/** Values that say nothing, or what holds on any host of Linux: those of an API server that was told nothing. */
+/** Values that ask for nothing special, as an API server fills them in by default. */
 const SAYS_NOTHING: Readonly<Record<string, readonly unknown[]>> = {
   preemptionPolicy: ["", "PreemptLowerPriority"],
   priority: [0],
@@ -114,13 +114,13 @@ const SAYS_NOTHING: Readonly<Record<string, readonly unknown[]>> = {
   serviceAccountName: ["", "default"],
 };
 
-/** Whether a field of CLUSTER_FIELDS asks for nothing that this host does not have. */
+/** Whether this host satisfies a field of CLUSTER_FIELDS anyway. */
 export function holdsHere(field: string, value: unknown): boolean {
   if (typeof value !== "object" || value === null) return SAYS_NOTHING[field]?.includes(value) ?? false;
   return Object.entries(value).every(([label, wanted]) => field === "nodeSelector" && OF_LINUX.has(label) && wanted === "linux");
 }
 
-/** Whether Kubernetes takes the value of a field of CLUSTER_FIELDS, of which those that are texts are names. */
+/** Whether Kubernetes accepts the value of a field of CLUSTER_FIELDS. Those that are texts are names. */
 export function isTaken(value: unknown): boolean {
   return typeof value !== "string" || SUBDOMAIN.test(value);
 }

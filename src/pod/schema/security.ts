@@ -7,7 +7,7 @@ type Fields<T> = Record<keyof T, z.ZodType>;
 
 const id = z.int().min(0).max(2_147_483_647);
 
-/** A profile of the host has a name, and no other kind has one. */
+/** Only the type Localhost names a profile. */
 const profile = z.string().refine((name) => isBelow(name), "has to be a relative path without ..");
 const seccompProfile = z
   .strictObject({
@@ -43,11 +43,11 @@ const common = {
 export const podSecurityContext = z.strictObject({
   ...common,
   fsGroup: id.optional(),
-  // It only affects volumes that existed before, whose ownership the engine never changes.
+  // It only concerns existing volumes, whose ownership the engine never changes.
   fsGroupChangePolicy: z.enum(["Always", "OnRootMismatch"]).optional(),
   supplementalGroups: z.array(id).default([]),
   supplementalGroupsPolicy: z.enum(["Merge", "Strict"]).default("Merge"),
-  // Volumes get no label of SELinux, however it would be changed.
+  // Volumes get no SELinux label, so that the way of changing one does not matter.
   seLinuxChangePolicy: z.enum(["MountOption", "Recursive"]).optional(),
   sysctls: z.array(z.strictObject({ name: z.string(), value: z.string() } satisfies Fields<Sysctl>)).default([]),
 } satisfies Fields<PodSecurityContext & Newer>);

@@ -1,4 +1,4 @@
-/** Services, and documents that a host takes without doing anything for them. */
+/** Services, and documents that are accepted although nothing is done for them. */
 import type { Namespace, Service, ServiceAccount, ServicePort, ServiceSpec } from "kubernetes-types/core/v1.js";
 import { z } from "zod";
 import { ignored, LEFT_OUT, ofCluster, only, refused, stringMap, wordOf, wordOr } from "./field.ts";
@@ -12,7 +12,7 @@ const servicePort = z.strictObject({
   name: z.string().optional(),
   port,
   protocol: wordOr(["TCP", "UDP"], "TCP", "only TCP and UDP are supported: the network leads nothing else on"),
-  // 0 and "" are the port itself. Source: Kubernetes, SetDefaults_Service.
+  // 0 and "" mean the port itself. Source: Kubernetes, SetDefaults_Service.
   targetPort: z.preprocess((given) => (given === 0 || given === "" ? undefined : given), z.union([port, z.string()]).optional()).optional(),
   nodePort: z.int().min(0).max(65_535).default(0),
   appProtocol: ignored,

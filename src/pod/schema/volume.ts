@@ -98,7 +98,7 @@ const claims = {
       readOnly: z.boolean().default(false),
     } satisfies Fields<PersistentVolumeClaimVolumeSource>)
     .optional(),
-  // Its directory is one of the pod, and goes with it.
+  // The claim's directory belongs to the pod, and is removed with it.
   ephemeral: z
     .strictObject({
       volumeClaimTemplate: z.strictObject({ metadata: ignored, spec: claimSpec }),

@@ -1,4 +1,7 @@
-/** Documents that make pods of a template, as far as they apply to one host. The compiler compares the lists of fields with the types of Kubernetes. */
+/**
+ * Workloads: documents with a template for pods, as far as they apply to one host. The compiler compares the lists of fields with the types of
+ * Kubernetes.
+ */
 import type {
   DaemonSet,
   DaemonSetSpec,
@@ -28,9 +31,9 @@ type Fields<T> = Record<keyof T, z.ZodType>;
 const MOST_PODS = 100;
 const count = z.int().min(0).max(MOST_PODS);
 
-/** The template is parsed as a pod later. */
+/** The template is parsed later, as a pod. */
 const template = z.strictObject({
-  // The pods have names of their own.
+  // The name of the template is ignored, because each pod has a name of its own.
   metadata: z
     .strictObject({
       labels: stringMap.optional(),
@@ -58,7 +61,7 @@ export const selector = z.strictObject({
 
 const NOT_WAITED = "what takes the place of a pod is waited for, and no longer";
 const NOT_PAUSED = "an apply takes effect at once";
-/** A number of pods, or a part of them. */
+/** A number of pods, or a percentage. */
 const share = z.union([z.int().min(0), z.string().regex(/^\d+%$/, 'write a number of pods or a part like "25%"')]).optional();
 
 export const deployment = z.strictObject({
@@ -77,7 +80,7 @@ export const deployment = z.strictObject({
       .prefault({}),
     minReadySeconds: only(0, NOT_WAITED),
     paused: only(false, NOT_PAUSED),
-    // Both concern rolling updates: `apply --wait` has its own time, and `rollback` its own history.
+    // Both concern rolling updates. `apply --wait` has a timeout of its own, and `rollback` a history of its own.
     progressDeadlineSeconds: ignored,
     revisionHistoryLimit: ignored,
   } satisfies Fields<DeploymentSpec>),
@@ -111,7 +114,7 @@ export const replicationController = z.strictObject({
   status: ignored,
 } satisfies Fields<ReplicationController>);
 
-/** This host is the only node. */
+/** A DaemonSet makes one pod, because this host is the only node. */
 export const daemonSet = z.strictObject({
   apiVersion: z.literal("apps/v1"),
   kind: z.literal("DaemonSet"),
@@ -189,7 +192,7 @@ const jobSpec = z.strictObject({
   ttlSecondsAfterFinished: seconds(0).optional(),
   completionMode: z.enum(["NonIndexed", "Indexed"]).default("NonIndexed"),
   suspend: only(false, "an apply takes effect at once"),
-  // A cluster adds them.
+  // A cluster adds the selector.
   selector: ignored,
   manualSelector: only(false, "the pods of a job are its own"),
   podReplacementPolicy: ignored,

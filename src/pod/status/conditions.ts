@@ -52,7 +52,7 @@ function condition(type: string, holds: boolean, { since, reason, message }: Fac
   };
 }
 
-/** When the container was started, and when the checks succeeded on which its readiness depends. */
+/** Times at which the container was started and at which the checks succeeded that decide whether it is ready. */
 function readySince({ view, detail, container }: ContainerFacts): (number | null)[] {
   const { postStart, startup, health } = detail;
   const checks = [postStart, startup, container.readinessProbe === undefined ? null : health];

@@ -9,7 +9,7 @@ const NOBODY_SAW = { exitCode: 137, reason: "ContainerStatusUnknown" } as const;
 /** containerd's exit code and reason for a program that cannot be started. */
 const NOT_STARTED = { exitCode: 128, reason: "StartError" } as const;
 
-/** Of the messages of all containers of a pod, in bytes. Source: Kubernetes, "Determine the Reason for Pod Failure". */
+/** Maximum size in bytes of the messages of all containers of a pod together. Source: Kubernetes, "Determine the Reason for Pod Failure". */
 const MESSAGES = 12 * 1024;
 
 export function containerStatus(facts: ContainerFacts, { pod, containers }: PodFacts): ContainerStatus {
@@ -41,7 +41,7 @@ export function isReady(facts: ContainerFacts): boolean {
   return isStarted(facts) && (health === null || health.status === "HEALTHY");
 }
 
-/** Whether its postStart hook and startup probe have succeeded, if it has them. */
+/** Whether the container runs and its postStart hook and startup probe, if any, have succeeded. */
 export function isStarted(facts: ContainerFacts): boolean {
   const { postStart, startup } = facts.detail;
   return isUp(facts) && [postStart, startup].every((one) => one === undefined || one.status === "HEALTHY");
@@ -85,7 +85,7 @@ export function terminated({ view, detail }: ContainerFacts): ContainerStateTerm
   return isTried ? { ...NOT_STARTED, ...times, ...message(view.reason) } : undefined;
 }
 
-/** Each has the same part of what all messages may be. */
+/** Shortens the message, so that all containers of the pod get the same share of the limit. */
 function shortened(state: ContainerState, containers: number): ContainerState {
   const { terminated: end } = state;
   if (end?.message === undefined) return state;

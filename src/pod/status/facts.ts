@@ -41,7 +41,7 @@ export function podFacts({ task, detail, hostAddresses }: TaskFacts): PodFacts |
   return { task, detail, hostAddresses, pod: read.data, document: document as PodFacts["document"], containers };
 }
 
-/** undefined: it is no JSON. */
+/** undefined: the text is no JSON. */
 export function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

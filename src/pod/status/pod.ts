@@ -58,7 +58,7 @@ function addressesOf({ task, pod, hostAddresses }: PodFacts): Pick<PodStatus, "h
   };
 }
 
-/** For what the engine has stopped it: it took too much room on the disk, or time. undefined: for neither. */
+/** Why the engine has stopped the pod: it used too much disk space, or too much time. undefined: for another reason, or not at all. */
 function limitReason({ detail: { reason } }: Pick<PodFacts, "detail">): "Evicted" | "DeadlineExceeded" | undefined {
   return reason?.code === "Evicted" || reason?.code === "DeadlineExceeded" ? reason.code : undefined;
 }
@@ -66,9 +66,12 @@ function limitReason({ detail: { reason } }: Pick<PodFacts, "detail">): "Evicted
 /** Computes the phase of a pod. */
 type Phase = "Pending" | "Running" | "Succeeded" | "Failed" | "Unknown";
 
-/** Succeeded: every container has exited with 0. Sidecars do not count, because the engine stops them. Source: Kubernetes, "Pod Lifecycle", "Pod phase". */
+/**
+ * Succeeded: every container has exited with 0. Sidecars do not count, because the engine stops them. Source: Kubernetes, "Pod Lifecycle", "Pod
+ * phase".
+ */
 function phaseOf({ task, detail, containers }: PodFacts): Phase {
-  // Such a pod has failed, whatever exit codes its containers returned for the signal.
+  // A pod that was stopped because of a limit has failed, whatever exit codes its containers returned for the signal.
   if (task.known === "STOPPED" && limitReason({ detail }) !== undefined) return "Failed";
   const main = containers.filter(({ role }) => role === "main");
   if (task.known === "STOPPED") {
@@ -77,7 +80,7 @@ function phaseOf({ task, detail, containers }: PodFacts): Phase {
   return main.length > 0 && main.every(({ view }) => view.startedMs !== null) ? "Running" : "Pending";
 }
 
-/** The CronJob with its status. undefined: the task was made from none, or the caller may not see the document. */
+/** The CronJob with its status. undefined: the task was not made from a CronJob, or the caller may not see the document. */
 export function cronJobOf({ task, detail }: Pick<TaskFacts, "task" | "detail">): Readonly<Record<string, unknown>> | undefined {
   const { document } = (detail.spec["schedule"] ?? {}) as { readonly document?: string | null };
   if (task.schedule === undefined || typeof document !== "string") return undefined;
@@ -97,9 +100,9 @@ export function cronJobOf({ task, detail }: Pick<TaskFacts, "task" | "detail">):
   };
 }
 
-/** Formats what is known of a pod or a task while the engine cannot be asked. */
+/** Formats a pod or task whose state is unknown because the engine does not answer. */
 
-/** Without `kind`: nobody can say whether the name is that of a pod. */
+/** It has no `kind`, because nobody knows whether the name is that of a pod. */
 interface UnknownObject {
   readonly metadata: { readonly name: string };
   readonly status: PodStatus;

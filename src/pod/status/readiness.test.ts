@@ -5,7 +5,7 @@ import { podReadiness } from "./readiness.ts";
 const READY = { state: "ready", why: "" } as const;
 const waits = (why: string): Readiness => ({ state: "waits", why });
 
-/** A pod of one running container. @param readiness what the engine says of its task */
+/** A pod with one running container. @param readiness the engine's readiness of its task */
 function asked(readiness: Readiness, health: "HEALTHY" | "UNHEALTHY" | null, { hasProbe = false, task = {} as Partial<TaskView> } = {}) {
   const probe = hasProbe ? { readinessProbe: { tcpSocket: { port: 1 } } } : {};
   const document = { apiVersion: "v1", kind: "Pod", metadata: { name: "p" }, spec: { containers: [{ name: "a", image: "i", ...probe }] } };

@@ -1,4 +1,4 @@
-/** Whether a pod has become what its manifest says: its condition Ready, which its probes decide and not the health checks of its images. */
+/** Computes whether a pod is ready. As in Kubernetes, its probes decide, and not the health checks of its images. */
 import type { Readiness } from "../../engine/index.ts";
 import { conditionsOf } from "./conditions.ts";
 import { podFacts, type TaskFacts } from "./facts.ts";
