@@ -19,7 +19,7 @@ export interface OnceOptions {
   readonly group: string;
 }
 
-/** What the command line says of the engine. Values that are not given are undefined: the engine's defaults. */
+/** Settings of the engine from the command line. undefined: the engine's default. */
 export type EnginePart = Omit<EngineSettings, "namespaceDir" | "usersDir" | "isOwnProcess" | "log" | "probe" | "pollMs">;
 
 export interface Configuration {
@@ -222,7 +222,7 @@ function capacityOf({ cpus, memory }: { readonly cpus?: string; readonly memory?
 
 export function socketsOf({ runDir }: Configuration) {
   return {
-    /** Whoever may connect has the same rights as root, because tasks can mount any directory. */
+    /** Every user of this socket has the rights of root, because tasks can mount any directory. */
     admin: { path: join(runDir, "admin.sock"), mode: 0o600, group: undefined },
     read: { path: join(runDir, "read.sock"), mode: 0o660, group: "runtd-read" },
   } as const;
@@ -278,7 +278,7 @@ function imageSettingsOf(values: Values): ImageSettings {
   };
 }
 
-/** @throws Error: the value is no percentage */
+/** @throws Error: the value is no percentage from 0 to 100 */
 function percentOf(name: string, value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
   const [, digits] = /^(\d{1,3})%?$/.exec(value) ?? [];
@@ -296,9 +296,9 @@ function credentialsOf(text: string): [name: string, source: SecretSource] {
   return [name, kind === "file" ? { file: path } : { exec: [path] }];
 }
 
-/** An id has 32 bits, and the last two stand for none. */
+/** An id has 32 bits. The last two stand for no id. */
 const HIGHEST_ID = 2 ** 32 - 3;
-/** The ids of one task. */
+/** Number of ids that one task needs. */
 const LEAST = 65_536;
 
 /** undefined: the engine's default. @param value "FIRST:COUNT" @throws Error: it is no such range */

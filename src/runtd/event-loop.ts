@@ -1,7 +1,7 @@
-/** How long the daemon was held up. While its event loop is held, it answers nobody. */
+/** Measures for how long the event loop of the daemon was blocked. While it is blocked, the daemon answers no client. */
 import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks";
 
-/** Milliseconds between two looks. A shorter hold-up is not seen as such. */
+/** Milliseconds between two measurements. Shorter delays are not noticed. */
 const RESOLUTION_MS = 20;
 const WINDOW_MS = 60_000;
 const NANO = 1e9;
@@ -15,7 +15,7 @@ export class EventLoop {
   #windows: readonly IntervalHistogram[] = [begun()];
   readonly #timer = setInterval(() => this.#turn(), WINDOW_MS).unref();
 
-  /** Of the last one to two minutes. */
+  /** Delays of the last one to two minutes. */
   get holdUps(): readonly HoldUp[] {
     const longest = (of: (window: IntervalHistogram) => number) =>
       Math.max(0, ...this.#windows.filter(({ count }) => count > 0).map((one) => of(one) / NANO - RESOLUTION_MS / 1000));

@@ -35,13 +35,13 @@ export function hostAddresses(): string[] {
   );
 }
 
-/** In bytes; undefined: the text has no such line. Source: proc(5), /proc/meminfo. */
+/** MemAvailable in bytes; undefined: the text has no such line. Source: proc(5), /proc/meminfo. */
 export function availableMemory(text: string): number | undefined {
   const kibibytes = /^MemAvailable:\s+(\d+) kB$/m.exec(text)?.[1];
   return kibibytes === undefined ? undefined : Number(kibibytes) * 1024;
 }
 
-/** The number of threads and processes. Source: proc(5), /proc/loadavg. */
+/** Number of threads and processes; undefined: the text has another form. Source: proc(5), /proc/loadavg. */
 export function processesIn(text: string): number | undefined {
   const found = /^\S+ \S+ \S+ \d+\/(\d+) /.exec(text)?.[1];
   return found === undefined ? undefined : Number(found);

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 
 const LOG = fileURLToPath(new URL("log.ts", import.meta.url));
-/** 20 MB of lines while nobody reads, then one more line each millisecond, so that one comes after the reader has. */
+/** Writes 20 MB of lines without a reader, then one more line each millisecond, so that at least one follows after the reader has begun. */
 const PROGRAM = `
   import { spawnSync } from "node:child_process";
   const { log } = await import(${JSON.stringify(LOG)});

@@ -1,4 +1,7 @@
-/** Writes one line of JSON for each event to stderr, where journald reads it. Who does not read costs the daemon neither time nor more memory than MOST_UNREAD. */
+/**
+ * Writes each event as one line of JSON to stderr, where journald reads it. A reader that does not read costs the daemon no time, and at most
+ * MOST_UNREAD characters of memory.
+ */
 
 export type LogLevel = "info" | "error";
 
@@ -6,7 +9,7 @@ export type LogLevel = "info" | "error";
 const MOST_UNREAD = 1 << 20;
 let dropped = 0;
 
-/** A line that finds so many unread ones is dropped. The next one that does not says how many were. */
+/** Drops the line if too much is unread. The next line that is written is preceded by the number of dropped ones. */
 export function log(level: LogLevel, event: string, facts: Readonly<Record<string, unknown>> = {}): void {
   if (process.stderr.writableLength > MOST_UNREAD) {
     dropped++;
@@ -22,8 +25,8 @@ interface Blockable {
 }
 
 /**
- * Node writes to a pipe or a socket without blocking. But whether it blocks is shared with all who have it: a child, or the shell that started the
- * daemon, may have changed it, and then a full one would stop the daemon.
+ * Makes stderr non-blocking again. Node sets it, but the mode is shared by all processes that have the same pipe or socket: a child, or the shell
+ * that started the daemon, may have changed it. A full pipe would then block the daemon.
  */
 function keepFromBlocking(): void {
   const { _handle } = process.stderr as Blockable;
@@ -35,7 +38,7 @@ function write(level: LogLevel, event: string, facts: Readonly<Record<string, un
   process.stderr.write(`${JSON.stringify({ time: new Date().toISOString(), level, event, ...facts })}\n`);
 }
 
-/** An error for a log line: its code, if it has one, and its message. */
+/** The fields of an error for a log line: its code, if it has one, and its message. */
 export function factsOf(error: unknown): Readonly<Record<string, unknown>> {
   const { code } = (error ?? {}) as { code?: unknown };
   return { ...(code === undefined ? {} : { code }), message: error instanceof Error ? error.message : String(error) };

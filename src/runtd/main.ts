@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-/** `runtd`: how V8 manages the heap is set before the program is loaded, because loading leaves garbage too. */
+/** `runtd`: sets options of V8's heap before the program is loaded, because loading also produces garbage. */
 import { setFlagsFromString } from "node:v8";
 
-// Prefers a small heap to a fast one. The daemon lives long, mostly waits, and keeps a few kilobytes for each task. By default V8 lets tens of megabytes
-// of garbage stay before it collects the old generation for the first time, and lets the young generation grow to 32 MiB.
+// The daemon runs for a long time, mostly waits, and keeps a few kilobytes for each task, so a small heap is better than a fast one. By default V8
+// collects the old generation only after tens of megabytes of garbage, and lets the young generation grow to 32 MiB.
 setFlagsFromString("--optimize-for-size");
 await import("./program.ts");

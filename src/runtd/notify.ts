@@ -8,10 +8,10 @@ const TIMEOUT_MS = 40_000;
 const WHEN_TOLD = 'read -r runt && exec "$runt" "$@"';
 
 /**
- * systemd identifies the processes of a service by their cgroup, and the engine moves this process to another one.
- * Therefore the child process is started first, and waits in the cgroup of the service. Returns the function that sends
- * the message with the runt executable at a path. Does nothing without NOTIFY_SOCKET; failures are logged.
- * It is no call of runProgram (src/node), which counts the time of a program from its start.
+ * systemd identifies the processes of a service by their cgroup, and the engine moves this process to another one. Therefore the child process is
+ * started first, and waits in the cgroup of the service. Returns a function that takes the path of the runt executable and sends the message. Does
+ * nothing without NOTIFY_SOCKET; failures are logged. runProgram (src/node) is not used, because its time limit would begin with the start of the
+ * program.
  */
 export function managerMessage(assignments: readonly string[]): (runtime: string) => Promise<void> {
   if (!process.env["NOTIFY_SOCKET"]) return () => Promise.resolve();
@@ -25,7 +25,7 @@ export function managerMessage(assignments: readonly string[]): (runtime: string
     messenger.once("error", (error) => fail(error.message));
     messenger.once("exit", (code, signal) => (code === 0 ? resolve() : fail(`runt service notify: ${signal ?? code}`)));
   });
-  // The child process has ended, which the handler above logs.
+  // This error means that the child process has ended, which the handler above logs.
   messenger.stdin.on("error", () => {});
   return (runtime) => {
     messenger.stdin.end(`${runtime}\n`);

@@ -24,9 +24,9 @@ const UNKNOWN = 255;
 const SIGNAL_STATUS = { SIGINT: 130, SIGTERM: 143 } as const;
 
 /**
- * Returns an exit status: for the first failed task, the status of the essential container that
- * ended it; 128 + signal if a signal ended this process; 1 if no task was started.
- * @throws as Engine.open
+ * Returns an exit status: for the first failed task, the status of the essential container that ended it; 128 + signal if a signal ended this
+ * process; 1 if no task was started.
+ * @throws the errors of Engine.open
  */
 export async function runOnce(configuration: Configuration, { file, group }: OnceOptions): Promise<number> {
   const text = readFileSync(file === "-" ? STDIN : file, "utf8");
@@ -71,7 +71,7 @@ async function toItsEnd(engine: Engine, text: string, { file, group }: OnceOptio
   // A shared proxy does not end by itself.
   const awaited = ids.filter((id) => engine.detail(id, group, { isRedacted: true }).spec["start"] !== "needed");
   const ended = await untilStopped(engine, awaited, group);
-  // It waits for its next use, and its output would be followed until then.
+  // A shared proxy waits for its next use. Without removing it, its output would be followed for ever.
   const proxies = ids.filter((id) => !awaited.includes(id));
   await deleteTasks(engine, proxies, group);
   await outputs.finish();
@@ -118,7 +118,7 @@ function essentialIn(engine: Engine, id: string, group: string): ReadonlySet<str
   return new Set(containers.filter(({ essential }) => essential).map(({ name }) => name));
 }
 
-/** The status of the essential container that ended first, and thereby the task. */
+/** The status of the essential container that ended first, which ended the task. */
 function statusOf({ task, essential }: Ended): number {
   const ends = task.containers
     .filter(({ name, stoppedMs, exit }) => essential.has(name) && stoppedMs !== null && exit !== null)
@@ -161,7 +161,7 @@ class OutputCopy {
     this.#copies = Promise.all(copies);
   }
 
-  /** Copies the rest. Call this after all containers have stopped for good. */
+  /** Copies the rest. Must be called after all containers have stopped for good. */
   async finish(): Promise<void> {
     await this.#copies;
   }

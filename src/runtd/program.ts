@@ -1,4 +1,4 @@
-/** `runtd`: runs the daemon, or one file to its end (`--once`), or converts the store for another version (`migrate`). */
+/** `runtd`: runs the daemon, runs the tasks of a file to their end (`--once`), or converts the store for another version (`migrate`). */
 
 import { parseArgs } from "node:util";
 import { migrateStore } from "../engine/index.ts";
@@ -54,7 +54,7 @@ function migrateOptionsOf(args: readonly string[]): MigrateOptions {
   return { stateDir: values["state-dir"], to: Number(values.to) };
 }
 
-/** Returns a line for the user that says what was done. @throws StoreError, as migrateStore */
+/** Returns a line for the user that says what was done. @throws the errors of migrateStore */
 function runMigrate({ stateDir, to }: MigrateOptions): string {
   const { path, from, copy } = migrateStore(stateDir, to);
   return copy === undefined ? `${path} is of version ${to}` : `${path}: from version ${from} to ${to}; what was there before is in ${copy}`;

@@ -5,12 +5,12 @@ import { type Engine, machinesOf, type ParsedFile, warningsOf } from "../engine/
 import { type PodHost, type PodSize, parseFile, parseSizes } from "../pod/index.ts";
 import { hostAddresses } from "./host-facts.ts";
 
-/** In the thread of the caller, for `--once`. The daemon has `Files`. */
+/** Parses in the calling thread, for `--once`. The daemon uses `Files`. */
 export function readFile(text: string, engine: Engine): ParsedFile {
   return parseFile(text, hostOf(engine));
 }
 
-/** What is told of a file that is accepted. */
+/** Warnings about a file that is accepted. */
 export function warningsIn({ tasks, warnings = [] }: ParsedFile): string[] {
   return [...warnings.map(({ line, pointer, message }) => `line ${line}: ${pointer}: ${message}`), ...warningsOf(tasks)];
 }
@@ -30,7 +30,7 @@ export function hostOf({ node: { ledger }, support }: Engine): PodHost {
   };
 }
 
-/** @throws the error of open(2) or read(2), SyntaxError, z.ZodError: the file is wrong, so that no pod is accepted */
+/** @throws the error of open(2) or read(2); SyntaxError, z.ZodError: the file is wrong. Then no pod is accepted */
 function sizesIn(path: string | undefined): PodSize[] | undefined {
   return path === undefined || path === "" ? undefined : parseSizes(readFileSync(path, "utf8"));
 }

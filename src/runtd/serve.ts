@@ -90,7 +90,7 @@ export async function serve(configuration: Configuration, { probe }: Pick<Engine
 
 /** The HTTP application behind one socket. */
 
-/** In bytes: a task file of 256 KiB, of which each character may be written as six, and the JSON around it. */
+/** Maximum size of a body, in bytes: a task file of 256 KiB, each character of which may be written as six, and the JSON around it. */
 const LARGEST_BODY = 2 * 1024 * 1024;
 
 function appOf(routes: readonly Route[], services: Services): Hono<{ Bindings: HttpBindings }> {
@@ -112,7 +112,7 @@ const limited = bodyLimit({
   onError: (context) => refuse(context, "body-too-large", `the body is larger than ${LARGEST_BODY} bytes`),
 });
 
-/** undefined: the body is no JSON that a request could have. */
+/** undefined: the body is no JSON, or exceeds the limits of a request. */
 async function jsonOf(context: Context): Promise<unknown> {
   try {
     return boundedJson(await context.req.text());
@@ -136,11 +136,14 @@ async function respond(route: Route, context: Context<{ Bindings: HttpBindings }
 
 /** Clients that ask and do not read the answer. Their answers would stay in memory. */
 
-/** Milliseconds in which the kernel has to take a whole answer, which is when its client has read most of it. Streams that go on (events, logs) are no such answers. */
+/**
+ * Milliseconds in which the kernel has to take a whole answer, so that answers to clients that do not read them do not fill the memory. Streams
+ * (events, logs) have no such limit.
+ */
 const UNREAD_MS = 30_000;
 
 function cutOffUnread(server: Server): void {
-  // Before the listener that answers, which may do so at once.
+  // Prepended, because the listener that answers may do so at once.
   server.prependListener("request", (request, response) => {
     response.once("prefinish", () => {
       const timer = setTimeout(() => request.socket.destroy(), UNREAD_MS).unref();

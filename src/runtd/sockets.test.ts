@@ -1,4 +1,4 @@
-/** The socket of another daemon in the place of this one's. */
+/** Sockets of other daemons at the path of this one. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, lstatSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -28,7 +28,7 @@ const listen = async () => {
   return { server, remove };
 };
 
-/** A process that listens there. */
+/** A process that listens at the path. */
 async function listener(): Promise<ChildProcess> {
   other = spawn(process.execPath, ["-e", `require("net").createServer().listen(${JSON.stringify(path)}, 1, () => console.log())`], {
     stdio: ["ignore", "pipe", "inherit"],

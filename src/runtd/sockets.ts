@@ -13,7 +13,7 @@ export interface SocketFile {
 
 /** Everyone may enter the directory, because each socket has a mode of its own. */
 const DIRECTORY_MODE = 0o755;
-/** Ends the name of a socket that is being made. Short, because the path of a socket has 107 bytes at most. */
+/** Suffix of a socket that is being made. It is short, because the path of a socket has at most 107 bytes. */
 const MAKING = "~";
 
 class SocketInUseError extends Error {
@@ -21,7 +21,7 @@ class SocketInUseError extends Error {
   readonly code = "socket-in-use";
 }
 
-/** Takes the socket away, unless another one has its name by now: a daemon that has come later. */
+/** Removes the socket, unless its path belongs to the socket of a later daemon by now. */
 export type RemoveSocket = () => void;
 
 /**
@@ -30,7 +30,8 @@ export type RemoveSocket = () => void;
  */
 export async function listenOn(server: Server, { path, mode, group }: SocketFile): Promise<RemoveSocket> {
   await removeLeftOver(path);
-  // Node removes, by its name, the socket that it has made, and does not ask whose it is by then: that name is nobody's.
+  // When a server closes, Node removes the path at which it listened, whatever is there by then. Therefore it listens at a temporary path, and the
+  // socket is renamed.
   const making = `${path}${MAKING}`;
   rmSync(making, { force: true });
   await new Promise<void>((resolve, reject) => {
@@ -64,7 +65,10 @@ async function removeLeftOver(path: string): Promise<void> {
   if (await isListenedTo(path)) throw new SocketInUseError(`${path}: another daemon answers there`);
 }
 
-/** A daemon that is stopped, and so does not take connections, still has its socket: when its queue is full, the error is another one. */
+/**
+ * Whether a process listens. A stopped daemon accepts no connections but still listens: if its queue is full, connecting fails with another error
+ * than for a socket without a listener.
+ */
 function isListenedTo(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);

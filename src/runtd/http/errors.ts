@@ -50,7 +50,7 @@ export class InvalidRequest extends Error {
   override readonly name = "InvalidRequest";
 }
 
-/** More is asked for at once than the daemon does. */
+/** The client or all clients together ask for more at once than the daemon allows. */
 export class TooManyRequests extends Error {
   override readonly name = "TooManyRequests";
 }

@@ -1,19 +1,22 @@
-/** Parses JSON of clients, in bounded time: the parser of V8 takes a multiple of its usual time, and memory, for many small values. */
+/**
+ * Parses JSON from clients in bounded time. For many small values, V8's parser needs far more time and memory than for other texts of the same
+ * length.
+ */
 
 const MOST_LEVELS = 100;
-/** Of a request of the daemon's own interface: its largest have the names of tasks. */
+/** Maximum number of values in a request of the daemon's API. The largest requests contain names of tasks. */
 const MOST_VALUES = 20_000;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 
-/** undefined: it is no JSON, or has more values or levels than any request has. */
+/** undefined: the text has more values or levels than allowed. @throws SyntaxError: the text is no JSON */
 export function boundedJson(text: string, mostValues = MOST_VALUES): unknown {
   return isBounded(text, mostValues) ? JSON.parse(text) : undefined;
 }
 
-/** Looks at each character once. Of a text that is no JSON the counts mean nothing. */
+/** Looks at each character once. The result is meaningless if the text is no JSON, which JSON.parse then reports. */
 function isBounded(text: string, mostValues: number): boolean {
   let levels = 0;
   let values = 1;
@@ -21,7 +24,7 @@ function isBounded(text: string, mostValues: number): boolean {
     const code = text.charCodeAt(at);
     if (code === QUOTE) at = endOfString(text, at);
     else if (code === COMMA) values++;
-    // "[" and "{", then "]" and "}": they differ in one bit.
+    // "[" and "{" differ in one bit, and so do "]" and "}".
     else if ((code | 0x20) === 0x7b) {
       values++;
       if (++levels > MOST_LEVELS) return false;

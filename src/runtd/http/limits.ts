@@ -1,15 +1,15 @@
 /** Limits that keep slow clients, or thousands of clients, from exhausting the daemon. */
 import type { ServerOptions } from "node:http";
 
-/** Connections on one socket. Further ones are refused. Each socket has a limit of its own. */
+/** Maximum number of connections on each socket. Further ones are refused. */
 export const MOST_CONNECTIONS = 1024;
 
-/** Open event and log streams on one socket. */
+/** Maximum number of open event and log streams on each socket. */
 export const MOST_SUBSCRIBERS = 256;
-/** One client has no more than the sum of these two, half of all. */
+/** The first `free` slots go to any client. Of the others each client gets `each`, so that one client has at most half of all slots. */
 export const SHARES_OF_SUBSCRIBERS = { free: 64, each: 64 };
 
-/** Upgraded connections on one socket. Each of them holds a process or a file open. */
+/** Maximum number of upgraded connections on each socket. Each keeps a process or a file open. */
 export const MOST_STREAMS = 128;
 
 export const HTTP_LIMITS: ServerOptions = {

@@ -13,7 +13,10 @@ export interface ValidRequest<P, Q, B> extends Services {
   readonly params: P;
   readonly query: Q;
   readonly body: B;
-  /** Finds the credentials of the peer, by a process; undefined when they are unknown. What is recorded of a change needs them, and a socket with many readers. */
+  /**
+   * Credentials of the peer, which a child process reads; undefined: they are unknown. They are needed to record a change, and when a socket has
+   * many readers.
+   */
   readonly caller: () => Promise<Caller | undefined>;
   /** The raw request, for headers and the stream. */
   readonly context: Context;
@@ -31,14 +34,14 @@ interface Request<P extends z.ZodObject<Part>, Q extends z.ZodObject<Part>, B ex
   readonly access: "read" | "admin";
   /** The operationId, which generated clients use as the name: "deleteTask". */
   readonly operation: string;
-  /** A sentence without a full stop. */
+  /** One sentence without a full stop. */
   readonly summary: string;
   readonly description?: string;
   readonly params?: P;
   readonly query?: Q;
   /** Schema of the JSON body. */
   readonly body?: B;
-  /** Errors in addition to those that every request may get. */
+  /** Errors of this route, in addition to those that every request may get. */
   readonly errors?: readonly ErrorCode[];
 }
 
@@ -73,7 +76,7 @@ type AnyObject = z.ZodObject<Part>;
 export type Route = JsonRoute<AnyObject, AnyObject, z.ZodType, z.ZodType> | TextRoute<AnyObject, AnyObject, z.ZodType> | AnyStreamRoute;
 export type AnyStreamRoute = StreamRoute<AnyObject, AnyObject>;
 
-/** Checks the types of a route, and returns it as an entry of the table, which does not carry them. */
+/** Checks the types of a route and returns it without them, as an entry of the table. */
 export function jsonRoute<
   A extends z.ZodType,
   P extends AnyObject = z.ZodObject<Record<never, never>>,
@@ -95,7 +98,7 @@ export function streamRoute<P extends AnyObject, Q extends AnyObject>(route: Str
   return route as unknown as Route;
 }
 
-/** That are told. */
+/** Maximum number of problems that are reported. */
 const MOST_PROBLEMS = 20;
 
 interface Parts {

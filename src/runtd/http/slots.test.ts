@@ -26,7 +26,7 @@ test("the first places are for anybody, a client has a share of the others, and 
     "process 5 has 2 readers, and more than 4 are there",
   ]);
   expect([await take(user(0, 6)), await take(user(0, 6)), await take(user(0, 8))]).toEqual(["taken", "taken", "there are 10 readers"]);
-  // The fifth is of user 7. It may be freed twice.
+  // The fifth slot belongs to user 7. It may be freed twice.
   taken[4]!();
   taken[4]!();
   expect([await take(user(7)), await take(user(8))]).toEqual(["taken", "there are 10 readers"]);

@@ -1,16 +1,19 @@
-/** Limits how many things are open at the same time, of all clients and of each. */
+/** Limits how many things are open at the same time, in total and for each client. */
 import type { Caller } from "../../engine/index.ts";
 
-/** Who holds a slot: of root, who has admin.sock anyway, each process counts for itself; of any other user all of them count as one. */
+/**
+ * Identifies the client that holds a slot. Each process of root counts for itself, because root can use admin.sock anyway. All processes of another
+ * user count as one client.
+ */
 export function clientOf(caller: Caller | undefined): string {
   if (caller === undefined) return "a client that is not known";
   return caller.uid === 0 ? `process ${caller.pid}` : `user ${caller.uid}`;
 }
 
 export interface Shares {
-  /** So many are for whoever comes first. Nobody is asked for who he is then, which takes a process. */
+  /** Number of slots for any client. For these the client is not identified, which would need a process. */
   readonly free: number;
-  /** So many of the others for one client. */
+  /** Number of the other slots that one client may have. */
   readonly each: number;
 }
 
@@ -29,7 +32,7 @@ export class Slots {
     return this.#taken >= this.most;
   }
 
-  /** How a slot is taken; a text: why this client gets none. */
+  /** Returns a function that takes a slot, or a text that says why this client gets none. */
   async placeFor(caller: () => Promise<Caller | undefined>): Promise<(() => () => void) | string> {
     if (this.#taken < this.#shares.free) return () => this.take();
     const full = () => (this.isFull ? `there are ${this.most} readers` : undefined);
@@ -41,7 +44,7 @@ export class Slots {
     return full() ?? (() => this.take(client));
   }
 
-  /** Takes a slot, of which one must be free. Returns a function that frees it and may be called more than once. */
+  /** Takes a slot; there must be a free one. Returns a function that frees it, and that may be called more than once. */
   take(client?: string): () => void {
     let isTaken = true;
     this.#add(client, 1);

@@ -1,4 +1,4 @@
-/** Upgrades: a request takes over its connection. */
+/** Handles upgrade requests, which take over their connection. */
 import { type IncomingMessage, type Server, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
@@ -16,7 +16,7 @@ type Refuse = (code: ErrorCode, message: string, details?: Readonly<Record<strin
 export function addUpgrades(server: Server, routes: readonly Route[], services: Services): void {
   const streams = routes.filter((route) => "open" in route);
   server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    // Without a handler an error of the socket would end the daemon. The client is gone, so that there is nothing to answer.
+    // Without a listener, an error of the socket would end the daemon. No answer is sent, because the client has disconnected.
     socket.on("error", () => socket.destroy());
     const begin = accept(request, (code, message, details = {}) => refuseOn(socket, code, { code, message, ...details }));
     if (begin === undefined) return;
@@ -31,7 +31,7 @@ export function addUpgrades(server: Server, routes: readonly Route[], services: 
     });
   });
 
-  /** undefined: it was refused. Whatever the request is, it is answered. */
+  /** undefined: the request was refused, which has been answered. */
   function accept(request: IncomingMessage, refuse: Refuse): ((stream: FrameStream) => Promise<void>) | undefined {
     try {
       return opened(request, refuse);
@@ -56,10 +56,13 @@ export function addUpgrades(server: Server, routes: readonly Route[], services: 
   }
 }
 
-/** In characters: of what a client has asked for, in a message. */
+/** Maximum number of characters of a request's text that a message repeats. */
 const LONGEST_QUOTE = 200;
 
-/** undefined: the target of the request is neither a path nor a URL. Source: RFC 9112, 3.2. A path may begin with "//", which a URL reads as the name of a host. */
+/**
+ * undefined: the target of the request is neither a path nor a URL. Source: RFC 9112, 3.2. A path may begin with "//", which a URL reads as the
+ * name of a host.
+ */
 function urlOf(target: string): URL | undefined {
   const text = target.startsWith("/") ? `http://runtd${target}` : target;
   return URL.canParse(text) ? new URL(text) : undefined;

@@ -3,7 +3,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import type { IncomingHttpHeaders } from "node:http";
 
-/** In characters. A shorter token could be guessed. */
+/** Minimum number of characters. A shorter token could be guessed. */
 const LEAST_TOKEN = 32;
 
 /** @throws Error: the token is too short, or users other than its owner can read or change the file */
@@ -18,8 +18,8 @@ export function readToken(path: string): string {
 export type Refusal = { readonly status: 401 | 421; readonly message: string };
 
 /**
- * Returns why a request is refused; undefined: it is allowed. Checking the name prevents DNS rebinding, by which a web page in a browser could send requests here.
- * The comparison takes the same time for any token.
+ * Returns why a request is refused; undefined: it is allowed. Checking the name prevents DNS rebinding, by which a web page in a browser could send
+ * requests here. The comparison takes the same time for any token.
  */
 export function refusalOf(
   headers: IncomingHttpHeaders,

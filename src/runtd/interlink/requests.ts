@@ -1,6 +1,6 @@
 /**
- * Schemas of interLink's requests. Its published document (plugin-openapi.json of interlink-hq/interLink) and the JSON that its programs send differ in the names of
- * some fields: both are accepted.
+ * Schemas of interLink's requests. Its published document (plugin-openapi.json of interlink-hq/interLink) and the JSON that its programs send
+ * differ in the names of some fields: both are accepted.
  */
 import { z } from "zod";
 
@@ -33,7 +33,10 @@ export const createRequest = z
     projected: container.flatMap((one) => one.projectedvolumemaps),
   }));
 
-/** The engine also finds tasks of any group by id or address. Those contain dots or colons, which a uid does not, so that a uid can only name a pod of a cluster. */
+/**
+ * The engine also finds tasks of any group by id or address. Those contain dots or colons, which a uid does not, so that a uid can only name a pod
+ * of a cluster.
+ */
 const uid = z.string().regex(/^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9])?$/, "is no uid of a pod");
 
 /** POST /delete, and each element of GET /status. */

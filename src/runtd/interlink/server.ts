@@ -1,6 +1,6 @@
 /**
- * Serves interLink's plug-in API over HTTP. Its two GET requests have bodies, which have no defined meaning (RFC 9110, 9.3.1) and which HTTP frameworks drop, so
- * that this uses Node's server directly.
+ * Serves interLink's plug-in API over HTTP. Its two GET requests have bodies, which have no defined meaning (RFC 9110, 9.3.1) and which HTTP
+ * frameworks drop, so that this uses Node's server directly.
  */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -18,14 +18,14 @@ import type { InterlinkConfiguration } from "./config.ts";
 import { refusalOf } from "./guard.ts";
 import { createRequest, logRequest, podRequest, statusRequest } from "./requests.ts";
 
-/** In bytes: a pod with its ConfigMaps and Secrets. */
+/** Maximum size of a body, in bytes: a pod with its ConfigMaps and Secrets. */
 const LARGEST_BODY = 4 * 1024 * 1024;
-/** Of a request: the status of some hundred pods is asked for with all of each. */
+/** Maximum number of JSON values in a request. interLink asks for the status of some hundred pods by sending these pods as a whole. */
 const MOST_VALUES = 100_000;
 
 export interface InterlinkOptions {
   readonly calls: Calls;
-  /** undefined: whoever may open the socket may send requests. */
+  /** undefined: every process that may open the socket may send requests. */
   readonly guard: { readonly token: string; readonly hosts: readonly string[] } | undefined;
 }
 

@@ -1,19 +1,19 @@
 /**
- * Parses files of clients in a thread of its own, with bounds for time and memory: the daemon goes on meanwhile, whatever is in the file. The thread is started when it is
- * needed, and ends when it was not needed for a while.
+ * Parses files of clients in a thread, with limits of time and memory, so that no file can block the daemon. The thread is started when it is
+ * needed, and ends after it was idle for a while.
  */
 import { Worker } from "node:worker_threads";
 import type { ParsedFile } from "../../engine/index.ts";
 import { type ClusterPod, type ClusterRules, type PodHost, parseFile } from "../../pod/index.ts";
 import { TooManyRequests } from "../http/errors.ts";
 
-/** In characters. A shorter file takes less time than a thread takes to start, unless it says how often its pods are made. */
+/** Maximum number of characters that the daemon parses itself. This takes less time than starting a thread, unless the file multiplies its pods. */
 const SHORT = 4096;
 const REPEATED = /replicas|completions/;
 const LONGEST_MS = 10_000;
 const MOST_MEMORY_MIB = 192;
 const IDLE_MS = 10_000;
-/** Files that wait. They are parsed one after the other. */
+/** Maximum number of waiting files. They are parsed one after the other. */
 const MOST_WAITING = 64;
 
 export class Files {
@@ -22,12 +22,12 @@ export class Files {
   #turn: Promise<unknown> = Promise.resolve();
   #waiting = 0;
 
-  /** Tasks, or Kubernetes objects. @throws TooManyRequests; Error: a defect of the parser */
+  /** Parses tasks or Kubernetes objects. @throws TooManyRequests; Error: a defect of the parser */
   async read(text: string, host: PodHost): Promise<ParsedFile> {
     return text.length <= SHORT && !REPEATED.test(text) ? parseFile(text, host) : this.#inTurn({ text, host });
   }
 
-  /** A pod of a cluster. @throws as read */
+  /** Parses a pod of a cluster. @throws the errors of `read` */
   readPod(pod: ClusterPod, host: PodHost, rules: ClusterRules): Promise<ParsedFile> {
     return this.#inTurn({ pod, host, rules });
   }
@@ -73,7 +73,7 @@ export class Files {
   }
 }
 
-/** A text: why the thread was ended. */
+/** Resolves with the answer of the thread, or with a text that says why the thread was ended. */
 function answered(worker: Worker, question: Question): Promise<Answer | string> {
   return new Promise((resolve) => {
     const end = (answer: Answer | string) => {
@@ -105,7 +105,7 @@ function refusal(message: string): ParsedFile {
   return { tasks: [], findings: [{ code: "limit", message, pointer: "", document: 0, line: 1, column: 1 }] };
 }
 
-/** What the daemon and the thread that parses say to each other. */
+/** Messages between the daemon and the thread. */
 export type Question = ({ readonly text: string } | { readonly pod: ClusterPod; readonly rules: ClusterRules }) & {
   readonly host: PodHost;
 };

@@ -1,6 +1,7 @@
 /**
- * What a client can have done on the thread that answers everybody takes 50 ms of a processor at most: files that are read there (parsing/files.ts has the others in a thread
- * of their own), and bodies of requests. Processor time, for a busy machine makes clocks of the wall say anything; the least of several, for other threads of this process count.
+ * No request may block the thread that answers all clients for more than 50 ms of processor time. This covers files that are parsed in that thread
+ * (parsing/files.ts parses others in a thread of its own), and bodies of requests. Processor time is measured, because wall clock time says nothing
+ * on a busy machine. The minimum of several rounds counts, because other threads of this process use processor time, too.
  */
 import { expect, test } from "vitest";
 import { parseFile } from "../../pod/index.ts";
@@ -8,9 +9,9 @@ import { boundedJson } from "../http/json.ts";
 
 const MOST_MS = 50;
 const TRIES = 10;
-/** As in files.ts. */
+/** The same value as in files.ts. */
 const SHORT = 4096;
-/** The longest body of a request: app.ts. */
+/** Maximum length of a request's body, as in serve.ts. */
 const LARGEST = 2 << 20;
 
 function leastCpuMs(action: () => unknown): number {
@@ -19,7 +20,7 @@ function leastCpuMs(action: () => unknown): number {
     try {
       action();
     } catch {
-      // What is refused is refused in time as well.
+      // A refusal must not take longer, either.
     }
     const { user, system } = process.cpuUsage(before);
     return (user + system) / 1000;

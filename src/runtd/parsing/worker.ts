@@ -1,4 +1,4 @@
-/** The thread that parses files of clients. It may be ended at any moment: the daemon waits for it no longer than for any other thing that others can hold up. */
+/** The thread that parses files of clients. The daemon may end it at any moment, for example because a file takes too long. */
 import { parentPort } from "node:worker_threads";
 import { parseClusterPod, parseFile } from "../../pod/index.ts";
 import type { Answer, Question } from "./files.ts";

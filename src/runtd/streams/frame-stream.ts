@@ -2,20 +2,20 @@
 import type { Readable, Duplex as Socket, Writable } from "node:stream";
 import { type Frame, type FrameKind, FrameReader, frameOf } from "../../shared/frames/index.ts";
 
-/** Milliseconds in which a client has to send its first frame, whole. A client that sends none would keep its place for ever. */
+/** Milliseconds in which a client has to send its complete first frame. Otherwise a silent client would keep its slot for ever. */
 const FIRST_FRAME_MS = 10_000;
-/** Milliseconds in which a client has to close its side after it has been sent everything. */
+/** Milliseconds in which a client has to close its side after everything was sent to it. */
 const CLOSING_MS = 10_000;
 
 export class FrameStream {
   readonly #socket: Socket;
   readonly #reader = new FrameReader();
-  /** Frames that have come and that nobody has taken yet. While there are some, nothing more is read. */
+  /** Received frames that were not taken yet. While there are some, no further data is read. */
   #frames: Frame[] = [];
   #take: ((frame: Frame) => void) | undefined;
   #isReading = false;
   #pauses = 0;
-  /** What the client's input waits for. */
+  /** Sinks that are full, for which input of the client waits. */
   readonly #full = new Set<Writable>();
   /** Resolves when the client has disconnected, for whatever reason. */
   readonly gone: Promise<void>;
@@ -34,7 +34,10 @@ export class FrameStream {
     });
   }
 
-  /** The first frame, after which the client has to wait until `onFrame`. undefined: the client has gone. @throws Error: none has come in time */
+  /**
+   * The first frame. The client must send no further ones until `onFrame` is called. undefined: the client has disconnected.
+   * @throws Error: no frame came in time
+   */
   async first(withinMs = FIRST_FRAME_MS): Promise<Frame | undefined> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
@@ -53,7 +56,7 @@ export class FrameStream {
     }
   }
 
-  /** Delivers the client's frames from now on. Malformed data, and a frame that `take` throws for, destroy the connection. */
+  /** Delivers the client's frames from now on. If the data is malformed or `take` throws, the connection is destroyed. */
   onFrame(take: (frame: Frame) => void): void {
     this.#take = take;
     if (!this.#isReading) {
@@ -63,13 +66,13 @@ export class FrameStream {
     this.#deliver();
   }
 
-  /** Returns false if the client reads too slowly. */
+  /** Returns false if the client reads too slowly. The frame is sent anyway. */
   send(kind: FrameKind, payload: Uint8Array | string = ""): boolean {
     if (this.#socket.destroyed || this.#socket.writableEnded) return true;
     return this.#socket.write(frameOf(kind, typeof payload === "string" ? Buffer.from(payload) : payload));
   }
 
-  /** Sends all of a stream as frames. A slow client slows down the source; nothing is buffered. Resolves at the end of the stream. */
+  /** Sends a whole stream as frames, at the speed of the client. Nothing is buffered. Resolves at the end of the stream. */
   async sendAll(kind: FrameKind, source: Readable): Promise<void> {
     for await (const chunk of source) if (!this.send(kind, chunk as Buffer)) await this.#drained();
   }
@@ -79,7 +82,7 @@ export class FrameStream {
     if (!this.send(kind, bytes)) await this.#drained();
   }
 
-  /** Writes what the client has sent. Reads nothing more from the client until the sink can take more. */
+  /** Writes input of the client to a sink. If the sink is full, nothing more is read from the client until there is room. */
   writeTo(sink: Writable | null | undefined, payload: Uint8Array): void {
     if (!sink?.writable || sink.write(payload) || this.#full.has(sink)) return;
     this.#full.add(sink);
@@ -87,7 +90,7 @@ export class FrameStream {
     this.pauseWhile(free.finally(() => this.#full.delete(sink)));
   }
 
-  /** Takes no frame until the promise has settled. */
+  /** Delivers no frame until the promise has settled. */
   pauseWhile(busy: Promise<unknown>): void {
     this.#pauses++;
     const go = () => {
@@ -97,7 +100,7 @@ export class FrameStream {
     busy.then(go, go);
   }
 
-  /** Sends what is left, and closes the connection. A client that does not close its own side is not waited for. */
+  /** Sends what is left and closes the connection. A client that does not close its side in time is disconnected. */
   end(): void {
     closeSocket(this.#socket);
   }
@@ -131,7 +134,7 @@ export class FrameStream {
   }
 }
 
-/** Ends the daemon's side. What the client still sends is dropped. A client that has read everything, and does not close its own side, is cut off. */
+/** Ends the daemon's side. Further data of the client is dropped. A client that does not close its side in time is disconnected. */
 export function closeSocket(socket: Socket, last?: string): void {
   if (socket.destroyed) return;
   socket.once("finish", () => {
