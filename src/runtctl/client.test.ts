@@ -1,4 +1,4 @@
-/** The client against daemons that shut down, or that refuse one of several requests. */
+/** Requests to daemons that shut down, or that refuse one of several requests. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { tmpdir } from "node:os";

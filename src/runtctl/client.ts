@@ -8,7 +8,7 @@ interface ErrorFacts {
   readonly exitStatus?: number;
 }
 
-/** The daemon has answered with an error, or does not answer. */
+/** The daemon answers with an error, or does not answer. */
 export class ClientError extends Error {
   override readonly name = "ClientError";
   /** Code of the API ("unknown-task", "invalid-spec", ...), or "unreachable". */
@@ -17,7 +17,7 @@ export class ClientError extends Error {
   readonly body: Readonly<Record<string, unknown>>;
   /** A hint for the user: one sentence. */
   readonly hint: string | undefined;
-  /** Exit status of this program; undefined: as in errors.ts. */
+  /** Exit status of this program; undefined: the usual one for the code (errors.ts). */
   readonly exitStatus: number | undefined;
 
   constructor(code: string, message: string, { body = {}, hint, exitStatus }: ErrorFacts = {}) {
@@ -30,7 +30,7 @@ export class ClientError extends Error {
 }
 
 export interface Client {
-  /** @param isLong the answer comes when the work is done, however long that takes. @throws ClientError */
+  /** @param isLong whether the daemon answers only when the work is done, however long that takes. @throws ClientError */
   call<T>(method: "GET" | "POST" | "DELETE", path: string, body?: unknown, isLong?: boolean): Promise<T>;
   /** Streams a response that may take long. @throws ClientError */
   stream(path: string): Promise<AsyncIterable<Uint8Array>>;
@@ -38,7 +38,7 @@ export interface Client {
 
 /** Milliseconds to wait for a response. Most requests do not wait for the work that they start, so that their responses come at once. */
 const TIMEOUT_MS = 30_000;
-/** No response is longer, but those that are streamed. */
+/** Maximum size in bytes of a response that is not streamed. */
 const LONGEST_ANSWER = 64 * 1024 * 1024;
 
 export function clientOf(sockets: Sockets): Client {
@@ -63,7 +63,8 @@ export interface Answered extends Answer {
 }
 
 /**
- * Tries the next socket only for reads, and only if this user may not connect to the current one. For changes the error of the first socket is reported.
+ * Tries the next socket only for reads, and only if this user may not connect to the current one. For a change the error of the first socket is
+ * reported.
  * @throws ClientError
  */
 export async function askFirst([socketPath, ...others]: Sockets, question: Omit<Question, "socketPath">): Promise<Answered> {
@@ -93,7 +94,7 @@ export function connectionError(socketPath: string, { code, message }: NodeJS.Er
   }
 }
 
-/** The JSON object that is the whole body. @throws ClientError */
+/** Parses the whole body as a JSON object. @throws ClientError */
 export async function objectIn({ socketPath, body }: Answered): Promise<Readonly<Record<string, unknown>>> {
   const chunks: Uint8Array[] = [];
   let length = 0;

@@ -1,4 +1,4 @@
-/** The client of runtd: runs the verb that its words name. Its exit statuses are in errors.ts. */
+/** The client of runtd: runs the verb that the command line names. Exit statuses are in errors.ts. */
 import { CommanderError } from "commander";
 import { ClientError } from "./client.ts";
 import { EXIT, UsageError } from "./errors.ts";
@@ -6,14 +6,14 @@ import { exit, run, stderr, version, words } from "./platform/index.ts";
 import { programOf } from "./program.ts";
 import { verbsAsked } from "./verbs-asked.ts";
 
-/** Runs it, and ends the process. */
+/** Runs the verb, and ends the process. */
 export function runtctl(): never {
-  // What it cannot tell itself (no memory for it) still ends with a status that says so.
+  // An error that cannot be printed, for example for lack of memory, still gives an exit status of failure.
   void command(words(), version).then(exit, () => exit(EXIT.failed));
   return run();
 }
 
-/** Returns the exit status. After an error it ends at once, because requests for other logs may still be open. */
+/** Returns the exit status. After an error the process ends at once, because requests for other logs may still be open. */
 async function command(words: readonly string[], version: string): Promise<number> {
   let ended: number = EXIT.done;
   try {
@@ -48,7 +48,7 @@ function told(error: Error): number {
   return EXIT.failed;
 }
 
-/** Of an unknown command that other programs have: the call that does it here. */
+/** A hint for the error. For a command that other programs have, it names the call of runtctl that does the same. */
 function hintFor({ code, message }: CommanderError): string {
   const [, word = ""] = /^error: unknown command '([^']*)'/.exec(message) ?? [];
   const call = code === "commander.unknownCommand" ? callFor(word) : undefined;
@@ -59,7 +59,7 @@ function say(message: string, hint: string | undefined): void {
   stderr.write(`runtctl: ${message}\n${hint === undefined ? "" : `${hint}\n`}`);
 }
 
-/** What people type who know docker, podman or kubectl, and the call that does it here. */
+/** Commands of docker, podman and kubectl, and the calls of runtctl that do the same. */
 const CALLS: Readonly<Record<string, string>> = {
   up: "runtctl apply -f compose.yaml --wait",
   down: "runtctl delete -f compose.yaml",
@@ -82,7 +82,7 @@ const CALLS: Readonly<Record<string, string>> = {
   volume: "runtctl volumes",
 };
 
-/** undefined: it is nobody's word. */
+/** undefined: the word is no command of these programs. */
 export function callFor(word: string): string | undefined {
   return Object.hasOwn(CALLS, word) ? CALLS[word] : undefined;
 }

@@ -17,10 +17,10 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** An error of the system about a file, whose code and text Node puts into one message: "ENOENT: no such file or directory, open 'x'". */
+/** Format of Node's messages for system errors: "ENOENT: no such file or directory, open 'x'". */
 const SYSTEM_TEXT = /^[A-Z0-9]+: (.*?), \w+(?: '.*')?$/s;
 
-/** "web.yaml: no such file or directory", with the code of the error. */
+/** An error with a message such as "web.yaml: no such file or directory", and with the code of the given error. */
 export function fileError(path: string, error: unknown): Error {
   const message = error instanceof Error ? error.message : String(error);
   const { code } = error as NodeJS.ErrnoException;

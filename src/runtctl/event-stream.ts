@@ -6,7 +6,7 @@ import type { Sockets } from "./sockets.ts";
 
 export type Told =
   | { readonly sequence: number; readonly event: EngineEvent }
-  /** The journal no longer has the events between this number and the next event. */
+  /** The journal no longer has the events after `after` and before `next`. */
   | { readonly gap: { readonly after: number; readonly next: number } };
 
 const RETRY_MS = 500;
@@ -55,7 +55,7 @@ async function connected(sockets: Sockets, after: number, end: End | undefined):
   throw new ClientError("refused", `the daemon answers ${answered.status}`);
 }
 
-/** Ends with the answer, or when the connection to the daemon is lost. */
+/** Yields events until the answer ends or the connection to the daemon is lost. */
 async function* eventsIn({ body }: Answered): AsyncGenerator<Told, void, undefined> {
   try {
     for await (const found of serverEvents(body)) yield toldIn(found);
@@ -79,10 +79,10 @@ export interface ServerEvent {
 }
 
 const NEWLINE = 0x0a;
-/** What an event of the daemon has at most, and much more. */
+/** Maximum size of an event in bytes, far above that of any event of the daemon. */
 const LONGEST = 16 * 1024 * 1024;
 
-/** The events that are whole, as they come; comments are left out. @throws ClientError, and what `body` throws */
+/** Yields complete events as they arrive, without comments. @throws ClientError; the errors of `body` */
 export async function* serverEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<ServerEvent, void, undefined> {
   let rest: Uint8Array[] = [];
   let length = 0;
@@ -102,13 +102,13 @@ export async function* serverEvents(body: AsyncIterable<Uint8Array>): AsyncGener
   }
 }
 
-/** Where the last empty line ends; 0: there is none. */
+/** Offset after the last empty line; 0: there is none. */
 function afterLastBlank(bytes: Uint8Array): number {
   for (let at = bytes.lastIndexOf(NEWLINE); at > 0; at = bytes.lastIndexOf(NEWLINE, at - 1)) if (bytes[at - 1] === NEWLINE) return at + 1;
   return 0;
 }
 
-/** undefined: it has no data. */
+/** undefined: the event has no data. */
 function eventIn(block: string): ServerEvent | undefined {
   const found = { event: "", id: "" };
   let data: string | undefined;

@@ -21,15 +21,16 @@ export async function readLog({ client, ...session }: Session, id: string, reque
   })();
 }
 
-/** What was printed to one stream, as it was printed. */
+/** Output of a container to one stream, unchanged. */
 export interface LogPiece {
   readonly isError: boolean;
   readonly bytes: Uint8Array;
 }
 
 /**
- * Yields the log in pieces of many lines, which takes a small part of the time of its records. With `follows` it goes on as followLog does.
- * Resolves with the first response of the daemon. @throws ClientError
+ * Yields the log in pieces of many lines, which is much faster than single records. With `follows` it continues like followLog. Resolves with the
+ * first response of the daemon.
+ * @throws ClientError
  */
 export async function logPieces(session: Session, id: string, request: LogRequest, follows: boolean): Promise<AsyncGenerator<LogPiece>> {
   const query = { ...request, format: "frames", places: "true" };
@@ -51,7 +52,7 @@ export async function followLog(session: Session, id: string, request: LogReques
 
 const GONE = "the task is gone: what it has printed at last was not read";
 
-/** With the place where the log goes on behind it; "-": no place. */
+/** A value and the position in the log after it, from which reading can continue; "-": the position is unknown. */
 interface Placed<T> {
   readonly place: string;
   readonly value: T;
@@ -68,7 +69,7 @@ async function* placedPieces(stream: AsyncIterable<Uint8Array>): AsyncGenerator<
   }
 }
 
-/** @throws ClientError: the daemon sends something else */
+/** @throws ClientError: the data is no frame */
 function framesIn(reader: FrameReader, chunk: Uint8Array): ReturnType<FrameReader["push"]> {
   try {
     return reader.push(chunk);
@@ -110,7 +111,7 @@ async function untilOver<T>(
   })();
 }
 
-/** undefined if the task was removed in the meantime. */
+/** Repeats the request while the daemon does not answer. undefined: the task was removed in the meantime. */
 async function again<T>(ask: () => Promise<T>): Promise<T | undefined> {
   for (;;) {
     try {

@@ -1,6 +1,6 @@
 /**
- * Entry of `bin/runtctl`. This module is evaluated at every start; command.ts and all that it imports stand in the engine image as they are after their evaluation
- * (docs/decisions/0007-engine-image.md). It names nothing else: each name that it imports costs every start.
+ * Entry of `bin/runtctl`. This module is evaluated at every start. command.ts and everything that it imports was evaluated when the engine image
+ * was built (docs/decisions/0007-engine-image.md). It imports nothing else, because each imported name makes every start slower.
  */
 import { runtctl } from "./command.ts";
 

@@ -34,10 +34,10 @@ export function programOf(verbs: readonly Verb[], version: string, end: (status:
   return program;
 }
 
-/** Columns of help that goes to no terminal, as commander has it. */
+/** Width of help text if the output is no terminal, as in commander. */
 const USUAL_WIDTH = 80;
 
-/** Commander prints through the streams of this program, which keep the order of what is printed. */
+/** Commander prints through the streams of this program, which keep the order of both. */
 const OUTPUT: OutputConfiguration = {
   writeOut: (text) => stdout.write(text),
   writeErr: (text) => stderr.write(text),

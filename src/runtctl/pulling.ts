@@ -25,7 +25,7 @@ function pullImage(sockets: Sockets, body: object, show: (line: string) => void)
   });
 }
 
-/** The build is cancelled likewise. @throws ClientError */
+/** The build is cancelled if this process ends. @throws ClientError */
 export function buildImage(sockets: Sockets, body: object, onLine: (line: string) => void): Promise<PulledImage> {
   return imageFrom(sockets, "/v1/images/build", body, (event, value) => {
     if (event === "line") onLine((value as { readonly line: string }).line);

@@ -7,9 +7,9 @@ export interface Session {
   readonly sockets: Sockets;
   /** The group of the tasks that the user names. */
   readonly group: string;
-  /** The same, if the user has named it. */
+  /** The group, if the user has named one. */
   readonly givenGroup?: string | undefined;
 }
 
-/** Of tasks for which no group is named. */
+/** Group of tasks for which no group is named. */
 export const DEFAULT_GROUP = "default";

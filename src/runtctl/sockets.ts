@@ -1,6 +1,6 @@
 /** Paths of the daemon's sockets. */
 
-/** Sockets in the order in which they are tried: a user who may not use the first one may be allowed to read from the next. */
+/** Sockets in the order in which they are tried. A user who may not connect to the first one may be allowed to read from the next. */
 export type Sockets = readonly [string, ...string[]];
 
 const RUN_DIR = "/run/runtd";

@@ -7,7 +7,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { clientOf } from "./client.ts";
 import { limitOf, untilEnded, untilReady } from "./until.ts";
 
-/** In the place of the daemon: one task, which is there until `remove`. */
+/** Stands for the daemon: it has one task until `remove` is called. */
 async function daemonWith({ takesReaders }: { readonly takesReaders: boolean }) {
   const directory = mkdtempSync(join(tmpdir(), "runt-tasks-"));
   const socket = join(directory, "socket");
@@ -99,7 +99,7 @@ test("a wait has ten minutes, or what is asked for", () => {
   expect(() => limitOf({ wait: false, timeout: "2s" })).toThrow("there is no wait");
 });
 
-/** In the place of the daemon: tasks a and b, of which each is as `states` says. */
+/** Stands for the daemon: it has the tasks a and b in these states. */
 async function daemonOf(states: Record<string, string>) {
   const directory = mkdtempSync(join(tmpdir(), "runt-ready-"));
   const socket = join(directory, "socket");

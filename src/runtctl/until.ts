@@ -1,4 +1,4 @@
-/** Waits for tasks: until they have stopped or are gone, or until they are ready. */
+/** Waits for tasks: until they have stopped, until they are removed, or until they are ready. */
 import { type EngineEvent, parseDuration, type Readiness, type TaskDetail, type TaskView } from "../engine/index.ts";
 import { ClientError } from "./client.ts";
 import { UsageError } from "./errors.ts";
@@ -8,7 +8,7 @@ import { endIn, printError, sleep } from "./platform/index.ts";
 import type { Session } from "./session.ts";
 import { inTask, taskIfThere } from "./tasks.ts";
 
-/** A task stops within the stop timeouts of its containers, unless something of it cannot be ended. */
+/** Tasks usually stop within the stop timeouts of their containers. */
 export const DEFAULT_WAIT = "10m";
 
 export interface WaitedFor {
@@ -16,13 +16,13 @@ export interface WaitedFor {
   readonly timeout?: string;
 }
 
-/** In milliseconds. @throws UsageError */
+/** Parses the timeout into milliseconds. @throws UsageError */
 export function limitOf({ wait, timeout }: WaitedFor): number {
   if (timeout !== undefined && !wait) throw new UsageError("--timeout with --no-wait: there is no wait that it could end");
   return durationOf(timeout ?? DEFAULT_WAIT);
 }
 
-/** In milliseconds. @throws UsageError */
+/** Parses a duration into milliseconds. @throws UsageError */
 export function durationOf(timeout: string): number {
   const limitMs = parseDuration(timeout);
   if (limitMs === undefined) throw new UsageError(`--timeout: ${timeout} is no duration like 10s or 2m`);
@@ -37,8 +37,9 @@ export interface Ended {
 }
 
 /**
- * Returns when each task has stopped, or is gone, or the time is over: ids of those that are not. What could not be stopped or removed is told as soon as the daemon
- * says so, and once. @throws ClientError
+ * Returns when all tasks have stopped or are removed, or when the time is over: then the ids of the others. What could not be stopped or removed is
+ * reported once, as soon as the daemon says so.
+ * @throws ClientError
  */
 export async function untilEnded(session: Session, { tasks, to, limitMs }: Ended): Promise<ReadonlySet<string>> {
   const open = new Map(tasks.map(({ id, name }) => [id, `task ${name} is not ${to}`]));
@@ -69,7 +70,7 @@ export async function untilEnded(session: Session, { tasks, to, limitMs }: Ended
   return new Set(open.keys());
 }
 
-/** A daemon of an earlier version does not say it. */
+/** Daemons of earlier versions do not send this field. */
 function leftIn({ left = [] }: Partial<Pick<TaskView, "left">>): string {
   return left.map(({ of, message }) => `${of}: ${message}`).join("; ");
 }
@@ -80,20 +81,24 @@ const TELLING: Readonly<Record<Ended["to"], (event: EngineEvent) => boolean>> = 
 };
 
 interface Wait {
-  /** The events of a task after which it is looked at. */
+  /** Whether an event means that the task has to be looked at. */
   tells(event: EngineEvent): boolean;
-  /** done: this one need not be waited for any more. done for now: it may be open again later. end: none of them need be waited for. @throws ClientError */
+  /** done: this task is finished. done for now: it may become open again. end: the wait ends for all tasks. @throws ClientError */
   look(id: string): Promise<"open" | "done" | "done for now" | "end">;
-  /** In milliseconds. undefined: without a limit. */
+  /** In milliseconds. undefined: no limit. */
   readonly limitMs?: number | undefined;
-  /** Number of the last event that is known. undefined: the last one that there is. */
+  /** Sequence number of the last known event. undefined: the newest event. */
   readonly after?: number | undefined;
 }
 
-/** A daemon that takes no more readers of events is asked this often. */
+/** Milliseconds between requests if the daemon accepts no further readers of events. */
 const LOOK_MS = 100;
 
-/** Waits for something of each of several tasks, by the events that tell of it. Returns when each is done, one has ended the wait, or the time is over. In the last case each that is open was looked at once more. @throws ClientError */
+/**
+ * Waits for a state of several tasks, by their events. Returns when all tasks are done, one has ended the wait, or the time is over. In the last
+ * case each open task has been looked at once more.
+ * @throws ClientError
+ */
 async function untilEach({ client, sockets }: Session, ids: readonly string[], { tells, look, limitMs, after }: Wait): Promise<void> {
   const open = new Set(ids);
   const watched = new Set(ids);
@@ -109,7 +114,7 @@ async function untilEach({ client, sockets }: Session, ids: readonly string[], {
     return open.size === 0;
   };
   const lastSequence = after ?? (await client.call<{ lastSequence: number }>("GET", "/v1/node")).lastSequence;
-  // What is not done now is told when it is.
+  // What is not done now is reported by a later event.
   if (await isOver(open)) return;
   try {
     for await (const told of followEvents(sockets, lastSequence, { end })) {
@@ -122,7 +127,7 @@ async function untilEach({ client, sockets }: Session, ids: readonly string[], {
     }
     await isOver(open);
   } catch (error) {
-    // There are as many readers of events as the daemon takes.
+    // The daemon accepts no further readers of events.
     if (!(error instanceof ClientError && error.code === "refused")) throw error;
     while (!(await isOver(watched)) && end?.aborted !== true) await sleep(LOOK_MS);
   }
@@ -134,7 +139,7 @@ export interface ReadyOptions extends Pick<Wait, "limitMs" | "after"> {
 }
 
 /**
- * Waits until tasks are ready. Returns when all are ready, one has failed, or the time is over: what is not ready, by id.
+ * Waits until tasks are ready. Returns when all are ready, one has failed, or the time is over: the tasks that are not ready, by id.
  * @throws ClientError
  */
 export async function untilReady(
@@ -155,7 +160,7 @@ export async function untilReady(
     return true;
   };
   await untilEach(session, ids, { limitMs, after, tells, look });
-  // The first that failed ended the wait: the others were looked at earlier, or not at all.
+  // The failure of one task ended the wait, so the state of the others may be old or unknown.
   if ([...open.values()].some(isFailed)) for (const id of ids.filter((one) => !isFailed(open.get(one)))) await look(id);
   return open;
 }

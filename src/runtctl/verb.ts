@@ -16,7 +16,7 @@ export interface Verb<Options = unknown> {
   run(session: Session, operands: readonly string[], options: Options): Promise<number>;
 }
 
-/** Checks the types of the options, and returns the verb as an entry of the table, which does not know them. */
+/** Checks the types of the options and returns the verb without them, as an entry of the table. */
 export function verb<Options = Record<never, never>>(definition: Verb<Options>): Verb {
   return definition as Verb;
 }

@@ -4,7 +4,7 @@ import type { Command, Option } from "commander";
 export interface Offer {
   /** The spellings of the option, such as "--follow" and "-f". */
   readonly words: readonly string[];
-  /** What the option takes: nothing, a file, one of these words, or any text. */
+  /** The value of the option: none, a file, one of these words, or any text. */
   readonly value: "none" | "file" | "any" | readonly string[];
   readonly description: string;
 }
@@ -15,7 +15,7 @@ export interface VerbModel {
   readonly options: readonly Offer[];
   /** Whether the first operand is the name of a task. */
   readonly takesTask: boolean;
-  /** The words that the first operand may be. */
+  /** Words that the first operand may be. */
   readonly choices: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** Completion scripts for shells. They ask the daemon for the names of tasks, and offer none without it. */
+/** Completion scripts for shells. They ask the daemon for names of tasks, and offer no names if it does not answer. */
 import type { CompletionModel, Offer, VerbModel } from "./model.ts";
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;

@@ -1,4 +1,4 @@
-/** A bar with this number of cells, filled in eighths of a cell. */
+/** Characters that fill a cell of a bar to 0 to 7 eighths. */
 const EIGHTHS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
 
 /** @param share from 0 to 1; other values are clamped, and NaN counts as 0 */

@@ -70,7 +70,7 @@ function imageText({ container, reference, digest, via, error }: Extract<EngineE
   return style("yellow", `${what}, from before: the source has failed: ${printable(error ?? "")}`);
 }
 
-/** For an agent: its pid while it runs, or why it does not run. */
+/** For an agent: how often it was restarted, and its pid or the reason why it does not run. */
 export function agentText({ pid, restarts, reason }: Pick<Extract<EngineEvent, { type: "agent" }>, "pid" | "restarts" | "reason">): string {
   const why = reason === null ? `, pid ${pid}` : `: ${printable(reason)}`;
   return `${restarts === 0 ? "" : `, started again ${restarts} times`}${why}`;

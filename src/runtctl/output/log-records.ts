@@ -6,7 +6,10 @@ export interface Source {
   readonly records: AsyncGenerator<LogRecord>;
 }
 
-/** Buffers one record of each log. Records of one log keep their order, even if their times do not ascend. */
+/**
+ * Yields the records of several logs by time. Buffers one record of each log. Records of one log keep their order, even if their times do not
+ * ascend.
+ */
 export async function* byTime<S extends Source>(sources: readonly S[]): AsyncGenerator<{ readonly source: S; readonly record: LogRecord }> {
   const next = async (source: S) => ({ source, result: await source.records.next() });
   const heads = await Promise.all(sources.map(next));
@@ -27,10 +30,10 @@ function timeOf({ value }: IteratorResult<LogRecord>): string {
 }
 
 const NEWLINE = 0x0a;
-/** What a record of a log has at most, and much more. */
+/** Maximum size of a record in bytes, far above that of any record of a log. */
 const LONGEST = 16 * 1024 * 1024;
 
-/** The lines have no newlines. Bytes after the last newline form a line. @throws ClientError: one is too long; and what the stream throws */
+/** Yields lines without newlines. Bytes after the last newline are a line, too. @throws ClientError: a line is too long; the errors of the stream */
 export async function* linesOf(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let rest: Uint8Array[] = [];
   let length = 0;

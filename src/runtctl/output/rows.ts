@@ -4,15 +4,15 @@ import { printable, type Style, stateStyle } from "./style.ts";
 import { age } from "./table.ts";
 
 export interface Columns {
-  /** Also health, exit status, generation and id. */
+  /** Whether there are also columns for health, exit status, generation and id. */
   readonly isWide: boolean;
-  /** Also the group, as the first one. */
+  /** Whether the first column is the group. */
   readonly hasGroups?: boolean;
 }
 
 export interface RowOptions extends Columns {
   readonly nowMs: number;
-  /** No daemon answers: the task is one that was shown before. */
+  /** Whether the row is from an earlier answer, because no daemon answers now. */
   readonly isUnknown?: boolean;
 }
 
@@ -47,7 +47,7 @@ export function rowsOf(task: TaskView, { isWide, hasGroups = false, nowMs, isUnk
   ]);
 }
 
-/** A row for an orphan: the store has no record of it, so the other cells stay empty. */
+/** Row of an orphan: a container without a record in the store, so that the other cells stay empty. */
 export function orphanRow(
   { id, group, name, container, generation, isRunning }: OrphanView,
   { isWide, hasGroups = false }: Columns,
@@ -69,7 +69,7 @@ export function styled(style: Style, { hasGroups = false }: Columns): (cell: str
   return (cell, column) => (column === state ? style(stateStyle(cell.trim()), cell) : cell);
 }
 
-/** What users of kubectl look for when a container does not stay up. */
+/** The state that kubectl shows for a container that is restarted again and again. */
 const CRASH_LOOP = "CrashLoopBackOff";
 
 function stateOf({ waiting, pulls }: TaskView, { known, waitsForRestart, image, pull }: ContainerView): string {
@@ -95,10 +95,10 @@ function scheduleText({ cron, timeZone, nextMs, lastMs, runs }: ScheduleView, no
   ].join(", ");
 }
 
-/** A daemon that was started before an upgrade does not say it. */
+/** A task from a daemon of an earlier version, which does not send these fields. */
 type OfDaemon = TaskView | (Omit<TaskView, "readiness" | "ports"> & { readonly readiness?: undefined; readonly ports?: undefined });
 
-/** Of the task, as each of its rows says it. A container that has ended serves nobody, also where its task had become ready before. */
+/** Readiness of the task, which all its rows show. A container that has ended shows none, even if its task is ready. */
 function readyOf({ readiness }: OfDaemon, { known }: ContainerView): string {
   if (readiness === undefined || (readiness.state === "ready" && known === "STOPPED")) return "-";
   return { ready: "yes", waits: "no", failed: "failed" }[readiness.state];

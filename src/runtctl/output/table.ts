@@ -1,7 +1,10 @@
 /** Formats rows in columns, each as wide as its widest cell. */
 const GAP = 3;
 
-/** The result has no newline at its end, and the last column is not padded. `paint` gets a padded cell and its column; it is not called for the header. */
+/**
+ * The result has no newline at its end, and the last column is not padded. `paint` gets a padded cell and its column; it is not called for the
+ * header.
+ */
 export function table(
   header: readonly string[],
   rows: readonly (readonly string[])[],

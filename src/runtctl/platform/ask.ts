@@ -1,30 +1,33 @@
-/** Requests over a unix socket by HTTP/1.1. */
+/** HTTP/1.1 requests over a unix socket. */
 import { utf8Encode } from "runt:client";
 import { ChunkedBody } from "./chunked.ts";
 import { Connection, type Patience } from "./connection.ts";
 import { type Answer, ASK, askError, type Question } from "./contract.ts";
 import { endOfHead, type Head, parseHead } from "./head.ts";
 
-/** By socket: the connection of a read that has ended. The daemon has to find out who is at the other side of each new one. */
+/**
+ * Connections of finished reads, by socket path. They are used again, because the daemon starts a process to identify the peer of each new
+ * connection.
+ */
 const idle = new Map<string, Connection>();
 
-/** @throws Error with `code` (contract.ts) */
+/** Sends a request, and returns the answer. @throws Error with `code` (contract.ts) */
 export async function ask(question: Question): Promise<Answer> {
   const { socketPath, method } = question;
-  // A change gets a new connection, so that it is always known whether the daemon has received it.
+  // A change gets a new connection, because on a used one it might be unknown whether the daemon has received the change.
   const kept = method === "GET" ? idle.get(socketPath) : undefined;
   if (kept === undefined) return askOn(Connection.to(socketPath), question);
   idle.delete(socketPath);
   try {
     return await askOn(kept, question);
   } catch (error) {
-    // The daemon may have closed it in this moment.
+    // The daemon may have closed the connection in this moment.
     if ((error as { readonly code?: unknown }).code !== ASK.lost) throw error;
     return askOn(Connection.to(socketPath), question);
   }
 }
 
-/** A connection that speaks another protocol from here on, or the answer that refuses that. @throws Error with `code`, as `ask` */
+/** Returns a connection that uses another protocol from here on, or the answer that refuses it. @throws Error with `code`, like `ask` */
 export async function upgrade(socketPath: string, path: string, protocol: string): Promise<Connection | Answer> {
   const question: Question = { socketPath, method: "GET", path };
   const connection = Connection.to(socketPath);
@@ -57,7 +60,7 @@ async function askOn(connection: Connection, question: Question): Promise<Answer
   }
 }
 
-/** Answers before the one that counts. */
+/** Maximum number of interim answers (status 1xx) before the final one. */
 const MOST_INTERIM = 10;
 const VISIBLE = /^[!-~]+$/;
 
@@ -73,7 +76,7 @@ function requestOf({ method, path, body }: Question, protocol?: string): Uint8Ar
   return bytes === undefined ? head : Buffer.concat([head, bytes]);
 }
 
-/** Of the answer itself: those before it, which say that it takes time, are passed over. `mayChange`: another protocol may begin. */
+/** Head of the final answer; interim answers (status 1xx) are skipped. @param mayChange whether the answer may switch to another protocol */
 async function headOf(connection: Connection, patience: Patience, mayChange = false): Promise<Head> {
   let bytes: Uint8Array = new Uint8Array(0);
   for (let interim = 0; interim <= MOST_INTERIM; ) {
@@ -124,7 +127,7 @@ async function* chunksOf(connection: Connection, patience: Patience): AsyncGener
   }
 }
 
-/** @param extent "close": until the connection ends */
+/** @param extent length in bytes; "close": the body ends with the connection */
 async function* bytesOf(connection: Connection, extent: number | "close", patience: Patience): AsyncGenerator<Uint8Array> {
   for (let left = extent === "close" ? Number.POSITIVE_INFINITY : extent; left > 0; ) {
     const bytes = await connection.receive(patience);

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ChunkedBody } from "./chunked.ts";
 
-/** What comes of a text in pieces of these lengths. */
+/** The decoded text if it arrives in pieces of these lengths. */
 function read(text: string, lengths: readonly number[] = []): { readonly data: string; readonly isWhole: boolean } {
   const bytes = Buffer.from(text, "latin1");
   const body = new ChunkedBody();

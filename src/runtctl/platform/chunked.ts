@@ -1,10 +1,10 @@
-/** A body in chunks (RFC 9112, 7.1). */
+/** Decodes a body that is sent in chunks (RFC 9112, 7.1). */
 import { ASK, askError } from "./contract.ts";
 
 const NEWLINE = 0x0a;
-/** Bytes of a line with the size of a chunk. */
+/** Maximum length in bytes of a line with the size of a chunk. */
 const LONGEST_LINE = 1024;
-/** Bytes of what comes behind the last chunk. */
+/** Maximum length in bytes of the trailer after the last chunk. */
 const LONGEST_TRAILER = 64 * 1024;
 const SIZE = /^([\da-f]{1,8})[ \t]*(?:;[^\r\n\0]*)?\r\n$/i;
 
@@ -12,9 +12,9 @@ type Part = "size" | "data" | "end of data" | "trailer" | "nothing";
 
 export class ChunkedBody {
   #part: Part = "size";
-  /** Bytes of the chunk that have not come. */
+  /** Bytes of the current chunk that have not arrived. */
   #left = 0;
-  /** What has come of a line. */
+  /** The part of a line that has arrived. */
   #line = "";
   #trailer = 0;
 
@@ -22,7 +22,7 @@ export class ChunkedBody {
     return this.#part === "nothing";
   }
 
-  /** The data in these bytes. @throws Error: they are no chunks, or come behind the end */
+  /** Returns the data in these bytes. @throws Error: they are no chunks, or follow the end of the body */
   push(bytes: Uint8Array): Uint8Array[] {
     const data: Uint8Array[] = [];
     for (let at = 0; at < bytes.length; ) {
@@ -49,7 +49,7 @@ export class ChunkedBody {
     this.#line = "";
   }
 
-  /** What comes behind this line. */
+  /** The part that follows this line. */
   #next(line: string): Part {
     if (this.#part === "size") {
       const [, size] = SIZE.exec(line) ?? [];
@@ -64,9 +64,9 @@ export class ChunkedBody {
   }
 }
 
-/** From `at` to the end of the line, or of what has come. */
+/** The bytes from `at` to the end of the line, or to the end of the data. */
 function lineIn(bytes: Uint8Array, at: number): Uint8Array {
   const end = bytes.indexOf(NEWLINE, at);
-  // A line that is too long is refused by its length.
+  // A line that is too long is cut here, and refused because of its length.
   return bytes.subarray(at, Math.min(end === -1 ? bytes.length : end + 1, at + LONGEST_LINE + 1));
 }

@@ -1,4 +1,4 @@
-/** A stream socket that does not block: a connection to the daemon, or one of a client of a forwarded port. */
+/** A stream socket that does not block: a connection to the daemon, or a connection of a client to a forwarded port. */
 import { close, connect, endSending, readSome, setNonBlocking, writeSome } from "runt:client";
 import { ASK, askError, type End } from "./contract.ts";
 import { forget, POLL, until } from "./loop.ts";
@@ -6,7 +6,7 @@ import { forget, POLL, until } from "./loop.ts";
 const PIECE = 64 * 1024;
 
 export interface Patience {
-  /** Without a byte; undefined: for ever. */
+  /** Milliseconds to wait without a byte; undefined: no limit. */
   readonly silenceMs: number | undefined;
   readonly end: End | undefined;
 }
@@ -17,24 +17,24 @@ export class Connection {
   readonly #fd: number;
   #isOpen = true;
   #isReset = false;
-  /** What has come and was not taken. */
+  /** Bytes that were received and put back. */
   #rest: Uint8Array | undefined;
-  /** Fulfilled when all that was to be sent so far has gone. */
+  /** Resolves when everything given to `send` so far is sent. */
   #sent: Promise<void> = Promise.resolve();
 
-  /** To a unix socket. @throws Error with the code of connect(2) */
+  /** Connects to a unix socket. @throws Error with the code of connect(2) */
   static to(path: string): Connection {
-    // To the host module a name that begins so is an abstract one.
+    // The host module would read a name that begins with "@" as an abstract one.
     return new Connection(connect(path.startsWith("@") ? `./${path}` : path));
   }
 
-  /** @param fd a socket, which this one closes */
+  /** @param fd a socket, which `close` closes */
   constructor(fd: number) {
     this.#fd = fd;
     setNonBlocking(fd);
   }
 
-  /** The other side does not take anything any more, either. */
+  /** Whether the connection was reset, so that the other side takes no further data, either. */
   get isReset(): boolean {
     return this.#isReset;
   }
@@ -43,7 +43,7 @@ export class Connection {
     return this.#isOpen;
   }
 
-  /** Sends a request: returns when all was taken, or when the other side does not wait for all of it. @throws Error: `patience` is over */
+  /** Sends a request. Returns when everything is sent, or when the other side answers before that. @throws Error: `patience` is over */
   async ask(bytes: Uint8Array, patience: Patience): Promise<void> {
     for (let at = 0; at < bytes.length; ) {
       const events = await this.#ready(POLL.in | POLL.out, patience);
@@ -51,13 +51,16 @@ export class Connection {
       try {
         at += writeSome(this.#fd, bytes.buffer as ArrayBuffer, bytes.byteOffset + at, Math.min(PIECE, bytes.length - at));
       } catch {
-        // It has closed: what it has said before is there to be read.
+        // The other side has closed the connection. What it sent before can still be read.
         return;
       }
     }
   }
 
-  /** Sends after all that is to be sent already. Returns when it has gone. One that is closed, by either side, takes everything: the end is seen by who receives. */
+  /**
+   * Sends bytes after those of earlier calls. Returns when they are sent. A connection that either side has closed discards them: the end is
+   * noticed by the receiver.
+   */
   send(bytes: Uint8Array): Promise<void> {
     this.#sent = this.#sent.then(() => this.#write(bytes));
     return this.#sent;
@@ -75,16 +78,16 @@ export class Connection {
     }
   }
 
-  /** Nothing more is sent; what comes may still be received. */
+  /** Ends sending. Data can still be received. */
   endSending(): void {
     try {
       if (this.#isOpen) endSending(this.#fd);
     } catch {
-      // The other side has gone.
+      // The other side has disconnected.
     }
   }
 
-  /** What comes next; undefined: nothing does. @throws Error: `patience` is over */
+  /** The next bytes; undefined: the connection has ended. @throws Error: `patience` is over */
   async receive(patience: Patience = FOR_EVER): Promise<Uint8Array | undefined> {
     const rest = this.#rest;
     this.#rest = undefined;
@@ -99,12 +102,12 @@ export class Connection {
     }
   }
 
-  /** Is received anew. */
+  /** Puts bytes back, which the next `receive` returns. */
   giveBack(bytes: Uint8Array): void {
     if (bytes.length > 0) this.#rest = bytes;
   }
 
-  /** Something has come that nobody has asked for. */
+  /** Whether bytes were put back that belong to no request. */
   get hasMore(): boolean {
     return this.#rest !== undefined;
   }

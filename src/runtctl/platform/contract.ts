@@ -1,17 +1,17 @@
-/** What the platform and its users both know. */
+/** Types that the platform and its users share. */
 
-/** The standard output or the standard error. A program that reads them and goes away ends this one with 1, without a word. */
+/** Standard output or standard error. If its reader ends, this program ends with status 1 and without a message. */
 export interface Output {
   readonly isTTY: boolean;
-  /** Width of the terminal; undefined: it is none. */
+  /** Width of the terminal; undefined: the stream is no terminal. */
   readonly columns: number | undefined;
-  /** Prints a text that is not long. */
+  /** Prints a short text. */
   write(text: string): void;
-  /** Returns when a slow reader has taken all of it, so that a long output does not fill memory. */
+  /** Returns when a slow reader has taken everything, so that a long output does not fill memory. */
   send(bytes: Uint8Array): Promise<void>;
 }
 
-/** The end of a wait. */
+/** A moment at which a wait ends. */
 export interface End {
   readonly aborted: boolean;
 }
@@ -22,31 +22,31 @@ export interface Question {
   readonly path: string;
   /** JSON. */
   readonly body?: string | undefined;
-  /** It is given up after so many milliseconds without a byte; undefined: never. */
+  /** The request fails after this many milliseconds without a byte; undefined: never. */
   readonly silenceMs?: number | undefined;
-  /** Only the head of the answer has to come within `silenceMs`. */
+  /** Whether `silenceMs` holds only for the head of the answer. */
   readonly isStream?: boolean;
-  /** It is given up then. */
+  /** The request fails when this moment has come. */
   readonly end?: End | undefined;
 }
 
 export interface Answer {
   readonly status: number;
-  /** To be read once. Leaving it early closes the connection. @throws Error with `code`, as `ask` */
+  /** Can be read once. Leaving the loop early closes the connection. @throws Error with `code`, like `ask` */
   readonly body: AsyncIterable<Uint8Array>;
-  /** Closes the connection, where the body is not read. */
+  /** Closes the connection, if the body is not read. */
   close(): void;
 }
 
-/** Codes of the errors of `ask`, beside those of connect(2). */
+/** Codes of errors of `ask`, in addition to those of connect(2). */
 export const ASK = {
-  /** The connection has ended before the answer. */
+  /** The connection was closed before the answer was complete. */
   lost: "ECONNRESET",
-  /** No byte has come for too long. */
+  /** No byte has arrived for too long. */
   silent: "ETIMEDOUT",
-  /** What has come is no HTTP. */
+  /** The data that arrived is no HTTP. */
   garbled: "EBADMSG",
-  /** `end` has come. */
+  /** The moment `end` has come. */
   ended: "ECANCELED",
 } as const;
 

@@ -1,4 +1,4 @@
-/** The part of `node:crypto` that specs and pods use. The build puts it in the place of that one. */
+/** The part of `node:crypto` that specs and pods use. The build replaces `node:crypto` with this module. */
 import { sha256 } from "runt:client";
 
 export function createHash(_algorithm: "sha256") {

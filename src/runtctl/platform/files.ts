@@ -5,13 +5,13 @@ const STDIN = 0;
 const PIECE = 64 * 1024;
 const O_RDONLY = 0;
 
-/** Where this program says more, or something else, than the C library. */
+/** Texts of errors that differ from those of the C library. */
 const TEXTS: Readonly<Record<string, string>> = {
   EISDIR: "illegal operation on a directory",
   ELOOP: "too many symbolic links encountered",
 };
 
-/** At most `most` bytes, and one more if there are more. @throws Error with a code */
+/** Reads at most `most` bytes, and one more if the file is longer. @throws Error with a code */
 export function readFile(path: string, most: number): Uint8Array {
   return told(() => {
     const file = open(path, O_RDONLY);
@@ -23,7 +23,7 @@ export function readFile(path: string, most: number): Uint8Array {
   });
 }
 
-/** Absolute, without links. undefined: it has no path, such as a pipe. */
+/** The absolute path without symbolic links. undefined: the file has no path, for example because it is a pipe. */
 export function realPath(path: string): string | undefined {
   try {
     return realpath(path);
@@ -42,7 +42,7 @@ export function exists(path: string): boolean {
 
 const DIRECTORY_MODE = 0o777;
 
-/** With those above it that are missing. @param path absolute. @throws Error with a code */
+/** Makes the directory and missing ones above it. @param path absolute. @throws Error with a code */
 export function makeDirectory(path: string): void {
   told(() => {
     const isMade = tryMkdir(path, DIRECTORY_MODE);
@@ -53,12 +53,12 @@ export function makeDirectory(path: string): void {
   });
 }
 
-/** Absolute, without links. */
+/** The absolute path of the working directory, without symbolic links. */
 export function workingDirectory(): string {
   return realpath(".");
 }
 
-/** In bytes: what a file of the kernel has at most. */
+/** Maximum size in bytes of a file of the kernel. */
 const LARGEST_FACT = 1024 * 1024;
 
 function fact(path: string): string {
@@ -69,7 +69,7 @@ export function hostname(): string {
   return fact("/proc/sys/kernel/hostname").trim();
 }
 
-/** Processors that this program may use. */
+/** Number of processors that this program may use. */
 export function cpuCount(): number {
   const [, list = "0"] = /^Cpus_allowed_list:\s*(\S+)$/m.exec(fact("/proc/self/status")) ?? [];
   return list.split(",").reduce((sum, part) => {
@@ -83,7 +83,7 @@ export function memoryBytes(): number {
   return Number(kibibytes) * 1024;
 }
 
-/** The standard input, likewise. */
+/** Reads standard input, with the same limit. */
 export function readInput(most: number): Uint8Array {
   return told(() => readAll(STDIN, most));
 }

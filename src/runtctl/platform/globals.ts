@@ -1,9 +1,9 @@
-/** The parts of Buffer, TextDecoder, URL, atob and btoa that the client and its parsers use. The build puts them in the place of those that Node has. */
+/** The parts of Buffer, TextDecoder, URL, atob and btoa that the client and its parsers use. The build replaces Node's globals with these. */
 import { utf8Decode, utf8Encode } from "runt:client";
 import { isV6 } from "../run/address.ts";
 import { repaired } from "./repaired.ts";
 
-/** Arguments of a call are on the engine's stack. */
+/** Maximum number of arguments of one call, which are on the stack of the JavaScript engine. */
 const ARGUMENTS_MOST = 512;
 
 class Bytes extends Uint8Array {
@@ -29,10 +29,10 @@ function latin1(bytes: Uint8Array): string {
 }
 
 const BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-/** Of one character. */
+/** Bits of one character of base64. */
 const BITS = 6;
 
-/** As Node reads it: of URLs too, and what is no digit is passed over. */
+/** Decodes base64 like Node: also the alphabet for URLs, and other characters are skipped. */
 function fromBase64(text: string): Bytes {
   const bytes: number[] = [];
   let [value, bits] = [0, 0];
@@ -89,7 +89,7 @@ export class TextDecoder {
 }
 
 export const URL = {
-  /** zod asks only whether something is an IPv6 address. @throws Error: something else is asked */
+  /** zod uses this only to check IPv6 addresses. @throws Error: the text is another URL */
   canParse(text: string): boolean {
     const [, address] = /^http:\/\/\[(.*)\]$/s.exec(text) ?? [];
     if (address === undefined) throw new Error(`a URL that is no IPv6 address: ${text}`);

@@ -1,17 +1,17 @@
-/** The head of an answer of HTTP/1. What is not exactly as RFC 9112 has it is refused. */
+/** Parses the head of an HTTP/1 answer. Whatever deviates from RFC 9112 is refused. */
 import { ASK, askError } from "./contract.ts";
 
-/** How the body ends. */
+/** Length of the body in bytes, or how its end is recognised. */
 export type Extent = number | "chunked" | "close";
 
 export interface Head {
   readonly status: number;
   readonly extent: Extent;
-  /** The connection may be used again after the body. */
+  /** Whether the connection can be used again after the body. */
   readonly isKept: boolean;
 }
 
-/** Bytes. */
+/** Maximum length in bytes. */
 const LONGEST = 64 * 1024;
 const BEGIN = "HTTP/1.";
 const STATUS = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [^\r\n\0]*)?$/;
@@ -19,7 +19,7 @@ const FIELD = /^([!#$%&'*+\-.^_`|~\dA-Za-z]+):[ \t]*([^\r\n\0]*)$/;
 const LENGTH = /^\d{1,15}$/;
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 304]);
 
-/** Where the head ends, with its empty line; undefined: it is not whole. @throws Error: what begins so is no answer */
+/** Length of the head with its empty line; undefined: the head is not complete. @throws Error: the bytes are no answer */
 export function endOfHead(bytes: Uint8Array): number | undefined {
   for (let at = 0; at < Math.min(BEGIN.length, bytes.length); at++) if (bytes[at] !== BEGIN.charCodeAt(at)) throw askError(ASK.garbled);
   for (let at = bytes.indexOf(0x0a); at !== -1 && at < LONGEST; at = bytes.indexOf(0x0a, at + 1))
@@ -28,7 +28,7 @@ export function endOfHead(bytes: Uint8Array): number | undefined {
   return undefined;
 }
 
-/** @param text with its empty line. @throws Error: it is none */
+/** @param text head with its empty line. @throws Error: it is no valid head */
 export function parseHead(text: string): Head {
   const [first = "", ...lines] = text.slice(0, -4).split("\r\n");
   const [, minor, status] = STATUS.exec(first) ?? [];
@@ -44,7 +44,7 @@ export function parseHead(text: string): Head {
 
 function extentOf(status: number, lengths: readonly string[], codings: readonly string[]): Extent {
   const [length, ...others] = lengths;
-  // Two that say how long it is may be read in two ways.
+  // Two statements of the length could be understood in two ways.
   if (others.length > 0 || (length !== undefined && (codings.length > 0 || !LENGTH.test(length)))) throw askError(ASK.garbled);
   if (codings.length > 0 && codings.join() !== "chunked") throw askError(ASK.garbled);
   if (status < 200 || WITHOUT_BODY.has(status)) return 0;

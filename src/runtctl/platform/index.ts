@@ -1,4 +1,4 @@
-/** What the client asks of the system, over the host module. Unit tests have a stand-in on Node (test/support/client-platform.ts). */
+/** System functions of the client, on top of the host module. Unit tests replace them by functions on Node (test/support/client-platform.ts). */
 import "./polyfill.ts";
 
 export { ask, upgrade } from "./ask.ts";

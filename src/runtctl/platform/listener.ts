@@ -1,19 +1,19 @@
-/** Local ports. */
+/** Listens on local ports. */
 import { accept, listen, localPort, strerror } from "runt:client";
 import { Connection } from "./connection.ts";
 import { POLL, sleep, until } from "./loop.ts";
 
 export interface Listener {
-  /** On which it listens. */
+  /** The port on which it listens. */
   readonly port: number;
 }
 
-/** Where this program says something else than the C library. */
+/** Texts of errors that differ from those of the C library. */
 const TEXTS: Readonly<Record<string, string>> = { EADDRNOTAVAIL: "address not available" };
-/** After a connection that could not be taken, such as for want of descriptors. */
+/** Milliseconds to wait after accept(2) has failed, for example for lack of descriptors. */
 const PAUSE_MS = 100;
 
-/** Calls `connected` with each connection until the program ends. @param port 0: a free one. @throws Error with a code */
+/** Calls `connected` with each connection until the program ends. @param port 0: any free port. @throws Error with a code */
 export function listenAt(address: string, port: number, connected: (connection: Connection) => void): Listener {
   const fd = listening(address, port);
   void (async () => {

@@ -1,17 +1,17 @@
-/** One wait for everything that the program waits for. */
+/** One poll(2) for everything that the program waits for. */
 import { monotonic, poll, runJobs } from "runt:client";
 import type { End } from "./contract.ts";
 
 /** Bits of poll(2). */
 export const POLL = { in: 1, out: 4, error: 8, closed: 32 } as const;
 
-/** The longest wait of poll(2). */
+/** Maximum timeout of poll(2), in milliseconds. */
 const LONGEST_MS = 0x7fff_ffff;
 
 interface Wait {
   readonly fd: number;
   readonly events: number;
-  /** On the monotonic clock. */
+  /** Time of the monotonic clock at which the wait ends. */
   readonly at: number;
   readonly done: (events: number) => void;
 }
@@ -34,13 +34,13 @@ export function endIn(milliseconds: number): End {
   return new Moment(monotonic() + milliseconds);
 }
 
-/** The events of a descriptor when there are some; 0: `milliseconds` are over, or the end has come. */
+/** Waits for events of a descriptor, and returns them. 0: `milliseconds` are over, or `end` has come. */
 export function until(fd: number, events: number, milliseconds = Number.POSITIVE_INFINITY, end?: End): Promise<number> {
   const at = Math.min(monotonic() + milliseconds, (end as Moment | undefined)?.at ?? Number.POSITIVE_INFINITY);
   return new Promise((done) => waits.add({ fd, events, at, done }));
 }
 
-/** This descriptor is closed: whoever waits for it goes on, with POLL.closed. Another one may get its number. */
+/** Must be called when a descriptor is closed, because another one may get its number. Waits for it end with POLL.closed. */
 export function forget(fd: number): void {
   for (const wait of [...waits]) {
     if (wait.fd !== fd) continue;
@@ -49,9 +49,9 @@ export function forget(fd: number): void {
   }
 }
 
-/** Returns early at the end. */
+/** Returns early when `end` has come. */
 export async function sleep(milliseconds: number, end?: End): Promise<void> {
-  // poll(2) leaves out a negative descriptor.
+  // poll(2) ignores a negative descriptor.
   await until(-1, 0, milliseconds, end);
 }
 
@@ -62,7 +62,7 @@ export function beforeWaits(prepared: () => void): void {
   prepare = prepared;
 }
 
-/** Goes on until the process ends. */
+/** Runs the event loop until the process ends. */
 export function run(): never {
   for (;;) {
     runJobs();
@@ -84,7 +84,7 @@ function turn(): void {
   const after = monotonic();
   for (const [index, wait] of now.entries()) {
     if (found[index] === 0 && after < wait.at) continue;
-    // Whoever came before may have closed its descriptor.
+    // An earlier callback may have closed the descriptor.
     if (!waits.delete(wait)) continue;
     wait.done(found[index]!);
   }

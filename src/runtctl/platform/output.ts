@@ -2,15 +2,18 @@ import { exit as end, isatty, poll, windowSize, write, writeSome } from "runt:cl
 import type { Output } from "./contract.ts";
 import { beforeWaits, POLL, until } from "./loop.ts";
 
-/** A pipe that poll(2) calls writable takes so much without blocking (PIPE_BUF). O_NONBLOCK is not ours to set: others share the open file. */
+/**
+ * A pipe that poll(2) reports as writable takes this many bytes without blocking (PIPE_BUF). O_NONBLOCK must not be set, because other processes
+ * share the open file.
+ */
 const AT_ONCE = 4096;
-/** Bytes that are written together. */
+/** Number of bytes that are written together. */
 const ENOUGH = 32 * 1024;
 const STDERR = 2;
-/** As in errors.ts. */
+/** Exit status of a failure, as in errors.ts. */
 const FAILED = 1;
 
-/** What is to be written, all of it to one descriptor, so that both streams come in order. */
+/** Bytes to be written. All are for one descriptor, so that both streams keep their order. */
 let waiting: Uint8Array[] = [];
 let size = 0;
 let target = 0;
@@ -36,7 +39,7 @@ class Stream implements Output {
     unlessBroken(() => write(this.#fd, text));
   }
 
-  /** It is written at the latest when this program waits for something. */
+  /** The bytes are written when this program waits for something, at the latest. */
   async send(bytes: Uint8Array): Promise<void> {
     while (size > 0 && (target !== this.#fd || size >= ENOUGH)) await flush();
     target = this.#fd;
@@ -60,7 +63,7 @@ async function drain(): Promise<void> {
   }
 }
 
-/** Waits for a slow reader without doing anything else. */
+/** Writes everything, and blocks while the reader is slow. */
 function flushNow(): void {
   while (size > 0) {
     const bytes = join();
@@ -69,7 +72,7 @@ function flushNow(): void {
   }
 }
 
-/** All that waits, in one piece. */
+/** Joins all waiting bytes. */
 function join(): Uint8Array {
   if (waiting.length > 1) waiting = [Buffer.concat(waiting)];
   return waiting[0] ?? Buffer.concat([]);
@@ -93,7 +96,7 @@ function unlessBroken<T>(action: () => T): T {
 
 const ends: (() => void)[] = [];
 
-/** Calls this when the program ends by itself. */
+/** Registers an action for the end of the program. */
 export function atExit(action: () => void): void {
   ends.push(action);
 }
@@ -107,7 +110,7 @@ function tell(text: string): void {
   try {
     write(STDERR, text);
   } catch {
-    // Nobody can be told.
+    // The error cannot be reported.
   }
 }
 
@@ -126,7 +129,7 @@ export function printError(line: string): void {
   stderr.write(`${line}\n`);
 }
 
-/** Ends the program when all is written. */
+/** Ends the program after everything was written. */
 export function exit(status: number): never {
   flushNow();
   return leave(status);

@@ -1,10 +1,10 @@
-/** What commander expects of a JavaScript engine, and QuickJS does not have without the tables of Unicode. */
+/** Functions that commander needs and that QuickJS lacks when it is built without the Unicode tables. */
 const errors = Error as { captureStackTrace?: (target: object) => void };
 const texts = String.prototype as { localeCompare?: (other: string) => number };
 
-// V8's own: commander calls it in the constructor of its error class. The stack is there without it.
+// A function of V8 that commander calls in the constructor of its error class. QuickJS records stacks without it.
 errors.captureStackTrace ??= () => undefined;
-// Of names of verbs and options.
+// commander sorts names of verbs and options with it.
 texts.localeCompare ??= function (this: string, other: string) {
   return this < other ? -1 : Number(this > other);
 };

@@ -22,17 +22,17 @@ export function variable(name: string): string | undefined {
   return getenv(name);
 }
 
-/** In bytes: what execve(2) takes at most is less. */
+/** In bytes; more than execve(2) accepts. */
 const LARGEST_ENVIRONMENT = 64 * 1024 * 1024;
 
-/** All variables. */
+/** All environment variables. */
 export function environment(): Readonly<Record<string, string>> {
   const text = Buffer.from(readFile("/proc/self/environ", LARGEST_ENVIRONMENT)).toString();
   const pairs = text.split("\0").flatMap((entry) => {
     const at = entry.indexOf("=", 1);
     return at < 0 ? [] : [[entry.slice(0, at), entry.slice(at + 1)] as const];
   });
-  // Of a variable that is there twice the first counts, as for getenv(3).
+  // If a variable is given twice, the first value counts, as for getenv(3).
   return Object.fromEntries(pairs.reverse());
 }
 
@@ -40,7 +40,7 @@ export function ownPid(): number {
   return getpid();
 }
 
-/** The command line. */
+/** Arguments of the command line, without the program. */
 export function words(): readonly string[] {
   return argv().slice(1);
 }
@@ -51,26 +51,26 @@ const PIECE = 64 * 1024;
 
 export { giveBackTerminal };
 
-/** Of the standard input. */
+/** Whether standard input is a terminal. */
 export function isTerminal(): boolean {
   return isatty(STDIN);
 }
 
-/** Every key goes to this program, until giveBackTerminal or its end. */
+/** Every key goes to this program, until giveBackTerminal or the end of the program. */
 export function takeTerminal(): void {
   take(STDIN);
 }
 
-/** Of the terminal that the standard output is; undefined: it is none. */
+/** Size of the terminal on standard output; undefined: it is no terminal. */
 export function windowSize(): { readonly rows: number; readonly columns: number } | undefined {
   return sizeOf(STDOUT);
 }
 
-/** What comes next of the standard input; undefined: nothing does, or `isOver` while it was waited for. */
+/** Next bytes of standard input; undefined: the input has ended, or `isOver` has become true while waiting. */
 export async function readStdin(isOver: () => boolean): Promise<Uint8Array | undefined> {
   for (;;) {
     await until(STDIN, POLL.in);
-    // What is there stays there for whoever reads it next.
+    // Bytes that are already there stay in the input for the next reader.
     if (isOver()) return undefined;
     const piece = readSome(STDIN, PIECE);
     if (piece !== undefined) return piece.byteLength === 0 ? undefined : new Uint8Array(piece);
@@ -89,9 +89,9 @@ interface Held {
 
 const held = new Map<SignalName, Held>();
 
-/** Calls `handler` for these signals, which do not end the program meanwhile. Returns how to stop that. */
+/** Calls `handler` for these signals, which then do not end the program. Returns a function that removes the handler. */
 export function onSignals(names: readonly SignalName[], handler: Handler): () => void {
-  // Each call is one of its own, also with the same function.
+  // Each registration is separate, even for the same function.
   const own: Handler = (name) => handler(name);
   for (const name of names) hold(name).handlers.add(own);
   return () => {
@@ -123,7 +123,7 @@ function release(name: SignalName, handler: Handler): void {
   releaseSignal(NUMBERS[name], one.fd);
 }
 
-/** Sends the signal to this program, which it ends unless another handler has it. */
+/** Sends the signal to this program. Without another handler the signal ends the program. */
 export function raise(name: SignalName): void {
   raiseNumber(NUMBERS[name]);
 }

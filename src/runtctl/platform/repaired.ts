@@ -1,8 +1,8 @@
-/** UTF-8 with errors, as everybody reads it (https://encoding.spec.whatwg.org/#utf-8-decoder). */
+/** Decodes UTF-8 with errors in the standard way (https://encoding.spec.whatwg.org/#utf-8-decoder). */
 
 const REPLACEMENT = "\ufffd";
 
-/** By lead byte: how many bytes follow, and the bounds of the first of them. undefined: no character begins so. */
+/** For a lead byte, the number of bytes that follow, and the bounds of the first of these. undefined: no character begins with this byte. */
 function shapeOf(lead: number): readonly [more: number, low: number, high: number] | undefined {
   if (lead >= 0xc2 && lead <= 0xdf) return [1, 0x80, 0xbf];
   if (lead >= 0xe0 && lead <= 0xef) return [2, lead === 0xe0 ? 0xa0 : 0x80, lead === 0xed ? 0x9f : 0xbf];
@@ -10,7 +10,7 @@ function shapeOf(lead: number): readonly [more: number, low: number, high: numbe
   return undefined;
 }
 
-/** Each part that is no character is one replacement character. */
+/** Each invalid part becomes one replacement character. */
 export function repaired(bytes: Uint8Array): string {
   let text = "";
   for (let at = 0; at < bytes.length; ) {

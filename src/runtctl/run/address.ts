@@ -1,4 +1,4 @@
-/** Addresses as text. */
+/** Checks addresses. */
 
 const V4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 const GROUP = /^[\da-f]{1,4}$/i;
@@ -10,7 +10,7 @@ export function isAddress(text: string): boolean {
   return more.length === 0 && (zone === undefined || /^[\da-zA-Z.:-]+$/.test(zone)) && isV6(address);
 }
 
-/** Without a zone. */
+/** Whether it is an IPv6 address without a zone. */
 export function isV6(text: string): boolean {
   const halves = text.split("::");
   if (halves.length > 2) return false;

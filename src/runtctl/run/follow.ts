@@ -10,7 +10,7 @@ import type { Session } from "../session.ts";
 import { taskOf, taskPath } from "../tasks.ts";
 import { CONTAINER } from "./task-text.ts";
 
-/** Pauses between looks at a task: the first, which is doubled, and the longest. */
+/** Milliseconds between two requests for a task: the first pause, which is doubled each time, and the longest one. */
 const SOON_MS = 1;
 const LOOK_MS = 20;
 /** docker(1) exits with this status if no program was run. */
@@ -22,7 +22,7 @@ export function untilStarted(session: Session, id: string): Promise<TaskView> {
   return untilKnown(session, id, ["RUNNING", "STOPPED"]);
 }
 
-/** @throws ClientError */
+/** Waits until the task has ended. @throws ClientError */
 export function untilStopped(session: Session, id: string): Promise<TaskView> {
   return untilKnown(session, id, ["STOPPED"]);
 }
@@ -36,8 +36,10 @@ async function untilKnown(session: Session, id: string, states: readonly TaskVie
 }
 
 /**
- * Waits until the program of the task runs or has run; undefined: it has. Otherwise why not. By events, which tell it of a task that is gone by now, too.
- * @param after sequence number of an event before the task. @throws ClientError
+ * Waits until the program of the task runs or has run. Returns why it was not run; undefined: it was run. Uses events, which also report a task
+ * that has been removed by now.
+ * @param after sequence number of an event before the task.
+ * @throws ClientError
  */
 export async function whyNotRun({ sockets }: Session, id: string, after: number): Promise<string | undefined> {
   for await (const told of followEvents(sockets, after)) {
@@ -61,7 +63,7 @@ export async function printOutput(session: Session, id: string): Promise<void> {
   }
 }
 
-/** SIGINT and SIGTERM stop the task; a further one calls `leave`. Returns a function that removes the handlers. */
+/** SIGINT and SIGTERM stop the task. A second signal calls `leave`. Returns a function that removes the handlers. */
 export function passSignals({ client, group }: Session, id: string, leave: () => void): () => void {
   let isAsked = false;
   return onSignals(["SIGINT", "SIGTERM"], () => {

@@ -48,9 +48,9 @@ export function taskText(options: RunOptions, name: string, command: readonly st
   const ports = publish.map(portOf);
   return JSON.stringify({
     name,
-    // Each run is one of its own.
+    // Each run is a task of its own, which is not compared with an earlier one.
     remember: false,
-    // Without a client that waits for its end the daemon removes it.
+    // If no client waits for its end, the daemon removes the task.
     ...(options.detach && options.rm ? { retention: "0s" } : {}),
     ...(volumes.length === 0 ? {} : { volumes }),
     network: { ...(network === undefined ? {} : { mode: network }), ...(ports.length === 0 ? {} : { ports }) },
@@ -62,7 +62,7 @@ function given(fields: Readonly<Record<string, string | undefined>>) {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-/** Parses "NAME=VALUE"; for "NAME" the value is that of this process. */
+/** Parses "NAME=VALUE"; for "NAME" the value is taken from the environment of this process. */
 function variableOf(text: string): [name: string, value: string] {
   const at = text.indexOf("=");
   if (at > 0) return [text.slice(0, at), text.slice(at + 1)];

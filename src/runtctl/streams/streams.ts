@@ -7,7 +7,7 @@ import type { Sockets } from "../sockets.ts";
 /** Stdio of this program. */
 export interface Local {
   readonly takesStdin: boolean;
-  /** undefined: nothing is printed. */
+  /** undefined: the stream is not printed. */
   readonly stdout: Output | undefined;
   readonly stderr: Output | undefined;
 }
@@ -34,7 +34,7 @@ export class RemoteProgram {
     this.#local = local;
   }
 
-  /** Returns when it has gone. */
+  /** Returns when the frame is sent. */
   send(kind: 0 | 1 | 2 | 3 | 4, payload: Uint8Array | string = ""): Promise<void> {
     return this.#connection.send(frameOf(kind, Buffer.from(payload)));
   }
@@ -52,7 +52,7 @@ export class RemoteProgram {
           text = broken;
           void this.#copyStdin(typed);
         }
-        // While one of them is slow nothing more is read, which slows down the program instead of filling memory.
+        // A slow stream stops the reading of further frames, which slows down the program instead of filling memory.
         else if (kind === FRAME.stdout) await this.#local.stdout?.send(payload);
         else if (kind === FRAME.stderr) await this.#local.stderr?.send(payload);
         else if (kind === FRAME.end) return (JSON.parse(Buffer.from(payload).toString()) as StreamEnd).exitCode ?? UNKNOWN_STATUS;
@@ -76,7 +76,7 @@ export class RemoteProgram {
   }
 }
 
-/** @throws ClientError: the daemon refuses or does not answer */
+/** Connects to the daemon for frames. @throws ClientError: the daemon refuses or does not answer */
 export async function upgraded([socketPath]: Sockets, path: string): Promise<Connection> {
   const answer = await upgrade(socketPath, path, STREAM_PROTOCOL).catch((error) => {
     throw connectionError(socketPath, error as NodeJS.ErrnoException);
@@ -86,7 +86,7 @@ export async function upgraded([socketPath]: Sockets, path: string): Promise<Con
   throw new ClientError(code, message);
 }
 
-/** What a frame says that ends a connection with an error. */
+/** The error in a frame that ends a connection. */
 export function failureIn(payload: Uint8Array): ClientError {
   const { code, message, exitStatus } = JSON.parse(Buffer.from(payload).toString()) as {
     code: string;

@@ -3,7 +3,10 @@ import { giveBackTerminal, onSignals, raise, takeTerminal as take, windowSize } 
 
 export interface Terminal {
   readonly size: { readonly rows: number; readonly columns: number };
-  /** Ends raw mode, in which every key including ^C goes to the program. A signal that ends this process restores the terminal too, if it can be caught. */
+  /**
+   * Ends raw mode, in which every key including ^C goes to the program. A signal that ends this process restores the terminal too, if it can be
+   * caught.
+   */
   restore(): void;
 }
 

@@ -26,7 +26,7 @@ export function addApplyOptions(command: Command): void {
   addClusterOption(command);
 }
 
-/** What has to be there, in the format of the API. */
+/** Networks that must exist, in the format of the API. */
 export function networksOf({ makeNetworks }: NetworkOption, externals: readonly string[] = []): { readonly networks?: readonly string[] } {
   return makeNetworks || externals.length === 0 ? {} : { networks: externals };
 }

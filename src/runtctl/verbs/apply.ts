@@ -54,7 +54,7 @@ export const apply = verb<Options>({
     if (file === undefined) return EXIT.failed;
     file.prepare?.();
     const { source, origin, builds, externals, ...body } = await withImages(session, file, options.build === true);
-    // What comes between the request and the wait is told, too.
+    // Read before the request, so that events between the request and the wait are shown.
     const after = options.wait ? (await client.call<{ lastSequence: number }>("GET", "/v1/node")).lastSequence : undefined;
     const answer = await orFindings({ source, origin }, () =>
       client.call<{ applied: Applied[]; warnings?: string[] }>("POST", "/v1/apply", {
@@ -72,7 +72,10 @@ export const apply = verb<Options>({
   },
 });
 
-/** Before projects had names of their own, a Compose file without one was the group default. What is there goes on, and is told of when its successors are made. */
+/**
+ * In earlier versions a Compose file without a project name belonged to the group default. Its tasks keep running, and are reported when new ones
+ * are made for them.
+ */
 async function tellOfEarlier({ client }: Session, applied: readonly Applied[]): Promise<void> {
   const names = applied.flatMap(({ name, change }) => (change === "created" ? [name] : []));
   if (names.length === 0) return;
@@ -84,7 +87,7 @@ async function tellOfEarlier({ client }: Session, applied: readonly Applied[]): 
     );
 }
 
-/** Images may take long to come. */
+/** Reports pulls, because they may take long. */
 function tellOfPull(event: EngineEvent): void {
   if (event.type !== "pull") return;
   const { name, container, phase, reference } = event;

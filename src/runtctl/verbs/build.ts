@@ -1,4 +1,4 @@
-/** Images that a Compose file builds: the daemon's builder makes them, and tasks name them by their digest. */
+/** Builds the images of a Compose file with the daemon's builder. Tasks name the images by their digest. */
 import type { ImageInfo, TaskInput } from "../../engine/index.ts";
 import type { ServiceBuild } from "../../pod/index.ts";
 import { type Client, ClientError } from "../client.ts";
@@ -18,7 +18,7 @@ interface Options extends Partial<FileOption>, ComposeFlags {
   readonly quiet?: true;
 }
 
-/** Where Compose looks for its file. Source: Compose specification, "Compose file". */
+/** Default names of a Compose file. Source: Compose specification, "Compose file". */
 const USUAL = ["compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml"];
 
 export const build = verb<Options>({
@@ -67,7 +67,7 @@ function pairOf(text: string): readonly [string, string] {
   return [text.slice(0, at), text.slice(at + 1)];
 }
 
-/** With those from whose images they are made. @throws UsageError */
+/** The builds of these services, and of services whose images they need. @throws UsageError */
 function wanted({ source, builds = [] }: FileToApply, services: readonly string[]): readonly ServiceBuild[] {
   const unknown = services.find((name) => !builds.some(({ service }) => service === name));
   if (unknown !== undefined) throw new UsageError(`${source}: there is no service ${unknown} with a build that is switched on`);
@@ -78,10 +78,13 @@ function wanted({ source, builds = [] }: FileToApply, services: readonly string[
   );
 }
 
-/** Those, and from whose images they are made: what is there already may have left the builder. Layers that it has are not made again. */
+/**
+ * Adds the builds whose images these need. An image in the store may be missing in the builder; layers that the builder still has are not built
+ * again.
+ */
 function withSources(builds: readonly ServiceBuild[], some: readonly ServiceBuild[]): readonly ServiceBuild[] {
   const needed = new Set(some.map(({ service }) => service));
-  // They stand before those that are made from them.
+  // Needed builds come before those that need them.
   for (const { service, after } of builds.toReversed()) if (needed.has(service)) for (const other of after) needed.add(other);
   return builds.filter(({ service }) => needed.has(service));
 }
@@ -91,7 +94,7 @@ export function imageName({ reference }: ServiceBuild["request"]): string {
   return reference.slice("docker://".length);
 }
 
-/** Returns the digest. @throws ClientError */
+/** Builds the image. Returns its digest. @throws ClientError */
 async function built({ sockets }: Session, { service, request }: ServiceBuild, isQuiet = false): Promise<string> {
   printError(`${service}: building ${printable(imageName(request))}`);
   const { digest } = await buildImage(sockets, request, (line) => {
@@ -107,7 +110,10 @@ class Store {
     this.#images = images;
   }
 
-  /** The image of a service, as a task names it; undefined: it is not there. What was built has a name with its digest, too. */
+  /**
+   * Name of the image of a service for a task; undefined: it is not in the store. An image that was built also has a name with its digest, which is
+   * preferred.
+   */
   find({ request: { reference } }: ServiceBuild): string | undefined {
     const found = this.#images.find((one) => one.reference === reference && one.sizeBytes !== null);
     if (found === undefined) return undefined;
@@ -124,7 +130,7 @@ async function storeOf(client: Client): Promise<Store> {
   return new Store((await client.call<{ images: readonly ImageInfo[] }>("GET", "/v1/images")).images);
 }
 
-/** The file with the images that are there; nothing is built. @throws ClientError */
+/** The file with the images that are in the store. Nothing is built. @throws ClientError */
 export async function withKnownImages(client: Client, file: FileToApply): Promise<FileToApply> {
   const { builds = [] } = file;
   if (builds.length === 0) return file;
@@ -138,7 +144,7 @@ export async function withKnownImages(client: Client, file: FileToApply): Promis
   return { ...file, text: renamed(file.text, names) };
 }
 
-/** The file with the images, which are built if they have to be. @param isAsked also those that are there @throws ClientError */
+/** The file with its images, which are built if necessary. @param isAsked whether images that exist are built again @throws ClientError */
 export async function withImages(session: Session, file: FileToApply, isAsked: boolean): Promise<FileToApply> {
   const { builds = [] } = file;
   if (builds.length === 0) return file;
@@ -157,7 +163,10 @@ export async function withImages(session: Session, file: FileToApply, isAsked: b
   return { ...file, text: renamed(file.text, names) };
 }
 
-/** What needs no build. A registry is asked first for an image that the file names, as Compose does. @throws ClientError */
+/**
+ * An image that need not be built; undefined: it must be built. As in Compose, a registry is asked first for an image that the file names.
+ * @throws ClientError
+ */
 async function knownImage({ sockets }: Session, store: Store, one: ServiceBuild): Promise<string | undefined> {
   const { policy, isNamed, request, service } = one;
   if (policy === "build") return undefined;
@@ -174,7 +183,7 @@ async function knownImage({ sockets }: Session, store: Store, one: ServiceBuild)
   }
 }
 
-/** @param text tasks as JSON, as compose.ts writes them */
+/** @param text tasks as JSON, in the format of compose.ts */
 function renamed(text: string, names: ReadonlyMap<string, string>): string {
   const tasks = text.split("\n---\n").map((one) => JSON.parse(one) as TaskInput);
   const changed = tasks.map((task) => ({

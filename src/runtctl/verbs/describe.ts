@@ -138,7 +138,7 @@ function commandOf(asked: Readonly<Record<string, unknown>>): string {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Of the group, beside those that it has on its own. */
+/** Names of the group's networks of a task. Networks of the task alone have no name. */
 function networksOf(spec: Fields): string[] {
   const network = spec["network"] as { mode: string; name?: string; further?: readonly { name: string }[] } | undefined;
   if (network === undefined) return [];

@@ -37,7 +37,7 @@ export const events = verb<Options>({
     const isShown = (told: Told) => {
       if (!("event" in told)) return true;
       const { event } = told;
-      // Interfaces are of the host, and of no group.
+      // Interfaces belong to the host and not to a group.
       const [group, named] = event.type === "interface" ? [session.group, event.interface] : [event.group, event.name];
       return (options.allGroups || group === session.group) && (name === undefined || named === name || event.task === name);
     };

@@ -81,7 +81,7 @@ function tableOf(tasks: readonly TaskView[], options: TableOptions, orphans: rea
   return table(headerOf(options), rows, styled(styleFor(stdout), options));
 }
 
-/** @throws ClientError; when no daemon answers a program that looks at the phase only has been told that it is unknown */
+/** If no daemon answers, an object with an unknown phase is printed, for programs that look only at the phase. @throws ClientError */
 async function printNamed(session: Session, name: string, format: (value: unknown) => string): Promise<void> {
   try {
     const task = await taskOf(session, name);

@@ -15,7 +15,7 @@ export const start = verb({
   examples: [["start web db", "start the tasks web and db"]],
   define: (command) => command.argument("<name...>", "of tasks"),
   async run(session, names) {
-    // A name that is wrong is told before anything is started.
+    // All names are checked before anything is started.
     for (const name of names) await taskOf(session, name);
     for (const name of names) {
       await session.client.call("POST", taskPath(name, session.group, "start"));

@@ -1,4 +1,4 @@
-/** Logs of containers. The daemon reads them, for everyone who may read from its socket. */
+/** Logs of containers. The daemon reads them, so that every user of its socket can see them. */
 import { InvalidArgumentError } from "commander";
 import { type LogRecord, type TaskView, TextWriter } from "../../engine/index.ts";
 import { EXIT, UsageError } from "../errors.ts";
@@ -62,7 +62,7 @@ export const logs = verb<Options>({
       await printWhole(session, sources[0]!, options);
       return EXIT.done;
     }
-    // The name of a task tells the containers of one task from those of another, and says all where each has one container.
+    // A line begins with the shortest name that is unique: the container within one task, the task if each has one container, otherwise both.
     const isOfOne = tasks.length === 1;
     const hasOneEach = sources.length === tasks.length;
     const titles = sources.map(({ task, container }) => (isOfOne ? container : hasOneEach ? task.name : `${task.name}/${container}`));
@@ -87,7 +87,7 @@ export const logs = verb<Options>({
   },
 });
 
-/** undefined: the file has errors, which were printed. @throws UsageError, ClientError */
+/** The tasks that the command line names. undefined: the file has errors, which were printed. @throws UsageError, ClientError */
 async function tasksAsked(session: Session, names: readonly string[], options: Options): Promise<readonly TaskView[] | undefined> {
   const { file, all } = options;
   if ([names.length > 0, file !== undefined, all === true].filter(Boolean).length !== 1)
@@ -110,7 +110,7 @@ interface OneLog {
   readonly container: string;
 }
 
-/** One log without anything in front of its lines. */
+/** Prints one log without a prefix. */
 async function printWhole(session: Session, { task, container }: OneLog, { follow, since, previous, tail }: Options): Promise<void> {
   const request = { container, since, previous: textOf(previous), tail: textOf(tail) };
   const pieces = await logPieces({ ...session, group: task.group }, task.id, request, follow === true && !previous);

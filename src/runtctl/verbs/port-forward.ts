@@ -32,7 +32,7 @@ export const portForward = verb<Options>({
   run: (session, [name = "", ...ports], options) => forwardPorts(session, name, ports, options),
 });
 
-/** Returns the exit status; the connections end with the program. @throws UsageError, ClientError, and errors of listenAt */
+/** Returns the exit status. The connections end with the program. @throws UsageError, ClientError, and errors of listenAt */
 async function forwardPorts(session: Session, name: string, texts: readonly string[], { address, container }: Options): Promise<number> {
   const ports = texts.map(portsOf);
   const { id } = await taskOf(session, name);
@@ -74,7 +74,7 @@ async function forwardConnection(local: Connection, connect: () => Promise<Conne
   }
 }
 
-/** Returns when the client sends nothing more. One that has gone closes both, and needs no error message. */
+/** Returns when the client sends nothing more. If the client has disconnected, both connections are closed without an error message. */
 async function sendAll(local: Connection, remote: Connection): Promise<void> {
   for (let chunk = await local.receive(); chunk !== undefined; chunk = await local.receive())
     await remote.send(frameOf(FRAME.stdin, chunk));
@@ -85,7 +85,7 @@ async function sendAll(local: Connection, remote: Connection): Promise<void> {
   await remote.send(frameOf(FRAME.stdinEnd, new Uint8Array(0)));
 }
 
-/** Returns when the port sends nothing more, or the client has gone. @throws ClientError */
+/** Returns when the port sends nothing more, or the client has disconnected. @throws ClientError */
 async function receiveAll(local: Connection, remote: Connection): Promise<void> {
   const reader = new FrameReader();
   for (;;) {

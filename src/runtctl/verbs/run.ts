@@ -89,7 +89,7 @@ export const run = verb<Options>({
   },
 });
 
-/** No other process of this host has both numbers.  */
+/** Unique on this host, because no two processes have the same pid at the same time. */
 function freshName(): string {
   return `run-${Date.now().toString(36)}-${ownPid().toString(36)}`;
 }
@@ -125,7 +125,7 @@ async function inForeground(session: Session, id: string, { interactive, tty, rm
   const task = await untilStopped(session, id);
   if (rm) {
     await session.client.call("DELETE", taskPath(id, session.group));
-    // What keeps it from going is said, and the exit status is the container's all the same.
+    // What prevents the removal is reported. The exit status is that of the container all the same.
     await untilEnded(session, { tasks: [{ id, name: task.name }], to: "deleted", limitMs: durationOf(DEFAULT_WAIT) });
   }
   const { status, why } = endOf(task);
@@ -137,7 +137,7 @@ function failed(why: string, status: number): number {
   return status;
 }
 
-/** Sends what is typed to the container. Returns a function that restores the terminal. `leave` is called for ^P ^Q. */
+/** Sends typed input to the container. Returns a function that restores the terminal. `leave` is called for ^P ^Q. */
 async function passInput(session: Session, id: string, hasTty: boolean, leave: () => void): Promise<() => void> {
   let connection: Awaited<ReturnType<typeof upgraded>>;
   try {
@@ -147,14 +147,14 @@ async function passInput(session: Session, id: string, hasTty: boolean, leave: (
     if (error instanceof ClientError && error.code === "container-not-running") return () => {};
     throw error;
   }
-  // The output is printed from the log, which has it from the beginning.
+  // The output is printed from the log, which contains it from the beginning.
   const remote = new RemoteProgram(connection, { takesStdin: true, stdout: undefined, stderr: undefined });
   const tell = (size: object) => void remote.send(FRAME.resize, JSON.stringify(size));
   const terminal = hasTty && isTerminal() ? takeTerminal(tell) : undefined;
   if (terminal !== undefined) tell(terminal.size);
   const keys = new DetachKeys(leave);
   const typed = (chunk: Uint8Array) => (terminal === undefined ? chunk : keys.take(chunk));
-  // The end of the container is read from the task, not from this connection.
+  // The exit status is read from the task, not from this connection.
   remote.run({ broken: "the daemon has gone away; the container goes on", typed }).catch(() => {});
   return () => {
     terminal?.restore();

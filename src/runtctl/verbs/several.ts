@@ -1,4 +1,4 @@
-/** Arguments of the verbs that take one task, several, those of a file, or all of a group. */
+/** Arguments of verbs that take one or several tasks, the tasks of a file, or all tasks of a group. */
 import type { Command } from "commander";
 import type { Restarted, Selected } from "../../engine/index.ts";
 import { UsageError } from "../errors.ts";
@@ -30,7 +30,7 @@ export function addWait(command: Command): void {
     .option("--timeout <duration>", `wait for at most this long; default: ${DEFAULT_WAIT}`);
 }
 
-/** Asks for it. Returns undefined if the file has errors, after they were printed. @throws UsageError, ClientError */
+/** Sends the request. Returns undefined if the file has errors, which were printed. @throws UsageError, ClientError */
 export async function askSeveral<Answer extends Selected = Selected>(
   { client, group, givenGroup }: Session,
   path: "/v1/delete" | "/v1/stop" | "/v1/restart",
@@ -40,7 +40,7 @@ export async function askSeveral<Answer extends Selected = Selected>(
 ): Promise<Answer | undefined> {
   const { file, all, takeOver, project } = options;
   const ways = [names.length > 0, file !== undefined, all === true].filter(Boolean).length;
-  // The project alone is all that is recorded of it: its file may be gone.
+  // A project alone means all its recorded tasks, because its file may be gone.
   if (ways > 1 || (ways === 0 && project === undefined)) throw new UsageError("give task names, -f FILE, -p PROJECT, or --all");
   if (takeOver && file === undefined) throw new UsageError("--take-over is for -f FILE: names and --all mean whatever has them");
   const meant = names.length > 0 ? { names } : { all: true };
@@ -51,7 +51,10 @@ export async function askSeveral<Answer extends Selected = Selected>(
   return orFindings({ source, origin }, () => client.call<Answer>("POST", path, { ...body, takeOver: takeOver === true, ...more }));
 }
 
-/** One line for each task, and for what was not meant and may have been. @param open ids of tasks of which it was said that it is not done */
+/**
+ * Prints one line for each task, and for tasks that the user may have meant, too.
+ * @param open ids of tasks that were already reported as not done
+ */
 export function sayDone(
   { tasks, forgotten, missing, others, stopped = [] }: Selected & Partial<Restarted>,
   what: string,

@@ -73,7 +73,7 @@ async function processorsOf({ client }: Session): Promise<number> {
   return ledger.cpus.capacity;
 }
 
-/** Percent of one CPU; undefined without an earlier sample, or if CPU time is not counted. */
+/** Percent of one CPU; undefined: there is no earlier sample, or CPU time is not counted. */
 export function cpuPercent(now: UsageView, before: readonly UsageView[]): number | undefined {
   const old = before.find(({ task, container }) => task === now.task && container === now.container);
   if (old === undefined || old.cpuUs === null || now.cpuUs === null || now.clockMs <= old.clockMs) return undefined;
@@ -116,7 +116,7 @@ function plainTable(now: readonly UsageView[], before: readonly UsageView[]): st
   );
 }
 
-/** As many lines as fit on the terminal, each cleared to its end. */
+/** The lines that fit on the terminal, each cleared to its end. */
 function fitted(text: string): string {
   const lines = text.split("\n").slice(0, Math.max(1, (windowSize()?.rows || 24) - 1));
   return lines.map((line) => `${line}\u001b[K\r\n`).join("");

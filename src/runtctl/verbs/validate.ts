@@ -22,7 +22,7 @@ export const validate = verb<FileOption & ComposeFlags & ClusterOption>({
   },
 });
 
-/** Prints what is wrong. Returns the exit status. */
+/** Prints the errors of a file. Returns the exit status. */
 function validated({ source, text, isProject, builds = [], origin = (one) => one }: FileToApply, host: PodHost): number {
   if (isProject && text === "") {
     print(`${source}: no services: no errors`);
@@ -38,7 +38,7 @@ function validated({ source, text, isProject, builds = [], origin = (one) => one
   return findings.length === 0 ? EXIT.done : EXIT.failed;
 }
 
-/** The facts about this host that pods may refer to, as far as they are known without a daemon. */
+/** Facts about this host that pods may refer to, as far as they are known without a daemon. */
 function podHost(): PodHost {
   return { name: hostname().toLowerCase(), cpus: cpuCount(), memoryBytes: memoryBytes(), images: variable("RUNT_IMAGES") || undefined };
 }
