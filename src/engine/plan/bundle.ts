@@ -4,7 +4,10 @@ import type { OciObject } from "../../executor/index.ts";
 import { fieldsOf } from "../../shared/text/index.ts";
 import { type ContainerSpec, NAMESPACES, type Namespace, namespacesOf, RESERVED_ANNOTATIONS, type TaskSpec } from "../spec/index.ts";
 
-/** Each problem names its place in config.json; empty: there is no contradiction. Fields that neither the task file nor this check knows are left to the runtime. */
+/**
+ * Each problem names its place in config.json; empty: there is no contradiction. Fields that neither the task file nor this check knows are left to
+ * the runtime.
+ */
 export function bundleProblems(task: TaskSpec, { mounts, metadata }: ContainerSpec, config: OciObject): string[] {
   const namespaces = namespacesOf(task);
   const linux = fieldsOf(config["linux"]);

@@ -9,7 +9,10 @@ export interface ImageProcess {
   readonly user: string;
 }
 
-/** The task's `command` replaces entrypoint and arguments of the image; its `args` replace only the arguments. undefined: neither of them names a program. */
+/**
+ * The task's `command` replaces entrypoint and arguments of the image; its `args` replace only the arguments. undefined: neither of them names a
+ * program.
+ */
 export function imageProcess({ command, args, env, cwd, user }: ContainerSpec, image: ImageConfig): ImageProcess | undefined {
   const own = args.length > 0 ? args : image.cmd;
   const [cmd, ...rest] = command === undefined ? [...image.entrypoint, ...own] : [command, ...args];

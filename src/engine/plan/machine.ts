@@ -11,7 +11,10 @@ const SIZE = { memory: `${PREFIX}sandbox-memory`, quota: `${PREFIX}sandbox-cpu-q
 
 /** In microseconds. */
 const CPU_PERIOD = 100_000;
-/** For a container without a limit and a reservation: the room in a machine whose size nothing says. */
+/**
+ * Memory that is counted for a container without a limit and a reservation. A machine of the default size has this much for containers
+ * (docs/vm.md).
+ */
 const UNSAID_BYTES = 160 * 1024 ** 2;
 
 type Annotations = Readonly<Record<string, string>>;

@@ -51,7 +51,7 @@ test("E71: no way out leads by an internal network, and no port of the host to i
     "/network/internal: needs the name of a network",
     "/network/shared: needs the name of a network",
   ]);
-  // The network of a group and that of the host with the same name are two.
+  // A network of a group and a host-wide network with the same name are different networks.
   expect(said({ name: "a", further: [{ name: "a", shared: true }] })).toEqual([]);
 });
 
@@ -184,7 +184,7 @@ test("E73: port mappings, addresses of the host and the network of a task withou
     { port: 8080, protocol: "tcp", address: undefined },
     { port: 53, protocol: "udp", address: "127.0.0.1" },
   ]);
-  // Rules of the host do for TCP.
+  // TCP needs no process, only rules of the host.
   expect(networkPlan(task({ ports: [{ container: 80, host: 8080, address: "127.0.0.1" }] }), PLACES).steps).toMatchObject([
     { plugins: [{ type: "bridge" }], nat: [{ host: 8080, container: 80, address: "127.0.0.1" }] },
   ]);

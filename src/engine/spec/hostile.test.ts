@@ -1,9 +1,9 @@
-/** Files that are made to take long, or to grow: each is answered, in time and memory proportional to its length. */
+/** Files that are made to take long or to grow. Each is answered, in time and memory proportional to its length. */
 import { expect, test } from "vitest";
 import { LARGEST_FILE, parseTasks, readDocuments } from "./index.ts";
 
 const filled = (piece: string) => piece.repeat(Math.floor(LARGEST_FILE / piece.length));
-/** On a busy machine. What is quadratic in 250 KB took a minute and more, of which the machine was not busy for one second. */
+/** Generous, because the machine may be busy. Parsing in quadratic time takes more than a minute for 250 KB. */
 const LONGEST_MS = 30_000;
 
 test.each([

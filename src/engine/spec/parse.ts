@@ -1,4 +1,7 @@
-/** Parses a task file (YAML or JSON) into TaskSpecs, or reports all findings with line and column. Each document of the file is one task; together they form a group. */
+/**
+ * Parses a task file (YAML or JSON) into TaskSpecs, or reports all findings with line and column. Each document of the file is one task; together
+ * they form a group.
+ */
 
 import { createHash } from "node:crypto";
 import { z } from "zod";

@@ -1,4 +1,7 @@
-/** The journal of events. Each has a sequence number, which is never given twice. The journal is bounded by number and age of entries; the oldest are dropped. */
+/**
+ * The journal of events. Each has a sequence number, which is never given twice. The journal is bounded by number and age of entries; the oldest
+ * are dropped.
+ */
 import type { DatabaseSyncInstance } from "@photostructure/sqlite";
 import { checksumOf } from "./rows.ts";
 

@@ -122,8 +122,8 @@ function moveTo({ database, path }: Pick<OpenDatabase, "database" | "path">, to:
 }
 
 /**
- * Closes the database and releases its lock. The library keeps prepared statements, and with them the lock, until they are garbage-collected, so that the lock is
- * released by leaving the exclusive locking mode first.
+ * Closes the database and releases its lock. The library keeps prepared statements, and with them the lock, until they are garbage-collected, so
+ * that the lock is released by leaving the exclusive locking mode first.
  */
 export function closeDatabase(database: DatabaseSyncInstance): void {
   if (!database.isOpen) return;
@@ -143,7 +143,8 @@ const OTHERS_MAY_WRITE = 0o022;
 
 /**
  * Path of the database in `directory` (absolute; created with mode 0700 if missing).
- * @throws StoreError not-ours: the directory or the database belongs to another user, is writable for others, or is of the wrong type; not-written: it cannot be made
+ * @throws StoreError not-ours: the directory or the database belongs to another user, is writable for others, or is of the wrong type; not-written:
+ * it cannot be made
  */
 function databaseIn(directory: string): string {
   if (!isAbsolute(directory)) throw new StoreError("not-ours", directory, "the state directory is not absolute");

@@ -29,7 +29,7 @@ const codeOf = (action: () => unknown): string => {
   }
   return "no error";
 };
-/** Changes the file like a flipped bit or another program. */
+/** Changes the file directly, like a flipped bit or another program. */
 const tamper = (sql: string) => {
   store.close();
   const database = new DatabaseSync(join(directory, "engine.db"));
@@ -112,14 +112,14 @@ test("the journal is bounded by age, from its beginning on: a clock that was set
     gap: true,
   });
   expect(store.events(2, 10).gap).toBe(false);
-  // All entries may be dropped; the next number is still a new one.
+  // All entries may be dropped, but numbers are not reused.
   tamper("UPDATE journal SET wall_ms = 0");
   store.backUp();
   expect(store.events(2, 10)).toEqual({ entries: [], gap: true });
   expect(store.commit({ events: ["5"] })).toEqual([5]);
 });
 
-/** A store as the first version of this program makes it. */
+/** A store in the format of the first version of this program. */
 const VERSION_1 = `
   CREATE TABLE records (kind TEXT NOT NULL, key TEXT NOT NULL, content TEXT NOT NULL, checksum TEXT NOT NULL, PRIMARY KEY (kind, key)) STRICT, WITHOUT ROWID;
   CREATE TABLE journal (sequence INTEGER PRIMARY KEY AUTOINCREMENT, content TEXT NOT NULL, checksum TEXT NOT NULL) STRICT;
@@ -168,7 +168,7 @@ describe("versions", () => {
     const copy = `${path()}.version-2`;
     expect(migrateStore(directory, 1)).toEqual({ path: path(), from: 2, to: 1, copy });
     expect([versionOf(path()), versionOf(copy)]).toEqual([1, 2]);
-    // Writes a record like the older program.
+    // Writes a record in the way of the older program.
     inFile(path(), (database) => database.exec(`INSERT INTO journal VALUES (3, '3', '${checksumOf("journal", "3", "3")}')`));
     expect(migrateStore(directory, 1)).toEqual({ path: path(), from: 1, to: 1, copy: undefined });
     store = new Store({ directory });

@@ -53,7 +53,10 @@ export class Store {
   #logFile = "";
   #hasLog: boolean;
 
-  /** Migrates a store of an older version, after copying it to `path`.version-N. @throws StoreError in-use, not-ours, newer-schema, unreadable, not-written */
+  /**
+   * Migrates a store of an older version, after copying it to `path`.version-N.
+   * @throws StoreError in-use, not-ours, newer-schema, unreadable, not-written
+   */
   constructor({ directory, journalKept = JOURNAL_KEPT, journalAgeMs = JOURNAL_AGE_MS }: StoreOptions) {
     const { database, path, reserve } = openDatabase(directory);
     this.#database = database;

@@ -21,8 +21,8 @@ const GROUP_READS = 0o040;
 /**
  * May be repeated until a container runs that could have changed the files.
  * @param files by their paths below `path`, which contain no ".."
- * @param group group that may read all files, whatever their modes; undefined: the files belong to root's group. @throws the errors of the system
- * calls
+ * @param group group that may read all files, whatever their modes; undefined: the files belong to root's group.
+ * @throws the errors of the system calls
  */
 export function makeFiles(path: string, files: Readonly<Record<string, VolumeFile>>, group?: number): void {
   makeDirectory(path);

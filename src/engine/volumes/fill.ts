@@ -24,7 +24,10 @@ export interface Filling {
 /** Calls in progress by volume, so that two containers do not fill one volume at once. */
 const turns = new Map<string, Promise<void>>();
 
-/** A volume that has files, or whose owner or mode somebody has changed, stays as it is. @throws Error: the copy has failed; the reason of `signal` */
+/**
+ * A volume that has files, or whose owner or mode somebody has changed, stays as it is.
+ * @throws Error: the copy has failed; the reason of `signal`
+ */
 export async function fillVolume(filling: Filling): Promise<void> {
   const { volume } = filling;
   const before = turns.get(volume) ?? Promise.resolve();

@@ -8,7 +8,8 @@ const MAKE_MS = 5 * PROGRAM_MS;
 
 /**
  * Makes and mounts the file system. Its file is beside the mount point, and all space is allocated at once, so that it is really available. May be
- * repeated: what an interrupted call has made is replaced. @throws Error: the messages of the programs, or the package of a missing one
+ * repeated: what an interrupted call has made is replaced.
+ * @throws Error: the messages of the programs, or the package of a missing one
  */
 export async function mountImage(path: string, bytes: number): Promise<void> {
   const file = imageOf(path);

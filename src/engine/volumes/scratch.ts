@@ -5,7 +5,9 @@ import { mountAt, outputOf, runProgram, unmount } from "../../node/index.ts";
 import { giveOwnDirectory, makeOwnDirectory, refuseMounts } from "../own/index.ts";
 
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants;
-/** Every user of every container of the task may write. Other users of the host cannot reach the directory, because its parents are closed to them. */
+/**
+ * Every user of every container of the task may write. Other users of the host cannot reach the directory, because its parents are closed to them.
+ */
 const MODE = 0o777;
 
 /** New files in the directory get its group. */
@@ -40,8 +42,8 @@ function rightsOf(group: number | undefined) {
 /**
  * Removes the directory with its contents. Containers have chosen the names: they may be invalid UTF-8, exceed PATH_MAX by their depth, or be links
  * to anywhere. Therefore each directory is opened relative to its parent's descriptor, and its contents are moved to the top before it is removed.
- * Succeeds if it does not exist. Something other than a directory is removed itself. @throws ExecutorError stuck: something is mounted there; the
- * errors of the system calls
+ * Succeeds if it does not exist. Something other than a directory is removed itself.
+ * @throws ExecutorError stuck: something is mounted there; the errors of the system calls
  */
 export async function removeScratch(path: string): Promise<void> {
   refuseMounts(path);
@@ -150,9 +152,10 @@ export async function sizeOnDisk(path: string): Promise<number> {
 }
 
 /**
- * Scratch volumes in memory: a tmpfs that the daemon mounts, so that all containers of the task share it.
- * Mounts it; its root belongs to root and is closed to others. May be repeated.
- * @param bytes size limit; undefined: half of the host's memory, the kernel's default. @throws Error: the message of mount(8), or that something else is mounted
+ * Scratch volumes in memory: a tmpfs that the daemon mounts, so that all containers of the task share it. Mounts it; its root belongs to root and
+ * is closed to others. May be repeated.
+ * @param bytes size limit; undefined: half of the host's memory, the kernel's default.
+ * @throws Error: the message of mount(8), or that something else is mounted
  */
 export async function mountMemory(path: string, bytes: number | undefined): Promise<void> {
   const there = mountAt(path);

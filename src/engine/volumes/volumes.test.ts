@@ -95,7 +95,10 @@ test("what has to be a directory, a file or a socket is no other", () => {
   expect(() => checkSource("/dev/null", "BlockDevice")).toThrow("is not a block device");
 });
 
-/** Kubernetes, HostPathType: "If nothing exists at the given path, an empty directory will be created there as needed with file mode 0755"; a file with 0644. */
+/**
+ * Kubernetes, HostPathType: "If nothing exists at the given path, an empty directory will be created there as needed with file mode 0755"; a file
+ * with 0644.
+ */
 test("what is missing is made where the type says so, with the mode that the umask leaves", () => {
   const before = process.umask(0o027);
   try {

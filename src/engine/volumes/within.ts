@@ -1,4 +1,7 @@
-/** Mounts a path of the host that an untrusted user has chosen. The path is opened component by component, checked, and bind-mounted from the open descriptor. */
+/**
+ * Mounts a path of the host that an untrusted user has chosen. The path is opened component by component, checked, and bind-mounted from the open
+ * descriptor.
+ */
 import { closeSync, fstatSync, lstatSync, mkdirSync, rmdirSync, statSync, unlinkSync } from "node:fs";
 import { isMountPoint, outputOf, unmount, writeOwnFile } from "../../node/index.ts";
 import { openSource, type SourceType } from "./source.ts";
@@ -13,8 +16,9 @@ export interface Confined {
 }
 
 /**
- * May be repeated: an earlier mount at the target is removed. @param target mount point. @throws Error that names the path and what is wrong with
- * it
+ * May be repeated: an earlier mount at the target is removed.
+ * @param target mount point.
+ * @throws Error that names the path and what is wrong with it
  */
 export async function bindWithin({ path, type, allowed, own }: Confined, target: string): Promise<void> {
   const way: string[] = [];
@@ -42,7 +46,10 @@ export async function bindWithin({ path, type, allowed, own }: Confined, target:
   }
 }
 
-/** Unmounts the path; its source stays as it is. May be repeated. @throws Error: the message of umount(8), or that the target has content of its own */
+/**
+ * Unmounts the path; its source stays as it is. May be repeated.
+ * @throws Error: the message of umount(8), or that the target has content of its own
+ */
 export async function unbind(target: string): Promise<void> {
   await unmount(target);
   const found = lstatSync(target, { throwIfNoEntry: false });

@@ -22,7 +22,7 @@ export interface Contents {
   readonly mounts: Mount[];
 }
 
-/** Makes one volume for each secret or config with a file. Volumes of a Compose file cannot get these names in the task. */
+/** Makes one volume for all secrets of the service, and one for all configs. Volumes of a Compose file cannot get these names in the task. */
 export function contentsOf(service: ServiceInput, project: ComposeInput, place: ServicePlace): Contents {
   const all = (["secrets", "configs"] as const).map((kind) => filesOf(kind, service[kind] ?? [], project, place));
   return { volumes: all.flatMap(({ volumes }) => volumes), mounts: all.flatMap(({ mounts }) => mounts) };

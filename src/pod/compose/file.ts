@@ -259,7 +259,7 @@ function targetOf(mount: Mount): string {
 }
 
 function isShared(mount: Mount): boolean {
-  // A tmpfs is not shared: each service has its own.
+  // A tmpfs is taken over, but each service gets one of its own.
   return typeof mount === "string" ? mount.includes(":") : mount.source !== undefined || mount.type === "tmpfs";
 }
 

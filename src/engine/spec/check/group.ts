@@ -112,8 +112,8 @@ function cycleProblems(edges: readonly Edge[]): GroupProblem[] {
 // Finds cycles in a directed graph.
 
 /**
- * Returns one cycle for each back edge of a depth-first search. Each cycle lists its members in order, starting with the one that is first in the graph. Empty if
- * and only if the graph has no cycle.
+ * Returns one cycle for each back edge of a depth-first search. Each cycle lists its members in order, starting with the one that is first in the
+ * graph. Empty if and only if the graph has no cycle.
  */
 function cyclesOf(graph: ReadonlyMap<string, readonly string[]>): string[][] {
   const done = new Set<string>();

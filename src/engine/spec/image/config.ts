@@ -1,4 +1,6 @@
-/** Parses the process settings in the configuration of an image (opencontainers/image-spec, config.md; HealthCheck is an extension of Docker). Pure. */
+/**
+ * Parses the process settings in the configuration of an image (opencontainers/image-spec, config.md; HealthCheck is an extension of Docker). Pure.
+ */
 import { z } from "zod";
 import type { HealthCheck } from "../schema/check.ts";
 
