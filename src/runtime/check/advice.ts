@@ -8,7 +8,7 @@ import { mountNamespaces, mountOrder, sharedMounts, terminalMount, ungrantedMoun
 import { overlayLayers } from "./mounts/overlays.ts";
 import { pathLengths } from "./mounts/paths.ts";
 import { contradictingOptions, filesystemOptions } from "./mounts/words.ts";
-import { procMount, sandboxIdentity, sandboxSize, timeRange } from "./namespaces/advice.ts";
+import { kataAdvice, procMount, sandboxIdentity, sandboxSize, timeRange } from "./namespaces/advice.ts";
 import { sysctlPorts, sysctlValues } from "./namespaces/sysctl.ts";
 import {
   addressSpace,
@@ -77,4 +77,5 @@ export const SPEC_CHECKS: readonly Check[] = [
   annotationNames,
   sandboxIdentity,
   sandboxSize,
+  kataAdvice,
 ];

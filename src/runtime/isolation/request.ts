@@ -81,6 +81,10 @@ export interface MachineRequest {
   readonly bootSeconds: number;
   /** The guest's console is kept for the reason why a machine has ended. */
   readonly console: boolean;
+  /** Of the guest's kernel, in addition to those that runt needs. */
+  readonly kernelParameters: readonly string[];
+  /** How long the guest may keep data and metadata of files. */
+  readonly fileCache: "never" | "auto" | "always";
 }
 
 const PREFIX = "RUNT_MACHINE_";

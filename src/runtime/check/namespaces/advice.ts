@@ -1,4 +1,4 @@
-import { findAll, readSize, roleOf, SIZE_FIELDS, sizeKey } from "../../config/index.ts";
+import { findAll, isRefused, kataAnnotations, readSize, roleOf, SIZE_FIELDS, sizeKey } from "../../config/index.ts";
 import { cleanTarget, pointerToken } from "../../spec/index.ts";
 import type { Check } from "../finding.ts";
 import { namespaceOf } from "./namespaces.ts";
@@ -62,4 +62,12 @@ export const sandboxSize: Check = ({ annotations }, report) => {
   const [first] = given;
   if (first !== undefined && (!type || roleOf(type.value) === "container"))
     report.advice("sandbox-size-unused", at(sizeKey(first)), "the size of a pod has a meaning on its sandbox only");
+};
+
+/** Of Kata's annotations those that a machine refuses, or that have no effect anywhere. */
+export const kataAdvice: Check = ({ annotations }, report) => {
+  for (const found of kataAnnotations(annotations)) {
+    if (isRefused(found)) report.warning("kata-annotation", at(found.key), `a machine (--isolation vm) is refused: ${found.text}`);
+    else if (found.use === "unused") report.warning("kata-annotation", at(found.key), `has no effect: ${found.text}`);
+  }
 };

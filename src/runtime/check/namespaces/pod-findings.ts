@@ -5,6 +5,7 @@ const CRI = "io.kubernetes.cri";
 const TYPE = `/annotations/${CRI}.container-type`;
 const ID = `/annotations/${CRI}.sandbox-id`;
 const SIZE = `/annotations/${CRI}.sandbox`;
+const KATA = "/annotations/io.katacontainers.config.hypervisor";
 const SOURCE = "annotations of CRI engines";
 const POD = { [TYPE]: "sandbox", [ID]: "p1" };
 const ROOT = "/run/runt";
@@ -75,6 +76,14 @@ export const PODS: Entries = {
       facts: { caller: { stateRoot: ROOT } },
       files: { [`${ROOT}/p1`]: { kind: "directory" } },
     },
+  ),
+  "kata-annotation": entry(
+    "warning",
+    "An annotation of Kata Containers without an effect",
+    "Kata Containers, pod annotations",
+    "It changes the machine of a pod under Kata. Without `--isolation vm` it has no effect; with it, `create` refuses it or ignores it, for the reason that the finding names.",
+    "leave it out, or give it the value that asks for nothing",
+    { broken: { [`${KATA}.enable_iommu`]: "true" }, fixed: { [`${KATA}.enable_iommu`]: "false" } },
   ),
   "sandbox-above-host": entry(
     "advice",

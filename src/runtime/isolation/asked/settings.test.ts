@@ -9,11 +9,9 @@ describe("the operator's configuration", () => {
   });
 
   it("takes paths, numbers and lists", () => {
-    const allow = { images: ["/a"], hypervisors: ["/q"] };
-    expect(parse({ image: "/y", user: 100, memoryMiB: 512, allow, console: true })).toEqual({
-      ...DEFAULT_SETTINGS,
-      ...{ image: "/y", user: 100, memoryMiB: 512, allow, console: true },
-    });
+    const allow = { images: ["/a"], hypervisors: ["/q"], annotations: ["default_memory"] };
+    const given = { image: "/y", user: 100, memoryMiB: 512, allow, console: true, kernelParameters: ["debug"], fileCache: "never" };
+    expect(parse(given)).toEqual({ ...DEFAULT_SETTINGS, ...given });
   });
 
   it.each<[unknown, string]>([
@@ -29,6 +27,12 @@ describe("the operator's configuration", () => {
     [{ allow: { images: ["x"] } }, "vm.json: allow.images has to be an absolute path"],
     [{ virtiofsd: "/a=b" }, 'vm.json: virtiofsd has to be a path without "="'],
     [{ allow: { hypervisors: ["/a=b"] } }, 'vm.json: allow.hypervisors has to be a path without "="'],
+    [{ allow: { annotation: [] } }, "vm.json: there is no setting allow.annotation"],
+    [{ allow: { annotations: [1] } }, "vm.json: allow.annotations has to be a list of texts"],
+    [{ own: { cpus: 4 } }, "vm.json: there is no setting own"],
+    [{ kernelParameters: "debug" }, "vm.json: kernelParameters has to be a list"],
+    [{ kernelParameters: ["rdinit=/x"] }, "vm.json: kernelParameters: rdinit=/x is a parameter that runt decides"],
+    [{ fileCache: "none" }, "vm.json: fileCache has to be never, auto, always"],
     [{ accelerator: "xen" }, "vm.json: accelerator has to be auto, tcg, kvm"],
     [{ console: 1 }, "vm.json: console has to be true or false"],
   ])("refuses %j", (value, message) => {

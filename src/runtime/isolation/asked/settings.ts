@@ -21,8 +21,22 @@ export interface MachineSettings {
   readonly accelerator: MachineRequest["accelerator"];
   /** The guest's console goes to the container's stderr. */
   readonly console: boolean;
-  /** Paths that a configuration may name instead. */
-  readonly allow: { readonly images: readonly string[]; readonly hypervisors: readonly string[] };
+  /** Of the guest's kernel, in addition to those that runt needs. */
+  readonly kernelParameters: readonly string[];
+  /** How long the guest may keep data and metadata of files. */
+  readonly fileCache: "never" | "auto" | "always";
+  /** What a configuration may choose: paths instead of those above, and annotations of Kata Containers by the end of their names. */
+  readonly allow: { readonly images: readonly string[]; readonly hypervisors: readonly string[]; readonly annotations: readonly string[] };
+  /** Asked for by annotations only; no setting of the operator's file. */
+  readonly own?: OwnSize;
+}
+
+/** What the machine has beside the limits of its containers. */
+export interface OwnSize {
+  /** May be a fraction. */
+  readonly cpus?: number;
+  readonly cpusMost?: number;
+  readonly memoryMiB?: number;
 }
 
 export const DEFAULT_SETTINGS: MachineSettings = {
@@ -37,10 +51,13 @@ export const DEFAULT_SETTINGS: MachineSettings = {
   bootSeconds: 180,
   accelerator: "auto",
   console: false,
-  allow: { images: [], hypervisors: [] },
+  kernelParameters: [],
+  fileCache: "auto",
+  allow: { images: [], hypervisors: [], annotations: [] },
 };
 
 const ACCELERATORS: readonly string[] = ["auto", "tcg", "kvm"];
+export const CACHES: readonly MachineSettings["fileCache"][] = ["never", "auto", "always"];
 
 /** `where` names the file in errors. @throws RuntError usage */
 export function parseSettings(text: string, where: string): MachineSettings {
@@ -69,13 +86,20 @@ export function parseSettings(text: string, where: string): MachineSettings {
     if (!Number.isInteger(found) || (found as number) < least) throw wrong(`${name} has to be a number of at least ${least}`);
     return found as number;
   };
-  const list = (name: "images" | "hypervisors"): string[] => {
-    const found = (given["allow"] as Readonly<Record<string, unknown>> | undefined)?.[name] ?? [];
-    if (!Array.isArray(found)) throw wrong(`allow.${name} has to be a list`);
-    return found.map((each) => absolute(`allow.${name}`, each));
+  const texts = (name: string, found: unknown = []): string[] => {
+    if (!Array.isArray(found)) throw wrong(`${name} has to be a list`);
+    if (!found.every((each) => typeof each === "string")) throw wrong(`${name} has to be a list of texts`);
+    return found;
   };
+  const allow = (given["allow"] ?? {}) as Readonly<Record<string, unknown>>;
+  for (const name of Object.keys(allow)) if (!Object.hasOwn(DEFAULT_SETTINGS.allow, name)) throw wrong(`there is no setting allow.${name}`);
+  const list = (name: "images" | "hypervisors"): string[] =>
+    texts(`allow.${name}`, allow[name]).map((each) => absolute(`allow.${name}`, each));
   const accelerator = given["accelerator"] ?? DEFAULT_SETTINGS.accelerator;
   if (!ACCELERATORS.includes(accelerator as string)) throw wrong(`accelerator has to be ${ACCELERATORS.join(", ")}`);
+  const fileCache = given["fileCache"] ?? DEFAULT_SETTINGS.fileCache;
+  if (!CACHES.includes(fileCache as MachineSettings["fileCache"])) throw wrong(`fileCache has to be ${CACHES.join(", ")}`);
+  const parameters = texts("kernelParameters", given["kernelParameters"]);
   const console = given["console"] ?? false;
   if (typeof console !== "boolean") throw wrong("console has to be true or false");
   return {
@@ -91,8 +115,28 @@ export function parseSettings(text: string, where: string): MachineSettings {
     bootSeconds: number("bootSeconds", 1),
     accelerator: accelerator as MachineSettings["accelerator"],
     console,
-    allow: { images: list("images"), hypervisors: list("hypervisors").map((each) => program("allow.hypervisors", each)) },
+    kernelParameters: kernelParameters(parameters, (what) => wrong(`kernelParameters: ${what}`)),
+    fileCache: fileCache as MachineSettings["fileCache"],
+    allow: {
+      images: list("images"),
+      hypervisors: list("hypervisors").map((each) => program("allow.hypervisors", each)),
+      annotations: texts("allow.annotations", allow["annotations"]),
+    },
   };
+}
+
+/** Parameters that make the guest what runt expects: what it starts, and how it ends. "--" would end the parameters of the kernel. */
+const OF_RUNT = /^(?:--|(?:init|rdinit|root|initrd|console|panic|oops|reboot|cgroup_no_v1)(?:=.*)?)$/;
+/** One word of printable ASCII, without the quotation marks with which the kernel joins words. */
+const PARAMETER = /^[!#-~]+$/;
+
+/** @throws what `wrong` makes of the reason */
+export function kernelParameters(words: readonly string[], wrong: (what: string) => Error): readonly string[] {
+  for (const word of words) {
+    if (!PARAMETER.test(word)) throw wrong(`${JSON.stringify(word)} is no single parameter of a kernel`);
+    if (OF_RUNT.test(word)) throw wrong(`${word} is a parameter that runt decides`);
+  }
+  return words;
 }
 
 /** Below this the guest has no room for its own first process. */
@@ -104,7 +148,7 @@ export function chooseSettings({ vm }: Spec, settings: MachineSettings): Machine
   const hypervisor = member(member(vm, "hypervisor"), "path");
   const kernel = member(member(vm, "kernel"), "path");
   const refuse = (pointer: string, what: string): never => {
-    throw new RuntError("not-supported", `${what}: the operator's configuration has not allowed it`, { pointer });
+    throw notAllowed(pointer, what);
   };
   for (const [part, name] of [
     ["hypervisor", "parameters"],
@@ -114,14 +158,28 @@ export function chooseSettings({ vm }: Spec, settings: MachineSettings): Machine
     if (member(member(vm, part), name) !== undefined) refuse(`/vm/${part}/${name}`, `${name} of the ${part}`);
   }
   for (const part of ["image", "hwConfig"]) if (member(vm, part) !== undefined) refuse(`/vm/${part}`, `a machine's ${part}`);
+  return {
+    ...settings,
+    ...(kernel !== undefined && { image: chooseImage(kernel, settings, "/vm/kernel/path") }),
+    ...(hypervisor !== undefined && { hypervisor: chooseProgram(hypervisor, settings, "/vm/hypervisor/path") }),
+  };
+}
+
+/** The image of a kernel IMAGE/boot/vmlinux. @throws RuntError not-supported */
+export function chooseImage(kernel: unknown, { image: own, allow }: MachineSettings, pointer: string): string {
   const image = typeof kernel === "string" ? kernel.replace(/\/boot\/vmlinux$/, "") : undefined;
-  if (kernel !== undefined && (image === undefined || (image !== settings.image && !settings.allow.images.includes(image)))) {
-    refuse("/vm/kernel/path", `the kernel ${String(kernel)}`);
-  }
-  if (hypervisor !== undefined && hypervisor !== settings.hypervisor && !settings.allow.hypervisors.includes(String(hypervisor))) {
-    refuse("/vm/hypervisor/path", `the hypervisor ${String(hypervisor)}`);
-  }
-  return { ...settings, ...(image !== undefined && { image }), ...(hypervisor !== undefined && { hypervisor: String(hypervisor) }) };
+  if (image !== undefined && image !== kernel && (image === own || allow.images.includes(image))) return image;
+  throw notAllowed(pointer, `the kernel ${String(kernel)}`);
+}
+
+/** @throws RuntError not-supported */
+export function chooseProgram(hypervisor: unknown, { hypervisor: own, allow }: MachineSettings, pointer: string): string {
+  if (typeof hypervisor === "string" && (hypervisor === own || allow.hypervisors.includes(hypervisor))) return hypervisor;
+  throw notAllowed(pointer, `the hypervisor ${String(hypervisor)}`);
+}
+
+function notAllowed(pointer: string, what: string): RuntError {
+  return new RuntError("not-supported", `${what}: the operator's configuration has not allowed it`, { pointer });
 }
 
 function member(value: unknown, name: string): unknown {

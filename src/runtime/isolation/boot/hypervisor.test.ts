@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { MachineRequest } from "../request.ts";
-import { hypervisorArguments, probeArguments } from "./hypervisor.ts";
+import { fileServerArguments, hypervisorArguments, probeArguments } from "./hypervisor.ts";
 
 const REQUEST = {
   cacheMiB: 32,
@@ -9,7 +9,9 @@ const REQUEST = {
   hypervisor: "/qemu",
   memoryMiB: 256,
   user: 65_534,
-} as MachineRequest;
+  kernelParameters: ["debug", "mitigations=auto"],
+  fileCache: "never",
+} as unknown as MachineRequest;
 const NIC = { name: "eth0", hardwareAddress: "02:00:00:00:00:01", mtu: 1400, addresses: [], routes: [] };
 
 /** What follows an option, for each time that it is there. */
@@ -22,6 +24,13 @@ describe("the command line of the hypervisor", () => {
     expect(words).not.toContain("-netdev");
     expect(words).not.toContain("-runas");
     expect(valuesOf(words, "-sandbox")).toEqual(["on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny"]);
+  });
+
+  it("K10: has the kernel parameters that were asked for behind its own, and before what the first process is told", () => {
+    const [words] = valuesOf(hypervisorArguments(REQUEST, "tcg", 9, []), "-append");
+    expect(words).toMatch(/ mitigations=off .*rdinit=\/runt debug mitigations=auto -- machine-guest$/);
+    expect(fileServerArguments(REQUEST, 3).at(-1)).toContain(",cache=none,");
+    expect(fileServerArguments({ ...REQUEST, fileCache: "auto" }, 3).at(-1)).toContain(",cache=auto,");
   });
 
   it("has a tap for each interface, and gives up its rights by itself then", () => {

@@ -7,7 +7,7 @@ const KERNEL_WORDS = [
   // Without a firmware's or a clock's help, and quietly.
   ...["quiet", "loglevel=1", "no_timer_check", "tsc=reliable", "mitigations=off", "random.trust_cpu=on", "cgroup_no_v1=all"],
   // The machine ends when the guest's kernel panics. It also ends after an oops of one process, because the end of that process would not be reported.
-  ...["oops=panic", "panic=-1", "reboot=t", "rdinit=/runt", "--"],
+  ...["oops=panic", "panic=-1", "reboot=t", "rdinit=/runt"],
 ];
 const PROBE_MIB = 128;
 
@@ -45,7 +45,7 @@ export function hypervisorArguments(
   ];
 }
 
-function guestArguments({ cacheMiB, hypervisor }: MachineRequest, channel: number, guest: Guest): string[] {
+function guestArguments({ cacheMiB, hypervisor, kernelParameters }: MachineRequest, channel: number, guest: Guest): string[] {
   const { accelerator, role, cpus, memoryMiB, console, devices } = guest;
   return [
     hypervisor,
@@ -62,7 +62,8 @@ function guestArguments({ cacheMiB, hypervisor }: MachineRequest, channel: numbe
       "-initrd",
       JAIL.initrd,
       "-append",
-      [...(console ? ["console=ttyS0"] : []), ...KERNEL_WORDS, role].join(" "),
+      // What stands behind "--" is for the first process.
+      [...(console ? ["console=ttyS0"] : []), ...KERNEL_WORDS, ...kernelParameters, "--", role].join(" "),
     ],
     ...(console ? ["-serial", "stdio"] : ["-serial", "none"]),
     ...["-device", "virtio-serial-pci,max_ports=2", "-chardev", `socket,id=channel,fd=${channel}`],
@@ -85,7 +86,8 @@ function interfaceArguments({ hardwareAddress, mtu }: Interface, number: number)
 }
 
 /** @param socket descriptor of the socket that the hypervisor will connect to */
-export function fileServerArguments({ virtiofsd }: Pick<MachineRequest, "virtiofsd">, socket: number): string[] {
-  const options = [`source=${JAIL.share}`, "announce_submounts", "cache=auto", "xattr", "log_level=err", "sandbox=chroot"];
+export function fileServerArguments({ virtiofsd, fileCache }: Pick<MachineRequest, "virtiofsd" | "fileCache">, socket: number): string[] {
+  const cache = fileCache === "never" ? "none" : fileCache;
+  const options = [`source=${JAIL.share}`, "announce_submounts", `cache=${cache}`, "xattr", "log_level=err", "sandbox=chroot"];
   return [virtiofsd, "-f", `--fd=${socket}`, "-o", options.join()];
 }

@@ -59,12 +59,12 @@ export function bootingParts(spec: Spec, asked: AttachRequest, settings: Machine
 function requestOf(spec: Spec, asked: AttachRequest, settings: MachineSettings, size: MachineSize, hasKvm: boolean): MachineRequest {
   if (settings.accelerator === "kvm" && !hasKvm) throw new RuntError("not-supported", "a machine with KVM: the host has no /dev/kvm");
   const { seconds, ...container } = asked;
-  const { hypervisor, virtiofsd, user, cacheMiB, console } = settings;
+  const { hypervisor, virtiofsd, user, cacheMiB, console, kernelParameters, fileCache } = settings;
   const { cpus, memoryMiB } = size;
   return {
     ...container,
     ...{ network: hasNetwork(spec), cpus, memoryMiB, cacheMiB, accelerator: hasKvm ? settings.accelerator : "tcg" },
-    ...{ hypervisor, virtiofsd, user, bootSeconds: seconds, console },
+    ...{ hypervisor, virtiofsd, user, bootSeconds: seconds, console, kernelParameters, fileCache },
   };
 }
 

@@ -25,6 +25,18 @@ describe("K36: the size of a machine", () => {
     expect(size(resources)).toMatchObject({ cpus, memoryMiB });
   });
 
+  it.each<[object, SpecResources, number, number]>([
+    [{ cpus: 2 }, {}, 2, 256],
+    [{ cpus: 0.5 }, { cpu: { quota: 50_000, period: 100_000 } }, 1, 256],
+    [{ cpus: 0.5 }, { cpu: { quota: 60_000, period: 100_000 } }, 2, 256],
+    [{ cpus: 4, cpusMost: 3 }, {}, 3, 256],
+    [{ memoryMiB: 1024 }, {}, 1, 1024],
+    [{ memoryMiB: 1024 }, { memory: { limit: 64 * MIB } }, 1, 1088],
+    [{ memoryMiB: 1 }, { memory: { limit: 64 * MIB } }, 1, 160],
+  ])("K10: of its own %j, beside the limits %j", (own, resources, cpus, memoryMiB) => {
+    expect(sizeOf(resources, { ...DEFAULT_SETTINGS, own })).toMatchObject({ cpus, memoryMiB });
+  });
+
   it("is refused with the number above what the operator allows", () => {
     const small = { ...DEFAULT_SETTINGS, memoryMostMiB: 512, cpusMost: 2 };
     const memory: SpecResources = { memory: { limit: 1024 * MIB } };

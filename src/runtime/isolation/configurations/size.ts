@@ -19,9 +19,12 @@ const MIB = 1024 ** 2;
 /** @throws RuntError config-invalid where that is more than the operator allows */
 export function sizeOf(resources: SpecResources | null | undefined, settings: MachineSettings): MachineSize {
   const [quota, period] = [resources?.cpu?.quota, resources?.cpu?.period];
-  const cpus = positive(quota) && positive(period) ? Math.max(1, Math.ceil(Number(quota) / Number(period))) : 1;
+  const { cpus: ownCpus = 0, cpusMost = Number.POSITIVE_INFINITY, memoryMiB: ownMiB } = settings.own ?? {};
+  const time = positive(quota) && positive(period) ? Number(quota) / Number(period) : 0;
+  const cpus = Math.min(cpusMost, Math.max(1, Math.ceil(ownCpus + time)));
   const limit = resources?.memory?.limit;
-  const wanted = positive(limit) && Number(limit) < 2 ** 62 ? Math.ceil(Number(limit) / MIB) + GUEST_OWN_MIB : settings.memoryMiB;
+  const asked = positive(limit) && Number(limit) < 2 ** 62 ? Math.ceil(Number(limit) / MIB) : undefined;
+  const wanted = asked === undefined ? (ownMiB ?? settings.memoryMiB) : asked + Math.max(GUEST_OWN_MIB, ownMiB ?? 0);
   const memoryMiB = Math.max(LEAST_MIB, even(wanted));
   if (memoryMiB > settings.memoryMostMiB) {
     throw tooLarge("/linux/resources/memory/limit", `a machine of ${memoryMiB} MiB`, `${settings.memoryMostMiB} MiB`);

@@ -181,8 +181,28 @@ describe("the two sides of a configuration", () => {
   });
 
   it("take what the operator's list allows", () => {
-    const settings = { ...DEFAULT_SETTINGS, allow: { images: ["/images/other"], hypervisors: [] } };
+    const settings = { ...DEFAULT_SETTINGS, allow: { ...DEFAULT_SETTINGS.allow, images: ["/images/other"] } };
     const { host } = split({ vm: { kernel: { path: "/images/other/boot/vmlinux" } } }, settings);
     expect(host.root?.path).toBe("/images/other/jail");
+  });
+
+  it("K10: have the annotations of Kata that the operator allows, and name those without an effect", () => {
+    const annotations = {
+      "io.katacontainers.config.hypervisor.default_memory": "512",
+      "io.katacontainers.config.hypervisor.memory_slots": "10",
+    };
+    expect(() => split({ annotations })).toThrow(
+      expect.objectContaining({
+        code: "not-supported",
+        details: expect.objectContaining({ pointer: "/annotations/io.katacontainers.config.hypervisor.default_memory" }),
+      }),
+    );
+    const allow = { ...DEFAULT_SETTINGS.allow, annotations: ["default_memory"] };
+    const { machine, warnings } = split({ annotations }, { ...DEFAULT_SETTINGS, allow });
+    expect(machine.memoryMiB).toBe(64 + 512);
+    expect(warnings).toContainEqual({
+      pointer: "/annotations/io.katacontainers.config.hypervisor.memory_slots",
+      message: "io.katacontainers.config.hypervisor.memory_slots has no effect: a machine does not grow after its start",
+    });
   });
 });

@@ -1,6 +1,7 @@
 /** One configuration becomes two: what is done on the host, and what in the machine. */
 import type { KeptMachine } from "../../config/index.ts";
 import { printJson, type Spec } from "../../spec/index.ts";
+import { annotationWarnings, withAnnotations } from "../asked/annotations.ts";
 import { podPart } from "../asked/pod.ts";
 import { chooseSettings, type MachineSettings } from "../asked/settings.ts";
 import { guestSpec, sharedOf } from "./guest.ts";
@@ -34,7 +35,8 @@ export interface SplitInput extends Pick<HostParts, "runt"> {
 export function splitSpec(spec: Spec, input: SplitInput): Sides {
   const { id, inBundle, runt, sandbox, hasKvm = false, kvmFails } = input;
   refuseUnsupported(spec, sandbox);
-  const settings = chooseSettings(spec, input.settings);
+  // The machine of a pod is as its sandbox has asked for it.
+  const settings = sandbox ? input.settings : withAnnotations(spec, chooseSettings(spec, input.settings));
   const inPod = sandbox !== undefined || podPart(spec.annotations) !== undefined;
   const { mounts, volumes } = splitMounts(spec.mounts ?? [], sharedOf(sandbox && id), inPod, inBundle);
   const guest = guestSpec(spec, mounts, sandbox && [id, sandbox]);
@@ -48,6 +50,6 @@ export function splitSpec(spec: Spec, input: SplitInput): Sides {
     host: hostSpec(spec, { settings, runt, rootfs, volumes, ...parts }),
     guest,
     machine,
-    warnings: [...warningsOf(spec), ...(sandbox ? [] : emulationWarning(settings, hasKvm, kvmFails))],
+    warnings: [...warningsOf(spec), ...(sandbox ? [] : [...annotationWarnings(spec), ...emulationWarning(settings, hasKvm, kvmFails)])],
   };
 }
