@@ -1,15 +1,16 @@
-/** Annotations of Kata Containers that change a machine: seen from inside, as a user's commands see them. */
-import { readFileSync, writeFileSync } from "node:fs";
+/** Annotations of Kata Containers and the /dev/shm of a pod, which change a machine: seen from inside, as a user's commands see them. */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { shell, useHarness } from "../support/harness.ts";
+import { runSync } from "../support/run-sync.ts";
 import { machineMissing, VM, VM_CONFIG, VM_TIMEOUT, WITH_IMAGE } from "../support/vm.ts";
 
 const missing = machineMissing();
 const PREFIX = "io.katacontainers.config.hypervisor.";
 
 describe.skipIf(missing !== undefined)(`annotations of a machine${missing ? ` (${missing})` : ""}`, { timeout: VM_TIMEOUT }, () => {
-  const { bundle, directory, id, runtime } = useHarness();
+  const { bundle, directory, id, ok, runtime } = useHarness();
 
   const asking = (annotations: Readonly<Record<string, string>>, script: string) =>
     bundle((config) => {
@@ -30,7 +31,24 @@ describe.skipIf(missing !== undefined)(`annotations of a machine${missing ? ` ($
     expect(cpus).toBe("2");
     expect(Number.parseInt(memory!, 10)).toBeGreaterThan(300 * 1024);
     expect(Number.parseInt(memory!, 10)).toBeLessThan(400 * 1024);
-    expect(words).toMatch(/ runt\.test=yes -- machine-guest$/);
+    expect(words).toMatch(/ runt\.test=yes -- machine-guest 65536$/);
+  });
+
+  test("K31: a pod has as much of /dev/shm as the engine has made for it on the host", async () => {
+    const shm = join(directory, "shm");
+    mkdirSync(shm);
+    runSync("mount", ["-t", "tmpfs", "-o", "size=8m", "shm", shm]);
+    try {
+      const path = bundle((config) => {
+        Object.assign(config, { annotations: { "io.kubernetes.cri.container-type": "sandbox", "io.kubernetes.cri.sandbox-id": "pod" } });
+        config.mounts = config.mounts.filter(({ destination }) => destination !== "/dev/shm");
+        config.mounts.push({ destination: "/dev/shm", type: "bind", source: shm, options: ["rbind"] });
+        shell(config, "df -k /dev/shm | tail -n 1 | awk '{ print $1, $2 }'");
+      });
+      expect(await ok(["run", ...VM, "-b", path, id()], WITH_IMAGE)).toBe("tmpfs 8192\n");
+    } finally {
+      runSync("umount", [shm]);
+    }
   });
 
   test("K10, K28: what the operator has not allowed, and what no machine can have, is refused before anything is made", async () => {

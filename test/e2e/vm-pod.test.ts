@@ -40,7 +40,7 @@ describe.skipIf(missing !== undefined)(`a pod in a machine${missing ? ` (${missi
     expect(await sh(two, links)).toBe(seen);
     expect(await sh(one, "readlink /proc/self/ns/pid")).not.toBe(await sh(two, "readlink /proc/self/ns/pid"));
     await sh(one, "echo together >/dev/shm/word");
-    expect(await sh(two, "cat /dev/shm/word; df -k /dev/shm | grep -c 65536")).toBe("together\n1\n");
+    expect(await sh(two, "cat /dev/shm/word")).toBe("together\n");
 
     expect(await sh(one, "cat /new/file; ls /marks")).toBe("of the host\nup\n");
     expect((await runtime(["exec", one.name, "/bin/sh", "-c", "touch /x"])).status).not.toBe(0);

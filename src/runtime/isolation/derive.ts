@@ -5,6 +5,7 @@ import * as host from "../host/index.ts";
 import { absolutePath, type Spec } from "../spec/index.ts";
 import { refuseHostNamespaces, sandboxMachine } from "./asked/sandbox.ts";
 import { DEFAULT_SETTINGS, type MachineSettings, parseSettings } from "./asked/settings.ts";
+import { sharedMemoryKiB } from "./asked/shared-memory.ts";
 import { ISOLATION } from "./configurations/host.ts";
 import { splitSpec } from "./configurations/split.ts";
 import { GUEST, KNOWN } from "./places.ts";
@@ -39,9 +40,12 @@ function deriveInMachine(spec: Spec, { bundle, id, root = "" }: AskedContainer):
   if (host.geteuid() !== 0) throw new RuntError("not-supported", "only root can make a container in a machine");
   const sandbox = sandboxMachine(spec, root);
   if (!sandbox) refuseHostNamespaces(spec);
+  const inBundle = (path: string): string => absolutePath(bundle, path);
+  const memory = sandbox ? undefined : sharedMemoryKiB(spec, host.readFile("/proc/self/mountinfo", undefined, true), inBundle);
   const sides = splitSpec(spec, {
     ...(sandbox && { sandbox }),
-    inBundle: (path) => absolutePath(bundle, path),
+    ...(memory !== undefined && { sharedMemoryKiB: memory }),
+    inBundle,
     id,
     hasKvm: host.stat("/dev/kvm") !== undefined,
     kvmFails: knownToFail(),

@@ -83,6 +83,8 @@ export interface MachineRequest {
   readonly console: boolean;
   /** Of the guest's kernel, in addition to those that runt needs. */
   readonly kernelParameters: readonly string[];
+  /** Size of the guest's /dev/shm in KiB, which is that of all containers of a pod. */
+  readonly sharedMemoryKiB: number;
   /** How long the guest may keep data and metadata of files. */
   readonly fileCache: "never" | "auto" | "always";
 }

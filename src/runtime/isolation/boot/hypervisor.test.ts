@@ -8,6 +8,7 @@ const REQUEST = {
   cpus: 2,
   hypervisor: "/qemu",
   memoryMiB: 256,
+  sharedMemoryKiB: 65_536,
   user: 65_534,
   kernelParameters: ["debug", "mitigations=auto"],
   fileCache: "never",
@@ -28,7 +29,7 @@ describe("the command line of the hypervisor", () => {
 
   it("K10: has the kernel parameters that were asked for behind its own, and before what the first process is told", () => {
     const [words] = valuesOf(hypervisorArguments(REQUEST, "tcg", 9, []), "-append");
-    expect(words).toMatch(/ mitigations=off .*rdinit=\/runt debug mitigations=auto -- machine-guest$/);
+    expect(words).toMatch(/ mitigations=off .*rdinit=\/runt debug mitigations=auto -- machine-guest 65536$/);
     expect(fileServerArguments(REQUEST, 3).at(-1)).toContain(",cache=none,");
     expect(fileServerArguments({ ...REQUEST, fileCache: "auto" }, 3).at(-1)).toContain(",cache=auto,");
   });

@@ -13,7 +13,7 @@ const PROBE_MIB = 128;
 
 interface Guest {
   readonly accelerator: "tcg" | "kvm";
-  /** What its first process does. */
+  /** What its first process does, and what else it is told. */
   readonly role: string;
   readonly cpus: number;
   readonly memoryMiB: number;
@@ -34,12 +34,12 @@ export function hypervisorArguments(
   channel: number,
   interfaces: readonly Interface[],
 ): string[] {
-  const { console, cpus, memoryMiB, user } = request;
+  const { console, cpus, memoryMiB, sharedMemoryKiB, user } = request;
   const files = ["-chardev", `socket,id=files,path=${JAIL.files}`, "-device", `vhost-user-fs-pci,chardev=files,tag=${TAG}`];
   const devices = [...files, ...interfaces.flatMap(interfaceArguments)];
   const alone = interfaces.length === 0;
   return [
-    ...guestArguments(request, channel, { accelerator, role: "machine-guest", cpus, memoryMiB, console, devices }),
+    ...guestArguments(request, channel, { accelerator, role: `machine-guest ${sharedMemoryKiB}`, cpus, memoryMiB, console, devices }),
     ...(alone ? [] : ["-runas", `${user}:${user}`]),
     ...sandboxArguments(alone),
   ];

@@ -30,6 +30,16 @@ export interface SandboxMachine {
   readonly ownerOf: (type: string, path: string) => NamespaceOwner | undefined;
 }
 
+/** What of the host has a part in how a machine is. */
+export interface HostFindings {
+  /** It has /dev/kvm. */
+  readonly hasKvm?: boolean;
+  readonly sharedMemoryKiB?: number;
+}
+
+/** As much as engines give to a pod. */
+const SHARED_MEMORY_KIB = 65_536;
+
 /** Processes and threads of monitor, hypervisor and file server; virtiofsd has a thread for each request under way. */
 const PIDS = 256;
 
@@ -37,10 +47,10 @@ const PIDS = 256;
  * `create` boots the machine and makes the container in it: after the hooks that make the network and before the pivot, in the namespaces and the
  * cgroup of the monitor, which takes the channel over when it starts. What cannot be made there fails `create`.
  */
-export function bootingParts(spec: Spec, asked: AttachRequest, settings: MachineSettings, hasKvm: boolean): MachineParts {
+export function bootingParts(spec: Spec, asked: AttachRequest, settings: MachineSettings, found: HostFindings): MachineParts {
   const { linux } = spec;
   const size = sizeOf(podResources(spec.annotations, linux?.resources), settings);
-  const request = requestOf(spec, asked, settings, size, hasKvm);
+  const request = requestOf(spec, asked, settings, size, found);
   const networks = linux?.namespaces?.filter(({ type }) => type === "network") ?? [];
   // A network namespace that the container makes ends with it.
   const network = networks[0]?.path;
@@ -56,7 +66,13 @@ export function bootingParts(spec: Spec, asked: AttachRequest, settings: Machine
   };
 }
 
-function requestOf(spec: Spec, asked: AttachRequest, settings: MachineSettings, size: MachineSize, hasKvm: boolean): MachineRequest {
+function requestOf(
+  spec: Spec,
+  asked: AttachRequest,
+  settings: MachineSettings,
+  size: MachineSize,
+  { hasKvm = false, sharedMemoryKiB = SHARED_MEMORY_KIB }: HostFindings,
+): MachineRequest {
   if (settings.accelerator === "kvm" && !hasKvm) throw new RuntError("not-supported", "a machine with KVM: the host has no /dev/kvm");
   const { seconds, ...container } = asked;
   const { hypervisor, virtiofsd, user, cacheMiB, console, kernelParameters, fileCache } = settings;
@@ -64,7 +80,7 @@ function requestOf(spec: Spec, asked: AttachRequest, settings: MachineSettings, 
   return {
     ...container,
     ...{ network: hasNetwork(spec), cpus, memoryMiB, cacheMiB, accelerator: hasKvm ? settings.accelerator : "tcg" },
-    ...{ hypervisor, virtiofsd, user, bootSeconds: seconds, console, kernelParameters, fileCache },
+    ...{ hypervisor, virtiofsd, user, bootSeconds: seconds, console, kernelParameters, fileCache, sharedMemoryKiB },
   };
 }
 

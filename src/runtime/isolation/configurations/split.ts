@@ -23,6 +23,8 @@ export interface SplitInput extends Pick<HostParts, "runt"> {
   /** A path of the configuration as an absolute one: relative ones start in the bundle. */
   readonly inBundle: (path: string) => string;
   readonly settings: MachineSettings;
+  /** Size of the pod's /dev/shm; undefined: nothing says it. */
+  readonly sharedMemoryKiB?: number;
   /** The host has /dev/kvm. */
   readonly hasKvm?: boolean;
   /** KVM was tried, and has booted no guest. */
@@ -45,7 +47,7 @@ export function splitSpec(spec: Spec, input: SplitInput): Sides {
     ...{ id, rootfs, mountPoints: spec.root?.readonly === true ? mountPoints(spec.mounts ?? [], inBundle) : [] },
     ...{ config: printJson(guest), terminal: spec.process?.terminal ?? false, seconds: settings.bootSeconds },
   };
-  const { machine, ...parts } = sandbox ? joiningParts(spec, asked, sandbox) : bootingParts(spec, asked, settings, hasKvm);
+  const { machine, ...parts } = sandbox ? joiningParts(spec, asked, sandbox) : bootingParts(spec, asked, settings, input);
   return {
     host: hostSpec(spec, { settings, runt, rootfs, volumes, ...parts }),
     guest,

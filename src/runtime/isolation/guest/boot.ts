@@ -12,9 +12,6 @@ const CGROUPS = "/sys/fs/cgroup";
 
 /** Flags of mount(2) (sys/mount.h). */
 const [NOSUID, NODEV, NOEXEC, MOVE] = [0x2, 0x4, 0x8, 0x2000];
-/** As much as engines give to a pod. */
-const SHARED_MEMORY = "64m";
-
 /** The guest is there to show that it boots. */
 export function probe(): never {
   mountKernel();
@@ -23,10 +20,10 @@ export function probe(): never {
   for (;;) host.sleep(1000);
 }
 
-/** Returns the descriptor of the port to the host. */
-export function bootGuest(): number {
+/** Returns the descriptor of the port to the host. @param sharedMemoryKiB size of /dev/shm */
+export function bootGuest(sharedMemoryKiB: number): number {
   mountKernel();
-  leaveInitrd();
+  leaveInitrd(sharedMemoryKiB);
   mountCgroups();
   kernel.mount(TAG, made(GUEST.share), "virtiofs", NODEV, "");
   kernel.mount("fusectl", CONNECTIONS, "fusectl", NOSUID | NODEV | NOEXEC, "");
@@ -44,7 +41,7 @@ function mountKernel(): void {
 }
 
 /** pivot_root(2) refuses the root that the kernel begins with: containers are made in a tmpfs, with a copy of this program. */
-function leaveInitrd(): void {
+function leaveInitrd(sharedMemoryKiB: number): void {
   kernel.mount("tmpfs", NEW_ROOT, "tmpfs", NODEV, "mode=0755,size=50%");
   copyProgram(`${NEW_ROOT}${GUEST.runt}`);
   for (const directory of ["/proc", "/sys", "/dev"]) {
@@ -58,7 +55,7 @@ function leaveInitrd(): void {
   host.chdir("/");
   for (const directory of ["/run", "/tmp", "/dev/pts", GUEST.sharedMemory, GUEST.joined]) host.tryMkdir(directory, 0o755);
   kernel.mount("devpts", "/dev/pts", "devpts", NOSUID | NOEXEC, "mode=0620,ptmxmode=0666");
-  kernel.mount("tmpfs", GUEST.sharedMemory, "tmpfs", NOSUID | NODEV, `mode=1777,size=${SHARED_MEMORY}`);
+  kernel.mount("tmpfs", GUEST.sharedMemory, "tmpfs", NOSUID | NODEV, `mode=1777,size=${sharedMemoryKiB}k`);
 }
 
 function copyProgram(to: string): void {

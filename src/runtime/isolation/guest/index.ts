@@ -24,7 +24,7 @@ const FAILED = 1;
 
 export function guest(): never {
   host.blockSignals();
-  const fd = bootGuest();
+  const fd = bootGuest(Number(host.argv()[2]));
   const loop = new Loop();
   const programs = new Map<number, Program>();
   const decoder = new FrameDecoder("host");
