@@ -1,7 +1,8 @@
 /** Services that use namespaces, parts of volumes and hooks, as /proc has them and as programs in them see them. */
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { CGROUP_PARENT } from "../support/leaks.ts";
 import { namespaceOf } from "./kernel-files.ts";
 import { http, isRoot, sharedIn, until, useEngine } from "./support.ts";
 import { SLEEP } from "./tasks.ts";
@@ -81,6 +82,30 @@ describe.skipIf(!isRoot)("services that use what others have (needs root)", () =
     expect((await scene.ctl("delete", "-f", file, "-p", "p")).status).toBe(0);
     await until(() => out.lines().length === 3);
     expect(out.lines()[2]).toBe("three 0 / last");
+  });
+
+  test("cgroup_parent is a cgroup above that of the service, which goes with the last service, and with cgroup: host the service sees it", async () => {
+    await scene.daemon();
+    const both = {
+      web: service(`cat /proc/self/cgroup; ${SLEEP}`, { cgroup_parent: "shop", cgroup: "host" }),
+      own: service(`cat /proc/self/cgroup; ${SLEEP}`),
+    };
+    const inside = project({ ...both, web: { ...both.web, cgroup_parent: `${CGROUP_PARENT}/effects` } });
+    const refused = await scene.ctl("apply", "-f", inside, "-p", "p");
+    expect([refused.status, refused.stderr]).toEqual([
+      1,
+      expect.stringMatching(/services\/web\/cgroup_parent: .* is in the cgroup of the engine/),
+    ]);
+    const file = project(both);
+    expect((await scene.ctl("apply", "-f", file, "-p", "p", "--wait")).status).toBe(0);
+    const seen = async (name: string) => (await scene.ctl("-g", "p", "logs", name)).stdout;
+    expect(await seen("web")).toMatch(/\/parents\/shop\/p\.web\./);
+    expect(await seen("own")).toMatch(/:memory:\/$|^0::\/$/m);
+    const places = readFileSync(`/proc/${pidOf("web")}/cgroup`, "utf8")
+      .split("\n")
+      .filter((line) => line.includes("/parents/shop/"));
+    expect(places.length).toBeGreaterThan(0);
+    expect((await scene.ctl("delete", "-f", file, "-p", "p")).status).toBe(0);
   });
 
   test("a part of a volume is what is mounted, and is made in one that does not have it", async () => {

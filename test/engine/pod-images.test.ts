@@ -186,4 +186,26 @@ services:
     expect(await lines("command", "-g", "images")).toEqual(["command hello"]);
     expect((await lines("entry", "-g", "images"))[0]).toBe("root:x:0:");
   });
+
+  test("storage_opt: a service that writes more than the size of its root file system gets ENOSPC, and another daemon removes what it had", async () => {
+    image("shop", "latest");
+    const first = await withImages();
+    const write = "dd if=/dev/zero of=/big bs=1M count=64 2>&1 | tail -1; ls -s /big; cat /etc/group | head -1; sleep 1000";
+    const text = JSON.stringify({
+      services: {
+        web: { image: "shop", network_mode: "none", command: [write], storage_opt: { size: "16m" }, stop_grace_period: "1s" },
+        dir: { "x-runt-rootfs": scene.rootfs(), network_mode: "none", command: "true" },
+      },
+    });
+    const file = scene.file("compose.yaml", text);
+    expect(await scene.ctl("apply", "-f", file, "-p", "images")).toMatchObject({ status: 0, stderr: "" });
+    await until(async () => /root:x:0:/.test((await lines("web", "-g", "images")).join("\n")));
+    const [blocks = ""] = /^\s*\d+(?= \/big)/m.exec((await lines("web", "-g", "images")).join("\n")) ?? [];
+    expect(Number(blocks)).toBeGreaterThan(4 * 1024);
+    expect(Number(blocks)).toBeLessThan(16 * 1024);
+    await first.kill();
+    await withImages();
+    expect((await scene.ctl("delete", "-f", file, "-p", "images")).status).toBe(0);
+    await until(() => readdirSync(join(scene.stateDir, "images/roots")).length === 0);
+  });
 });

@@ -12,7 +12,7 @@ import { type ImageId, type Loaded, loadImage } from "./load.ts";
 import { type Overlays, overlaysOn } from "./overlays.ts";
 import { Places } from "./places.ts";
 import { pullDecision } from "./policy.ts";
-import type { Images, Pin, PullRequest, Root, RootUsers, StoredImage } from "./port.ts";
+import type { Images, Pin, PullRequest, Root, RootOptions, StoredImage } from "./port.ts";
 import { Roots } from "./roots.ts";
 import { DEFAULT_LIMITS, type ImageLimits } from "./scan.ts";
 import { assertSmall, clearStaging } from "./staging.ts";
@@ -255,14 +255,25 @@ export class ImageStore implements Images {
     return this.#places.layers;
   }
 
-  async makeRoot(id: string, image: ImageId, volumes: readonly string[], signal: AbortSignal, users?: RootUsers): Promise<Root> {
+  async makeRoot(
+    id: string,
+    image: ImageId,
+    volumes: readonly string[],
+    signal: AbortSignal,
+    { users, bytes }: RootOptions = {},
+  ): Promise<Root> {
     return this.#lock.read(async () => {
       const loaded = loadImage(this.#places, image);
       await this.#unpack(loaded, signal);
       try {
         const options = await this.#unpackOptions(signal);
+        if (options.overlays === "none" && bytes !== undefined)
+          throw new ImageError(
+            "image-unsupported",
+            "a root file system of a fixed size needs overlays, which the state directory cannot have",
+          );
         if (options.overlays === "none") await this.#roots.copy({ id, image, users }, await unpackFlat(loaded, options), signal);
-        else await this.#roots.overlay({ id, image, users }, loaded.layers, options.overlays, signal);
+        else await this.#roots.overlay({ id, image, users, bytes }, loaded.layers, options.overlays, signal);
         await this.#roots.fillVolumes(id, volumes, users, signal);
       } catch (error) {
         // A caller that gets no root file system would never release it.

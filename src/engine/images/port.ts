@@ -54,6 +54,13 @@ export interface Root {
   readonly volumes: readonly { readonly target: string; readonly source: string }[];
 }
 
+export interface RootOptions {
+  /** Whose files it has; absent: those of the host. */
+  readonly users?: RootUsers | undefined;
+  /** Size of a file system of its own for what is written to it; absent: it is not limited. */
+  readonly bytes?: number | undefined;
+}
+
 /** The users to which a root file system belongs, if the task has a user namespace. */
 export interface RootUsers {
   /** Path of an id-mapped mount of the layers, in which the files belong to these users. */
@@ -80,10 +87,9 @@ export interface Images {
   /**
    * Makes the root file system of one incarnation; an existing one is replaced. May be repeated while nothing runs there.
    * @param volumes paths in it that become directories of their own, with the files that the image has there
-   * @param users owners of the files; undefined: the users of the host.
-   * @throws ImageError; the reason of `signal`
+   * @throws ImageError; the reason of `signal`; Error: the file system of a fixed size cannot be made
    */
-  makeRoot(id: string, image: ImageId, volumes: readonly string[], signal: AbortSignal, users?: RootUsers): Promise<Root>;
+  makeRoot(id: string, image: ImageId, volumes: readonly string[], signal: AbortSignal, options?: RootOptions): Promise<Root>;
   /** The paths that `makeRoot` has returned. */
   rootOf(id: string, volumes: readonly string[]): Root;
   /** The directory to which a path leads in the root file system, if nothing runs there; undefined: there is none. */

@@ -7,7 +7,7 @@ import { join, relative } from "node:path";
 import { resolveInRoot } from "../../executor/index.ts";
 import { unmountBelow, writeAtomically } from "../../node/index.ts";
 import { giveOwnDirectory, makeOwnDirectory, readOwnFile } from "../own/index.ts";
-import { removeScratch, sizeOnDisk } from "../volumes/index.ts";
+import { mountImage, removeScratch, sizeOnDisk } from "../volumes/index.ts";
 import { copyAttributes } from "./attributes.ts";
 import type { ImageId } from "./load.ts";
 import { Mounts } from "./mounts.ts";
@@ -28,6 +28,8 @@ export interface NewRoot {
   readonly image: ImageId;
   /** undefined: the files belong to users of the host. */
   readonly users: RootUsers | undefined;
+  /** Bytes of a file system of its own for what is written; undefined: it is that of the directory. */
+  readonly bytes?: number | undefined;
 }
 
 export class Roots {
@@ -45,17 +47,18 @@ export class Roots {
   }
 
   /** May be repeated while the container does not run. @param layers names, the lowest first. @throws ImageError; the reason of `signal` */
-  async overlay({ id, image, users }: NewRoot, layers: readonly string[], overlays: Overlays, signal: AbortSignal): Promise<string> {
+  async overlay({ id, image, users, bytes }: NewRoot, layers: readonly string[], overlays: Overlays, signal: AbortSignal): Promise<string> {
     const path = await this.#make(id, image);
     const cwd = users?.layers ?? this.#places.layers;
     const top = layers.at(-1);
-    const upper = join(this.#places.root(id), "upper");
+    const place = bytes === undefined ? this.#places.root(id) : await this.#disk(id, bytes);
+    const upper = join(place, "upper");
     // The root directory of an overlay has the attributes of the upper directory.
     if (top !== undefined) copyAttributes(join(cwd, top), upper);
     else giveTo(users, upper);
-    const from = (name: string) => relative(cwd, join(this.#places.root(id), name));
+    const from = (name: string) => relative(cwd, join(place, name));
     // An image without layers gets an empty directory as its lower layer.
-    const lower = layers.length === 0 ? from("empty") : [...layers].reverse().join(":");
+    const lower = layers.length === 0 ? relative(cwd, join(this.#places.root(id), "empty")) : [...layers].reverse().join(":");
     const options = `${FLAGS},${flagsOf(overlays)}lowerdir=${lower},upperdir=${from("upper")},workdir=${from("work")}`;
     await this.#mounts.overlay(options, path, signal, cwd);
     return path;
@@ -121,6 +124,15 @@ export class Roots {
         return (error as NodeJS.ErrnoException).code === "ENOENT" ? [] : { manifest: UNKNOWN, config: null };
       }
     });
+  }
+
+  /** Mounts a file system of this size, which is unmounted and removed with the root file system. @throws Error: the messages of the programs, or the package of a missing one */
+  async #disk(id: string, bytes: number): Promise<string> {
+    const path = join(this.#places.root(id), "disk");
+    makeDirectory(path);
+    await mountImage(path, bytes);
+    for (const name of ["upper", "work"]) makeDirectory(join(path, name));
+    return path;
   }
 
   /** @param copyOf name of the layer that is copied; undefined: layers are mounted */

@@ -162,7 +162,11 @@ export function launchOf(task: TaskSpec, container: ContainerSpec, placement: Pl
     ...(container.apparmor === undefined ? {} : { apparmorProfile: container.apparmor }),
     ...(container.domainname === undefined ? {} : { domainname: container.domainname }),
     noNewPrivileges: container.noNewPrivileges,
-    namespaces: { ...Object.fromEntries(NAMESPACES.map((name) => [name, modeOf(task, name)])), ...joined },
+    namespaces: {
+      ...Object.fromEntries(NAMESPACES.map((name) => [name, modeOf(task, name)])),
+      ...joined,
+      ...(container.hostCgroups ? { cgroup: "host" as const } : {}),
+    },
     ...(seccomp === undefined ? {} : { seccomp }),
   };
 }

@@ -5,7 +5,7 @@ import { refusedByHost } from "./refused.ts";
 
 const container = { name: "c", rootfs: "/r", command: "x" };
 const task = taskSchema.parse({ name: "t", containers: [container, { ...container, name: "d", hugepages: { "2MB": "4Mi", "1GB": 0 } }] });
-const refused = (hugepages: readonly string[]) => refusedByHost(task, { hasTaskLimits: true, runtimes: {}, hugepages });
+const refused = (hugepages: readonly string[]) => refusedByHost(task, { hasTaskLimits: true, runtimes: {}, hugepages, cgroup: "/runtd" });
 
 test("limits of huge pages are refused by name where the kernel has no such pages, or does not limit them", () => {
   expect(refused(["1GB", "2MB"])).toEqual([]);
@@ -17,4 +17,19 @@ test("limits of huge pages are refused by name where the kernel has no such page
 test("a container has them as limits of the runtime", () => {
   expect(limitsOf(task, task.containers[0]!)).toEqual({});
   expect(limitsOf(task, task.containers[1]!)).toEqual({ hugepages: { "2MB": 4_194_304, "1GB": 0 } });
+});
+
+test("a cgroup above that of a task is neither in that of the engine nor managed by systemd", () => {
+  const withParent = (cgroupParent: string, host: object = {}) =>
+    refusedByHost(taskSchema.parse({ name: "t", cgroupParent, containers: [container] }), {
+      ...{ hasTaskLimits: true, runtimes: {}, hugepages: [], cgroup: "/runtd" },
+      ...host,
+    }).map(({ pointer, message }) => `${pointer}: ${message}`);
+  for (const parent of ["/web", "web", "web/front", "/runtd2"]) expect(withParent(parent)).toEqual([]);
+  for (const parent of ["/runtd", "/runtd/effects"])
+    expect(withParent(parent)[0]).toMatch(/^\/cgroupParent: \/runtd.* is in the cgroup of the engine/);
+  for (const host of [{ cgroup: undefined }, { hasTaskLimits: false }])
+    expect(withParent("web", host)[0]).toContain("tasks have no cgroups of their own");
+  for (const parent of ["/", "a/../b", "a//b"])
+    expect(taskSchema.safeParse({ name: "t", cgroupParent: parent, containers: [container] }).success).toBe(false);
 });

@@ -14,18 +14,21 @@ export interface HostSupport {
   readonly runtimes: Runtimes;
   /** Sizes of huge pages for which the kernel has a limit, such as "2MB". */
   readonly hugepages: readonly string[];
+  /** The engine's own cgroup below each hierarchy; undefined: systemd manages the cgroups of tasks. */
+  readonly cgroup: string | undefined;
 }
 
 export type Runtimes = Readonly<Record<string, string>>;
 
 /** One refusal for each field that the engine does not support; empty: it supports the task. */
-export function refusedByHost(task: TaskSpec, { hasTaskLimits, runtimes, hugepages }: HostSupport): Refused[] {
+export function refusedByHost(task: TaskSpec, { hasTaskLimits, runtimes, hugepages, cgroup }: HostSupport): Refused[] {
   const { cpus, memory, pids, runtime } = task;
   const unknown = runtime === undefined ? undefined : unknownRuntime(runtime, Object.keys(runtimes));
   const inMachine = isInMachine(task, runtimes) ? checkMachine(task) : [];
   const refused = [
     ...(unknown === undefined ? [] : [{ pointer: "/runtime", message: unknown }]),
     ...pagesRefused(task, hugepages),
+    ...parentRefused(task, hasTaskLimits ? cgroup : undefined),
     ...inMachine.map(({ path, message }) => ({ pointer: pointerOf(path), message })),
   ];
   if (hasTaskLimits) return refused;
@@ -45,6 +48,15 @@ function pagesRefused({ containers }: TaskSpec, known: readonly string[]): Refus
       .filter((pageSize) => !known.includes(pageSize))
       .map((pageSize) => ({ pointer: pointerOf(["containers", index, "hugepages", pageSize]), message: why(pageSize) })),
   );
+}
+
+/** In its own cgroup the engine ends processes that nobody knows. */
+function parentRefused({ cgroupParent: parent }: TaskSpec, own: string | undefined): Refused[] {
+  const why = (message: string) => [{ pointer: "/cgroupParent", message }];
+  if (parent === undefined) return [];
+  if (own === undefined) return why("on this host tasks have no cgroups of their own that the engine makes as directories");
+  const isInside = parent === own || parent.startsWith(`${own === "/" ? "" : own}/`);
+  return isInside ? why(`${parent} is in the cgroup of the engine, ${own}: write the name without a slash at its beginning`) : [];
 }
 
 /** Whether the containers of the task run in a virtual machine. */

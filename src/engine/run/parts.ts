@@ -67,7 +67,12 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
   if (cgroupManager === "systemd") checkSystemd();
   const cgroupParent = cgroupManager === "systemd" ? parentSlice(settings.cgroupParent) : settings.cgroupParent;
   const runtimes = settings.runtimes ?? {};
-  const support: HostSupport = { hasTaskLimits: taskLimits, runtimes, hugepages: limitedPages() };
+  const support: HostSupport = {
+    hasTaskLimits: taskLimits,
+    runtimes,
+    hugepages: limitedPages(),
+    cgroup: cgroupManager === "systemd" ? undefined : cgroupParent,
+  };
   const capacity = capacityOf(settings.capacity);
   const paths = new Paths(stateDir, settings.namespaceDir === undefined ? undefined : dirname(settings.namespaceDir));
   const conditions = new Conditions(log);

@@ -1,6 +1,6 @@
 /** Fields of a service that were refused before: what the engine does for them, and what is told of those without an effect. */
 import { expect, test } from "vitest";
-import { container, one, only, read } from "../../../test/support/engine/compose-file.ts";
+import { container, one, only, read, told } from "../../../test/support/engine/compose-file.ts";
 
 const warned = (fields: string, others = "") => {
   const { findings, warnings } = read(one(fields) + others);
@@ -56,6 +56,22 @@ test("external_links are names for tasks of other projects, in networks that bot
   expect(warned("    external_links: [redis_1]\n")).toEqual([
     "/services/web/external_links: has no effect: other projects are found only in a network that is external, or has a name",
   ]);
+});
+
+/** Compose specification, "cgroup", "cgroup_parent", "storage_opt". */
+test("cgroups of the host, a cgroup above that of the service, and the size of its root file system", () => {
+  const { tasks, findings } = read("services:\n  web: { image: a.b/c, cgroup: host, cgroup_parent: shop, storage_opt: { size: 1G } }\n");
+  expect(findings).toEqual([]);
+  expect(tasks[0]).toMatchObject({ cgroupParent: "shop", containers: [{ hostCgroups: true, rootSize: 1024 ** 3 }] });
+});
+
+test.each([
+  ["storage_opt: { size: 1G }", "storage_opt: needs an image: a directory of the host has the size of its file system"],
+  ["storage_opt: { dm.basesize: 1G }", 'storage_opt/dm.basesize: the field "dm.basesize" is not supported'],
+  ["cgroup: mine", "cgroup: is host or private"],
+  ["cgroup_parent: ../x", "cgroup_parent: has . or .. in it"],
+])("%s is refused by name", (fields, message) => {
+  expect(told(one(`    ${fields}\n`))).toEqual([expect.stringContaining(`/services/web/${message}`)]);
 });
 
 test.each([

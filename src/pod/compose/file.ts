@@ -290,6 +290,8 @@ const FIELDS: Readonly<Record<string, string>> = {
   cpuShares: "cpu_shares",
   rlimits: "ulimits",
   shmSize: "shm_size",
+  rootSize: "storage_opt",
+  hostCgroups: "cgroup",
   oomScoreAdj: "oom_score_adj",
   memory: "mem_limit",
   memoryReservation: "mem_reservation",
@@ -301,7 +303,13 @@ const FIELDS: Readonly<Record<string, string>> = {
   blockIo: "blkio_config",
   seccomp: "security_opt",
 };
-const OF_TASK: Readonly<Record<string, string>> = { sysctls: "sysctls", runtime: "runtime", dns: "dns", volumes: "volumes" };
+const OF_TASK: Readonly<Record<string, string>> = {
+  sysctls: "sysctls",
+  runtime: "runtime",
+  cgroupParent: "cgroup_parent",
+  dns: "dns",
+  volumes: "volumes",
+};
 const OF_NETWORK: Readonly<Record<string, string>> = {
   hosts: "extra_hosts",
   links: "external_links",

@@ -64,6 +64,7 @@ test.each([
   ["network_mode: service:vpn\n    hostname: x", "hostname", "belongs to vpn"],
   ["network_mode: service:vpn\n    sysctls: { net.core.somaxconn: 1 }", "sysctls", "belongs to vpn"],
   ["network_mode: service:vpn\n    runtime: x", "runtime", "has to be that of vpn"],
+  ["network_mode: service:vpn\n    cgroup_parent: web", "cgroup_parent", "has to be that of vpn"],
   ["network_mode: service:vpn\n    networks: [default]", "networks", "there are no networks"],
   ["network_mode: service:nobody", "network_mode", "there is no service nobody"],
   ["network_mode: service:web", "network_mode", "leads back to the service itself"],

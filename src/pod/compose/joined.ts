@@ -132,6 +132,8 @@ function checkMember(key: string, { keys: [owner], input }: Made, members: reado
   if (placesIn(owner, project).length > 1) refuse(`${owner} has several containers: which one is meant is not known`, ["network_mode"]);
   if (service.runtime !== project.services[owner]!.runtime)
     refuse(`has to be that of ${owner}, whose network the service is in`, [service.runtime === undefined ? "network_mode" : "runtime"]);
+  if (service.cgroup_parent && service.cgroup_parent !== project.services[owner]!.cgroup_parent)
+    refuse(`has to be that of ${owner}, whose network the service is in`, ["cgroup_parent"]);
   for (const field of ["pid", "ipc"] as const) {
     const wish = wishOf(field, service);
     const others = [owner, ...members.map(({ keys }) => keys[0])].filter((one) => one !== key);

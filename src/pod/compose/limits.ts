@@ -16,6 +16,7 @@ type Limits = Pick<
   | "pids"
   | "rlimits"
   | "shmSize"
+  | "rootSize"
   | "oomScoreAdj"
   | "blockIo"
 >;
@@ -39,6 +40,7 @@ export function limitsOf(service: ServiceInput, place: ServicePlace): Limits {
     memoryReservation: size(reservations.memory ?? service.mem_reservation),
     pids: Math.max(0, limits.pids ?? service.pids_limit ?? 0),
     shmSize: size(service.shm_size),
+    rootSize: size(service.storage_opt?.size),
   };
   return {
     ...(Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value > 0)) as Limits),

@@ -70,7 +70,7 @@ export interface Present {
   /** The directory whose Compose project a group is. */
   readonly projectOf: (group: string) => string | undefined;
   /** Returns the value of TaskRecord.cgroup for a new task. */
-  readonly cgroupOf: (id: string) => string | null;
+  readonly cgroupOf: (id: string, spec: TaskSpec) => string | null;
 }
 
 const PRUNES_ALL = "the file has no task, and with prune every task of the group would be removed: delete all of them if that is meant";
@@ -108,7 +108,7 @@ export function planApply(
     } else {
       const id = taskId(group, spec.name, ++revision);
       steps.push(
-        ...replacement({ id, group, spec, cgroup: present.cgroupOf(id), at: present.at, from, ...usersFor(spec, ranges) }, current),
+        ...replacement({ id, group, spec, cgroup: present.cgroupOf(id, spec), at: present.at, from, ...usersFor(spec, ranges) }, current),
       );
       say(spec.name, id, change);
     }

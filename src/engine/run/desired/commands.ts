@@ -218,7 +218,7 @@ export class Commands {
       const users = usersFor(spec, ranges);
       const own = taskId(group, spec.name, ++this.revision);
       const run = { of: record.name, atMs: due!.atMs };
-      const task = { id: own, group, spec, cgroup: this.#options.cgroupOf(own), at: this.#draft.at, from, run, ...users };
+      const task = { id: own, group, spec, cgroup: this.#options.cgroupOf(own, spec), at: this.#draft.at, from, run, ...users };
       return { type: "add", record: newRecord(task) };
     });
     this.#carryOut("apply", [...remove.map((one): Step => ({ type: "remove", id: one })), ...runs]);
@@ -228,7 +228,7 @@ export class Commands {
   #replace(request: ChangeRequest, current: TaskRecord, spec: TaskSpec, previous?: TaskRecord["previous"]): string {
     const users = usersFor(spec, new UserRanges(this.#draft.all(), this.#options.users));
     const id = taskId(current.group, current.name, ++this.revision);
-    const task = { id, group: current.group, spec, cgroup: this.#options.cgroupOf(id), at: this.#draft.at, ...users };
+    const task = { id, group: current.group, spec, cgroup: this.#options.cgroupOf(id, spec), at: this.#draft.at, ...users };
     this.#carryOut(request, replacement(task, current, previous));
     return id;
   }

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { taskSlice } from "../../cgroup/index.ts";
 import type { HostCapacity, Instant, UserRange } from "../../model/index.ts";
+import type { TaskSpec } from "../../spec/index.ts";
 import { StoreError } from "../../store/index.ts";
 import type { ItemKind, Mailbox } from "../mailbox.ts";
 import type { AttachedInterface, InterfaceChange } from "../resources/interface-state.ts";
@@ -54,7 +55,7 @@ export class Edits {
     await this.#mailbox.edit((draft) => {
       const commands = new Commands(
         draft,
-        { capacity, users, projects, hasVolumes, cgroupOf: (id) => this.#cgroupOf(id), by },
+        { capacity, users, projects, hasVolumes, cgroupOf: (id, spec) => this.#cgroupOf(id, spec), by },
         this.#facts.revision,
       );
       answer = change(commands);
@@ -87,10 +88,12 @@ export class Edits {
     }
   }
 
-  #cgroupOf(id: string): string | null {
+  /** A task that names a cgroup above its own has no slice (plan/refused.ts). */
+  #cgroupOf(id: string, { cgroupParent: above }: TaskSpec): string | null {
     const { hasTaskLimits, cgroupParent, cgroupManager } = this.#options;
     const name = `${id}-${randomBytes(6).toString("hex")}`;
     if (!hasTaskLimits) return null;
+    if (above !== undefined) return join(above.startsWith("/") ? above : join(cgroupParent, "parents", above), name);
     return cgroupManager === "systemd" ? taskSlice(cgroupParent, name) : join(cgroupParent, name);
   }
 }

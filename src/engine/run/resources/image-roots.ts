@@ -35,8 +35,9 @@ export class ImageRoots implements TaskResource {
     const { images, users } = this.#options;
     const image = imageOfContainer(record, container);
     if (image === null) return;
-    const volumes = imageVolumes(specOf(record, container)!, images.config(image));
-    await images.makeRoot(runtimeId, image, volumes, signal, usersOfTask(users, record));
+    const spec = specOf(record, container)!;
+    const volumes = imageVolumes(spec, images.config(image));
+    await images.makeRoot(runtimeId, image, volumes, signal, { users: usersOfTask(users, record), bytes: spec.rootSize });
   }
 
   contribute(record: TaskRecord, { container, runtimeId }: Incarnation): Contribution {

@@ -19,6 +19,7 @@ const SET_BY_BUNDLE = {
   capabilities: undefined,
   privileged: undefined,
   unmasked: undefined,
+  hostCgroups: undefined,
   noNewPrivileges: true,
   seccomp: undefined,
   groups: undefined,
@@ -79,6 +80,11 @@ function source(container: ContainerSpec): Problem[] {
   if (given.length > 1) return [wrong(`has ${given.join(" and ")}: give one`, given.at(-1)!)];
   if (image === undefined && container.storage !== undefined)
     return [wrong("needs an image: what is written to a directory of the host is not told from what was there", "storage")];
+  if (image === undefined && container.rootSize !== undefined)
+    return [wrong("needs an image: a directory of the host has the size of its file system", "rootSize")];
+  if (container.rootSize !== undefined && container.rootSize < LEAST_IMAGE) return [wrong("is at least 1Mi", "rootSize")];
+  if (container.rootSize !== undefined && container.storage !== undefined)
+    return [wrong("what it writes has a fixed size already: give one of both", "storage")];
   const ofPull = (["pullPolicy", "pullCredentials"] as const).find((field) => container[field] !== undefined);
   if (image === undefined && ofPull !== undefined) return [wrong("without an image there is nothing to pull", ofPull)];
   if (bundle === undefined) return rootfs !== undefined && command === undefined ? [wrong("with a rootfs it needs a command")] : [];

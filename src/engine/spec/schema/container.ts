@@ -244,6 +244,11 @@ const fields = z.strictObject({
     .describe(
       "Limit of the data in its root file system and log. The engine measures the size, and stops the task if the container exceeds it. Needs an image.",
     ),
+  rootSize: size
+    .optional()
+    .describe(
+      "Size of a file system of its own on disk for what it writes to its root file system, which gets ENOSPC beyond it. The space is allocated at once. Needs an image.",
+    ),
   pids: z.int().min(1).optional(),
   hugepages: z
     .record(z.string().regex(/^[1-9]\d{0,3}[KMG]B$/, 'write the size of a page like "2MB" or "1GB"'), z.union([z.literal(0), size]))
@@ -284,6 +289,10 @@ const fields = z.strictObject({
     .literal(true)
     .optional()
     .describe("No path of /proc and /sys is hidden or read-only; only with `privateUsers` of the task. Absent: some paths are."),
+  hostCgroups: z
+    .literal(true)
+    .optional()
+    .describe("It sees its cgroups as the host names them, and not as the root of a cgroup namespace of its own."),
   noNewPrivileges: z.boolean().optional().describe("Absent: true, or false if it is privileged."),
   seccomp: z
     .union([z.literal("unconfined"), absolutePath])

@@ -121,6 +121,15 @@ export const task = z.strictObject({
     .strictObject({ pid: namespaceMode, ipc: namespaceMode, network: namespaceMode, uts: namespaceMode })
     .prefault({})
     .describe("private: each container has its own. shared: one for the task. host: that of the host."),
+  cgroupParent: z
+    .string()
+    .max(1000)
+    .regex(/^\/?[^/\0]+(?:\/[^/\0]+)*$/, "is no path of a cgroup like /web or web/front")
+    .refine((path) => !path.split("/").some((part) => part === "." || part === ".."), "has . or .. in it")
+    .optional()
+    .describe(
+      "Cgroup above that of the task, in every hierarchy, whose limits apply to the task, too. Without a slash at its beginning it is in `parents` below the cgroup of the engine. A missing one is made, and removed when it is empty. Absent: that of the engine.",
+    ),
   joins: z
     .strictObject({ pid: name.optional(), ipc: name.optional() })
     .optional()
