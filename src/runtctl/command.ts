@@ -22,13 +22,13 @@ async function command(words: readonly string[], version: string): Promise<numbe
     });
     await program.parseAsync(words, { from: "user" });
   } catch (error) {
-    exit(told(error as Error));
+    exit(reportError(error as Error));
   }
   return ended;
 }
 
 /** Prints the error in one line, and its hint if there is one. Returns the exit status. */
-function told(error: Error): number {
+function reportError(error: Error): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return EXIT.done;
     // Without a verb, Commander has printed the help.

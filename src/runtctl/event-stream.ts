@@ -31,7 +31,7 @@ export async function* followEvents(
   let isLost = false;
   for (let isFirst = true; end?.aborted !== true; isFirst = false) {
     try {
-      const answered = await connected(sockets, last, end);
+      const answered = await connectToEvents(sockets, last, end);
       if (isLost) onConnection?.(true);
       [isFirst, isLost] = [false, false];
       for await (const told of eventsIn(answered)) {
@@ -48,7 +48,7 @@ export async function* followEvents(
   }
 }
 
-async function connected(sockets: Sockets, after: number, end: End | undefined): Promise<Answered> {
+async function connectToEvents(sockets: Sockets, after: number, end: End | undefined): Promise<Answered> {
   const answered = await askFirst(sockets, { method: "GET", path: `/v1/events?after=${after}`, isStream: true, end });
   if (answered.status === 200) return answered;
   answered.close();

@@ -96,7 +96,7 @@ async function untilOver<T>(
   const first = await ask(undefined);
   return (async function* () {
     let from: string | undefined;
-    for (let stream: AsyncIterable<Uint8Array> | undefined = first; stream !== undefined; stream = await again(() => ask(from))) {
+    for (let stream: AsyncIterable<Uint8Array> | undefined = first; stream !== undefined; stream = await untilAnswered(() => ask(from))) {
       try {
         for await (const { place, value } of read(stream)) {
           if (place !== "-") from = place;
@@ -112,7 +112,7 @@ async function untilOver<T>(
 }
 
 /** Repeats the request while the daemon does not answer. undefined: the task was removed in the meantime. */
-async function again<T>(ask: () => Promise<T>): Promise<T | undefined> {
+async function untilAnswered<T>(ask: () => Promise<T>): Promise<T | undefined> {
   for (;;) {
     try {
       return await ask();

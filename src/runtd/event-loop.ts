@@ -12,7 +12,7 @@ export interface HoldUp {
 }
 
 export class EventLoop {
-  #windows: readonly IntervalHistogram[] = [begun()];
+  #windows: readonly IntervalHistogram[] = [startHistogram()];
   readonly #timer = setInterval(() => this.#turn(), WINDOW_MS).unref();
 
   /** Delays of the last one to two minutes. */
@@ -35,11 +35,11 @@ export class EventLoop {
     const [current, before] = this.#windows;
     before?.disable();
     current!.disable();
-    this.#windows = [begun(), current!];
+    this.#windows = [startHistogram(), current!];
   }
 }
 
-function begun(): IntervalHistogram {
+function startHistogram(): IntervalHistogram {
   const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   histogram.enable();
   return histogram;

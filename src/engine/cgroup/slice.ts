@@ -47,7 +47,7 @@ export async function makeTaskSlice(binary: string, name: string, properties: re
  */
 export async function removeTaskSlice(binary: string, name: string): Promise<void> {
   await inTurn(async () => {
-    await unpopulated(name);
+    await untilEmpty(name);
     await call(binary, ["stop", name]);
     // The engine's own slice was started together with the first task's slice, and is stopped when it is empty.
     const above = `${name.slice(0, name.lastIndexOf("-"))}${SLICE}`;
@@ -56,7 +56,7 @@ export async function removeTaskSlice(binary: string, name: string): Promise<voi
 }
 
 /** Waits until the slice is empty: the kernel and systemd need a moment after its last process has ended. */
-async function unpopulated(name: string): Promise<void> {
+async function untilEmpty(name: string): Promise<void> {
   const deadline = performance.now() + EMPTY_MS;
   while (directoriesOf(name).some(isPopulated)) {
     if (performance.now() > deadline) return ended(name, () => endCgroups(placesOf(slicePath(name))));

@@ -36,7 +36,7 @@ export function makeTaskCgroup(path: string, limits: readonly LimitWrite[], foun
   }
   for (const hierarchy of used) {
     const own = limits.filter(({ controller }) => hasController(hierarchy, controller));
-    explained(`make the cgroup ${hierarchy.mountpoint}${path}`, () => {
+    withContext(`make the cgroup ${hierarchy.mountpoint}${path}`, () => {
       makeDirectory(hierarchy, path, (level) => enableControllers(hierarchy, level, own));
       writeFiles(`${hierarchy.mountpoint}${path}`, own);
     });
@@ -66,7 +66,7 @@ function makeBeside(hierarchy: Hierarchy, path: string): void {
 export async function removeTaskCgroup(path: string, found: readonly Hierarchy[] = hierarchies()): Promise<void> {
   await ended(path, () => endCgroups(placesOf(path, found)));
   for (const hierarchy of [...usedOf(found), ...besideOf(found)])
-    explained(`remove the cgroups above ${path}`, () => removeLevelsAbove(hierarchy, path));
+    withContext(`remove the cgroups above ${path}`, () => removeLevelsAbove(hierarchy, path));
 }
 
 /** Converts ExecutorError of `end` to CgroupError with the same message. @throws CgroupError */
@@ -101,7 +101,7 @@ export async function removeTaskCgroupsOf(parent: string, id: string, found: rea
  */
 export function removeEmptyLevels(path: string, found: readonly Hierarchy[] = hierarchies()): void {
   for (const hierarchy of [...usedOf(found), ...besideOf(found)])
-    explained(`remove the cgroup ${hierarchy.mountpoint}${path}`, () => removeLevelsAbove(hierarchy, `${path}/any`));
+    withContext(`remove the cgroup ${hierarchy.mountpoint}${path}`, () => removeLevelsAbove(hierarchy, `${path}/any`));
 }
 
 /** The hierarchies that the runtime uses: all of v1, or the one of v2. @throws CgroupError: there is none */
@@ -118,13 +118,13 @@ function besideOf(found: readonly Hierarchy[]): Hierarchy[] {
 }
 
 function hasController({ version, controllers, mountpoint }: Hierarchy, name: string): boolean {
-  return version === 1 ? controllers.includes(name) : listed(`${mountpoint}/cgroup.controllers`).includes(name);
+  return version === 1 ? controllers.includes(name) : wordsIn(`${mountpoint}/cgroup.controllers`).includes(name);
 }
 
 /** On v2, enables the controllers of the limits for the children of a level. Otherwise the files of the limits do not exist. */
 function enableControllers({ version }: Hierarchy, level: string, limits: readonly LimitWrite[]): void {
   if (version === 1) return;
-  const enabled = listed(`${level}/cgroup.subtree_control`);
+  const enabled = wordsIn(`${level}/cgroup.subtree_control`);
   const missing = [...new Set(limits.map(({ controller }) => controller))].filter((name) => !enabled.includes(name));
   writeFiles(
     level,
@@ -140,11 +140,11 @@ function directoriesIn(path: string): string[] {
   }
 }
 
-function listed(file: string): string[] {
+function wordsIn(file: string): string[] {
   return readFileSync(file, "utf8").trim().split(/\s+/);
 }
 
-function explained<T>(what: string, action: () => T): T {
+function withContext<T>(what: string, action: () => T): T {
   try {
     return action();
   } catch (error) {

@@ -29,14 +29,14 @@ export async function probeHttp(check: HttpCheck, probe: Probe): Promise<Checked
     });
     input.end(requestText(check));
     await Promise.all([ended, closed(output)]);
-    return judged(text);
+    return resultOf(text);
   });
   // A response counts even if the server does not close the connection in time.
-  return text === "" ? checked : judged(text);
+  return text === "" ? checked : resultOf(text);
 }
 
 /** Turns a response into the result of a check. @throws Error: the response is empty */
-function judged(text: string): Checked {
+function resultOf(text: string): Checked {
   if (text === "") throw new Error(CLOSED);
   const answer = readAnswer(text);
   if (answer === undefined) return { isHealthy: false, output: `no answer of HTTP/1: ${lastLines(text)}` };
@@ -84,11 +84,11 @@ export function readAnswer(text: string): HttpAnswer | undefined {
 
 /** Healthy: a response with a status from 200 to 399 arrived in time. @throws the errors of `start` */
 export function probeHttps(check: HttpCheck, probe: Probe): Promise<Checked> {
-  return overConnection(check, probe, async (connection) => judged(await answered(connection, requestText(check))));
+  return overConnection(check, probe, async (connection) => resultOf(await responseOverTls(connection, requestText(check))));
 }
 
 /** @throws Error: no TLS connection could be made */
-function answered(connection: Duplex, request: string): Promise<string> {
+function responseOverTls(connection: Duplex, request: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = "";
     const encrypted = connect({ socket: connection, rejectUnauthorized: false }, () => encrypted.write(request));

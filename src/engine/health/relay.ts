@@ -1,12 +1,12 @@
 /**
- * Starts the process that makes one TCP connection from a network namespace, and passes it on by its standard streams: runt-pause
+ * Starts the process that makes one TCP connection from inside a task, and passes it on by its standard streams: runt-pause
  * (native-bindings/pause/connect.c).
  */
 import { spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 
 export interface RelayTarget {
-  /** IPv4 or IPv6 address, as seen from the network namespace. */
+  /** IPv4 or IPv6 address, as seen from inside the task. */
   readonly address: string;
   readonly port: number;
 }

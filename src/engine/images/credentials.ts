@@ -31,7 +31,7 @@ export async function withCredentials<T>(
   const bytes = await read(source, name ?? DEFAULT_CREDENTIALS, signal);
   try {
     const secrets = secretsIn(bytes, name ?? DEFAULT_CREDENTIALS);
-    return await hidden(secrets, () => asMemoryFile(bytes, action));
+    return await withRedactedErrors(secrets, () => asMemoryFile(bytes, action));
   } finally {
     bytes.fill(0);
   }
@@ -65,7 +65,7 @@ function parsed(bytes: Buffer): unknown {
   }
 }
 
-async function hidden<T>(secrets: readonly string[], action: () => Promise<T>): Promise<T> {
+async function withRedactedErrors<T>(secrets: readonly string[], action: () => Promise<T>): Promise<T> {
   try {
     return await action();
   } catch (error) {

@@ -83,7 +83,7 @@ export class Mounts {
 /** If a mount fails, the caller repeats it alone to get the reason. @param pairs options and mount point of each overlay */
 function mountAll(pairs: readonly string[], cwd: string): Promise<unknown> {
   const lines = pairs.flatMap((options, at) =>
-    at % 2 === 0 ? [`overlay ${escaped(pairs[at + 1]!)} overlay ${escaped(options)} 0 0\n`] : [],
+    at % 2 === 0 ? [`overlay ${escapeField(pairs[at + 1]!)} overlay ${escapeField(options)} 0 0\n`] : [],
   );
   return asMemoryFile(Buffer.from(lines.join("")), (descriptor) =>
     runTool("mount", ["--all", "--fstab", "/proc/self/fd/3"], { cwd, env: OLD_INTERFACE, descriptors: [descriptor] }),
@@ -91,7 +91,7 @@ function mountAll(pairs: readonly string[], cwd: string): Promise<unknown> {
 }
 
 /** Writes white space and backslashes as octal numbers, as fstab(5) requires. */
-function escaped(field: string): string {
+function escapeField(field: string): string {
   return field.replace(/[\s\\]/g, (one) => `\\${one.charCodeAt(0).toString(8).padStart(3, "0")}`);
 }
 

@@ -40,7 +40,7 @@ export class Budget {
 export async function scanLayer(path: string, { mediaType, digest }: Descriptor, budget: Budget, signal: AbortSignal): Promise<void> {
   const directories = new Directories();
   const reader = new TarReader((entry) => {
-    judge(entry, digest);
+    assertAllowed(entry, digest);
     budget.add(0, 1 + directories.impliedBy(entry.name));
   });
   const counted = new Writable({
@@ -80,13 +80,13 @@ const LONGEST_NAME = 4096;
  */
 const ODD_WHITEOUTS = [".wh.", ".wh..", ".wh..."];
 
-function judge({ name, link, type, pax }: TarEntry, digest: string): void {
+function assertAllowed({ name, link, type, pax }: TarEntry, digest: string): void {
   const shown = JSON.stringify(name.slice(0, 200));
   if (name.length > LONGEST_NAME) throw refused(`layer ${digest}: ${shown}... is longer than a path can be`);
   if (name.split("/").some((part) => ODD_WHITEOUTS.includes(part)))
     throw refused(`layer ${digest}: ${shown} removes a directory that it is in`);
-  if (leaves(name)) throw refused(`layer ${digest}: ${shown} leads out of the root file system`);
-  if (type === "1" && leaves(link))
+  if (hasParentPart(name)) throw refused(`layer ${digest}: ${shown} leads out of the root file system`);
+  if (type === "1" && hasParentPart(link))
     throw refused(`layer ${digest}: ${shown} is a link to ${JSON.stringify(link.slice(0, 200))}, out of the root file system`);
   for (const key of pax.keys()) {
     if (OVERLAY_ATTRIBUTE.test(key)) throw refused(`layer ${digest}: ${shown} has an attribute of the overlay file system`);
@@ -96,7 +96,7 @@ function judge({ name, link, type, pax }: TarEntry, digest: string): void {
   if (type === "S") throw sparse(digest, shown);
 }
 
-function leaves(path: string): boolean {
+function hasParentPart(path: string): boolean {
   return path.split("/").includes("..");
 }
 

@@ -33,7 +33,7 @@ export async function inStaging<T>(options: StagingOptions, copy: (directory: st
   const end = () => bound.abort(signal.reason);
   signal.addEventListener("abort", end);
   if (signal.aborted) end();
-  const watch = setInterval(() => void look(directory, options, bound), LOOK_MS);
+  const watch = setInterval(() => void checkProgress(directory, options, bound), LOOK_MS);
   try {
     return await copy(directory, bound.signal);
   } finally {
@@ -57,7 +57,7 @@ export async function clearStaging({ staging }: Places): Promise<void> {
   }
 }
 
-async function look(directory: string, { onProgress, maxBytes }: StagingOptions, bound: AbortController): Promise<void> {
+async function checkProgress(directory: string, { onProgress, maxBytes }: StagingOptions, bound: AbortController): Promise<void> {
   const bytes = await sizeBelow(directory).catch(() => 0);
   onProgress(bytes);
   if (bytes > maxBytes) bound.abort(new ImageError("image-refused", `it is larger than ${maxBytes} bytes, which this host allows`));

@@ -45,7 +45,8 @@ export async function unpackLayers({ manifest, config, layers }: Loaded, options
   if (missing.includes(true)) options.onUnpack?.();
   const sizes = missing.includes(true) ? await scanLayers(manifest.layers, options) : [];
   for (const [at, layer] of manifest.layers.entries()) {
-    if (missing[at]) await once(layers[at]!, layers.slice(0, at), [{ layer, diffId: config.diffIds[at]!, bytes: sizes[at]! }], options);
+    if (missing[at])
+      await unpackOnce(layers[at]!, layers.slice(0, at), [{ layer, diffId: config.diffIds[at]!, bytes: sizes[at]! }], options);
   }
 }
 
@@ -61,7 +62,7 @@ export async function unpackFlat({ manifest, config, layers }: Loaded, options: 
   if (hasLayer(places, name)) return name;
   options.onUnpack?.();
   const sizes = await scanLayers(manifest.layers, options);
-  await once(
+  await unpackOnce(
     name,
     [],
     manifest.layers.map((layer, at) => ({ layer, diffId: config.diffIds[at]!, bytes: sizes[at]! })),
@@ -98,7 +99,7 @@ interface Part {
   readonly bytes: number;
 }
 
-async function once(name: string, below: readonly string[], parts: readonly Part[], options: UnpackOptions): Promise<void> {
+async function unpackOnce(name: string, below: readonly string[], parts: readonly Part[], options: UnpackOptions): Promise<void> {
   const { flights, places, unsynced } = options;
   await flights.join(name, options.signal, async (signal) => {
     if (hasLayer(places, name)) return;

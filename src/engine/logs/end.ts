@@ -23,13 +23,13 @@ export function endOfLog(path: string, { lines, bytes }: EndLimits): Buffer {
       for (const { line } of linesBackward(fd)) {
         const { stream, isPart, bytes: printed } = parseRecord(line);
         if (stream === "runt") continue;
-        if (!isPart && ++ends > lines) return joined(parts, bytes);
+        if (!isPart && ++ends > lines) return lastBytes(parts, bytes);
         parts.push(isPart ? printed : Buffer.concat([printed, NEWLINE]));
         size += parts.at(-1)!.length;
-        if (size >= bytes) return joined(parts, bytes);
+        if (size >= bytes) return lastBytes(parts, bytes);
       }
     }
-    return joined(parts, bytes);
+    return lastBytes(parts, bytes);
   } finally {
     closeSegments(segments);
   }
@@ -38,7 +38,7 @@ export function endOfLog(path: string, { lines, bytes }: EndLimits): Buffer {
 const NEWLINE = Buffer.from("\n");
 
 /** @param parts in reverse order */
-function joined(parts: readonly Buffer[], most: number): Buffer {
+function lastBytes(parts: readonly Buffer[], most: number): Buffer {
   const whole = Buffer.concat(parts.toReversed());
   return whole.subarray(Math.max(0, whole.length - most));
 }

@@ -44,8 +44,8 @@ export function syslogMessage(
   const priority = FACILITIES.indexOf(facility) * 8 + SEVERITY[record.stream];
   const time = record.time === "" ? "1970-01-01T00:00:00.000000000Z" : record.time;
   const heads = {
-    local: () => `<${priority}>${stamp(time)} ${tag}[${pid}]: `,
-    rfc3164: () => `<${priority}>${stamp(time)} ${host} ${tag}[${pid}]: `,
+    local: () => `<${priority}>${syslogTime(time)} ${tag}[${pid}]: `,
+    rfc3164: () => `<${priority}>${syslogTime(time)} ${host} ${tag}[${pid}]: `,
     rfc5424: () => `<${priority}>1 ${time.slice(0, 19)}Z ${host} ${tag} ${pid} ${tag} - `,
     rfc5424micro: () => `<${priority}>1 ${time.slice(0, 26)}Z ${host} ${tag} ${pid} ${tag} - `,
   };
@@ -53,7 +53,7 @@ export function syslogMessage(
 }
 
 /** Such as "Nov  9 08:05:00", in the time zone of the host. */
-function stamp(time: string): string {
+function syslogTime(time: string): string {
   const date = new Date(time);
   const two = (count: number) => String(count).padStart(2, "0");
   const clock = [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(":");

@@ -73,7 +73,7 @@ interface Reading {
 }
 
 function read(document: Document, { index, lines, extents, tags, textKeys }: Reading): ReadDocument {
-  const place = (problem: Problem) => placed(problem, document, index, lines);
+  const place = (problem: Problem) => toFinding(problem, document, index, lines);
   const syntax = (message: string, { line, column }: Position): Finding => ({
     code: "syntax",
     message,
@@ -92,7 +92,12 @@ function read(document: Document, { index, lines, extents, tags, textKeys }: Rea
   }));
   const wrong = bad.length >= MOST_FINDINGS ? bad : [...bad, ...wrongKeys(document, textKeys)].slice(0, MOST_FINDINGS);
   if (wrong.length > 0)
-    return { value: undefined, findings: wrong.map(({ message, offset }) => syntax(message, at(lines, offset))), tagged: [], place };
+    return {
+      value: undefined,
+      findings: wrong.map(({ message, offset }) => syntax(message, positionAt(lines, offset))),
+      tagged: [],
+      place,
+    };
   try {
     checkAliases(document);
     const value: unknown = document.toJS({ maxAliasCount: -1 });
@@ -100,7 +105,7 @@ function read(document: Document, { index, lines, extents, tags, textKeys }: Rea
     return { value, findings: [], tagged: taggedIn(document, tags), place };
   } catch (error) {
     if (error instanceof TooMuch) throw error;
-    return { value: undefined, findings: [syntax(whyNoValue(error as Error), at(lines, document.range[0]))], tagged: [], place };
+    return { value: undefined, findings: [syntax(whyNoValue(error as Error), positionAt(lines, document.range[0]))], tagged: [], place };
   }
 }
 
@@ -147,17 +152,17 @@ function wrongKeys(document: Document, textKeys: boolean): { message: string; of
   return found;
 }
 
-function at(lines: LineCounter, offset: number): Position {
+function positionAt(lines: LineCounter, offset: number): Position {
   const { line, col } = lines.linePos(offset);
   return { line: Math.max(1, line), column: Math.max(1, col) };
 }
 
-function placed({ code, message, path }: Problem, document: Document, index: number, lines: LineCounter): Finding {
+function toFinding({ code, message, path }: Problem, document: Document, index: number, lines: LineCounter): Finding {
   return {
     code,
     message,
     pointer: pointerOf(path),
     document: index,
-    ...positionOf(document, path, (offset) => at(lines, offset)),
+    ...positionOf(document, path, (offset) => positionAt(lines, offset)),
   };
 }

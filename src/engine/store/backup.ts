@@ -19,13 +19,13 @@ export function backUp(database: DatabaseSyncInstance, target: string, known: re
     verify(temporary, known);
     placeAtomically(temporary, target, "file-and-directory");
   } catch (error) {
-    removed(temporary);
+    removeIgnoringErrors(temporary);
     throw error instanceof StoreError ? error : new StoreError("not-written", target, (error as Error).message, error);
   }
 }
 
 /** An error is not reported here: its cause also makes the next copy fail, which is reported. */
-function removed(path: string): void {
+function removeIgnoringErrors(path: string): void {
   try {
     removeOwnFile(path);
   } catch {}

@@ -149,7 +149,7 @@ const OTHERS_MAY_WRITE = 0o022;
 function databaseIn(directory: string): string {
   if (!isAbsolute(directory)) throw new StoreError("not-ours", directory, "the state directory is not absolute");
   // Links are refused, because their target could change between this check and the next use.
-  mustBeOurs(directory, made(directory), (found) => found.isDirectory());
+  mustBeOurs(directory, ensureDirectory(directory), (found) => found.isDirectory());
   const path = join(directory, "engine.db");
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found !== undefined) mustBeOurs(path, found, (stats) => stats.isFile());
@@ -161,7 +161,7 @@ function databaseIn(directory: string): string {
   return path;
 }
 
-function made(directory: string): Stats {
+function ensureDirectory(directory: string): Stats {
   try {
     const there = lstatSync(directory, { throwIfNoEntry: false });
     if (there !== undefined) return there;

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, realpathSync, rmdirSync, rmSync } from "node:
 import { basename, dirname, join } from "node:path";
 import { isMountPoint, mountAt, outputOf, PROGRAM_MS, packageOf } from "../../node/index.ts";
 
-/** Milliseconds. Where the file system cannot allocate the space at once, fallocate(1) writes the whole file. */
+/** Milliseconds. A file system that cannot allocate a large file at once has to write it. */
 const MAKE_MS = 5 * PROGRAM_MS;
 
 /**
@@ -18,10 +18,10 @@ export async function mountImage(path: string, bytes: number): Promise<void> {
   if (there !== undefined) throw new Error(`a file system of ${there.source} is mounted at ${path}, and not this volume`);
   rmSync(file, { force: true });
   try {
-    await program("fallocate", "--length", String(bytes), file);
+    await runTool("fallocate", "--length", String(bytes), file);
     // A journal would only take space, because the contents need not survive the task.
-    await program("mke2fs", "-q", "-F", "-t", "ext4", "-O", "^has_journal", "-m", "0", "-E", "nodiscard", file);
-    await program("mount", "-t", "ext4", "-o", "loop,nosuid,nodev", file, path);
+    await runTool("mke2fs", "-q", "-F", "-t", "ext4", "-O", "^has_journal", "-m", "0", "-E", "nodiscard", file);
+    await runTool("mount", "-t", "ext4", "-o", "loop,nosuid,nodev", file, path);
     rmdirSync(join(path, "lost+found"));
   } catch (error) {
     await unmountImage(path);
@@ -31,7 +31,7 @@ export async function mountImage(path: string, bytes: number): Promise<void> {
 
 /** Unmounts the file system and removes its file. May be repeated. @throws Error: the message of umount(8) */
 export async function unmountImage(path: string): Promise<void> {
-  while (isMountPoint(path)) await program("umount", path);
+  while (isMountPoint(path)) await runTool("umount", path);
   rmSync(imageOf(path), { force: true });
 }
 
@@ -46,7 +46,7 @@ function imageOf(path: string): string {
   return join(dirname(path), `.${path.slice(path.lastIndexOf("/") + 1)}.image`);
 }
 
-async function program(name: string, ...args: readonly string[]): Promise<void> {
+async function runTool(name: string, ...args: readonly string[]): Promise<void> {
   try {
     const env = { ...process.env, PATH: `${process.env["PATH"] ?? ""}:/usr/sbin:/sbin`, LC_ALL: "C" };
     await outputOf(name, args, { env, timeoutMs: name === "umount" ? PROGRAM_MS : MAKE_MS });

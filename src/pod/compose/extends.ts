@@ -66,9 +66,9 @@ function resolve(project: Project, name: string, behind: readonly string[], opti
   const from = typeof file === "string" ? projectIn(absolute(project.directory, file), options) : project;
   if (typeof target !== "string" || !Object.hasOwn(from.services, target))
     throw new Refusal(`there is no service ${String(target)}${from.file === "" ? "" : ` in ${from.file}`}`);
-  const chain = [...behind, called(project, name)];
-  if (chain.includes(called(from, target)))
-    throw new Refusal(`services extend each other: ${[...chain, called(from, target)].join(" -> ")}`);
+  const chain = [...behind, qualifiedName(project, name)];
+  if (chain.includes(qualifiedName(from, target)))
+    throw new Refusal(`services extend each other: ${[...chain, qualifiedName(from, target)].join(" -> ")}`);
   if (chain.length > LONGEST_CHAIN) throw new Refusal(`more than ${LONGEST_CHAIN} services extend each other`);
   options.based(behind[0] ?? name, { layer: from.layer, service: target });
   const below = resolve(from, target, chain, options);
@@ -81,7 +81,7 @@ function resolve(project: Project, name: string, behind: readonly string[], opti
   return merged(fieldsOf(kept), own);
 }
 
-function called({ file }: Project, name: string): string {
+function qualifiedName({ file }: Project, name: string): string {
   return file === "" ? name : `${file}#${name}`;
 }
 

@@ -39,7 +39,7 @@ const WHOLE: ReadonlySet<string> = new Set(["command", "entrypoint", "test"]);
 /** `above` takes precedence over `below`. Maps and most lists are joined, those of `below` first. */
 export function merged(below: Fields, above: Fields): Fields {
   const keys = Object.keys(above).filter((key) => key in below);
-  return { ...below, ...above, ...Object.fromEntries(keys.map((key) => [key, joined(key, below[key], above[key])])) };
+  return { ...below, ...above, ...Object.fromEntries(keys.map((key) => [key, mergedField(key, below[key], above[key])])) };
 }
 
 /** Maps at the top of a file whose entries are merged one by one. */
@@ -67,7 +67,7 @@ export function withoutPath(value: unknown, [part, ...rest]: readonly (string | 
   return rest.length === 0 ? others : { ...value, [String(part)]: withoutPath(inner, rest) };
 }
 
-function joined(key: string, below: unknown, above: unknown): unknown {
+function mergedField(key: string, below: unknown, above: unknown): unknown {
   if (WHOLE.has(key)) return above;
   if (key === "volumes" && Array.isArray(below) && Array.isArray(above)) {
     const targets = new Set(above.map(targetOf));

@@ -21,7 +21,7 @@ export interface Preparation {
 }
 
 export function prepared(value: unknown, preparation: Preparation): unknown {
-  return filled(withoutNullFields(withNumbers(value, preparation, [])), preparation, []);
+  return withVariables(withoutNullFields(withNumbers(value, preparation, [])), preparation, []);
 }
 
 /** Converts numbers to the text that Go makes of them, where any value is a text. */
@@ -38,7 +38,7 @@ function withNumbers(value: unknown, given: Preparation, path: Path): unknown {
 }
 
 /** Replaces variables in all values, but not in keys. */
-function filled(value: unknown, given: Preparation, path: Path): unknown {
+function withVariables(value: unknown, given: Preparation, path: Path): unknown {
   if (typeof value === "string") {
     const unset = (name: string) => {
       if (given.unset.has(name)) return;
@@ -52,9 +52,9 @@ function filled(value: unknown, given: Preparation, path: Path): unknown {
       return value;
     }
   }
-  if (Array.isArray(value)) return value.map((one, index) => filled(one, given, [...path, index]));
+  if (Array.isArray(value)) return value.map((one, index) => withVariables(one, given, [...path, index]));
   if (!isMap(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, filled(one, given, [...path, key])]));
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, withVariables(one, given, [...path, key])]));
 }
 
 /**

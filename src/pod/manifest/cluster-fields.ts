@@ -49,7 +49,7 @@ export interface Stripped {
 
 /** The document without what is for a cluster only. @param kind of the document */
 export function withoutClusterFields(given: unknown, kind: string): Stripped {
-  const value = fieldsOf(copied(given));
+  const value = fieldsOf(deepCopy(given));
   const strip = new Strip();
   strip.all(value["metadata"], METADATA, ["metadata"]);
   const spec = fieldsOf(value["spec"]);
@@ -149,22 +149,22 @@ export function foreignKind(
   const said = (message: string, isError: boolean) => ({ problem: { code: "shape", message, path: ["kind"] } as const, isError });
   if (typeof kind !== "string" || kind === "")
     return said(`documents of kind ${String(kind)} are not supported: only ${supported.join(", ")}`, true);
-  const never = own(NEVER, kind);
+  const never = ownText(NEVER, kind);
   if (never !== undefined) return said(`documents of kind ${kind} are not supported: ${never}`, true);
-  const why = own(OF_CLUSTER, kind);
+  const why = ownText(OF_CLUSTER, kind);
   if (isLeftOut) return said(`the document of kind ${kind} is left out: ${why ?? NO_CLUSTER}`, false);
   const reason = why ?? `only ${supported.join(", ")}`;
   return said(`documents of kind ${kind} are not supported: ${reason}; --ignore-cluster-fields leaves them out`, true);
 }
 
-function own(texts: Readonly<Record<string, string>>, name: string): string | undefined {
+function ownText(texts: Readonly<Record<string, string>>, name: string): string | undefined {
   return Object.hasOwn(texts, name) ? texts[name] : undefined;
 }
 
-function copied(value: unknown): unknown {
+function deepCopy(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map(copied);
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, copied(one)]));
+  if (Array.isArray(value)) return value.map(deepCopy);
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, deepCopy(one)]));
 }
 
 function fieldsOf(value: unknown): Fields {

@@ -57,7 +57,7 @@ function taskOf(at: Translation, members: readonly Member[], document: unknown):
     name: at.rules.schedule?.name ?? (cluster === undefined ? metadata.name : uidOf(metadata)),
     containers: members.map(({ container, role, path }, index) => ({
       ...containerOf(at, container, role, path),
-      dependsOn: before(at, members, index),
+      dependsOn: dependenciesOf(at, members, index),
     })),
     ...wholeOf(at, members),
     namespaces: {
@@ -134,7 +134,7 @@ function networkOf(
 }
 
 /** Init containers start one after the other. All other containers start after the last of them. */
-function before(
+function dependenciesOf(
   { rules: { after } }: Translation,
   members: readonly Member[],
   index: number,

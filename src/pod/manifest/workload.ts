@@ -68,7 +68,7 @@ export function podsOf(workload: WorkloadInput): readonly WorkloadPod[] {
         }));
         const isOrdered = podManagementPolicy === "OrderedReady" && at > 0;
         return {
-          written: pod(index, claims.length === 0 ? {} : { volumes: [...others(spec.template.spec, claims), ...claims] }),
+          written: pod(index, claims.length === 0 ? {} : { volumes: [...withoutClaimed(spec.template.spec, claims), ...claims] }),
           rules: isOrdered ? { after: { task: name(index - 1), hasSucceeded: false } } : {},
         };
       });
@@ -171,7 +171,7 @@ function isRolling({ type, rollingUpdate }: Extract<WorkloadInput, { kind: "Depl
 }
 
 /** Volumes of the template without those that a claim of the same name replaces. Source: Kubernetes, StatefulSetSpec, volumeClaimTemplates. */
-function others({ volumes }: Readonly<Record<string, unknown>>, claims: readonly { readonly name: string }[]): unknown[] {
+function withoutClaimed({ volumes }: Readonly<Record<string, unknown>>, claims: readonly { readonly name: string }[]): unknown[] {
   if (!Array.isArray(volumes)) return volumes === undefined ? [] : [volumes];
   return volumes.filter((one: unknown) => !claims.some(({ name }) => name === (one as { name?: unknown } | null)?.name));
 }

@@ -33,11 +33,11 @@ export function textOf(event: EngineEvent, style: Style): string {
     case "request":
       return `${event.request} asked by uid ${event.by.uid}, pid ${event.by.pid}`;
     case "task":
-      return `task ${state(event.known, style)}${event.desired === event.known ? "" : `, wanted ${event.desired}`}${because(event.reason)}`;
+      return `task ${stateText(event.known, style)}${event.desired === event.known ? "" : `, wanted ${event.desired}`}${reasonText(event.reason)}`;
     case "waiting":
       return `waits: ${event.missing.map(printable).join("; ")}`;
     case "container":
-      return `container ${printable(event.container)} ${state(event.known, style)}${ended(event.exit)}${because(event.reason)}${adjustedText(event)}`;
+      return `container ${printable(event.container)} ${stateText(event.known, style)}${exitText(event.exit)}${reasonText(event.reason)}${adjustedText(event)}`;
     case "image":
       return imageText(event, style);
     case "pull":
@@ -47,7 +47,7 @@ export function textOf(event: EngineEvent, style: Style): string {
     case "check":
       return `${event.check} of container ${printable(event.container)} ${event.status}`;
     case "agent":
-      return `agent ${event.agent} of container ${printable(event.container)} ${state(event.known, style)}${agentText(event)}`;
+      return `agent ${event.agent} of container ${printable(event.container)} ${stateText(event.known, style)}${agentText(event)}`;
     case "resource":
       return `resource ${printable(event.resource)} ${event.known}`;
     case "interface":
@@ -80,17 +80,17 @@ function adjustedText({ adjusted }: Extract<EngineEvent, { type: "container" }>)
   return adjusted === undefined ? "" : `, cpuShares ${adjusted.cpuShares.applied} instead of ${adjusted.cpuShares.asked}`;
 }
 
-function state(known: string, style: Style): string {
+function stateText(known: string, style: Style): string {
   return style(stateStyle(known), known);
 }
 
-function ended(exit: ContainerExit | null): string {
+function exitText(exit: ContainerExit | null): string {
   if (exit === null) return "";
   if (exit.unknown) return ", exit unknown";
   return exit.code === null ? "" : `, exit ${exit.code}${exit.oomKilled ? " (out of memory)" : ""}`;
 }
 
-function because(reason: Reason | null): string {
+function reasonText(reason: Reason | null): string {
   return reason === null ? "" : `: ${chainOf(reason).join(" <- ")}`;
 }
 

@@ -13,7 +13,7 @@ const TEXTS: Readonly<Record<string, string>> = {
 
 /** Reads at most `most` bytes, and one more if the file is longer. @throws Error with a code */
 export function readFile(path: string, most: number): Uint8Array {
-  return told(() => {
+  return withErrorText(() => {
     const file = open(path, O_RDONLY);
     try {
       return readAll(file, most);
@@ -44,7 +44,7 @@ const DIRECTORY_MODE = 0o777;
 
 /** Makes the directory and missing ones above it. @param path absolute. @throws Error with a code */
 export function makeDirectory(path: string): void {
-  told(() => {
+  withErrorText(() => {
     const isMade = tryMkdir(path, DIRECTORY_MODE);
     if (isMade === undefined && path !== "/") {
       makeDirectory(path.replace(/\/+[^/]*\/*$/, "") || "/");
@@ -85,7 +85,7 @@ export function memoryBytes(): number {
 
 /** Reads standard input, with the same limit. */
 export function readInput(most: number): Uint8Array {
-  return told(() => readAll(STDIN, most));
+  return withErrorText(() => readAll(STDIN, most));
 }
 
 function readAll(file: number, most: number): Uint8Array {
@@ -103,7 +103,7 @@ function readAll(file: number, most: number): Uint8Array {
   return Buffer.concat(pieces);
 }
 
-function told<T>(read: () => T): T {
+function withErrorText<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {

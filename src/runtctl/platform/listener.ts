@@ -15,11 +15,11 @@ const PAUSE_MS = 100;
 
 /** Calls `connected` with each connection until the program ends. @param port 0: any free port. @throws Error with a code */
 export function listenAt(address: string, port: number, connected: (connection: Connection) => void): Listener {
-  const fd = listening(address, port);
+  const fd = listenOn(address, port);
   void (async () => {
     for (;;) {
       await until(fd, POLL.in);
-      const one = taken(fd);
+      const one = acceptOne(fd);
       if (one !== undefined) connected(new Connection(one));
       else await sleep(PAUSE_MS);
     }
@@ -27,7 +27,7 @@ export function listenAt(address: string, port: number, connected: (connection: 
   return { port: localPort(fd) };
 }
 
-function taken(fd: number): number | undefined {
+function acceptOne(fd: number): number | undefined {
   try {
     return accept(fd);
   } catch {
@@ -35,7 +35,7 @@ function taken(fd: number): number | undefined {
   }
 }
 
-function listening(address: string, port: number): number {
+function listenOn(address: string, port: number): number {
   try {
     return listen(address, port);
   } catch (error) {

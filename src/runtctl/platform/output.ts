@@ -59,7 +59,7 @@ async function drain(): Promise<void> {
   while (size > 0) {
     if (poll([target], [POLL.out], 0)[0] === 0) await until(target, POLL.out);
     const bytes = join();
-    taken(unlessBroken(() => writeSome(target, bytes.buffer as ArrayBuffer, bytes.byteOffset, Math.min(AT_ONCE, bytes.length))));
+    dropWritten(unlessBroken(() => writeSome(target, bytes.buffer as ArrayBuffer, bytes.byteOffset, Math.min(AT_ONCE, bytes.length))));
   }
 }
 
@@ -68,7 +68,7 @@ function flushNow(): void {
   while (size > 0) {
     const bytes = join();
     unlessBroken(() => write(target, bytes.slice().buffer as ArrayBuffer));
-    taken(bytes.length);
+    dropWritten(bytes.length);
   }
 }
 
@@ -78,7 +78,7 @@ function join(): Uint8Array {
   return waiting[0] ?? Buffer.concat([]);
 }
 
-function taken(length: number): void {
+function dropWritten(length: number): void {
   waiting = [join().subarray(length)];
   size -= length;
   if (size === 0) waiting = [];
@@ -89,8 +89,8 @@ function unlessBroken<T>(action: () => T): T {
     return action();
   } catch (error) {
     const { code } = error as { readonly code?: string };
-    if (code !== "EPIPE") tell(`runtctl: the output cannot be written: ${code}\n`);
-    return leave(FAILED);
+    if (code !== "EPIPE") printToStderr(`runtctl: the output cannot be written: ${code}\n`);
+    return endProgram(FAILED);
   }
 }
 
@@ -101,12 +101,12 @@ export function atExit(action: () => void): void {
   ends.push(action);
 }
 
-function leave(status: number): never {
+function endProgram(status: number): never {
   for (const action of ends.splice(0)) action();
   return end(status);
 }
 
-function tell(text: string): void {
+function printToStderr(text: string): void {
   try {
     write(STDERR, text);
   } catch {
@@ -132,5 +132,5 @@ export function printError(line: string): void {
 /** Ends the program after everything was written. */
 export function exit(status: number): never {
   flushNow();
-  return leave(status);
+  return endProgram(status);
 }

@@ -41,7 +41,7 @@ export function taskText(options: RunOptions, name: string, command: readonly st
     ...(tty ? { tty: true } : interactive ? { stdin: "once" } : {}),
     ...(readOnly ? { readonlyRootfs: true } : {}),
     ...(restart ? { restart: {} } : {}),
-    ...given({ user: options.user, cwd: options.workdir, hostname: options.hostname, memory: options.memory }),
+    ...withoutUndefined({ user: options.user, cwd: options.workdir, hostname: options.hostname, memory: options.memory }),
     ...(options.cpus === undefined ? {} : { cpus: Number(options.cpus) }),
   };
   const volumes = [...new Set(mounts.flatMap(({ named }) => named ?? []))].map((one) => ({ name: one, kept: one }));
@@ -58,7 +58,7 @@ export function taskText(options: RunOptions, name: string, command: readonly st
   });
 }
 
-function given(fields: Readonly<Record<string, string | undefined>>) {
+function withoutUndefined(fields: Readonly<Record<string, string | undefined>>) {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 

@@ -37,7 +37,7 @@ export const build = verb<Options>({
       .option("-f, --file <file>", `Compose file; if repeated, the files are merged; default: ${USUAL[0]} or docker-compose.yml`, andFile)
       .option("--no-cache", "do not reuse layers of earlier builds")
       .option("--pull", "ask the registry for newer base images")
-      .option("--build-arg <name=value>", "build argument of the Dockerfile; replaces the one in the file; may be repeated", and)
+      .option("--build-arg <name=value>", "build argument of the Dockerfile; replaces the one in the file; may be repeated", collect)
       .option("-q, --quiet", "do not show what the builder prints");
     addComposeOptions(command);
   },
@@ -57,7 +57,7 @@ export const build = verb<Options>({
   },
 });
 
-function and(name: string, before: readonly string[] = []): readonly string[] {
+function collect(name: string, before: readonly string[] = []): readonly string[] {
   return [...before, name];
 }
 

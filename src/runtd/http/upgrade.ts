@@ -44,7 +44,7 @@ export function addUpgrades(server: Server, routes: readonly Route[], services: 
   function opened(request: IncomingMessage, refuse: Refuse): ((stream: FrameStream) => Promise<void>) | undefined {
     const target = request.url ?? "";
     const url = urlOf(target);
-    const found = url && matching(streams, request.method ?? "", url.pathname);
+    const found = url && matchRoute(streams, request.method ?? "", url.pathname);
     if (url === undefined || found === undefined)
       return void refuse("unknown-path", `${request.method} ${(url?.pathname ?? target).slice(0, LONGEST_QUOTE)} cannot be upgraded`);
     if (!services.isAdmin) return void refuse("read-only", "this socket is for reading: use admin.sock");
@@ -68,7 +68,7 @@ function urlOf(target: string): URL | undefined {
   return URL.canParse(text) ? new URL(text) : undefined;
 }
 
-function matching(routes: readonly AnyStreamRoute[], method: string, path: string) {
+function matchRoute(routes: readonly AnyStreamRoute[], method: string, path: string) {
   for (const route of routes) {
     const pattern = new RegExp(`^${route.path.replace(/\{(\w+)\}/g, "(?<$1>[^/]+)")}$`);
     const params = route.method === method.toLowerCase() ? pattern.exec(path)?.groups : undefined;

@@ -1,6 +1,6 @@
 /**
  * Serves interLink's plug-in API over HTTP. Its two GET requests have bodies, which have no defined meaning (RFC 9110, 9.3.1) and which HTTP
- * frameworks drop, so that this uses Node's server directly.
+ * frameworks drop. Therefore this uses Node's server directly.
  */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -32,7 +32,7 @@ export interface InterlinkOptions {
 export function interlinkServer({ calls, guard }: InterlinkOptions): Server {
   const server = createServer(HTTP_LIMITS, (request, response) => {
     const refused = guard && refusalOf(request.headers, guard);
-    if (refused !== undefined) return end(response, refused.status, { detail: refused.message });
+    if (refused !== undefined) return sendJson(response, refused.status, { detail: refused.message });
     answer(calls, request, response).catch((error: unknown) => fail(response, error));
   });
   server.maxConnections = MOST_CONNECTIONS;
@@ -43,15 +43,15 @@ async function answer(calls: Calls, request: IncomingMessage, response: ServerRe
   const path = (request.url ?? "").split("?")[0];
   switch (`${request.method} ${path}`) {
     case "POST /create":
-      return end(response, 200, await calls.create(await bodyOf(request, createRequest)));
+      return sendJson(response, 200, await calls.create(await bodyOf(request, createRequest)));
     case "POST /delete":
-      return end(response, 200, await calls.delete(await bodyOf(request, podRequest)));
+      return sendJson(response, 200, await calls.delete(await bodyOf(request, podRequest)));
     case "GET /status":
-      return end(response, 200, calls.status(await bodyOf(request, statusRequest)));
+      return sendJson(response, 200, calls.status(await bodyOf(request, statusRequest)));
     case "GET /getLogs":
       return sendLogs(calls, await bodyOf(request, logRequest), response);
     default:
-      return end(response, 404, { detail: `${request.method} ${path}: there is no such call` });
+      return sendJson(response, 404, { detail: `${request.method} ${path}: there is no such call` });
   }
 }
 
@@ -109,10 +109,10 @@ function fail(response: ServerResponse, error: unknown): void {
   if (response.headersSent) {
     response.destroy();
   } else if (error instanceof InvalidBody) {
-    end(response, 422, { detail: error.detail });
+    sendJson(response, 422, { detail: error.detail });
   } else if (error instanceof TooLarge) {
     response.setHeader("connection", "close");
-    end(response, 413, { detail: `the body is larger than ${LARGEST_BODY} bytes` });
+    sendJson(response, 413, { detail: `the body is larger than ${LARGEST_BODY} bytes` });
   } else if (error instanceof EngineError && error.code === "invalid-spec") {
     const { findings = [] } = error.details as { readonly findings?: readonly { readonly pointer: string; readonly message: string }[] };
     const detail = findings.map(({ pointer, message }) => ({
@@ -120,10 +120,10 @@ function fail(response: ServerResponse, error: unknown): void {
       msg: message,
       type: "value_error",
     }));
-    end(response, 422, { detail });
+    sendJson(response, 422, { detail });
   } else {
     const { code, message } = errorOf(error);
-    end(response, statusOf(code), { detail: message });
+    sendJson(response, statusOf(code), { detail: message });
   }
 }
 
@@ -135,7 +135,7 @@ function partsOf(pointer: string): string[] {
     .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
-function end(response: ServerResponse, status: number, value: unknown): void {
+function sendJson(response: ServerResponse, status: number, value: unknown): void {
   const text = JSON.stringify(value);
   response.writeHead(status, { "content-type": "application/json", "content-length": Buffer.byteLength(text) });
   response.end(text);

@@ -46,7 +46,7 @@ export class Files {
 
   async #ask(question: Question): Promise<ParsedFile> {
     clearTimeout(this.#idle);
-    const answer = await answered(this.#running(), question);
+    const answer = await answerOf(this.#running(), question);
     if (typeof answer === "string") return refusal(answer);
     this.#idle = setTimeout(() => this.#end(), IDLE_MS).unref();
     if ("failure" in answer) throw new Error(answer.failure);
@@ -74,7 +74,7 @@ export class Files {
 }
 
 /** Resolves with the answer of the thread, or with a text that says why the thread was ended. */
-function answered(worker: Worker, question: Question): Promise<Answer | string> {
+function answerOf(worker: Worker, question: Question): Promise<Answer | string> {
   return new Promise((resolve) => {
     const end = (answer: Answer | string) => {
       clearTimeout(timer);

@@ -9,7 +9,9 @@ export function checkLogRouters(task: TaskSpec): Problem[] {
   const routers = task.containers.flatMap(({ logRouter }, index) => (logRouter === true ? [index] : []));
   return [
     ...routers.slice(1).map((index) => wrong("the task has a log router already", index, "logRouter")),
-    ...task.containers.flatMap((container, index) => sending(task, container).map(([message, ...path]) => wrong(message, index, ...path))),
+    ...task.containers.flatMap((container, index) =>
+      senderProblems(task, container).map(([message, ...path]) => wrong(message, index, ...path)),
+    ),
   ];
 }
 
@@ -29,7 +31,7 @@ export function checkRouterReferences(tasks: readonly TaskSpec[]): (Problem & { 
 
 type Wrong = readonly [message: string, ...path: (string | number)[]];
 
-function sending(task: TaskSpec, { log = {}, bundle }: ContainerSpec): Wrong[] {
+function senderProblems(task: TaskSpec, { log = {}, bundle }: ContainerSpec): Wrong[] {
   const { router, driver, forward, receiver, tag, options, secretOptions } = log;
   const given = Object.entries({ tag, options, secretOptions }).flatMap(([field, value]) => (value === undefined ? [] : [field]));
   if (router === undefined) return given.map((field): Wrong => ["needs router", "log", field]);
