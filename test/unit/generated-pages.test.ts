@@ -16,6 +16,8 @@ const sorted = (names: Iterable<string>) => [...new Set(names)].sort();
 describe("generated pages", () => {
   test.each([
     ["docs/conformance.md", "make conformance"],
+    ["docs/engine/compose-fields.md", "tools/gen-fields.ts"],
+    ["docs/engine/pod-fields.md", "tools/gen-fields.ts"],
     ["docs/executor-behaviour.md", "make executor-behaviour"],
     ["docs/engine/behaviour.md", "make engine-behaviour"],
     ["docs/engines/results.md", "make test-engines"],

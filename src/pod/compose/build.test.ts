@@ -82,9 +82,9 @@ secrets: { token: { file: token } }
     },
   });
   expect(warned).toEqual([
+    "/services/web/build/provenance: has no effect: nothing is attested of an image that stays on this host",
     "/services/web/build/cache_from: has no effect: the builder keeps its layers on this host",
     "/services/web/build/cache_to: has no effect: the builder keeps its layers on this host",
-    "/services/web/build/provenance: has no effect: nothing is attested of an image that stays on this host",
   ]);
   // A map in which null means the value of the variable.
   expect(only("{ args: { WORD: , UNSET: , N: 2 } }").request.args).toEqual({ WORD: "outer", N: "2" });

@@ -159,9 +159,6 @@ function checkPlatforms({ build: given, platform }: ServiceInput, refuse: Refuse
 
 /** Warns about fields that have no effect, because this builder has no such function. */
 function tellIgnored(given: Given, { warn }: ServicePlace): void {
-  const cache = "has no effect: the builder keeps its layers on this host";
-  if (given.cache_from !== undefined) warn(cache, ["build", "cache_from"]);
-  if (given.cache_to !== undefined) warn(cache, ["build", "cache_to"]);
   for (const field of ["provenance", "sbom"] as const) {
     const wanted = given[field] !== undefined && String(given[field]) !== "false";
     if (wanted) warn("has no effect: nothing is attested of an image that stays on this host", ["build", field]);

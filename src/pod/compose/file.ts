@@ -21,6 +21,7 @@ import { joined, type Made, networkOwner, placesIn } from "./joined.ts";
 import { joining } from "./joining.ts";
 import type { ComposeOptions, Model } from "./model.ts";
 import { externalsIn } from "./networks.ts";
+import { once } from "./once.ts";
 import { placeOf } from "./paths.ts";
 import type { ServicePlace } from "./place.ts";
 import { withoutEmptyTexts, withoutExtensions } from "./prepare.ts";
@@ -54,7 +55,7 @@ export function tasksOfCompose({ value, problems, warnings, place }: Model, opti
   const told: Problem[] = [...problems];
   const { data, wrong } = parsed(withoutEmptyTexts(withoutExtensions(value)));
   for (const problem of wrong) add(told, withProposal(composeFile, problem));
-  const placed = (all: readonly Problem[]) => all.map(place);
+  const placed = (all: readonly Problem[]) => once(all.map(place));
   if (data === undefined) return failed(placed(told), placed(warnings));
   const directories = new Set<string>();
   const found: Problem[] = [];

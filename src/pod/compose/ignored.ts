@@ -8,9 +8,11 @@ const CLUSTER = "is of a cluster, and has no effect on one host";
 const MOUNT = "has no effect here, as with Docker on this system";
 
 /** Paths within a service. "*" stands for each entry of a list or map. */
-const OF_SERVICE: readonly (readonly [path: string, why: string])[] = [
+export const OF_SERVICE: readonly (readonly [path: string, why: string])[] = [
   ["attach", "has no effect: `runtctl logs -f` shows the output of services"],
   ["pull_refresh_after", "has no effect: write it as pull_policy: every_DURATION"],
+  ["build/cache_from", "has no effect: the builder keeps its layers on this host"],
+  ["build/cache_to", "has no effect: the builder keeps its layers on this host"],
   ["develop", "has no effect: files are not watched"],
   ["deploy/labels", "has no effect: they are of the service in a cluster, and not of its containers"],
   ["deploy/placement", CLUSTER],
@@ -36,7 +38,7 @@ const OF_SERVICE: readonly (readonly [path: string, why: string])[] = [
 ];
 
 /** Paths within a file. With `only` the field is reported only if it has this value. */
-const OF_FILE: readonly (readonly [path: string, why: string, only?: string])[] = [
+export const OF_FILE: readonly (readonly [path: string, why: string, only?: string])[] = [
   ["version", "has no effect, as with Compose: leave it out"],
   ["models/*", "has no effect: models are not served"],
   ["networks/*/attachable", CLUSTER],

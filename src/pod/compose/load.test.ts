@@ -80,11 +80,41 @@ test("a field without a value is refused where Compose refuses it", () => {
   expect(tasks[0]?.containers[0]?.args ?? []).toEqual([]);
 });
 
+test("a fault that several services have from one place is one line, which names them; one that each has itself is a line each", () => {
+  const text = `x-a: &a { x-runt-rootfs: /r, entrypoint: [x], restart: sometimes }
+x-b: &b { driver: splunk }
+services:
+  one: { <<: *a, logging: *b, depends_on: [nobody] }
+  two: { <<: [*a], logging: *b, volumes: ["none:/n"] }
+  base: { x-runt-rootfs: /r, entrypoint: [x], comand: y }
+  three: { extends: base, depends_on: [nobody] }
+`;
+  expect(told(text)).toEqual([
+    "f:1:47: /services/one/restart: is no, always, unless-stopped or on-failure[:N] (also in two)",
+    expect.stringMatching(/^f:2:11: \/services\/one\/logging\/driver: only .* \(also in two\)$/),
+    "f:4:44: /services/one/depends_on/0: there is no service nobody",
+    "f:5:43: /services/two/volumes/0: the file has no volume none",
+    'f:6:47: /services/base/comand: the field "comand" is not supported: is command meant? (also in three)',
+    "f:7:40: /services/three/depends_on/0: there is no service nobody",
+  ]);
+});
+
+test.each([
+  ["no services", "services: {}\n"],
+  [
+    "services of profiles that are off",
+    "services: { web: { image: a, profiles: [p] }, db: { image: b, profiles: [p], depends_on: [web] } }\n",
+  ],
+])("%s: there are no tasks, and nothing is wrong", (_, text) => {
+  const { tasks, findings, warnings } = read(text);
+  expect([tasks, findings, warnings]).toEqual([[], [], []]);
+});
+
 test("what is wrong in an anchor or in what is extended is told of there", () => {
   const anchor = "x-a: &a\n  comand: x\nservices:\n  web:\n    <<: *a\n    x-runt-rootfs: /r\n    entrypoint: [x]\n";
   expect(told(anchor)).toEqual(['f:2:3: /services/web/comand: the field "comand" is not supported: is command meant?']);
   const base = `${one("    extends: base\n")}  base:\n    x-runt-rootfs: /r\n    command: y\n    restart: maybe\n`;
-  expect(told(base).map((line) => line.split(": ")[0])).toEqual(["f:9:5", "f:9:5"]);
+  expect(told(base).map((line) => line.split(": ")[0])).toEqual(["f:9:5"]);
 });
 
 test("all faults are told of in one run, one line each", () => {

@@ -227,6 +227,7 @@ export const service = z.strictObject({
     .refine((all) => new Set(all).size === all.length, "has an entry twice")
     .optional(),
   healthcheck: healthcheck.optional(),
+  pre_start: refused("make it a service that this one depends on with service_completed_successfully"),
   post_start: z.array(hook).optional(),
   pre_stop: z.array(hook).optional(),
   stop_signal: z.string().optional(),

@@ -27,7 +27,8 @@ import { Services } from "./services.ts";
 import { type FileParts, type PodHost, Translation } from "./translation.ts";
 import { type PodRules, pathInWorkload, podsOf, workloadProblems } from "./workload.ts";
 
-const SCHEMAS = {
+/** The schema of each kind of document. */
+export const SCHEMAS = {
   Pod: pod,
   ...workloads,
   ConfigMap: configMap,
