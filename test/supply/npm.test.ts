@@ -177,7 +177,8 @@ describe.skipIf(packages.length === 0)("the npm packages (make npm)", () => {
     nodenext: { module: "nodenext" },
     node16: { module: "node16" },
     bundler: { module: "esnext", moduleResolution: "bundler" },
-    node10: { module: "commonjs", moduleResolution: "node10" },
+    // The types of zod have default imports of CommonJS modules; `tsc --init` sets this option, too.
+    node10: { module: "commonjs", moduleResolution: "node10", esModuleInterop: true },
   } as const;
 
   test.each(USERS)("the types are found by %s", async (_, file, kind) => {
