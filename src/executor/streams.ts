@@ -1,16 +1,16 @@
 /** The caller's ends of an executor's FIFOs: its standard streams, and the size of its terminal. */
-import { closeSync, constants, existsSync, readSync } from "node:fs";
-import { Socket } from "node:net";
+import { closeSync, constants, existsSync } from "node:fs";
 import { Readable, type Writable } from "node:stream";
 import type { Directory } from "./directory.ts";
 import { ExecutorError } from "./errors.ts";
+import { readerOf, readNow, writerOf } from "./fifo.ts";
 import type { TerminalSize } from "./launch/command.ts";
 import { checkSize, writeSize } from "./launch/size.ts";
 import { pipePath, type StreamName, sizePath } from "./launch/stdio.ts";
 import { openOwnFifo, readOwnFile } from "./own/file.ts";
 
-function writerOf(fd: number): Socket {
-  const stdin = new Socket({ fd, readable: false, writable: true });
+function stdinOf(fd: number): Writable {
+  const stdin = writerOf(fd);
   // Its reader may go before all is written.
   stdin.on("error", () => stdin.destroy());
   return stdin;
@@ -27,14 +27,14 @@ export class Streams {
   }
 
   openStdin(fd: number): void {
-    this.stdin = writerOf(fd);
+    this.stdin = stdinOf(fd);
   }
 
   /** A further writer to a stdin that stays open. @throws ExecutorError wrong-state: it has none, or has ended */
   writeStdin(): Writable {
     const path = pipePath(this.#directory.path, "stdin");
     try {
-      return writerOf(openOwnFifo(path, constants.O_WRONLY | constants.O_NONBLOCK));
+      return stdinOf(openOwnFifo(path, constants.O_WRONLY | constants.O_NONBLOCK));
     } catch (error) {
       const reason = { ENOENT: "has no standard input", ENXIO: "has ended, or has closed its standard input" }[
         (error as { code: string }).code
@@ -75,7 +75,6 @@ export class Streams {
 
 /** The caller's end of an output FIFO: it may be opened, left and opened again, also by another process. */
 const { O_NONBLOCK, O_RDONLY } = constants;
-const CHUNK = 65_536;
 
 interface OutputSource {
   /** The FIFO. */
@@ -95,34 +94,34 @@ interface Life {
 /** Unread output, and what the container prints from now on. Ends with the container. */
 function readOutput({ fifo, saved, life }: OutputSource): Readable {
   const fd = openOwnFifo(fifo, O_RDONLY | O_NONBLOCK);
-  const socket = new Socket({ fd, readable: true, writable: false });
+  const source = readerOf(fd);
   let isHeld = false;
   const output = new Readable({
     read() {
       // Whoever reads waits for the end.
       if (!isHeld) life.hold(true);
       isHeld = true;
-      socket.resume();
+      source.resume();
     },
     destroy(error, done) {
       if (isHeld) life.hold(false);
-      socket.destroy();
+      source.destroy();
       done(error);
     },
   });
   let isOpen = true;
-  socket.on("data", (chunk: Buffer) => {
-    if (!output.push(chunk)) socket.pause();
+  source.on("data", (chunk: Buffer) => {
+    if (!output.push(chunk)) source.pause();
   });
-  socket.on("error", (error) => output.destroy(error));
-  socket.on("close", () => {
+  source.on("error", (error) => output.destroy(error));
+  source.on("close", () => {
     isOpen = false;
   });
   const finish = () => {
     if (output.destroyed) return;
     try {
       // Whether the kernel reports the end of a FIFO depends on who had it open when: what is in it is taken by hand.
-      if (isOpen) for (const chunk of drain(fifo, socket)) output.push(chunk);
+      if (isOpen) for (const chunk of drain(fifo, source)) output.push(chunk);
       if (existsSync(saved)) output.push(readOwnFile(saved, Number.POSITIVE_INFINITY));
       output.push(null);
     } catch (error) {
@@ -134,22 +133,14 @@ function readOutput({ fifo, saved, life }: OutputSource): Readable {
   return output;
 }
 
-function* drain(fifo: string, socket: Socket): Generator<Buffer> {
+/** What has come into `source` and was not passed on; its "data" events pass it on. Then what is in the FIFO. */
+function* drain(fifo: string, source: Readable): Generator<Buffer> {
+  while (source.read() !== null);
   // The reading end that is open keeps what is in the FIFO; this one shares it.
   const fd = openOwnFifo(fifo, O_RDONLY | O_NONBLOCK);
-  socket.destroy();
+  source.destroy();
   try {
-    for (;;) {
-      const chunk = Buffer.alloc(CHUNK);
-      let size = 0;
-      try {
-        size = readSync(fd, chunk, 0, CHUNK, null);
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
-      }
-      if (size === 0) return;
-      yield chunk.subarray(0, size);
-    }
+    for (let chunk = readNow(fd); chunk !== undefined; chunk = readNow(fd)) yield chunk;
   } finally {
     closeSync(fd);
   }
