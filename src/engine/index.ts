@@ -1,3 +1,5 @@
+/// <reference types="node" preserve="true" />
+/// <reference lib="esnext.disposable" preserve="true" />
 /** The task engine: it drives groups of containers on one host to their desired state, and recovers after any crash. */
 export {
   type ExecHandle,

@@ -1,8 +1,11 @@
+/// <reference types="node" preserve="true" />
+/// <reference lib="esnext.disposable" preserve="true" />
 /**
  * Containers for TypeScript programs: `Runtime` is a typed client of every verb of `runt`; `Executor` runs one program in a container of its own and
  * knows, whatever happens to this process, how it ended.
  */
 
+// The references above are for the compiler of a program that uses these types. By default, TypeScript 7 takes no types of Node by itself.
 export { CAPABILITIES } from "../shared/linux/index.ts";
 export type { Claim, ClaimFile } from "../shared/protocol/index.ts";
 export { makeDirectories } from "./directory.ts";
