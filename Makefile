@@ -402,7 +402,7 @@ test-without-overlap: setup-test bin/runt $(T)/runt $(TEST_TOOLS) native-test-to
 .PHONY: test-all
 test-all: export RUNT_TEST_BUNDLES ?= 200
 test-all: test test-places test-walk test-hostile test-cycles test-crowd test-findings fuzz-config test-without-overlap test-readme test-hosts test-library-long test-engine-kills test-engine-long test-pod-documents test-security test-faults test-delays test-upgrade test-storm \
-	test-supply test-npm test-release test-engines test-compose-model mutants engine-mutants test-guest-long test-vm
+	test-supply test-npm test-runtimes test-release test-engines test-compose-model mutants engine-mutants test-guest-long test-vm
 
 # `make test` twice with the root mount shared and twice with it private, on a host that has others, too (tools/busy-host.sh): hours.
 .PHONY: test-busy

