@@ -6,6 +6,7 @@ CLIENT_OBJECTS := $(patsubst native-bindings/client/%.c,$(CLIENT)/%.o,$(sort $(w
 CLIENT_PROGRAM := $(addprefix $(B)/program/,image.o invocation.o modules.o stack.o) $(CLIENT)/program/alloc.o
 # The parsers of files are in the image, too.
 CLIENT_ARENA := 17 << 20
+CLIENT_APART := 640 << 10
 # Of these the linker takes what is called.
 CLIENT_LIBRARY := $(filter $(B)/host/%.o $(B)/shared/%.o,$(PROGRAM_OBJECTS))
 
@@ -17,7 +18,7 @@ $(CLIENT)/%.o: native-bindings/client/%.c $(B)/quickjs/version | $(B)/kernel-hea
 
 $(CLIENT)/program/alloc.o: native-bindings/program/alloc.c native-bindings/program/alloc.h native-bindings/client/build.mk $(B)/quickjs/version | $(B)/kernel-headers $(GEN)/build.h $(PROTOCOL_HEADERS)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(HOST_CFLAGS) -DFIRST_ARENA='((size_t)$(CLIENT_ARENA))' -c $< -o $@
+	$(Q)$(CC) $(HOST_CFLAGS) -DFIRST_ARENA='((size_t)$(CLIENT_ARENA))' -DAPART='((size_t)$(CLIENT_APART))' -c $< -o $@
 
 $(CLIENT)/gen/embed.S: $(LIBRARY_SOURCES) $(BUNDLE_TOOLS) package.json package-lock.json $(BYTECODE_COMPILER) $(B)/.mode
 	@mkdir -p $(CLIENT)

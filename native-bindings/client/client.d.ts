@@ -14,6 +14,7 @@ declare module "runt:client" {
     nextSignal,
     open,
     poll,
+    readdir,
     readSome,
     realpath,
     setNonBlocking,

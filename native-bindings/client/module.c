@@ -22,6 +22,7 @@ static const JSCFunctionListEntry build_fields[] = {
     F("close", 1, host_close) \
     F("write", 2, host_write) \
     F("realpath", 1, host_realpath) \
+    F("readdir", 1, host_readdir) \
     F("stat", 1, host_stat) \
     F("tryMkdir", 2, host_try_mkdir) \
     F("isatty", 1, host_isatty) \

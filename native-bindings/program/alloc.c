@@ -17,7 +17,9 @@
 #define FIRST_ARENA ((size_t)22 << 18)
 #endif
 /* Room at its beginning for host_allocate_apart. */
+#ifndef APART
 #define APART ((size_t)512 << 10)
+#endif
 /* Below the size of a huge page: zeroing one of those costs more than all the small pages a run touches. */
 #define NEXT_ARENA ((size_t)1 << 20)
 /* Classes above SMALL_LIMIT grow by quarters of a power of two up to 2^47. */

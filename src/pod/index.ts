@@ -9,6 +9,8 @@ export type { ComposeOptions } from "./compose/model.ts";
 export { parseCompose } from "./compose/parse.ts";
 export type { ClusterRules, PodHost } from "./manifest/translation.ts";
 export { parseFile } from "./parse-file.ts";
+export { type DropIns, isQuadletName, MOST_UNITS, parseQuadlet, type QuadletFile } from "./quadlet/parse.ts";
+export type { UnitFile } from "./quadlet/unit.ts";
 export { type PodSize, parseSizes } from "./sizes.ts";
 export type { TaskFacts } from "./status/facts.ts";
 export { type HostFacts, nodeOf } from "./status/node.ts";

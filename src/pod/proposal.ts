@@ -36,7 +36,7 @@ const MOST_CHANGES = 2;
 /** Maximum length in characters of a name that is compared: no field is longer. */
 const LONGEST = 40;
 
-function nearest(name: string, fields: readonly string[]): string | undefined {
+export function nearest(name: string, fields: readonly string[]): string | undefined {
   if (name.length > LONGEST) return undefined;
   const plain = (text: string) => text.toLowerCase().replaceAll(/[-_]/g, "");
   const ranked = fields

@@ -15,6 +15,7 @@ import { copiedRootfs, REPOSITORY } from "../support/programs.ts";
 import { faultOfCompose } from "./compose.ts";
 import { type Door, inputOf } from "./inputs.ts";
 import { writeHostileLayout } from "./layouts.ts";
+import { faultOfQuadlet } from "./quadlet.ts";
 import { randomOf } from "./random.ts";
 
 const [seconds = 10, seed = 1] = process.argv.slice(2).map(Number);
@@ -89,7 +90,7 @@ let count = 0;
 let slowest = 0;
 while (performance.now() < end) {
   writeHostileLayout(random.pick(layouts), random);
-  const fault = faultOfCompose(random);
+  const fault = faultOfCompose(random) ?? faultOfQuadlet(random);
   if (fault !== undefined) await fail(fault);
   const batch = Array.from({ length: 8 }, () => inputOf(random, layouts));
   last.push(...batch.map(({ door, bytes }) => `${door} ${bytes.subarray(0, 4096).toString("latin1")}`));

@@ -2,7 +2,7 @@
  * Stands for src/runtctl/platform in unit tests, which run on Node (vitest.config.ts): requests by node:http, files, output, time. What the tests do not use
  * (terminals, connections that change their protocol, local ports) is tried with bin/runtctl only, in test/engine.
  */
-import { closeSync, existsSync, mkdirSync, openSync, readSync, realpathSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readSync, realpathSync, statSync } from "node:fs";
 import { Agent, type IncomingMessage, type RequestOptions, request } from "node:http";
 import { availableParallelism, hostname, totalmem } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
@@ -18,6 +18,8 @@ export const variable = (name: string) => process.env[name];
 export const cpuCount = availableParallelism;
 export const memoryBytes = totalmem;
 export const exists = existsSync;
+export const isDirectory = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+export const namesIn = (path: string) => readdirSync(path).sort();
 export const workingDirectory = () => process.cwd();
 export const makeDirectory = (path: string) => void mkdirSync(path, { recursive: true });
 export const windowSize = () => undefined;

@@ -336,7 +336,7 @@ function placeIn({ keys }: Made, path: Problem["path"]): Problem["path"] {
   return ["services", (list === "containers" && keys[Number(at)]) || keys[0]!, ...fieldOf(path)];
 }
 
-function fieldOf(path: Problem["path"]): Problem["path"] {
+export function fieldOf(path: Problem["path"]): Problem["path"] {
   const [list, at, field, part] = path;
   if (list === "joins") return [String(at)];
   if (list === "network") return [OF_NETWORK[String(at)] ?? "ports"];

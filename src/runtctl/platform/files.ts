@@ -1,4 +1,4 @@
-import { close, open, poll, readSome, realpath, stat, strerror, tryMkdir } from "runt:client";
+import { close, open, poll, readdir, readSome, realpath, stat, strerror, tryMkdir } from "runt:client";
 import { POLL } from "./loop.ts";
 
 const STDIN = 0;
@@ -30,6 +30,16 @@ export function realPath(path: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Whether it is a directory, or a link to one. */
+export function isDirectory(path: string): boolean {
+  return exists(`${path}/.`);
+}
+
+/** Names in a directory, sorted. @throws Error with a code */
+export function namesIn(path: string): string[] {
+  return told(() => readdir(path)).sort();
 }
 
 export function exists(path: string): boolean {

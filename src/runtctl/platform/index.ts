@@ -4,7 +4,19 @@ import "./polyfill.ts";
 export { ask, upgrade } from "./ask.ts";
 export { Connection } from "./connection.ts";
 export { type Answer, ASK, type End, type Output, type Question } from "./contract.ts";
-export { cpuCount, exists, hostname, makeDirectory, memoryBytes, readFile, readInput, realPath, workingDirectory } from "./files.ts";
+export {
+  cpuCount,
+  exists,
+  hostname,
+  isDirectory,
+  makeDirectory,
+  memoryBytes,
+  namesIn,
+  readFile,
+  readInput,
+  realPath,
+  workingDirectory,
+} from "./files.ts";
 export { listenAt } from "./listener.ts";
 export { endIn, run, sleep } from "./loop.ts";
 export { atExit, exit, print, printError, stderr, stdout } from "./output.ts";

@@ -3,10 +3,12 @@ import type { Command } from "commander";
 import { renderFinding } from "../../engine/index.ts";
 import { parseCompose, variablesIn } from "../../pod/index.ts";
 import { fileError, UsageError } from "../errors.ts";
-import { environment, exists, makeDirectory, printError, readFile, realPath, variable, workingDirectory } from "../platform/index.ts";
+import { environment, exists, makeDirectory, printError, realPath, variable, workingDirectory } from "../platform/index.ts";
 import { DEFAULT_GROUP } from "../session.ts";
 import { type ComposeFlags, type FileOption, type FileToApply, type Manner, textOf } from "./file.ts";
 import { joined } from "./joined.ts";
+import { bounded, directoryOf, projectOf } from "./project.ts";
+import { isQuadlet, quadletToApply } from "./quadlet.ts";
 
 /** @param more what `-p` means beside that */
 export function addComposeOptions(command: Command, more = ""): void {
@@ -34,7 +36,9 @@ const MAY_BE_COMPOSE = /services|include|\\[xuU\r\n]/;
  * @throws UsageError, and errors of reading it
  */
 export function fileToApply(options: FileOption & ComposeFlags, group: string | undefined, manner: Manner = {}): FileToApply | undefined {
-  const [first, ...others] = typeof options.file === "string" ? [options.file] : options.file;
+  const all = typeof options.file === "string" ? [options.file] : options.file;
+  if (all.some(isQuadlet)) return quadletToApply(all, { project: options.project, group, ...manner });
+  const [first, ...others] = all;
   const file = { ...textOf(first!), group: options.project ?? group ?? DEFAULT_GROUP };
   if (MAY_BE_COMPOSE.test(file.text) || others.length > 0) {
     const further = others.map((one) => textOf(one));
@@ -42,16 +46,6 @@ export function fileToApply(options: FileOption & ComposeFlags, group: string | 
     return compose === file && further.length > 0 ? joined(file, further) : compose;
   }
   return file;
-}
-
-/** In bytes: a file that a Compose file names. */
-const LARGEST_PART = 1024 * 1024;
-
-/** @throws Error: the file is too large; the errors of the system calls */
-function bounded(path: string): Buffer {
-  const bytes = Buffer.from(readFile(path, LARGEST_PART));
-  if (bytes.length > LARGEST_PART) throw new Error(`it has more than ${LARGEST_PART} bytes`);
-  return bytes;
 }
 
 /** For those who only want to know which tasks the file has: what is gone says nothing of that. @throws as bounded */
@@ -82,16 +76,6 @@ function environmentIn(
   return { ...values, ...own };
 }
 
-/** Absolute, with its links. */
-function directoryOf(file: string): string {
-  const parts: string[] = [];
-  for (const part of (file.startsWith("/") ? file : `${workingDirectory()}/${file}`).split("/")) {
-    if (part === "..") parts.pop();
-    else if (part !== "" && part !== ".") parts.push(part);
-  }
-  return `/${parts.slice(0, -1).join("/")}`;
-}
-
 /** Names between commas. */
 export function namesIn(list = ""): string[] {
   return list
@@ -101,21 +85,6 @@ export function namesIn(list = ""): string[] {
 }
 
 const PROJECT = "COMPOSE_PROJECT_NAME";
-/** A group has at most so many characters. */
-const LONGEST = 63;
-
-/** The project that a directory is without another name. Source: Compose, NormalizeProjectName; as the name of a group it ends with a letter or digit, too. */
-export function projectOf(directory: string): string {
-  const allowed = directory
-    .replace(/^.*\//s, "")
-    .toLowerCase()
-    .replaceAll(/[^-_a-z0-9]/g, "");
-  return allowed
-    .replace(/^[-_]+/, "")
-    .slice(0, LONGEST)
-    .replace(/[-_]+$/, "");
-}
-
 interface Asked extends Manner {
   /** The group that the user has named. */
   readonly group: string | undefined;

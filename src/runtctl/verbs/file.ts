@@ -52,7 +52,7 @@ export const LARGEST = 4 * 1024 * 1024;
 export function addFileOption(command: Command): void {
   command.requiredOption(
     "-f, --file <file>",
-    "tasks, pods or Compose services, as YAML or JSON; - is the standard input; several Compose files are merged, other files are taken together",
+    "tasks, pods or Compose services, as YAML or JSON, or files of Quadlet; a directory with files of Quadlet; - is the standard input; several Compose files are merged, other files are taken together",
     andFile,
   );
 }
