@@ -187,10 +187,10 @@ include tools/cross.mk
 include native-bindings/client/build.mk
 
 # What holds the namespaces that the containers of a task share.
-bin/runt-pause: native-bindings/pause/pause.c native-bindings/pause/connect.c native-bindings/pause/connect.h | $(SETUP)
+bin/runt-pause: $(wildcard native-bindings/pause/*.[ch]) | $(B)/kernel-headers $(SETUP)
 	@mkdir -p bin
 	@echo "  cc $<"
-	$(Q)$(CC) -std=gnu17 -Os $(WARNINGS) $(HARDENING) -static -no-pie -s $(filter %.c,$^) -o $@
+	$(Q)$(CC) -std=gnu17 -Os $(WARNINGS) $(HARDENING) -idirafter $(B)/kernel-headers -static -no-pie -s $(filter %.c,$^) -o $@
 	$(Q)$(FOR_EVERYBODY) $@
 
 # ---- the npm package: dist/ (docs/library)

@@ -22,6 +22,8 @@ export interface NetworkHost {
   inside(namespace: string, ...command: string[]): Promise<string>;
   /** Starts a program on this host, until the end of the test. Resolves when it has printed a line. */
   serve(...command: string[]): Promise<() => void>;
+  /** Starts a program on this host that ends with its standard input. `end` resolves with what it has printed after its first line. */
+  client(...command: string[]): { readonly end: () => Promise<string> };
   /** Interfaces, rules, leases and namespaces of tasks: empty when all is given back. */
   left(): Promise<string[]>;
 }
@@ -61,6 +63,24 @@ export function useNetworkHost(scene: Scene): NetworkHost {
         child.once("exit", () => reject(new Error(`${command.join(" ")} has ended`)));
         child.stdout.once("data", () => resolve(end));
       }),
+    client(...command) {
+      const child = spawn("nsenter", [`--net=${path}`, ...command], { stdio: ["pipe", "pipe", "inherit"] });
+      children.push(() => void child.kill("SIGKILL"));
+      let text = "";
+      child.stdout.on("data", (chunk) => {
+        text += chunk;
+      });
+      const ended = new Promise<string>((resolve, reject) => {
+        child.once("error", reject);
+        child.once("close", () => resolve(text.slice(text.indexOf("\n") + 1)));
+      });
+      return {
+        end() {
+          child.stdin.end();
+          return ended;
+        },
+      };
+    },
     async left() {
       const links = (await on("ip", "-o", "link")).split("\n").flatMap((line) => /^\d+: ([^:@]+)/.exec(line)?.[1] ?? []);
       const rules = (await on("iptables-save", "-t", "nat")).split("\n").filter((line) => /name: |^:CNI-(DN-)?[0-9a-f]{8}/.test(line));

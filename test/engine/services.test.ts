@@ -33,7 +33,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("services and claims (needs
   };
 
   test(
-    "P3 the port of a service leads to the port of its pods, for other pods and for themselves; a host port leads to the first pod",
+    "P3 the port of a service leads to the port of its pods, for other pods and for themselves; a port of the host leads to them, too",
     async () => {
       await host.daemon();
       const serve = "d=/dev/shm/w && mkdir -p $d && echo served > $d/name && httpd -p 8080 -h $d && echo up";

@@ -1,5 +1,5 @@
 /** The capacity that tasks use. It is computed from the records each time, so that it cannot leak. */
-import { hostPortOf, type TaskSpec } from "../spec/index.ts";
+import { claimText, collide, type PortClaim, portClaims, type TaskSpec } from "../spec/index.ts";
 import { holdsNetwork } from "./network.ts";
 import type { TaskRecord } from "./record.ts";
 
@@ -14,8 +14,7 @@ export interface HostCapacity {
 export interface Demand {
   readonly cpuMillis: number;
   readonly memoryBytes: number;
-  /** Such as "8080/tcp". */
-  readonly ports: readonly string[];
+  readonly ports: readonly PortClaim[];
 }
 
 export interface Ledger {
@@ -26,13 +25,13 @@ export interface Ledger {
 const SHARES_OF_A_CPU = 1024;
 
 /** Values of the task take precedence over sums of its containers. For memory, a reservation takes precedence over the limit. */
-export function demandOf({ cpus, memory, containers, ports, network }: TaskSpec): Demand {
+export function demandOf({ spec, group }: Pick<TaskRecord, "spec" | "group">): Demand {
+  const { cpus, memory, containers } = spec;
   const sum = (value: (container: TaskSpec["containers"][number]) => number) => containers.reduce((all, one) => all + value(one), 0);
   return {
     cpuMillis: millis(cpus ?? sum((one) => one.cpus ?? (one.cpuShares ?? 0) / SHARES_OF_A_CPU)),
     memoryBytes: memory ?? sum((one) => one.memoryReservation ?? one.memory ?? 0),
-    // A task may have one port on several addresses.
-    ports: [...new Set([...ports.map(({ port, protocol }) => `${port}/${protocol}`), ...(network?.ports ?? []).map(hostPortOf)])],
+    ports: portClaims(spec, group),
   };
 }
 
@@ -50,7 +49,7 @@ export function ledgerOf(records: readonly TaskRecord[], capacity: HostCapacity)
 }
 
 function heldBy(record: TaskRecord): Demand {
-  const demand = demandOf(record.spec);
+  const demand = demandOf(record);
   if (record.admission === "admitted") return demand;
   return { cpuMillis: 0, memoryBytes: 0, ports: record.admission === "released" && holdsNetwork(record) ? demand.ports : [] };
 }
@@ -63,8 +62,14 @@ export function consume({ capacity, used }: Ledger, demand: Demand): Ledger {
   return { capacity, used: add(used, demand) };
 }
 
-/** Describes what is short; empty if the demand fits. @param holders by port, the id of the task that has it */
-export function shortages({ capacity, used }: Ledger, demand: Demand, holders: ReadonlyMap<string, string> = new Map()): string[] {
+/** A port that a task has. */
+export interface HeldPort extends PortClaim {
+  /** Id of the task. */
+  readonly task: string;
+}
+
+/** Describes what is short; empty if the demand fits. @param held ports of which the message says who has them */
+export function shortages({ capacity, used }: Ledger, demand: Demand, held: readonly HeldPort[] = []): string[] {
   const short: string[] = [];
   const cpu = capacity.cpuMillis - used.cpuMillis;
   if (demand.cpuMillis > 0 && demand.cpuMillis > cpu) short.push(`cpu: needs ${demand.cpuMillis / 1000}, free ${Math.max(0, cpu) / 1000}`);
@@ -72,12 +77,13 @@ export function shortages({ capacity, used }: Ledger, demand: Demand, holders: R
   if (demand.memoryBytes > 0 && demand.memoryBytes > memory) {
     short.push(`memory: needs ${demand.memoryBytes} bytes, free ${Math.max(0, memory)}`);
   }
-  for (const port of demand.ports) if (used.ports.includes(port)) short.push(`port: ${port} is taken${byHolder(holders.get(port))}`);
-  return short;
+  const taken = demand.ports.filter((port) => used.ports.some((one) => collide(one, port)));
+  return [...short, ...new Set(taken.map((port) => takenText(port, held)))];
 }
 
-function byHolder(holder: string | undefined): string {
-  return holder === undefined ? "" : ` by ${holder}`;
+export function takenText(port: PortClaim, held: readonly HeldPort[]): string {
+  const holder = held.findLast((one) => collide(one, port));
+  return `port: ${claimText(port)} is taken${holder === undefined ? "" : ` by ${holder.task}`}`;
 }
 
 /** Describes what is taken beyond the capacity, which may have been configured to less while tasks ran. Empty: nothing. */
@@ -85,8 +91,13 @@ export function overcommitments({ capacity, used }: Ledger): string[] {
   const over: string[] = [];
   if (used.cpuMillis > capacity.cpuMillis) over.push(`cpu: ${used.cpuMillis / 1000} of ${capacity.cpuMillis / 1000} are taken`);
   if (used.memoryBytes > capacity.memoryBytes) over.push(`memory: ${used.memoryBytes} of ${capacity.memoryBytes} bytes are taken`);
-  const twice = used.ports.filter((port, index) => used.ports.indexOf(port) < index);
-  return [...over, ...twice.map((port) => `port: ${port} is taken twice`)];
+  const before = new Map<string, PortClaim[]>();
+  for (const claim of used.ports) {
+    const others = before.get(claim.port) ?? [];
+    if (others.some((one) => collide(one, claim))) over.push(`port: ${claimText(claim)} is taken twice`);
+    before.set(claim.port, [...others, claim]);
+  }
+  return over;
 }
 
 /** Describes why a demand is not valid, so that it must not be added up. */

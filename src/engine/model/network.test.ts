@@ -103,7 +103,7 @@ test("E11: ports are those of a task until its network is given back; what is re
   stop(world);
   finish(world, "stop c");
   expect(world.record.admission).toBe("released");
-  expect(ledgerOf([world.record], CAPACITY).used.ports).toEqual(["80/tcp"]);
+  expect(ledgerOf([world.record], CAPACITY).used.ports).toMatchObject([{ port: "80/tcp" }]);
   // The port is about to be released, so that no task is refused because of it.
   expect(schedule([world.record, record("u")], CAPACITY, refuse, at)[0]!.event).toMatchObject({ type: "waiting" });
   finish(world, "removeResource network");

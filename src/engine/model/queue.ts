@@ -2,8 +2,20 @@
  * Decides which waiting tasks may start. Without backfill they start strictly in order. With backfill, tasks that fit may overtake the first one, but their number
  * and the time are bounded, so that it cannot starve.
  */
+import { collide } from "../spec/index.ts";
 import type { TaskEvent } from "./event.ts";
-import { consume, type Demand, demandOf, type HostCapacity, type Ledger, ledgerError, ledgerOf, shortages } from "./ledger.ts";
+import {
+  consume,
+  type Demand,
+  demandOf,
+  type HeldPort,
+  type HostCapacity,
+  type Ledger,
+  ledgerError,
+  ledgerOf,
+  shortages,
+  takenText,
+} from "./ledger.ts";
 import type { TaskRecord } from "./record.ts";
 import { proxyWait } from "./shared-proxy.ts";
 import { after, hasPassed, type Instant } from "./time.ts";
@@ -50,17 +62,21 @@ function predecessorOf({ replaces, group, name }: TaskRecord, earlier: readonly 
   return earlier.find((one) => one.group === group && one.name === name && one.known !== "STOPPED");
 }
 
-/** Maps each host port to the id of the admitted task that has it. */
-function portsOf(records: readonly TaskRecord[]): Map<string, string> {
+/** The host ports of tasks that are admitted. */
+function portsOf(records: readonly TaskRecord[]): HeldPort[] {
   const admitted = records.filter(({ admission }) => admission === "admitted");
-  return new Map(admitted.flatMap(({ id, spec }) => demandOf(spec).ports.map((port) => [port, id] as const)));
+  return admitted.flatMap((record) => heldBy(record, demandOf(record)));
+}
+
+function heldBy({ id }: TaskRecord, { ports }: Demand): HeldPort[] {
+  return ports.map((port) => ({ ...port, task: id }));
 }
 
 const NOTHING: Demand = { cpuMillis: 0, memoryBytes: 0, ports: [] };
 
 class Line {
   #ledger: Ledger;
-  readonly #ports: Map<string, string>;
+  readonly #ports: HeldPort[];
   readonly #policy: QueuePolicy;
   readonly #now: Instant;
   /** The first task that fits the host in principle, but not now. */
@@ -69,7 +85,7 @@ class Line {
   readonly #decisions: QueueDecision[] = [];
   #headMissing: readonly string[] = [];
 
-  constructor(ledger: Ledger, ports: Map<string, string>, policy: QueuePolicy, now: Instant) {
+  constructor(ledger: Ledger, ports: HeldPort[], policy: QueuePolicy, now: Instant) {
     this.#ledger = ledger;
     this.#ports = ports;
     this.#policy = policy;
@@ -77,7 +93,7 @@ class Line {
   }
 
   decide(record: TaskRecord): void {
-    const demand = demandOf(record.spec);
+    const demand = demandOf(record);
     const never = shortages({ ...this.#ledger, used: NOTHING }, demand).map((one) => `${one}: more than the host has`);
     const error = ledgerError(demand) ?? (this.#policy.tooLarge === "refuse" ? never[0] : undefined) ?? this.#portError(demand);
     const missing = shortages(this.#ledger, demand, this.#ports);
@@ -92,8 +108,9 @@ class Line {
   }
 
   #portError({ ports }: Demand): string | undefined {
-    const taken = this.#policy.portTaken === "refuse" ? ports.find((port) => this.#ports.has(port)) : undefined;
-    return taken && `port: ${taken} is taken by ${this.#ports.get(taken)}`;
+    if (this.#policy.portTaken !== "refuse") return undefined;
+    const taken = ports.find((port) => this.#ports.some((one) => collide(one, port)));
+    return taken && takenText(taken, this.#ports);
   }
 
   #stayBehind(record: TaskRecord, missing: readonly string[]): void {
@@ -108,7 +125,7 @@ class Line {
 
   #admit(record: TaskRecord, demand: Demand): void {
     this.#ledger = consume(this.#ledger, demand);
-    for (const port of demand.ports) this.#ports.set(port, record.id);
+    this.#ports.push(...heldBy(record, demand));
     this.#push(record, { type: "admitted", at: this.#now });
   }
 

@@ -5,4 +5,5 @@ export { withoutPrefix } from "./files.ts";
 export { whileHeld } from "./namespace.ts";
 export type { ResolverCgroup } from "./resolver.ts";
 export type { Known, NamedTask } from "./resolver-names.ts";
+export type { Backend, ServicePort } from "./service-rules.ts";
 export { TaskNetworks, type TaskNetworksOptions } from "./task-networks.ts";

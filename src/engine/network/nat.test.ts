@@ -30,14 +30,14 @@ test("a task behind a bridge: its packets leave under an address of the host, bu
     `-A PREROUTING -p tcp -m addrtype --dst-type LOCAL -m multiport --dports 8080,443 ${DNAT} -j ${DN}`,
     `-A OUTPUT -p tcp -m addrtype --dst-type LOCAL -m multiport --dports 8080,443 ${DNAT} -j ${DN}`,
     `-I POSTROUTING -s 10.64.0.2/20 -d 10.64.0.2 -m conntrack --ctstate DNAT ${DNAT} -j MASQUERADE`,
-    `-I POSTROUTING -s 127.0.0.1 -d 10.64.0.2 -m conntrack --ctstate DNAT ${DNAT} -j MASQUERADE`,
+    `-I POSTROUTING -s 127.0.0.0/8 -d 10.64.0.2 -m conntrack --ctstate DNAT ${DNAT} -j MASQUERADE`,
   ]);
   expect(natRemoval(lines)).toEqual([
     `-D POSTROUTING -s 10.64.0.2 ${OWN} -j ${MASQ}`,
     `-D PREROUTING -p tcp -m addrtype --dst-type LOCAL -m multiport --dports 8080,443 ${DNAT} -j ${DN}`,
     `-D OUTPUT -p tcp -m addrtype --dst-type LOCAL -m multiport --dports 8080,443 ${DNAT} -j ${DN}`,
     `-D POSTROUTING -s 10.64.0.2/20 -d 10.64.0.2 -m conntrack --ctstate DNAT ${DNAT} -j MASQUERADE`,
-    `-D POSTROUTING -s 127.0.0.1 -d 10.64.0.2 -m conntrack --ctstate DNAT ${DNAT} -j MASQUERADE`,
+    `-D POSTROUTING -s 127.0.0.0/8 -d 10.64.0.2 -m conntrack --ctstate DNAT ${DNAT} -j MASQUERADE`,
     ...[`-F ${MASQ}`, `-F ${DN}`, `-X ${MASQ}`, `-X ${DN}`],
   ]);
 });

@@ -59,7 +59,7 @@ function waysIn({ range, address, key }: Own, ports: readonly PortForward[], com
       ),
     ),
     // The answer must come back through the host: to a neighbour, to the task itself, and to loopback of the host, it would go another way. Before the rules of neighbours.
-    ...[range, "127.0.0.1"].map(
+    ...[range, "127.0.0.0/8"].map(
       (source) => `-I POSTROUTING -s ${source} -d ${address} -m conntrack --ctstate DNAT ${comment("dnat ")} -j MASQUERADE`,
     ),
   ];
@@ -85,10 +85,10 @@ export function incompleteChain(saved: string, lines: readonly string[]): string
 /** All of them or none. @throws NetworkError program-missing, program-failed; the errors of open(2) */
 export async function addNat(lines: readonly string[], steps: readonly NetworkStep[], table: Together): Promise<void> {
   if (lines.length === 0) return;
-  for (const { nat = [], plugins } of steps) {
+  for (const { nat = [], serves = false, plugins } of steps) {
     const bridge = plugins.find(({ type }) => type === "bridge")?.["bridge"];
     // Otherwise the kernel drops what comes from 127.0.0.1 and leaves by another interface.
-    if (nat.length > 0) writeFileSync(`/proc/sys/net/ipv4/conf/${bridge}/route_localnet`, "1");
+    if (nat.length > 0 || serves) writeFileSync(`/proc/sys/net/ipv4/conf/${bridge}/route_localnet`, "1");
   }
   await table.change(lines);
 }

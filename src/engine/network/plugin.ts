@@ -102,6 +102,18 @@ export class Plugins {
   }
 }
 
+/** Whether what it makes has rules of the host. */
+export function leavesRules({ type, ipMasq }: CniPlugin): boolean {
+  return type === "portmap" || ipMasq === true;
+}
+
+/** Interfaces of the host that plugins need. */
+export function parentsOf(steps: readonly NetworkStep[]): string[] {
+  return steps.flatMap(({ plugins }) =>
+    plugins.flatMap(({ master, device }) => [master, device].filter((name) => typeof name === "string")),
+  );
+}
+
 // Calls all plugins of one interface: ADD in order, DEL in reverse order, CHECK in order.
 
 /** The container to which the interface belongs. */

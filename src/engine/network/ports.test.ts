@@ -2,7 +2,7 @@ import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { holderOf, inodesIn } from "./ports.ts";
+import { checkPort, holderOf, inodesIn } from "./ports.ts";
 
 const TABLE = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
    0: 0100007F:46A1 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 111 1 0000000000000000 100 0 0 10 0
@@ -29,4 +29,15 @@ test("this process, with TCP and UDP; nobody has a port that was closed", async 
   onTestFinished(() => void socket.close());
   await once(socket, "listening");
   expect(await holderOf({ port: socket.address().port, protocol: "udp" })).toMatchObject({ pid: process.pid });
+});
+
+test("tasks of one service that are made at once do not find each other's look at their port", async () => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { readonly port: number };
+  const look = () => checkPort({ port, protocol: "tcp", address: "127.0.0.1" });
+  await expect(look()).rejects.toMatchObject({ code: "port-taken" });
+  server.close();
+  await once(server, "close");
+  await Promise.all(Array.from({ length: 20 }, look));
 });

@@ -6,8 +6,17 @@ import { type HostPort, portName } from "../plan/index.ts";
 import { output } from "./command.ts";
 import { NetworkError } from "./errors.ts";
 
+/** Tasks of one service have one port: two that are made at once must not find each other's look at it. */
+let last: Promise<unknown> = Promise.resolve();
+
 /** @throws NetworkError port-taken */
-export async function checkPort(port: HostPort): Promise<void> {
+export function checkPort(port: HostPort): Promise<void> {
+  const done = last.then(() => check(port));
+  last = done.catch(() => {});
+  return done;
+}
+
+async function check(port: HostPort): Promise<void> {
   try {
     await (port.protocol === "tcp" ? listen(port) : bind(port));
   } catch (error) {

@@ -1,21 +1,14 @@
 /** Makes, checks and removes the networks of tasks. Every operation can be repeated after a crash at any point. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import {
-  type BridgeNetwork,
-  type CniPlugin,
-  type Named,
-  type NetworkPlacement,
-  type NetworkPlan,
-  type NetworkStep,
-  networkPlan,
-} from "../plan/index.ts";
+import { type BridgeNetwork, type Named, type NetworkPlacement, type NetworkPlan, type NetworkStep, networkPlan } from "../plan/index.ts";
 import type { NetworkSpec, TaskSpec } from "../spec/index.ts";
 import { addressesOf, type CniResult, gatewayOf, hasAddress } from "./answer.ts";
 import { type Attachment, Attachments } from "./attachments.ts";
 import { Bridges } from "./bridges.ts";
 import { merged, NetworkError } from "./errors.ts";
 import { removeFiles, writeFiles, writeHosts } from "./files.ts";
+import { endFlows } from "./flows.ts";
 import { BridgeGuards } from "./guard.ts";
 import {
   addRouting,
@@ -30,11 +23,12 @@ import {
 import { addNat, checkNat, natRules, removeNat } from "./nat.ts";
 import { Networks } from "./networks.ts";
 import { Openings } from "./openings.ts";
-import { add, check, Plugins, remove } from "./plugin.ts";
+import { add, check, leavesRules, Plugins, parentsOf, remove } from "./plugin.ts";
 import { checkInterface, checkPort } from "./ports.ts";
 import type { ResolverOptions } from "./resolver.ts";
 import { ResolvedNames } from "./resolver-names.ts";
 import { type RuleOwner, restoreNat, sweepRules } from "./rules.ts";
+import { ServicePorts } from "./service-ports.ts";
 import { Lost, type TidyOptions, tidyBridges, tidyLeases, tidyNamespaces, tidyRules } from "./tidy.ts";
 import { Together } from "./together.ts";
 
@@ -52,6 +46,8 @@ export interface TaskNetworksOptions {
   readonly resolver: Pick<ResolverOptions, "program" | "cgroup">;
   /** Milliseconds for one call of a plugin or program. */
   readonly timeoutMs: number | undefined;
+  /** Path of runt-pause. @throws PauseNotFoundError */
+  readonly helper: () => string;
 }
 
 export interface Provision {
@@ -82,6 +78,8 @@ export class TaskNetworks {
   readonly #lost: Lost;
   /** What the resolver answers. */
   readonly names: ResolvedNames;
+  /** Ports of the host that belong to services. */
+  readonly servicePorts: ServicePorts;
 
   constructor(options: TaskNetworksOptions) {
     const { directory, key, cniPath = CNI_PATH, timeoutMs = TIMEOUT_MS } = options;
@@ -97,6 +95,7 @@ export class TaskNetworks {
     const { namespaces } = options;
     this.#tidying = { namespaces, leases: this.#leases, prefix: this.#networks.prefix, unmounting: this.#unmounting, timeoutMs };
     this.names = new ResolvedNames({ directory: join(directory, "resolver"), timeoutMs, ...options.resolver }, this.#attachments);
+    this.servicePorts = new ServicePorts({ key, timeoutMs, endFlows: (port) => endFlows(port, options.helper(), timeoutMs) });
     this.#lost = new Lost({ tidying: this.#tidying, networks: this.#networks, bridges: this.#bridges });
   }
 
@@ -208,6 +207,7 @@ export class TaskNetworks {
       async () => tidyLeases(options, isKept),
       // Without a bridge there are no rules, so that iptables need not be installed.
       async () => (this.#networks.written().length > 0 ? tidyRules(options, isKept) : undefined),
+      async () => (this.#networks.written().length > 0 ? this.servicePorts.tidy(isKept) : undefined),
       async () => (this.#networks.written().length > 0 ? this.#guards.tidy(this.#networks.prefix, unleased()) : undefined),
       async () => tidyBridges(this.#bridges.unused(unleased()), this.#timeoutMs),
       () => this.names.tidy(),
@@ -329,17 +329,6 @@ export class TaskNetworks {
     if (!isThere && steps.some(({ plugins }) => plugins.some(leavesRules))) await sweepRules(isOwn, this.#timeoutMs);
     if (errors.length > 0) throw merged("the network was not removed completely", errors);
   }
-}
-
-function leavesRules({ type, ipMasq }: CniPlugin): boolean {
-  return type === "portmap" || ipMasq === true;
-}
-
-/** Interfaces of the host that plugins need. */
-function parentsOf(steps: readonly NetworkStep[]): string[] {
-  return steps.flatMap(({ plugins }) =>
-    plugins.flatMap(({ master, device }) => [master, device].filter((name) => typeof name === "string")),
-  );
 }
 
 type Said = Pick<NetworkSpec, "name" | "shared" | "subnet" | "gateway" | "address">;

@@ -24,6 +24,8 @@ export interface NetworkStep {
   readonly needsAddress: boolean;
   /** For an interface behind a bridge: rules of the host lead from its address to the world, and from these ports of the host to it. */
   readonly nat?: readonly PortForward[];
+  /** Whether ports of the host that belong to services lead to it, too. */
+  readonly serves?: true;
 }
 
 export interface PortForward {
@@ -243,25 +245,27 @@ function staticIpam({ addresses, gateway }: InterfaceSpec): CniPlugin {
 /** The interfaces on bridges, which every task has unless it only has loopback. The host reaches the task through the first of them. */
 function bridged(
   { mode, interfaces: others, ports, further: asked = [], ...first }: NetworkSpec,
-  { bridged: own, further = [], leases }: NetworkPlaces,
+  { bridged: main, further = [], leases }: NetworkPlaces,
 ): NetworkStep[] {
   if (mode === "none") return [];
   const isWayOut = !others.some(({ gateway }) => gateway !== undefined);
   const offset = mode === "isolated" ? others.length : 0;
-  const forwards = ports.map(({ container, host = container, address }) => ({ host, container, address }));
+  const own = ports.filter(({ service }) => service === undefined);
+  const forwards = own.map(({ container, host = container, address }) => ({ host, container, address }));
   const named = [first, ...asked].flatMap((one) => one.interface ?? []);
   const free = Array.from({ length: 2 * (asked.length + 1) }, (_, at) => `eth${offset + at}`).filter((name) => !named.includes(name));
-  return [own, ...further].map((network, index) => {
+  return [main, ...further].map((network, index) => {
     const isFirst = index === 0;
     const said: Addressed = isFirst ? first : (asked[index - 1] ?? {});
-    const needsPlugin = isFirst && ports.some(needsPortmap);
+    const needsPlugin = isFirst && own.some(needsPortmap);
     return {
       name: network.name,
       interface: said.interface ?? free.shift()!,
-      plugins: [bridgePlugin(network, said, leases, isWayOut && isFirst && !said.internal), ...(needsPlugin ? [portmap(ports)] : [])],
+      plugins: [bridgePlugin(network, said, leases, isWayOut && isFirst && !said.internal), ...(needsPlugin ? [portmap(own)] : [])],
       needsAddress: true,
       // Without rules the host lets nothing of it out under its own address.
       ...(said.internal ? {} : { nat: isFirst && !needsPlugin ? forwards : [] }),
+      ...(isFirst && own.length < ports.length ? { serves: true as const } : {}),
     };
   });
 }

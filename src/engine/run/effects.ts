@@ -29,8 +29,10 @@ export class Effects {
 
   /** For what the action has to wait, without keeping others from theirs; undefined: for nothing. */
   waitsFor(action: Effect, record: TaskRecord): Promise<unknown> | undefined {
-    if (action.type !== "start") return undefined;
-    const waits = this.#options.resources.flatMap((resource) => resource.waitsFor?.(record, action) ?? []);
+    const { resources } = this.#options;
+    const isEnd = action.type === "stop" || action.type === "preStop";
+    if (action.type !== "start" && !isEnd) return undefined;
+    const waits = resources.flatMap((resource) => (isEnd ? resource.leaves?.(record) : resource.waitsFor?.(record, action)) ?? []);
     return waits.length === 0 ? undefined : Promise.all(waits);
   }
 

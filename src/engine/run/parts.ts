@@ -105,7 +105,7 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
   });
   const ends = new ContainerEnds({ records, mailbox, runtime, log });
   const pause = new PauseRoot(paths.pause, runtime.binary);
-  const networks = networksOf(settings);
+  const networks = networksOf(settings, runtime.binary);
   const fresh = new FreshImages();
   const images: Images = new ImageStore({
     ...{ directory: paths.images, bootId: bootId(), ...ofImages },
@@ -125,6 +125,7 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
   const interfaces = new Interfaces({ edits, records });
   const endMessages = new EndMessages(paths, log);
   const logRouters = new LogRouters({ paths, records });
+  const names = new NetworkNames({ networks, runtimes, records, log });
 
   // The order in which the resources of a task are prepared. What can fail soon comes before what takes long.
   const resources: readonly TaskResource[] = [
@@ -133,7 +134,7 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
     specCopies,
     new TaskCgroups({ binary: runtime.binary, cgroupParent, runtimes }),
     interfaces,
-    new OwnNetwork({ networks, interfaces, users, runtimes }),
+    new OwnNetwork({ networks, interfaces, users, runtimes, names }),
     new NameServers(paths),
     new MetadataFiles(paths, log),
     endMessages,
@@ -169,7 +170,6 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
   });
 
   // What follows from each change.
-  const names = new NetworkNames({ networks, runtimes, records, log });
   const routes = new NetworkRoutes(networks, log);
   const forwarding = new Forwarding({
     ...{ paths, records, journalSocket: settings.journalSocket, logRouters, log },
@@ -189,7 +189,7 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
     ...{ keptVolumes, interfaces, endMessages, resources, turns, forwarding, agents, schedules, capacity, support, users: userIds, log },
     strays: new Strays({ resources, runtime, log }),
     orphanPolicy: settings.orphans ?? "show",
-    networkWatch: new NetworkWatch({ networks, conditions, records, intervalMs: settings.networkCheckMs }),
+    networkWatch: new NetworkWatch({ networks, conditions, records, log, intervalMs: settings.networkCheckMs }),
     volumeWatch: new VolumeWatch({ paths, images, records, mailbox, log, intervalMs: settings.volumeCheckMs }),
     imageCare: new ImageCare({ images, builder, records, policy: pullPolicy, cleanUp, log }),
     poll: new Poll({ everyMs: settings.pollMs ?? POLL_MS, runtime, records, mailbox, ends, log }),

@@ -18,6 +18,7 @@ import {
   type ScheduledRun,
   type TaskRecord,
 } from "../model/index.ts";
+import { claimText } from "../spec/index.ts";
 import type { Paths } from "./paths.ts";
 
 /** The image of a container. */
@@ -150,7 +151,7 @@ export function ledgerView(
     ledger: {
       cpus: { capacity: capacity.cpuMillis / 1000, used: used.cpuMillis / 1000 },
       memoryBytes: { capacity: capacity.memoryBytes, used: used.memoryBytes },
-      ports: used.ports,
+      ports: [...new Set(used.ports.map(claimText))],
       waiting: records.filter(({ waiting }) => waiting !== null).length,
     },
     overcommitted: overcommitments(account).join("; "),

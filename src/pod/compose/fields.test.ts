@@ -210,6 +210,27 @@ test("replicas are tasks with one name in the network; 0 is none", () => {
   expect(read(one("    scale: 0\n"))).toMatchObject({ tasks: [], findings: [] });
 });
 
+test("containers of deploy share the ports of the host that the file names; with scale, and where each asks for its own, they do not", () => {
+  const ports = (fields: string) =>
+    read(one(fields)).tasks.map(({ network }) => network!.ports.map(({ host, service }) => [host, service?.name]));
+  expect(ports("    deploy: { replicas: 2 }\n    ports: ['8080:80', '81']\n")).toEqual(
+    Array(2).fill([
+      [8080, "web"],
+      [undefined, undefined],
+    ]),
+  );
+  for (const deploy of ["endpoint_mode: vip", "update_config: { order: start-first }"])
+    expect(ports(`    deploy: { ${deploy} }\n    ports: ['8080:80']\n`)).toEqual([[[8080, "web"]]]);
+  expect(ports("    deploy: { replicas: 1 }\n    ports: ['8080:80']\n")).toEqual([[[8080, undefined]]]);
+  const why = (fields: string) => told(one(fields));
+  const message = (by: string) =>
+    expect.stringContaining(`8080 can be the port of one container, and the service has 2 by ${by}: write a range`);
+  expect(why("    scale: 2\n    ports: ['8080:80']\n")).toEqual([message("scale")]);
+  expect(why("    deploy: { replicas: 2, endpoint_mode: dnsrr }\n    ports: ['8080:80']\n")).toEqual([message("endpoint_mode: dnsrr")]);
+  expect(why("    deploy: { replicas: 2 }\n    ports: [{ target: 80, published: 8080, mode: host }]\n")).toEqual([message("mode: host")]);
+  expect(why("    deploy: { replicas: 2 }\n    ports: ['[::1]:8080:80']\n")).toEqual([expect.stringContaining("needs an IPv4 address")]);
+});
+
 test("deploy: restart_policy and the order of an update", () => {
   const fields =
     "    deploy: { restart_policy: { condition: on-failure, max_attempts: 3, delay: 5s }, update_config: { order: start-first } }\n";

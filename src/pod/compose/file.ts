@@ -23,7 +23,8 @@ import type { ComposeOptions, Model } from "./model.ts";
 import { externalsIn } from "./networks.ts";
 import { once } from "./once.ts";
 import { placeOf } from "./paths.ts";
-import type { ServicePlace } from "./place.ts";
+import { engineName, type ServicePlace } from "./place.ts";
+import { withSharedPorts } from "./ports.ts";
 import { withoutEmptyTexts, withoutExtensions } from "./prepare.ts";
 import { type ComposeInput, composeFile, type ServiceInput } from "./schema.ts";
 import { taskOf } from "./service.ts";
@@ -169,12 +170,12 @@ function madeOf(given: ComposeInput, options: ComposeOptions, { problems, warnin
       const others = isJoined ? [] : [...(task === key ? [] : [key]), ...names];
       return { keys: [key], input: taskOf(service, project, { ...place, task, container, names: [...new Set(others)] }) };
     });
-    const fixed = inputs.length > 1 ? inputs[0]!.input.network?.ports?.find(({ host }) => host !== undefined)?.host : undefined;
     if (inputs.length > 1 && inputs.some(({ input: { network } }) => network?.address ?? network?.further?.some((one) => one.address)))
       refuse(`an address can be that of one container, and the service has ${inputs.length}`, ["networks"]);
-    if (fixed !== undefined)
-      refuse(`${fixed} can be the port of one container, and the service has ${inputs.length}: write a range`, ["ports"]);
-    return inputs;
+    return inputs.map((one) => ({
+      ...one,
+      input: withSharedPorts(one.input, service, { name: engineName(key), count: inputs.length, refuse }),
+    }));
   });
   return joining(
     joined(made, project, isOn, refuseAt, (key) => placeOf(key).warn),

@@ -16,7 +16,7 @@ export const OF_SERVICE: readonly (readonly [path: string, why: string])[] = [
   ["develop", "has no effect: files are not watched"],
   ["deploy/labels", "has no effect: they are of the service in a cluster, and not of its containers"],
   ["deploy/placement", CLUSTER],
-  ["deploy/endpoint_mode", CLUSTER],
+  ["deploy/endpoint_mode", "has an effect on ports of the host only: the name of the service leads to each of its containers"],
   ["deploy/rollback_config", "has no effect: `runtctl rollback` goes back at once"],
   ["deploy/update_config/parallelism", "has no effect: tasks are replaced one by one"],
   ["deploy/update_config/delay", "has no effect: the next one is replaced at once"],

@@ -139,7 +139,11 @@ test.each([
   ["networks: { a: { ipv6_address: fd00::2 } }", "networks/a/ipv6_address", "is not supported: networks have IPv4"],
   ["secrets: [{ source: a, uid: me }]", "secrets/0/uid", "is not a number of a user or group"],
   ["configs: [{ source: a, mode: rw }]", "configs/0/mode", "is no mode like 0400"],
-  ["ports: ['80:80']\n    scale: 2", "ports", "80 can be the port of one container, and the service has 2: write a range"],
+  [
+    "ports: ['80:80']\n    scale: 2",
+    "ports",
+    "80 can be the port of one container, and the service has 2 by scale: write a range, or only deploy.replicas",
+  ],
   ["container_name: c\n    scale: 2", "container_name", "is of one container, and the service has several"],
   ["privileged: perhaps", "privileged", "write true or false"],
   ["security_opt: ['systempaths=unconfined']", "security_opt/0", "is not supported: only no-new-privileges"],

@@ -74,3 +74,38 @@ function rangeOf(text: string): readonly [number, number] | undefined {
   const [from, to] = [Number(first), Number(last)];
   return first !== undefined && from >= 1 && from <= to && to <= MOST_PORT ? [from, to] : undefined;
 }
+
+interface Replicas extends Pick<ServicePlace, "refuse"> {
+  /** Of the service. */
+  readonly name: string;
+  readonly count: number;
+}
+
+/**
+ * Containers of `deploy` share the ports of the host that the file names: those are the service's, as with Swarm. With `scale` each container has them, and Compose fails.
+ * Sources: Docker, "Use Swarm mode routing mesh"; Compose specification, "endpoint_mode".
+ */
+export function withSharedPorts(
+  task: TaskInput,
+  { ports: given = [], scale, deploy }: ServiceInput,
+  { name, count, refuse }: Replicas,
+): TaskInput {
+  const ports = task.network?.ports ?? [];
+  const fixed = ports.find(({ host }) => host !== undefined);
+  const isSurging = deploy?.update_config?.order === "start-first";
+  const asksForOwn = scale !== undefined ? "scale" : deploy?.endpoint_mode === "dnsrr" ? "endpoint_mode: dnsrr" : modeOf(given);
+  if (fixed === undefined || (count === 1 && !isSurging && deploy?.endpoint_mode !== "vip")) return task;
+  if (asksForOwn !== undefined && count > 1)
+    refuse(
+      `${fixed.host} can be the port of one container, and the service has ${count} by ${asksForOwn}: write a range, or only deploy.replicas, whose containers share it`,
+      ["ports"],
+    );
+  if (asksForOwn !== undefined) return task;
+  const isOwn = ({ host, address = "" }: Mapping) => host === undefined || (count === 1 && address.includes(":"));
+  return { ...task, network: { ...task.network, ports: ports.map((one) => (isOwn(one) ? one : { ...one, service: { name } })) } };
+}
+
+/** Of the long form: with `mode: host` each container has the port. */
+function modeOf(given: NonNullable<ServiceInput["ports"]>): string | undefined {
+  return given.some((one) => typeof one === "object" && one.mode === "host") ? "mode: host" : undefined;
+}

@@ -65,21 +65,21 @@ test("P3 beside a pod in a virtual machine the port of a service is redirected i
   expect(read(all(8080)).findings).toEqual([]);
 });
 
-test("P3 ports of the host lead to the first pod: the port of a load balancer, a node port, and one that the engine chooses", () => {
+test("P3 ports of the host are of the service: the port of a load balancer, a node port, and one that the engine chooses", () => {
   const ports = (spec: string) =>
     read(`${service(`selector: { app: web }, ${spec}`)}${pods(2)}`).tasks.map(({ network }) => network!.ports);
-  expect(ports("type: LoadBalancer, ports: [{ port: 80, targetPort: 8080 }]")).toEqual([
-    [{ container: 8080, host: 80, protocol: "tcp" }],
-    [],
-  ]);
+  const owner = { name: "api.default" };
+  const both = Array(2).fill([{ container: 8080, host: 80, protocol: "tcp", service: owner }]);
+  expect(ports("type: LoadBalancer, ports: [{ port: 80, targetPort: 8080 }]")).toEqual(both);
   expect(ports("type: NodePort, ports: [{ port: 53, protocol: UDP, nodePort: 30053 }]")[0]).toEqual([
-    { container: 53, host: 30_053, protocol: "udp" },
+    { container: 53, host: 30_053, protocol: "udp", service: owner },
   ]);
   expect(ports("type: NodePort, ports: [{ port: 80, targetPort: http }]")[0]).toEqual([
-    { container: 8080, hostRange: [30_000, 32_767], protocol: "tcp" },
+    { container: 8080, hostRange: [30_000, 32_767], protocol: "tcp", service: owner },
   ]);
-  expect(warned(`${service("selector: { app: web }, type: NodePort, ports: [{ port: 80 }]")}${pods(2)}`)).toEqual([
-    "f:4:33: /spec/type: the ports of the host lead to web-0 only",
+  const more = "sessionAffinity: ClientIP, publishNotReadyAddresses: true";
+  expect(ports(`type: NodePort, ports: [{ port: 80, nodePort: 30080 }], ${more}`)[1]).toMatchObject([
+    { host: 30_080, service: { ...owner, sticky: true, unready: true } },
   ]);
 });
 

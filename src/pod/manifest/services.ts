@@ -30,8 +30,6 @@ interface Known {
   readonly service: ServiceInput;
   readonly place: (problem: Problem) => void;
   readonly warn: (problem: Problem) => void;
-  /** The first pod of the file that the service selects. Host ports of the service lead to it. */
-  first: PodInput | undefined;
 }
 
 export class Services {
@@ -50,7 +48,7 @@ export class Services {
     const isTwice = this.#known.some(
       (one) => one.service.metadata.name === service.metadata.name && namespaceOf(one.service) === namespaceOf(service),
     );
-    if (!isTwice) this.#known.push({ service, place: refuse, warn, first: undefined });
+    if (!isTwice) this.#known.push({ service, place: refuse, warn });
     return !isTwice;
   }
 
@@ -60,17 +58,14 @@ export class Services {
     this.#withMachine = new Set(inMachine.map(namespaceOf));
     for (const [index, one] of this.#known.entries()) {
       const { service, place, warn } = one;
-      const { type, ports } = service.spec;
+      const { ports } = service.spec;
       const address = addressOf(service);
       const other = this.#known.slice(0, index).find(({ service: before }) => address !== undefined && addressOf(before) === address);
       if (address !== undefined && address !== "none" && other !== undefined && namespaceOf(other.service) === namespaceOf(service))
         place({ code: "duplicate-name", message: `is the address of ${other.service.metadata.name}, too`, path: ["spec", "clusterIP"] });
       const selected = pods.filter((pod) => isSelected(service, pod));
-      one.first = selected[0];
       if (selected.length === 0)
         warn({ code: "combination", message: "selects no pod of this file: its name leads nowhere", path: ["spec", "selector"] });
-      if (type !== "ClusterIP" && selected.length > 1)
-        warn({ code: "combination", message: `the ports of the host lead to ${selected[0]!.metadata.name} only`, path: ["spec", "type"] });
       for (const pod of selected) {
         if (pod.spec.hostNetwork)
           place({
@@ -97,7 +92,7 @@ export class Services {
     return {
       name: namespaceOf(pod),
       services: own.map(({ service }) => partOf(service, pod)),
-      ports: own.flatMap(({ service, first }) => (first === pod ? publishedBy(service, pod) : [])),
+      ports: own.flatMap(({ service }) => publishedBy(service, pod)),
       redirects: redirectsOf(
         own.flatMap(({ service }) => (this.#isRedirected(service) ? [service] : [])),
         pod,
@@ -175,10 +170,17 @@ function protocolOf({ protocol }: ServicePort): "tcp" | "udp" {
   return protocol === "UDP" ? "udp" : "tcp";
 }
 
-function publishedBy({ spec: { type, ports } }: ServiceInput, pod: PodInput): Published[] {
+/** All pods that it selects share the ports of the host. */
+function publishedBy({ metadata, spec }: ServiceInput, pod: PodInput): Published[] {
+  const { type, ports, sessionAffinity, publishNotReadyAddresses } = spec;
   if (type === "ClusterIP") return [];
+  const service = {
+    name: `${metadata.name}.${namespaceOf({ metadata })}`,
+    ...(sessionAffinity === "ClientIP" ? { sticky: true as const } : {}),
+    ...(publishNotReadyAddresses ? { unready: true as const } : {}),
+  };
   return ports.map((one) => {
-    const common = { container: targetOf(one, pod) ?? one.port, protocol: protocolOf(one) };
+    const common = { container: targetOf(one, pod) ?? one.port, protocol: protocolOf(one), service };
     if (type === "LoadBalancer") return { ...common, host: one.port };
     return one.nodePort === 0 ? { ...common, hostRange: NODE_PORTS } : { ...common, host: one.nodePort };
   });

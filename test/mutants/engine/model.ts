@@ -21,8 +21,8 @@ export const MODEL_MUTANTS: readonly Mutant[] = [
     id: "E11",
     fault: "a port of the host is given twice",
     file: `${MODEL}/ledger.ts`,
-    from: "if (used.ports.includes(port))",
-    to: "if (false)",
+    from: "used.ports.some((one) => collide(one, port))",
+    to: "used.ports.some((one) => collide(one, port) && false)",
     test: QUEUE,
   },
   {

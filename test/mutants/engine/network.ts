@@ -45,8 +45,8 @@ export const NETWORK_MUTANTS: readonly Mutant[] = [
     id: "E70b",
     fault: "a task reaches no port of the host that is its own",
     file: "src/engine/network/nat.ts",
-    from: `...[range, "127.0.0.1"].map(`,
-    to: `...["127.0.0.1"].map(`,
+    from: `...[range, "127.0.0.0/8"].map(`,
+    to: `...["127.0.0.0/8"].map(`,
     test: HOST,
   },
   {

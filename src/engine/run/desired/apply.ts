@@ -14,7 +14,7 @@ import {
   type UserRange,
   UserRanges,
 } from "../../model/index.ts";
-import { dependencyTarget, specDigest, type TaskSpec } from "../../spec/index.ts";
+import { collide, dependencyTarget, specDigest, type TaskSpec } from "../../spec/index.ts";
 import { EngineError, invalidSpec } from "../errors.ts";
 import type { Succeeded } from "./codec.ts";
 import { checkOrigin, type Origin } from "./origin.ts";
@@ -232,8 +232,8 @@ export function replacement(
 
 /** Both tasks can only run at the same time if they do not use the same port. */
 function orderOf(spec: TaskSpec, current: TaskRecord): "stopFirst" | "startFirst" {
-  const { ports } = demandOf(current.spec);
-  const isTaken = demandOf(spec).ports.some((port) => ports.includes(port));
+  const { ports } = demandOf(current);
+  const isTaken = demandOf({ spec, group: current.group }).ports.some((port) => ports.some((one) => collide(one, port)));
   return spec.replace === "startFirst" && !isTaken ? "startFirst" : "stopFirst";
 }
 
@@ -249,7 +249,7 @@ function mustFit(current: TaskRecord, spec: TaskSpec, { tasks, capacity }: Prese
       tasks.filter(({ id }) => id !== current.id),
       capacity,
     ),
-    demandOf(spec),
+    demandOf({ spec, group: current.group }),
   );
   if (missing.length > 0)
     throw new EngineError("no-room", `task ${spec.name} does not fit: ${missing.join("; ")}`, { task: spec.name, missing });

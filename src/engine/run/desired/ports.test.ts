@@ -27,3 +27,15 @@ test("a task keeps the port that was chosen for it, so that the same file change
   const [, second] = withPorts([specOf("new", { container: 1, hostRange: [8000, 8010] }), written], "g", [record]);
   expect(second!.network!.ports[0]).toEqual(first!.network!.ports[0]);
 });
+
+test("all tasks of a service get one port, also those that come later, or whose own port is another one", () => {
+  const of = (name: string, ...containers: number[]) =>
+    specOf(name, ...containers.map((container) => ({ container, hostRange: [30_000, 32_767], service: { name: "web" } })));
+  const specs = withPorts([of("a", 80, 81), of("b", 8080, 81)], "g", []);
+  const [first, second] = specs.map(({ network }) => network!.ports.map(({ host }) => host));
+  expect(second).toEqual(first);
+  expect(new Set(first).size).toBe(2);
+  expect(chosen([of("c", 9000, 81)], specs.map(recordOf))).toEqual([first]);
+  const other = withPorts([of("c", 80)], "other", specs.map(recordOf))[0]!.network!.ports[0]!.host;
+  expect(first).not.toContain(other);
+});

@@ -10,17 +10,43 @@ export function withPorts(specs: readonly TaskSpec[], group: string, tasks: read
   if (!specs.some(({ network }) => network?.ports.some(isOpen))) return specs;
   const names = new Set(specs.map(({ name }) => name));
   const others = tasks.filter((task) => task.group !== group || !names.has(task.name));
-  const taken = new Set(others.flatMap(({ spec }) => demandOf(spec).ports));
+  const taken = new Set(others.flatMap((task) => demandOf(task).ports.map(({ port }) => port)));
   for (const { network } of specs) for (const port of network?.ports ?? []) if (!isOpen(port)) taken.add(hostPortOf(port));
+  const ofServices = servicePorts(tasks.filter((task) => task.group === group && !task.isDeleteAsked));
   return specs.map((spec) => {
     const { network, name, schedule } = spec;
     // The runs of a schedule have ports of their own.
     if (network === undefined || schedule !== undefined) return spec;
     const current = tasks.findLast((task) => task.group === group && task.name === name && !task.isDeleteAsked);
     const kept = current?.spec.network?.ports ?? [];
-    const chosen = network.ports.map((port) => (isOpen(port) ? { ...port, host: chosenFor(port, { name, group, kept, taken }) } : port));
+    const chosen = network.ports.map((port, at) => {
+      if (!isOpen(port)) return port;
+      const key = serviceKey(network.ports, at);
+      const host = (key === undefined ? undefined : ofServices.get(key)) ?? chosenFor(port, { name, group, kept, taken });
+      if (key !== undefined) ofServices.set(key, host);
+      return { ...port, host };
+    });
     return { ...spec, network: { ...network, ports: chosen } };
   });
+}
+
+/** All tasks of a service get the same port: the one that a task of it has already, if it is still in the range. */
+function servicePorts(tasks: readonly TaskRecord[]): Map<string, number> {
+  const found = new Map<string, number>();
+  for (const { spec } of tasks)
+    for (const [at, { host }] of (spec.network?.ports ?? []).entries()) {
+      const key = serviceKey(spec.network!.ports, at);
+      if (key !== undefined && host !== undefined) found.set(key, host);
+    }
+  return found;
+}
+
+/** The same for all tasks of a service, whose own ports may differ. undefined: the port is that of one task. */
+function serviceKey(ports: readonly PortMapping[], at: number): string | undefined {
+  const { service, hostRange, protocol, address } = ports[at]!;
+  if (service === undefined || hostRange === undefined) return undefined;
+  const place = ports.slice(0, at).filter((one) => one.service?.name === service.name).length;
+  return JSON.stringify([service.name, place, hostRange, protocol, address]);
 }
 
 interface Choice {

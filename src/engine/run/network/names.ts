@@ -1,9 +1,17 @@
 /** Keeps the hosts files of tasks in named networks up to date, so that tasks find each other by name. */
+import { setImmediate, setTimeout } from "node:timers/promises";
 import type { NetworkRecord, TaskRecord } from "../../model/index.ts";
 import { type TaskNetworks, withoutPrefix } from "../../network/index.ts";
 import { type Named, type Runtimes, viaRoutes } from "../../plan/index.ts";
 import type { EngineLog } from "../log.ts";
+import { HostPorts } from "./host-ports.ts";
 import { NetworkServices, namesOf, type Service, serviceNames, servicesOf } from "./services.ts";
+import { Upkeep } from "./upkeep.ts";
+
+/** A packet filter that does not answer must not keep a task from its end. */
+const LONGEST_LEAVE_MS = 5_000;
+/** The program of a task accepts within this time what was led to it before. */
+const LEAVE_MS = 100;
 
 interface Written {
   readonly network: NetworkRecord;
@@ -21,6 +29,7 @@ export class NetworkNames {
   readonly #networks: TaskNetworks;
   readonly #log: EngineLog;
   readonly #services: NetworkServices;
+  readonly #ports: HostPorts;
   readonly #records: () => readonly TaskRecord[];
   /** What was last written, by task id. A task with another network record has a new file, which must be written again. */
   readonly #written = new Map<string, Written>();
@@ -30,6 +39,21 @@ export class NetworkNames {
     this.#log = log;
     this.#records = () => [...records.values()];
     this.#services = new NetworkServices({ networks, runtimes, log, onSet: () => this.refresh() });
+    this.#ports = new HostPorts(networks.servicePorts, log);
+  }
+
+  /** Resolves when no new connection is led to a task that is to be stopped, or this takes too long; undefined: it is part of no service. */
+  left({ spec: { network } }: TaskRecord): Promise<void> | undefined {
+    const isPart = network?.services !== undefined || network?.ports.some(({ service }) => service !== undefined);
+    return isPart ? this.#left() : undefined;
+  }
+
+  async #left(): Promise<void> {
+    // What has decided to stop the task is followed by `refresh` before anything else happens.
+    await setImmediate();
+    const isSettled = Promise.all([this.#services.settled(), this.#ports.settled()]);
+    await Promise.race([isSettled, setTimeout(LONGEST_LEAVE_MS, undefined, { ref: false })]);
+    await setTimeout(LEAVE_MS);
   }
 
   /** Called after each transaction. */
@@ -38,6 +62,7 @@ export class NetworkNames {
     const services = servicesOf(records);
     this.#networks.names.know(namesOf(records, services));
     this.#services.refresh(records, services);
+    this.#ports.refresh(records);
     const named = records.filter(({ spec, network }) => spec.network?.name !== undefined && network);
     for (const id of this.#written.keys()) if (!named.some((one) => one.id === id)) this.#written.delete(id);
     for (const record of named)
@@ -119,49 +144,29 @@ function networksOf({ group, spec: { network } }: Pick<TaskRecord, "group" | "sp
   return [network, ...(network.further ?? [])].map(({ name, shared, aliases }) => ({ id: `${shared ? "" : group}.${name}`, aliases }));
 }
 
-/** Keeps the routes of tasks with `network.via` up to date. Such a task reaches some addresses through another task, whose own address changes when it is replaced. */
 interface Routes {
   readonly network: NetworkRecord;
   readonly routing: string;
 }
 
+/** Keeps the routes of tasks with `network.via` up to date. Such a task reaches some addresses through another task, whose own address changes when it is replaced. */
 export class NetworkRoutes {
-  readonly #networks: Pick<TaskNetworks, "route">;
-  readonly #log: EngineLog;
-  /** Routes by task id, as they are set or about to be set. A task with another network record has a new namespace, which needs them again. */
-  readonly #routes = new Map<string, Routes>();
-  /** Changes are made one after the other, so that an old route never replaces a newer one. */
-  #turn: Promise<void> = Promise.resolve();
+  /** By task id. A task with another network record has a new namespace, which needs its routes again. */
+  readonly #routes: Upkeep<Routes>;
 
   constructor(networks: Pick<TaskNetworks, "route">, log: EngineLog) {
-    this.#networks = networks;
-    this.#log = log;
+    this.#routes = new Upkeep({
+      isSame: (a, b) => a.network === b.network && a.routing === b.routing,
+      set: (id, { routing }) => networks.route(id, routing),
+      onFailed: (id, error) => log("error", "ways-not-set", { task: id, message: String(error) }),
+    });
   }
 
   /** Called after each transaction. */
   refresh(records: readonly TaskRecord[]): void {
-    const asking = records.filter(({ spec, network }) => spec.network?.via !== undefined && network);
-    for (const id of this.#routes.keys()) if (!asking.some((one) => one.id === id)) this.#routes.delete(id);
-    for (const record of asking) {
-      const routing = routingOf(record, records);
-      const before = this.#routes.get(record.id);
-      if (before?.network === record.network && before?.routing === routing) continue;
-      const routes: Routes = { network: record.network!, routing };
-      this.#routes.set(record.id, routes);
-      this.#turn = this.#turn.then(() => this.#set(record.id, routes));
-    }
-  }
-
-  async #set(id: string, routes: Routes): Promise<void> {
-    if (this.#routes.get(id) !== routes) return;
-    try {
-      await this.#networks.route(id, routes.routing);
-    } catch (error) {
-      // The next transaction tries again. A task that was removed meanwhile needs no route.
-      if (this.#routes.get(id) !== routes) return;
-      this.#routes.delete(id);
-      this.#log("error", "ways-not-set", { task: id, message: String(error) });
-    }
+    const asking = new Map(records.flatMap((one) => (one.spec.network?.via !== undefined && one.network ? [[one.id, one]] : [])));
+    this.#routes.retain((id) => asking.has(id));
+    for (const [id, record] of asking) this.#routes.ask(id, { network: record.network!, routing: routingOf(record, records) });
   }
 }
 

@@ -6,15 +6,18 @@ import { cgroupVersion, hierarchies, placesOf } from "../../../executor/index.ts
 import { isSlice, makeTaskCgroup, removeTaskCgroup } from "../../cgroup/index.ts";
 import { NETWORK, type TaskRecord } from "../../model/index.ts";
 import { type ResolverCgroup, TaskNetworks, withoutPrefix } from "../../network/index.ts";
+import { locatePause } from "../../pause/index.ts";
 import { limitWrites } from "../../plan/index.ts";
 import { bootId, Repeating } from "../clock.ts";
 import type { Conditions } from "../conditions.ts";
+import type { EngineLog } from "../log.ts";
 import { Paths } from "../paths.ts";
 import type { EngineSettings } from "../settings.ts";
 import { namesOf } from "./services.ts";
 
-/** @param settings their state directory must exist */
-export function networksOf({ stateDir, namespaceDir, cgroupParent, cniPath, resolver, networkTimeoutMs }: EngineSettings): TaskNetworks {
+/** @param settings their state directory must exist @param binary path of the runt executable, beside which runt-pause may be */
+export function networksOf(settings: EngineSettings, binary: string): TaskNetworks {
+  const { stateDir, namespaceDir, cgroupParent, cniPath, resolver, networkTimeoutMs } = settings;
   const directory = new Paths(stateDir).network;
   return new TaskNetworks({
     directory,
@@ -24,6 +27,7 @@ export function networksOf({ stateDir, namespaceDir, cgroupParent, cniPath, reso
     cniPath,
     resolver: { program: resolver, cgroup: resolverCgroup(ownCgroup("resolver", cgroupParent, stateDir)) },
     timeoutMs: networkTimeoutMs,
+    helper: () => locatePause(binary),
   });
 }
 
@@ -79,11 +83,14 @@ export function stateKey(stateDir: string): string {
 const INTERVAL_MS = 60_000;
 /** How soon a resolver that has ended is started again. */
 const RESOLVER_MS = 1_000;
+/** How soon rules of ports of services are written again. */
+const PORTS_MS = 1_500;
 
 interface NetworkWatchOptions {
   readonly networks: TaskNetworks;
   readonly conditions: Conditions;
   readonly records: ReadonlyMap<string, TaskRecord>;
+  readonly log: EngineLog;
   readonly intervalMs: number | undefined;
 }
 
@@ -96,11 +103,22 @@ export class NetworkWatch {
     this.#repeating = [
       new Repeating(options.intervalMs ?? INTERVAL_MS, () => this.#look()),
       new Repeating(RESOLVER_MS, () => this.#lookAtNames()),
+      new Repeating(PORTS_MS, () => this.#lookAtPorts()),
     ];
   }
 
   stop(): void {
     for (const one of this.#repeating) one.stop();
+  }
+
+  async #lookAtPorts(): Promise<void> {
+    const { networks, log } = this.#options;
+    try {
+      if (await networks.servicePorts.look())
+        log("error", "service-ports-mended", { message: "another program has removed or changed rules of the packet filter" });
+    } catch (error) {
+      log("error", "service-ports-not-mended", { message: String(error) });
+    }
   }
 
   async #lookAtNames(): Promise<void> {

@@ -43,6 +43,11 @@ test("connections to a service go to the parts that are ready, and are refused w
     `-A RUNT-SERVICES -d ${address} -p tcp --dport 80 -m statistic --mode random --probability 0.5000000000 -j DNAT --to-destination 10.64.0.1:8080`,
     `-A RUNT-SERVICES -d ${address} -p tcp --dport 80 -j DNAT --to-destination 10.64.0.3:8080`,
   ]);
+  const [ending] = web(1).containers;
+  for (const why of [{ isRestartAsked: true }, { desired: "STOPPED" }, { applied: "STOPPED" }, { preStop: "running" }]) {
+    const left = { ...web(1), containers: [{ ...ending!, ...why }] } as TaskRecord;
+    expect(reachedBy(CLIENT, servicesOf([left, web(3), CLIENT]))[0]!.ports).toMatchObject([{ to: ["10.64.0.3:8080"] }]);
+  }
   // It stays while its parts come and go.
   const stopped = { ...web(1), desired: "STOPPED" as const };
   expect(reachedBy(CLIENT, servicesOf([stopped, CLIENT]))).toEqual([{ address, ports: [] }]);

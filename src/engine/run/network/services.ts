@@ -5,6 +5,7 @@ import { type Known, type NamedTask, type TaskNetworks, withoutPrefix } from "..
 import { isInMachine, type Named, type ReachedService, type Runtimes, serviceRules } from "../../plan/index.ts";
 import { dotted, rangeOf } from "../../spec/index.ts";
 import type { EngineLog } from "../log.ts";
+import { Upkeep } from "./upkeep.ts";
 
 type ServiceSpec = NonNullable<NonNullable<TaskRecord["spec"]["network"]>["services"]>[number];
 
@@ -73,9 +74,15 @@ function addressesOf(all: readonly (readonly [string, ServiceSpec["address"]])[]
 }
 
 /** Whether connections may be led to it. The check of an image, which its task does not have, is none of the task's. */
-function isServing(record: TaskRecord): boolean {
+export function isServing(record: TaskRecord): boolean {
   const containers = record.containers.map((one) => (specOf(record, one.name)?.healthCheck === undefined ? { ...one, health: null } : one));
-  return record.known === "RUNNING" && readinessOf({ ...record, containers }).state === "ready";
+  return record.known === "RUNNING" && readinessOf({ ...record, containers }).state === "ready" && !containers.some(isEnding);
+}
+
+/** A container that is about to be stopped, also to be restarted, is still ready. */
+function isEnding({ type, known, desired, applied, isRestartAsked, preStop }: TaskRecord["containers"][number]): boolean {
+  if (type === "namespacePause" || known === "STOPPED") return false;
+  return desired === "STOPPED" || applied === "STOPPED" || isRestartAsked || preStop === "running";
 }
 
 /** undefined: it is in no network with a name. */
@@ -145,69 +152,45 @@ export interface NetworkServicesOptions {
 
 /** Keeps the rules of tasks up to date. */
 export class NetworkServices {
-  readonly #networks: Pick<TaskNetworks, "serve">;
   readonly #runtimes: Runtimes;
-  readonly #log: EngineLog;
-  /** Rules by task id, as they are set or about to be set. */
-  readonly #asked = new Map<string, Asked>();
+  readonly #rules: Upkeep<Asked>;
   /** Network records of the tasks that have rules. */
   readonly #having = new Map<string, NetworkRecord>();
-  readonly #onSet: () => void;
-  /** Changes of one task are made one after the other, so that old rules never replace newer ones. */
-  readonly #turns = new Map<string, Promise<void>>();
 
   constructor({ networks, runtimes, log, onSet }: NetworkServicesOptions) {
-    this.#networks = networks;
     this.#runtimes = runtimes;
-    this.#log = log;
-    this.#onSet = onSet;
+    this.#rules = new Upkeep({
+      isSame: (a, b) => a.network === b.network && a.rules === b.rules,
+      set: (id, { rules }) => networks.serve(id, rules),
+      onSet: (id, { network }) => {
+        if (this.#having.get(id) === network) return;
+        this.#having.set(id, network);
+        onSet();
+      },
+      onFailed: (id, error) => log("error", "services-not-set", { task: id, message: String(error) }),
+    });
   }
 
   /** What the names of services lead to in a task: virtual addresses, or in a machine the parts. undefined: its rules are not set yet. */
   leadTo({ id, spec, network }: TaskRecord): "addresses" | "parts" | undefined {
     if (isInMachine(spec, this.#runtimes)) return "parts";
-    return this.#asked.has(id) && this.#having.get(id) !== network ? undefined : "addresses";
+    return this.#rules.of(id)?.state === "pending" && this.#having.get(id) !== network ? undefined : "addresses";
   }
 
   /** Called after each transaction. What is sent by a virtual machine passes no rules of the host's namespace. */
   refresh(records: readonly TaskRecord[], services: readonly Service[]): void {
     const known = new Map(records.flatMap((one) => (one.network && networkOf(one) !== undefined ? [[one.id, one]] : [])));
-    for (const id of this.#turns.keys())
-      if (!known.has(id)) {
-        this.#forget(id);
-        this.#turns.delete(id);
-      }
-    for (const record of known.values()) {
-      const { id } = record;
+    this.#rules.retain((id) => known.has(id));
+    for (const id of this.#having.keys()) if (!known.has(id)) this.#having.delete(id);
+    for (const [id, record] of known) {
       const reached = isInMachine(record.spec, this.#runtimes) ? [] : reachedBy(record, services);
-      if (reached.length === 0 && !this.#asked.has(id)) continue;
-      const asked: Asked = { network: record.network!, rules: serviceRules(reached) };
-      const before = this.#asked.get(id);
-      if (before?.network === asked.network && before.rules === asked.rules) continue;
-      this.#asked.set(id, asked);
-      const turn = (this.#turns.get(id) ?? Promise.resolve()).then(() => this.#set(id, asked));
-      this.#turns.set(id, turn);
+      if (reached.length > 0 || this.#rules.of(id) !== undefined)
+        this.#rules.ask(id, { network: record.network!, rules: serviceRules(reached) });
     }
   }
 
-  async #set(id: string, asked: Asked): Promise<void> {
-    if (this.#asked.get(id) !== asked) return;
-    try {
-      await this.#networks.serve(id, asked.rules);
-    } catch (error) {
-      // The next transaction tries again. A task that was removed meanwhile reaches nothing.
-      if (this.#asked.get(id) !== asked) return;
-      this.#forget(id);
-      this.#log("error", "services-not-set", { task: id, message: String(error) });
-      return;
-    }
-    if (this.#asked.get(id) !== asked || this.#having.get(id) === asked.network) return;
-    this.#having.set(id, asked.network);
-    this.#onSet();
-  }
-
-  #forget(id: string): void {
-    this.#asked.delete(id);
-    this.#having.delete(id);
+  /** Resolves when all tasks have the rules of the last `refresh`, or could not get them. */
+  settled(): Promise<void> {
+    return this.#rules.settled();
   }
 }

@@ -4,6 +4,7 @@ import type { TaskNetworks } from "../../network/index.ts";
 import { type Incarnation, isInMachine, type Runtimes } from "../../plan/index.ts";
 import { hasOwnNetwork, isJoinedEarly } from "../../spec/index.ts";
 import type { TaskUsers } from "../../users/index.ts";
+import type { NetworkNames } from "../network/names.ts";
 import type { Interfaces } from "./interfaces.ts";
 import type { Contribution, Known, Made, TaskResource } from "./resource.ts";
 import { makeUsersOfTask } from "./users.ts";
@@ -13,6 +14,7 @@ export interface OwnNetworkOptions {
   readonly interfaces: Interfaces;
   readonly users: TaskUsers;
   readonly runtimes: Runtimes;
+  readonly names: Pick<NetworkNames, "left">;
 }
 
 export class OwnNetwork implements TaskResource {
@@ -56,6 +58,10 @@ export class OwnNetwork implements TaskResource {
     const isHolder = specOf({ spec }, container) === undefined;
     const isMaking = resources.some(({ name, applied }) => name === NETWORK && applied === "CREATED");
     return isHolder && isMaking ? this.#options.networks.joinable(id) : undefined;
+  }
+
+  leaves(record: TaskRecord): Promise<void> | undefined {
+    return this.#options.names.left(record);
   }
 
   contribute({ id, spec, network }: TaskRecord, { container }: Incarnation): Contribution {

@@ -32,6 +32,8 @@ export interface TaskResource {
   prepare?(record: TaskRecord, incarnation: Incarnation, signal: AbortSignal): void | Promise<void>;
   /** For what a start has to wait, without keeping others from theirs; undefined: for nothing. */
   waitsFor?(record: TaskRecord, incarnation: Incarnation): Promise<void> | undefined;
+  /** For what a task waits before a container of it is stopped, or its hook preStop runs; undefined: for nothing. */
+  leaves?(record: TaskRecord): Promise<void> | undefined;
   /** What one incarnation is launched with. Called immediately before, when the addresses of the network are known. */
   contribute?(record: TaskRecord, incarnation: Incarnation): Contribution;
   /** Called after the start, and again by the next daemon while the container runs. @param startedMs milliseconds since the epoch */

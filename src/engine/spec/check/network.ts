@@ -1,7 +1,8 @@
 /** Checks fields of a network that exclude each other. */
 import { dotted, numberOf, rangeOf } from "../addresses.ts";
 import type { Problem } from "../finding.ts";
-import type { NetworkSpec, PortMapping } from "../schema/network.ts";
+import { hostPortOf, sharesAddress } from "../host-port.ts";
+import type { NetworkSpec } from "../schema/network.ts";
 import type { TaskSpec } from "../schema/task.ts";
 import { duplicates } from "./names.ts";
 
@@ -75,10 +76,14 @@ export function checkNetwork({ network, namespaces, ports, dns }: TaskSpec): Pro
   // The engine chooses different ports for mappings with a range.
   const addresses = new Map<string, (string | undefined)[]>();
   for (const [index, port] of network.ports.entries()) {
+    if (port.service !== undefined && port.address?.includes(":"))
+      problems.push(
+        wrong("the port of a service needs an IPv4 address: connections of IPv6 are not distributed", "network", "ports", index),
+      );
     if (port.host === undefined && port.hostRange !== undefined) continue;
     const name = hostPortOf(port);
     const before = addresses.get(name) ?? [];
-    if (before.some((one) => overlap(one, port.address)))
+    if (before.some((one) => sharesAddress(one, port.address)))
       problems.push({ code: "duplicate-name", message: `${name} is there twice`, path: ["network", "ports", index] });
     addresses.set(name, [...before, port.address]);
   }
@@ -121,14 +126,4 @@ function pickAddresses({
   address,
 }: Omit<Addressed, "shared" | "subnet">): Record<string, string | readonly string[] | undefined> {
   return { gateway, range, reserved, address };
-}
-
-/** Whether mappings of these addresses of the host cannot have one port. A mapping without an address is for all of them. */
-function overlap(a: string | undefined, b: string | undefined): boolean {
-  return a === b || [a, b].some((one) => one === undefined || one === "0.0.0.0");
-}
-
-/** Such as "8080/tcp". The host address is not part of it: only one task may use a port, even on different addresses. */
-export function hostPortOf({ container, host = container, protocol }: Pick<PortMapping, "container" | "host" | "protocol">): string {
-  return `${host}/${protocol}`;
 }

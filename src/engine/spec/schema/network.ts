@@ -18,6 +18,14 @@ const portMapping = z.strictObject({
     .describe("First and last port of a range on the host. The engine chooses a free one, and keeps it."),
   protocol: z.enum(["tcp", "udp"]).default("tcp"),
   address: ip.optional().describe("Address of the host. Absent: all addresses."),
+  service: z
+    .strictObject({
+      name: domain.describe("Name of the service in the group."),
+      sticky: z.literal(true).optional().describe("Whether a client always reaches the same task, as long as that is ready."),
+      unready: z.literal(true).optional().describe("Whether the task gets connections even before it is ready."),
+    })
+    .optional()
+    .describe("The service that has the port of the host. Its tasks share it: connections are distributed over those that are ready."),
 });
 
 export const dns = z.strictObject({

@@ -1,0 +1,196 @@
+/** Ports of the host that belong to services: what clients of every kind see while tasks become ready, are replaced, restarted and removed, and while others change the packet filter. */
+import { cpSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { TaskView } from "../../src/engine/index.ts";
+import { program } from "../support/programs.ts";
+import { taskOf, useNetworkHost } from "./network-host.ts";
+import { noNetworks } from "./network-plugins.ts";
+import { http, isRoot, LONGEST_MS, until, useEngine } from "./support.ts";
+
+const PORT = 30_480;
+
+/** Makes so many requests, one after the other, each by a connection of its own; prints a JSON list of what has come, or the code of the error. */
+const ASK = (url: string, count: number, from = "") => [
+  process.execPath,
+  "-e",
+  `const http = require('http'); const found = []; const from = '${from}';
+   const one = () => found.length === ${count} ? console.log(JSON.stringify(found)) :
+     http.get('${url}', { agent: false, timeout: 2000, ...(from && { localAddress: from }) }, (r) => { let t = ''; r.on('data', (d) => { t += d; }); r.on('end', () => { found.push(t.trim()); one(); }); })
+       .on('timeout', function () { this.destroy(new Error('silence')); }).on('error', (e) => { found.push(e.code ?? e.message); one(); });
+   one();`,
+];
+
+/** Asks all the time, until its standard input ends: by connections of their own, and by some that are kept. Then it prints the number of answers by name, and each failure. */
+const STEADY = (url: string, everyMs: number) => [
+  process.execPath,
+  "-e",
+  `const http = require('http'); const names = {}, failures = []; let open = 0, over = false;
+   const agents = [false, ...Array.from({ length: 4 }, () => new http.Agent({ keepAlive: true, maxSockets: 1 }))];
+   const ask = (agent) => { open++; const begun = Date.now(); let done = false;
+     const end = (why) => { if (done) return; done = true; open--; if (why) failures.push([agent ? 'kept' : 'own', why, Date.now() - begun]); };
+     http.get('${url}', { agent, timeout: 20000 }, (r) => { let t = ''; r.on('data', (d) => { t += d; });
+       r.on('end', () => { names[t.trim()] = (names[t.trim()] ?? 0) + 1; end(); }).on('error', (e) => end(e.message)); })
+       .on('timeout', function () { this.destroy(new Error('silence')); }).on('error', (e) => end(e.message)); };
+   console.log('up');
+   const timers = agents.map((agent) => setInterval(() => ask(agent), agent ? 4 * ${everyMs} : ${everyMs}));
+   process.stdin.resume().on('end', () => { timers.forEach(clearInterval);
+     setInterval(() => { if (open === 0) { console.log(JSON.stringify({ names, failures })); process.exit(); } }, 10); });`,
+];
+
+describe.skipIf(!isRoot || noNetworks !== undefined)("ports of services (needs root and CNI plugins)", () => {
+  const scene = useEngine();
+  const host = useNetworkHost(scene);
+  const rootfs = () => {
+    cpSync(program("server"), join(scene.rootfs(), "server"));
+    return scene.rootfs();
+  };
+  const set = (name: string, replicas: number, version = "", fields: object = {}) => ({
+    ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: { name } },
+    spec: {
+      ...{ replicas, selector: { matchLabels: { app: name } } },
+      template: {
+        metadata: { labels: { app: name }, annotations: { "runt.dev/rootfs.main": rootfs() } },
+        spec: {
+          containers: [{ name: "main", command: ["/bin/sh", "-c", `exec /server $HOSTNAME${version} 8080`], ...fields }],
+          terminationGracePeriodSeconds: 20,
+        },
+      },
+    },
+  });
+  const service = (name: string, spec: object = {}) => ({
+    ...{ apiVersion: "v1", kind: "Service", metadata: { name } },
+    spec: { type: "NodePort", selector: { app: name }, ports: [{ port: 80, targetPort: 8080, nodePort: PORT }], ...spec },
+  });
+  const apply = async (...documents: readonly object[]) => {
+    const answer = await http(scene.socket, "POST", "/v1/apply", { text: documents.map((one) => JSON.stringify(one)).join("\n---\n") });
+    expect(answer.status, answer.text).toBe(200);
+  };
+  const tasks = async (): Promise<TaskView[]> => JSON.parse((await http(scene.socket, "GET", "/v1/tasks")).text).tasks;
+  const ready = async (...names: readonly string[]) => {
+    for (const name of names) await until(async () => (await taskOf(scene, name)).readiness.state === "ready", LONGEST_MS);
+  };
+  const remove = async (...names: readonly string[]) => {
+    for (const name of names) await http(scene.socket, "DELETE", `/v1/tasks/${name}`);
+    for (const name of names) await until(async () => (await http(scene.socket, "GET", `/v1/tasks/${name}`)).status === 404, LONGEST_MS);
+  };
+  const namespaceOf = async (task: string) => join(scene.directory, "run/networks", (await taskOf(scene, task)).id);
+  const url = (address = "127.0.0.1", port = PORT) => `http://${address}:${port}/`;
+  const ask = async (count: number, at = url(), from = ""): Promise<string[]> => JSON.parse(await host.on(...ASK(at, count, from)));
+  const names = async (at = url()) => [...new Set(await ask(24, at))].sort();
+  const rules = async () => (await host.on("iptables-save")).split("\n").filter((line) => line.includes("RUNT-PORTS"));
+
+  test(
+    "a node port leads to all pods that are ready, for the host, its other addresses, a pod itself, its neighbours and other networks; without one it is refused at once",
+    async () => {
+      await host.daemon();
+      const probe = { readinessProbe: { exec: { command: ["/bin/sh", "-c", "test ! -e /dev/shm/unready"] }, periodSeconds: 1 } };
+      await host.on("sh", "-c", "ip link add other type veth peer name other1; ip addr add 192.0.2.1/24 dev other; ip link set other up");
+      // A firewall that answers nobody: a refusal has to come from the port itself.
+      await host.on("iptables", "-P", "INPUT", "DROP");
+      await host.on("iptables", "-A", "INPUT", "-m", "conntrack", "--ctstate", "ESTABLISHED,RELATED", "-j", "ACCEPT");
+      const elsewhere = {
+        name: "stranger",
+        network: {},
+        containers: [{ name: "c", rootfs: rootfs(), command: "/bin/sleep", args: ["1000"] }],
+      };
+      await apply(service("web"), set("web", 3, "", probe));
+      await apply(elsewhere);
+      await ready("web-0", "web-1", "web-2", "stranger");
+      const all = ["web-0", "web-1", "web-2"];
+      await until(async () => (await names()).length === 3);
+      expect([await names(), await names(url("192.0.2.1"))]).toEqual([all, all]);
+      for (const task of ["web-0", "stranger"]) {
+        const found = JSON.parse(await host.inside(await namespaceOf(task), ...ASK(url("192.0.2.1"), 24)));
+        expect([...new Set(found)].sort(), task).toEqual(all);
+      }
+      const mark = (task: string, command: string) => scene.ctl("exec", task, "-c", "main", "--", command, "/dev/shm/unready");
+      await mark("web-1", "touch");
+      await until(async () => (await taskOf(scene, "web-1")).readiness.state === "waits");
+      const changed = performance.now();
+      await until(async () => !(await ask(12)).includes("web-1"));
+      // Also beside other tests, and with a look of a dozen requests.
+      expect(performance.now() - changed).toBeLessThan(5000);
+      expect(await names()).toEqual(["web-0", "web-2"]);
+      for (const task of ["web-0", "web-2"]) await mark(task, "touch");
+      await until(async () => String(await ask(2)) === "ECONNREFUSED,ECONNREFUSED");
+      expect(await ask(2, url("192.0.2.1"))).toEqual(["ECONNREFUSED", "ECONNREFUSED"]);
+      await mark("web-2", "rm");
+      await until(async () => String(await ask(3)) === "web-2,web-2,web-2");
+      await remove(...all, "stranger");
+      expect([await rules(), await host.left()]).toEqual([[], ["other1", "other"].map((one) => expect.stringContaining(one))]);
+    },
+    LONGEST_MS,
+  );
+
+  test(
+    "clients of a sticky service stay with their pod; a killed daemon, and rules that others remove, change nothing that lasts",
+    async () => {
+      const daemon = await host.daemon();
+      await apply(service("web", { sessionAffinity: "ClientIP" }), set("web", 3));
+      await ready("web-0", "web-1", "web-2");
+      await until(async () => /^web-.$/.test((await ask(1))[0]!));
+      const clients = Array.from({ length: 12 }, (_, at) => `127.0.1.${at + 1}`);
+      const of = async () => Promise.all(clients.map((from) => ask(3, url(), from)));
+      const before = await of();
+      for (const answers of before) expect(new Set(answers).size).toBe(1);
+      expect(new Set(before.flat()).size).toBeGreaterThan(1);
+      await daemon.kill();
+      expect(await of()).toEqual(before);
+      // It is gone while nobody looks, and the next daemon writes it again.
+      await host.on("sh", "-c", "iptables -t nat -F && iptables -t nat -X");
+      expect(await ask(1)).toEqual(["ECONNREFUSED"]);
+      await host.daemon();
+      await until(async () => (await ask(1, url(), clients[0]))[0] === before[0]![0]);
+      const whole = await rules();
+      for (const damage of [
+        "iptables -t nat -F",
+        "iptables -t filter -F INPUT; iptables -t nat -D OUTPUT 1",
+        "iptables -t nat -F && iptables -t nat -X && iptables -F && iptables -X",
+        `iptables -t nat -A ${/^:(RUNT-PORTS-\S+)/m.exec(whole.join("\n"))![1]} -p tcp -j ACCEPT`,
+      ]) {
+        await host.on("sh", "-c", damage);
+        expect(await rules()).not.toEqual(whole);
+        await until(
+          async () => String((await rules()).toSorted()) === String(whole.toSorted()),
+          20_000,
+          () => damage,
+        );
+      }
+      expect(await of()).toEqual(before);
+      // What a killed daemon could not remove, the next one does.
+      await remove("web-0", "web-1", "web-2");
+      expect([await rules(), await host.left()]).toEqual([[], []]);
+    },
+    LONGEST_MS,
+  );
+
+  test(
+    "while a service is replaced, restarted and stopped one task after the other, no request fails, by new connections and by kept ones",
+    async () => {
+      await host.daemon();
+      const probe = { readinessProbe: { tcpSocket: { port: 8080 }, periodSeconds: 1 } };
+      await apply(service("web"), set("web", 3, "-v1", probe));
+      await ready("web-0", "web-1", "web-2");
+      await until(async () => (await names()).length === 3);
+      const client = host.client(...STEADY(url(), 10));
+      await apply(service("web"), set("web", 3, "-v2", probe));
+      const isV2 = async () => (await tasks()).length === 3 && (await names()).every((name) => name.endsWith("-v2"));
+      await until(isV2, LONGEST_MS);
+      for (const name of ["web-0", "web-1", "web-2"]) {
+        const main = async () => (await taskOf(scene, name)).containers.find((one: { name: string }) => one.name === "main").id;
+        const before = await main();
+        expect((await scene.ctl("restart", name)).status).toBe(0);
+        await until(async () => (await main()) !== before, LONGEST_MS);
+        await ready(name);
+      }
+      await remove("web-2", "web-1");
+      const { names: answered, failures } = JSON.parse(await client.end());
+      expect(failures).toEqual([]);
+      for (const version of ["-v1", "-v2"]) for (const at of [0, 1, 2]) expect(answered[`web-${at}${version}`]).toBeGreaterThan(0);
+      await remove("web-0");
+      expect(await host.left()).toEqual([]);
+    },
+    LONGEST_MS,
+  );
+});

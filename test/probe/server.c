@@ -1,0 +1,103 @@
+/*
+ * A server of HTTP that ends as well-behaved ones do: server NAME PORT answers each request, and each datagram at the same port, with NAME. After SIGTERM it goes on with the
+ * connections that it has or gets, says "Connection: close" in each answer, and ends when it has none left, or after five seconds.
+ */
+#define _GNU_SOURCE
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MOST 1000
+#define GRACE_MS 5000
+#define QUIET_MS 300
+
+static volatile sig_atomic_t is_ending;
+
+static void end(int signal) {
+  (void)signal;
+  is_ending = 1;
+}
+
+static long long now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * 1000LL + time.tv_nsec / 1000000;
+}
+
+static int listening(int type, int port) {
+  const int fd = socket(AF_INET, type | SOCK_NONBLOCK, 0);
+  const int on = 1;
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+  const struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((unsigned short)port)};
+  if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 || (type == SOCK_STREAM && listen(fd, 1024) < 0)) {
+    perror("listen");
+    exit(1);
+  }
+  return fd;
+}
+
+/* The end of the last request that has come; what comes before it is of no interest. Returns false if the connection is over. */
+static bool serve(int fd, char *tail, const char *name) {
+  char bytes[4096];
+  const ssize_t count = read(fd, bytes, sizeof(bytes));
+  if (count <= 0) return false;
+  for (ssize_t at = 0; at < count; at++) {
+    memmove(tail, tail + 1, 3);
+    tail[3] = bytes[at];
+    if (memcmp(tail, "\r\n\r\n", 4) != 0) continue;
+    char text[512];
+    const int length = snprintf(text, sizeof(text), "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\nConnection: %s\r\n\r\n%s\n",
+                                strlen(name) + 1, is_ending ? "close" : "keep-alive", name);
+    if (write(fd, text, (size_t)length) != length || is_ending) return false;
+  }
+  return true;
+}
+
+int main(int argc, char **argv) {
+  if (argc != 3) return 2;
+  static struct pollfd all[MOST];
+  static char tails[MOST][4];
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGTERM, end);
+  all[0] = (struct pollfd){.fd = listening(SOCK_STREAM, atoi(argv[2])), .events = POLLIN};
+  all[1] = (struct pollfd){.fd = listening(SOCK_DGRAM, atoi(argv[2])), .events = POLLIN};
+  nfds_t count = 2;
+  long long ended = 0, last = now();
+  puts("up");
+  fflush(stdout);
+  for (;;) {
+    poll(all, count, 20);
+    if (is_ending && ended == 0) ended = last = now();
+    if (is_ending && (now() > ended + GRACE_MS || (count == 2 && now() > last + QUIET_MS))) return 0;
+    for (nfds_t at = count; at-- > 2;) {
+      if (all[at].revents == 0) continue;
+      last = now();
+      if (serve(all[at].fd, tails[at], argv[1])) continue;
+      close(all[at].fd);
+      count--;
+      all[at] = all[count];
+      memcpy(tails[at], tails[count], 4);
+    }
+    if (all[1].revents != 0) {
+      struct sockaddr_in from;
+      socklen_t length = sizeof(from);
+      char bytes[1024];
+      if (recvfrom(all[1].fd, bytes, sizeof(bytes), 0, (struct sockaddr *)&from, &length) >= 0)
+        sendto(all[1].fd, argv[1], strlen(argv[1]), 0, (const struct sockaddr *)&from, length);
+    }
+    while (count < MOST) {
+      const int fd = accept4(all[0].fd, NULL, NULL, SOCK_NONBLOCK);
+      if (fd < 0) break;
+      last = now();
+      memset(tails[count], 0, 4);
+      all[count++] = (struct pollfd){.fd = fd, .events = POLLIN};
+    }
+  }
+}
