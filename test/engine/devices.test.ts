@@ -1,6 +1,6 @@
 /** Devices of the host in a container: by path, by the name of a CDI specification, and by rule. */
 import { execFileSync } from "node:child_process";
-import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { allPrinted } from "../support/log-file.ts";
@@ -101,6 +101,32 @@ describe.skipIf(!isRoot)("devices of the host (needs root)", () => {
     writeFileSync(file, JSON.stringify({ ...text, devices: [{ name: "0", containerEdits: { netDevices: [] } }] }));
     execFileSync("chmod", ["644", file]);
     expect(await outputOf({ cdi: ["acme.com/gpu=0"], args: ["-c", "exit"] }, "true")).toMatch(/CDI specification .*netDevices/);
+  });
+
+  test("a CDI specification that is a link, another user's, a pipe or in a directory of others is refused by its name", async () => {
+    await daemon();
+    const text = JSON.stringify({
+      cdiVersion: "1.0.0",
+      kind: "acme.com/gpu",
+      devices: [{ name: "0", containerEdits: { env: ["ACME=yes"] } }],
+    });
+    const file = join(cdi(), "acme.json");
+    const elsewhere = scene.file("elsewhere.json", text);
+    const told = () => outputOf({ cdi: ["acme.com/gpu=0"] }, "echo $ACME");
+    symlinkSync(elsewhere, file);
+    expect(await told()).toContain(`CDI specification ${file}: it is a link, which could lead to another file`);
+    rmSync(file);
+    execFileSync("mkfifo", [file]);
+    expect(await told()).toContain(`CDI specification ${file}: it is no regular file`);
+    rmSync(file);
+    writeFileSync(file, text, { mode: 0o644 });
+    chownSync(file, 65534, 0);
+    expect(await told()).toContain(`CDI specification ${file}: others than root`);
+    chownSync(file, 0, 0);
+    chmodSync(cdi(), 0o777);
+    expect(await told()).toContain(`CDI specifications of ${cdi()}: others than root`);
+    chmodSync(cdi(), 0o755);
+    expect(await told()).toContain("yes");
   });
 
   test("Compose: devices, gpus by CDI, and groups by name", async () => {

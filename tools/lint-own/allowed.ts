@@ -99,6 +99,7 @@ export const OWN_CALLS: Allowed = {
     "readFileSync(fd)": HELD,
   },
   "src/engine/run/resources/devices.ts": {
+    "openSync(directory)": CALLERS_CHECKED,
     "openSync(path)": CALLERS_CHECKED,
     "readFileSync(fd)": HELD,
   },

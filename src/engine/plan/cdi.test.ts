@@ -24,6 +24,7 @@ test("edits of a file count once, before those of its devices, whose variables t
     mounts: [],
     hooks: { createRuntime: [{ path: "/bin/x" }] },
     gids: [7],
+    ignored: [],
   });
 });
 
@@ -52,5 +53,16 @@ test("a mount is a bind mount unless it has another type", () => {
 });
 
 test("what this version does not do is refused with its place", () => {
-  expect(() => kind("acme.com/gpu", { "0": { intelRdt: {} } })).toThrow(/^\/devices\/0\/containerEdits: .*intelRdt/);
+  expect(() => kind("acme.com/gpu", { "0": { netDevices: [] } })).toThrow(/^\/devices\/0\/containerEdits: .*netDevices/);
+  expect(() => kind("acme", {})).toThrow("/kind: is no vendor.com/class");
+  expect(() => kind("acme.com/gpu", { "a b": {} })).toThrow("/devices/0/name: is no name of a device");
+  expect(() => parseCdi({ cdiVersion: "2.0.0", kind: "acme.com/gpu", devices: [] })).toThrow("/cdiVersion: is not supported: 0.3.0 to");
+});
+
+test("classes of cache are told of", () => {
+  const gpu = kind("acme.com/gpu", { "0": { intelRdt: { closID: "a" } }, "1": {} });
+  expect(cdiEdits(["acme.com/gpu=1", "acme.com/gpu=0"], [[gpu]]).ignored).toEqual([
+    "intelRdt of acme.com/gpu=1, acme.com/gpu=0 has no effect",
+  ]);
+  expect(cdiEdits(["acme.com/gpu=1"], [[gpu]]).ignored).toEqual([]);
 });

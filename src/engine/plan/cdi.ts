@@ -22,6 +22,8 @@ export interface CdiEdits {
   readonly mounts: readonly Mount[];
   readonly hooks: OciObject | undefined;
   readonly gids: readonly number[];
+  /** What the devices say beside that and has no effect, such as "intelRdt of acme.com/gpu=0 has no effect". */
+  readonly ignored: readonly string[];
 }
 
 const HOOKS = ["prestart", "createRuntime", "createContainer", "startContainer", "poststart", "poststop"] as const;
@@ -70,13 +72,27 @@ const edits = z.strictObject({
     )
     .default([]),
   additionalGids: z.array(id).default([]),
+  // Classes of cache are the host's, and no part of a task.
+  intelRdt: z.unknown().optional(),
 });
 
+/** Versions of the specification. What 1.1.0 has added (netDevices) is refused by its name. */
+const VERSION = /^(?:0\.[3-8]|1\.[01])\.0$/;
+/** Source: Container Device Interface, "Kind", "Device". */
+const KIND = /^[A-Za-z][A-Za-z0-9_.-]*\/[A-Za-z][A-Za-z0-9_-]*$/;
+const DEVICE = /^[A-Za-z0-9](?:[A-Za-z0-9_.:-]*[A-Za-z0-9])?$/;
+
 const specification = z.strictObject({
-  cdiVersion: z.string(),
-  kind: z.string(),
+  cdiVersion: z.string().regex(VERSION, "is not supported: 0.3.0 to 0.8.0, 1.0.0 and 1.1.0 are"),
+  kind: z.string().regex(KIND, "is no vendor.com/class"),
   annotations: z.unknown().optional(),
-  devices: z.array(z.strictObject({ name: z.string(), annotations: z.unknown().optional(), containerEdits: edits.prefault({}) })),
+  devices: z.array(
+    z.strictObject({
+      name: z.string().regex(DEVICE, "is no name of a device"),
+      annotations: z.unknown().optional(),
+      containerEdits: edits.prefault({}),
+    }),
+  ),
   containerEdits: edits.prefault({}),
 });
 
@@ -119,6 +135,7 @@ export function cdiEdits(names: readonly string[], directories: readonly (readon
     mounts: all.flatMap(({ mounts }) => mounts.map(mountOf)),
     hooks: hooksOf(all),
     gids: [...new Set(all.flatMap(({ additionalGids }) => additionalGids))],
+    ignored: all.some(({ intelRdt }) => intelRdt !== undefined) ? [`intelRdt of ${[...new Set(names)].join(", ")} has no effect`] : [],
   };
 }
 

@@ -130,7 +130,7 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
   // The order in which the resources of a task are prepared. What can fail soon comes before what takes long.
   const resources: readonly TaskResource[] = [
     new ContainerLogs(paths),
-    new Devices(settings.cdiPath),
+    new Devices(settings.cdiPath, (message) => log("info", "cdi", { message })),
     specCopies,
     new TaskCgroups({ binary: runtime.binary, cgroupParent, runtimes }),
     interfaces,

@@ -1,5 +1,5 @@
 /** Devices of the host that a container gets, by their paths and by the names of CDI specifications. They are looked at for each launch: devices come and go. */
-import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { type Device, type DeviceRule, deviceOf } from "../../../executor/index.ts";
@@ -18,9 +18,12 @@ const MOST_FILES = 1000;
 export class Devices implements TaskResource {
   readonly name = "devices";
   readonly #directories: readonly string[];
+  readonly #tell: (message: string) => void;
 
-  constructor(directories: readonly string[] = CDI_DIRECTORIES) {
+  /** @param tell is called with what a specification says and has no effect */
+  constructor(directories: readonly string[] = CDI_DIRECTORIES, tell: (message: string) => void = () => {}) {
     this.#directories = directories;
+    this.#tell = tell;
   }
 
   check(record: TaskRecord, container: string): void {
@@ -28,15 +31,16 @@ export class Devices implements TaskResource {
   }
 
   contribute(record: TaskRecord, { container }: Incarnation): Contribution {
-    const devices = this.#placement(specOf(record, container));
+    const devices = this.#placement(specOf(record, container), this.#tell);
     return devices === undefined ? {} : { devices };
   }
 
   /** @throws Error: a device is missing; the message has its path or name */
-  #placement(spec: ContainerSpec | undefined): DevicePlacement | undefined {
+  #placement(spec: ContainerSpec | undefined, tell: (message: string) => void = () => {}): DevicePlacement | undefined {
     const { devices = [], deviceRules = [], cdi = [], blockIo } = spec ?? {};
     if (devices.length + deviceRules.length + cdi.length === 0 && blockIo === undefined) return undefined;
     const edits = cdi.length === 0 ? undefined : cdiEdits(cdi, this.#directories.map(specificationsIn));
+    for (const one of edits?.ignored ?? []) tell(one);
     return {
       nodes: [
         ...devices.flatMap(({ source, target = source, access }) => nodesAt(source, target, access === undefined ? {} : { access })),
@@ -141,36 +145,57 @@ function ruleOf(text: string): DeviceRule {
 
 /** @throws Error: one of them cannot be read or is wrong; the message has its path */
 function specificationsIn(directory: string): CdiSpecification[] {
-  const names = namesIn(directory).filter((name) => /\.(?:json|ya?ml)$/.test(name));
-  if (names.length > MOST_FILES) throw new Error(`${directory} has more than ${MOST_FILES} CDI specifications`);
-  return names.sort().map((name) => {
-    const path = join(directory, name);
-    try {
-      return parseCdi(parse(readTrusted(path)));
-    } catch (error) {
-      throw new Error(`CDI specification ${path}: ${(error as Error).message}`, { cause: error });
-    }
-  });
-}
-
-function namesIn(directory: string): string[] {
+  const fd = openDirectory(directory);
+  if (fd === undefined) return [];
   try {
-    return readdirSync(directory);
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return [];
-    throw error;
+    const names = readdirSync(`/proc/self/fd/${fd}`).filter((name) => /\.(?:json|ya?ml)$/.test(name));
+    if (names.length > MOST_FILES) throw new Error(`${directory} has more than ${MOST_FILES} CDI specifications`);
+    return names.sort().map((name) => {
+      try {
+        return parseCdi(parse(readTrusted(`/proc/self/fd/${fd}/${name}`)));
+      } catch (error) {
+        throw new Error(`CDI specification ${join(directory, name)}: ${whyOf(error)}`, { cause: error });
+      }
+    });
+  } finally {
+    closeSync(fd);
   }
 }
 
+function whyOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code === "ELOOP" ? "it is a link, which could lead to another file" : message;
+}
+
+/** Names come from it, so that others must not make, replace or link files there. undefined: there is none. @throws Error */
+function openDirectory(directory: string): number | undefined {
+  let fd: number;
+  try {
+    fd = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return undefined;
+    throw new Error(code === "ENOTDIR" ? `${directory} is no directory, or a link` : (error as Error).message, { cause: error });
+  }
+  if (isTrusted(fstatSync(fd))) return fd;
+  closeSync(fd);
+  throw new Error(`CDI specifications of ${directory}: ${WRITABLE}`);
+}
+
+const WRITABLE = "others than root and the user of the daemon can write it";
+
 /** A specification names programs that run with the rights of the daemon, so that nobody else may write it. */
+function isTrusted({ uid, mode }: Stats): boolean {
+  return [0, process.getuid!()].includes(uid) && (mode & 0o022) === 0;
+}
+
 function readTrusted(path: string): string {
-  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW | constants.O_NOCTTY);
   try {
     const found = fstatSync(fd);
     if (!found.isFile()) throw new Error("it is no regular file");
     if (found.size > LARGEST) throw new Error(`it is larger than ${LARGEST} bytes`);
-    if (![0, process.getuid!()].includes(found.uid) || (found.mode & 0o022) !== 0)
-      throw new Error("others than root and the user of the daemon can write it");
+    if (!isTrusted(found)) throw new Error(WRITABLE);
     return readFileSync(fd, "utf8");
   } finally {
     closeSync(fd);
