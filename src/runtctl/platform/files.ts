@@ -39,7 +39,7 @@ export function isDirectory(path: string): boolean {
 
 /** Names in a directory, sorted. @throws Error with a code */
 export function namesIn(path: string): string[] {
-  return told(() => readdir(path)).sort();
+  return withErrorText(() => readdir(path)).sort();
 }
 
 export function exists(path: string): boolean {
