@@ -315,6 +315,10 @@ export const OWN_CALLS: Allowed = {
   "src/runtd/read-file.ts": {
     "readFileSync(path)": CALLERS,
   },
+  "src/runtd/short-names.ts": {
+    "openSync(path)":
+      "a file of the host's configuration of registries, opened without waiting; what it is, is looked at before anything is read",
+  },
   "src/runtd/sockets.ts": {
     "rmSync(making)": "a socket that this process has just made under a name of its own",
     "chownSync(making)": "a socket that this process has just made under a name of its own",

@@ -8,6 +8,7 @@ import { ImageError } from "./errors.ts";
 import { CONFIG_TYPE, type Descriptor, DIGEST, jsonOf, LAYER_TYPE, MANIFEST_TYPE, partsOf } from "./manifest.ts";
 import { assertSmall, inStaging, type StagingOptions } from "./staging.ts";
 import { runTool } from "./tool.ts";
+import { OWN_ARCHITECTURE } from "./whole.ts";
 
 /**
  * Media type of Docker's manifests. skopeo converts them to OCI, whose configuration has no health check. Therefore the original configuration is
@@ -21,12 +22,20 @@ export interface FetchOptions {
   readonly credentials?: number | undefined;
 }
 
+export interface Layer {
+  readonly digest: string;
+  /** In bytes; 0: the manifest does not say. */
+  readonly size: number;
+}
+
 /** The image that the source has now. */
 export interface Resolved {
   /** Digest of the bytes that the source returns for the name. */
   readonly digest: string;
-  /** Bytes of the compressed layers; undefined for an index of several images. */
-  readonly size: number | undefined;
+  /** The compressed layers; undefined for an index of several images. */
+  readonly layers: readonly Layer[] | undefined;
+  /** Of an index: digest of its manifest for this host. */
+  readonly forHost?: string | undefined;
   readonly isDocker: boolean;
   /**
    * Digests that the copied manifest may have: its own, or those that an index names. undefined: skopeo converts the manifest to OCI, so its digest
@@ -53,7 +62,6 @@ export async function resolveSource(reference: ImageReference, options: FetchOpt
     manifests?: unknown;
     schemaVersion?: unknown;
   } | null;
-  const sizes = Array.isArray(value?.layers) ? value.layers.map((layer: { size?: unknown } | null) => Number(layer?.size) || 0) : undefined;
   const digest = digestOf(raw);
   // skopeo does not check that the content of a blob matches the digest in the index.
   if (listed !== undefined && !listed.includes(digest))
@@ -66,10 +74,39 @@ export async function resolveSource(reference: ImageReference, options: FetchOpt
   const isDocker = value?.mediaType === DOCKER_MANIFEST;
   return {
     digest,
-    size: sizes?.reduce((sum, one) => sum + one, 0),
+    layers: layersIn(value),
+    forHost: forHostIn(value?.manifests),
     isDocker,
     copies: isDocker || value?.schemaVersion !== 2 ? undefined : copiesOf(digest, value?.manifests),
   };
+}
+
+/** Layers of what a copy would bring. Of an index of a registry its manifest for this host is asked for. undefined: the source does not say. @throws ImageError; the reason of `signal` */
+export async function layersOf(reference: ImageReference, { layers, forHost }: Resolved, options: FetchOptions) {
+  if (layers !== undefined || forHost === undefined || reference.transport !== "docker") return layers;
+  const { args, descriptors } = credentialsOf(options);
+  const source = renderReference(pinned(reference, forHost));
+  const raw = await runTool("skopeo", ["inspect", ...args, "--raw", source], {
+    ...{ signal: options.signal, descriptors, mostOutput: LARGEST_JSON },
+  });
+  return digestOf(raw) === forHost ? layersIn(jsonOf(raw, source)) : undefined;
+}
+
+function layersIn(manifest: unknown): readonly Layer[] | undefined {
+  const { layers } = (manifest ?? {}) as { readonly layers?: unknown };
+  if (!Array.isArray(layers)) return undefined;
+  return layers.map((layer: { digest?: unknown; size?: unknown } | null) => ({
+    digest: String(layer?.digest),
+    size: Number(layer?.size) || 0,
+  }));
+}
+
+function forHostIn(manifests: unknown): string | undefined {
+  if (!Array.isArray(manifests)) return undefined;
+  const isForHost = ({ platform }: { platform?: { os?: unknown; architecture?: unknown } }) =>
+    platform?.os === "linux" && platform.architecture === OWN_ARCHITECTURE;
+  const found = manifests.find((one) => typeof one === "object" && one !== null && isForHost(one)) as { digest?: unknown } | undefined;
+  return typeof found?.digest === "string" && DIGEST.test(found.digest) ? found.digest : undefined;
 }
 
 function copiesOf(digest: string, manifests: unknown): readonly string[] | undefined {

@@ -6,13 +6,14 @@ import { type ImageConfig, type ImageReference, parseReference, pinned, renderRe
 import { type Collected, type CollectPolicy, collect, sweepBlobs } from "./collect.ts";
 import { type Credentials, withCredentials } from "./credentials.ts";
 import { ImageError } from "./errors.ts";
-import { type CopyOptions, copyArchive, copySource, resolveSource } from "./fetch.ts";
+import { type CopyOptions, copyArchive, copySource, layersOf, resolveSource } from "./fetch.ts";
 import { type Entry, Layout } from "./layout.ts";
 import { type ImageId, type Loaded, loadImage } from "./load.ts";
 import { type Overlays, overlaysOn } from "./overlays.ts";
 import { Places } from "./places.ts";
 import { pullDecision } from "./policy.ts";
 import type { Images, Pin, PullRequest, Root, RootOptions, StoredImage } from "./port.ts";
+import { progressOf } from "./progress.ts";
 import { Roots } from "./roots.ts";
 import { DEFAULT_LIMITS, type ImageLimits } from "./scan.ts";
 import { assertSmall, clearStaging } from "./staging.ts";
@@ -203,15 +204,15 @@ export class ImageStore implements Images {
     const resolved = isArchive && current === undefined ? undefined : await resolveSource(reference, { signal, credentials });
     if (resolved !== undefined && current?.digest === resolved.digest) return this.#ready(pinOf(current, "current"), signal, onUnpack);
     const { maxBytes } = this.#limits;
-    const total = resolved?.size ?? null;
+    const layers = resolved && (await layersOf(reference, resolved, { signal, credentials }));
+    const tell = (staged: number) => onProgress(progressOf(this.#places, layers, staged));
+    const { total } = progressOf(this.#places, layers, 0);
     if (total !== null) assertSmall(text, total, maxBytes);
-    onProgress({ bytes: 0, total });
-    const options: CopyOptions = {
-      ...{ signal, credentials, places: this.#places, maxBytes },
-      onProgress: (bytes) => onProgress({ bytes, total }),
-    };
+    tell(0);
+    const options: CopyOptions = { signal, credentials, places: this.#places, maxBytes, onProgress: tell };
     const fetched = resolved === undefined || isArchive ? copyArchive(reference, options) : copySource(reference, resolved, options);
     const entry: Entry = { reference: text, ...(await fetched), pulledMs: Date.now() };
+    if (layers !== undefined) tell(0);
     const pin = await this.#ready(pinOf(entry, "pulled"), signal, onUnpack);
     this.#layout.put(entry);
     return pin;

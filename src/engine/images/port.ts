@@ -3,10 +3,14 @@ import type { ImageConfig, PullPolicy } from "../spec/index.ts";
 import type { Collected, CollectPolicy } from "./collect.ts";
 import type { ImageId } from "./load.ts";
 
+/** How much of an image is there. What was there before the pull counts as well. */
 export interface Progress {
+  /** Of its layers, as they are packed. */
   readonly bytes: number;
   /** null: the source does not say. */
   readonly total: number | null;
+  /** `done`: those that are there as a whole. null: the source does not say how many it has. */
+  readonly layers: { readonly done: number; readonly total: number } | null;
 }
 
 /** One image, by its content. */

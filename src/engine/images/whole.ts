@@ -41,7 +41,8 @@ export function loadedOr(places: Places, id: ImageId): Loaded | undefined {
   }
 }
 
-function sizeOf(places: Places, digest: string): number | undefined {
+/** Of the file that has the name of a blob; undefined: there is none. */
+export function sizeOf(places: Places, digest: string): number | undefined {
   return lstatSync(places.blob(digest), { throwIfNoEntry: false })?.size;
 }
 
@@ -57,11 +58,13 @@ const ARCHITECTURES: Readonly<Record<string, string>> = {
   s390x: "s390x",
 };
 
+/** As images name it. */
+export const OWN_ARCHITECTURE = ARCHITECTURES[process.arch] ?? process.arch;
+
 /** @throws ImageError image-unsupported, image-invalid */
 export function assertFits({ config: { os, architecture, stopSignal } }: Loaded, reference: string): void {
-  const own = ARCHITECTURES[process.arch] ?? process.arch;
-  if (os !== "linux" || architecture !== own)
-    throw new ImageError("image-unsupported", `${reference}: it is for ${os}/${architecture}, and this host is linux/${own}`);
+  if (os !== "linux" || architecture !== OWN_ARCHITECTURE)
+    throw new ImageError("image-unsupported", `${reference}: it is for ${os}/${architecture}, and this host is linux/${OWN_ARCHITECTURE}`);
   if (stopSignal !== null && !/^\d+$/.test(stopSignal) && signalNumber(stopSignal.replace(/^SIG/, "")) === undefined)
     throw new ImageError("image-invalid", `${reference}: its stop signal ${JSON.stringify(stopSignal.slice(0, 50))} is none`);
 }

@@ -8,7 +8,7 @@ import { applyHealth } from "./health.ts";
 import { retryDelayMs } from "./host.ts";
 import { PAUSE_NAME } from "./ids.ts";
 import { applyPreStopped, preStopEnded } from "./pre-stop.ts";
-import { type ReasonCode, reason } from "./reason.ts";
+import { type Reason, type ReasonCode, reason } from "./reason.ts";
 import type { AgentRecord, ContainerRecord, ImageRecord, TaskRecord } from "./record.ts";
 import { newIncarnation } from "./restart.ts";
 import { type ContainerStatus, hasReached, isFurther } from "./status.ts";
@@ -108,10 +108,10 @@ function applyResource(record: TaskRecord, { name, target, error, network, at }:
 }
 
 /** Ignored if the pull is no longer in flight. */
-function applyPulling(record: TaskRecord, { container, generation, phase }: Extract<TaskEvent, { type: "pulling" }>): TaskRecord {
+function applyPulling(record: TaskRecord, { container, generation, phase, size }: Extract<TaskEvent, { type: "pulling" }>): TaskRecord {
   const found = containerOf(record, container);
   if (found?.generation !== generation || found.applied !== "PULLED") return record;
-  return changeContainer(record, container, { pull: phase });
+  return changeContainer(record, container, { pull: phase, ...(size && { pullSize: size }) });
 }
 
 function applyRemoved(record: TaskRecord, { container, generation, error, at }: Extract<TaskEvent, { type: "removed" }>): TaskRecord {
@@ -226,7 +226,7 @@ const FAILED: Readonly<Partial<Record<ContainerStatus, readonly [ReasonCode, str
 function applyResult(record: TaskRecord, event: Result): TaskRecord {
   const container = containerOf(record, event.container);
   if (container?.generation !== event.generation || container.applied !== event.target) return record;
-  const settled: ContainerRecord = { ...container, applied: null, ...(container.pull ? { pull: null } : {}) };
+  const settled: ContainerRecord = { ...container, applied: null, ...(container.pull ? { pull: null, pullSize: null } : {}) };
   const changed = changeContainer(record, container.name, settled);
   if (event.error !== undefined)
     return event.target === "STOPPED" ? stopFailed(changed, settled, event) : stepFailed(changed, settled, event);
@@ -256,7 +256,8 @@ function advance(record: TaskRecord, container: ContainerRecord, status: Contain
 
 function stepFailed(record: TaskRecord, container: ContainerRecord, { target, error, at }: Result): TaskRecord {
   const [code, text] = FAILED[target]!;
-  const why = reason(code, `container ${container.name} ${text}: ${error!.message}`);
+  const { message, exitStatus } = error!;
+  const why: Reason = { ...reason(code, `container ${container.name} ${text}: ${message}`), ...(exitStatus && { exitStatus }) };
   const told = target === "PULLED" ? { ...record, pulls: record.pulls && { ...record.pulls, stoppedAt: at } } : record;
   const unsure = error!.isOutcomeUnknown ? changeContainer(told, container.name, { isUnsure: true }) : told;
   const stopped = stopContainer(unsure, container.name, why);

@@ -9,6 +9,7 @@ import {
   type HealthStatus,
   type ImageRecord,
   type PullPhase,
+  type PullSize,
   specOf,
   type TaskRecord,
 } from "./record.ts";
@@ -46,6 +47,8 @@ export type Change =
       readonly generation: number;
       readonly phase: PullPhase;
       readonly reference: string;
+      /** Of the whole image. Absent: its source does not say. */
+      readonly size?: PullSize | undefined;
     }
   | { readonly type: "health"; readonly container: string; readonly generation: number; readonly status: HealthStatus }
   /** The state of a further check has changed. */
@@ -130,7 +133,8 @@ function containerChanges(
     const { reference, digest, via, pullError = null } = image;
     changes.push({ type: "image", ...of, reference, digest, via, error: pullError });
   }
-  if (now.pull && now.pull !== before?.pull) changes.push({ type: "pull", ...of, phase: now.pull, reference: spec?.image ?? "" });
+  if (now.pull && now.pull !== before?.pull)
+    changes.push({ type: "pull", ...of, phase: now.pull, reference: spec?.image ?? "", ...(now.pullSize && { size: now.pullSize }) });
   const isExitNew = exit !== null && exit !== before?.exit;
   if ((before?.known ?? "NONE") !== known || (before?.generation ?? 1) !== generation || isExitNew) {
     changes.push({ type: "container", ...of, known, exit, reason, ...(known === "CREATED" ? adjustmentOf(spec) : {}) });

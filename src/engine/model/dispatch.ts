@@ -49,7 +49,7 @@ function moveContainers(record: TaskRecord, now: Instant, host: DecisionContext)
       const changed = changeContainer(decided.record, container.name, {
         ...{ applied: move.target, isStrayStopped: isStray(container) },
         // A daemon before has begun to pull it.
-        ...(container.pull ? { pull: null } : {}),
+        ...(container.pull ? { pull: null, pullSize: null } : {}),
       });
       return {
         record: move.action.type === "pull" ? withPull(changed, container.name, now) : changed,

@@ -3,7 +3,7 @@
 import type { TaskSpec } from "../spec/index.ts";
 import type { CheckKind } from "./checks.ts";
 import type { Reason } from "./reason.ts";
-import type { AgentRecord, ContainerExit, ImageRecord, NetworkRecord, PullPhase, TaskRecord } from "./record.ts";
+import type { AgentRecord, ContainerExit, ImageRecord, NetworkRecord, PullPhase, PullSize, TaskRecord } from "./record.ts";
 import type { ContainerStatus, ResourceStatus, TaskStatus } from "./status.ts";
 import type { Instant } from "./time.ts";
 
@@ -14,6 +14,8 @@ export interface ActionError {
   readonly isOutcomeUnknown: boolean;
   /** For a failed pull: stops the whole task, or only this container as one that could not be created. Absent: the task. */
   readonly stops?: "task" | "container";
+  /** For a program that could not be executed (Reason.exitStatus). */
+  readonly exitStatus?: 126 | 127;
 }
 
 /** The state of one incarnation in the runtime. */
@@ -68,7 +70,7 @@ export type TaskEvent = { readonly at: Instant } & (
       readonly network?: NetworkRecord;
     }
   /** How far the pull in flight is. */
-  | ({ readonly type: "pulling"; readonly phase: PullPhase } & OfContainer)
+  | ({ readonly type: "pulling"; readonly phase: PullPhase; readonly size?: PullSize | undefined } & OfContainer)
   | ({ readonly type: "removed"; readonly error?: ActionError } & OfContainer)
   /** A container was observed in normal operation. */
   | ({ readonly type: "observed"; readonly observation: Observation } & OfContainer)

@@ -33,6 +33,8 @@ export interface Reason {
   /** Text for users, without the cause. */
   readonly text: string;
   readonly cause?: Reason;
+  /** For a program that could not be executed: 127 if it, or its interpreter, does not exist, otherwise 126, as a shell has it. */
+  readonly exitStatus?: 126 | 127;
 }
 
 export function reason(code: ReasonCode, text: string, cause?: Reason): Reason {

@@ -83,6 +83,12 @@ export interface ImageRecord {
 /** pulling: parts of the image come. unpacking: all have come, and are unpacked. */
 export type PullPhase = "pulling" | "unpacking";
 
+/** Of an image: its layers, and their bytes as they are packed. */
+export interface PullSize {
+  readonly layers: number;
+  readonly bytes: number;
+}
+
 /** An agent: a further program that runs in a container (spec.agents). */
 export interface AgentRecord {
   readonly name: string;
@@ -119,6 +125,8 @@ export interface ContainerRecord {
   readonly image: ImageRecord | null;
   /** How far the pull in flight is. Absent or null: nothing has come yet, or none is in flight. */
   readonly pull?: PullPhase | null;
+  /** Of the image that is being pulled. Absent or null: its source does not say. */
+  readonly pullSize?: PullSize | null;
   readonly startedAt: Instant | null;
   readonly stoppedAt: Instant | null;
   readonly exit: ContainerExit | null;

@@ -1,4 +1,5 @@
 /** Performs actions. An action can be repeated after a crash, because the name of what it makes was recorded before. Its result is an event. */
+import { ProgramError } from "../../executor/index.ts";
 import { type Action, type ActionError, type ContainerStatus, type ImageRecord, specOf, type TaskRecord } from "../model/index.ts";
 import { limitsOf } from "../plan/index.ts";
 import type { Checking } from "./checking.ts";
@@ -155,6 +156,7 @@ function errorOf(error: unknown): ActionError {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof PullFailure)
     return { message, isOutcomeUnknown: false, ...(error.stops === undefined ? {} : { stops: error.stops }) };
+  if (error instanceof ProgramError) return { message, isOutcomeUnknown: false, exitStatus: error.shellStatus };
   const isTold = cause?.message === undefined || message.includes(cause.message);
   return { message: isTold ? message : `${message}: ${cause.message}`, isOutcomeUnknown: code === "stuck" };
 }

@@ -329,7 +329,7 @@ export class Engine {
   }
 
   #viewOf(record: TaskRecord): TaskView {
-    return viewOf(record, this.#parts.paths, this.#parts.records.values());
+    return viewOf(record, this.#parts.paths, this.#parts.records.values(), (id) => this.#parts.pulling.progressOf(id));
   }
 
   #find(name: string, group: string): TaskRecord {

@@ -150,7 +150,7 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
   // What acts.
   const pulling = new Pulling({
     ...{ images, fresh, policy: pullPolicy },
-    tell: (task, { container, generation }, phase) => mailbox.post(task, { type: "pulling", container, generation, phase }),
+    tell: (task, { container, generation }, phase, size) => mailbox.post(task, { type: "pulling", container, generation, phase, size }),
   });
   const launching = new Launching({ paths, resources, pause, cgroupParent, runtimes });
   const checking = new Checking({ runtime, networks, runtimes });
@@ -185,7 +185,23 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
   turns.onCommit(() => pulling.cancelUnwanted(records));
 
   return {
-    ...{ store, paths, conditions, records, succeeded, mailbox, edits, fence, runtime, ends, networks, images, specCopies, orphans },
+    ...{
+      store,
+      paths,
+      conditions,
+      records,
+      succeeded,
+      mailbox,
+      edits,
+      fence,
+      runtime,
+      ends,
+      networks,
+      images,
+      specCopies,
+      orphans,
+      pulling,
+    },
     ...{ keptVolumes, interfaces, endMessages, resources, turns, forwarding, agents, schedules, capacity, support, users: userIds, log },
     strays: new Strays({ resources, runtime, log }),
     orphanPolicy: settings.orphans ?? "show",

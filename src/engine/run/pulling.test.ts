@@ -46,19 +46,24 @@ test("how far a pull is is told once for each step, and never a step back", asyn
   const spec = taskSchema.parse({ name: "t", containers: [{ name: "c", image: REFERENCE }] });
   const record = newRecord({ id: "g.t.1", group: "g", spec, cgroup: null, at: { bootId: "b", bootMs: 0, wallMs: 0 } });
   const told: string[] = [];
+  const shown: unknown[] = [];
   const images: Partial<Images> = {
     config: () => CONFIG,
     async pull({ onProgress, onUnpack }) {
-      for (const bytes of [0, 5, 9]) onProgress?.({ bytes, total: 9 });
+      for (const bytes of [0, 5, 9]) onProgress?.({ bytes, total: 9, layers: { done: bytes > 5 ? 2 : 0, total: 2 } });
+      shown.push(pulling.progressOf("x"));
       onUnpack?.();
-      onProgress?.({ bytes: 9, total: 9 });
+      onProgress?.({ bytes: 9, total: 9, layers: { done: 2, total: 2 } });
       return pinOf("sha256:first");
     },
   };
   const pulling = new Pulling({
     ...{ images: images as Images, fresh: new FreshImages(), policy: "default" },
-    tell: (task, { container, generation }, phase) => told.push(`${task} ${container} ${generation} ${phase}`),
+    tell: (task, { container, generation }, phase, size) =>
+      told.push(`${task} ${container} ${generation} ${phase} ${JSON.stringify(size)}`),
   });
   await pulling.pull(record, { container: "c", generation: 3, runtimeId: "x" });
-  expect(told).toEqual(["g.t.1 c 3 pulling", "g.t.1 c 3 unpacking"]);
+  const size = '{"layers":2,"bytes":9}';
+  expect(told).toEqual([`g.t.1 c 3 pulling ${size}`, `g.t.1 c 3 unpacking ${size}`]);
+  expect([...shown, pulling.progressOf("x")]).toEqual([{ bytes: 9, total: 9, layers: { done: 2, total: 2 } }, undefined]);
 });

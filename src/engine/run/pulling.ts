@@ -1,6 +1,6 @@
 /** Pulls the images of containers. That, and what else takes long before a container is there, is cancelled when no task needs it any more. */
-import { ImageError, type Images, type Pin, pullDecision } from "../images/index.ts";
-import { type ActionError, type ImageRecord, type PullPhase, specOf, type TaskRecord } from "../model/index.ts";
+import { ImageError, type Images, type Pin, type Progress, pullDecision } from "../images/index.ts";
+import { type ActionError, type ImageRecord, type PullPhase, type PullSize, specOf, type TaskRecord } from "../model/index.ts";
 import { type Incarnation, imageProcess } from "../plan/index.ts";
 import type { ContainerSpec, PullPolicy } from "../spec/index.ts";
 
@@ -9,8 +9,8 @@ export interface PullingOptions {
   readonly fresh: FreshImages;
   /** Pull policy for containers that do not set one. */
   readonly policy: PullPolicy;
-  /** Tells how far the pull for a container is, as often as that changes. */
-  readonly tell: (task: string, incarnation: Incarnation, phase: PullPhase) => void;
+  /** Tells how far the pull for a container is, as often as that changes. @param size of the image, if its source says it */
+  readonly tell: (task: string, incarnation: Incarnation, phase: PullPhase, size: PullSize | undefined) => void;
 }
 
 /** A failed pull, and what it means for the task (images/policy.ts). */
@@ -53,6 +53,9 @@ export class Pulling {
     { readonly task: string; readonly incarnation: Incarnation; readonly controller: AbortController }
   >();
 
+  /** By runtime id. */
+  readonly #progress = new Map<string, Progress>();
+
   constructor(options: PullingOptions) {
     this.#options = options;
   }
@@ -71,6 +74,11 @@ export class Pulling {
       if (!(error instanceof ImageError)) throw error;
       throw new PullFailure(error, pullDecision(policy, false).failureStops);
     }
+  }
+
+  /** How much of the image has come that is being pulled for an incarnation. undefined: nobody has said it yet, or none is being pulled. */
+  progressOf(runtimeId: string): Progress | undefined {
+    return this.#progress.get(runtimeId);
   }
 
   /** Cancels the work for containers that are no longer to run. Called after each change. */
@@ -100,27 +108,35 @@ export class Pulling {
     { spec, policy, signal }: Readonly<{ spec: ContainerSpec; policy: PullPolicy; signal: AbortSignal }>,
   ): Promise<ImageRecord> {
     const { images, tell } = this.#options;
+    const { runtimeId } = incarnation;
     let phase: PullPhase | undefined;
     const enter = (next: PullPhase) => {
-      if (phase !== next) tell(record.id, incarnation, next);
+      if (phase !== next) tell(record.id, incarnation, next, sizeIn(this.#progress.get(runtimeId)));
       phase = next;
     };
     const before = record.containers.find(({ name }) => name === spec.name)?.image ?? undefined;
-    const pin = await images.pull({
+    const pulled = images.pull({
       reference: spec.image!,
       policy,
       signal,
-      // What comes while another image unpacks the same layers is no step back.
-      onProgress: () => {
+      onProgress: (progress) => {
+        this.#progress.set(runtimeId, progress);
+        // What comes while another image unpacks the same layers is no step back.
         if (phase === undefined) enter("pulling");
       },
       onUnpack: () => enter("unpacking"),
       ...(spec.pullCredentials === undefined ? {} : { credentials: spec.pullCredentials }),
       ...(before === undefined ? {} : { pin: before satisfies Pin }),
     });
+    const pin = await pulled.finally(() => this.#progress.delete(runtimeId));
     const config = images.config(pin);
     if (imageProcess(spec, config) === undefined)
       throw new ImageError("image-invalid", `${pin.reference} names no program, and the task names no command`);
     return { ...pin, stopSignal: config.stopSignal, healthCheck: config.healthCheck };
   }
+}
+
+function sizeIn(progress: Progress | undefined): PullSize | undefined {
+  const { total = null, layers = null } = progress ?? {};
+  return total === null || layers === null ? undefined : { layers: layers.total, bytes: total };
 }

@@ -1,4 +1,5 @@
 /** The public view of a task. It has no environment and nothing else that callers with read access may not see. */
+import type { Progress } from "../images/index.ts";
 import {
   type AgentRecord,
   agentsOf,
@@ -10,6 +11,7 @@ import {
   ledgerOf,
   nextRunMs,
   overcommitments,
+  type PullPhase,
   type Readiness,
   readinessOf,
   renderFailedCheck,
@@ -61,6 +63,8 @@ export interface ContainerView {
   readonly image: ImageView | null;
   /** How far the pull of its image is. Absent: nothing of it has come yet, or nothing is pulled. */
   readonly pull?: "pulling" | "unpacking" | undefined;
+  /** How much of its image has come. Absent: as `pull`. */
+  readonly pullProgress?: Progress | undefined;
   /** The agents that were started in the container. */
   readonly agents: readonly AgentRecord[];
   /** Path of the log on the daemon's host. */
@@ -158,8 +162,13 @@ export function ledgerView(
   };
 }
 
-/** @param all tasks of the host, in which the runs of a schedule are found */
-export function viewOf(record: TaskRecord, paths: Paths, all: Iterable<TaskRecord> = []): TaskView {
+/** @param all tasks of the host, in which the runs of a schedule are found. @param progressOf how far a pull for an incarnation is, by its runtime id */
+export function viewOf(
+  record: TaskRecord,
+  paths: Paths,
+  all: Iterable<TaskRecord> = [],
+  progressOf: (runtimeId: string) => Progress | undefined = () => undefined,
+): TaskView {
   const { id, group, name, generation, digest, desired, known, admission, waiting, reason, createdAt } = record;
   return {
     ...{ id, group, name, generation, digest, desired, known, admission },
@@ -192,11 +201,15 @@ export function viewOf(record: TaskRecord, paths: Paths, all: Iterable<TaskRecor
       reason: container.reason && renderReason(container.reason),
       updateError: container.update?.error ?? null,
       image: container.image && imageView(container.image),
-      ...(container.pull && container.applied === "PULLED" ? { pull: container.pull } : {}),
+      ...(container.pull && container.applied === "PULLED" ? pullIn(container.pull, progressOf(container.runtimeId)) : {}),
       agents: agentsOf(container),
       log: paths.log(id, container.runtimeId),
     })),
   };
+}
+
+function pullIn(pull: PullPhase, progress: Progress | undefined): Pick<ContainerView, "pull" | "pullProgress"> {
+  return { pull, ...(progress && { pullProgress: progress }) };
 }
 
 function scheduleIn(record: TaskRecord, all: Iterable<TaskRecord>): Pick<TaskView, "schedule"> {

@@ -85,8 +85,16 @@ function taskOf(at: Translation, members: readonly Member[], document: unknown):
     ...(at.rules.replace === undefined ? {} : { replace: at.rules.replace }),
     ...(at.rules.schedule === undefined ? {} : { schedule: at.rules.schedule.spec }),
     start: spec.restartPolicy === "Always" ? "always" : "once",
-    annotations: { [DOCUMENT]: JSON.stringify(document) },
+    annotations: { ...defaultContainerOf(metadata), [DOCUMENT]: JSON.stringify(document) },
   };
+}
+
+/** The container for commands that name none. Source: Kubernetes, "Well-Known Labels, Annotations and Taints". */
+const DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container";
+
+function defaultContainerOf({ annotations = {} }: Translation["pod"]["metadata"]): Readonly<Record<string, string>> {
+  const name = annotations[DEFAULT_CONTAINER];
+  return name === undefined ? {} : { [DEFAULT_CONTAINER]: name };
 }
 
 /** The deadline of a Job also holds for its pod. */

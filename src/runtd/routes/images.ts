@@ -4,6 +4,7 @@ import { type ImageCare, type ImageInfo, type ImagePull, imageBuild, type Pin, P
 import { errorOf, refuse } from "../http/errors.ts";
 import { jsonRoute, textRoute } from "../http/route.ts";
 import { during } from "../http/slots.ts";
+import { referenceOf } from "../short-names.ts";
 
 /** Images of the host, as the API shows them. */
 const wallMs = z.number().describe("Milliseconds since the epoch.");
@@ -12,6 +13,14 @@ const imageReference = z
   .min(1)
   .max(4096)
   .describe("oci:DIR[:tag], oci-archive:FILE, docker-archive:FILE or docker://HOST/NAME[:tag|@digest].");
+
+const imageName = z
+  .string()
+  .min(1)
+  .max(4096)
+  .describe(
+    "Such a reference, or a name: HOST/NAME[:tag|@digest], or a short name. Where RUNT_IMAGES of the daemon says nothing, a short name is an alias of the host's registries.conf, otherwise an image of docker.io.",
+  );
 
 const imageInfo = z
   .strictObject({
@@ -65,7 +74,7 @@ export const pullImage = textRoute({
   description:
     "Server-sent events: `progress` (PullProgress) at intervals, `unpacking` after the download, and at the end `image` (PulledImage) or `error` (Error). If the client closes the connection earlier, the pull ends, unless another client or a task waits for the image.",
   body: z.strictObject({
-    reference: imageReference,
+    reference: imageName,
     policy: z.enum(PULL_POLICIES).optional().describe("Default: the policy of the host."),
     credentials: z.string().optional().describe("Name of the host's credentials. Default: default."),
   }),
@@ -109,7 +118,7 @@ export const buildImage = textRoute({
 function streamPull(stream: SSEStreamingApi, images: ImageCare, asked: ImagePull): Promise<void> {
   let isWriting = false;
   return streamed(stream, (signal) =>
-    images.pull(asked, signal, {
+    images.pull({ ...asked, reference: referenceOf(asked.reference) }, signal, {
       onProgress(progress) {
         if (isWriting || signal.aborted) return;
         isWriting = true;

@@ -7,6 +7,10 @@ export const reason: z.ZodType<Reason> = z
   .strictObject({
     code: z.string().describe("A stable code for programs."),
     text: z.string(),
+    exitStatus: z
+      .union([z.literal(126), z.literal(127)])
+      .optional()
+      .describe("For a program that could not be executed. 127: it, or its interpreter, does not exist. 126: another reason."),
     get cause() {
       return reason.optional();
     },
@@ -73,6 +77,10 @@ export const engineEvent = z
       ...ofContainer,
       phase: z.enum(["pulling", "unpacking"]).describe("unpacking: the download is complete, and the image is being unpacked."),
       reference: z.string(),
+      size: z
+        .strictObject({ layers: z.int(), bytes: z.number().describe("Of all its packed layers.") })
+        .optional()
+        .describe("Size of the whole image. Absent if the source does not say it."),
     }),
     z.strictObject({ type: z.literal("health"), ...ofTask, ...ofContainer, status: z.enum(["UNKNOWN", "HEALTHY", "UNHEALTHY"]) }),
     z.strictObject({

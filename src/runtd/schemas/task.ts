@@ -1,6 +1,6 @@
 /** Tasks as the API shows them. */
 import { z } from "zod";
-import type { Applied, ContainerView, TaskView } from "../../engine/index.ts";
+import type { Applied, ContainerView, Progress, TaskView } from "../../engine/index.ts";
 
 export const desired = z.enum(["RUNNING", "STOPPED"]);
 export const containerStatus = z.enum(["NONE", "PULLED", "CREATED", "RUNNING", "RESOURCES_PROVISIONED", "STOPPED"]);
@@ -27,6 +27,17 @@ export const agentState = {
   restarts: z.int().describe("Number of its restarts in this incarnation of its container."),
   reason: z.string().nullable().describe("The reason why it does not run."),
 };
+
+export const pullProgress = z
+  .strictObject({
+    bytes: z.number().describe("Bytes of its packed layers that the host has. Layers from before the pull count as well."),
+    total: z.number().nullable().describe("Bytes of all its packed layers. null if the source does not say it."),
+    layers: z
+      .strictObject({ done: z.int().describe("Layers that the host has as a whole."), total: z.int() })
+      .nullable()
+      .describe("null if the source does not say how many layers the image has."),
+  })
+  .meta({ id: "PullProgress" }) satisfies z.ZodType<Progress>;
 
 export const containerView = z
   .strictObject({
@@ -74,6 +85,7 @@ export const containerView = z
       .describe(
         "Progress of the pull of its image. unpacking: the download is complete. Absent if the download has not started, or if nothing is pulled.",
       ),
+    pullProgress: pullProgress.optional().describe("How much of its image the host has. Absent in the same cases as `pull`."),
     agents: z
       .array(z.strictObject({ name: z.string(), ...agentState }))
       .describe("Programs that were started in the container beside its own."),

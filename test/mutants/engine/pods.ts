@@ -94,8 +94,8 @@ export const POD_MUTANTS: readonly Mutant[] = [
     id: "P11",
     fault: "the document does not go with the task",
     file: `${MANIFEST}/pod.ts`,
-    from: "annotations: { [DOCUMENT]: JSON.stringify(document) }",
-    to: `annotations: { [DOCUMENT]: "{}" }`,
+    from: "[DOCUMENT]: JSON.stringify(document) }",
+    to: `[DOCUMENT]: "{}" }`,
     test: PARSED,
   },
   {

@@ -14,3 +14,14 @@ test("of several one has to be named, and the error names those of the task file
   expect(() => containerOf({ name: "t", containers: [holder, web, db] }, "app")).toThrow("task t has no container app: web, db");
   expect(containerOf({ name: "t", containers: [holder, web, db] }, "db")).toBe(db);
 });
+
+test("of several it is the one that the annotation of the task names, unless one is named", () => {
+  const task = (name: string) => ({
+    name: "t",
+    containers: [holder, web, db],
+    spec: { annotations: { "kubectl.kubernetes.io/default-container": name } },
+  });
+  expect(containerOf(task("db"))).toBe(db);
+  expect(containerOf(task("db"), "web")).toBe(web);
+  expect(() => containerOf(task("app"))).toThrow("task t has no container app: web, db");
+});

@@ -120,10 +120,22 @@ interface Container extends Named {
   readonly type: "normal" | "namespacePause";
 }
 
-/** Finds a container by name, or without a name the only container of the task file. @throws EngineError unknown-container */
-export function containerOf<C extends Container>(task: Named & { readonly containers: readonly C[] }, asked?: string): C {
-  const { name, containers } = task;
+/** Annotation of Kubernetes that names the container for commands that name none. */
+const DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container";
+
+interface Task<C> extends Named {
+  readonly containers: readonly C[];
+  readonly spec?: { readonly annotations?: Readonly<Record<string, string>> | undefined };
+}
+
+/**
+ * Finds a container by name, or without a name the one that the task's annotation names, or the only one of the task file.
+ * @throws EngineError unknown-container
+ */
+export function containerOf<C extends Container>(task: Task<C>, named?: string): C {
+  const { name, containers, spec } = task;
   const own = containers.filter(({ type }) => type === "normal");
+  const asked = named ?? (own.length === 1 ? undefined : spec?.annotations?.[DEFAULT_CONTAINER]);
   const found = asked === undefined && own.length === 1 ? own[0] : containers.find((one) => one.name === asked);
   if (found !== undefined) return found;
   if (own.length === 0)
@@ -141,10 +153,7 @@ const RUNNING: readonly ContainerStatus[] = ["RUNNING", "RESOURCES_PROVISIONED"]
 export const isRunning = (known: ContainerStatus): boolean => RUNNING.includes(known);
 
 /** Likewise, one that runs. @throws EngineError unknown-container, container-not-running */
-export function runningContainer<C extends Container & { readonly known: ContainerStatus }>(
-  task: Named & { readonly containers: readonly C[] },
-  asked: string | undefined,
-): C {
+export function runningContainer<C extends Container & { readonly known: ContainerStatus }>(task: Task<C>, asked: string | undefined): C {
   const found = containerOf(task, asked);
   if (isRunning(found.known)) return found;
   const facts = { task: task.name, known: found.known };
