@@ -1,4 +1,5 @@
 /** Sends JSON requests to the daemon over its unix socket. */
+import { howToStart } from "./daemon-here.ts";
 import { type Answer, ask, type Question } from "./platform/index.ts";
 import type { Sockets } from "./sockets.ts";
 
@@ -87,7 +88,7 @@ export function connectionError(socketPath: string, { code, message }: NodeJS.Er
     case "ENOENT":
     case "ECONNREFUSED":
       return new ClientError("unreachable", `${socketPath}: no daemon answers`, {
-        hint: "Is runtd running? --run-dir or RUNTD_SOCKET says where.",
+        hint: ["Is runtd running? --run-dir or RUNTD_SOCKET says where.", howToStart(socketPath)].filter(Boolean).join("\n"),
       });
     default:
       return new ClientError("unreachable", `${socketPath}: ${message}`);

@@ -9,6 +9,22 @@ test.each(["up", "down", "ps", "rm", "inspect", "compose", "stats", "rollout"])(
   expect(verbs).toContain(verb);
 });
 
+test.each([
+  ["up", "apply"],
+  ["ps", "get"],
+  ["down", "delete"],
+  ["logs", "logs"],
+  ["exec", "exec"],
+  ["build", "build"],
+])("compose %s is answered with the call of runtctl %s", (word, verb) => {
+  expect(callFor("compose", ["-f", word, word])).toMatch(new RegExp(`^runtctl ${verb}\\b`));
+  expect(verbs).toContain(verb);
+});
+
+test("compose with a word of nobody is answered as compose alone", () => {
+  for (const behind of [[], ["frobnicate"], ["constructor"], ["--help"]]) expect(callFor("compose", behind)).toBe(callFor("compose"));
+});
+
 test("a word of nobody, and a name that every object has, are answered with nothing", () => {
   expect([callFor("frobnicate"), callFor("constructor")]).toEqual([undefined, undefined]);
 });

@@ -10,6 +10,11 @@ export interface Verb<Options = unknown> {
   readonly description?: readonly string[];
   /** Command lines without "runtctl", each with an explanation. */
   readonly examples?: readonly (readonly [line: string, what: string])[];
+  /**
+   * For a verb that passes a program and its arguments on: how many operands come before the program. Options behind the program are the program's, also without --.
+   * @param given names of the options before it, such as "image"
+   */
+  readonly operandsBefore?: (given: ReadonlySet<string>) => number;
   /** Defines arguments and options. */
   define(command: Command): void;
   /** Returns the exit status. @throws UsageError, ClientError, and errors of node:fs */

@@ -90,6 +90,19 @@ export function writeLayout(directory: string, image: ImageText): string {
   return manifest.digest;
 }
 
+/** Puts an index with the image of a layout before it, as registries have one for several kinds of processors. */
+export function addIndex(directory: string): void {
+  const path = join(directory, "index.json");
+  const { manifests } = JSON.parse(readFileSync(path, "utf8"));
+  const [{ annotations, ...manifest }] = manifests;
+  const mediaType = "application/vnd.oci.image.index.v1+json";
+  const one = { ...manifest, platform: { os: "linux", architecture: ARCHITECTURE } };
+  const bytes = Buffer.from(JSON.stringify({ schemaVersion: 2, mediaType, manifests: [one] }));
+  writeFileSync(join(directory, "blobs/sha256", hexOf(bytes)), bytes);
+  const named = { mediaType, digest: `sha256:${hexOf(bytes)}`, size: bytes.length, annotations };
+  writeFileSync(path, JSON.stringify({ schemaVersion: 2, manifests: [named] }));
+}
+
 /** As `docker save` writes it: a list of images, a configuration, and layers that are not packed. */
 export function writeDockerArchive(path: string, { layers, config = {}, top = {}, tag = "v1" }: ImageText): void {
   const rootfs = { type: "layers", diff_ids: layers.map((archive) => `sha256:${hexOf(archive)}`) };

@@ -28,8 +28,8 @@ export interface Registry {
   readonly asked: string[];
   /** Parts that were sent at once, at most. */
   readonly mostAtOnce: number;
-  /** From a layout. Returns the reference. */
-  push(layout: string, name: string): Promise<string>;
+  /** From a layout: its image, or with `isIndex` all images of its index. Returns the reference. */
+  push(layout: string, name: string, isIndex?: boolean): Promise<string>;
   /** Nobody answers any more. */
   stop(): Promise<void>;
 }
@@ -79,9 +79,17 @@ async function startRegistry(directory: string, hasUsers: boolean): Promise<Regi
     get mostAtOnce() {
       return most;
     },
-    async push(layout, name) {
+    async push(layout, name, isIndex = false) {
       const auth = hasUsers ? ["--dest-creds", `${USER}:${PASSWORD}`] : [];
-      const args = ["copy", "--quiet", "--preserve-digests", "--dest-tls-verify=false", ...auth, `oci:${layout}:v1`];
+      const args = [
+        "copy",
+        "--quiet",
+        ...(isIndex ? ["--all"] : []),
+        "--preserve-digests",
+        "--dest-tls-verify=false",
+        ...auth,
+        `oci:${layout}:v1`,
+      ];
       await promisify(execFile)("skopeo", [...args, `docker://${upstream}/${name}`]);
       return `docker://${host}/${name}`;
     },

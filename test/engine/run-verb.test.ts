@@ -26,7 +26,8 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS || noNetworks !== undefined)("run (need
 
   test("its output, its exit status, and nothing left with --rm", async () => {
     await host.daemon();
-    expect(await run("--rm")).toEqual({ status: 0, stdout: "default\n", stderr: "" });
+    const told = `^pulling ${image()} \\(1 layer, \\S+\\)\nunpacking ${image()}\n$`;
+    expect(await run("--rm")).toEqual({ status: 0, stdout: "default\n", stderr: expect.stringMatching(told) });
     const script = "echo out; echo err >&2; echo $COLOUR; id -u; pwd; exit 7";
     const ended = await run("--rm", "--network", "none", "-e", "COLOUR=blue", "-u", "1234", "-w", "/tmp", "--", script);
     expect(ended).toEqual({ status: 7, stdout: "out\nblue\n1234\n/tmp\n", stderr: "err\n" });
@@ -71,6 +72,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS || noNetworks !== undefined)("run (need
 
   test("a service in the background has its port and its volume, and its name once", async () => {
     await host.daemon();
+    await scene.ctl("pull", image());
     const script = `mkdir /tmp/w && echo served > /tmp/w/name && echo x > /data/file && exec busybox httpd -f -p 80 -h /tmp/w`;
     const begun = await run("-d", "--name", "web", "-p", "18080:80", "-v", "data:/data", "--", script);
     expect(begun).toEqual({ status: 0, stdout: "web\n", stderr: "" });
@@ -87,6 +89,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS || noNetworks !== undefined)("run (need
 
   test("-d --rm: it runs on without the client, and nothing of it is left when it has ended, not even that it has succeeded", async () => {
     await host.daemon();
+    await scene.ctl("pull", image());
     const inside = ["-d", "--rm", "--network", "none", "-v", "data:/data"];
     const begun = await run(...inside, "--name", "late", "--", "until test -e /data/go; do sleep 0.05; done; echo done > /data/done");
     expect(begun).toEqual({ status: 0, stdout: "late\n", stderr: "" });
@@ -98,16 +101,22 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS || noNetworks !== undefined)("run (need
     // One that has ended before the client has looked has been run, too.
     expect(await run(...inside, "--name", "short", "--", "exit 3")).toEqual({ status: 0, stdout: "short\n", stderr: "" });
     const missing = await run(...inside, "--entrypoint", "/bin/none");
-    expect(missing).toMatchObject({ status: 125, stdout: "", stderr: expect.stringContaining("/bin/none") });
+    expect(missing).toMatchObject({ status: 127, stdout: "", stderr: expect.stringContaining("/bin/none") });
     await until(async () => (await tasks()).length === 0);
     expect(await host.left()).toEqual([]);
   });
 
-  test("what cannot be run ends with 125 and says why, and a wrong command line with 2", async () => {
+  test("what cannot be run ends with 125 and says why, a program with 127 or 126, and a wrong command line with 2", async () => {
     await host.daemon();
     expect(await scene.ctl("run", "--image", "oci:/nowhere")).toMatchObject({ status: 125, stderr: expect.stringContaining("/nowhere") });
-    const missing = await run("--network", "none", "--entrypoint", "/bin/none");
-    expect(missing).toMatchObject({ status: 125, stdout: "", stderr: expect.stringContaining("/bin/none") });
+    for (const [program, status] of [
+      ["/bin/none", 127],
+      ["/etc/passwd", 126],
+    ] as const) {
+      const failed = { status, stdout: "", stderr: expect.stringContaining(program) };
+      expect(await run("--rm", "--network", "none", "--entrypoint", program)).toMatchObject(failed);
+      expect(await run("-d", "--rm", "--network", "none", "--entrypoint", program)).toMatchObject(failed);
+    }
     expect(await run("-m", "nonsense")).toMatchObject({ status: 125, stderr: expect.stringContaining("size") });
     for (const args of [
       ["-p", "x"],

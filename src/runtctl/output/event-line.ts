@@ -1,5 +1,6 @@
 /** Formats one event as one line. */
 import type { ContainerExit, EngineEvent, Reason } from "../../engine/index.ts";
+import { sizeText } from "./bar.ts";
 import { printable, type Style, stateStyle } from "./style.ts";
 
 /** Local time, sequence number, task and description. */
@@ -41,7 +42,7 @@ export function textOf(event: EngineEvent, style: Style): string {
     case "image":
       return imageText(event, style);
     case "pull":
-      return `container ${printable(event.container)} ${event.phase} ${printable(event.reference)}`;
+      return `container ${printable(event.container)} ${event.phase} ${printable(event.reference)}${sizeText(event.size)}`;
     case "health":
       return `container ${printable(event.container)} ${event.status}`;
     case "check":

@@ -1,10 +1,11 @@
 /** Converts tasks to rows of a table. */
 import type { ContainerView, OrphanView, ScheduleView, TaskView } from "../../engine/index.ts";
+import { progressText } from "./bar.ts";
 import { printable, type Style, stateStyle } from "./style.ts";
 import { age } from "./table.ts";
 
 export interface Columns {
-  /** Whether there are also columns for health, exit status, generation and id. */
+  /** Whether there are also columns for exit status, generation and id. */
   readonly isWide: boolean;
   /** Whether the first column is the group. */
   readonly hasGroups?: boolean;
@@ -17,8 +18,9 @@ export interface RowOptions extends Columns {
 }
 
 export function headerOf({ isWide, hasGroups = false }: Columns): readonly string[] {
-  const further = isWide ? ["HEALTH", "EXIT", "GENERATION", "ID"] : [];
-  return [...(hasGroups ? ["GROUP"] : []), "TASK", "CONTAINER", "STATE", "READY", "RESTARTS", "AGE", "PORTS", ...further, "REASON"];
+  const further = isWide ? ["EXIT", "GENERATION", "ID"] : [];
+  const usual = ["TASK", "CONTAINER", "STATE", "READY", "HEALTH", "RESTARTS", "AGE", "PORTS"];
+  return [...(hasGroups ? ["GROUP"] : []), ...usual, ...further, "REASON"];
 }
 
 /** One row for each container, or for the schedule of a task that has one. */
@@ -27,8 +29,9 @@ export function rowsOf(task: TaskView, { isWide, hasGroups = false, nowMs, isUnk
     return [
       [
         ...(hasGroups ? [task.group] : []),
-        ...[task.name, "-", isUnknown ? "UNKNOWN" : scheduleState(task, task.schedule), "-", "-", age(nowMs - task.createdMs), "-"],
-        ...(isWide ? ["-", "-", "-", printable(task.id)] : []),
+        ...[task.name, "-", isUnknown ? "UNKNOWN" : scheduleState(task, task.schedule)],
+        ...["-", "-", "-", age(nowMs - task.createdMs), "-"],
+        ...(isWide ? ["-", "-", printable(task.id)] : []),
         isUnknown ? "no daemon answers" : (task.reason ?? scheduleText(task.schedule, nowMs)),
       ],
     ];
@@ -39,10 +42,11 @@ export function rowsOf(task: TaskView, { isWide, hasGroups = false, nowMs, isUnk
     printable(container.name),
     isUnknown ? "UNKNOWN" : stateOf(task, container),
     isUnknown ? "-" : readyOf(task, container),
+    isUnknown ? "-" : healthOf(container),
     String(container.restarts),
     container.startedMs === null ? "-" : age(nowMs - container.startedMs),
     portsOf(task),
-    ...(isWide ? [healthOf(container), exitCodeOf(container), String(container.generation), printable(container.id)] : []),
+    ...(isWide ? [exitCodeOf(container), String(container.generation), printable(container.id)] : []),
     isUnknown ? "no daemon answers" : printable(reasonOf(task, container)),
   ]);
 }
@@ -57,8 +61,8 @@ export function orphanRow(
     printable(name ?? "-"),
     printable(container ?? "-"),
     "ORPHAN",
-    ...["-", "-", "-", "-"],
-    ...(isWide ? ["-", "-", String(generation ?? "-"), printable(id)] : []),
+    ...["-", "-", "-", "-", "-"],
+    ...(isWide ? ["-", String(generation ?? "-"), printable(id)] : []),
     `the store does not know it, and it ${isRunning ? "runs" : "has ended"}`,
   ];
 }
@@ -72,7 +76,8 @@ export function styled(style: Style, { hasGroups = false }: Columns): (cell: str
 /** The state that kubectl shows for a container that is restarted again and again. */
 const CRASH_LOOP = "CrashLoopBackOff";
 
-function stateOf({ waiting, pulls }: TaskView, { known, waitsForRestart, image, pull }: ContainerView): string {
+/** What a user is told of a container's state. */
+export function stateOf({ waiting, pulls }: TaskView, { known, waitsForRestart, image, pull }: ContainerView): string {
   if (waiting !== null) return "WAITING";
   if (waitsForRestart) return CRASH_LOOP;
   if (pull === "unpacking") return "UNPACKING";
@@ -113,10 +118,16 @@ function healthOf({ health }: ContainerView): string {
 }
 
 function reasonOf(task: TaskView, container: ContainerView): string {
-  const { waitsForRestart, lastRun, reason } = container;
+  const { waitsForRestart, lastRun, reason, pull, pullProgress } = container;
   const ended = exitOf(container);
+  if (pull === "pulling" && pullProgress !== undefined) return progressText(pullProgress);
   if (waitsForRestart && lastRun?.failedCheck) return `failed its ${lastRun.failedCheck}${ended === undefined ? "" : `, ${ended}`}`;
-  return reason ?? ended ?? task.reason ?? task.waiting?.join("; ") ?? "";
+  return reason ?? ended ?? task.reason ?? task.waiting?.join("; ") ?? unreadyIn(task, container);
+}
+
+/** Of a container that runs: why its task is not ready, such as a check that fails. */
+function unreadyIn({ readiness }: OfDaemon, { known, type }: ContainerView): string {
+  return readiness?.state === "waits" && known === "RUNNING" && type === "normal" ? readiness.why : "";
 }
 
 function exitCodeOf({ exit }: ContainerView): string {

@@ -1,19 +1,18 @@
 /** Connects the terminal with a task of one container: its output, its input, and its end. */
 
-import type { TaskView } from "../../engine/index.ts";
-import { TextWriter } from "../../engine/index.ts";
+import { type Reason, type TaskDetail, type TaskView, TextWriter } from "../../engine/index.ts";
 import { followEvents } from "../event-stream.ts";
 import { followLog } from "../log-stream.ts";
 import { chainOf } from "../output/event-line.ts";
 import { onSignals, sleep, stderr, stdout } from "../platform/index.ts";
 import type { Session } from "../session.ts";
-import { taskOf, taskPath } from "../tasks.ts";
+import { inTask, taskOf, taskPath } from "../tasks.ts";
 import { CONTAINER } from "./task-text.ts";
 
 /** Milliseconds between two requests for a task: the first pause, which is doubled each time, and the longest one. */
 const SOON_MS = 1;
 const LOOK_MS = 20;
-/** docker(1) exits with this status if no program was run. */
+/** docker(1) exits with this status if no program was run, unless it is the program's fault. */
 export const NOT_RUN = 125;
 export const UNKNOWN = 255;
 
@@ -41,15 +40,18 @@ async function untilKnown(session: Session, id: string, states: readonly TaskVie
  * @param after sequence number of an event before the task.
  * @throws ClientError
  */
-export async function whyNotRun({ sockets }: Session, id: string, after: number): Promise<string | undefined> {
+export async function whyNotRun({ sockets }: Session, id: string, after: number): Promise<{ status: number; why: string } | undefined> {
   for await (const told of followEvents(sockets, after)) {
     if (!("event" in told) || told.event.type === "interface" || told.event.task !== id) continue;
     const { event } = told;
     if (event.type === "container" && event.container === CONTAINER) {
       if (event.known === "RUNNING" || event.exit !== null) return undefined;
-      if (event.known === "STOPPED") return event.reason === null ? "it was not run" : chainOf(event.reason).join(" <- ");
+      if (event.known === "STOPPED")
+        return event.reason === null
+          ? { status: NOT_RUN, why: "it was not run" }
+          : { status: statusIn(event.reason) ?? NOT_RUN, why: chainOf(event.reason).join(" <- ") };
     }
-    if (event.type === "removed") return "it was removed";
+    if (event.type === "removed") return { status: NOT_RUN, why: "it was removed" };
   }
   return undefined;
 }
@@ -73,9 +75,19 @@ export function passSignals({ client, group }: Session, id: string, leave: () =>
   });
 }
 
-/** Exit status of an ended task, and the reason if no program was run. */
-export function endOf({ containers, reason }: TaskView): { readonly status: number; readonly why?: string } {
+/** Exit status of an ended task, and the reason if no program was run. @throws ClientError */
+export async function endOf(
+  session: Session,
+  { id, containers, reason }: TaskView,
+): Promise<{ readonly status: number; readonly why?: string }> {
   const found = containers.find(({ name }) => name === CONTAINER);
-  if (found?.exit === null || found === undefined) return { status: NOT_RUN, why: found?.reason ?? reason ?? "it was not run" };
-  return { status: found.exit.unknown ? UNKNOWN : (found.exit.code ?? UNKNOWN) };
+  if (found !== undefined && found.exit !== null) return { status: found.exit.unknown ? UNKNOWN : (found.exit.code ?? UNKNOWN) };
+  const detail = await session.client.call<TaskDetail>("GET", inTask(session, id, "detail"));
+  const why = detail.containers.find(({ name }) => name === CONTAINER)?.reason ?? null;
+  return { status: statusIn(why) ?? NOT_RUN, why: found?.reason ?? reason ?? "it was not run" };
+}
+
+/** What a shell would end with; undefined: it is not about the program. */
+function statusIn(why: Reason | null): number | undefined {
+  return why === null ? undefined : (why.exitStatus ?? statusIn(why.cause ?? null));
 }

@@ -1,7 +1,8 @@
-import type { Applied, AppliedChange, EngineEvent } from "../../engine/index.ts";
+import type { Applied, AppliedChange } from "../../engine/index.ts";
 import { EXIT, UsageError } from "../errors.ts";
 import { printable } from "../output/style.ts";
 import { print, printError } from "../platform/index.ts";
+import { PullsOfTasks } from "../pulling.ts";
 import { DEFAULT_GROUP, type Session } from "../session.ts";
 import { tasksOf } from "../tasks.ts";
 import { durationOf, type ReadyOptions, untilReady } from "../until.ts";
@@ -68,7 +69,7 @@ export const apply = verb<Options>({
       print(change === "absent" ? `- task ${name} is not in the file` : `task ${name} ${WORDS[change] ?? change}`);
     if (answer === undefined) return EXIT.failed;
     if (file.isProject && file.group !== DEFAULT_GROUP) await tellOfEarlier(session, answer.applied);
-    return options.wait ? awaitAll(session, answer.applied, { limitMs, after, onEvent: tellOfPull }) : EXIT.done;
+    return options.wait ? awaitAll(session, answer.applied, { limitMs, after }) : EXIT.done;
   },
 });
 
@@ -87,13 +88,6 @@ async function tellOfEarlier({ client }: Session, applied: readonly Applied[]): 
     );
 }
 
-/** Reports pulls, because they may take long. */
-function tellOfPull(event: EngineEvent): void {
-  if (event.type !== "pull") return;
-  const { name, container, phase, reference } = event;
-  printError(printable(`${name}/${container}: ${phase} ${reference}`));
-}
-
 function limitOf({ wait, timeout }: WaitOptions): number | undefined {
   if (timeout === undefined) return undefined;
   if (!wait) throw new UsageError("--timeout without --wait: there is no wait that it could end");
@@ -102,11 +96,10 @@ function limitOf({ wait, timeout }: WaitOptions): number | undefined {
 
 async function awaitAll(session: Session, applied: readonly Applied[], options: ReadyOptions): Promise<number> {
   const awaited = applied.filter(({ change }) => change !== "absent" && WORDS[change] === undefined);
-  const open = await untilReady(
-    session,
-    awaited.map(({ id }) => id),
-    options,
-  );
+  const ids = awaited.map(({ id }) => id);
+  // Images may take long to come.
+  const pulls = new PullsOfTasks(session, ids);
+  const open = await untilReady(session, ids, { ...options, onEvent: (event) => pulls.see(event) }).finally(() => pulls.end());
   for (const { id, name } of awaited) {
     const readiness = open.get(id);
     if (readiness === undefined) print(`task ${name} is ready`);

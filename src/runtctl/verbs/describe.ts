@@ -1,7 +1,9 @@
 import type { ContainerView, ScheduleView, TaskDetail, TaskView } from "../../engine/index.ts";
 import type { PodStatus } from "../../pod/index.ts";
 import { EXIT } from "../errors.ts";
+import { bytes, progressText } from "../output/bar.ts";
 import { agentText, chainOf, textOf } from "../output/event-line.ts";
+import { stateOf } from "../output/rows.ts";
 import { printable, type Style, stateStyle, styleFor } from "../output/style.ts";
 import { age, field } from "../output/table.ts";
 import { print, stdout } from "../platform/index.ts";
@@ -24,7 +26,7 @@ export const describe = verb({
     const lines = [
       ...head(task, detail, style),
       ...podLines((await podShown(session, task, detail))?.status),
-      ...task.containers.flatMap((one) => containerLines(one, detail, style)),
+      ...task.containers.flatMap((one) => containerLines(task, one, detail, style)),
     ];
     lines.push("", style("bold", "Events"));
     for (const { sequence, event } of await historyOf(session, task.id, lastSequence)) {
@@ -95,17 +97,19 @@ function checkLines(title: string, state: TaskDetail["containers"][number]["heal
   ];
 }
 
-function containerLines(container: ContainerView, { containers, spec }: TaskDetail, style: Style): string[] {
+function containerLines(task: TaskView, container: ContainerView, { containers, spec }: TaskDetail, style: Style): string[] {
   const detail = containers.find(({ name }) => name === container.name);
   const asked = (spec["containers"] as readonly Readonly<Record<string, unknown>>[] | undefined)?.find(
     ({ name }) => name === container.name,
   );
   const exit = container.exit;
+  const state = stateOf(task, container);
   return [
     "",
-    `${style("bold", `Container ${printable(container.name)}`)}  ${style(stateStyle(container.known), container.known)}, wanted ${container.desired}`,
+    `${style("bold", `Container ${printable(container.name)}`)}  ${style(stateStyle(state), state)}, wanted ${container.desired}`,
     ...[
       field("Id", `${printable(container.id)} (generation ${container.generation}, ${container.restarts} restarts)`),
+      ...(container.pullProgress === undefined ? [] : [field("Pull", progressText(container.pullProgress))]),
       ...(container.image === null
         ? []
         : [field("Image", printable(container.image.reference)), field("Image digest", container.image.digest)]),
@@ -147,9 +151,12 @@ function networksOf(spec: Fields): string[] {
 }
 
 const LIMITS = ["cpus", "cpuset", "memory", "memoryReservation", "pids"] as const;
+/** In bytes. */
+const SIZES: ReadonlySet<string> = new Set(["memory", "memoryReservation"]);
 
 function limitsOf(asked: Fields | undefined): string[] {
-  const given = LIMITS.flatMap((name) => (asked?.[name] === undefined ? [] : [`${name} ${printable(String(asked[name]))}`]));
+  const textOfLimit = (name: string, value: unknown) => (SIZES.has(name) && typeof value === "number" ? bytes(value) : String(value));
+  const given = LIMITS.flatMap((name) => (asked?.[name] === undefined ? [] : [`${name} ${printable(textOfLimit(name, asked[name]))}`]));
   return given.length === 0 ? [] : [given.join(", ")];
 }
 

@@ -20,18 +20,23 @@ export const exec = verb<Options>({
   name: "exec",
   summary: "run another program in a container",
   description: [
+    "The options of exec stand before the program. Words behind the program belong to the program.",
     "exec ends with the exit status of the program: 128 + N if signal N ended it, 127 if the program does not exist, 126 if it cannot be executed.",
     "exec forwards SIGINT and SIGTERM to the program. If runtctl ends first, the program gets SIGHUP. Ten seconds later, the program and its child processes get SIGKILL.",
   ],
   examples: [
-    ["exec web -c db -- psql -c 'select 1'", "run one command"],
-    ["exec -it web -c app -- sh", "run a shell with a terminal"],
+    ["exec web ls -l /srv", "run one command"],
+    ["exec -it shop -c app sh", "run a shell with a terminal in one of several containers"],
   ],
+  operandsBefore: () => 1,
   define: (command) =>
     command
       .argument("<name>", "of a task")
-      .argument("<command...>", "program and arguments, behind --")
-      .option("-c, --container <name>", "container of the task; required if it has more than one")
+      .argument("<command...>", "program and arguments")
+      .option(
+        "-c, --container <name>",
+        "container of the task; required if it has more than one and names no default in kubectl.kubernetes.io/default-container",
+      )
       .option("-i, --stdin", "pass standard input to the program")
       .option("-t, --tty", "allocate a terminal")
       .option("-u, --user <user>", "user as name or uid, with optional :group; default: that of the container")

@@ -5,7 +5,8 @@ import { EXIT, UsageError } from "../errors.ts";
 import { bytes } from "../output/bar.ts";
 import { printable } from "../output/style.ts";
 import { table } from "../output/table.ts";
-import { print } from "../platform/index.ts";
+import { print, printError, sleep, stderr } from "../platform/index.ts";
+import { LiveLine } from "../pulling.ts";
 import type { Session } from "../session.ts";
 import { verb } from "../verb.ts";
 
@@ -19,6 +20,7 @@ export const images = verb<Options>({
   name: "images",
   summary: "list images of the host, or remove images that no task uses (prune)",
   description: [
+    "prune waits until no image is being pulled or unpacked, however long that takes, and tells how far it is.",
     "A stopped task uses its image until its retention ends. The daemon also removes unused images itself, as set by runtd --image-gc-every.",
   ],
   examples: [
@@ -47,10 +49,47 @@ async function prune({ client }: Session, { output, unused = "0s", most }: Optio
   if (unusedMs === undefined) throw new UsageError(`--unused: ${unused} is no duration like 10s or 24h`);
   if (most !== undefined && !/^[1-9]\d{0,8}$/.test(most)) throw new UsageError(`--most: ${most} is no count`);
   const body = { unusedMs, ...(most === undefined ? {} : { most: Number(most) }) };
-  const { removed, freedBytes } = await client.call<{ removed: string[]; freedBytes: number }>("POST", "/v1/images/prune", body, true);
+  const before = await namesOf(client);
+  const pruned = client.call<{ removed: string[]; freedBytes: number }>("POST", "/v1/images/prune", body, true);
+  const { removed, freedBytes } = await whileShown(client, before, pruned);
   if (output === "json") print(JSON.stringify({ removed, freedBytes }, null, 2));
   else for (const line of [...removed.map((reference) => `${printable(reference)} removed`), `${bytes(freedBytes)} freed`]) print(line);
   return EXIT.done;
+}
+
+/** First look, and pause between the others. */
+const [SOON_MS, LOOK_MS] = [1000, 500];
+
+async function namesOf(client: Session["client"]): Promise<ReadonlySet<string>> {
+  return new Set((await client.call<{ images: readonly ImageInfo[] }>("GET", "/v1/images")).images.map(({ reference }) => reference));
+}
+
+/** Tells on the standard error how far a prune is until it is done, however long that takes: on a terminal in one line that changes, otherwise once. */
+async function whileShown<T>(client: Session["client"], before: ReadonlySet<string>, work: Promise<T>): Promise<T> {
+  let isOver = false;
+  const live = stderr.isTTY ? new LiveLine() : undefined;
+  const look = async () => {
+    for (await sleep(SOON_MS); !isOver; await sleep(LOOK_MS)) {
+      const now = await namesOf(client);
+      if (isOver) return;
+      const gone = [...before].filter((one) => !now.has(one)).length;
+      const line = gone === 0 ? "waiting until no image is being pulled or unpacked" : `${countOf(gone)} removed so far`;
+      if (live === undefined) return printError(line);
+      live.show(line);
+    }
+  };
+  // A daemon that no longer answers is told of by the work itself.
+  look().catch(() => {});
+  try {
+    return await work;
+  } finally {
+    isOver = true;
+    live?.clear();
+  }
+}
+
+function countOf(images: number): string {
+  return `${images} ${images === 1 ? "image" : "images"}`;
 }
 
 function rowOf({ reference, digest, sizeBytes, pulledMs, tasks, isUsed, isKept }: ImageInfo): string[] {

@@ -1,11 +1,12 @@
 /** Logs of containers. The daemon reads them, so that every user of its socket can see them. */
 import { InvalidArgumentError } from "commander";
 import { type LogRecord, type TaskView, TextWriter } from "../../engine/index.ts";
+import { ClientError } from "../client.ts";
 import { EXIT, UsageError } from "../errors.ts";
 import { followLog, logPieces, readLog } from "../log-stream.ts";
 import { byTime } from "../output/log-records.ts";
 import { printable, type StyleName, styleFor } from "../output/style.ts";
-import { stderr, stdout } from "../platform/index.ts";
+import { exists, stderr, stdout } from "../platform/index.ts";
 import type { Session } from "../session.ts";
 import { taskOf, tasksOf } from "../tasks.ts";
 import { verb } from "../verb.ts";
@@ -38,6 +39,7 @@ export const logs = verb<Options>({
     ["logs web --since 10m", "print the last ten minutes of all containers of web"],
     ["logs web db -f", "print the output of the containers of two tasks"],
     ["logs --file compose.yaml -n 20", "print the last 20 lines of each service of a Compose file"],
+    ["logs -p shop -f", "print what all services of the project shop print"],
     ["logs web -c app --previous", "print the output of app before its last restart"],
   ],
   define(command) {
@@ -51,7 +53,7 @@ export const logs = verb<Options>({
       .option("--since <time>", "only lines since this time (RFC 3339), or since this long ago (90s, 10m, 2h, 1d)", instantOf)
       .option("-t, --timestamps", "begin each line with a timestamp")
       .option("--previous", "log from before the last restart");
-    addComposeOptions(command);
+    addComposeOptions(command, ". Without a file: all tasks of this group");
   },
   async run(session, names, options) {
     const tasks = await tasksAsked(session, names, options);
@@ -89,16 +91,28 @@ export const logs = verb<Options>({
 
 /** The tasks that the command line names. undefined: the file has errors, which were printed. @throws UsageError, ClientError */
 async function tasksAsked(session: Session, names: readonly string[], options: Options): Promise<readonly TaskView[] | undefined> {
-  const { file, all } = options;
-  if ([names.length > 0, file !== undefined, all === true].filter(Boolean).length !== 1)
-    throw new UsageError("give task names, --file FILE, or --all");
-  if (names.length > 0) return Promise.all([...new Set(names)].map((name) => taskOf(session, name)));
+  const { file, all, project } = options;
+  const ways = [names.length > 0, file !== undefined, all === true].filter(Boolean).length;
+  // The project alone is all of its tasks.
+  if (ways > 1 || (ways === 0 && project === undefined)) throw new UsageError("give task names, --file FILE, -p PROJECT, or --all");
+  const group = project ?? session.group;
+  if (names.length > 0) return Promise.all([...new Set(names)].map((name) => namedTask({ ...session, group }, name)));
   const read = file === undefined ? undefined : fileToApply({ profile: [], ...options, file }, session.givenGroup, { isQuiet: true });
   if (file !== undefined && read === undefined) return undefined;
   const isMeant = ({ from }: TaskView) => read === undefined || from === read.from;
-  const tasks = (await tasksOf({ ...session, group: read?.group ?? session.group })).filter(isMeant);
+  const tasks = (await tasksOf({ ...session, group: read?.group ?? group })).filter(isMeant);
   if (tasks.length > 0) return tasks;
-  throw new UsageError(read === undefined ? `there are no tasks in group ${session.group}` : `no task of ${read.source} is there`);
+  throw new UsageError(read === undefined ? `there are no tasks in group ${group}` : `no task of ${read.source} is there`);
+}
+
+/** Users of `docker compose` name a file with -f, which is --follow here. @throws ClientError unknown-task */
+async function namedTask(session: Session, name: string): Promise<TaskView> {
+  try {
+    return await taskOf(session, name);
+  } catch (error) {
+    if (!(error instanceof ClientError) || error.code !== "unknown-task" || !exists(name)) throw error;
+    throw new ClientError(error.code, error.message, { body: error.body, hint: `For the tasks of a file: --file ${name}` });
+  }
 }
 
 function containersOf({ containers }: TaskView, { container: asked }: Options): string[] {

@@ -24,7 +24,7 @@ export const pull = verb<Options>({
   name: "pull",
   summary: "pull an image, before a task needs it",
   description: [
-    "On a terminal, pull shows a progress bar. The last line of the standard output is the digest. ^C ends the pull, unless a task also waits for the image.",
+    "On a terminal, pull shows a progress bar, otherwise a line for each step. A short name is as for `run`. The last line of the standard output is the digest. ^C ends the pull, unless a task also waits for the image.",
   ],
   examples: [
     ["pull docker://registry.example:5000/shop/web:v1", "pull the current image of the tag"],
@@ -32,13 +32,13 @@ export const pull = verb<Options>({
   ],
   define: (command) =>
     command
-      .argument("<image>", "as a task names it: docker://HOST/NAME[:tag], oci:DIR[:tag], oci-archive:FILE, docker-archive:FILE")
+      .argument("<image>", "docker://HOST/NAME[:tag], oci:DIR[:tag], oci-archive:FILE, docker-archive:FILE, or a name as for `run`")
       .addOption(
         new Option("--policy <policy>", "when to ask the registry; default: as configured for the daemon").choices([...PULL_POLICIES]),
       )
       .option("--credentials <name>", "name of the daemon's credentials for the registry")
       .option("-q, --quiet", "print only the digest"),
-  async run({ sockets }, [reference], { policy, credentials, quiet }) {
+  async run({ sockets }, [reference = ""], { policy, credentials, quiet }) {
     const image = await pullWithBar(sockets, { reference, policy, credentials }, quiet);
     if (!quiet) printError(`${printable(image.reference)} ${WORDS[image.via]}${image.error === null ? "" : `: ${printable(image.error)}`}`);
     print(image.digest);

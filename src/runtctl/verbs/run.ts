@@ -16,7 +16,8 @@ import { DEFAULT_WAIT, durationOf, untilEnded } from "../until.ts";
 import { verb } from "../verb.ts";
 import { orFindings } from "./file.ts";
 
-interface Options extends RunOptions {
+interface Options extends Omit<RunOptions, "image"> {
+  readonly image?: string;
   readonly pull?: string;
   readonly credentials?: string;
 }
@@ -27,18 +28,24 @@ export const run = verb<Options>({
   name: "run",
   summary: "run a container of an image as a task of its own",
   description: [
-    "The output of the container goes to the standard output and standard error. runtctl ends with the exit status of the container: 128 + N if signal N ended it, 255 if the status is unknown, 125 if nothing was run. ^C stops the container; a second ^C ends runtctl without waiting. With -it the container gets every key, and ^P ^Q leaves it running.",
+    "The image is written as in a task file, or as for docker run: HOST/NAME[:tag], or a short name, which the registries.conf of this host translates if it has an alias for it. Any other short name is one of docker.io.",
+    "The output of the container goes to the standard output and standard error. runtctl ends with the exit status of the container: 128 + N if signal N ended it, 255 if the status is unknown. If the program does not exist, the status is 127; if it cannot be executed, 126; if nothing was run for another reason, 125. ^C stops the container; a second ^C ends runtctl without waiting. With -it the container gets every key, and ^P ^Q leaves it running.",
     "The stopped task can be inspected until the end of its retention; with --rm it is removed at once. With -i the container reads the standard input of runtctl up to its end. With -it the standard input is a terminal, and ^D is its end.",
   ],
   examples: [
-    ["run --rm --image docker://registry.example:5000/tools:v1 -- ls -l /", "run one command, then remove the task"],
-    ["run -d --rm --image oci:/images/report:v1", "run in the background, and remove the task when it has ended"],
-    ["run -d --name web -p 8080:80 -v site:/srv --image oci:/images/web:v1", "run a service in the background, with a volume that is kept"],
+    ["run --rm alpine ls -l /", "run one command in an image of docker.io, then remove the task"],
+    ["run -d --rm oci:/images/report:v1", "run in the background, and remove the task when it has ended"],
+    [
+      "run -d --name web -p 8080:80 -v site:/srv registry.example:5000/web:v1",
+      "run a service in the background, with a volume that is kept",
+    ],
   ],
+  operandsBefore: (given) => (given.has("image") ? 0 : 1),
   define: (command) =>
     command
-      .argument("[command...]", "arguments for the program of the image, behind --")
-      .requiredOption("--image <image>", "image, written as in a task file")
+      .argument("[image]", "image; not with --image")
+      .argument("[command...]", "arguments for the program of the image")
+      .option("--image <image>", "image; all operands are arguments then")
       .option("-d, --detach", "return when the container runs, and print the name of the task")
       .option("--name <name>", "name of the task; default: a new name")
       .option("--rm", "remove the task after it has ended; with -d the daemon removes it")
@@ -64,14 +71,18 @@ export const run = verb<Options>({
         new Option("--pull <policy>", "when to ask the registry; default: as configured for the daemon").choices([...PULL_POLICIES]),
       )
       .option("--credentials <name>", "name of the daemon's credentials for the registry"),
-  async run(session, command, options) {
-    const { detach, tty, interactive, pull: policy, credentials, image } = options;
+  async run(session, operands, options) {
+    const { detach, tty, interactive, pull: policy, credentials } = options;
+    const [image, ...command] = options.image === undefined ? operands : [options.image, ...operands];
+    if (image === undefined) throw new UsageError("name an image: run IMAGE [COMMAND...]");
     if (detach && (interactive || tty)) throw new UsageError("-d with -i or -t: attach -i is for that");
     if (options.cpus !== undefined && !(Number(options.cpus) > 0)) throw new UsageError(`--cpus ${options.cpus} is not a number of CPUs`);
     const name = options.name ?? freshName();
-    const text = taskText(options, name, command);
+    // What is wrong with the options is told before anything is pulled.
+    taskText({ ...options, image }, name, command);
     try {
-      await pullWithBar(session.sockets, { reference: image, policy, credentials });
+      const { reference } = await pullWithBar(session.sockets, { reference: image, policy, credentials });
+      const text = taskText({ ...options, image: reference }, name, command);
       const taken = await taskIfThere(session, name);
       if (taken !== undefined && taken.known !== "STOPPED")
         throw new ClientError("name-taken", `there is a task ${name} that has not ended`);
@@ -95,8 +106,8 @@ function freshName(): string {
 }
 
 async function inBackground(session: Session, id: string, after: number, name: string): Promise<number> {
-  const why = await whyNotRun(session, id, after);
-  if (why !== undefined) return failed(why, NOT_RUN);
+  const end = await whyNotRun(session, id, after);
+  if (end !== undefined) return failed(end.why, end.status);
   print(name);
   return EXIT.done;
 }
@@ -123,12 +134,12 @@ async function inForeground(session: Session, id: string, { interactive, tty, rm
     ignoreSignals();
   }
   const task = await untilStopped(session, id);
+  const { status, why } = await endOf(session, task);
   if (rm) {
     await session.client.call("DELETE", taskPath(id, session.group));
     // What prevents the removal is reported. The exit status is that of the container all the same.
     await untilEnded(session, { tasks: [{ id, name: task.name }], to: "deleted", limitMs: durationOf(DEFAULT_WAIT) });
   }
-  const { status, why } = endOf(task);
   return why === undefined ? status : failed(why, status);
 }
 
