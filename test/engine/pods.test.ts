@@ -1,6 +1,7 @@
 /** Pods of Kubernetes: from the document to what runs, and back to a pod with its status. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { CGROUP_VERSION, cgroupFile } from "./kernel-files.ts";
 import { isRoot, until, useEngine } from "./support.ts";
 import { SLEEP } from "./tasks.ts";
 
@@ -190,6 +191,25 @@ describe.skipIf(!isRoot)("pods (needs root)", () => {
       lastState: { terminated: { exitCode: 137, reason: "Error", message: "up" } },
     });
     expect((await get("web")).status.phase).toBe("Running");
+    expect((await scene.ctl("delete", "web")).status).toBe(0);
+  });
+
+  test("a pod in which only resources differ gets them without a restart: of its containers, and of the whole pod", async () => {
+    await scene.daemon();
+    const text = (memory: string, resources?: object) =>
+      podText("web", {
+        ...(resources === undefined ? {} : { resources }),
+        containers: [sh("a", SLEEP, { resources: { limits: { cpu: "100m", memory } } })],
+      });
+    await applied(text("32Mi"));
+    await until(async () => (await get("web")).status.phase === "Running");
+    const { pid } = scene.list().find(({ id }) => id.includes(".a-"))!;
+    expect((await apply(text("48Mi"))).stdout).toBe("task web updated\n");
+    expect((await apply(text("24Mi", { limits: { cpu: "200m", memory: "64Mi" } }))).stdout).toBe("task web updated\n");
+    const memory = (level: number) => cgroupFile(pid, "memory", CGROUP_VERSION === 1 ? "memory.limit_in_bytes" : "memory.max", level);
+    await until(() => memory(0) === String(24 * 1024 ** 2) && memory(1) === String(64 * 1024 ** 2));
+    expect(scene.list().find(({ id }) => id.includes(".a-"))!.pid).toBe(pid);
+    expect((await get("web")).status.containerStatuses[0]!.restartCount).toBe(0);
     expect((await scene.ctl("delete", "web")).status).toBe(0);
   });
 

@@ -37,6 +37,27 @@ describe.skipIf(!isRoot)("limits of a task (needs root)", () => {
           pids: cgroupFile(pid, "pids", "pids.max", 1),
         };
 
+  test("T2 T11: limits of the whole task grow and become less in place, with those of its containers, and the processes stay", async () => {
+    await scene.daemon();
+    const of = (cpus: number, memory: number) => [
+      { name: "a", fields: { cpus, memory: `${memory}Mi` } },
+      { name: "b", fields: { cpus, memory: `${memory}Mi` } },
+    ];
+    await run(of(0.1, 32), { cpus: 0.2, memory: "64Mi", pids: 30 });
+    const [a, b] = [pidOf("a"), pidOf("b")];
+    for (const [cpus, memory, pids] of [
+      [0.3, 48, 40],
+      [0.05, 16, 20],
+    ] as const) {
+      await apply(of(cpus, memory), { cpus: cpus * 2, memory: `${memory * 2}Mi`, pids });
+      const expected = { memory: String(memory * 2 * MIB), cpu: `${cpus * 200_000} 100000`, pids: String(pids) };
+      await until(() => JSON.stringify(limitsOf(a)) === JSON.stringify(expected));
+      await until(async () => (await task()).containers.every(({ updateError }: { updateError?: unknown }) => !updateError));
+      expect([pidOf("a"), pidOf("b"), (await task()).generation]).toEqual([a, b, 1]);
+    }
+    expect((await scene.ctl("delete", "t")).status).toBe(0);
+  });
+
   test("T2: the cgroup of the task is made with its limits before anything else; T11: all containers are below the cgroup of the task, in every hierarchy; T4: that cgroup and the level above it are removed from each hierarchy with the task", async () => {
     await scene.daemon();
     await run([{ name: "a" }, { name: "b" }], { cpus: 0.25, memory: "64Mi", pids: 30 });

@@ -24,8 +24,12 @@ test("another runtime may not change limits, but annotations are the engine's ow
   );
 });
 
-test("another limit of the task is not done in place", () => {
-  expect(isInPlace(specWith({}, { memory: 1 }), specWith({}, { memory: 2 }))).toBe(false);
+test.each([
+  ["another one", { memory: 1 }, { memory: 2, cpus: 1 }, true],
+  ["one less", { memory: 1, pids: 5 }, { memory: 1 }, false],
+  ["in a virtual machine", { memory: 1, runtime: "vm" }, { memory: 2, runtime: "vm" }, false],
+])("limits of the whole task, %s: whether they change in place", (_, before, now, expected) => {
+  expect(isInPlace(specWith({}, before), specWith({}, now))).toBe(expected);
 });
 
 /** A running container with a limit of 1 byte of memory, and the actions that were decided for it. */
@@ -64,6 +68,13 @@ test("limits that cannot be written are tried again, and the reason is there unt
   expect(record().containers[0]!.update).toMatchObject({ failures: 1, error: "device or resource busy" });
   expect(send({ type: "tick", at: at(2_000) })).toEqual(["update"]);
   expect(send({ type: "fenced", at: at(2_001) })).toEqual(["update"]);
+  expect(send(updated())).toEqual([]);
+  expect(record().containers[0]!.update).toBeNull();
+});
+
+test("limits of the whole task are written with those of each container, although these are the same", () => {
+  const { record, send } = running();
+  expect(send({ type: "respec", at: at(5), spec: specWith({ memory: 1 }, { cpus: 1 }), digest: "more" })).toEqual(["update"]);
   expect(send(updated())).toEqual([]);
   expect(record().containers[0]!.update).toBeNull();
 });

@@ -9,9 +9,11 @@ import { hasReached } from "./status.ts";
 import { after, hasPassed, type Instant } from "./time.ts";
 
 const LIMITS = ["cpus", "cpuShares", "memory", "memoryReservation", "pids"] as const satisfies readonly (keyof ContainerSpec)[];
+/** Limits of all containers of the task together. */
+const TASK_LIMITS = ["cpus", "memory", "pids"] as const satisfies readonly (keyof TaskSpec)[];
 
 /**
- * Whether a running task can get the second spec: only annotations and limits of containers differ, and no limit is removed. Other runtimes may not change limits: a
+ * Whether a running task can get the second spec: only annotations and limits differ, and no limit is removed. Other runtimes may not change limits: a
  * virtual machine does not grow.
  */
 export function isInPlace(before: TaskSpec, now: TaskSpec): boolean {
@@ -19,29 +21,43 @@ export function isInPlace(before: TaskSpec, now: TaskSpec): boolean {
   if (before.schedule !== undefined && now.schedule !== undefined) return true;
   if (before.schedule !== undefined || now.schedule !== undefined) return false;
   if (now.runtime !== undefined && !isSameLimits(before, now)) return false;
-  return canonicalJson(withoutLimits(before)) === canonicalJson(withoutLimits(now)) && now.containers.every(keepsLimits(before));
+  return canonicalJson(withoutLimits(before)) === canonicalJson(withoutLimits(now)) && keepsLimits(before, now);
 }
 
 function isSameLimits(before: TaskSpec, now: TaskSpec): boolean {
-  return now.containers.every((container, index) => LIMITS.every((limit) => before.containers[index]?.[limit] === container[limit]));
+  return isSameOfTask(before, now) && now.containers.every((container, index) => isSame(before.containers[index], container));
+}
+
+function isSameOfTask(before: TaskSpec, now: TaskSpec): boolean {
+  return TASK_LIMITS.every((limit) => before[limit] === now[limit]);
+}
+
+function isSame(before: ContainerSpec | undefined, now: ContainerSpec | undefined): boolean {
+  return LIMITS.every((limit) => before?.[limit] === now?.[limit]);
 }
 
 function withoutLimits(spec: TaskSpec): unknown {
-  const blank = Object.fromEntries(LIMITS.map((name) => [name, undefined]));
-  return { ...spec, annotations: undefined, containers: spec.containers.map((container) => ({ ...container, ...blank })) };
+  const blank = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, undefined]));
+  const containers = spec.containers.map((container) => ({ ...container, ...blank(LIMITS) }));
+  return { ...spec, ...blank(TASK_LIMITS), annotations: undefined, containers };
 }
 
 /** A limit that the new spec does not set would keep its old value in the kernel, so that it cannot be removed in place. */
-function keepsLimits({ containers }: TaskSpec) {
-  return (now: ContainerSpec, index: number): boolean =>
-    LIMITS.every((limit) => containers[index]?.[limit] === undefined || now[limit] !== undefined);
+function keepsLimits(before: TaskSpec, now: TaskSpec): boolean {
+  const ofContainers = now.containers.every((container, index) =>
+    LIMITS.every((limit) => before.containers[index]?.[limit] === undefined || container[limit] !== undefined),
+  );
+  return ofContainers && TASK_LIMITS.every((limit) => before[limit] === undefined || now[limit] !== undefined);
 }
 
 export function applyRespec(record: TaskRecord, { spec, digest }: Extract<TaskEvent, { type: "respec" }>): TaskRecord {
   const next: TaskRecord = { ...record, spec, digest, previous: { spec: record.spec, digest: record.digest } };
+  // Limits of the task are written with those of its containers. What holds its namespaces has none.
+  const isOfAll = !isSameOfTask(record.spec, spec);
   return next.containers.filter(isMade).reduce((state, { name }) => {
-    const isSame = LIMITS.every((limit) => specOf(record, name)?.[limit] === specOf(next, name)?.[limit]);
-    return isSame ? state : changeContainer(state, name, { update: due(containerOf(state, name)!) });
+    const own = specOf(next, name);
+    const isDue = own !== undefined && (isOfAll || !isSame(specOf(record, name), own));
+    return isDue ? changeContainer(state, name, { update: due(containerOf(state, name)!) }) : state;
   }, next);
 }
 

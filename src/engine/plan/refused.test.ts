@@ -14,6 +14,18 @@ test("limits of huge pages are refused by name where the kernel has no such page
   expect(refused([])[0]!.message).toContain("no controller hugetlb");
 });
 
+test("limits of huge pages for a whole task are refused where its containers' are, and where systemd has none", () => {
+  const whole = taskSchema.parse({ name: "t", hugepages: { "2MB": "4Mi" }, containers: [container] });
+  const of = (host: object) =>
+    refusedByHost(whole, { ...{ hasTaskLimits: true, runtimes: {}, hugepages: ["2MB"], cgroup: "/runtd" }, ...host }).map(
+      ({ pointer }) => pointer,
+    );
+  expect(of({})).toEqual([]);
+  expect(of({ hugepages: ["1GB"] })).toEqual(["/hugepages/2MB"]);
+  expect(of({ cgroup: undefined })).toEqual(["/hugepages"]);
+  expect(of({ hasTaskLimits: false })).toEqual(["/hugepages"]);
+});
+
 test("a container has them as limits of the runtime", () => {
   expect(limitsOf(task, task.containers[0]!)).toEqual({});
   expect(limitsOf(task, task.containers[1]!)).toEqual({ hugepages: { "2MB": 4_194_304, "1GB": 0 } });

@@ -22,7 +22,7 @@ export type Runtimes = Readonly<Record<string, string>>;
 
 /** One refusal for each field that the engine does not support; empty: it supports the task. */
 export function refusedByHost(task: TaskSpec, { hasTaskLimits, runtimes, hugepages, cgroup }: HostSupport): Refused[] {
-  const { cpus, memory, pids, runtime } = task;
+  const { cpus, memory, pids, hugepages: pages, runtime } = task;
   const unknown = runtime === undefined ? undefined : unknownRuntime(runtime, Object.keys(runtimes));
   const inMachine = isInMachine(task, runtimes) ? checkMachine(task) : [];
   const refused = [
@@ -31,22 +31,29 @@ export function refusedByHost(task: TaskSpec, { hasTaskLimits, runtimes, hugepag
     ...parentRefused(task, hasTaskLimits ? cgroup : undefined),
     ...inMachine.map(({ path, message }) => ({ pointer: pointerOf(path), message })),
   ];
+  // systemd.resource-control(5) has no property for huge pages.
+  if (hasTaskLimits && cgroup === undefined && pages !== undefined)
+    return [...refused, { pointer: "/hugepages", message: "systemd, which manages the cgroups of this host, has no limit of huge pages" }];
   if (hasTaskLimits) return refused;
-  const limits = Object.entries({ cpus, memory, pids })
+  const limits = Object.entries({ cpus, memory, pids, hugepages: pages })
     .filter(([, limit]) => limit !== undefined)
     .map(([name]) => ({ pointer: `/${name}`, message: "limits of whole tasks are switched off on this host" }));
   return [...refused, ...limits];
 }
 
-function pagesRefused({ containers }: TaskSpec, known: readonly string[]): Refused[] {
+function pagesRefused({ containers, hugepages: ofTask = {} }: TaskSpec, known: readonly string[]): Refused[] {
   const why = (pageSize: string) =>
     known.length === 0
       ? "the use of huge pages is not limited on this host: its kernel has no controller hugetlb, or it is not mounted"
       : `this host has no pages of ${pageSize}: only of ${known.join(", ")}`;
-  return containers.flatMap(({ hugepages = {} }, index) =>
-    Object.keys(hugepages)
+  const all = [
+    { path: ["hugepages"], pages: ofTask },
+    ...containers.map(({ hugepages = {} }, index) => ({ path: ["containers", index, "hugepages"], pages: hugepages })),
+  ];
+  return all.flatMap(({ path, pages }) =>
+    Object.keys(pages)
       .filter((pageSize) => !known.includes(pageSize))
-      .map((pageSize) => ({ pointer: pointerOf(["containers", index, "hugepages", pageSize]), message: why(pageSize) })),
+      .map((pageSize) => ({ pointer: pointerOf([...path, pageSize]), message: why(pageSize) })),
   );
 }
 

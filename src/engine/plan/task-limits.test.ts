@@ -33,6 +33,14 @@ test.each([
   expect(taskResources(taskOf(fields as Partial<TaskInput>, undefined))).toEqual(resources);
 });
 
+test("huge pages of a task are limits of the controller hugetlb, by their size", () => {
+  const resources = taskResources(taskOf({ hugepages: { "2MB": "4Mi", "1GB": 0 } }, undefined));
+  const written = (version: 1 | 2) =>
+    limitWrites(resources, version).flatMap(({ controller, file, value }) => (controller === "hugetlb" ? `${file} ${value}` : []));
+  expect(written(1)).toEqual([`hugetlb.2MB.limit_in_bytes ${4 * MIB}`, "hugetlb.1GB.limit_in_bytes 0"]);
+  expect(written(2)).toEqual([`hugetlb.2MB.max ${4 * MIB}`, "hugetlb.1GB.max 0"]);
+});
+
 test("in a virtual machine the machine is the limit of memory, and the hypervisor needs more", () => {
   expect(taskResources(taskOf({ cpus: 2, memory: "64Mi" }, undefined), true)).toEqual({ cpu: { quota: 200_000, period: 100_000 } });
 });

@@ -12,13 +12,18 @@ export interface TaskResources {
   readonly cpu: { readonly quota: number; readonly period: number } | { readonly shares: number };
   readonly memory?: { readonly limit: number };
   readonly pids?: { readonly limit: number };
+  /** Bytes by page size, such as "2MB". */
+  readonly hugepages?: Readonly<Record<string, number>>;
 }
 
 /**
  * `cpus` becomes a quota. Without it the task gets the sum of its containers' weights. A task in a virtual machine gets no memory limit here:
  * `memory` is the size of the machine. The hypervisor needs more than the guest has, and the runtime limits it.
  */
-export function taskResources({ cpus, memory: given, pids, containers, namespaces }: TaskSpec, isInMachine = false): TaskResources {
+export function taskResources(
+  { cpus, memory: given, pids, hugepages, containers, namespaces }: TaskSpec,
+  isInMachine = false,
+): TaskResources {
   const memory = isInMachine ? undefined : given;
   const shares = containers.reduce((sum, one) => sum + (appliedShares(one) ?? UNSAID_SHARES), 0);
   // The pause container is not counted as one of the user's processes.
@@ -30,6 +35,7 @@ export function taskResources({ cpus, memory: given, pids, containers, namespace
         : { quota: Math.trunc(cpus * CPU_PERIOD), period: CPU_PERIOD },
     ...(memory === undefined ? {} : { memory: { limit: memory } }),
     ...(pids === undefined ? {} : { pids: { limit: pids + own } }),
+    ...(hugepages === undefined ? {} : { hugepages }),
   };
 }
 
@@ -44,14 +50,18 @@ export interface FileWrite {
  * The writes, in order. A task with a memory limit may not use swap in addition. A weight is optional: on a host without its controller, CPU time
  * is not divided between cgroups.
  */
-export function limitWrites({ cpu, memory, pids }: TaskResources, cgroupVersion: 1 | 2): FileWrite[] {
+export function limitWrites({ cpu, memory, pids, hugepages = {} }: TaskResources, cgroupVersion: 1 | 2): FileWrite[] {
   const write = (controller: string, file: string, value: number | bigint | string, isOptional = false): FileWrite => ({
     controller,
     file,
     value: String(value),
     ...(isOptional ? { isOptional } : {}),
   });
-  const limits = pids === undefined ? [] : [write("pids", "pids.max", pids.limit)];
+  const pages = cgroupVersion === 1 ? "limit_in_bytes" : "max";
+  const limits = [
+    ...(pids === undefined ? [] : [write("pids", "pids.max", pids.limit)]),
+    ...Object.entries(hugepages).map(([size, bytes]) => write("hugetlb", `hugetlb.${size}.${pages}`, bytes)),
+  ];
   if (cgroupVersion === 1) {
     if (memory !== undefined) limits.push(write("memory", "memory.limit_in_bytes", memory.limit), write("memory", "memory.swappiness", 0));
     if ("shares" in cpu) return [...limits, write("cpu", "cpu.shares", cpu.shares, true)];

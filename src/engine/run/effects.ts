@@ -78,8 +78,7 @@ export class Effects {
         await releaseIncarnation(resources, record.id, action.runtimeId);
         return { type: "removed", container: action.container, generation: action.generation };
       case "update":
-        for (const resource of resources) resource.update?.(record);
-        await runtime.update(action.runtimeId, limitsOf(record.spec, specOf(record, action.container)!));
+        await this.#update(record, action);
         return { type: "updated", container: action.container, generation: action.generation };
       case "createResource":
         return { type: "resource", name: action.name, target: "CREATED", ...(await this.#make(record, action.name)) };
@@ -96,6 +95,20 @@ export class Effects {
         return { ...preStopped(action), ...(isHealthy ? {} : { error: `it has failed, or not ended in time: ${output}` }) };
       }
     }
+  }
+
+  /** A limit of the task can only grow before those of its containers, and only become less after them. */
+  async #update(record: TaskRecord, { runtimeId, container }: Extract<Action, { type: "update" }>): Promise<void> {
+    const { resources, runtime } = this.#options;
+    const updateTask = async () => {
+      for (const resource of resources) await resource.update?.(record);
+    };
+    const isDone = await updateTask().then(
+      () => true,
+      () => false,
+    );
+    await runtime.update(runtimeId, limitsOf(record.spec, specOf(record, container)!));
+    if (!isDone) await updateTask();
   }
 
   async #make(record: TaskRecord, member: string): Promise<Made> {

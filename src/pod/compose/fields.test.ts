@@ -317,7 +317,7 @@ test("a volume that is bound to a directory of the host is that, and one in memo
     expect.stringContaining("what is in memory is of one container"),
   ]);
   expect(told(text("{ type: nfs, o: addr=192.0.2.5, device: ':/x' }"))).toEqual([
-    "f:6:32: /volumes/d/driver_opts: only directories of the host (o: bind) and tmpfs are supported: mount it on the host, and name it as device",
+    "f:6:32: /volumes/d/driver_opts: only directories of the host (o: bind) and tmpfs are supported, not nfs: mount it on the host, and name it as device",
   ]);
   expect(told(text("{ type: none, o: bind }"))).toEqual([expect.stringContaining("driver_opts: needs the device")]);
   expect(told(text("{ o: 'bind,uid=5', device: /x }"))).toEqual([expect.stringContaining("o: only bind and ro are supported, not uid=5")]);

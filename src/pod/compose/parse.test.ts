@@ -171,6 +171,12 @@ test.each([
   ["build: { extra_hosts: { a: host-gateway } }", "build/extra_hosts", "host-gateway is not supported"],
   ["build: { contxt: . }", "build/contxt", "is context meant?"],
   ["volumes: [{ type: volume, target: /d, volume: { subpath: ../x } }]", "volumes/0/volume/subpath", "is no path inside the volume"],
+  [
+    "volumes: [{ type: bind, source: ., target: /x, bind: { recursive: disabled } }]",
+    "volumes/0/bind/recursive",
+    "only enabled and readonly",
+  ],
+  ["pre_start: [{ command: a }]", "pre_start", "make it a service that this one depends on"],
   ["post_start: [{ command: a, privileged: true }]", "post_start/0/privileged", "only false is supported"],
   ["pre_stop: [{ command: a, working_dir: x }]", "pre_stop/0/working_dir", "is no absolute path of the container"],
   ["external_links: ['a:b:c']", "external_links/0", "write CONTAINER or CONTAINER:ALIAS"],

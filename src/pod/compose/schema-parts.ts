@@ -93,7 +93,9 @@ export const mount = z.union([
       .strictObject({
         create_host_path: flag.optional(),
         propagation: z.enum(PROPAGATIONS, { error: `only ${PROPAGATIONS.join(", ")} are supported` }).optional(),
-        recursive: z.literal("enabled", { error: "only enabled is supported: mounts below the source are there, too" }).optional(),
+        recursive: z
+          .enum(["enabled", "readonly"], { error: "only enabled and readonly are supported: mounts below the source are there, too" })
+          .optional(),
         selinux: z.enum(["z", "Z"]).optional(),
       })
       .optional(),
@@ -127,7 +129,9 @@ export const localOptions = z.record(z.string(), z.union([z.string(), z.int()]))
   if (unknown !== undefined) return refuse("only type, o and device are supported", [unknown]);
   if (Object.keys(given).length === 0) return undefined;
   if (!isBind && type !== "tmpfs")
-    return refuse("only directories of the host (o: bind) and tmpfs are supported: mount it on the host, and name it as device");
+    return refuse(
+      `only directories of the host (o: bind) and tmpfs are supported${type === "none" ? "" : `, not ${type}`}: mount it on the host, and name it as device`,
+    );
   if (isBind && device === undefined) return refuse("needs the device: a directory of the host");
   if (open.length > 0) return refuse(`${isBind ? "only bind and ro are" : "only size is"} supported, not ${open.join(" and ")}`, ["o"]);
   if (isBind) return { device: device!, readOnly: words.includes("ro") };

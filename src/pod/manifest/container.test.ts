@@ -248,6 +248,18 @@ test("P4 a stop signal, all capabilities, a filter of the host's, groups that th
   expect(first(one("    ports: [{ containerPort: 80, protocol: SCTP }]\n")).name).toBe("a");
 });
 
+test("P6 huge pages of the whole pod are limits of the task; its containers together have at most as many", () => {
+  const text = (own: string, whole: string) =>
+    one(`    resources: { limits: { hugepages-2Mi: ${own}, cpu: 1 } }\n`, `  resources: { limits: { hugepages-2Mi: ${whole}, cpu: 1 } }\n`);
+  expect(only(text("2Mi", "4Mi")).hugepages).toEqual({ "2MB": 4 * 1024 * 1024 });
+  expect(told(text("4Mi", "2Mi"))).toEqual([
+    expect.stringMatching(/: \/spec\/resources\/limits\/hugepages-2Mi: is less than its containers have$/),
+  ]);
+  expect(told(text("2Mi", "3Mi"))).toEqual([
+    expect.stringMatching(/: \/spec\/resources\/limits\/hugepages-2Mi: is no whole number of pages$/),
+  ]);
+});
+
 test("P4 a limit that is to be changed by a restart is part of the container, and replaces it", () => {
   const resized = (policy: string, memory: string) =>
     first(one(`    resources: { limits: { memory: ${memory} } }\n    resizePolicy: [{ resourceName: memory, restartPolicy: ${policy} }]\n`))

@@ -46,7 +46,7 @@ export function containerOf(at: Translation, container: ContainerInput, role: Ro
     ...(container.workingDir === undefined ? {} : { cwd: container.workingDir }),
     ...rightsOf(at, container, path),
     ...limitsOf(at, container, role),
-    ...pagesOf(at, container, [...path, "resources"]),
+    ...pagesOf(at, container.resources, [...path, "resources"]),
     ...devicesOf(at, container, [...path, "resources"]),
     ...(hostNetwork ? {} : { hostname: hostname ?? metadata.name }),
     essential: role === "main",
@@ -142,7 +142,7 @@ function limitsOf({ pod }: Translation, { resources }: ContainerInput, role: Rol
 const KIBIBYTES: Readonly<Record<string, number>> = { K: 1, M: 1024, G: 1024 * 1024 };
 
 /** Source: Kubernetes, ValidateResourceRequirements, and "Manage HugePages". */
-function pagesOf(at: Translation, { resources }: ContainerInput, path: Path): Pick<Container, "hugepages"> {
+export function pagesOf(at: Translation, resources: ContainerInput["resources"], path: Path): Pick<Container, "hugepages"> {
   const { limits = {}, requests = {} } = resources ?? {};
   const names = [...new Set([...Object.keys(limits), ...Object.keys(requests)])].filter((name) => PAGES.test(name));
   const hugepages: Record<string, number> = {};

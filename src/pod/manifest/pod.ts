@@ -20,7 +20,7 @@ import { originOf } from "./origin.ts";
 import type { Membership } from "./services.ts";
 import type { Path, Translation } from "./translation.ts";
 import { volumesOf } from "./volumes.ts";
-import { checkWhole, storageOf, wholeOf } from "./whole.ts";
+import { checkWhole, storageOf, wholeOf, wholePages } from "./whole.ts";
 
 export interface Translated {
   /** undefined if there are problems. */
@@ -60,6 +60,7 @@ function taskOf(at: Translation, members: readonly Member[], document: unknown):
       dependsOn: dependenciesOf(at, members, index),
     })),
     ...wholeOf(at, members),
+    ...wholePages(at, members),
     namespaces: {
       pid: spec.hostPID ? "host" : spec.shareProcessNamespace ? "shared" : "private",
       ipc: spec.hostIPC ? "host" : isOneMachine ? "private" : "shared",

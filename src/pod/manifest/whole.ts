@@ -1,8 +1,10 @@
 /** Computes the limits of a whole pod: its own limits, the sum of its containers, or a size that the host offers. */
 import type { TaskInput } from "../../engine/spec/index.ts";
+import { quantityIn } from "../quantity.ts";
 import { type Amounts, podTotal, resourcesOf } from "../resources.ts";
 import { DEVICES, PAGES } from "../schema/container.ts";
 import { sizeFor } from "../sizes.ts";
+import { pagesOf } from "./container.ts";
 import { type Member, membersOf } from "./members.ts";
 import type { Path, Translation } from "./translation.ts";
 
@@ -34,6 +36,19 @@ export function wholeOf(at: Translation, members: readonly Member[]): Whole {
   return {};
 }
 
+/** Huge pages of the whole pod. Source: validatePodResources of Kubernetes: its containers together have at most as many. */
+export function wholePages(at: Translation, members: readonly Member[]): Pick<TaskInput, "hugepages"> {
+  const here: Path = ["spec", "resources"];
+  const whole = pagesOf(at, at.pod.spec.resources, here);
+  for (const name of Object.keys(at.pod.spec.resources?.limits ?? {}).filter((one) => PAGES.test(one))) {
+    const amount = (given: unknown) => (given === undefined ? 0 : quantityIn(given as string | number));
+    const needs = members.map(({ container }) => ({ storage: amount(container.resources?.limits?.[name]) }));
+    if ((total(members, needs, "storage") ?? 0) > amount(at.pod.spec.resources!.limits![name]))
+      at.refuse("is less than its containers have", [...here, "limits", name]);
+  }
+  return whole;
+}
+
 /** Source: validatePodResources of Kubernetes. */
 export function checkWhole(at: Translation): void {
   const { resources } = at.pod.spec;
@@ -42,8 +57,7 @@ export function checkWhole(at: Translation): void {
   const here: Path = ["spec", "resources"];
   for (const list of ["limits", "requests"] as const)
     for (const name of Object.keys(resources[list] ?? {}))
-      if (PAGES.test(name)) at.refuse("is of containers only: the whole pod has no limit of huge pages", [...here, list, name]);
-      else if (DEVICES.test(name)) at.refuse("is of containers only", [...here, list, name]);
+      if (DEVICES.test(name)) at.refuse("is of containers only", [...here, list, name]);
   for (const list of ["limits", "requests"] as const)
     if (resources[list]?.["ephemeral-storage"] !== undefined) at.refuse("is of containers only", [...here, list, "ephemeral-storage"]);
   for (const name of ["cpu", "memory"] as const) {

@@ -373,8 +373,8 @@ export const MODEL_MUTANTS: readonly Mutant[] = [
     id: "T10",
     fault: "the limit of processes is dropped",
     file: "src/engine/plan/task-limits.ts",
-    from: "const limits = pids === undefined ? [] : [",
-    to: "const limits = true ? [] : [",
+    from: "...(pids === undefined ? [] : [write(",
+    to: "...(true ? [] : [write(",
     test: "src/engine/plan/task-limits.test.ts",
   },
   {

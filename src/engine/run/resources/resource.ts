@@ -39,7 +39,7 @@ export interface TaskResource {
   /** Called after the start, and again by the next daemon while the container runs. @param startedMs milliseconds since the epoch */
   started?(record: TaskRecord, incarnation: Incarnation, startedMs: number): void;
   /** The task has another spec, and its containers run on. */
-  update?(record: TaskRecord): void;
+  update?(record: TaskRecord): void | Promise<void>;
   /** Removes what one incarnation had, after it was removed from the runtime. */
   release?(task: string, runtimeId: string): Promise<void>;
 

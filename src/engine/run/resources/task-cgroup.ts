@@ -34,12 +34,24 @@ export class TaskCgroups implements TaskResource {
     return member === "cgroup";
   }
 
-  async make({ id, spec, cgroup }: TaskRecord): Promise<Made> {
+  async make(record: TaskRecord): Promise<Made> {
+    await this.update(record);
+    return {};
+  }
+
+  /** The limits may have changed since the cgroup was made, while no container was there to be updated. */
+  async prepare(record: TaskRecord): Promise<void> {
+    const isFirst = record.containers.every(({ known }) => known !== "RUNNING" && known !== "RESOURCES_PROVISIONED");
+    if (record.previous !== null && isFirst) await this.update(record);
+  }
+
+  /** An existing cgroup gets the limits. @throws CgroupError */
+  async update({ id, spec, cgroup }: TaskRecord): Promise<void> {
+    if (cgroup === null) return;
     const { binary, runtimes } = this.#options;
     const limits = taskResources(spec, isInMachine(spec, runtimes));
-    if (isSlice(cgroup!)) await makeTaskSlice(binary, cgroup!, sliceProperties(limits, id));
-    else makeTaskCgroup(cgroup!, limitWrites(limits, cgroupVersion()));
-    return {};
+    if (isSlice(cgroup)) await makeTaskSlice(binary, cgroup, sliceProperties(limits, id));
+    else makeTaskCgroup(cgroup, limitWrites(limits, cgroupVersion()));
   }
 
   async unmake({ cgroup }: TaskRecord): Promise<void> {

@@ -27,10 +27,11 @@ export function checkMachine(task: TaskSpec): Problem[] {
   ];
 }
 
-function ofTask({ privateUsers, pids, sharedProxy, start, joins }: TaskSpec): Problem[] {
+function ofTask({ privateUsers, pids, hugepages, sharedProxy, start, joins }: TaskSpec): Problem[] {
   return [
     ...Object.keys(joins ?? {}).map((type) => wrong(`the ${type} namespace of another task`, ["joins", type])),
     ...(privateUsers ? [wrong("users of its own: the machine keeps them apart", ["privateUsers"])] : []),
+    ...(hugepages === undefined ? [] : [wrong("a limit of huge pages for all containers together", ["hugepages"])]),
     ...(pids === undefined ? [] : [wrong("a limit of processes for all containers together", ["pids"])]),
     ...(sharedProxy === undefined ? [] : [wrong("a shared proxy: its socket is on the host", ["sharedProxy"])]),
     ...(start === "needed" ? [wrong("the socket of a shared proxy, which others could not reach", ["start"])] : []),

@@ -4,7 +4,7 @@ import { parseReference } from "../image/reference.ts";
 import { PULL_POLICIES } from "../pull-policy.ts";
 import { healthCheck, killingCheck, postStart, preStop } from "./check.ts";
 import { log } from "./log.ts";
-import { absolutePath, blockIo, containerName, duration, name, relativePath, size, text } from "./quantities.ts";
+import { absolutePath, blockIo, containerName, duration, name, pages, relativePath, size, text } from "./quantities.ts";
 
 export const CONDITIONS = ["CREATE", "START", "SUCCESS", "COMPLETE", "HEALTHY"] as const;
 
@@ -250,10 +250,7 @@ const fields = z.strictObject({
       "Size of a file system of its own on disk for what it writes to its root file system, which gets ENOSPC beyond it. The space is allocated at once. Needs an image.",
     ),
   pids: z.int().min(1).optional(),
-  hugepages: z
-    .record(z.string().regex(/^[1-9]\d{0,3}[KMG]B$/, 'write the size of a page like "2MB" or "1GB"'), z.union([z.literal(0), size]))
-    .optional()
-    .describe("Limit of huge pages, by page size. The host needs the controller hugetlb and pages of this size."),
+  hugepages: pages.optional().describe("Limit of huge pages, by page size. The host needs the controller hugetlb and pages of this size."),
   rlimits: z
     .partialRecord(z.enum(RLIMITS), rlimit)
     .optional()

@@ -78,3 +78,9 @@ export const blockIo = z.strictObject({
     .max(100)
     .optional(),
 });
+
+/** Limits of huge pages, in bytes by page size. */
+export const pages = z.record(
+  z.string().regex(/^[1-9]\d{0,3}[KMG]B$/, 'write the size of a page like "2MB" or "1GB"'),
+  z.union([z.literal(0), size]),
+);

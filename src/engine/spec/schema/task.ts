@@ -4,7 +4,7 @@ import { PULL_POLICIES } from "../pull-policy.ts";
 import { RUNTIME_NAME } from "../runtimes.ts";
 import { container, imageReference } from "./container.ts";
 import { dns, network } from "./network.ts";
-import { absolutePath, duration, name, relativePath, size, text } from "./quantities.ts";
+import { absolutePath, duration, name, pages, relativePath, size, text } from "./quantities.ts";
 
 export const NAMESPACES = ["pid", "ipc", "network", "uts"] as const;
 
@@ -117,6 +117,7 @@ export const task = z.strictObject({
   cpus: z.number().positive().optional().describe("CPU limit for all containers together."),
   memory: size.optional().describe("Memory limit for all containers together."),
   pids: z.int().min(1).optional().describe("Maximum number of processes of all containers together."),
+  hugepages: pages.optional().describe("Limit of huge pages for all containers together, by page size, as for a container."),
   namespaces: z
     .strictObject({ pid: namespaceMode, ipc: namespaceMode, network: namespaceMode, uts: namespaceMode })
     .prefault({})
