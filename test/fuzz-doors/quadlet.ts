@@ -1,5 +1,6 @@
 /** Unit files of Quadlet that are nearly right. The client parses them, so they are given to the parser itself. */
 import { parseQuadlet } from "../../src/pod/index.ts";
+import { SECTIONS as KNOWN } from "../../src/pod/quadlet/fields.ts";
 import type { Random } from "./random.ts";
 
 const NAMES = [
@@ -14,6 +15,13 @@ const NAMES = [
   "a@1.container",
   "a.build",
 ];
+/** Keys with an effect, by their sections. */
+const USED: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  Object.entries(KNOWN).flatMap(([name, fields]) => {
+    const keys = Object.keys(fields).filter((key) => fields[key]!.kind === "used");
+    return keys.length === 0 ? [] : [[name, keys]];
+  }),
+);
 const SECTIONS = [
   "Container",
   "Pod",
@@ -120,13 +128,19 @@ export function faultOfQuadlet(random: Random): string | undefined {
 }
 
 function unitOf(random: Random): string {
+  let section = "Container";
   const line = () => {
-    const kind = random.below(12);
+    const kind = random.below(24);
     if (kind === 0) return random.pick(LINES);
-    if (kind < 3) return `[${random.pick(SECTIONS)}]`;
-    return `${random.pick(KEYS)}=${random.pick(VALUES)}${random.below(8) === 0 ? " \\" : ""}`;
+    if (kind < 4) {
+      section = random.pick(SECTIONS);
+      return `[${section}]`;
+    }
+    const own = Object.hasOwn(USED, section) ? USED[section]! : KEYS;
+    const key = kind === 4 ? random.pick(KEYS) : random.pick(own);
+    return `${key}=${random.pick(VALUES)}${random.below(16) === 0 ? " \\" : ""}`;
   };
-  const lines = Array.from({ length: random.below(20) }, line);
+  const lines = Array.from({ length: random.below(8) }, line);
   const head = random.below(4) === 0 ? [] : ["[Container]", "Rootfs=/r", "Exec=a"];
   const long = random.below(40) === 0 ? [`Environment=${random.pick(["%n", "'", "\\", "a=b ", '"'])}`.repeat(random.below(20_000))] : [];
   return [...head, ...lines, ...long].join("\n");
