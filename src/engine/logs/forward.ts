@@ -67,33 +67,38 @@ export class ForwardSocket implements Sender {
   async #connected(signal: AbortSignal): Promise<Socket> {
     const place = this.#find();
     try {
-      return await this.#connectTo(place, signal);
+      const socket = await connectTo(place, signal);
+      if (this.#greeting !== undefined) socket.write(this.#greeting);
+      // Data from the receiver is discarded, so that it does not fill memory.
+      socket.resume();
+      socket.on("close", () => {
+        if (this.#socket === socket) this.#socket = undefined;
+      });
+      return socket;
     } finally {
       if ("path" in place) place.close?.();
     }
   }
+}
 
-  #connectTo(place: SocketPlace, signal: AbortSignal): Promise<Socket> {
-    return new Promise((resolve, reject) => {
-      const socket = connect("path" in place ? { path: place.path } : { host: place.host, port: place.port });
-      const leave = () => socket.destroy(signal.reason);
-      signal.addEventListener("abort", leave);
-      socket.setTimeout(CONNECT_MS, () => socket.destroy(new Error("it does not answer")));
-      socket.once("connect", () => {
-        socket.setTimeout(0);
-        signal.removeEventListener("abort", leave);
-        if (this.#greeting !== undefined) socket.write(this.#greeting);
-        resolve(socket);
-      });
-      socket.once("error", reject);
-      // Data from the receiver is discarded, so that it does not fill memory.
-      socket.resume();
-      socket.on("close", () => {
-        signal.removeEventListener("abort", leave);
-        if (this.#socket === socket) this.#socket = undefined;
-      });
+/**
+ * A connection, which nobody reads yet. It is closed when `signal` is aborted before it is made, or after it was not made within 10 s.
+ * @throws Error
+ */
+export function connectTo(place: SocketPlace, signal: AbortSignal): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect("path" in place ? { path: place.path } : { host: place.host, port: place.port });
+    const leave = () => socket.destroy(signal.reason);
+    signal.addEventListener("abort", leave);
+    socket.setTimeout(CONNECT_MS, () => socket.destroy(new Error("it does not answer")));
+    socket.once("connect", () => {
+      socket.setTimeout(0);
+      signal.removeEventListener("abort", leave);
+      resolve(socket);
     });
-  }
+    socket.once("error", reject);
+    socket.on("close", () => signal.removeEventListener("abort", leave));
+  });
 }
 
 /** Sends each message as one datagram, once and without confirmation. The host name is looked up until that succeeds once. */
@@ -134,19 +139,25 @@ export class DatagramSocket implements Sender {
   }
 }
 
-async function untilSent(signal: AbortSignal, send: () => Promise<void>): Promise<void> {
+/** Tries again until it does not throw, or `signal` is aborted. @param failed is told of each failure */
+export async function untilSent(
+  signal: AbortSignal,
+  send: () => Promise<void>,
+  failed: (error: unknown) => void = () => {},
+): Promise<void> {
   for (let wait = FIRST_WAIT_MS; !signal.aborted; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
     try {
       await send();
       return;
-    } catch {
+    } catch (error) {
+      if (!signal.aborted) failed(error);
       await sleep(wait, undefined, { signal }).catch(() => {});
     }
   }
 }
 
 /** Waits until the bytes are written. A receiver that does not read delays only its own log. */
-function written(socket: Socket, bytes: Buffer, signal: AbortSignal): Promise<void> {
+export function written(socket: Socket, bytes: Buffer, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const leave = () => reject(signal.reason);
     const gone = () => reject(new Error("it has been closed"));

@@ -1,6 +1,8 @@
 /** Reads the logs of containers, which the executor's log pump writes. */
 
 export { type EndLimits, endOfLog } from "./end.ts";
+export { fluentdEntry } from "./fluentd.ts";
+export { FluentdSender } from "./fluentd-sender.ts";
 export {
   type ForwardLabels,
   ForwardSocket,

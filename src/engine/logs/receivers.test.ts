@@ -64,6 +64,9 @@ test("fluentd: an entry of tag, time and record, in which a part of a line says 
   expect(sent({ ...fluentd, precise: true }, record("hello", "stdout", "P"))).toEqual([
     `${head}\xd7\0${when.toString("latin1")}${nanoseconds}\x85${fields}\xafpartial_message\xa4true`,
   ]);
+  expect(sent({ ...fluentd, fields: { team: "shop" } })[0]).toContain("\xa3log\xa5hello\xa4team\xa4shop");
+  // An entry of a chunk has no tag.
+  expect(sent({ ...fluentd, ack: true })).toEqual([`\x92\xce${when.toString("latin1")}\x84${fields}`]);
   expect(sent(fluentd, record("y".repeat(40)))[0]).toContain(`\xa3log\xdb\0\0\0\x28${"y".repeat(40)}`);
 });
 
@@ -82,6 +85,9 @@ test.each([
   [{ protocol: "gelf", format: "rfc5424" }, "is for syslog"],
   [{ compression: "none" }, "is for gelf by udp"],
   [{ precise: true }, "is for fluentd"],
+  [{ ack: true }, "is for fluentd"],
+  [{ sharedKeyFile: "/k" }, "is for fluentd"],
+  [{ fields: { a: "b" } }, "is for fluentd"],
   [{ facility: "" }, "is no facility"],
   [{ facility: "local8" }, "is no facility"],
   [{ tag: "a b" }, "has only {{.WORD}} with ID"],

@@ -5,6 +5,8 @@
 import { randomBytes } from "node:crypto";
 import { deflateSync, gzipSync } from "node:zlib";
 import { FACILITIES, type ReceiverSpec } from "../spec/index.ts";
+import { fluentdEntry, fluentdMessage, instantOf } from "./fluentd.ts";
+import { type FluentdOptions, FluentdSender } from "./fluentd-sender.ts";
 import { DatagramSocket, ForwardSocket, type Sender } from "./forward.ts";
 import type { LogRecord } from "./record.ts";
 
@@ -65,12 +67,6 @@ function withoutNul(bytes: Buffer): Buffer {
   return Buffer.from(bytes.map((byte) => (byte === 0 ? 0x20 : byte)));
 }
 
-/** Seconds since 1970, and the nanoseconds within that second. */
-function instantOf(time: string): { readonly seconds: number; readonly nanoseconds: number } {
-  if (time === "") return { seconds: 0, nanoseconds: 0 };
-  return { seconds: Math.floor(Date.parse(time) / 1000), nanoseconds: Number(time.slice(20, 29)) };
-}
-
 /** undefined: the record is empty, and GELF has no empty messages. */
 export function gelfMessage({ time, stream, bytes }: LogRecord, speaker: Speaker): Buffer | undefined {
   if (bytes.length === 0) return undefined;
@@ -93,19 +89,44 @@ export function gelfMessage({ time, stream, bytes }: LogRecord, speaker: Speaker
 /** The messages of a record in the format of its receiver; empty: the format cannot carry the record. */
 export function messagesFor(record: LogRecord, receiver: ReceiverSpec, speaker: Speaker): Buffer[] {
   if (receiver.protocol === "syslog") return [syslogMessage(record, speaker, receiver)];
-  if (receiver.protocol === "fluentd") return [fluentdMessage(record, speaker, receiver.precise === true)];
+  if (receiver.protocol === "fluentd") {
+    const { precise = false, fields } = receiver;
+    const entry = { record, names: fluentdNames(speaker), fields, precise };
+    return [isAnswered(receiver) ? fluentdEntry(entry) : fluentdMessage(speaker.tag, entry)];
+  }
   const message = gelfMessage(record, speaker);
   if (message === undefined) return [];
   // In a stream a NUL ends each GELF message.
   return receiver.address.startsWith("udp:") ? gelfDatagrams(message, receiver.compression) : [message, Buffer.from([0])];
 }
 
+/** Whether the receiver answers what is sent to it. */
+function isAnswered({ ack, sharedKeyFile }: ReceiverSpec): boolean {
+  return ack === true || sharedKeyFile !== undefined;
+}
+
+export interface SenderOptions {
+  readonly tag: string;
+  /** Reads the shared key. @throws Error */
+  readonly readKey: (path: string, signal: AbortSignal) => Promise<Buffer>;
+  readonly onFault: FluentdOptions["onFault"];
+}
+
 /** Makes the socket for the address of a receiver: a stream, or datagrams for UDP. */
-export function senderTo({ address }: ReceiverSpec): Sender {
-  if (address.startsWith("unix://")) return new ForwardSocket(() => ({ path: address.slice("unix://".length) }));
-  const [, protocol, host = "", port] = /^(tcp|udp):\/\/(.+):(\d+)$/.exec(address)!;
+export function senderTo(receiver: ReceiverSpec, { tag, readKey, onFault }: SenderOptions): Sender {
+  const { address, ack = false, sharedKeyFile } = receiver;
+  const [, protocol, host = "", port] = /^(tcp|udp):\/\/(.+):(\d+)$/.exec(address) ?? [];
   const bare = host.replace(/^\[(.*)\]$/, "$1");
-  return protocol === "udp" ? new DatagramSocket(bare, Number(port)) : new ForwardSocket(() => ({ host: bare, port: Number(port) }));
+  if (protocol === "udp") return new DatagramSocket(bare, Number(port));
+  const place = protocol === undefined ? { path: address.slice("unix://".length) } : { host: bare, port: Number(port) };
+  if (!isAnswered(receiver)) return new ForwardSocket(() => place);
+  const sharedKey = sharedKeyFile === undefined ? undefined : (signal: AbortSignal) => readKey(sharedKeyFile, signal);
+  return new FluentdSender({ find: () => place, tag, ack, sharedKey, onFault });
+}
+
+/** What Docker sends of a container beside the line. */
+function fluentdNames({ id, container }: Speaker): Readonly<Record<string, string>> {
+  return { container_id: id, container_name: `/${container}` };
 }
 
 /** Maximum size of one datagram, in bytes. */
@@ -124,36 +145,4 @@ export function gelfDatagrams(message: Buffer, compression: NonNullable<Receiver
   return Array.from({ length: count }, (_, at) =>
     Buffer.concat([Buffer.from([0x1e, 0x0f]), id, Buffer.from([at, count]), packed.subarray(at * part, (at + 1) * part)]),
   );
-}
-
-/**
- * One entry in the message mode of the protocol.
- * @param precise whether times have nanoseconds, which needs the MessagePack extension of Fluentd 0.14 and later
- */
-export function fluentdMessage({ time, stream, isPart, bytes }: LogRecord, speaker: Speaker, precise: boolean): Buffer {
-  const { seconds, nanoseconds } = instantOf(time);
-  const when = precise
-    ? Buffer.concat([Buffer.from([0xd7, 0x00]), uint32(seconds), uint32(nanoseconds)])
-    : Buffer.concat([Buffer.from([0xce]), uint32(seconds)]);
-  const record: readonly (readonly [string, Buffer])[] = [
-    ["container_id", Buffer.from(speaker.id)],
-    ["container_name", Buffer.from(`/${speaker.container}`)],
-    ["source", Buffer.from(stream)],
-    ["log", bytes],
-    ...(isPart ? [["partial_message", Buffer.from("true")] as const] : []),
-  ];
-  const map = [Buffer.from([0x80 | record.length]), ...record.flatMap(([key, value]) => [string(Buffer.from(key)), string(value)])];
-  return Buffer.concat([Buffer.from([0x93]), string(Buffer.from(speaker.tag)), when, ...map]);
-}
-
-function uint32(value: number): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32BE(value);
-  return bytes;
-}
-
-/** Source: MessagePack specification, "str format family". */
-function string(text: Buffer): Buffer {
-  if (text.length < 32) return Buffer.concat([Buffer.from([0xa0 | text.length]), text]);
-  return Buffer.concat([Buffer.from([0xdb]), uint32(text.length), text]);
 }

@@ -26,7 +26,7 @@ const SECRET_MODE = 0o444;
 
 /** The container with the secrets that it gets as a log router. */
 export function withRouterSecrets(task: TaskSpec, container: ContainerSpec): ContainerSpec {
-  if (container.logRouter !== true) return container;
+  if (!container.logRouter) return container;
   const given = sendersOf(task, container).flatMap((sender) =>
     optionSecrets(task, sender).map(
       ({ secret, file }): Secret => ({ secret, target: `${ROUTER_CONFIG}/secrets/${file}`, mode: SECRET_MODE, uid: 0 }),

@@ -23,9 +23,24 @@ test("logging: receivers of others, with the ports that their protocols have; wh
     receiver: { protocol: "fluentd", address: "tcp://log.example:24224", precise: true },
   });
   expect(receiver("fluentd", "fluentd-address: 'unix:///run/f.sock'")).toMatchObject({ receiver: { address: "unix:///run/f.sock" } });
-  expect(warned(one("    logging: { driver: fluentd, options: { fluentd-async: 'true' } }\n"))).toEqual([
+  expect(warned(one("    logging: { driver: fluentd, options: { fluentd-async: 'true' } }\n"))).toEqual([]);
+  expect(warned(one("    logging: { driver: fluentd, options: { fluentd-async: 'false', fluentd-buffer-limit: 1 } }\n"))).toEqual([
     "/services/web/logging/options/fluentd-async: has no effect: what is not sent yet waits in the files of the log",
+    "/services/web/logging/options/fluentd-buffer-limit: has no effect: what is not sent yet waits in the files of the log",
   ]);
+  expect(receiver("fluentd", "fluentd-request-ack: 'true'")).toMatchObject({ receiver: { ack: true } });
+});
+
+test("fluentd: labels and variables of the service are fields of its records", () => {
+  const service = "    labels: { team: shop }\n    environment: { STAGE: test, OTHER: x }\n";
+  const options = (text: string) => `${service}    logging: { driver: fluentd, options: { ${text} } }\n`;
+  expect(container(options("labels: 'team', env: 'STAGE, GONE'")).log).toMatchObject({
+    receiver: { fields: { team: "shop", STAGE: "test" } },
+  });
+  expect(warned(one(options("env: 'GONE'")))).toEqual([
+    "/services/web/logging/options/env: GONE is not said by the service: what the image says is not sent",
+  ]);
+  expect(told(one(options("env-regex: '^A'")))[0]).toContain("is not supported: name them in env");
 });
 
 test.each([

@@ -1,5 +1,5 @@
 /** Translates one service of a Compose file into a task with one container. */
-import { FACILITIES, receiverSchema, shapeProblems, type TaskInput } from "../../engine/spec/index.ts";
+import type { TaskInput } from "../../engine/spec/index.ts";
 import { addedCapabilities, capabilityName } from "../capability.ts";
 import { dockerHub, GAP, imageReference, pullPolicyOf, withoutGaps } from "../image-name.ts";
 import { isOwnPlatform, ownPlatform } from "./build.ts";
@@ -8,12 +8,12 @@ import { devicesOf } from "./devices.ts";
 import { pairsOf } from "./fields.ts";
 import { hooksOf, wordsIn } from "./hooks.ts";
 import { limitsOf } from "./limits.ts";
+import { logOf } from "./logging.ts";
 import { mountsOf } from "./mounts.ts";
 import { dnsOf, networkOf } from "./networks.ts";
 import { absolute } from "./paths.ts";
 import type { Place, ServicePlace } from "./place.ts";
 import { portsOf } from "./ports.ts";
-import { bytesOf, SIZE } from "./quantity.ts";
 import type { ComposeInput, ServiceInput } from "./schema.ts";
 
 type Container = TaskInput["containers"][number];
@@ -35,7 +35,9 @@ export function taskOf(service: ServiceInput, project: ComposeInput, { task, con
   const dns = network === undefined ? dnsOf(service) : undefined;
   const check = checkOf(service.healthcheck);
   const restart = restartOf(service);
-  const log = logOf(service, place);
+  const env = { ...envFilesOf(service, place), ...pairsOf(service.environment, place.environment) };
+  const annotations = { ...labelFilesOf(service, place), ...pairsOf(service.labels), ...pairsOf(service.annotations) };
+  const log = logOf(service, { env, labels: annotations }, place);
   checkPlatform(service, place);
   return {
     name: task,
@@ -44,7 +46,7 @@ export function taskOf(service: ServiceInput, project: ComposeInput, { task, con
         name: container,
         ...sourceOf(service, place),
         ...programOf(service, place),
-        env: { ...envFilesOf(service, place), ...pairsOf(service.environment, place.environment) },
+        env,
         ...(service.working_dir === undefined ? {} : { cwd: service.working_dir }),
         ...(service.user === undefined ? {} : { user: String(service.user) }),
         ...(service.hostname === undefined ? {} : { hostname: service.hostname }),
@@ -64,7 +66,7 @@ export function taskOf(service: ServiceInput, project: ComposeInput, { task, con
         ...limitsOf(service, place),
         ...(service.cgroup === "host" ? { hostCgroups: true as const } : {}),
         ...(log === undefined ? {} : { log }),
-        annotations: { ...labelFilesOf(service, place), ...pairsOf(service.labels), ...pairsOf(service.annotations) },
+        annotations,
         ...(service.stdin_open ? { stdin: true } : {}),
         ...(service.tty ? { tty: true } : {}),
         ...(service.group_add === undefined
@@ -245,91 +247,4 @@ function securityOf({ security_opt: options = [] }: ServiceInput, { directory, r
     else refuse("is not supported: only no-new-privileges, seccomp=FILE, apparmor=PROFILE and label=", at);
   }
   return rights;
-}
-
-/** Translates logging of a service. Source: Docker, "Configure logging drivers". */
-type Log = NonNullable<TaskInput["containers"][number]["log"]>;
-type Receiver = NonNullable<Log["receiver"]>;
-
-/** Minimum size of a log file in the engine, in bytes. */
-const LEAST = 65_536;
-const MOST_FILES = 100;
-
-/** undefined: the engine's default. */
-function logOf({ logging }: ServiceInput, place: ServicePlace): Log | undefined {
-  if (logging === undefined) return undefined;
-  const { refuse, warn } = place;
-  const { driver, options = {} } = logging;
-  if (driver === "none") {
-    for (const name of Object.keys(options)) warn("has no effect with the driver none", ["logging", "options", name]);
-    return { driver };
-  }
-  if (driver === "syslog" || driver === "gelf" || driver === "fluentd") return sentTo(driver, options, place);
-  const { "max-size": size, "max-file": files, ...others } = options;
-  for (const name of Object.keys(others)) warn(`has no effect: of a log only max-size and max-file are used`, ["logging", "options", name]);
-  const isSize = size !== undefined && SIZE.test(String(size));
-  if (size !== undefined && !isSize && String(size) !== "-1") refuse('write a size like "10m"', ["logging", "options", "max-size"]);
-  const count = Number(files ?? 1);
-  if (!Number.isInteger(count) || count < 1 || count > MOST_FILES)
-    refuse(`is not a number of files from 1 to ${MOST_FILES}`, ["logging", "options", "max-file"]);
-  const bytes = isSize ? bytesOf(String(size)) : 0;
-  if (isSize && bytes < LEAST) warn("is less than 64k, which is what a file gets", ["logging", "options", "max-size"]);
-  return {
-    ...(driver === "journald" ? { driver } : {}),
-    ...(isSize ? { maxSize: Math.max(LEAST, bytes) } : {}),
-    ...(files === undefined ? {} : { maxFiles: count }),
-  };
-}
-
-/**
- * Options with an effect, by their names in the engine. Source: Docker, "Syslog logging driver", "Graylog Extended Format logging driver", "Fluentd
- * logging driver".
- */
-const OPTIONS: Readonly<Record<Receiver["protocol"], Readonly<Record<string, string>>>> = {
-  syslog: { address: "syslog-address", facility: "syslog-facility", format: "syslog-format", tag: "tag" },
-  gelf: { address: "gelf-address", compression: "gelf-compression-type", tag: "tag" },
-  fluentd: { address: "fluentd-address", precise: "fluentd-sub-second-precision", tag: "tag" },
-};
-
-function sentTo(
-  protocol: Receiver["protocol"],
-  options: Readonly<Record<string, string | number>>,
-  { refuse, warn }: ServicePlace,
-): Log | undefined {
-  const names = OPTIONS[protocol];
-  const at = (name: string) => ["logging", "options", name];
-  for (const name of Object.keys(options)) {
-    if (Object.values(names).includes(name)) continue;
-    if (/-tls-/.test(name)) refuse("TLS is not supported: let a program of this host send it on", at(name));
-    else warn("has no effect: what is not sent yet waits in the files of the log", at(name));
-  }
-  const given = Object.fromEntries(
-    Object.entries(names).flatMap(([field, option]) => (options[option] === undefined ? [] : [[field, String(options[option])]])),
-  );
-  const address = receiverAddress(protocol, given["address"] ?? "");
-  if (address === undefined) {
-    refuse(`needs ${names["address"]}${protocol === "syslog" ? ": to the log of this host leads the driver journald" : ""}`, ["logging"]);
-    return undefined;
-  }
-  const { precise, facility } = given;
-  const receiver = receiverSchema.safeParse({
-    ...given,
-    protocol,
-    address,
-    ...(facility === undefined || !/^\d+$/.test(facility) ? {} : { facility: FACILITIES[Number(facility)] ?? facility }),
-    ...(precise === undefined ? {} : { precise: precise === "true" ? true : undefined }),
-  });
-  for (const { path, message } of receiver.success ? [] : shapeProblems(receiver.error))
-    refuse(message, at(names[String(path[0])] ?? "tag"));
-  return receiver.success ? { receiver: receiver.data } : undefined;
-}
-
-/** The address with the default port of the protocol. undefined: no address is given, and the protocol has no default. */
-function receiverAddress(protocol: Receiver["protocol"], written: string): string | undefined {
-  if (protocol === "fluentd") {
-    const whole = written.includes("://") ? written : `tcp://${written || "127.0.0.1"}`;
-    return /^tcp:\/\/[^:]+$/.test(whole) ? `${whole}:24224` : whole;
-  }
-  if (written === "") return undefined;
-  return protocol === "syslog" && /^(?:tcp|udp):\/\/(?:[^:]+|\[.*\])$/.test(written) ? `${written}:514` : written;
 }

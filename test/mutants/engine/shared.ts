@@ -50,7 +50,7 @@ export const SHARED_MUTANTS: readonly Mutant[] = [
     id: "E52",
     fault: "a router does not get the secrets of who sends to it",
     file: "src/engine/plan/log-router.ts",
-    from: "if (container.logRouter !== true) return container;",
+    from: "if (!container.logRouter) return container;",
     to: "return container;",
     test: ROUTER,
   },

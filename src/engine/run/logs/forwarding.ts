@@ -7,7 +7,9 @@ import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { writeAtomically } from "../../../node/index.ts";
 import {
+  FluentdSender,
   ForwardSocket,
+  fluentdEntry,
   forwardFrame,
   JOURNAL_SOCKET,
   journalGreeting,
@@ -22,6 +24,7 @@ import {
 import { specOf, type TaskRecord } from "../../model/index.ts";
 import { readOwnFile } from "../../own/index.ts";
 import { tagOf } from "../../plan/index.ts";
+import { readSecret } from "../../secrets/index.ts";
 import type { EngineLog } from "../log.ts";
 import type { Paths } from "../paths.ts";
 import type { LogRouters } from "../resources/log-routers.ts";
@@ -37,6 +40,8 @@ export interface ForwardingOptions {
   readonly logRouters: LogRouters;
   readonly log: EngineLog;
 }
+
+const NEWLINE = 0x0a;
 
 /** The receiver of a container's log. */
 interface Destination {
@@ -94,13 +99,30 @@ export class Forwarding {
     if (receiver !== undefined) {
       const who = { host: hostname(), id: record.id, task: record.name, container: name, image: spec?.image ?? "", pid: process.pid };
       const speaker: Speaker = { ...who, tag: receiver.tag === undefined ? `${record.name}/${name}` : tagText(receiver.tag, who) };
-      return { sender: () => senderTo(receiver), render: (one) => messagesFor(one, receiver, speaker) };
+      const options = { tag: speaker.tag, readKey: readSharedKey, onFault: this.#faultOf(record, name) };
+      return { sender: () => senderTo(receiver, options), render: (one) => messagesFor(one, receiver, speaker) };
     }
     if (forward === undefined && router === undefined) return undefined;
     const labels = { tag: forward?.tag ?? tagOf(spec!, record.name), group: record.group, task: record.name, container: name };
     const render = (one: LogRecord) => [forwardFrame(one, labels)];
     if (forward !== undefined) return { sender: () => new ForwardSocket(() => ({ path: forward.socket })), render };
-    return { sender: () => new ForwardSocket(() => logRouters.socket(record, router!)), render };
+    const find = () => logRouters.socket(record, router!);
+    if (!logRouters.isForward(record, router!)) return { sender: () => new ForwardSocket(find), render };
+    const { tag, ...names } = labels;
+    return {
+      sender: () => new FluentdSender({ find, tag, ack: true, onFault: this.#faultOf(record, name) }),
+      render: (one) => [fluentdEntry({ record: one, names, precise: true })],
+    };
+  }
+
+  /** Tells of a receiver that breaks the protocol, once for each reason. */
+  #faultOf({ id }: TaskRecord, container: string): (message: string) => void {
+    let last: string | undefined;
+    return (message) => {
+      if (message === last) return;
+      last = message;
+      this.#options.log("error", "log-receiver", { task: id, container, message });
+    };
   }
 
   /** Path of the saved position. It belongs to the logs of all incarnations, whose runtime ids differ only in the generation at their end. */
@@ -134,6 +156,12 @@ export class Forwarding {
       socket.close();
     }
   }
+}
+
+/** The key of a receiver, without the newline at its end. @throws SecretError; the reason of `signal` */
+async function readSharedKey(path: string, signal: AbortSignal): Promise<Buffer> {
+  const bytes = await readSecret({ file: path }, signal);
+  return bytes.at(-1) === NEWLINE ? bytes.subarray(0, -1) : bytes;
 }
 
 function savedPlace(path: string): string | undefined {

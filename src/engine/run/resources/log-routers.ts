@@ -36,7 +36,7 @@ export class LogRouters implements TaskResource {
   prepare(record: TaskRecord, { container, runtimeId }: Incarnation): void {
     const spec = specOf(record, container);
     if (spec?.log?.router !== undefined) this.#addressFor(record, container);
-    if (spec?.logRouter !== true) return;
+    if (!spec?.logRouter) return;
     const { paths } = this.#options;
     const directory = paths.logRouter(record.id, runtimeId);
     writeReadable(directory, "config.json", `${JSON.stringify(routerConfig(record.spec, spec), null, 2)}\n`);
@@ -52,7 +52,7 @@ export class LogRouters implements TaskResource {
   contribute(record: TaskRecord, { container, runtimeId }: Incarnation): Contribution {
     const { paths } = this.#options;
     const engineEnv = this.#addressFor(record, container) ?? {};
-    if (specOf(record, container)?.logRouter !== true) return { engineEnv };
+    if (!specOf(record, container)?.logRouter) return { engineEnv };
     // Its secrets are mounted below its configuration, so that they come behind this (secrets.ts).
     return {
       engineEnv,
@@ -86,6 +86,13 @@ export class LogRouters implements TaskResource {
     if (fstatSync(fd).isSocket()) return { path: `/proc/self/fd/${fd}`, close };
     close();
     throw new Error(`${ROUTER_SOCKET} of ${router} is no socket`);
+  }
+
+  /** Whether a log router gets records in the forward protocol. */
+  isForward(record: TaskRecord, router: string): boolean {
+    const { container } = dependencyTarget(record.name, { container: router });
+    const task = this.#taskOf(record, router);
+    return task !== undefined && specOf(task, container)?.logRouter === "forward";
   }
 
   #taskOf(record: TaskRecord, router: string): TaskRecord | undefined {

@@ -6,7 +6,7 @@ import type { ContainerSpec } from "../schema/container.ts";
 import type { TaskSpec } from "../schema/task.ts";
 
 export function checkLogRouters(task: TaskSpec): Problem[] {
-  const routers = task.containers.flatMap(({ logRouter }, index) => (logRouter === true ? [index] : []));
+  const routers = task.containers.flatMap(({ logRouter }, index) => (logRouter ? [index] : []));
   return [
     ...routers.slice(1).map((index) => wrong("the task has a log router already", index, "logRouter")),
     ...task.containers.flatMap((container, index) =>
@@ -23,7 +23,7 @@ export function checkRouterReferences(tasks: readonly TaskSpec[]): (Problem & { 
       if (log?.router === undefined) return [];
       const named = dependencyTarget(name, { container: log.router });
       const target = all.get(`${named.task}/${named.container}`);
-      if (target === undefined || target.logRouter === true) return [];
+      if (target === undefined || target.logRouter) return [];
       return [{ ...wrong(`container ${log.router} is no log router`, index, "log", "router"), task }];
     }),
   );

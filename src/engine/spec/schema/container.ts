@@ -299,10 +299,10 @@ const fields = z.strictObject({
   annotations: z.record(z.string().min(1), text).default({}),
   log: log.optional().describe("Size and number of the log files. Absent: three files of 10 MiB."),
   logRouter: z
-    .boolean()
+    .union([z.boolean(), z.literal("forward")])
     .optional()
     .describe(
-      "Whether it receives the logs of containers that name it in `log.router`. It listens on /run/log-router/router.sock, and /etc/log-router/config.json lists the senders.",
+      "Whether it receives the logs of containers that name it in `log.router`. It listens on /run/log-router/router.sock, and /etc/log-router/config.json lists the senders. forward: records come in the forward protocol of Fluentd and Fluent Bit, with acknowledgements. true: as frames of JSON.",
     ),
   mounts: z.array(mount).default([]),
   stdin: z

@@ -23,9 +23,7 @@ export const receiver = z
   .strictObject({
     protocol: z
       .enum(["syslog", "gelf", "fluentd"])
-      .describe(
-        "syslog: messages of RFC 3164 or 5424. gelf: those of Graylog. fluentd: the forward protocol of Fluentd, in the message mode.",
-      ),
+      .describe("syslog: messages of RFC 3164 or 5424. gelf: those of Graylog. fluentd: the forward protocol of Fluentd."),
     address: z
       .string()
       .regex(ADDRESS, "write tcp://HOST:PORT, udp://HOST:PORT or unix:///SOCKET")
@@ -53,6 +51,20 @@ export const receiver = z
       .describe("For syslog. local (default): as rfc3164, without the name of the host. rfc5424micro: with microseconds."),
     compression: z.enum(["gzip", "zlib", "none"]).optional().describe("For gelf by udp. Absent: gzip."),
     precise: z.literal(true).optional().describe("For fluentd: send times with nanoseconds."),
+    ack: z
+      .literal(true)
+      .optional()
+      .describe("For fluentd: send chunks, and each again until the receiver has acknowledged it. Absent: what the kernel takes is sent."),
+    sharedKeyFile: absolutePath
+      .optional()
+      .describe(
+        "For fluentd: file of the host with the shared key of the receiver, which is read for each connection. Both sides prove that they have it.",
+      ),
+    fields: z
+      .record(z.string().min(1).max(255), text)
+      .refine((all) => Object.keys(all).length <= 100, "has more than 100 fields")
+      .optional()
+      .describe("For fluentd: further fields of each record."),
   })
   .superRefine((one, { addIssue }) => {
     const refuse = (field: string, message: string) => addIssue({ code: "custom", path: [field], message });
@@ -62,7 +74,8 @@ export const receiver = z
     for (const field of ["facility", "format"] as const)
       if (one[field] !== undefined && one.protocol !== "syslog") refuse(field, "is for syslog");
     if (one.compression !== undefined && (one.protocol !== "gelf" || !isUdp)) refuse("compression", "is for gelf by udp");
-    if (one.precise !== undefined && one.protocol !== "fluentd") refuse("precise", "is for fluentd");
+    for (const field of ["precise", "ack", "sharedKeyFile", "fields"] as const)
+      if (one[field] !== undefined && one.protocol !== "fluentd") refuse(field, "is for fluentd");
   });
 
 export type ReceiverSpec = z.output<typeof receiver>;
