@@ -20,8 +20,8 @@ reproducible: $(B)/quickjs/version $(B)/libseccomp/version | $(SETUP)
 
 # Some minutes, as root: relinks with a changed libseccomp, builds twice from the sources.
 .PHONY: test-supply
-test-supply: relink-kit
-	node_modules/.bin/vitest run --project supply test/supply/libseccomp.test.ts test/supply/relink.test.ts
+test-supply: relink-kit node-image
+	node_modules/.bin/vitest run --project supply test/supply/libseccomp.test.ts test/supply/relink.test.ts test/supply/node-image.test.ts
 	tools/reproducible.sh
 
 # What is published in npm's registry, below build/npm: one package for everybody, and one with the programs of each machine (RELEASING.md).
@@ -33,6 +33,20 @@ npm: library $(B)/runt.spdx.json relink-kit arm64-supply
 .PHONY: test-npm
 test-npm: npm
 	node_modules/.bin/vitest run --project supply test/supply/npm.test.ts
+
+# What the image for nodes of Kubernetes is built of (packaging/kubernetes), for this machine: `buildah build -t localhost/runt-node:VERSION build/node-image`.
+NODE_IMAGE := $(B)/node-image
+.PHONY: node-image
+node-image: bin/runt $(BILLS)
+	rm -rf $(NODE_IMAGE)
+	install -d $(addprefix $(NODE_IMAGE)/root/,bin opt/runt/bin opt/runt/third-party) && install -d -m 1777 $(NODE_IMAGE)/root/tmp
+	install -m 0755 /bin/busybox $(NODE_IMAGE)/root/bin/busybox
+	cd $(NODE_IMAGE)/root/bin && for name in $$(./busybox --list); do [ "$$name" = busybox ] || ln -s busybox "$$name"; done
+	install -m 0755 bin/runt $(NODE_IMAGE)/root/opt/runt/bin/runt
+	install -m 0755 packaging/kubernetes/node.sh $(NODE_IMAGE)/root/opt/runt/node.sh
+	install -m 0644 LICENSE NOTICE $(B)/runt.spdx.json $(NODE_IMAGE)/root/opt/runt
+	install -m 0644 $(B)/third-party/*.txt $(NODE_IMAGE)/root/opt/runt/third-party
+	install -m 0644 packaging/kubernetes/Dockerfile $(NODE_IMAGE)/Dockerfile
 
 # The examples of the library with other versions of Node and with Bun, whose programs are in npm's registry (docs/library). On x86-64, as root.
 RUNTIMES := node20/bin/node node22/bin/node node24/bin/node @oven/bun-linux-x64/bin/bun
