@@ -87,3 +87,13 @@ test.each(["isolation: default", "ipc: shareable", "ipc: private", "cgroup: priv
   expect(warned(`    ${fields}\n`)).toEqual([]);
   expect(container(`    ${fields}\n`)).toEqual(container(""));
 });
+
+/** Compose specification, "provider", "models". */
+test("a service of a provider has no image, and is refused in one line; so is one that uses models", () => {
+  expect(told("services: { db: { provider: { type: cloud } }, web: { image: a, depends_on: [db] } }\n")).toEqual([
+    "f:1:19: /services/db/provider: is not supported: programs of others do not run services: name an image",
+  ]);
+  expect(told("services: { web: { image: a, models: [m] } }\nmodels: { m: { model: ai/x } }\n")).toEqual([
+    "f:1:30: /services/web/models: is not supported: models are not served: name an image that serves one",
+  ]);
+});

@@ -21,7 +21,7 @@ import { joined, type Made, networkOwner, placesIn } from "./joined.ts";
 import { joining } from "./joining.ts";
 import type { ComposeOptions, Model } from "./model.ts";
 import { externalsIn } from "./networks.ts";
-import { once } from "./once.ts";
+import { once, servicesWith } from "./once.ts";
 import { placeOf } from "./paths.ts";
 import { engineName, type ServicePlace } from "./place.ts";
 import { withSharedPorts } from "./ports.ts";
@@ -64,9 +64,10 @@ export function tasksOfCompose({ value, problems, warnings, place }: Model, opti
   const builds: ServiceBuild[] = [];
   const made = madeOf(data, options, { problems: found, warnings: said, directories, builds });
   const checked = checkedTasks(made, found);
-  // If the base of a service is missing, further problems of the service are left out, because they may be consequences.
-  const incomplete = new Set(told.flatMap(({ path: [kind, name, field] }) => (kind === "services" && field === "extends" ? [name] : [])));
-  for (const problem of found) if (!incomplete.has(problem.path[1]!)) add(told, problem);
+  // If the base of a service is missing, further problems of the service are left out, because they may be consequences. The service of a provider has no image.
+  const [incomplete, provided] = [servicesWith("extends", told), servicesWith("provider", told)];
+  const isConsequence = ({ path: [, name, field] }: Problem) => incomplete.has(name) || (field === "image" && provided.has(name));
+  for (const problem of found) if (!isConsequence(problem)) add(told, problem);
   said.push(...ignoredIn(data, Object.fromEntries(made.flatMap(({ keys }) => keys).map((key) => [key, data.services[key]]))));
   if (told.length > 0) return failed(placed(told), placed(said));
   const origin = ({ code, message, pointer, document: index }: Finding) =>

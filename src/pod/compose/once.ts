@@ -1,5 +1,5 @@
-/** Tells of a fault in an anchor, or in a service that others extend, once and not for each service that has it from there. */
-import { type Finding, pathOf } from "../../engine/spec/index.ts";
+/** Reports a fault in an anchor, or in a service that others extend, once and not for each service that has it from there. */
+import { type Finding, type Problem, pathOf } from "../../engine/spec/index.ts";
 
 /** Findings of the same field with the same text at the same place become one, which names the further services. */
 export function once(findings: readonly Finding[]): Finding[] {
@@ -19,4 +19,9 @@ export function once(findings: readonly Finding[]): Finding[] {
 /** Name of the service, or of another part of the file. */
 function serviceOf(pointer: string): string {
   return String(pathOf(pointer)[1] ?? pointer);
+}
+
+/** Names of the services that have a problem of this field. */
+export function servicesWith(field: string, problems: readonly Problem[]): ReadonlySet<unknown> {
+  return new Set(problems.flatMap(({ path: [kind, name, one] }) => (kind === "services" && one === field ? [name] : [])));
 }
