@@ -22,8 +22,8 @@ export interface NetworkHost {
   inside(namespace: string, ...command: string[]): Promise<string>;
   /** Starts a program on this host, until the end of the test. Resolves when it has printed a line. */
   serve(...command: string[]): Promise<() => void>;
-  /** Starts a program on this host that ends with its standard input. `end` resolves with what it has printed after its first line. */
-  client(...command: string[]): { readonly end: () => Promise<string> };
+  /** Starts a program on this host that ends with its standard input. `end` resolves with what it has printed after its first line, and `text` returns all of it. */
+  client(...command: string[]): { readonly text: () => string; readonly end: () => Promise<string> };
   /** Interfaces, rules, leases and namespaces of tasks: empty when all is given back. */
   left(): Promise<string[]>;
 }
@@ -75,6 +75,7 @@ export function useNetworkHost(scene: Scene): NetworkHost {
         child.once("close", () => resolve(text.slice(text.indexOf("\n") + 1)));
       });
       return {
+        text: () => text,
         end() {
           child.stdin.end();
           return ended;

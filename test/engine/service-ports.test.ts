@@ -166,9 +166,9 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("ports of services (needs r
   );
 
   test(
-    "while a service is replaced, restarted and stopped one task after the other, no request fails, by new connections and by kept ones",
+    "while a service is replaced, restarted and stopped one task after the other, also by a daemon after one that was killed, no request fails, by new connections and by kept ones",
     async () => {
-      await host.daemon();
+      const daemon = await host.daemon();
       const probe = { readinessProbe: { tcpSocket: { port: 8080 }, periodSeconds: 1 } };
       await apply(service("web"), set("web", 3, "-v1", probe));
       await ready("web-0", "web-1", "web-2");
@@ -184,12 +184,80 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("ports of services (needs r
         await until(async () => (await main()) !== before, LONGEST_MS);
         await ready(name);
       }
+      // A daemon that dies in the middle leaves a port that works, and the next one goes on.
+      await apply(service("web"), set("web", 3, "-v3", probe));
+      await until(async () => (await tasks()).length > 3);
+      await daemon.kill();
+      await host.daemon();
+      await until(async () => (await tasks()).length === 3 && (await names()).every((name) => name.endsWith("-v3")), LONGEST_MS);
       await remove("web-2", "web-1");
       const { names: answered, failures } = JSON.parse(await client.end());
       expect(failures).toEqual([]);
-      for (const version of ["-v1", "-v2"]) for (const at of [0, 1, 2]) expect(answered[`web-${at}${version}`]).toBeGreaterThan(0);
+      for (const version of ["-v1", "-v2", "-v3"]) for (const at of [0, 1, 2]) expect(answered[`web-${at}${version}`]).toBeGreaterThan(0);
       await remove("web-0");
       expect(await host.left()).toEqual([]);
+    },
+    LONGEST_MS,
+  );
+
+  test(
+    "clients of UDP that never pause go to a pod that is there, by the port of the host and by the address of the service",
+    async () => {
+      await host.daemon();
+      const ports = [{ port: 53, targetPort: 8080, protocol: "UDP", nodePort: PORT }];
+      await apply(service("web", { ports, clusterIP: "10.96.7.9" }), set("web", 2), set("client", 1));
+      await ready("web-0", "web-1", "client-0");
+      const ask = (address: string, port: number) => [
+        process.execPath,
+        "-e",
+        `const s = require('dgram').createSocket('udp4').bind(40000); s.on('message', (m) => console.log(String(m))).on('error', () => {});
+         s.on('listening', () => console.log('up')); const t = setInterval(() => s.send('x', ${port}, '${address}'), 20);
+         process.stdin.resume().on('end', () => process.exit());`,
+      ];
+      const clients = [
+        host.client(...ask("127.0.0.1", PORT)),
+        host.client(`--net=${await namespaceOf("client-0")}`, ...ask("10.96.7.9", 53)),
+      ];
+      const last = (at: number) => clients[at]!.text().trimEnd().split("\n").at(-1);
+      for (const at of [0, 1]) await until(() => /^web-.$/.test(last(at)!));
+      // One by one, until both have had to change.
+      const chosen = [last(0), last(1)];
+      await remove(chosen[0]!);
+      for (const at of [0, 1]) await until(() => last(at) !== chosen[0] && /^web-.$/.test(last(at)!));
+      const [left] = ["web-0", "web-1"].filter((name) => name !== chosen[0]);
+      await remove(left!);
+      await apply(service("web", { ports, clusterIP: "10.96.7.9" }), set("web", 1, "-new"), set("client", 1));
+      for (const at of [0, 1]) await until(() => last(at) === "web-0-new");
+      for (const client of clients) await client.end();
+      await remove("web-0", "client-0");
+      expect([await rules(), await host.left()]).toEqual([[], []]);
+    },
+    LONGEST_MS,
+  );
+
+  test(
+    "containers of a Compose service share its port; another service does not get it, but on another address of the host",
+    async () => {
+      await host.daemon();
+      const one = (name: string, port: string, fields: object = {}) => ({
+        [name]: { "x-runt-rootfs": rootfs(), command: ["sh", "-c", "exec /server $$HOSTNAME 8080"], ports: [`${port}:8080`], ...fields },
+      });
+      const file = (...services: object[]) =>
+        scene.file("compose.yaml", JSON.stringify({ name: "default", services: Object.assign({}, ...services) }));
+      const shared = one("web", "127.0.0.1:8090", { deploy: { replicas: 3 } });
+      const applied = await scene.ctl("apply", "-f", file(shared, one("other", "127.0.0.2:8090"), one("late", "127.0.0.1:8090")));
+      expect(applied.status, applied.stderr).toBe(0);
+      await ready("web", "web-2", "web-3", "other");
+      await until(async () => (await names(url("127.0.0.1", 8090))).length === 3);
+      expect([await names(url("127.0.0.1", 8090)), await names(url("127.0.0.2", 8090))]).toEqual([["web", "web-2", "web-3"], ["other"]]);
+      expect((await taskOf(scene, "late")).waiting).toEqual([
+        expect.stringMatching(/^port: 127\.0\.0\.1:8090\/tcp is taken by default\.web/),
+      ]);
+      await remove("web", "web-2", "web-3");
+      await ready("late");
+      await until(async () => String(await names(url("127.0.0.1", 8090))) === "late");
+      await remove("late", "other");
+      expect([await rules(), await host.left()]).toEqual([[], []]);
     },
     LONGEST_MS,
   );

@@ -1,6 +1,6 @@
 /*
- * A server of HTTP that ends as well-behaved ones do: server NAME PORT answers each request, and each datagram at the same port, with NAME. After SIGTERM it goes on with the
- * connections that it has or gets, says "Connection: close" in each answer, and ends when it has none left, or after five seconds.
+ * A server of HTTP that ends as well-behaved ones do: server NAME PORT answers each request, and each datagram at the same port, with NAME. At SIGTERM it stops to listen. It
+ * goes on with the connections that it has, says "Connection: close" in each answer, and ends when it has none left, or after five seconds.
  */
 #define _GNU_SOURCE
 #include <netinet/in.h>
@@ -16,7 +16,6 @@
 
 #define MOST 1000
 #define GRACE_MS 5000
-#define QUIET_MS 300
 
 static volatile sig_atomic_t is_ending;
 
@@ -69,16 +68,14 @@ int main(int argc, char **argv) {
   all[0] = (struct pollfd){.fd = listening(SOCK_STREAM, atoi(argv[2])), .events = POLLIN};
   all[1] = (struct pollfd){.fd = listening(SOCK_DGRAM, atoi(argv[2])), .events = POLLIN};
   nfds_t count = 2;
-  long long ended = 0, last = now();
+  long long ended = 0;
   puts("up");
   fflush(stdout);
   for (;;) {
     poll(all, count, 20);
-    if (is_ending && ended == 0) ended = last = now();
-    if (is_ending && (now() > ended + GRACE_MS || (count == 2 && now() > last + QUIET_MS))) return 0;
+    if (ended != 0 && (now() > ended + GRACE_MS || count == 2)) return 0;
     for (nfds_t at = count; at-- > 2;) {
       if (all[at].revents == 0) continue;
-      last = now();
       if (serve(all[at].fd, tails[at], argv[1])) continue;
       close(all[at].fd);
       count--;
@@ -95,9 +92,12 @@ int main(int argc, char **argv) {
     while (count < MOST) {
       const int fd = accept4(all[0].fd, NULL, NULL, SOCK_NONBLOCK);
       if (fd < 0) break;
-      last = now();
       memset(tails[count], 0, 4);
       all[count++] = (struct pollfd){.fd = fd, .events = POLLIN};
     }
+    if (!is_ending || ended != 0) continue;
+    ended = now();
+    close(all[0].fd);
+    all[0].fd = -1;
   }
 }

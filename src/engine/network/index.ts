@@ -2,6 +2,7 @@
 export { lastLines } from "./command.ts";
 export { NetworkError, type NetworkErrorCode } from "./errors.ts";
 export { withoutPrefix } from "./files.ts";
+export type { FlowsTo } from "./flows.ts";
 export { whileHeld } from "./namespace.ts";
 export type { ResolverCgroup } from "./resolver.ts";
 export type { Known, NamedTask } from "./resolver-names.ts";

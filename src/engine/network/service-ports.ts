@@ -1,5 +1,7 @@
 /** Keeps the rules of the host for ports that belong to services. They are of the whole engine, so that one program writes them for all tasks. */
 import { output } from "./command.ts";
+import { withoutPrefix } from "./files.ts";
+import type { FlowsTo } from "./flows.ts";
 import { isWhole, type Section, type ServicePort, sectionsOf, tasksIn, written } from "./service-rules.ts";
 
 export interface ServicePortsOptions {
@@ -7,7 +9,7 @@ export interface ServicePortsOptions {
   readonly key: string;
   readonly timeoutMs: number;
   /** Ends flows of UDP that lead elsewhere than the rules. */
-  readonly endFlows: (port: ServicePort) => Promise<void>;
+  readonly endFlows: (flows: FlowsTo) => Promise<void>;
 }
 
 export class ServicePorts {
@@ -75,7 +77,8 @@ export class ServicePorts {
   async #endFlows(ports: readonly ServicePort[], before: readonly ServicePort[] | undefined): Promise<void> {
     const known = new Set(before?.map((port) => JSON.stringify(port)));
     const changed = ports.filter((port) => port.protocol === "udp" && !known.has(JSON.stringify(port)));
-    for (const port of changed) await this.#options.endFlows(port);
+    for (const { address, host, to } of changed)
+      await this.#options.endFlows({ address, port: host, kept: to.map((one) => `${withoutPrefix(one.address)}:${one.port}`) });
   }
 
   #saved(): Promise<string> {

@@ -4,6 +4,7 @@
  * one transaction takes the place of what was there before. Pure.
  */
 import { createHash } from "node:crypto";
+import { withoutPrefix } from "./files.ts";
 
 /** A task that serves. */
 export interface Backend {
@@ -79,7 +80,7 @@ function answerOf({ protocol }: ServicePort): string {
 /** Source: iptables-extensions(8), statistic, cluster and DNAT. */
 function leading(chain: string, port: ServicePort): string[] {
   const rule = ({ task, address, port: to }: Backend, match: string) =>
-    `-A ${chain} ${matchOf(port)} ${match}${commentOf(task)} -j DNAT --to-destination ${withoutLength(address)}:${to}`;
+    `-A ${chain} ${matchOf(port)} ${match}${commentOf(task)} -j DNAT --to-destination ${withoutPrefix(address)}:${to}`;
   const { to } = port;
   if (port.sticky && to.length > 1)
     return Array.from({ length: PARTS }, (_, part) =>
@@ -100,12 +101,8 @@ function chosenFor(part: number, to: readonly Backend[]): Backend {
 /** The answer must come back through the host: to a neighbour, to the task itself, and to loopback of the host, it would go another way. */
 function returning(chain: string, { task, address }: Backend): string[] {
   return [address, "127.0.0.0/8"].map(
-    (source) => `-A ${chain} -s ${source} -d ${withoutLength(address)}/32 ${commentOf(task)} -j MASQUERADE`,
+    (source) => `-A ${chain} -s ${source} -d ${withoutPrefix(address)}/32 ${commentOf(task)} -j MASQUERADE`,
   );
-}
-
-function withoutLength(address: string): string {
-  return address.split("/")[0]!;
 }
 
 /**

@@ -8,7 +8,7 @@ import { type Attachment, Attachments } from "./attachments.ts";
 import { Bridges } from "./bridges.ts";
 import { merged, NetworkError } from "./errors.ts";
 import { removeFiles, writeFiles, writeHosts } from "./files.ts";
-import { endFlows } from "./flows.ts";
+import { endFlows, type FlowsTo } from "./flows.ts";
 import { BridgeGuards } from "./guard.ts";
 import {
   addRouting,
@@ -95,7 +95,7 @@ export class TaskNetworks {
     const { namespaces } = options;
     this.#tidying = { namespaces, leases: this.#leases, prefix: this.#networks.prefix, unmounting: this.#unmounting, timeoutMs };
     this.names = new ResolvedNames({ directory: join(directory, "resolver"), timeoutMs, ...options.resolver }, this.#attachments);
-    this.servicePorts = new ServicePorts({ key, timeoutMs, endFlows: (port) => endFlows(port, options.helper(), timeoutMs) });
+    this.servicePorts = new ServicePorts({ key, timeoutMs, endFlows: (flows) => endFlows(flows, { helper: options.helper(), timeoutMs }) });
     this.#lost = new Lost({ tidying: this.#tidying, networks: this.#networks, bridges: this.#bridges });
   }
 
@@ -174,9 +174,11 @@ export class TaskNetworks {
     await addRouting(this.placement(id).path, routing, this.#timeoutMs);
   }
 
-  /** Sets how the task reaches services. `rules`: those of serviceRules. @throws NetworkError */
-  async serve(id: string, rules: string): Promise<void> {
-    await setServices(this.placement(id).path, rules, this.#timeoutMs);
+  /** Sets how the task reaches services. `rules`: those of serviceRules. `flows`: of UDP, to the ports that have changed. @throws NetworkError; PauseNotFoundError */
+  async serve(id: string, rules: string, flows: readonly FlowsTo[]): Promise<void> {
+    const namespace = this.placement(id).path;
+    await setServices(namespace, rules, this.#timeoutMs);
+    for (const one of flows) await endFlows(one, { helper: this.#options.helper(), namespace, timeoutMs: this.#timeoutMs });
   }
 
   /** @throws NetworkError: the network is not as it was made */

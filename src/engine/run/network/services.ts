@@ -1,7 +1,7 @@
 /** How tasks reach the services of their network: by names, and by virtual addresses whose connections go to those parts that are ready. */
 import { createHash } from "node:crypto";
 import { type NetworkRecord, readinessOf, specOf, type TaskRecord } from "../../model/index.ts";
-import { type Known, type NamedTask, type TaskNetworks, withoutPrefix } from "../../network/index.ts";
+import { type FlowsTo, type Known, type NamedTask, type TaskNetworks, withoutPrefix } from "../../network/index.ts";
 import { isInMachine, type Named, type ReachedService, type Runtimes, serviceRules } from "../../plan/index.ts";
 import { dotted, rangeOf } from "../../spec/index.ts";
 import type { EngineLog } from "../log.ts";
@@ -137,9 +137,17 @@ function chosen({ id }: TaskRecord, parts: readonly Part[]): readonly Part[] {
   return parts.some(({ said }) => said.sticky) ? parts.toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1)) : parts;
 }
 
+/** Ports of UDP, as `endFlows` asks for them: the kernel asks the rules only for the first packet of a flow. */
+function flowsTo(reached: readonly ReachedService[]): readonly FlowsTo[] {
+  return reached.flatMap(({ address, ports }) =>
+    ports.filter(({ protocol }) => protocol === "udp").map(({ port, to }) => ({ address, port, kept: to })),
+  );
+}
+
 interface Asked {
   readonly network: NetworkRecord;
   readonly rules: string;
+  readonly flows: readonly FlowsTo[];
 }
 
 export interface NetworkServicesOptions {
@@ -154,18 +162,26 @@ export interface NetworkServicesOptions {
 export class NetworkServices {
   readonly #runtimes: Runtimes;
   readonly #rules: Upkeep<Asked>;
-  /** Network records of the tasks that have rules. */
-  readonly #having = new Map<string, NetworkRecord>();
+  /** What the tasks have that have rules. */
+  readonly #having = new Map<string, Asked>();
 
   constructor({ networks, runtimes, log, onSet }: NetworkServicesOptions) {
     this.#runtimes = runtimes;
     this.#rules = new Upkeep({
       isSame: (a, b) => a.network === b.network && a.rules === b.rules,
-      set: (id, { rules }) => networks.serve(id, rules),
-      onSet: (id, { network }) => {
-        if (this.#having.get(id) === network) return;
-        this.#having.set(id, network);
-        onSet();
+      set: async (id, { network, rules, flows }) => {
+        const known = this.#having.get(id);
+        const same = new Set(known?.network === network ? known.flows.map((one) => JSON.stringify(one)) : []);
+        await networks.serve(
+          id,
+          rules,
+          flows.filter((one) => !same.has(JSON.stringify(one))),
+        );
+      },
+      onSet: (id, asked) => {
+        const before = this.#having.get(id);
+        this.#having.set(id, asked);
+        if (before?.network !== asked.network) onSet();
       },
       onFailed: (id, error) => log("error", "services-not-set", { task: id, message: String(error) }),
     });
@@ -174,7 +190,7 @@ export class NetworkServices {
   /** What the names of services lead to in a task: virtual addresses, or in a machine the parts. undefined: its rules are not set yet. */
   leadTo({ id, spec, network }: TaskRecord): "addresses" | "parts" | undefined {
     if (isInMachine(spec, this.#runtimes)) return "parts";
-    return this.#rules.of(id)?.state === "pending" && this.#having.get(id) !== network ? undefined : "addresses";
+    return this.#rules.of(id)?.state === "pending" && this.#having.get(id)?.network !== network ? undefined : "addresses";
   }
 
   /** Called after each transaction. What is sent by a virtual machine passes no rules of the host's namespace. */
@@ -185,7 +201,7 @@ export class NetworkServices {
     for (const [id, record] of known) {
       const reached = isInMachine(record.spec, this.#runtimes) ? [] : reachedBy(record, services);
       if (reached.length > 0 || this.#rules.of(id) !== undefined)
-        this.#rules.ask(id, { network: record.network!, rules: serviceRules(reached) });
+        this.#rules.ask(id, { network: record.network!, rules: serviceRules(reached), flows: flowsTo(reached) });
     }
   }
 
