@@ -19,6 +19,7 @@ export const cpuCount = availableParallelism;
 export const memoryBytes = totalmem;
 export const exists = existsSync;
 export const isDirectory = (path: string) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+export const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 export const namesIn = (path: string) => readdirSync(path).sort();
 export const workingDirectory = () => process.cwd();
 export const makeDirectory = (path: string) => void mkdirSync(path, { recursive: true });

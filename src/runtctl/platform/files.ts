@@ -37,6 +37,18 @@ export function isDirectory(path: string): boolean {
   return exists(`${path}/.`);
 }
 
+const S_IFMT = 0o170_000;
+const S_IFREG = 0o100_000;
+
+/** Whether it is a regular file, or a link to one, which is read without a wait. */
+export function isFile(path: string): boolean {
+  try {
+    return ((stat(path)?.mode ?? 0) & S_IFMT) === S_IFREG;
+  } catch {
+    return false;
+  }
+}
+
 /** Names in a directory, sorted. @throws Error with a code */
 export function namesIn(path: string): string[] {
   return withErrorText(() => readdir(path)).sort();

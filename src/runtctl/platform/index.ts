@@ -9,6 +9,7 @@ export {
   exists,
   hostname,
   isDirectory,
+  isFile,
   makeDirectory,
   memoryBytes,
   namesIn,

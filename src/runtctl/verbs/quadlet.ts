@@ -2,7 +2,7 @@
 import { renderFinding } from "../../engine/index.ts";
 import { type DropIns, isQuadletName, MOST_UNITS, parseQuadlet, type QuadletFile, type UnitFile } from "../../pod/index.ts";
 import { fileError, UsageError } from "../errors.ts";
-import { hostname, isDirectory, namesIn, printError, realPath, variable } from "../platform/index.ts";
+import { exists, hostname, isDirectory, isFile, namesIn, printError, realPath, variable } from "../platform/index.ts";
 import type { FileToApply, Manner } from "./file.ts";
 import { joined } from "./joined.ts";
 import { bounded, directoryOf, projectOf } from "./project.ts";
@@ -134,14 +134,16 @@ function names(directory: string): string[] {
   try {
     return namesIn(directory);
   } catch (error) {
-    throw fileError(directory, error);
+    throw new UsageError(fileError(directory, error).message);
   }
 }
 
+/** A pipe could hold up whoever applies a directory. @throws UsageError */
 function textOf(path: string, shown: string): string {
   try {
+    if (exists(path) && !isFile(path)) throw new Error("it is no regular file");
     return bounded(path).toString();
   } catch (error) {
-    throw fileError(shown, error);
+    throw new UsageError(fileError(shown, error).message);
   }
 }
