@@ -13,7 +13,7 @@ export {
   type Stats,
   type TerminalSize,
 } from "../executor/index.ts";
-export type { Collected, Pin, Progress } from "./images/index.ts";
+export type { Collected, ImageDetail, Pin, Progress } from "./images/index.ts";
 export { type LogRecord, parseRecord, renderRecord, TextWriter } from "./logs/index.ts";
 export {
   type AgentRecord,

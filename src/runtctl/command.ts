@@ -73,7 +73,6 @@ const CALLS: Readonly<Record<string, string>> = {
   ps: "runtctl get",
   ls: "runtctl get",
   list: "runtctl get",
-  inspect: "runtctl describe NAME, or runtctl get NAME -o json",
   kill: "runtctl stop NAME",
   rm: "runtctl delete NAME",
   rmi: "runtctl images prune",

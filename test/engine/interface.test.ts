@@ -62,13 +62,24 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
       expect(await refused("POST", path, { text: webTask("relative") })).toBe("422 invalid-spec");
       expect(await refused("POST", path, { all: true }, read)).toBe("403 read-only");
     }
-    for (const path of ["/v1/images/prune", "/v1/images/pull", "/v1/images/build"]) {
+    for (const work of ["prune", "pull", "build", "tag", "push", "load"]) {
+      const path = `/v1/images/${work}`;
       expect(await refused("POST", path, { most: "x" })).toBe("400 invalid-argument");
       expect(await refused("POST", path, {}, read)).toBe("403 read-only");
     }
     expect((await ask("POST", "/v1/images/prune", {})).value).toEqual({ removed: [], freedBytes: 0 });
     expect((await ask("POST", "/v1/images/pull", { reference: "oci:/nowhere" })).status).toBe(200);
     expect((await ask("POST", "/v1/images/build", { reference: "docker://host/name:tag", context: "/nowhere" })).status).toBe(200);
+    expect((await ask("POST", "/v1/images/push", { reference: "oci:/nowhere" })).status).toBe(200);
+    expect((await ask("POST", "/v1/images/load", { file: "/nowhere" })).status).toBe(200);
+    expect(await refused("POST", "/v1/images/tag", { reference: "oci:/nowhere", name: "host.example/name" })).toBe("409 no-image");
+    for (const work of ["inspect", "save"]) {
+      const path = `/v1/images/${work}`;
+      expect(await refused("GET", path)).toBe("400 invalid-argument");
+      expect(await refused("GET", `${path}?reference=oci:/nowhere`, undefined, read)).toBe("403 read-only");
+    }
+    expect(await refused("GET", "/v1/images/inspect?reference=oci:/nowhere")).toBe("409 no-image");
+    expect((await ask("GET", "/v1/images/save?reference=oci:/nowhere")).status).toBe(200);
     expect(await refused("POST", "/v1/interfaces", { name: "a b" })).toBe("400 invalid-argument");
     expect(await refused("DELETE", "/v1/interfaces/a%20b")).toBe("400 invalid-argument");
     for (const [method, path] of [
@@ -149,7 +160,7 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
 
     // An internal error, a full disk, 128 streams at once and whatever needs a second process are other tests' affair.
     const elsewhere =
-      / (?:101|409|429|500|503)$|^(?:execInTask|attachToTask|forwardPort) (?:400|404)|^(?:getNode|listTasks|listOrphans|listImages|listInterfaces|getMetrics|getInterface) 400$|^followEvents (?:200|429)$/;
+      / (?:101|409|429|500|503)$|^(?:execInTask|attachToTask|forwardPort) (?:400|404)|^(?:getNode|listTasks|listOrphans|listImages|listInterfaces|getMetrics|getInterface) 400$|^followEvents (?:200|429)$|^(?:inspectImage|tagImage) 200$/;
     expect([...contract.promised].filter((one) => !contract.seen.has(one) && !elsewhere.test(one))).toEqual([]);
   });
 

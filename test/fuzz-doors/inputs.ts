@@ -29,7 +29,16 @@ const TARGETS = [
       "forward?port=1e999",
     ].map((one) => `/v1/tasks/t/${one}`),
   )
-  .concat(["/v1/events?after=1e999", "/v1/images", "/status", "/getLogs", "/v1/volumes", "/v1/usage?group=%"]);
+  .concat([
+    "/v1/events?after=1e999",
+    "/v1/images",
+    "/v1/images/inspect?reference=%00",
+    "/v1/images/save?reference=x",
+    "/status",
+    "/getLogs",
+    "/v1/volumes",
+    "/v1/usage?group=%",
+  ]);
 const METHODS = ["GET", "POST", "PUT", "DELETE", "OPTIONS", "CONNECT", "HEAD", "PATCH", "X"];
 const HEADS = [
   "Host: x",
@@ -81,6 +90,8 @@ const BODIES = [
   "/v1/delete",
   "/v1/restart",
   "/v1/images/pull",
+  "/v1/images/tag",
+  "/v1/images/push",
   "/v1/interfaces",
   "/v1/volumes/delete",
   "/create",

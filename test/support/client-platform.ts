@@ -22,6 +22,7 @@ export const isDirectory = (path: string) => statSync(path, { throwIfNoEntry: fa
 export const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 export const namesIn = (path: string) => readdirSync(path).sort();
 export const workingDirectory = () => process.cwd();
+export const absolutePath = (path: string) => (path.startsWith("/") ? path : `${process.cwd()}/${path}`);
 export const makeDirectory = (path: string) => void mkdirSync(path, { recursive: true });
 export const windowSize = () => undefined;
 
@@ -36,6 +37,7 @@ export {
   onlyInTheExecutable as giveBackTerminal,
   onlyInTheExecutable as isTerminal,
   onlyInTheExecutable as listenAt,
+  onlyInTheExecutable as newFile,
   onlyInTheExecutable as onSignals,
   onlyInTheExecutable as raise,
   onlyInTheExecutable as readStdin,

@@ -53,6 +53,11 @@ export const OWN_CALLS: Allowed = {
   "src/engine/images/layout.ts": {
     "renameSync(this.#path, `${this.#path}.damaged`)": NAME,
   },
+  "src/engine/images/shelf.ts": {
+    "createReadStream(archiveIn(directory))": MADE,
+    'writeFileSync(join(directory, "oci-layout"))': MADE,
+    'writeFileSync(join(directory, "index.json"))': MADE,
+  },
   "src/engine/images/scan.ts": {
     'createReadStream("")': HELD,
   },

@@ -16,6 +16,7 @@ import type { Images, Pin, PullRequest, Root, RootOptions, StoredImage } from ".
 import { progressOf } from "./progress.ts";
 import { Roots } from "./roots.ts";
 import { DEFAULT_LIMITS, type ImageLimits } from "./scan.ts";
+import { Shelf } from "./shelf.ts";
 import { assertSmall, clearStaging } from "./staging.ts";
 import { type UnpackOptions, unpackFlat, unpackLayers } from "./unpack.ts";
 import { Unsynced } from "./unsynced.ts";
@@ -61,6 +62,7 @@ export class ImageStore implements Images {
   readonly #listeners = new Map<string, Listeners>();
   readonly #unpacks = new Flights<void>();
   readonly #unsynced: Unsynced;
+  readonly shelf: Shelf;
   #tried: Promise<Overlays> | undefined;
 
   constructor(options: ImageStoreOptions) {
@@ -71,6 +73,7 @@ export class ImageStore implements Images {
     this.#layout = new Layout(this.#places.layout);
     this.#unsynced = new Unsynced({ places: this.#places, bootId: options.bootId, onError: options.onSyncError });
     this.#roots = new Roots(this.#places);
+    this.shelf = new Shelf({ places: this.#places, layout: this.#layout, lock: this.#lock, credentials: options.credentials ?? {} });
     this.#slots = new Slots(options.pullsAtOnce ?? PULLS_AT_ONCE);
   }
 

@@ -6,5 +6,5 @@ export { ImageError, type ImageErrorCode } from "./errors.ts";
 export { ImageStore, type ImageStoreOptions } from "./images.ts";
 export type { ImageId } from "./load.ts";
 export { pullDecision } from "./policy.ts";
-export type { Images, Pin, Progress, PullRequest, StoredImage } from "./port.ts";
+export type { ImageDetail, Images, Pin, Progress, PullRequest, StoredImage } from "./port.ts";
 export type { ImageLimits } from "./scan.ts";

@@ -1,5 +1,5 @@
 /** The interface of an image store, as the engine uses it. */
-import type { ImageConfig, PullPolicy } from "../spec/index.ts";
+import type { ImageConfig, ImageReference, PullPolicy } from "../spec/index.ts";
 import type { Collected, CollectPolicy } from "./collect.ts";
 import type { ImageId } from "./load.ts";
 
@@ -50,6 +50,36 @@ export interface StoredImage {
   readonly lastUsedMs: number;
   /** Whether a container uses the image or is going to. */
   readonly isUsed: boolean;
+}
+
+/** What is known of an image in the store. */
+export interface ImageDetail {
+  readonly reference: string;
+  readonly digest: string;
+  /** Digest of the manifest in the store. */
+  readonly manifest: string;
+  /** All references of this image. */
+  readonly names: readonly string[];
+  readonly layers: readonly { readonly mediaType: string; readonly digest: string; readonly size: number }[];
+  /** As the image has it: the JSON of OCI or Docker. */
+  readonly configuration: Readonly<Record<string, unknown>>;
+}
+
+/** What users do with images of the store beside running them. */
+export interface ImageShelf {
+  /** @throws ImageError unknown-image, image-invalid */
+  inspect(reference: string): ImageDetail;
+  /** Gives an image a further name, which another image may have had. Returns its digest. @throws ImageError unknown-image */
+  tag(reference: string, name: string): Promise<string>;
+  /**
+   * Calls `write` with the pieces of an archive as `docker save` makes it. @param name that the image has in it; undefined: none
+   * @throws ImageError; the reason of `signal`
+   */
+  save(reference: string, name: string | undefined, signal: AbortSignal, write: (piece: Uint8Array) => Promise<unknown>): Promise<void>;
+  /** Sends an image to a registry. Returns the digest that it has there. @param credentials their name. @throws ImageError; the reason of `signal` */
+  push(reference: string, target: ImageReference, credentials: string | undefined, signal: AbortSignal): Promise<string>;
+  /** Names of the images in an archive of Docker, as it has them. @throws ImageError; the reason of `signal` */
+  namesIn(archive: string, signal: AbortSignal): Promise<readonly string[]>;
 }
 
 export interface Root {
@@ -105,6 +135,8 @@ export interface Images {
   writtenBy(id: string): Promise<number>;
   /** Unmounts and removes the root file system. Succeeds if it does not exist. @throws ImageError: it is in use */
   releaseRoot(id: string): Promise<void>;
+  /** To look at images, to name them, and to give them to others. */
+  readonly shelf: ImageShelf;
   /** All images, one entry for each name. */
   list(): readonly StoredImage[];
   /** Removes unused images. Waits for running pulls and for root file systems that are being made. */

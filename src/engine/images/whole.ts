@@ -15,6 +15,11 @@ export function assertSizes(places: Places, { manifest }: Loaded): void {
   }
 }
 
+/** Whether the packed layer is there. */
+export function hasBlob(places: Places, { digest, size }: { readonly digest: string; readonly size: number }): boolean {
+  return sizeOf(places, digest) === size;
+}
+
 /** Whether everything that is needed to unpack the image, or to run it, is in the store. */
 export function isThere(places: Places, id: ImageId): boolean {
   const { manifest, config } = id;

@@ -3,6 +3,7 @@ import {
   type Builder,
   type Collected,
   type CollectPolicy,
+  type ImageDetail,
   ImageError,
   type ImageId,
   type Images,
@@ -11,7 +12,7 @@ import {
   type StoredImage,
 } from "../images/index.ts";
 import type { TaskRecord } from "../model/index.ts";
-import type { ImageBuild, PullPolicy } from "../spec/index.ts";
+import { type ImageBuild, type ImageReference, type PullPolicy, parseReference } from "../spec/index.ts";
 import { EngineError } from "./errors.ts";
 import type { EngineLog } from "./log.ts";
 
@@ -40,6 +41,20 @@ export interface ImagePull {
   readonly reference: string;
   readonly policy?: PullPolicy | undefined;
   readonly credentials?: string | undefined;
+}
+
+export interface ImagePush {
+  readonly reference: string;
+  /** Default: to where the reference says. */
+  readonly to?: string | undefined;
+  /** Name of the credentials. */
+  readonly credentials?: string | undefined;
+}
+
+/** An image, and its digest. */
+export interface Pushed {
+  readonly reference: string;
+  readonly digest: string;
 }
 
 export interface ImageCareOptions {
@@ -112,6 +127,49 @@ export class ImageCare {
     }
   }
 
+  /** @throws EngineError no-image */
+  async inspect(reference: string): Promise<ImageDetail> {
+    return orRefused(reference, async () => this.#options.images.shelf.inspect(reference));
+  }
+
+  /** Gives an image of the store a further name. Returns its digest. @throws EngineError no-image */
+  async tag(reference: string, name: string): Promise<string> {
+    targetOf(name);
+    return orRefused(reference, () => this.#options.images.shelf.tag(reference, name));
+  }
+
+  /** Calls `write` with the pieces of an archive of Docker. @throws EngineError no-image; the reason of `signal` */
+  async save(reference: string, signal: AbortSignal, write: (piece: Uint8Array) => Promise<unknown>): Promise<void> {
+    const parsed = parseReference(reference);
+    const hasName = parsed?.transport === "docker" && parsed.tag !== undefined;
+    const name = hasName ? `${parsed.place}:${parsed.tag}` : undefined;
+    await orRefused(reference, () => this.#options.images.shelf.save(reference, name, signal, write));
+  }
+
+  /** Sends an image of the store to a registry. @throws EngineError no-image; the reason of `signal` */
+  async push({ reference, to = reference, credentials }: ImagePush, signal: AbortSignal): Promise<Pushed> {
+    const target = targetOf(to);
+    const digest = await orRefused(reference, () => this.#options.images.shelf.push(reference, target, credentials, signal));
+    return { reference: to, digest };
+  }
+
+  /**
+   * Takes all images of an archive of Docker into the store. @param nameOf the reference for a name that the archive has
+   * @param onTaken called with each reference. @throws EngineError no-image; the reason of `signal`
+   */
+  async load(archive: string, nameOf: (name: string) => string, signal: AbortSignal, onTaken: (taken: Pushed) => void): Promise<void> {
+    const { images } = this.#options;
+    await orRefused(archive, async () => {
+      const names = await images.shelf.namesIn(archive, signal);
+      if (names.length === 0) throw new ImageError("image-invalid", "it has no image with a name");
+      for (const name of names) {
+        const reference = nameOf(name);
+        const { digest } = await images.take(`${archive}:${name}`, [reference], signal);
+        onTaken({ reference, digest });
+      }
+    });
+  }
+
   /** Removes images that no container uses and that were unused for `unusedMs`. Waits for pulls in progress. */
   async prune(policy: Pick<CollectPolicy, "unusedMs" | "most">): Promise<Collected> {
     const { kept } = this.#options.cleanUp;
@@ -146,6 +204,22 @@ export class ImageCare {
     } finally {
       this.#isCleaning = false;
     }
+  }
+}
+
+/** Where a name leads to. @throws EngineError no-image: it is no name with a tag of an image in a registry */
+function targetOf(name: string): ImageReference {
+  const target = parseReference(name);
+  if (target?.transport === "docker" && target.tag !== undefined) return target;
+  throw new EngineError("no-image", `${name} is no name with a tag of an image in a registry`, { reason: "image-invalid" });
+}
+
+/** @throws EngineError no-image; what else `action` throws */
+async function orRefused<T>(reference: string, action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (error) {
+    throw refusal(reference, error);
   }
 }
 

@@ -8,7 +8,7 @@ export { selectionIn } from "./desired/specs.ts";
 export type { ContainerDetail, DetailOptions, TaskDetail } from "./detail.ts";
 export { Engine } from "./engine.ts";
 export { EngineError, type EngineErrorCode } from "./errors.ts";
-export type { CleanUpSettings, ImageCare, ImageInfo, ImagePull } from "./image-care.ts";
+export type { CleanUpSettings, ImageCare, ImageInfo, ImagePull, ImagePush, Pushed } from "./image-care.ts";
 export type { EngineLog } from "./log.ts";
 export type { LogQuery } from "./logs/logs.ts";
 export type { Forwarded } from "./network/relays.ts";

@@ -1,9 +1,12 @@
-import { close, open, poll, readdir, readSome, realpath, stat, strerror, tryMkdir } from "runt:client";
+import { close, open, poll, readdir, readSome, realpath, stat, strerror, tryMkdir, write } from "runt:client";
 import { POLL } from "./loop.ts";
 
 const STDIN = 0;
 const PIECE = 64 * 1024;
 const O_RDONLY = 0;
+/** O_WRONLY, O_CREAT and O_EXCL. */
+const NEW = 0o301;
+const FILE_MODE = 0o666;
 
 /** Texts of errors that differ from those of the C library. */
 const TEXTS: Readonly<Record<string, string>> = {
@@ -60,6 +63,21 @@ export function exists(path: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** The path as it is for a program with another working directory. */
+export function absolutePath(path: string): string {
+  return path.startsWith("/") ? path : `${workingDirectory()}/${path}`;
+}
+
+/** A file that is not there yet. @throws Error with a code */
+export function newFile(path: string): { send(bytes: Uint8Array): Promise<void> } {
+  const file = withErrorText(() => open(path, NEW, FILE_MODE));
+  return {
+    async send(bytes) {
+      withErrorText(() => write(file, bytes.slice().buffer as ArrayBuffer));
+    },
+  };
 }
 
 const DIRECTORY_MODE = 0o777;

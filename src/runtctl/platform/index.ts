@@ -5,6 +5,7 @@ export { ask, upgrade } from "./ask.ts";
 export { Connection } from "./connection.ts";
 export { type Answer, ASK, type End, type Output, type Question } from "./contract.ts";
 export {
+  absolutePath,
   cpuCount,
   exists,
   hostname,
@@ -13,6 +14,7 @@ export {
   makeDirectory,
   memoryBytes,
   namesIn,
+  newFile,
   readFile,
   readInput,
   realPath,

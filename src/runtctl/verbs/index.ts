@@ -8,6 +8,7 @@ import { describe } from "./describe.ts";
 import { events } from "./events.ts";
 import { exec } from "./exec.ts";
 import { get } from "./get.ts";
+import { inspect, load, push, save, tag } from "./image-work.ts";
 import { images } from "./images.ts";
 import { interfaces } from "./interfaces.ts";
 import { restart, rollback, start, stop } from "./life.ts";
@@ -45,6 +46,11 @@ export const VERBS: readonly Verb[] = [
   remove,
   pull,
   images,
+  inspect,
+  tag,
+  push,
+  save,
+  load,
   volumes,
   interfaces,
   schema,

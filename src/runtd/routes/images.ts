@@ -14,7 +14,8 @@ const imageReference = z
   .max(4096)
   .describe("oci:DIR[:tag], oci-archive:FILE, docker-archive:FILE or docker://HOST/NAME[:tag|@digest].");
 
-const imageName = z
+/** What a user may write. */
+export const imageName = z
   .string()
   .min(1)
   .max(4096)
@@ -103,11 +104,11 @@ export const buildImage = textRoute({
     if (typeof place === "string") return refuse(context, "too-many", place);
     return streamSSE(context, (stream) =>
       during(place, () =>
-        streamed(stream, async (signal) => {
+        streamed(stream, "image", async (signal) => {
           const lines = new LineQueue(stream);
           const pin = await engine.images.build(body, signal, (line) => lines.add(line));
           await lines.sent();
-          return pin;
+          return pulledImage(pin);
         }),
       ),
     );
@@ -117,8 +118,8 @@ export const buildImage = textRoute({
 /** Runs until the pull has ended. A slow client gets fewer progress events. */
 function streamPull(stream: SSEStreamingApi, images: ImageCare, asked: ImagePull): Promise<void> {
   let isWriting = false;
-  return streamed(stream, (signal) =>
-    images.pull({ ...asked, reference: referenceOf(asked.reference) }, signal, {
+  return streamed(stream, "image", async (signal) => {
+    const pin = await images.pull({ ...asked, reference: referenceOf(asked.reference) }, signal, {
       onProgress(progress) {
         if (isWriting || signal.aborted) return;
         isWriting = true;
@@ -129,17 +130,22 @@ function streamPull(stream: SSEStreamingApi, images: ImageCare, asked: ImagePull
       onUnpack() {
         if (!signal.aborted) void stream.writeSSE({ event: "unpacking", data: "{}" });
       },
-    }),
-  );
+    });
+    return pulledImage(pin);
+  });
 }
 
-/** Tells one client how it ends. If the client disconnects, it is cancelled. */
-async function streamed(stream: SSEStreamingApi, action: (signal: AbortSignal) => Promise<Pin>): Promise<void> {
+function pulledImage({ reference, digest, via, pullError }: Pin) {
+  return { reference, digest, via, error: pullError ?? null };
+}
+
+/** Sends its result to one client as an event of this name, or its error. If the client disconnects, it is cancelled. */
+export async function streamed(stream: SSEStreamingApi, result: string, action: (signal: AbortSignal) => Promise<object>): Promise<void> {
   const controller = new AbortController();
   stream.onAbort(() => controller.abort(new Error("the reader has gone away")));
   try {
-    const { reference, digest, via, pullError = null } = await action(controller.signal);
-    await stream.writeSSE({ event: "image", data: JSON.stringify({ reference, digest, via, error: pullError }) });
+    const value = await action(controller.signal);
+    await stream.writeSSE({ event: result, data: JSON.stringify(value) });
   } catch (error) {
     if (controller.signal.aborted) return;
     const { code, message, details } = errorOf(error);

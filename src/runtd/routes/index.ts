@@ -5,6 +5,7 @@ import { attachToTask } from "./attach.ts";
 import { followEvents } from "./events.ts";
 import { execInTask } from "./exec.ts";
 import { forwardPort } from "./forward.ts";
+import { inspectImage, loadImages, pushImage, saveImage, tagImage } from "./image-work.ts";
 import { buildImage, listImages, pruneImages, pullImage } from "./images.ts";
 import { attachInterface, detachInterface, listInterfaces } from "./interfaces.ts";
 import { restartTask, rollbackTask, startTask, stopTask } from "./life.ts";
@@ -41,6 +42,11 @@ const WORKING: readonly Route[] = [
   pullImage,
   buildImage,
   pruneImages,
+  inspectImage,
+  tagImage,
+  pushImage,
+  loadImages,
+  saveImage,
   listVolumes,
   removeVolumes,
   listInterfaces,

@@ -1,0 +1,149 @@
+/** What users do with images of the store beside running them: look at them, name them, and give them to others. */
+import { createReadStream, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type ImageReference, renderReference } from "../spec/index.ts";
+import { putBlob, readBlob, readSmall } from "./blob.ts";
+import { type Credentials, withCredentials } from "./credentials.ts";
+import { ImageError } from "./errors.ts";
+import type { Entry, Layout } from "./layout.ts";
+import { CONFIG_TYPE, jsonOf, MANIFEST_TYPE, parseManifest } from "./manifest.ts";
+import type { Places } from "./places.ts";
+import type { ImageDetail, ImageShelf } from "./port.ts";
+import { inStaging } from "./staging.ts";
+import { runTool } from "./tool.ts";
+import type { Lock } from "./waiting.ts";
+import { hasBlob } from "./whole.ts";
+
+export interface ShelfOptions {
+  readonly places: Places;
+  readonly layout: Layout;
+  readonly lock: Lock;
+  readonly credentials: Credentials;
+}
+
+/** Bytes of an archive that are passed on together. */
+const PIECE = 256 * 1024;
+
+export class Shelf implements ImageShelf {
+  readonly #options: ShelfOptions;
+
+  constructor(options: ShelfOptions) {
+    this.#options = options;
+  }
+
+  inspect(reference: string): ImageDetail {
+    const { places, layout } = this.#options;
+    const entry = this.#find(reference);
+    const manifest = parseManifest(readBlob(places.blob(entry.manifest), entry.manifest), entry.manifest);
+    const digest = entry.config ?? manifest.config.digest;
+    return {
+      reference,
+      digest: entry.digest,
+      manifest: entry.manifest,
+      names: layout.entries.filter((one) => one.manifest === entry.manifest).map((one) => one.reference),
+      layers: manifest.layers,
+      configuration: jsonOf(readBlob(places.blob(digest), digest), digest) as Readonly<Record<string, unknown>>,
+    };
+  }
+
+  async tag(reference: string, name: string): Promise<string> {
+    const { layout, lock } = this.#options;
+    return lock.read(async () => {
+      const entry = this.#find(reference);
+      layout.put({ ...entry, reference: name, pulledMs: Date.now() });
+      return entry.digest;
+    });
+  }
+
+  async save(
+    reference: string,
+    name: string | undefined,
+    signal: AbortSignal,
+    write: (piece: Uint8Array) => Promise<unknown>,
+  ): Promise<void> {
+    const archiveIn = (directory: string) => join(directory, "archive.tar");
+    await this.#during(
+      reference,
+      signal,
+      async ({ source, directory, ended }) => {
+        const target = `docker-archive:${archiveIn(directory)}${name === undefined ? "" : `:${name}`}`;
+        await runTool("skopeo", ["--tmpdir", directory, "copy", "--quiet", ...source, target], { signal: ended });
+      },
+      // A slow reader keeps nobody from the store.
+      async (directory, ended) => {
+        for await (const piece of createReadStream(archiveIn(directory), { highWaterMark: PIECE, signal: ended })) await write(piece);
+      },
+    );
+  }
+
+  async push(reference: string, target: ImageReference, credentials: string | undefined, signal: AbortSignal): Promise<string> {
+    const push = (descriptor?: number) =>
+      this.#during(reference, signal, async ({ source, manifest, ended }) => {
+        const auth = descriptor === undefined ? [] : ["--dest-authfile", "/proc/self/fd/3"];
+        const descriptors = descriptor === undefined ? [] : [descriptor];
+        const words = ["copy", "--quiet", "--preserve-digests", ...auth, ...source, renderReference(target)];
+        await runTool("skopeo", words, { signal: ended, descriptors });
+        return manifest;
+      });
+    return withCredentials(this.#options.credentials, credentials, signal, push);
+  }
+
+  async namesIn(archive: string, signal: AbortSignal): Promise<readonly string[]> {
+    const source = `docker-archive:${archive}`;
+    const { Tags: tags } = jsonOf(await runTool("skopeo", ["list-tags", source], { signal }), source) as { Tags?: unknown };
+    return Array.isArray(tags) ? tags.map(String) : [];
+  }
+
+  #find(reference: string): Entry {
+    const found = this.#options.layout.find(reference);
+    if (found === undefined) throw new ImageError("unknown-image", "it is not in the store");
+    return found;
+  }
+
+  /** Calls `action` with a layout that has only this image. No blob of it is removed meanwhile. `after` may take longer. */
+  async #during<T>(
+    reference: string,
+    signal: AbortSignal,
+    action: (given: Given) => Promise<T>,
+    after: (directory: string, ended: AbortSignal) => Promise<void> = async () => {},
+  ): Promise<T> {
+    const { places, lock } = this.#options;
+    return inStaging({ places, signal, onProgress: () => {}, maxBytes: Number.POSITIVE_INFINITY }, async (directory, ended) => {
+      const result = await lock.read(async () => {
+        const manifest = await this.#manifestOf(this.#find(reference));
+        mkdirSync(directory, { mode: 0o700 });
+        const annotations = { "org.opencontainers.image.ref.name": "image" };
+        const index = { schemaVersion: 2, manifests: [{ mediaType: MANIFEST_TYPE, ...manifest, annotations }] };
+        writeFileSync(join(directory, "oci-layout"), '{"imageLayoutVersion":"1.0.0"}');
+        writeFileSync(join(directory, "index.json"), JSON.stringify(index));
+        const source = ["--src-shared-blob-dir", places.blobs, `oci:${directory}:image`];
+        return action({ source, directory, ended, manifest: manifest.digest });
+      });
+      await after(directory, ended);
+      return result;
+    });
+  }
+
+  /** With the configuration that its source had, because one of OCI has no health check. @throws ImageError: a part of it is gone */
+  async #manifestOf({ manifest: digest, manifestSize, config }: Entry): Promise<{ readonly digest: string; readonly size: number }> {
+    const { places } = this.#options;
+    const bytes = readBlob(places.blob(digest), digest);
+    const { layers } = parseManifest(bytes, digest);
+    const gone = layers.find((layer) => !hasBlob(places, layer));
+    if (gone !== undefined) throw new ImageError("unknown-image", `its layer ${gone.digest} is only there unpacked: pull it again`);
+    if (config === null) return { digest, size: manifestSize };
+    const size = readSmall(places.blob(config), config).length;
+    const own = { ...(jsonOf(bytes, digest) as object), config: { mediaType: CONFIG_TYPE, digest: config, size } };
+    const changed = Buffer.from(JSON.stringify(own));
+    return { digest: await putBlob(places, changed), size: changed.length };
+  }
+}
+
+interface Given {
+  /** Arguments of skopeo. */
+  readonly source: readonly string[];
+  readonly directory: string;
+  readonly ended: AbortSignal;
+  /** Digest. */
+  readonly manifest: string;
+}
