@@ -178,7 +178,7 @@ describe.skipIf(!isRoot)("logs (needs root)", () => {
     expect(await linesOf("db", "web")).toEqual(all);
     expect(await scene.ctl("logs", "--all", "db")).toMatchObject({
       status: 2,
-      stderr: expect.stringContaining("give task names, --file FILE, or --all"),
+      stderr: expect.stringContaining("give task names, --file FILE, -p PROJECT, or --all"),
     });
     await scene.ctl("delete", "db", "web");
   });

@@ -53,7 +53,9 @@ describe.skipIf(!isRoot)("a task with two containers (needs root)", () => {
     await scene.daemon();
     expect((await get()).containers.map(({ known }) => known)).toEqual(["RUNNING", "RUNNING"]);
     expect(identities()).toEqual(before);
-    expect((await scene.ctl("get")).stdout).toMatch(/^TASK +CONTAINER +STATE .*\nweb +db +RUNNING +yes +0 .*\nweb +app +RUNNING +yes +0 /);
+    expect((await scene.ctl("get")).stdout).toMatch(
+      /^TASK +CONTAINER +STATE .*\nweb +db +RUNNING +yes +- +0 .*\nweb +app +RUNNING +yes +- +0 /,
+    );
     const shown = (await scene.ctl("logs", "web", "-c", "db")).stdout.split("\n");
     expect(shown.slice(0, printed + 3)).toEqual(Array.from({ length: printed + 3 }, (_, index) => `db ${index + 1}`));
     // It goes on printing meanwhile.
