@@ -17,7 +17,7 @@ import { withProposal } from "../proposal.ts";
 import { buildOf, builtNames, inOrder, type ServiceBuild } from "./build.ts";
 import { isMap } from "./fields.ts";
 import { ignoredIn } from "./ignored.ts";
-import { joined, type Made, networkOwner, placesIn } from "./joined.ts";
+import { joined, type Made, networkOwner, placesIn, withLenders } from "./joined.ts";
 import { joining } from "./joining.ts";
 import type { ComposeOptions, Model } from "./model.ts";
 import { externalsIn } from "./networks.ts";
@@ -127,7 +127,7 @@ interface Told {
 }
 
 function madeOf(given: ComposeInput, options: ComposeOptions, { problems, warnings, directories, builds }: Told): Made[] {
-  const project = withSharedVolumes(given);
+  const project = withSharedVolumes(withLenders(given));
   const isOn = (key: string) => {
     const { profiles = [] } = project.services[key] ?? {};
     const isNamed = (one: string) => options.profiles.includes(one);

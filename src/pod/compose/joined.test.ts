@@ -103,3 +103,18 @@ test("where one of two services that share a network has init, both share what r
     expect([warnings, tasks.map(({ namespaces }) => namespaces.pid)]).toEqual([[], [pid]]);
   }
 });
+
+/** Compose specification, "volumes_from". */
+test("volumes_from takes the container of a service by its name, and no other container", () => {
+  const from = (name: string) => read(joined(`    volumes_from: ['container:${name}:ro']\n`));
+  const { tasks, findings } = from("gate");
+  expect(findings).toEqual([]);
+  const web = tasks.find(({ name }) => name === "web")!;
+  expect(web.containers[0]).toMatchObject({
+    mounts: [{ volume: "d", target: "/d", readOnly: true }],
+    dependsOn: [{ container: "vpn/gate" }],
+  });
+  expect(from("stranger").findings.map(({ pointer, message }) => `${pointer}: ${message}`)).toEqual([
+    expect.stringMatching(/^\/services\/web\/volumes_from\/0: .*name a service$/),
+  ]);
+});

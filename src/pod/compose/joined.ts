@@ -36,6 +36,20 @@ export function networkOwner(key: string, project: Project): string | undefined 
   return owner;
 }
 
+/** Replaces containers in volumes_from by the services of the file that have their names. Containers of other projects stay, and are refused. */
+export function withLenders(project: ComposeInput): ComposeInput {
+  const lenderOf = (written: string): string => {
+    const [, container, access = ""] = /^(container:[^:]+)(:.*)?$/s.exec(written) ?? [];
+    const key = namedBy(container, project);
+    return key === undefined ? written : `${key}${access}`;
+  };
+  const services = Object.entries(project.services).map(([key, service]) => {
+    const { volumes_from: lenders } = service;
+    return [key, lenders === undefined ? service : { ...service, volumes_from: lenders.map(lenderOf) }] as const;
+  });
+  return { ...project, services: Object.fromEntries(services) };
+}
+
 /** Tasks and names of a service's containers. The first container keeps its name when the number of replicas grows. */
 export function placesIn(key: string, project: Project): Place[] {
   const { scale, deploy, container_name: container } = project.services[key]!;
