@@ -86,17 +86,17 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("ports of services (needs r
       await host.daemon();
       const probe = { readinessProbe: { exec: { command: ["/bin/sh", "-c", "test ! -e /dev/shm/unready"] }, periodSeconds: 1 } };
       await host.on("sh", "-c", "ip link add other type veth peer name other1; ip addr add 192.0.2.1/24 dev other; ip link set other up");
-      // A firewall that answers nobody: a refusal has to come from the port itself.
-      await host.on("iptables", "-P", "INPUT", "DROP");
-      await host.on("iptables", "-A", "INPUT", "-m", "conntrack", "--ctstate", "ESTABLISHED,RELATED", "-j", "ACCEPT");
       const elsewhere = {
         name: "stranger",
         network: {},
-        containers: [{ name: "c", rootfs: rootfs(), command: "/bin/sleep", args: ["1000"] }],
+        containers: [{ name: "c", rootfs: rootfs(), command: "/bin/sleep", args: ["1000"], stopTimeout: "1s" }],
       };
       await apply(service("web"), set("web", 3, "", probe));
       await apply(elsewhere);
       await ready("web-0", "web-1", "web-2", "stranger");
+      // A firewall that answers nobody: a refusal has to come from the port itself.
+      await host.on("iptables", "-P", "INPUT", "DROP");
+      await host.on("iptables", "-A", "INPUT", "-m", "conntrack", "--ctstate", "ESTABLISHED,RELATED", "-j", "ACCEPT");
       const all = ["web-0", "web-1", "web-2"];
       await until(async () => (await names()).length === 3);
       expect([await names(), await names(url("192.0.2.1"))]).toEqual([all, all]);

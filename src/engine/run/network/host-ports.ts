@@ -10,10 +10,12 @@ import { Upkeep } from "./upkeep.ts";
 export function servicePortsOf(records: readonly TaskRecord[]): readonly ServicePort[] {
   const found = new Map<string, ServicePort & { readonly to: Backend[] }>();
   for (const record of records) {
+    const shared = record.network ? record.spec.network?.ports.filter(({ service }) => service !== undefined) : undefined;
+    if (shared === undefined || shared.length === 0) continue;
     const isReady = isServing(record);
-    for (const port of record.network ? (record.spec.network?.ports ?? []) : []) {
-      const { container, host = container, protocol, address, service } = port;
-      if (service === undefined) continue;
+    for (const port of shared) {
+      const { container, host = container, protocol, address } = port;
+      const service = port.service!;
       const key = JSON.stringify([host, protocol, address ?? "", record.group, service.name]);
       // While a task is replaced the newer one says what the service is.
       const to = found.get(key)?.to ?? [];
