@@ -133,7 +133,7 @@ test("a receiver that never acknowledges, closes at any byte or sends garbage ge
   expect(one.faults).toContain("it sends more than the protocol has");
   expect(one.faults).toContain("it has not answered within 2 s");
   await closed(one);
-}, 120_000);
+});
 
 test("a receiver that acknowledges something else does not count as one that has the chunk", async () => {
   let left = 2;
