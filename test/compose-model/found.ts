@@ -111,7 +111,7 @@ export function foundOf(key: string, service: Fields, services: Readonly<Record<
     logging: logOf(container.log),
     runtime: task.runtime,
     count: isMember ? 1 : file.tasks.filter(({ name }) => name === task.name || (isReplica(name, key) && !(name in services))).length,
-    order: task.replace === "startFirst" ? "start-first" : undefined,
+    order: task.update?.order === "start-first" ? "start-first" : undefined,
     post_start: hookOf(container.postStart),
     pre_stop: hookOf(container.preStop),
     requests: sorted(container.cdi ?? []),

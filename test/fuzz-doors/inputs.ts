@@ -89,6 +89,7 @@ const BODIES = [
   "/v1/stop",
   "/v1/delete",
   "/v1/restart",
+  "/v1/rollouts/web/undo",
   "/v1/images/pull",
   "/v1/images/tag",
   "/v1/images/push",
@@ -97,7 +98,21 @@ const BODIES = [
   "/create",
   "/delete",
 ];
-const FIELDS = ["text", "names", "all", "group", "reference", "name", "__proto__", "constructor", "pod", "container", "metadata", "uid"];
+const FIELDS = [
+  "text",
+  "names",
+  "all",
+  "group",
+  "reference",
+  "name",
+  "__proto__",
+  "constructor",
+  "pod",
+  "container",
+  "metadata",
+  "uid",
+  "revision",
+];
 
 /** @param layouts directories with layouts of images */
 export function inputOf(random: Random, layouts: readonly string[] = []): { readonly door: Door; readonly bytes: Buffer } {

@@ -82,10 +82,10 @@ function expiryOf({ spec: { deadline }, expires }: TaskRecord, at: Instant): Pic
 function askRestart(record: TaskRecord, name: string): TaskRecord {
   const container = containerOf(record, name);
   if (container === undefined || name === PAUSE_NAME || record.desired === "STOPPED") return record;
-  if (container.known === "STOPPED") return newIncarnation(record, container, null);
+  if (container.known === "STOPPED") return newIncarnation(record, { ...container, isRestartByUser: true }, null);
   if (container.restartAt !== null) return changeContainer(record, name, { restartAt: null });
   if (container.known === "NONE" || container.known === "PULLED" || container.desired === "STOPPED") return record;
-  return changeContainer(record, name, { isRestartAsked: true });
+  return changeContainer(record, name, { isRestartAsked: true, isRestartByUser: true });
 }
 
 function applyResource(record: TaskRecord, { name, target, error, network, at }: Extract<TaskEvent, { type: "resource" }>): TaskRecord {

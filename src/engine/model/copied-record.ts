@@ -3,6 +3,7 @@ import { changeContainer, stopTask } from "./change-record.ts";
 import { changeChecks } from "./checks.ts";
 import { reason } from "./reason.ts";
 import type { ContainerRecord, ResourceRecord, TaskRecord } from "./record.ts";
+import { isActive, type ServiceRecord } from "./service.ts";
 import type { Instant } from "./time.ts";
 
 const COPIED = reason("StateCopied", "the state directory is a copy, and what ran belongs to the original");
@@ -25,6 +26,12 @@ export function copiedRecord(record: TaskRecord, at: Instant, random: string): T
     record.containers.reduce((now, container) => endCopied(now, container, at), copied),
     COPIED,
   );
+}
+
+/** A rollout does not go on in the copy: it would start tasks there. */
+export function copiedService(service: ServiceRecord): ServiceRecord {
+  const { rollout } = service;
+  return isActive(rollout) ? { ...service, rollout: { ...rollout, state: "paused", reason: COPIED } } : service;
 }
 
 function withoutAction({ error: _, ...one }: ResourceRecord): ResourceRecord {

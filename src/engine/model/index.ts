@@ -4,7 +4,7 @@ export { agentsOf } from "./apply-event.ts";
 export type { Change } from "./changes.ts";
 export { changesBetween } from "./changes.ts";
 export { type CheckKind, isStarting, renderFailedCheck } from "./checks.ts";
-export { copiedRecord } from "./copied-record.ts";
+export { copiedRecord, copiedService } from "./copied-record.ts";
 export { dependenciesIn } from "./dependencies.ts";
 export type { ActionError, Observation, TaskEvent } from "./event.ts";
 export { DEFAULT_OPTIONS, type DecisionContext, type EngineOptions, retryDelayMs } from "./host.ts";
@@ -34,6 +34,9 @@ export { hasSucceeded, type Readiness, readinessOf } from "./readiness.ts";
 export { type Reason, type ReasonCode, reason, renderReason } from "./reason.ts";
 export { absorb, nextDeadline, type Reconciled, reconcile, reconcileAll } from "./reconcile.ts";
 export * from "./record.ts";
+export { advanceRollout, nextRolloutLook, pauseRollout, resumeRollout } from "./rollout.ts";
+export { type Begin, beginRollout } from "./rollout-begin.ts";
+export type { RolloutDecision, RolloutStep, RolloutTold, RolloutView } from "./rollout-steps.ts";
 export {
   decideSchedule,
   nextLookMs,
@@ -44,6 +47,7 @@ export {
   type ScheduledRun,
   type ScheduleState,
 } from "./schedule.ts";
+export * from "./service.ts";
 export { proxyEvent, sharesProxy, works } from "./shared-proxy.ts";
 export {
   CONTAINER_STATUSES,

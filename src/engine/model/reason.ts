@@ -23,6 +23,8 @@ export type ReasonCode =
   | "LedgerError"
   | "StopFailed"
   | "Replaced"
+  | "ReplicaFailed"
+  | "RolloutFailed"
   | "NotNeeded"
   | "ProxyFailed"
   | "Orphan"

@@ -147,6 +147,10 @@ export interface ContainerRecord {
   readonly agents?: readonly AgentRecord[];
   /** Number of restarts. */
   readonly restarts: number;
+  /** Number of those that users have asked for. Absent: 0. */
+  readonly askedRestarts?: number;
+  /** The next restart is one of those. */
+  readonly isRestartByUser?: boolean;
   /** Number of consecutive runs shorter than restart.backoff.resetAfter. The delay before a restart grows with each. */
   readonly shortRuns: number;
   /** When the container is to be started again. */
@@ -231,7 +235,12 @@ export interface TaskRecord {
   /** And its kept volumes with it, as far as no other task of the group names them. Absent: they stay. */
   readonly areVolumesAsked?: true;
   /** The task that this one replaces. stopFirst: the old task ends before the new one starts. startFirst: the old task ends when the new one works. */
-  readonly replaces: Readonly<{ task: string; order: "stopFirst" | "startFirst" }> | null;
+  readonly replaces: Readonly<{
+    task: string;
+    order: "stopFirst" | "startFirst";
+    /** With startFirst: the rollout of its service ends the old task. Absent: the old task ends as soon as the new one works. */
+    isRolledOut?: true;
+  }> | null;
   /** The spec that ran before under this name, for `rollback`. */
   readonly previous: Readonly<{ spec: TaskSpec; digest: string }> | null;
   /** Start of the first pull and end of the last one; null: nothing was pulled. */

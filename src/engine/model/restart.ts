@@ -44,6 +44,7 @@ export function newIncarnation(record: TaskRecord, container: ContainerRecord, r
     restartAt,
     isRestartAsked: false,
     restarts: container.restarts + 1,
+    ...(container.isRestartByUser ? { askedRestarts: (container.askedRestarts ?? 0) + 1, isRestartByUser: false } : {}),
     blockedSince: null,
     stop: { failures: 0, nextTry: null },
     preStop: "waiting",

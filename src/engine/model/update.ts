@@ -39,7 +39,8 @@ function isSame(before: ContainerSpec | undefined, now: ContainerSpec | undefine
 function withoutLimits(spec: TaskSpec): unknown {
   const blank = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, undefined]));
   const containers = spec.containers.map((container) => ({ ...container, ...blank(LIMITS) }));
-  return { ...spec, ...blank(TASK_LIMITS), annotations: undefined, containers };
+  // How a task is replaced concerns no container.
+  return { ...spec, ...blank(TASK_LIMITS), ...blank(["update", "rollback", "replica", "annotations"]), containers };
 }
 
 /** A limit that the new spec does not set would keep its old value in the kernel, so that it cannot be removed in place. */

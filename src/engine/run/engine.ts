@@ -22,9 +22,10 @@ import { type UsageView, usages } from "./containers/usage.ts";
 import type { Applied, ApplyOptions } from "./desired/apply.ts";
 import { differenceOf, type TaskDifference } from "./desired/apply.ts";
 import { isUsable } from "./desired/codec.ts";
-import { type Deleted, type Restarted, type Selected, type Selection, taskNamed } from "./desired/commands.ts";
+import { taskNamed } from "./desired/commands.ts";
 import type { Caller } from "./desired/journal.ts";
 import { projectsIn } from "./desired/origin.ts";
+import type { Deleted, Restarted, Selected, Selection } from "./desired/selection.ts";
 import { specsIn, type TaskFile } from "./desired/specs.ts";
 import { type DetailOptions, detailOf, type TaskDetail } from "./detail.ts";
 import { EngineError, unknownTask } from "./errors.ts";
@@ -37,6 +38,7 @@ import { takePlace } from "./place.ts";
 import type { Interfaces } from "./resources/interfaces.ts";
 import type { KeptVolumes } from "./resources/kept-volumes.ts";
 import { restore } from "./restore.ts";
+import type { ServiceRollouts } from "./service-rollouts.ts";
 import { checkSettings, type EngineSettings, type NodeView } from "./settings.ts";
 import { ledgerView, type TaskView, viewOf } from "./view.ts";
 
@@ -62,7 +64,7 @@ export class Engine {
       engine.#timers.push(setInterval(() => engine.#backUp(), BACKUP_MS).unref());
       engine.#parts.poll.start();
       engine.#parts.imageCare.start();
-      engine.#parts.schedules.start();
+      for (const one of [engine.#parts.schedules, engine.#parts.rollouts]) one.start();
       return engine;
     } catch (error) {
       store.close();
@@ -166,18 +168,11 @@ export class Engine {
 
   /** Returns what `apply` would do, without doing it. @throws EngineError invalid-spec, invalid-argument, no-room */
   plan(file: TaskFile, group: string, options: ApplyOptions = {}): TaskDifference[] {
-    const tasks = [...this.#parts.records.values()];
-    const { facts, hasVolumes } = this.#parts.edits;
-    const present = {
-      tasks,
-      projectOf: projectsIn(facts.projects ?? {}, tasks, hasVolumes),
-      succeeded: [...this.#parts.succeeded.values()],
-      capacity: this.#parts.capacity,
-      revision: facts.revision,
-      at: systemClock.now(),
-      users: this.#parts.users,
-      cgroupOf: () => null,
-    };
+    const [tasks, succeeded] = [[...this.#parts.records.values()], [...this.#parts.succeeded.values()]];
+    const { capacity, users, edits } = this.#parts;
+    const projectOf = projectsIn(edits.facts.projects ?? {}, tasks, edits.hasVolumes);
+    const { revision } = edits.facts;
+    const present = { tasks, projectOf, succeeded, capacity, revision, at: systemClock.now(), users, cgroupOf: () => null };
     return differenceOf(specsIn(file, this.#parts.support), group, present, options);
   }
 
@@ -270,6 +265,11 @@ export class Engine {
     return this.#parts.keptVolumes;
   }
 
+  /** Services with replicas, and their rollouts. */
+  get rollouts(): ServiceRollouts {
+    return this.#parts.serviceRollouts;
+  }
+
   /** The images of this host. */
   get images(): ImageCare {
     return this.#parts.imageCare;
@@ -321,8 +321,8 @@ export class Engine {
   close(): void {
     for (const timer of this.#timers) clearInterval(timer);
     for (const resource of this.#parts.resources) resource.stop?.();
-    const { networkWatch, volumeWatch, forwarding, agents, poll, imageCare, schedules, turns } = this.#parts;
-    for (const one of [networkWatch, volumeWatch, forwarding, agents, poll, imageCare, schedules, turns]) one.stop();
+    const { networkWatch, volumeWatch, forwarding, agents, poll, imageCare, schedules, rollouts, turns } = this.#parts;
+    for (const one of [networkWatch, volumeWatch, forwarding, agents, poll, imageCare, schedules, rollouts, turns]) one.stop();
     this.#parts.runtime.close();
     this.#parts.fence?.leave();
     this.#parts.store.close();

@@ -34,6 +34,12 @@ export type EngineErrorCode =
   | "other-origin"
   /** No task is in this network of the whole host, which the file wants to be there; `details.networks` has all of them. Nothing was changed. */
   | "unknown-network"
+  /** No task of the group is a replica of such a service. */
+  | "unknown-service"
+  /** The service has no such version; `details.known` has the numbers of those that it has. */
+  | "unknown-revision"
+  /** The rollout of the service is in another state. */
+  | "not-rolling"
   /** No other spec has run before under this name. */
   | "nothing-to-roll-back";
 

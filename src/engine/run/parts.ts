@@ -21,7 +21,7 @@ import { ContainerEnds } from "./containers/ends.ts";
 import { Launching, makerOf } from "./containers/launching.ts";
 import { Orphans, Strays } from "./containers/orphans.ts";
 import { ContainerRuntime } from "./containers/runtime.ts";
-import { hostFactsIn, succeededIn, succeededKey, tasksIn } from "./desired/codec.ts";
+import { hostFactsIn, revisionsIn, servicesIn, succeededIn, succeededKey, tasksIn } from "./desired/codec.ts";
 import { Edits } from "./desired/edits.ts";
 import { Effects } from "./effects.ts";
 import { ImageCare, imagesOf } from "./image-care.ts";
@@ -50,7 +50,9 @@ import { SpecCopies } from "./resources/spec-copies.ts";
 import { TaskCgroups } from "./resources/task-cgroup.ts";
 import { PrivateUsers } from "./resources/users.ts";
 import { TaskVolumes } from "./resources/volumes.ts";
+import { Rollouts } from "./rollouts.ts";
 import { Schedules } from "./schedules.ts";
+import { ServiceRollouts } from "./service-rollouts.ts";
 import type { EngineSettings } from "./settings.ts";
 import { Turns } from "./turn.ts";
 import { VolumeWatch } from "./volume-watch.ts";
@@ -81,6 +83,7 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
   // What is known, and what is asked for.
   const records = new Map(tasksIn(rows, store.path).map((record) => [record.id, record]));
   const succeeded = new Map(succeededIn(rows).map((one) => [succeededKey(one), one]));
+  const [services, revisions] = [servicesIn(rows), revisionsIn(rows)];
   const mailbox = new Mailbox();
   const { epoch = 0, revision = 0, interfaces: attached = [] } = hostFactsIn(rows) ?? {};
   const hasVolumes = (group: string) => directoriesIn(paths.keptOf(group)).length > 0;
@@ -157,7 +160,7 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
   const effects = new Effects({ resources, runtime, launching, pulling, checking });
   const carryingOut = new CarryingOut({ resources, mailbox, effects, ends, conditions, log, probe });
   const turns = new Turns({
-    ...{ store, mailbox, records, succeeded, capacity, probe, host: edits },
+    ...{ store, mailbox, records, succeeded, services, revisions, capacity, probe, host: edits },
     clock: systemClock,
     options: { ...DEFAULT_OPTIONS, ...settings.options },
     queue: { ...DEFAULT_QUEUE, ...settings.queue },
@@ -180,28 +183,16 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
   turns.onCommit(() => routes.refresh([...records.values()]));
   turns.onCommit(() => forwarding.refresh());
   const schedules = new Schedules({ records, edits, log });
+  const rollouts = new Rollouts({ records, services, revisions, edits, clock: systemClock, log });
+  const serviceRollouts = new ServiceRollouts({ services, edits });
   turns.onCommit(() => agents.refresh());
   turns.onCommit(() => schedules.refresh());
+  turns.onCommit(() => rollouts.refresh());
   turns.onCommit(() => pulling.cancelUnwanted(records));
 
   return {
-    ...{
-      store,
-      paths,
-      conditions,
-      records,
-      succeeded,
-      mailbox,
-      edits,
-      fence,
-      runtime,
-      ends,
-      networks,
-      images,
-      specCopies,
-      orphans,
-      pulling,
-    },
+    ...{ store, paths, conditions, records, succeeded, mailbox, edits, fence, runtime, ends, networks, images, specCopies, orphans },
+    ...{ services, revisions, rollouts, serviceRollouts, pulling },
     ...{ keptVolumes, interfaces, endMessages, resources, turns, forwarding, agents, schedules, capacity, support, users: userIds, log },
     strays: new Strays({ resources, runtime, log }),
     orphanPolicy: settings.orphans ?? "show",

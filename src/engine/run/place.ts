@@ -8,11 +8,22 @@ import { readFileSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { Executor } from "../../executor/index.ts";
 import { lockedFile } from "../../shared/linux/index.ts";
-import { copiedRecord } from "../model/index.ts";
+import { copiedRecord, copiedService } from "../model/index.ts";
 import { removeOwnTree } from "../own/index.ts";
 import { type Contents, type Store, type StoredRecord, StoreError } from "../store/index.ts";
 import { bootId, systemClock } from "./clock.ts";
-import { hostFactsIn, hostRow, type Inode, type Place, placeIn, placeRow, taskRow, tasksIn } from "./desired/codec.ts";
+import {
+  hostFactsIn,
+  hostRow,
+  type Inode,
+  type Place,
+  placeIn,
+  placeRow,
+  serviceRow,
+  servicesIn,
+  taskRow,
+  tasksIn,
+} from "./desired/codec.ts";
 import type { EngineLog } from "./log.ts";
 import { Paths } from "./paths.ts";
 import type { EngineSettings } from "./settings.ts";
@@ -72,6 +83,7 @@ function becomeOwn(
   const facts = hostFactsIn(records);
   const put: StoredRecord[] = [
     ...tasksIn(records, store.path).map((record) => taskRow(copiedRecord(record, systemClock.now(), randomUUID()))),
+    ...[...servicesIn(records).values()].map((service) => serviceRow(copiedService(service))),
     ...(facts === undefined ? [] : [hostRow({ ...facts, interfaces: [] })]),
     placeRow({ ...here, id: randomUUID() }),
   ];

@@ -51,7 +51,7 @@ class Host {
 
   #make<T>(change: (commands: Commands) => T): T {
     if (this.refused !== undefined) throw this.refused;
-    const draft = new Draft({ records: this.records, succeeded: new Map() }, DEFAULT_OPTIONS, {
+    const draft = new Draft({ records: this.records, succeeded: new Map(), services: new Map(), revisions: new Map() }, DEFAULT_OPTIONS, {
       bootId: "b",
       bootMs: 0,
       wallMs: Date.now(),

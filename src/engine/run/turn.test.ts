@@ -39,6 +39,8 @@ function turnsWith(carryOut: (order: Order) => void, defects: unknown[]) {
       mailbox,
       records,
       succeeded: new Map(),
+      services: new Map(),
+      revisions: new Map(),
       capacity: { cpus: 1, memoryBytes: 1000 },
       options: DEFAULT_OPTIONS,
       queue: DEFAULT_QUEUE,

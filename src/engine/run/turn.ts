@@ -3,10 +3,19 @@
  * are stored in one transaction, and only then the actions start. A crash loses a whole turn or nothing.
  */
 import { setImmediate as nextLoop } from "node:timers/promises";
-import { type EngineOptions, type HostCapacity, type Instant, nextDeadline, type QueuePolicy, type TaskRecord } from "../model/index.ts";
-import { type Store, StoreError } from "../store/index.ts";
+import {
+  type EngineOptions,
+  type HostCapacity,
+  type Instant,
+  nextDeadline,
+  type QueuePolicy,
+  type RevisionRecord,
+  type ServiceRecord,
+  type TaskRecord,
+} from "../model/index.ts";
+import { type Store, type StoredRecord, StoreError } from "../store/index.ts";
 import { Alarm, type Clock } from "./clock.ts";
-import { type HostFacts, hostRow, type Succeeded, succeededRow, taskRow } from "./desired/codec.ts";
+import { type HostFacts, hostRow, revisionRow, type Succeeded, serviceRow, succeededRow, taskRow } from "./desired/codec.ts";
 import { Draft, type Order, stopsOf } from "./desired/draft.ts";
 import type { Happening, Item, Mailbox } from "./mailbox.ts";
 import type { Probe } from "./probe.ts";
@@ -18,6 +27,10 @@ export interface TurnsOptions {
   readonly records: Map<string, TaskRecord>;
   /** By succeededKey. Only turns change this map. */
   readonly succeeded: Map<string, Succeeded>;
+  /** By serviceKey. Only turns change this map. */
+  readonly services: Map<string, ServiceRecord>;
+  /** By revisionKey. Only turns change this map. */
+  readonly revisions: Map<string, RevisionRecord>;
   readonly clock: Clock;
   readonly options: EngineOptions;
   readonly capacity: HostCapacity;
@@ -40,7 +53,6 @@ const RETRY_MS = 1_000;
 export class Turns {
   readonly #options: TurnsOptions;
   readonly #records: Map<string, TaskRecord>;
-  readonly #succeeded: Map<string, Succeeded>;
   readonly #listeners = new Set<() => void>();
   readonly #deadlines: Deadlines;
   readonly #retry: Alarm;
@@ -53,7 +65,6 @@ export class Turns {
   constructor(options: TurnsOptions) {
     this.#options = options;
     this.#records = options.records;
-    this.#succeeded = options.succeeded;
     this.#deadlines = new Deadlines(() => this.#tick());
     this.#retry = new Alarm(() => this.#tryAgain());
   }
@@ -109,7 +120,7 @@ export class Turns {
 
   /** Returns false if nothing could be stored. */
   #isDone(items: readonly Item[], now: Instant): boolean {
-    const draft = new Draft({ records: this.#records, succeeded: this.#succeeded }, this.#options.options, now);
+    const draft = new Draft(this.#options, this.#options.options, now);
     let host: HostFacts | undefined;
     const done = items.filter((item) =>
       this.#isApplied(item, () => {
@@ -124,7 +135,9 @@ export class Turns {
     }
     if (!this.#commit(draft, host, done)) return false;
     for (const [id, record] of draft.touched) this.#take(id, record, draft);
-    for (const [key, one] of draft.remembered) one === undefined ? this.#succeeded.delete(key) : this.#succeeded.set(key, one);
+    takeChanges(this.#options.succeeded, draft.remembered);
+    takeChanges(this.#options.services, draft.services.changes);
+    takeChanges(this.#options.revisions, draft.revisions.changes);
     for (const { resolve } of done) resolve?.();
     if (probe !== undefined) for (const { action } of draft.orders) probe("after-commit", action.type);
     for (const order of draft.orders) this.#alone(() => this.#options.carryOut(order));
@@ -161,20 +174,21 @@ export class Turns {
   #commit(draft: Draft, host: HostFacts | undefined, items: readonly Item[]): boolean {
     const changed = [...draft.touched].filter(([id, record]) => record !== this.#records.get(id));
     const put = changed.flatMap(([, record]) => (record === undefined ? [] : taskRow(record)));
-    const remembered = [...draft.remembered];
+    const others = [
+      rowsOf("succeeded", draft.remembered, succeededRow),
+      rowsOf("service", draft.services.changes, serviceRow),
+      rowsOf("revision", draft.revisions.changes, revisionRow),
+    ];
+    put.push(...others.flatMap((one) => one.put), ...(host === undefined ? [] : [hostRow(host)]));
     const remove = [
       ...changed.flatMap(([id, record]) => (record === undefined ? ({ kind: "task", key: id } as const) : [])),
-      ...remembered.flatMap(([key, one]) => (one === undefined ? ({ kind: "succeeded", key } as const) : [])),
+      ...others.flatMap((one) => one.remove),
     ];
     const events = draft.events.map((event) => JSON.stringify(event));
     // A turn without changes writes nothing, so that it does not show whether the store can be written.
-    if (changed.length === 0 && remembered.length === 0 && host === undefined) return true;
-    const others = [
-      ...remembered.flatMap(([, one]) => (one === undefined ? [] : succeededRow(one))),
-      ...(host === undefined ? [] : [hostRow(host)]),
-    ];
+    if (put.length + remove.length === 0) return true;
     try {
-      this.#options.store.commit({ put: [...put, ...others], remove, events });
+      this.#options.store.commit({ put, remove, events });
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       this.#refuse(items, error);
@@ -197,7 +211,7 @@ export class Turns {
     if (this.#isWritable) this.#options.onStore(error);
     this.#isWritable = false;
     this.#retry.set(RETRY_MS);
-    const draft = new Draft({ records: this.#records, succeeded: this.#succeeded }, this.#options.options, this.#options.clock.now());
+    const draft = new Draft(this.#options, this.#options.options, this.#options.clock.now());
     // The refused changes must not take part in deciding what to stop.
     const kept = items.filter((item) => {
       if (item.reject === undefined || item.isStop === true) return this.#isApplied(item, () => item.step(draft));
@@ -228,6 +242,19 @@ export class Turns {
     // The alarm may fire before the deadline.
     if (this.#options.mailbox.isEmpty) this.#deadlines.arm(now);
   }
+}
+
+/** What is stored of records other than tasks, and what is removed. */
+function rowsOf<T>(kind: StoredRecord["kind"], changes: ReadonlyMap<string, T | undefined>, rowOf: (value: T) => StoredRecord) {
+  const all = [...changes];
+  return {
+    put: all.flatMap(([, value]) => (value === undefined ? [] : rowOf(value))),
+    remove: all.flatMap(([key, value]) => (value === undefined ? { kind, key } : [])),
+  };
+}
+
+function takeChanges<T>(map: Map<string, T>, changes: ReadonlyMap<string, T | undefined>): void {
+  for (const [key, value] of changes) value === undefined ? map.delete(key) : map.set(key, value);
 }
 
 function acknowledgement({ known, containers }: TaskRecord): Happening {

@@ -1,5 +1,6 @@
 /** Task files: their schema, checks and digest. Pure. */
 export { dotted, numberOf, overlaps, rangeOf, without } from "./addresses.ts";
+export { canonicalJson } from "./canonical.ts";
 export { checkGroup } from "./check/group.ts";
 export { checkMachine } from "./check/machine.ts";
 export { RESERVED_ANNOTATIONS } from "./check/names.ts";
@@ -14,8 +15,9 @@ export { type ImageConfig, parseImageConfig } from "./image/config.ts";
 export { type ImageReference, type ImageTransport, parseReference, pinned, renderReference } from "./image/reference.ts";
 export { hasOwnNetwork, isJoinedEarly, namespacesOf } from "./namespaces.ts";
 export { Numeral, Timestamp } from "./numeral.ts";
-export { canonicalJson, type ParsedFile, parsedFile, parseTasks, specDigest, taskJsonSchema, tasksIn } from "./parse.ts";
+export { type ParsedFile, parsedFile, parseTasks, specDigest, taskJsonSchema, tasksIn } from "./parse.ts";
 export { PULL_POLICIES, type PullPolicy } from "./pull-policy.ts";
+export { type ReplicaPlace, type RolloutPolicy, replicaOf } from "./replica.ts";
 export { isMachineRuntime, machinesOf, RUNTIME_NAME, unknownRuntime } from "./runtimes.ts";
 export { isTimeZone, type Rhythm, rhythmOf, type ScheduleSpec, scheduleError } from "./schedule.ts";
 export type { GrpcCheck, HealthCheck, Hook, HttpCheck, TcpCheck } from "./schema/check.ts";

@@ -235,7 +235,8 @@ test("deploy: restart_policy and the order of an update", () => {
   const fields =
     "    deploy: { restart_policy: { condition: on-failure, max_attempts: 3, delay: 5s }, update_config: { order: start-first } }\n";
   expect(only(one(fields))).toMatchObject({
-    replace: "startFirst",
+    update: { order: "start-first", parallelism: 1, onFailure: "pause" },
+    replica: { of: "web", index: 1 },
     containers: [{ restart: { ignoredExitCodes: [0], maximumCount: 3, backoff: { initial: 5000 } } }],
   });
   expect(container("    deploy: { restart_policy: { condition: none } }\n    restart: always\n").restart).toBeUndefined();

@@ -167,9 +167,10 @@ function madeOf(given: ComposeInput, options: ComposeOptions, { problems, warnin
     if (places.length > 1 && service.container_name !== undefined)
       refuse("is of one container, and the service has several", ["container_name"]);
     const names = [...(service.container_name === undefined ? [] : [service.container_name]), ...linkedAs(key, project)];
-    const inputs = places.map(({ task, container }): Made => {
+    const inputs = places.map(({ task, container }, at): Made => {
       const others = isJoined ? [] : [...(task === key ? [] : [key]), ...names];
-      return { keys: [key], input: taskOf(service, project, { ...place, task, container, names: [...new Set(others)] }) };
+      const replica = { of: engineName(key), index: at + 1 };
+      return { keys: [key], input: taskOf(service, project, { ...place, task, container, names: [...new Set(others)], replica }) };
     });
     if (inputs.length > 1 && inputs.some(({ input: { network } }) => network?.address ?? network?.further?.some((one) => one.address)))
       refuse(`an address can be that of one container, and the service has ${inputs.length}`, ["networks"]);

@@ -95,6 +95,9 @@ export function joined(
     if (members.length === 0) return task;
     for (const key of new Set(members.map(({ keys }) => keys[0]))) {
       checkMember(key, task, members, project, refuseAt(key));
+      for (const field of ["update_config", "rollback_config"] as const)
+        if (project.services[key]!.deploy?.[field] !== undefined)
+          warnAt(key)(`has no effect: it is replaced together with ${owner}, whose network it is in`, ["deploy", field]);
       // If one of the services has `init`, all containers of the task share a pid namespace, whose process 1 reaps orphans.
       if (
         wishOf("pid", project.services[key]!) !== "host" &&

@@ -210,16 +210,22 @@ const discrete = z.strictObject({ kind: told.text, value: told.number });
 /** Compose accepts a size only as text, not as a number of bytes. */
 const memory = z.string().regex(SIZE, 'write a size like "64m"').optional();
 const LIMITS = { cpus: cpus.optional(), memory };
-const changes = z
-  .strictObject({
-    order: z.enum(["start-first", "stop-first"]).optional(),
-    parallelism: count(0).optional(),
-    delay: told.duration,
-    failure_action: told.text,
-    monitor: told.duration,
-    max_failure_ratio: told.number,
-  })
-  .optional();
+const changes = {
+  order: z.enum(["start-first", "stop-first"]).optional(),
+  parallelism: count(0).optional(),
+  delay: duration.optional(),
+  monitor: duration.optional(),
+  max_failure_ratio: z
+    .union([
+      z.number(),
+      z
+        .string()
+        .regex(/^\d*\.?\d+$/, "is not a number")
+        .transform(Number),
+    ])
+    .pipe(z.number().min(0).max(1, "is a part of all replicas, from 0 to 1"))
+    .optional(),
+};
 const placement = z
   .strictObject({
     constraints: told.texts,
@@ -234,8 +240,8 @@ export const deploy = z.strictObject({
   labels: told.labels,
   placement,
   endpoint_mode: told.text,
-  rollback_config: changes,
-  update_config: changes,
+  rollback_config: z.strictObject({ ...changes, failure_action: z.enum(["continue", "pause"]).optional() }).optional(),
+  update_config: z.strictObject({ ...changes, failure_action: z.enum(["continue", "rollback", "pause"]).optional() }).optional(),
   restart_policy: z
     .strictObject({
       condition: z.enum(["none", "no", "on-failure", "any", "always", "unless-stopped"]).optional(),

@@ -15,6 +15,7 @@ import { absolute } from "./paths.ts";
 import type { Place, ServicePlace } from "./place.ts";
 import { portsOf } from "./ports.ts";
 import type { ComposeInput, ServiceInput } from "./schema.ts";
+import { updateOf } from "./update.ts";
 
 type Container = TaskInput["containers"][number];
 
@@ -24,9 +25,10 @@ const GRACE = "10s";
 interface TaskPlace extends ServicePlace, Place {
   /** Further names in its networks. */
   readonly names: readonly string[];
+  readonly replica: NonNullable<TaskInput["replica"]>;
 }
 
-export function taskOf(service: ServiceInput, project: ComposeInput, { task, container, names, ...place }: TaskPlace): TaskInput {
+export function taskOf(service: ServiceInput, project: ComposeInput, { task, container, names, replica, ...place }: TaskPlace): TaskInput {
   const { volumes, mounts } = mountsOf(service, project, place);
   const contents = contentsOf(service, project, place);
   const { network_mode: mode } = service;
@@ -90,7 +92,7 @@ export function taskOf(service: ServiceInput, project: ComposeInput, { task, con
     volumes: [...volumes, ...contents.volumes],
     ...(service.sysctls === undefined ? {} : { sysctls: pairsOf(service.sysctls) }),
     ...(service.runtime === undefined ? {} : { runtime: service.runtime }),
-    ...(service.deploy?.update_config?.order === "start-first" ? { replace: "startFirst" as const } : {}),
+    ...updateOf(service, replica),
     start: [service.restart, service.deploy?.restart_policy?.condition].some((one) => one === "always" || one === "unless-stopped")
       ? "always"
       : "once",

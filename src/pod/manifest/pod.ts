@@ -83,7 +83,7 @@ function taskOf(at: Translation, members: readonly Member[], document: unknown):
     ...deadlineOf(at),
     ...storageOf(members),
     ...(at.rules.retention === undefined ? {} : { retention: at.rules.retention }),
-    ...(at.rules.replace === undefined ? {} : { replace: at.rules.replace }),
+    ...at.rules.rollout,
     ...(at.rules.schedule === undefined ? {} : { schedule: at.rules.schedule.spec }),
     start: spec.restartPolicy === "Always" ? "always" : "once",
     annotations: { ...defaultContainerOf(metadata), [DOCUMENT]: JSON.stringify(document) },

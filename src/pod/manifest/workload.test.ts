@@ -64,7 +64,7 @@ test("P16 what is wrong is told once, where it stands in the template; what is o
 });
 
 /** Kubernetes, ReplicaSet, ReplicationController, DaemonSet; DeploymentStrategy: 25 % more pods during a rolling update by default. */
-test("P3 what else makes pods of a template; a deployment that rolls has the new pod before the old one goes", () => {
+test("P3 what else makes pods of a template; a deployment and a stateful set say how their pods are replaced", () => {
   const names = (text: string) => read(text).tasks.map(({ name }) => name);
   const as = (kind: string, spec = "") => deployment(spec).replace("kind: Deployment", `kind: ${kind}`);
   expect(names(as("ReplicaSet", "  replicas: 2\n"))).toEqual(["web-0", "web-1"]);
@@ -77,10 +77,23 @@ test("P3 what else makes pods of a template; a deployment that rolls has the new
   expect(told(as("DaemonSet", "  updateStrategy: { type: OnDelete }\n"))).toEqual([
     expect.stringContaining('/spec/updateStrategy: only "RollingUpdate" is supported'),
   ]);
-  const order = (spec: string) => read(deployment(spec)).tasks[0]!.replace;
-  expect(order("")).toBe("startFirst");
-  expect(order("  strategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } }\n")).toBe(undefined);
-  expect(order("  strategy: { type: Recreate }\n")).toBe(undefined);
+  const update = (spec: string, replicas = 1) =>
+    read(deployment(`${spec}  replicas: ${replicas}\n`)).tasks.map((one) => [one.update, one.replica]);
+  const [[first, place] = []] = update("  minReadySeconds: 3\n", 8);
+  expect([first, place]).toMatchObject([
+    { order: "start-first", parallelism: 2, monitor: 0, minReady: 3000, readyWithin: 600_000, onFailure: "pause" },
+    { of: "web", index: 0 },
+  ]);
+  const none = "  strategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: 30% } }\n";
+  expect(update(none, 5)[4]).toMatchObject([{ order: "stop-first", parallelism: 1 }, { index: 4 }]);
+  expect(update("  strategy: { type: Recreate }\n", 2)[0]).toMatchObject([{ order: "stop-first", parallelism: 0 }, {}]);
+  const ordered = "  updateStrategy: { rollingUpdate: { partition: 1 } }\n  replicas: 2\n  serviceName: web\n";
+  expect(read(as("StatefulSet", ordered)).tasks[1]!.update).toMatchObject({
+    order: "stop-first",
+    parallelism: 1,
+    reverse: true,
+    partition: 1,
+  });
 });
 
 test("P16 what is of a cluster is left out when that is asked for, and each is told of; what keeps others away never is", () => {

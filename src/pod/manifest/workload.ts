@@ -5,6 +5,7 @@ import type { z } from "zod";
 import type { Problem, TaskInput } from "../../engine/spec/index.ts";
 import { isObject } from "../../shared/text/index.ts";
 import type { selector, WorkloadInput } from "../schema/workload.ts";
+import { updateOfDeployment, updateOfStatefulSet } from "./strategy.ts";
 
 /** Settings of a workload for one of its pods. */
 export interface PodRules {
@@ -16,8 +17,8 @@ export interface PodRules {
   readonly deadline?: number;
   /** Seconds for which a finished pod is kept. */
   readonly retention?: number;
-  /** startFirst: when the pod is replaced, the new one must be ready before the old one ends. */
-  readonly replace?: "startFirst";
+  /** How the pods of a Deployment or StatefulSet are replaced by those of another version. */
+  readonly rollout?: Pick<TaskInput, "update" | "replica">;
   /** For a CronJob: its name, and when its pods run. */
   readonly schedule?: { readonly name: string; readonly spec: NonNullable<TaskInput["schedule"]> };
 }
@@ -50,8 +51,9 @@ export function podsOf(workload: WorkloadInput): readonly WorkloadPod[] {
   const several = (count: number, made: (index: number) => WorkloadPod) => Array.from({ length: count }, (_, index) => made(index));
   switch (workload.kind) {
     case "Deployment": {
-      const rules = isRolling(workload.spec.strategy) ? ({ replace: "startFirst" } as const) : {};
-      return several(workload.spec.replicas, (index) => ({ written: pod(index), rules }));
+      const update = updateOfDeployment(workload.spec);
+      const rollout = (index: number) => ({ update, replica: { of: metadata.name, index } });
+      return several(workload.spec.replicas, (index) => ({ written: pod(index), rules: { rollout: rollout(index) } }));
     }
     case "ReplicaSet":
     case "ReplicationController":
@@ -60,6 +62,7 @@ export function podsOf(workload: WorkloadInput): readonly WorkloadPod[] {
       return [{ written: pod(0), rules: {} }];
     case "StatefulSet": {
       const { ordinals, replicas, podManagementPolicy, volumeClaimTemplates } = workload.spec;
+      const update = updateOfStatefulSet(workload.spec);
       return several(replicas, (at) => {
         const index = ordinals.start + at;
         const claims = volumeClaimTemplates.map(({ metadata: { name: volume } }) => ({
@@ -69,7 +72,10 @@ export function podsOf(workload: WorkloadInput): readonly WorkloadPod[] {
         const isOrdered = podManagementPolicy === "OrderedReady" && at > 0;
         return {
           written: pod(index, claims.length === 0 ? {} : { volumes: [...withoutClaimed(spec.template.spec, claims), ...claims] }),
-          rules: isOrdered ? { after: { task: name(index - 1), hasSucceeded: false } } : {},
+          rules: {
+            rollout: { update, replica: { of: metadata.name, index } },
+            ...(isOrdered ? { after: { task: name(index - 1), hasSucceeded: false } } : {}),
+          },
         };
       });
     }
@@ -160,14 +166,6 @@ function indexed(pod: Written, index: number | string): Written {
 /** A value that is no list is kept, so that it is refused at its place. */
 function listIn({ env }: Readonly<Record<string, unknown>>): readonly unknown[] {
   return Array.isArray(env) ? env : env === undefined ? [] : [env];
-}
-
-/**
- * Whether the new pod may start before the old one ends. By default 25 % more pods are allowed, rounded up. Source: Kubernetes, DeploymentStrategy.
- */
-function isRolling({ type, rollingUpdate }: Extract<WorkloadInput, { kind: "Deployment" }>["spec"]["strategy"]): boolean {
-  const { maxSurge = "25%" } = rollingUpdate ?? {};
-  return type === "RollingUpdate" && maxSurge !== 0 && maxSurge !== "0%";
 }
 
 /** Volumes of the template without those that a claim of the same name replaces. Source: Kubernetes, StatefulSetSpec, volumeClaimTemplates. */

@@ -142,6 +142,7 @@ class Makers {
       task,
       container: containerIn(member),
       names: [...member.names],
+      replica: { of: task, index: 1 },
     });
     const [container] = input.containers;
     const restart = restartIn(unit);

@@ -59,6 +59,8 @@ export const selector = z.strictObject({
     .optional(),
 } satisfies Fields<LabelSelector>);
 
+/** In seconds: the longest time that a rollout of the engine waits. */
+const MOST_READY = 86_400;
 const NOT_WAITED = "what takes the place of a pod is waited for, and no longer";
 const NOT_PAUSED = "an apply takes effect at once";
 /** A number of pods, or a percentage. */
@@ -78,10 +80,10 @@ export const deployment = z.strictObject({
         rollingUpdate: z.strictObject({ maxSurge: share, maxUnavailable: share }).optional(),
       } satisfies Fields<DeploymentStrategy>)
       .prefault({}),
-    minReadySeconds: only(0, NOT_WAITED),
+    minReadySeconds: seconds(0).max(MOST_READY).default(0),
     paused: only(false, NOT_PAUSED),
-    // Both concern rolling updates. `apply --wait` has a timeout of its own, and `rollback` a history of its own.
-    progressDeadlineSeconds: ignored,
+    progressDeadlineSeconds: seconds(1).default(600),
+    // Ten versions are kept.
     revisionHistoryLimit: ignored,
   } satisfies Fields<DeploymentSpec>),
   status: ignored,
@@ -167,7 +169,7 @@ export const statefulSet = z.strictObject({
     updateStrategy: z
       .strictObject({
         type: only("RollingUpdate", NOT_PAUSED),
-        rollingUpdate: z.strictObject({ partition: only(0, NOT_PAUSED), maxUnavailable: share }).optional(),
+        rollingUpdate: z.strictObject({ partition: z.int().min(0).max(2_000_000).default(0), maxUnavailable: share }).optional(),
       } satisfies Fields<StatefulSetUpdateStrategy>)
       .optional(),
     persistentVolumeClaimRetentionPolicy: z
@@ -176,7 +178,7 @@ export const statefulSet = z.strictObject({
         whenScaled: only("Retain", KEPT),
       } satisfies Fields<StatefulSetPersistentVolumeClaimRetentionPolicy>)
       .optional(),
-    minReadySeconds: only(0, NOT_WAITED),
+    minReadySeconds: seconds(0).max(MOST_READY).default(0),
     revisionHistoryLimit: ignored,
   } satisfies Fields<StatefulSetSpec>),
   status: ignored,

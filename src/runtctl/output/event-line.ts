@@ -53,6 +53,8 @@ export function textOf(event: EngineEvent, style: Style): string {
       return `resource ${printable(event.resource)} ${event.known}`;
     case "interface":
       return `interface ${printable(event.interface)} ${event.state}${event.task === null ? "" : ` by ${event.task}`}${event.by === undefined ? "" : `, asked by uid ${event.by.uid}, pid ${event.by.pid}`}`;
+    case "rollout":
+      return rolloutText(event, style);
     case "lost":
       return style(
         "red",
@@ -63,6 +65,31 @@ export function textOf(event: EngineEvent, style: Style): string {
     case "alarm":
       return style("red", `container ${printable(event.container)} could not be stopped ${event.failures} times`);
   }
+}
+
+const ROLLOUT_TEXT: Readonly<Record<Extract<EngineEvent, { type: "rollout" }>["state"], string>> = {
+  started: "has begun",
+  replacing: "is replaced",
+  ready: "works",
+  good: "is good",
+  failed: "has failed",
+  left: "is left as it is",
+  paused: "is paused",
+  resumed: "goes on",
+  "rolling-back": "goes back",
+  complete: "is complete",
+  incomplete: "has ended, and is not complete",
+};
+
+/** Describes what has become of a rollout, without the name of the service. */
+export function rolloutText(
+  { revision, state: what, replica, reason, by }: Extract<EngineEvent, { type: "rollout" }>,
+  style: Style,
+): string {
+  const of = replica === undefined ? "" : `: replica ${replica}`;
+  const asked = by === undefined ? "" : `, asked by uid ${by.uid}, pid ${by.pid}`;
+  const text = `rollout to revision ${revision}${of} ${ROLLOUT_TEXT[what]}${asked}${reasonText(reason ?? null)}`;
+  return what === "failed" || what === "incomplete" ? style("red", text) : text;
 }
 
 function imageText({ container, reference, digest, via, error }: Extract<EngineEvent, { type: "image" }>, style: Style): string {

@@ -1,8 +1,10 @@
-import type { Applied, AppliedChange } from "../../engine/index.ts";
+import type { Applied, AppliedChange, EngineEvent } from "../../engine/index.ts";
 import { EXIT, UsageError } from "../errors.ts";
-import { printable } from "../output/style.ts";
+import { rolloutText } from "../output/event-line.ts";
+import { plain, printable } from "../output/style.ts";
 import { print, printError } from "../platform/index.ts";
 import { PullsOfTasks } from "../pulling.ts";
+import { untilRolledOut } from "../rollouts.ts";
 import { DEFAULT_GROUP, type Session } from "../session.ts";
 import { tasksOf } from "../tasks.ts";
 import { durationOf, type ReadyOptions, untilReady } from "../until.ts";
@@ -11,6 +13,7 @@ import { type ApplyOptions, addApplyOptions, applyOptionsOf, type NetworkOption,
 import { withImages } from "./build.ts";
 import { addComposeOptions, fileToApply } from "./compose.ts";
 import { addFileOption, type ComposeFlags, type FileOption, orFindings } from "./file.ts";
+import { sayOutcome } from "./rollout.ts";
 
 interface WaitOptions {
   readonly wait?: true;
@@ -21,6 +24,7 @@ type Options = FileOption & ApplyOptions & NetworkOption & ComposeFlags & WaitOp
 
 const WORDS: Readonly<Partial<Record<AppliedChange, string>>> = {
   removed: "is being removed",
+  rolling: "is replaced by the rollout of its service",
   succeeded: "has succeeded already",
 };
 
@@ -31,7 +35,7 @@ export const apply = verb<Options>({
     "A running task that already matches the file stays as it is. If only the limits of containers differ, the daemon changes them while the containers run. For any other difference, the daemon stops the task and starts the new one in its place.",
     "A task that has succeeded and has the same text is not run again. Tasks of the group that are not in the file stay; apply lists them with -.",
     "If a Compose file builds an image, apply builds it first when it is missing or with --build. If the new image has other contents, the task is replaced.",
-    "apply returns when the daemon has recorded the file. With --wait it returns when every task runs and its checks have succeeded, or when it has ended successfully. As soon as one task fails, the exit status is 1. SIGINT ends the wait; the daemon goes on.",
+    "apply returns when the daemon has recorded the file. With --wait it returns when every task runs and its checks have succeeded, or when it has ended successfully, and the rollouts of services have ended. As soon as one task fails, the exit status is 1. SIGINT ends the wait; the daemon goes on.",
   ],
   examples: [
     ["apply -f web.yaml", "start the tasks of web.yaml"],
@@ -69,7 +73,7 @@ export const apply = verb<Options>({
       print(change === "absent" ? `- task ${name} is not in the file` : `task ${name} ${WORDS[change] ?? change}`);
     if (answer === undefined) return EXIT.failed;
     if (file.isProject && file.group !== DEFAULT_GROUP) await tellOfEarlier(session, answer.applied);
-    return options.wait ? awaitAll(session, answer.applied, { limitMs, after }) : EXIT.done;
+    return options.wait ? awaitAll({ ...session, group: file.group }, answer.applied, { limitMs, after }) : EXIT.done;
   },
 });
 
@@ -94,8 +98,25 @@ function limitOf({ wait, timeout }: WaitOptions): number | undefined {
   return durationOf(timeout);
 }
 
+/** Replicas of services are awaited by the rollouts of these. */
 async function awaitAll(session: Session, applied: readonly Applied[], options: ReadyOptions): Promise<number> {
-  const awaited = applied.filter(({ change }) => change !== "absent" && WORDS[change] === undefined);
+  const asked = applied.filter(({ change }) => change !== "absent" && change !== "removed");
+  const services = new Map(asked.flatMap(({ service, revision = 0 }) => (service === undefined ? [] : [[service, revision] as const])));
+  const awaited = asked.filter(({ service, change }) => service === undefined && WORDS[change] === undefined);
+  const following = { names: [...services.keys()], ...options, onEvent: tellOfStep };
+  const [tasks, rolled] = await Promise.all([
+    awaitTasks(session, awaited, options),
+    services.size === 0 ? [] : untilRolledOut(session, following),
+  ]);
+  const outcomes = rolled.map((service) => sayOutcome(service, services.get(service.name)!));
+  return outcomes.every(Boolean) ? tasks : EXIT.failed;
+}
+
+function tellOfStep(event: EngineEvent): void {
+  if (event.type === "rollout") printError(printable(`${event.name}: ${rolloutText(event, plain)}`));
+}
+
+async function awaitTasks(session: Session, awaited: readonly Applied[], options: ReadyOptions): Promise<number> {
   const ids = awaited.map(({ id }) => id);
   // Images may take long to come.
   const pulls = new PullsOfTasks(session, ids);

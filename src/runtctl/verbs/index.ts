@@ -17,6 +17,7 @@ import { node } from "./node.ts";
 import { plan } from "./plan.ts";
 import { portForward } from "./port-forward.ts";
 import { pull } from "./pull.ts";
+import { rollout } from "./rollout.ts";
 import { run } from "./run.ts";
 import { schema } from "./schema.ts";
 import { top } from "./top.ts";
@@ -43,6 +44,7 @@ export const VERBS: readonly Verb[] = [
   start,
   restart,
   rollback,
+  rollout,
   remove,
   pull,
   images,

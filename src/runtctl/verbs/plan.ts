@@ -19,6 +19,7 @@ const SIGN: Readonly<Record<TaskDifference["change"], readonly [sign: string, st
   started: ["+", "green", "has ended, and would run anew"],
   updated: ["~", "yellow", "would get other limits while it runs"],
   replaced: ["~", "yellow", "would be replaced"],
+  rolling: ["~", "yellow", "would be replaced by a rollout of its service"],
   removed: ["-", "red", "would be removed"],
   absent: ["-", "red", "is there, and not in the file: it stays"],
   succeeded: ["=", "dim", "has succeeded, and would not run again"],

@@ -31,6 +31,9 @@ const STATUS: Readonly<Record<OwnErrorCode | EngineErrorCode, Status>> = {
   "volume-in-use": 409,
   "other-origin": 409,
   "unknown-network": 404,
+  "unknown-service": 404,
+  "unknown-revision": 404,
+  "not-rolling": 409,
   "nothing-to-roll-back": 409,
 };
 

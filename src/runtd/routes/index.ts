@@ -13,6 +13,7 @@ import { readLogs } from "./logs.ts";
 import { getMetrics, getUsage } from "./metrics.ts";
 import { getNode } from "./node.ts";
 import { describing } from "./openapi.ts";
+import { getRollout, listRollouts, pauseRollout, restartRollout, resumeRollout, undoRollout } from "./rollouts.ts";
 import { deleteTasks, restartTasks, stopTasks } from "./several.ts";
 import { deleteTask, describeTask, getTask, listOrphans, listTasks } from "./tasks.ts";
 import { listVolumes, removeVolumes } from "./volumes.ts";
@@ -31,6 +32,12 @@ const WORKING: readonly Route[] = [
   deleteTasks,
   stopTasks,
   restartTasks,
+  listRollouts,
+  getRollout,
+  undoRollout,
+  pauseRollout,
+  resumeRollout,
+  restartRollout,
   readLogs,
   applyFile,
   planFile,

@@ -105,6 +105,22 @@ export const engineEvent = z
       wallMs: ofTask.wallMs,
     }),
     z.strictObject({
+      type: z.literal("rollout"),
+      group: z.string(),
+      name: z.string().describe("Name of the service."),
+      revision: z.int().describe("The version to which the rollout leads."),
+      state: z
+        .enum(["started", "replacing", "ready", "good", "failed", "left", "paused", "resumed", "rolling-back", "complete", "incomplete"])
+        .describe(
+          "replacing: a new task takes the place of a replica. ready: the new replica works. good: it has worked for the time of `monitor`. left: somebody has stopped or removed it. incomplete: the rollout has ended with too many failed replicas.",
+        ),
+      replica: z.string().optional().describe("Name of the task. Absent: the event is about the whole rollout."),
+      task: z.string().nullable().describe("Id of the task of the replica."),
+      reason: reason.optional(),
+      by: caller.optional(),
+      wallMs: ofTask.wallMs,
+    }),
+    z.strictObject({
       type: z.literal("lost"),
       ...ofTask,
       ...ofContainer,

@@ -155,14 +155,20 @@ export const taskView = z
   .meta({ id: "Task" }) satisfies z.ZodType<TaskView>;
 
 export const appliedChange = z
-  .enum(["created", "unchanged", "updated", "replaced", "started", "succeeded", "removed", "absent"])
+  .enum(["created", "unchanged", "updated", "replaced", "rolling", "started", "succeeded", "removed", "absent"])
   .describe(
-    "updated: limits changed in place. started: it had ended, and runs again. succeeded: it has succeeded, and is not run again. absent: it is not in the file, and stays.",
+    "updated: limits changed in place. rolling: the rollout of its service replaces it. started: it had ended, and runs again. succeeded: it has succeeded, and is not run again. absent: it is not in the file, and stays.",
   );
 
 /** One line for each value that is accepted and does something else than its author expects. */
 export const warnings = z.array(z.string()).describe("Accepted values with an effect that the author may not expect.");
 
 export const applied = z
-  .strictObject({ id: z.string(), name: z.string(), change: appliedChange })
+  .strictObject({
+    id: z.string(),
+    name: z.string(),
+    change: appliedChange,
+    service: z.string().optional().describe("The service of which the task is a replica."),
+    revision: z.int().optional().describe("The version to which the rollout of that service leads."),
+  })
   .meta({ id: "Applied" }) satisfies z.ZodType<Applied>;

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { DEFAULT_USERS, newRecord } from "../../model/index.ts";
 import { type TaskSpec, taskSchema } from "../../spec/index.ts";
-import { differenceOf, fieldDifferences, followersOf, type Present } from "./apply.ts";
+import { differenceOf, followersOf, type Present } from "./apply.ts";
+import { fieldDifferences } from "./differences.ts";
 
 const spec = (name: string, dependsOn: object[] = []): TaskSpec =>
   taskSchema.parse({ name, containers: [{ name: "c", rootfs: "/r", command: "x", dependsOn }] });

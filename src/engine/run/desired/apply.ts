@@ -14,23 +14,29 @@ import {
   type UserRange,
   UserRanges,
 } from "../../model/index.ts";
-import { collide, dependencyTarget, specDigest, type TaskSpec } from "../../spec/index.ts";
+import { collide, dependencyTarget, replicaOf, specDigest, type TaskSpec } from "../../spec/index.ts";
 import { EngineError, invalidSpec } from "../errors.ts";
 import type { Succeeded } from "./codec.ts";
+import { type FieldDifference, fieldDifferences } from "./differences.ts";
 import { checkOrigin, type Origin } from "./origin.ts";
 import { withPorts } from "./ports.ts";
+import { servicesOf, type Version } from "./versions.ts";
 
 /**
  * unchanged: the task runs as the file says. updated: its limits are changed in place. replaced: it is stopped, and a new task
- * takes its place. started: it had ended, and runs again. succeeded: it is a one-shot that has succeeded, and is not run again.
+ * takes its place. rolling: the rollout of its service replaces it when it is its turn. started: it had ended, and runs again. succeeded: it is a one-shot that has succeeded, and is not run again.
  * removed: the file no longer has it. absent: the file no longer has it, but `prune` was not set, so that it stays.
  */
-export type AppliedChange = "created" | "unchanged" | "updated" | "replaced" | "started" | "succeeded" | "removed" | "absent";
+export type AppliedChange = "created" | "unchanged" | "updated" | "replaced" | "rolling" | "started" | "succeeded" | "removed" | "absent";
 
 export interface Applied {
   readonly id: string;
   readonly name: string;
   readonly change: AppliedChange;
+  /** The service of which it is a replica; absent: it is none, or the file does not have it. */
+  readonly service?: string | undefined;
+  /** The version to which the rollout of that service leads. Absent: nothing was asked of it, as in a plan. */
+  readonly revision?: number | undefined;
 }
 
 export interface ApplyOptions extends Origin {
@@ -46,6 +52,8 @@ export interface ApplyOptions extends Origin {
 export type Step =
   | { readonly type: "add"; readonly record: TaskRecord }
   | { readonly type: "respec"; readonly id: string; readonly spec: TaskSpec; readonly digest: string }
+  /** The replicas of a service become these, step by step. */
+  | ({ readonly type: "roll"; readonly service: string } & Pick<Version, "specs" | "isStale" | "isForced">)
   /** It comes from this file or project from now on. */
   | { readonly type: "adopt"; readonly id: string; readonly from: string }
   /** `by`: id of the task that takes its place; undefined: no task does. `volumes`: its kept volumes go, too. */
@@ -94,8 +102,15 @@ export function planApply(
   const steps: Step[] = [];
   let { revision } = present;
   const ranges = new UserRanges(present.tasks, present.users);
-  const say = (name: string, id: string, change: AppliedChange) => applied.push({ id, name, change });
+  const forced = new Set<string>();
+  const stale = new Set<string>();
+  const services = new Map(specs.map((spec) => [spec.name, replicaOf(spec)?.service]));
+  const say = (name: string, id: string, change: AppliedChange) => {
+    const service = services.get(name);
+    applied.push({ id, name, change, ...(service === undefined ? {} : { service }) });
+  };
   for (const { spec, digest, current, done, change } of withFollowers(specs.map((spec) => verdictOf(spec, group, present, rerun)))) {
+    const service = services.get(spec.name);
     if (from !== undefined && current !== undefined && current.from !== from) steps.push({ type: "adopt", id: current.id, from });
     if (change === "unchanged") {
       say(spec.name, current!.id, change);
@@ -103,6 +118,9 @@ export function planApply(
       mustFit(current!, spec, present);
       steps.push({ type: "respec", id: current!.id, spec, digest });
       say(spec.name, current!.id, change);
+    } else if (change === "replaced" && service !== undefined) {
+      (current!.digest === digest ? forced : stale).add(service);
+      say(spec.name, current!.id, "rolling");
     } else if (change === "succeeded") {
       say(spec.name, current?.id ?? done!.task, change);
     } else {
@@ -113,6 +131,8 @@ export function planApply(
       say(spec.name, id, change);
     }
   }
+  for (const [service, replicas] of servicesOf(specs))
+    steps.push({ type: "roll", service, specs: replicas, isStale: stale.has(service), isForced: forced.has(service) });
   const others = present.tasks.filter((task) => task.group === group && !names.has(task.name) && !task.isDeleteAsked);
   for (const { id, name } of others.filter((task) => !isOfSchedule(task, present.tasks))) {
     if (prune) steps.push({ type: "remove", id });
@@ -211,19 +231,23 @@ export function currentOf(tasks: readonly TaskRecord[], group: string, name: str
   return tasks.findLast((task) => task.group === group && task.name === name && !task.isDeleteAsked);
 }
 
-/** The steps that add a new task and remove the current one of its name. @param previous what a rollback of the new one returns to */
+/**
+ * The steps that add a new task and remove the current one of its name.
+ * @param previous what a rollback of the new one returns to @param rolledOut the order of a rollout, which ends the current one itself
+ */
 export function replacement(
   task: NewTask,
   current: TaskRecord | undefined,
   previous = current === undefined ? null : lastThatRan(current),
+  rolledOut?: "stopFirst" | "startFirst",
 ): Step[] {
   const { id, spec } = task;
-  const order = current === undefined ? "stopFirst" : orderOf(spec, current);
+  const order = rolledOut ?? (current === undefined ? "stopFirst" : orderOf(spec, current));
   const from = task.from ?? current?.from;
   const record = newRecord({
     ...task,
     ...(from === undefined ? {} : { from }),
-    replaces: current === undefined ? null : { task: current.id, order },
+    replaces: current === undefined ? null : { task: current.id, order, ...(rolledOut === undefined ? {} : { isRolledOut: true }) },
     previous,
   });
   const isRemovedNow = current !== undefined && (order === "stopFirst" || current.desired === "STOPPED");
@@ -263,12 +287,6 @@ export interface TaskDifference {
   readonly fields: readonly FieldDifference[];
 }
 
-export interface FieldDifference {
-  readonly pointer: string;
-  readonly before?: unknown;
-  readonly after?: unknown;
-}
-
 /** The tasks of the file in its order, followed by those that only exist on the host. @throws EngineError no-room */
 export function differenceOf(written: readonly TaskSpec[], group: string, present: Present, options: ApplyOptions): TaskDifference[] {
   const specs = withPorts(written, group, present.tasks);
@@ -277,19 +295,4 @@ export function differenceOf(written: readonly TaskSpec[], group: string, presen
     const now = specs.find((spec) => spec.name === name);
     return { name, change, fields: before === undefined || now === undefined ? [] : fieldDifferences(before, now, "") };
   });
-}
-
-export function fieldDifferences(before: unknown, after: unknown, pointer: string): FieldDifference[] {
-  if (!isTree(before) || !isTree(after) || Array.isArray(before) !== Array.isArray(after)) {
-    if (before === after) return [];
-    return [{ pointer, ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) }];
-  }
-  const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
-  return [...keys].flatMap((key) =>
-    fieldDifferences(before[key], after[key], `${pointer}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`),
-  );
-}
-
-function isTree(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null;
 }

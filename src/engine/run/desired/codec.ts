@@ -2,8 +2,14 @@
 import {
   CONTAINER_STATUSES,
   RECORD_VERSION,
+  REPLICA_STATES,
   RESOURCE_STATUSES,
+  type RevisionRecord,
+  ROLLOUT_STATES,
+  revisionKey,
   revisionOf,
+  type ServiceRecord,
+  serviceKey,
   TASK_STATUSES,
   type TaskRecord,
   upgradeRecord,
@@ -45,6 +51,24 @@ export function succeededRow(succeeded: Succeeded): StoredRecord {
 
 export function succeededIn(records: readonly StoredRecord[]): Succeeded[] {
   return records.filter(({ kind }) => kind === "succeeded").map(({ content }) => JSON.parse(content) as Succeeded);
+}
+
+export function serviceRow(service: ServiceRecord): StoredRecord {
+  return { kind: "service", key: serviceKey(service), content: JSON.stringify(service) };
+}
+
+export function revisionRow(revision: RevisionRecord): StoredRecord {
+  return { kind: "revision", key: revisionKey(revision), content: JSON.stringify(revision) };
+}
+
+/** By serviceKey. */
+export function servicesIn(records: readonly StoredRecord[]): Map<string, ServiceRecord> {
+  return new Map(records.flatMap(({ kind, key, content }) => (kind === "service" ? [[key, JSON.parse(content) as ServiceRecord]] : [])));
+}
+
+/** By revisionKey. */
+export function revisionsIn(records: readonly StoredRecord[]): Map<string, RevisionRecord> {
+  return new Map(records.flatMap(({ kind, key, content }) => (kind === "revision" ? [[key, JSON.parse(content) as RevisionRecord]] : [])));
 }
 
 const HOST_KEY = "facts";
@@ -118,6 +142,8 @@ export function isUsable({ kind, key, content }: StoredRecord): boolean {
   try {
     const value: unknown = JSON.parse(content);
     if (typeof value !== "object" || value === null) return false;
+    if (kind === "service") return isService(value as ServiceRecord, key);
+    if (kind === "revision") return isRevision(value as RevisionRecord, key);
     return kind !== "task" || isTask(value as TaskRecord, key);
   } catch {
     // It is no JSON, or parts of it are missing.
@@ -142,6 +168,24 @@ function isTask({ version, id, spec, known, desired, containers, resources, left
         isOf(STEADY, one.steady),
     ) &&
     resources.every((one) => isOf(RESOURCE_STATUSES, one.known) && isAppliedIn(RESOURCE_STATUSES, one))
+  );
+}
+
+/** A service of which nobody knows the state has no rollout; its tasks go on. */
+function isService(service: ServiceRecord, key: string): boolean {
+  const { rollout, revisions } = service;
+  return (
+    service.version === 1 &&
+    serviceKey(service) === key &&
+    isOf(ROLLOUT_STATES, rollout.state) &&
+    rollout.replicas.every((one) => isOf(REPLICA_STATES, one.state)) &&
+    revisions.every((one) => Number.isInteger(one.number))
+  );
+}
+
+function isRevision(revision: RevisionRecord, key: string): boolean {
+  return (
+    revisionKey(revision) === key && revision.specs.every(({ containers, update }) => Array.isArray(containers) && update !== undefined)
   );
 }
 

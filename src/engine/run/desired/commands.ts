@@ -1,6 +1,6 @@
 /** Requests of users, applied to the draft of a turn. Each request throws before it changes anything. */
 import { decideSchedule, newRecord, reason, runSpecs, type TaskEvent, type TaskRecord, taskId, UserRanges } from "../../model/index.ts";
-import type { TaskSpec } from "../../spec/index.ts";
+import { replicaOf, type TaskSpec } from "../../spec/index.ts";
 import { EngineError, unknownTask } from "../errors.ts";
 import {
   type Applied,
@@ -17,8 +17,10 @@ import { succeededKey } from "./codec.ts";
 import type { Draft } from "./draft.ts";
 import type { Caller, ChangeRequest } from "./journal.ts";
 import { keptVolumes, ownVolumes } from "./kept.ts";
-import { checkOrigin, type Origin, type Projects, projectsIn } from "./origin.ts";
+import { checkOrigin, type Projects, projectsIn } from "./origin.ts";
 import { withPorts } from "./ports.ts";
+import type { Deleted, Restarted, Selected, Selection } from "./selection.ts";
+import { Services } from "./services.ts";
 
 /** Finds a task by id or by name. Of several with one name, the newest that was not deleted counts, or else the newest. undefined: there is none. */
 export function taskNamed(tasks: readonly TaskRecord[], name: string, group: string): TaskRecord | undefined {
@@ -27,42 +29,6 @@ export function taskNamed(tasks: readonly TaskRecord[], name: string, group: str
     currentOf(tasks, group, name) ??
     tasks.findLast((one) => one.group === group && one.name === name)
   );
-}
-
-/** Tasks of a group that a request is about. */
-export type Selection =
-  | "all"
-  | {
-      readonly names: readonly string[];
-      /** Names that no task has are told in the answer; otherwise the first of them is an error. */
-      readonly mayBeMissing?: boolean;
-      /** Kept volumes of the tasks of these names, also of those that no task has. */
-      readonly volumes?: readonly string[];
-      /** The file or project that names them: those that another one has made are an error. */
-      readonly origin?: Origin;
-    };
-
-/** The tasks of a request about several. */
-export interface Selected {
-  readonly tasks: readonly Pick<TaskRecord, "id" | "name">[];
-  /** Names of which there was only a success that is remembered no longer. */
-  readonly forgotten: readonly string[];
-  /** Names that no task has. */
-  readonly missing: readonly string[];
-  /** Names of the other tasks of the group. */
-  readonly others: readonly string[];
-}
-
-/** The tasks of a request to restart several. */
-export interface Restarted extends Selected {
-  /** Names of tasks that have stopped or are being stopped: they stay as they are. */
-  readonly stopped: readonly string[];
-}
-
-/** The tasks of a request to delete several. */
-export interface Deleted extends Selected {
-  /** Names of the kept volumes that go with them; none unless that was asked for. */
-  readonly volumes: readonly string[];
 }
 
 export interface CommandsOptions extends Pick<Present, "capacity" | "cgroupOf" | "users"> {
@@ -100,7 +66,10 @@ export class Commands {
     const { from, isProject = false } = options;
     if (isProject && from !== undefined && this.projects[group] !== from) this.projects = { ...this.projects, [group]: from };
     this.#carryOut("apply", plan.steps);
-    return plan.applied;
+    const revisions = new Map<string, number>();
+    for (const step of plan.steps)
+      if (step.type === "roll") revisions.set(step.service, this.services.roll({ group, name: step.service, cause: "apply", ...step }));
+    return plan.applied.map((one) => (one.service === undefined ? one : { ...one, revision: revisions.get(one.service) }));
   }
 
   /** @throws EngineError unknown-task */
@@ -186,6 +155,8 @@ export class Commands {
   /** @throws EngineError unknown-task, nothing-to-roll-back, no-room */
   rollback(name: string, group: string): string {
     const current = this.#named(name, group);
+    const service = replicaOf(current.spec)?.service;
+    if (service !== undefined) throw ofService(name, service);
     const isOfName = (one: TaskRecord) => one.group === current.group && one.name === current.name && one.id !== current.id;
     const older = this.#draft.all().findLast((one) => isOfName(one) && one.desired === "RUNNING");
     if (older !== undefined) {
@@ -223,6 +194,19 @@ export class Commands {
     });
     this.#carryOut("apply", [...remove.map((one): Step => ({ type: "remove", id: one })), ...runs]);
     if (due !== undefined) this.#draft.decided(id, due);
+  }
+
+  /** The services and their rollouts. */
+  get services(): Services {
+    return new Services({
+      ...{ draft: this.#draft, by: this.#options.by },
+      newId: (group, name) => taskId(group, name, ++this.revision),
+      replace: (group, { id, spec, current, order }) => {
+        const users = usersFor(spec, new UserRanges(this.#draft.all(), this.#options.users));
+        const task = { id, group, spec, cgroup: this.#options.cgroupOf(id, spec), at: this.#draft.at, ...users };
+        this.#carryOut("apply", replacement(task, current, undefined, order));
+      },
+    });
   }
 
   #replace(request: ChangeRequest, current: TaskRecord, spec: TaskSpec, previous?: TaskRecord["previous"]): string {
@@ -294,7 +278,7 @@ export class Commands {
   }
 
   #carryOut(request: ChangeRequest, steps: readonly Step[]): void {
-    for (const step of steps) this.#take(request, step);
+    for (const step of steps) if (step.type !== "roll") this.#take(request, step);
     const removed = steps.filter((step) => step.type === "remove").flatMap((step) => [step, ...this.#runsWith(step)]);
     this.#draft.applyTogether(removed.map((step) => [step.id, this.#removal(step)]));
   }
@@ -308,7 +292,7 @@ export class Commands {
     return runs.map(({ id }) => ({ ...step, id }));
   }
 
-  #take(request: ChangeRequest, step: Step): void {
+  #take(request: ChangeRequest, step: Exclude<Step, { type: "roll" }>): void {
     if (step.type === "add") this.#draft.add(step.record);
     this.#note(step.type === "add" ? step.record.id : step.id, request);
     if (step.type === "adopt") this.#draft.adopt(step.id, step.from);
@@ -342,6 +326,11 @@ function isToRun({ desired, isDeleteAsked }: TaskRecord): boolean {
 
 function nothingToRestart(name: string): EngineError {
   return new EngineError("not-running", `task ${name} has a schedule and no containers: restart one of its runs`);
+}
+
+function ofService(name: string, service: string): EngineError {
+  const way = `return to an earlier version of the service with runtctl rollout undo ${service}`;
+  return new EngineError("nothing-to-roll-back", `task ${name} is a replica of ${service}: ${way}`, { service });
 }
 
 function notRunning(name: string, facts: Readonly<Record<string, unknown>>): EngineError {

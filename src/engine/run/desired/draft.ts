@@ -10,9 +10,11 @@ import {
   proxyEvent,
   type QueuePolicy,
   type Reconciled,
+  type RevisionRecord,
   reason,
   reconcile,
   type ScheduleDecision,
+  type ServiceRecord,
   schedule,
   sharesProxy,
   type TaskEvent,
@@ -22,7 +24,16 @@ import {
 import { dependenciesOf } from "../../spec/index.ts";
 import { isRemembered } from "./apply.ts";
 import { type Succeeded, succeededKey } from "./codec.ts";
-import { type Caller, type ChangeRequest, type EngineEvent, type InterfaceEvent, ofTask, type TaskJournalEvent } from "./journal.ts";
+import {
+  type Caller,
+  type ChangeRequest,
+  type EngineEvent,
+  type InterfaceEvent,
+  ofTask,
+  type RolloutEvent,
+  type TaskJournalEvent,
+} from "./journal.ts";
+import { Overlay } from "./overlay.ts";
 
 export interface Order {
   readonly record: TaskRecord;
@@ -34,10 +45,16 @@ export interface Stored {
   readonly records: ReadonlyMap<string, TaskRecord>;
   /** By succeededKey. */
   readonly succeeded: ReadonlyMap<string, Succeeded>;
+  /** By serviceKey. */
+  readonly services: ReadonlyMap<string, ServiceRecord>;
+  /** By revisionKey. */
+  readonly revisions: ReadonlyMap<string, RevisionRecord>;
 }
 
 export class Draft {
   readonly at: Instant;
+  readonly services: Overlay<ServiceRecord>;
+  readonly revisions: Overlay<RevisionRecord>;
   readonly #stored: Stored;
   readonly #options: EngineOptions;
   /** Each task to which something has happened, whether its record has changed or not; undefined: it is removed. */
@@ -45,13 +62,15 @@ export class Draft {
   readonly #remembered = new Map<string, Succeeded | undefined>();
   readonly #orders: Order[] = [];
   readonly #events: TaskJournalEvent[] = [];
-  readonly #ofHost: InterfaceEvent[] = [];
+  readonly #others: EngineEvent[] = [];
   readonly #groups: Groups;
 
   constructor(stored: Stored, options: EngineOptions, at: Instant) {
     this.#stored = stored;
     this.#options = options;
     this.at = at;
+    this.services = new Overlay(stored.services);
+    this.revisions = new Overlay(stored.revisions);
     this.#groups = new Groups(stored.records.values());
   }
 
@@ -84,9 +103,9 @@ export class Draft {
     if (record !== undefined && by !== undefined) this.#events.push({ type: "request", request, by, ...ofTask(record, this.at.wallMs) });
   }
 
-  /** Adds an event that belongs to no task. */
-  tell(event: Omit<InterfaceEvent, "wallMs">): void {
-    this.#ofHost.push({ ...event, wallMs: this.at.wallMs });
+  /** Adds an event of the host or of a service. */
+  tell(event: Omit<InterfaceEvent, "wallMs"> | Omit<RolloutEvent, "wallMs">): void {
+    this.#others.push({ ...event, wallMs: this.at.wallMs });
   }
 
   /** The task comes from another file or project from now on. */
@@ -184,7 +203,7 @@ export class Draft {
   }
 
   get events(): readonly EngineEvent[] {
-    return [...this.#ofHost, ...this.#events];
+    return [...this.#others, ...this.#events];
   }
 
   #remember({ group, name, digest, id }: TaskRecord): void {
@@ -194,7 +213,7 @@ export class Draft {
   /** Ends the older tasks of the same name, once a replacement with the order startFirst works. */
   #takeOver(id: string): void {
     const record = this.get(id);
-    if (record?.replaces?.order !== "startFirst" || !works(record)) return;
+    if (record?.replaces?.order !== "startFirst" || record.replaces.isRolledOut || !works(record)) return;
     const why = reason("Replaced", `the task was replaced by ${id}`);
     const ids = this.#groups.idsOf(record.group);
     for (const other of ids.slice(0, ids.indexOf(id)).map((one) => this.get(one))) {

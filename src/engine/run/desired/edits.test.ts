@@ -47,7 +47,7 @@ function asked(): { readonly edits: Edits; readonly orders: readonly Order[] } {
   );
   const turns = new Turns({
     ...{ store, mailbox, capacity, host: edits, options: DEFAULT_OPTIONS, queue: DEFAULT_QUEUE },
-    ...{ records: new Map(), succeeded: new Map() },
+    ...{ records: new Map(), succeeded: new Map(), services: new Map(), revisions: new Map() },
     clock: { now: () => at },
     carryOut: (order) => void orders.push(order),
     onStore: () => {},

@@ -1,5 +1,5 @@
 /** Events for users of the engine: the changes of the model, with the task that each belongs to. */
-import type { Change, ScheduleState, TaskRecord } from "../../model/index.ts";
+import type { Change, Reason, RolloutTold, ScheduleState, TaskRecord } from "../../model/index.ts";
 
 interface OfTask {
   readonly task: string;
@@ -33,7 +33,26 @@ export interface InterfaceEvent {
   readonly wallMs: number;
 }
 
-export type EngineEvent = InterfaceEvent | TaskJournalEvent;
+/** Something has become of a rollout, or of one of its replicas. */
+export interface RolloutEvent {
+  readonly type: "rollout";
+  readonly group: string;
+  /** Of the service. */
+  readonly name: string;
+  /** Number of the version to which it leads. */
+  readonly revision: number;
+  readonly state: RolloutTold["state"];
+  /** Name of the replica; absent: it concerns all. */
+  readonly replica?: string | undefined;
+  /** Id of the replica's task; null: none. */
+  readonly task: string | null;
+  readonly reason?: Reason | undefined;
+  /** Who has asked; absent: nobody has. */
+  readonly by?: Caller | undefined;
+  readonly wallMs: number;
+}
+
+export type EngineEvent = InterfaceEvent | RolloutEvent | TaskJournalEvent;
 
 export type TaskJournalEvent = OfTask &
   (

@@ -2,9 +2,9 @@
 import { type HostSupport, refusedByHost } from "../../plan/index.ts";
 import { type Finding, type ParsedFile, parseTasks, type TaskInput, type TaskSpec } from "../../spec/index.ts";
 import { EngineError, invalidSpec } from "../errors.ts";
-import type { Selection } from "./commands.ts";
 import { ownVolumes } from "./kept.ts";
 import type { Origin } from "./origin.ts";
+import type { Selection } from "./selection.ts";
 
 /** A task file: its text, the parsed file, or its tasks as objects. */
 export type TaskFile = string | ParsedFile | TaskInput | readonly TaskInput[];

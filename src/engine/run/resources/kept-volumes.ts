@@ -6,8 +6,8 @@ import { isMountPoint, mountsBelow, unmountBelow } from "../../../node/index.ts"
 import type { TaskRecord } from "../../model/index.ts";
 import type { TaskSpec } from "../../spec/index.ts";
 import { removeEmpty, removeScratch, sizeOnDisk } from "../../volumes/index.ts";
-import type { Deleted } from "../desired/commands.ts";
 import { keptVolumes, ownVolumes } from "../desired/kept.ts";
+import type { Deleted } from "../desired/selection.ts";
 import { EngineError } from "../errors.ts";
 import type { Paths } from "../paths.ts";
 

@@ -1,6 +1,7 @@
 /** Checks dependencies over all tasks of a group: each must name an existing container, none may be part of a cycle, and each must be satisfiable. */
 import { dependenciesOf, dependencyTarget } from "../dependencies.ts";
 import type { Problem } from "../finding.ts";
+import { checkReplicas } from "../replica.ts";
 import type { ContainerSpec, Dependency } from "../schema/container.ts";
 import type { TaskSpec } from "../schema/task.ts";
 import { checkJoinedTasks } from "./joins.ts";
@@ -40,6 +41,7 @@ export function checkGroup(tasks: readonly TaskSpec[]): GroupProblem[] {
     ...checkRouterReferences(tasks),
     ...checkProxyReferences(tasks),
     ...checkJoinedTasks(tasks),
+    ...checkReplicas(tasks),
   ];
 }
 

@@ -40,8 +40,9 @@ export function checkJoinedTasks(tasks: readonly TaskSpec[]): (Problem & { reado
   );
 }
 
-function whyNot({ name, namespaces, privateUsers, schedule }: TaskSpec, type: (typeof JOINED)[number]): string | undefined {
+function whyNot({ name, namespaces, privateUsers, schedule, update }: TaskSpec, type: (typeof JOINED)[number]): string | undefined {
   if (schedule !== undefined) return `${name} has a schedule: each of its runs is another task`;
+  if (update !== undefined) return `${name} has update: a rollout would end its namespaces`;
   if (privateUsers) return `${name} has users of its own`;
   return namespaces[type] === "shared" ? undefined : `task ${name} does not share it: write namespaces.${type}: shared there`;
 }

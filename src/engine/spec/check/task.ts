@@ -1,5 +1,6 @@
 /** All checks of a single task. They need only its spec. Each check is in the file of its subject. */
 import type { Problem } from "../finding.ts";
+import { checkReplica } from "../replica.ts";
 import { checkSchedule } from "../schedule.ts";
 import type { ContainerSpec } from "../schema/container.ts";
 import type { TaskSpec } from "../schema/task.ts";
@@ -23,6 +24,7 @@ export function checkTask(spec: TaskSpec, machines: readonly string[] = []): Pro
     ...checkUsers(spec),
     ...checkJoins(spec),
     ...checkSchedule(spec),
+    ...checkReplica(spec),
     ...(spec.runtime !== undefined && machines.includes(spec.runtime) ? checkMachine(spec) : []),
   ];
 }

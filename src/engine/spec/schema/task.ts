@@ -5,6 +5,7 @@ import { RUNTIME_NAME } from "../runtimes.ts";
 import { container, imageReference } from "./container.ts";
 import { dns, network } from "./network.ts";
 import { absolutePath, duration, name, pages, relativePath, size, text } from "./quantities.ts";
+import { replica, rollback, update } from "./update.ts";
 
 export const NAMESPACES = ["pid", "ipc", "network", "uts"] as const;
 
@@ -178,6 +179,9 @@ export const task = z.strictObject({
     .describe(
       "How the task is replaced when its spec changes. stopFirst (default): the new task starts after the old one has ended. startFirst: the old task ends when the new one works.",
     ),
+  update: update.optional(),
+  rollback: rollback.optional(),
+  replica: replica.optional(),
   ends: z
     .enum(["first", "all"])
     .optional()

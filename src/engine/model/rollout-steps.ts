@@ -1,0 +1,89 @@
+/** What follows from a decision about a rollout. */
+import { replicaOf, type TaskSpec } from "../spec/index.ts";
+import type { Reason } from "./reason.ts";
+import type { TaskRecord } from "./record.ts";
+import type { ReplicaRecord, ServiceRecord, SpecsOf } from "./service.ts";
+import type { Instant } from "./time.ts";
+
+/** What has to be done to tasks. All steps of a decision are carried out in one transaction. */
+export type RolloutStep =
+  /** A new task with this id. `current`: the task whose place it takes. The rollout ends that one itself if the order is startFirst. */
+  | {
+      readonly type: "replace";
+      readonly id: string;
+      readonly spec: TaskSpec;
+      readonly current: TaskRecord | undefined;
+      readonly order: "stopFirst" | "startFirst";
+    }
+  | { readonly type: "remove"; readonly id: string; readonly reason: Reason };
+
+/** What a reader of the journal is told. */
+export interface RolloutTold {
+  readonly state:
+    | "started"
+    | "replacing"
+    | "ready"
+    | "good"
+    | "failed"
+    | "left"
+    | "paused"
+    | "resumed"
+    | "rolling-back"
+    | "complete"
+    | "incomplete";
+  /** Name of the replica; absent: the whole rollout. */
+  readonly replica?: string;
+  readonly task: string | null;
+  readonly reason?: Reason;
+}
+
+export interface RolloutDecision {
+  /** The same object as before: nothing has changed. */
+  readonly service: ServiceRecord;
+  readonly steps: readonly RolloutStep[];
+  readonly told: readonly RolloutTold[];
+}
+
+export interface RolloutView {
+  readonly specsOf: SpecsOf;
+  /** All tasks of the host, in the order in which they were applied. */
+  readonly tasks: readonly TaskRecord[];
+  readonly now: Instant;
+  /** Makes the id of a new task. */
+  readonly newId: (name: string) => string;
+}
+
+/** Collects what follows while the rollout is decided on. */
+export class Deciding {
+  readonly steps: RolloutStep[] = [];
+  readonly told: RolloutTold[] = [];
+  readonly view: RolloutView;
+  readonly own: readonly TaskRecord[];
+
+  /** @param specs of the version to which the rollout leads: tasks of these names are meant, too, if they were no replicas before */
+  constructor(service: ServiceRecord, view: RolloutView, specs: readonly TaskSpec[]) {
+    this.view = view;
+    const names = new Set(specs.map(({ name }) => name));
+    const isOwn = ({ group, name, spec }: TaskRecord) =>
+      group === service.group && (names.has(name) || replicaOf(spec)?.service === service.name);
+    this.own = view.tasks.filter((one) => isOwn(one) && !one.isDeleteAsked);
+  }
+
+  /** The tasks of a replica that are not being removed, the newest last. */
+  of(name: string): TaskRecord[] {
+    return this.own.filter((one) => one.name === name && !this.steps.some((step) => step.type === "remove" && step.id === one.id));
+  }
+
+  tell(state: RolloutTold["state"], replica?: Pick<ReplicaRecord, "name" | "task">, why?: Reason): void {
+    this.told.push({
+      state,
+      task: replica?.task ?? null,
+      ...(replica === undefined ? {} : { replica: replica.name }),
+      ...(why === undefined ? {} : { reason: why }),
+    });
+  }
+
+  remove(task: TaskRecord, why: Reason): void {
+    this.steps.push({ type: "remove", id: task.id, reason: why });
+  }
+}

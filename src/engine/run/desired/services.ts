@@ -1,0 +1,181 @@
+/** Versions of services and their rollouts, applied to the draft of a turn. */
+import {
+  advanceRollout,
+  beginRollout,
+  isActive,
+  isSameVersion,
+  lastGood,
+  MOST_REVISIONS,
+  type RevisionNote,
+  type RolloutDecision,
+  type RolloutRecord,
+  type RolloutStep,
+  type RolloutView,
+  revisionKey,
+  type ServiceRecord,
+  type SpecsOf,
+  serviceKey,
+  type TaskRecord,
+  works,
+} from "../../model/index.ts";
+import type { TaskSpec } from "../../spec/index.ts";
+import { fieldDifferences } from "./differences.ts";
+import type { Draft } from "./draft.ts";
+import type { Caller } from "./journal.ts";
+import type { Version } from "./versions.ts";
+
+/** What a service needs of the requests that it is part of. */
+export interface ServicesHost {
+  readonly draft: Draft;
+  readonly by: Caller | undefined;
+  /** Makes the id of a new task. */
+  readonly newId: (group: string, name: string) => string;
+  /** Adds a task in the place of another one. @throws EngineError no-room */
+  readonly replace: (group: string, step: Extract<RolloutStep, { type: "replace" }>) => void;
+}
+
+/** How often a decision may lead to another one at the same moment. The limit only guards against defects. */
+const MOST_ROUNDS = 1000;
+
+export class Services {
+  readonly #host: ServicesHost;
+
+  constructor(host: ServicesHost) {
+    this.#host = host;
+  }
+
+  /** Makes the replicas of a service those of a version, step by step. Returns its number. @throws EngineError no-room */
+  roll({ group, name, specs, cause, of, isStale = false, isForced = false }: Version): number {
+    const { draft, by } = this.#host;
+    const stored = draft.services.get(serviceKey({ group, name }));
+    const before = stored ?? this.#earlier({ group, name }, specs);
+    const specsOf = this.specsOf({ group, name });
+    const current = specsOf(before.rollout.to);
+    const isSame = current !== undefined && isSameVersion(current, specs);
+    const isRestart = isSame && isForced;
+    // The same file again: the rollout goes on, or has ended. One that has stopped is tried again.
+    const { state } = before.rollout;
+    if (isSame && !isRestart && (state === "progressing" || (state === "complete" && !isStale))) {
+      if (stored === undefined) draft.services.set(serviceKey(before), before);
+      return before.rollout.to;
+    }
+    const number = (before.revisions.at(-1)?.number ?? 0) + 1;
+    const note: RevisionNote = {
+      ...{ number, cause, atMs: draft.at.wallMs, changed: changesBetween(current, specs), verdict: "unknown", reason: null },
+      ...(of === undefined ? {} : { of }),
+      ...(by === undefined ? {} : { by: { uid: by.uid, pid: by.pid } }),
+    };
+    draft.revisions.set(revisionKey({ group, service: name, number }), { group, service: name, number, specs });
+    const isUpdate = this.#present(group, specs).length > 0;
+    const kind = isRestart ? "restart" : isUpdate ? "update" : "create";
+    const service = { ...before, revisions: [...before.revisions, note] };
+    this.#take(beginRollout(service, { kind, to: number, from: lastGood(before) }, this.#view(service, specsOf)));
+    this.advance(serviceKey({ group, name }));
+    return number;
+  }
+
+  /** A service of which nothing is known. What runs under the names of its replicas is its first version. */
+  #earlier({ group, name }: Pick<ServiceRecord, "group" | "name">, specs: readonly TaskSpec[]): ServiceRecord {
+    const { draft } = this.#host;
+    const present = this.#present(group, specs);
+    const { bootId, wallMs: atMs } = draft.at;
+    const isKnown = present.length > 0;
+    const rollout: RolloutRecord = {
+      ...{ kind: "create", to: isKnown ? 1 : 0, from: null, state: "complete", reason: null },
+      ...{ bootId, begunMs: atMs, endedMs: atMs, nextAt: null, replicas: [] },
+    };
+    if (!isKnown) return { version: 1, group, name, revisions: [], rollout };
+    const [{ update, rollback } = {}] = specs;
+    const earlier = present.map(({ spec }) => {
+      const { replica } = specs.find((one) => one.name === spec.name)!;
+      return { ...spec, update, rollback, replica };
+    });
+    draft.revisions.set(revisionKey({ group, service: name, number: 1 }), { group, service: name, number: 1, specs: earlier });
+    const verdict = present.every(works) ? "good" : "unknown";
+    return { version: 1, group, name, revisions: [{ number: 1, cause: "apply", atMs, changed: [], verdict, reason: null }], rollout };
+  }
+
+  /** The tasks that were there before this request, one for each replica. */
+  #present(group: string, specs: readonly TaskSpec[]): TaskRecord[] {
+    const { draft } = this.#host;
+    const isThere = ({ isDeleteAsked, desired, createdAt }: TaskRecord) =>
+      !isDeleteAsked && desired === "RUNNING" && createdAt !== draft.at;
+    const all = draft.all().filter((one) => one.group === group && isThere(one));
+    return specs.flatMap(({ name }) => all.findLast((one) => one.name === name) ?? []);
+  }
+
+  /** Goes on with a rollout as far as the tasks allow it now. @throws EngineError no-room */
+  advance(key: string): void {
+    for (let round = 0; round < MOST_ROUNDS; round++) {
+      const service = this.#host.draft.services.get(key);
+      if (service === undefined || !isActive(service.rollout)) return;
+      const decision = advanceRollout(service, this.#view(service, this.specsOf(service)));
+      if (decision.service === service) return;
+      this.#take(decision);
+    }
+  }
+
+  /** Changes the record of a service, and goes on. */
+  change(service: ServiceRecord, state: "paused" | "resumed"): void {
+    this.#host.draft.services.set(serviceKey(service), service);
+    this.#tell(service, { state, task: null }, this.#host.by);
+    this.advance(serviceKey(service));
+  }
+
+  /** Forgets the versions of a service. Its tasks stay as they are. */
+  forget(key: string): void {
+    const { draft } = this.#host;
+    const service = draft.services.get(key);
+    if (service === undefined) return;
+    draft.services.set(serviceKey(service), undefined);
+    for (const { number } of service.revisions)
+      draft.revisions.set(revisionKey({ group: service.group, service: service.name, number }), undefined);
+  }
+
+  #take({ service, steps, told }: RolloutDecision): void {
+    const { draft, replace, by } = this.#host;
+    for (const one of told) this.#tell(service, one, one.state === "started" ? by : undefined);
+    draft.services.set(serviceKey(service), this.#trimmed(service));
+    for (const step of steps) {
+      if (step.type === "remove") draft.apply(step.id, { type: "delete", at: draft.at, reason: step.reason });
+      else replace(service.group, step);
+    }
+  }
+
+  #tell({ group, name, rollout }: ServiceRecord, told: RolloutDecision["told"][number], by: Caller | undefined): void {
+    this.#host.draft.tell({ type: "rollout", group, name, revision: rollout.to, ...told, ...(by === undefined ? {} : { by }) });
+  }
+
+  /** The oldest versions are forgotten, except those that the rollout needs. */
+  #trimmed(service: ServiceRecord): ServiceRecord {
+    const { rollout, revisions, group, name } = service;
+    const needed = new Set([rollout.to, rollout.from, rollout.failed, lastGood(service)]);
+    const old = revisions.slice(0, Math.max(0, revisions.length - MOST_REVISIONS)).filter(({ number }) => !needed.has(number));
+    if (old.length === 0) return service;
+    for (const { number } of old) this.#host.draft.revisions.set(revisionKey({ group, service: name, number }), undefined);
+    return { ...service, revisions: revisions.filter((one) => !old.includes(one)) };
+  }
+
+  get(of: Pick<ServiceRecord, "group" | "name">): ServiceRecord | undefined {
+    return this.#host.draft.services.get(serviceKey(of));
+  }
+
+  /** The specs of the versions that are known. */
+  specsOf({ group, name }: Pick<ServiceRecord, "group" | "name">): SpecsOf {
+    return (number) => this.#host.draft.revisions.get(revisionKey({ group, service: name, number }))?.specs;
+  }
+
+  #view({ group }: Pick<ServiceRecord, "group">, specsOf: SpecsOf): RolloutView {
+    const { draft, newId } = this.#host;
+    return { specsOf, tasks: draft.all(), now: draft.at, newId: (name) => newId(group, name) };
+  }
+}
+
+/** Fields of the first replica, as pointers without values, because values may be secrets. */
+function changesBetween(before: readonly TaskSpec[] | undefined, now: readonly TaskSpec[]): string[] {
+  if (before?.[0] === undefined || now[0] === undefined) return [];
+  const fields = fieldDifferences(before[0], now[0], "").map(({ pointer }) => pointer);
+  return [...fields.slice(0, MOST_POINTERS), ...(before.length === now.length ? [] : ["replicas"])];
+}
+
+const MOST_POINTERS = 20;

@@ -1,0 +1,27 @@
+/** Versions of services in files and requests. Pure. */
+import type { RevisionNote } from "../../model/index.ts";
+import { replicaOf, type TaskSpec } from "../../spec/index.ts";
+
+/** A version that a request asks for. */
+export interface Version {
+  readonly group: string;
+  readonly name: string;
+  readonly specs: readonly TaskSpec[];
+  readonly cause: RevisionNote["cause"];
+  readonly of?: number;
+  /** A replica runs with another spec. */
+  readonly isStale?: boolean;
+  /** Every replica is replaced, also those that run with the wanted spec. */
+  readonly isForced?: boolean;
+}
+
+/** The services of a file, with their replicas by index. */
+export function servicesOf(specs: readonly TaskSpec[]): ReadonlyMap<string, readonly TaskSpec[]> {
+  const all = new Map<string, TaskSpec[]>();
+  for (const spec of specs) {
+    const place = replicaOf(spec);
+    if (place !== undefined) all.set(place.service, [...(all.get(place.service) ?? []), spec]);
+  }
+  for (const list of all.values()) list.sort((a, b) => (replicaOf(a)?.index ?? 0) - (replicaOf(b)?.index ?? 0));
+  return all;
+}

@@ -1,0 +1,39 @@
+/** Translates how the pods of a workload are replaced. Nothing returns by itself, as in Kubernetes: a rollout that has failed is paused. */
+import type { TaskInput } from "../../engine/spec/index.ts";
+import type { WorkloadInput } from "../schema/workload.ts";
+
+type Update = NonNullable<TaskInput["update"]>;
+type SpecOf<Kind extends WorkloadInput["kind"]> = Extract<WorkloadInput, { kind: Kind }>["spec"];
+
+/** Containers of a pod may restart until it is ready. */
+const AS_KUBERNETES = { monitor: 0, onFailure: "pause" } as const;
+/** In seconds: the longest time that a rollout of the engine waits. */
+const DAY = 86_400;
+
+/** Source: Kubernetes, DeploymentStrategy; ResolveFenceposts: shares of a surge are rounded up, those of missing pods down, and one of both is at least 1. */
+export function updateOfDeployment({ strategy, replicas, minReadySeconds, progressDeadlineSeconds }: SpecOf<"Deployment">): Update {
+  const { maxSurge = "25%", maxUnavailable = "25%" } = strategy.rollingUpdate ?? {};
+  const surge = shareOf(maxSurge, replicas, Math.ceil);
+  const times = { ...AS_KUBERNETES, minReady: minReadySeconds, readyWithin: Math.min(DAY, progressDeadlineSeconds) };
+  if (strategy.type === "Recreate") return { ...times, order: "stop-first", parallelism: 0 };
+  // With pods in addition none is missing.
+  if (surge > 0) return { ...times, order: "start-first", parallelism: surge };
+  return { ...times, order: "stop-first", parallelism: Math.max(1, shareOf(maxUnavailable, replicas, Math.floor)) };
+}
+
+/** Source: Kubernetes, "StatefulSet", "Rolling updates": from the highest ordinal to the lowest, not below the partition. */
+export function updateOfStatefulSet({ updateStrategy, replicas, minReadySeconds }: SpecOf<"StatefulSet">): Update {
+  const { partition = 0, maxUnavailable = 1 } = updateStrategy?.rollingUpdate ?? {};
+  const parallelism = Math.max(1, shareOf(maxUnavailable, replicas, Math.ceil));
+  return {
+    ...AS_KUBERNETES,
+    ...{ order: "stop-first", parallelism, minReady: minReadySeconds, reverse: true },
+    ...(partition === 0 ? {} : { partition }),
+  };
+}
+
+/** No more than all pods. */
+function shareOf(share: number | string, of: number, round: (count: number) => number): number {
+  const count = typeof share === "number" ? share : round((Number.parseInt(share, 10) * of) / 100);
+  return Math.min(Math.max(1, of), count);
+}
