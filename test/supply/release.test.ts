@@ -1,6 +1,6 @@
 /** What `make release` has written: complete, each format with the same files, for the machine that it names. */
 import { execFileSync } from "node:child_process";
-import { createHash, generateKeyPairSync } from "node:crypto";
+import { createHash, createPublicKey, generateKeyPairSync, verify as verifySignature } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -75,7 +75,7 @@ describe.skipIf(NAMES.length === 0)("the release (make release)", () => {
       expect(materials).toContainEqual(expect.stringContaining(wanted));
   });
 
-  test.each(MACHINES)("the packages for %s have the same programs, of that machine", (machine, debian, node, elf) => {
+  test.each(MACHINES)("archive, deb, rpm and npm package for %s have the same programs, of that machine", (machine, debian, node, elf) => {
     const prefix = `runt-${version}-linux-${machine}`;
     const archive = join(unpacked("tar", "-xzf", at(`${prefix}.tar.gz`)), prefix);
     const program = (name: string) => join(archive, name);
@@ -94,6 +94,11 @@ describe.skipIf(NAMES.length === 0)("the release (make release)", () => {
     }
     for (const name of ["bin/runt", "bin/runtctl", "libexec/runt/runt-pause", ...modules])
       for (const tree of [deb, rpm]) expect(sha256(join(tree, "usr", name)), name).toBe(sha256(program(name)));
+    const npm = unpacked("tar", "-xzf", at(NAMES.find((one) => one.startsWith(`runt-project-runt-linux-${node}-`))!));
+    for (const name of ["runt", "runtctl", "runt-pause"])
+      expect(sha256(join(npm, "package/bin", name)), name).toBe(
+        sha256(program(name === "runt-pause" ? `libexec/runt/${name}` : `bin/${name}`)),
+      );
     const common = (tree: string) => filesBelow(join(tree, "usr")).filter((name) => !/^share\/(doc|lintian|zsh)\//.test(name));
     expect(common(rpm)).toEqual(common(deb));
   });
@@ -146,6 +151,14 @@ describe.skipIf(NAMES.length === 0)("the release (make release)", () => {
         );
       expect(verify()).toContain("Signature Verified Successfully");
       expect(existsSync(join(signed, `runt-${version}.intoto.jsonl`))).toBe(true);
+      const statement = readFileSync(join(signed, `runt-${version}.provenance.json`));
+      const { payload, signatures } = JSON.parse(readFileSync(join(signed, `runt-${version}.intoto.jsonl`), "utf8"));
+      expect(Buffer.from(payload, "base64").equals(statement)).toBe(true);
+      // DSSE: what is signed is the type and the payload, each after its length.
+      const type = "application/vnd.in-toto+json";
+      const message = Buffer.concat([Buffer.from(`DSSEv1 ${type.length} ${type} ${statement.length} `), statement]);
+      const key = createPublicKey(readFileSync(join(directory, "key.pub")));
+      expect(verifySignature(null, message, key, Buffer.from(signatures[0].sig, "base64"))).toBe(true);
       writeFileSync(join(signed, "SHA256SUMS"), "other\n");
       expect(verify).toThrow();
     });
