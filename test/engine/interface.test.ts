@@ -49,6 +49,13 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
       expect(await refused("POST", `/v1/tasks/web/${action}?group=..`, body)).toBe("400 invalid-argument");
       expect(await refused("POST", `/v1/tasks/web/${action}`, body, read)).toBe("403 read-only");
     }
+    for (const [action, body] of [["undo", {}], ["pause"], ["resume"], ["restart"]] as const) {
+      expect(await refused("POST", `/v1/rollouts/web/${action}`, body)).toBe("404 unknown-service");
+      expect(await refused("POST", `/v1/rollouts/web/${action}?group=..`, body)).toBe("400 invalid-argument");
+      expect(await refused("POST", `/v1/rollouts/web/${action}`, body, read)).toBe("403 read-only");
+    }
+    expect(await refused("GET", "/v1/rollouts/web")).toBe("404 unknown-service");
+    expect(await refused("GET", "/v1/rollouts/web?group=..")).toBe("400 invalid-argument");
     for (const path of ["/v1/apply", "/v1/plan"]) {
       expect(await refused("POST", path, { text: 1 })).toBe("400 invalid-argument");
       expect(await refused("POST", path, { text: webTask("relative") })).toBe("422 invalid-spec");
@@ -156,11 +163,23 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
     });
     expect((await ask("DELETE", "/v1/tasks/web")).status).toBe(202);
     await until(async () => (await http(scene.socket, "GET", "/v1/tasks/web")).status === 404);
+    // A rollout takes the time of `monitor` at least.
+    const rolled = { text: `update: {}\n${webTask(scene.rootfs())}`, group: "rolled" };
+    expect((await ask("POST", "/v1/apply", rolled)).value.applied).toMatchObject([{ service: "web", revision: 1 }]);
+    const asked = async (action: string, body?: unknown) =>
+      (await ask("POST", `/v1/rollouts/web/${action}?group=rolled`, body)).value.revision;
+    expect([await asked("restart"), await asked("pause"), await asked("resume")]).toEqual([2, 2, 2]);
+    const other = { ...rolled, text: rolled.text.replaceAll("sleep 0.05", "sleep 0.06") };
+    expect((await ask("POST", "/v1/apply", other)).value.applied).toMatchObject([{ change: "rolling", revision: 3 }]);
+    expect(await asked("undo", { revision: 1 })).toBe(4);
+    expect((await ask("GET", "/v1/rollouts/web?group=rolled", undefined, read)).value).toMatchObject({ revision: 4 });
+    expect((await ask("GET", "/v1/rollouts")).value.services).toHaveLength(1);
+    expect((await ask("DELETE", "/v1/tasks/web?group=rolled")).status).toBe(202);
     for (const { data } of await eventsOf(read, 0)) expect([data, contract.eventObjection(data)]).toEqual([data, undefined]);
 
     // An internal error, a full disk, 128 streams at once and whatever needs a second process are other tests' affair.
     const elsewhere =
-      / (?:101|409|429|500|503)$|^(?:execInTask|attachToTask|forwardPort) (?:400|404)|^(?:getNode|listTasks|listOrphans|listImages|listInterfaces|getMetrics|getInterface) 400$|^followEvents (?:200|429)$|^(?:inspectImage|tagImage) 200$/;
+      / (?:101|409|429|500|503)$|^(?:execInTask|attachToTask|forwardPort) (?:400|404)|^(?:getNode|listTasks|listRollouts|listOrphans|listImages|listInterfaces|getMetrics|getInterface) 400$|^followEvents (?:200|429)$|^(?:inspectImage|tagImage) 200$/;
     expect([...contract.promised].filter((one) => !contract.seen.has(one) && !elsewhere.test(one))).toEqual([]);
   });
 
