@@ -40,7 +40,9 @@ export async function resultOf<T>(
   const answered = await askFirst(sockets, { method: "POST", path, body: JSON.stringify(body), isStream: true });
   if (answered.status !== 200) throw refusal(await objectIn(answered));
   for await (const { event, data } of serverEvents(answered.body)) {
-    const value = parsedOr(() => new ClientError("no-daemon", "what answers is no runtd: it sends what cannot be read"), data);
+    const unreadable = () => new ClientError("no-daemon", "what answers is no runtd: it sends what cannot be read");
+    const value = parsedOr(unreadable, data);
+    if (typeof value !== "object" || value === null) throw unreadable();
     if (event === result) return value as T;
     if (event === "error") throw refusal(value as Readonly<Record<string, unknown>>);
     on(event, value);

@@ -21,6 +21,9 @@ const ASK = (url: string, count: number, from = "") => [
    one();`,
 ];
 
+/** Requests at a time: beside other tests a client cannot send all that it is told to, and its connections would wait longer and longer for their requests. */
+const MOST_OPEN = 20;
+
 /** Asks all the time, until its standard input ends: by connections of their own, and by some that are kept. Then it prints the number of answers by name, and each failure. */
 const STEADY = (url: string, everyMs: number) => [
   process.execPath,
@@ -33,7 +36,7 @@ const STEADY = (url: string, everyMs: number) => [
        r.on('end', () => { names[t.trim()] = (names[t.trim()] ?? 0) + 1; end(); }).on('error', (e) => end(e.message)); })
        .on('timeout', function () { this.destroy(new Error('silence')); }).on('error', (e) => end(e.message)); };
    console.log('up');
-   const timers = agents.map((agent) => setInterval(() => ask(agent), agent ? 4 * ${everyMs} : ${everyMs}));
+   const timers = agents.map((agent) => setInterval(() => open < ${MOST_OPEN} && ask(agent), agent ? 4 * ${everyMs} : ${everyMs}));
    process.stdin.resume().on('end', () => { timers.forEach(clearInterval);
      setInterval(() => { if (open === 0) { console.log(JSON.stringify({ names, failures })); process.exit(); } }, 10); });`,
 ];
@@ -109,8 +112,8 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("ports of services (needs r
       await until(async () => (await taskOf(scene, "web-1")).readiness.state === "waits");
       const changed = performance.now();
       await until(async () => !(await ask(12)).includes("web-1"));
-      // Also beside other tests, and with a look of a dozen requests.
-      expect(performance.now() - changed).toBeLessThan(5000);
+      // A second, but also beside other tests, and with a look of a dozen requests.
+      expect(performance.now() - changed).toBeLessThan(20_000);
       expect(await names()).toEqual(["web-0", "web-2"]);
       for (const task of ["web-0", "web-2"]) await mark(task, "touch");
       await until(async () => String(await ask(2)) === "ECONNREFUSED,ECONNREFUSED");

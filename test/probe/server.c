@@ -1,6 +1,6 @@
 /*
  * A server of HTTP that ends as well-behaved ones do: server NAME PORT answers each request, and each datagram at the same port, with NAME. At SIGTERM it stops to listen. It
- * goes on with the connections that it has, says "Connection: close" in each answer, and ends when it has none left, or after five seconds.
+ * goes on with the connections that it has, says "Connection: close" in each answer, and ends when it has none left, or after 15 seconds.
  */
 #define _GNU_SOURCE
 #include <netinet/in.h>
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define MOST 1000
-#define GRACE_MS 5000
+#define GRACE_MS 15000
 
 static volatile sig_atomic_t is_ending;
 
