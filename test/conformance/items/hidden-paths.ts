@@ -118,7 +118,7 @@ export const hiddenPaths = group("RPP", "rootfsPropagation, maskedPaths, readonl
   must(10, "read-only paths cannot be written to, and neither can the mounts below them", async (c) => {
     const rootfs = c.rootfs();
     mkdirSync(join(rootfs, "area/below"), { recursive: true });
-    const command = "touch /area/new; touch /area/below/new; touch /mnt/new && echo free";
+    const command = "touch /area/new; touch /area/below/new; touch /tmp/new && echo free";
     const output = await c.output(`{ ${command}; } 2>&1`, (config) => {
       config.root.path = rootfs;
       config.root.readonly = false;
