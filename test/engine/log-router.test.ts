@@ -142,7 +142,8 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("log routers behind a bridg
       const mounts = [{ source: shared.directory, target: "/shared" }];
       const network = { name: "logs" };
       const router = { name: "router", script, fields: { logRouter: true, stopSignal: "SIGKILL", mounts } };
-      const app = `until echo direct | nc -w 1 $FLUENT_HOST $FLUENT_PORT; do sleep 0.1; done; ${ADDRESS}`;
+      // A client that gave up after it had connected would have taken the one connection of the listener.
+      const app = `until echo direct | nc -w 60 $FLUENT_HOST $FLUENT_PORT; do sleep 0.1; done; ${ADDRESS}`;
       const tasks = [
         taskText(scene.rootfs(), "r", [router], { network }),
         taskText(scene.rootfs(), "t", [{ name: "app", script: app, fields: { log: { router: "r/router", tag: "own" } } }], { network }),
