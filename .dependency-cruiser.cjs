@@ -2,7 +2,7 @@
 const PURE = "^src/(shared|runtime/(spec|check|config|plan|errors))/";
 /** Pure parts of folders that also have effects. */
 const PURE_PARTS =
-  "^src/runtime/(cgroup/(compile|systemd/(compile|gvariant|wire)|devices/(emulator|rule|program)|stats/(json|parse|types|v1|v2)|path)|network/(message|address)|resctrl/schemata|isolation/(channel|configurations|asked/(annotations|pod|settings|shared-memory)|places|request)|criu/(cgroups|protobuf|messages|mounts|open-files|log))";
+  "^src/runtime/(cgroup/(compile|systemd/(compile|gvariant|wire)|devices/(emulator|rule|program)|stats/(json|parse|types|v1|v2)|path)|network/(message|address)|resctrl/schemata|isolation/(channel|configurations|asked/(annotations|pod|settings)|places|request)|criu/(cgroups|protobuf|messages|mounts|open-files|log))";
 
 /** The program of the processes of a machine: it boots one, is its first process in the guest, and stands for the guest's processes on the host. */
 const MACHINE_PROCESSES = "^src/runtime/isolation/(main\\.ts|kernel\\.ts|(boot|channel|flow|guest|monitor|network|processes)/)";

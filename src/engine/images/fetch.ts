@@ -34,7 +34,7 @@ export interface Resolved {
   readonly digest: string;
   /** The compressed layers; undefined for an index of several images. */
   readonly layers: readonly Layer[] | undefined;
-  /** Of an index: digest of its manifest for this host. */
+  /** The digest of the manifest for this host, if the reference leads to an index. */
   readonly forHost?: string | undefined;
   readonly isDocker: boolean;
   /**

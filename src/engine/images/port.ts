@@ -5,7 +5,7 @@ import type { ImageId } from "./load.ts";
 
 /** How much of an image is there. What was there before the pull counts as well. */
 export interface Progress {
-  /** Of its layers, as they are packed. */
+  /** The bytes of its layers that are there, counted as they are packed. */
   readonly bytes: number;
   /** null: the source does not say. */
   readonly total: number | null;

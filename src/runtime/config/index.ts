@@ -1,6 +1,6 @@
 export { deriveCapabilities, NO_CAPABILITIES } from "./capabilities.ts";
 export { type FoundKata, isRefused, KATA_ANNOTATIONS, type KataAnnotation, type KataUse, kataAnnotations } from "./cri/kata.ts";
-export { findAll, readSize, roleOf, type Sandbox, SIZE_FIELDS, type Size, sandboxOf, sizeKey } from "./cri/sandbox.ts";
+export { findAll, readSize, roleOf, type Sandbox, SIZE_FIELDS, type Size, sandboxOf, sizeKey, tmpfsBytes } from "./cri/sandbox.ts";
 export { OWN } from "./cri/size.ts";
 export {
   type DeriveContext,

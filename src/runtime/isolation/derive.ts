@@ -5,8 +5,8 @@ import * as host from "../host/index.ts";
 import { absolutePath, type Spec } from "../spec/index.ts";
 import { refuseHostNamespaces, sandboxMachine } from "./asked/sandbox.ts";
 import { DEFAULT_SETTINGS, type MachineSettings, parseSettings } from "./asked/settings.ts";
-import { sharedMemoryKiB } from "./asked/shared-memory.ts";
 import { ISOLATION } from "./configurations/host.ts";
+import { sharedMemoryKiB } from "./configurations/shared-memory.ts";
 import { splitSpec } from "./configurations/split.ts";
 import { GUEST, KNOWN } from "./places.ts";
 

@@ -13,7 +13,7 @@ export interface KataAnnotation {
   readonly use: KataUse;
   /** The effect, or the reason why there is none: the end of a sentence, without its stop. */
   readonly text: string;
-  /** Of one that is refused: the values that ask for nothing. */
+  /** The values of a refused annotation that ask for what is so anyway, and are accepted. */
   readonly harmless?: readonly string[];
 }
 
@@ -30,7 +30,7 @@ const FIRMWARE = "the kernel is started without a firmware";
 const REMOTE = "it chooses a machine of a cloud";
 const HASH = "runt starts the files that the operator has named, and checks no sums of the pod's";
 
-/** By the part of the name after "io.katacontainers.". */
+/** The keys are the parts of the names after "io.katacontainers.". */
 export const KATA_ANNOTATIONS: Readonly<Record<string, KataAnnotation>> = {
   "config.hypervisor.default_vcpus": allowed("CPUs of the machine beside those of the limits; a fraction is rounded up with them"),
   "config.hypervisor.default_max_vcpus": allowed("the machine has at most so many CPUs, whatever the limits ask for"),
@@ -124,7 +124,7 @@ export interface FoundKata extends KataAnnotation {
   readonly value: string;
 }
 
-/** Those of a configuration, in its order. */
+/** Finds the annotations of Kata in a configuration, in its order. */
 export function kataAnnotations(annotations: Readonly<Record<string, string>> | null | undefined): FoundKata[] {
   return Object.entries(annotations ?? {}).flatMap(([key, value]) => {
     if (!key.startsWith(PREFIX)) return [];

@@ -121,8 +121,14 @@ function sharedMemory(mounts: readonly MountConfig[]): SharedMemory | undefined 
   if (mount === undefined) return undefined;
   if (mount.kind === "bind") return { source: mount.source };
   if (mount.kind !== "filesystem" || mount.fstype !== "tmpfs") return undefined;
-  const [, number, unit = ""] = mount.data.map((word) => SIZE.exec(word)).findLast((match) => match !== null) ?? [];
-  return number === undefined ? undefined : { bytes: Number(number) * (UNITS[unit.toLowerCase()] ?? 1) };
+  const bytes = tmpfsBytes(mount.data);
+  return bytes === undefined ? undefined : { bytes };
+}
+
+/** The size that options of a tmpfs give it; the last one counts. undefined: they give none in bytes. */
+export function tmpfsBytes(options: readonly string[]): number | undefined {
+  const [, number, unit = ""] = options.map((word) => SIZE.exec(word)).findLast((match) => match !== null) ?? [];
+  return number === undefined ? undefined : Number(number) * (UNITS[unit.toLowerCase()] ?? 1);
 }
 
 const PREFIX = "io.kubernetes.cri.sandbox-";

@@ -9,14 +9,14 @@ export interface AnnotationWarning {
   readonly message: string;
 }
 
-/** Those that have no effect. */
+/** Names the annotations that have no effect. */
 export function annotationWarnings({ annotations }: Pick<Spec, "annotations">): AnnotationWarning[] {
   return kataAnnotations(annotations).flatMap((found) =>
     found.use === "unused" ? [{ pointer: at(found), message: `${found.key} has no effect: ${found.text}` }] : [],
   );
 }
 
-/** @throws RuntError not-supported: refused, or not allowed by the operator; config-invalid: the value is none */
+/** Applies the annotations to the settings. @throws RuntError not-supported: refused, or not allowed by the operator; config-invalid: the value is none */
 export function withAnnotations({ annotations }: Pick<Spec, "annotations">, settings: MachineSettings): MachineSettings {
   return kataAnnotations(annotations).reduce(applied, settings);
 }
