@@ -197,7 +197,7 @@ bin/runt-pause: $(wildcard native-bindings/pause/*.[ch]) | $(B)/kernel-headers $
 dist/executor/index.js: $(LIBRARY_SOURCES) src/library.tsconfig.json src/executor/tsconfig.json tsconfig.json package.json tools/bundle-daemon.ts | $(SETUP)
 	@rm -rf dist
 	@echo "  tsc dist"
-	$(Q)node_modules/.bin/tsc -p src/library.tsconfig.json || { rm -rf dist; exit 1; }
+	$(Q)node node_modules/typescript-7/bin/tsc -p src/library.tsconfig.json || { rm -rf dist; exit 1; }
 	@echo "  bundle dist/runtd"
 	$(Q)$(TSX) tools/bundle-daemon.ts || { rm -rf dist; exit 1; }
 	@chmod +x dist/runtd/main.js

@@ -16,8 +16,9 @@ check() { # name command...
         failed=1
     fi
 }
-check types node_modules/.bin/tsc -p .
-check test-types node_modules/.bin/tsc -p test
+# TypeScript 7 checks in a third of the time. Version 5 is there for typedoc and for tools that read syntax trees.
+check types node node_modules/typescript-7/bin/tsc -p .
+check test-types node node_modules/typescript-7/bin/tsc -p test
 check style node_modules/.bin/biome check --no-errors-on-unmatched
 check tree node_modules/.bin/tsx tools/lint-tree.ts
 check docs node_modules/.bin/tsx tools/lint-docs.ts

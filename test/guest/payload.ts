@@ -9,7 +9,7 @@ const SIZE = "1G";
 const BUILT = ["bin/runt", "bin/runt-pause", "bin/runtctl", "build/gen", "build/runt-init", "build/test", "build/bench"];
 /** History, and what only the build and lint need. */
 const UNUSED = new Set([".git", "bin", "build", "node_modules"]);
-const UNUSED_PACKAGES = new Set(["@biomejs", "typescript", "dependency-cruiser", ".cache", ".vite"]);
+const UNUSED_PACKAGES = new Set(["@biomejs", "@typescript", "typescript", "typescript-7", "dependency-cruiser", ".cache", ".vite"]);
 
 /** Makes DIRECTORY/payload.img, with these Debian packages in its `packages`, and returns its path. */
 export function makePayload(

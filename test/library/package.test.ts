@@ -67,27 +67,33 @@ describe.skipIf(!isRoot)("the npm package (needs root)", () => {
     }
   });
 
-  test("a stranger's program passes tsc --strict, its types included, and does what it says", async () => {
-    copyPackages(project, ["@types/node"]);
-    cpSync(join(REPOSITORY, "test/library/programs/stranger.ts"), join(project, "stranger.ts"));
-    const compilerOptions = {
-      ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, skipLibCheck: false },
-      ...{ module: "nodenext", target: "es2022", lib: ["es2022", "esnext.disposable"], types: ["node"], outDir: "out" },
-    };
-    writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["stranger.ts"] }));
-    const compiled = await run(join(REPOSITORY, "node_modules/.bin/tsc"), ["-p", "."], { cwd: project }).catch((error) => error);
-    expect(compiled.stdout).toBe("");
-    const stateDir = join(directory, "strange");
-    const { stdout } = await run(process.execPath, [join(project, "out/stranger.js"), rootfs(), stateDir], {
-      cwd: project,
-      env,
-      timeout: 60_000,
-    });
-    expect(JSON.parse(stdout)).toEqual([
-      ...["through cat", "cat 0", "12 34", "aborted", "not-found", "127", "processes 1"],
-      ...["stranger paused", "paused", "stranger running", "refused"],
-    ]);
-  });
+  // The compiler of today, and the last one that is itself written in TypeScript.
+  test.each(["typescript-7", "typescript"])(
+    "a stranger's program passes tsc --strict of %s, its types included, and does what it says",
+    async (compiler) => {
+      copyPackages(project, ["@types/node"]);
+      cpSync(join(REPOSITORY, "test/library/programs/stranger.ts"), join(project, "stranger.ts"));
+      const compilerOptions = {
+        ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, skipLibCheck: false },
+        ...{ module: "nodenext", target: "es2022", lib: ["es2022", "esnext.disposable"], types: ["node"], outDir: "out" },
+      };
+      writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["stranger.ts"] }));
+      const compiled = await run(process.execPath, [join(REPOSITORY, "node_modules", compiler, "bin/tsc"), "-p", "."], {
+        cwd: project,
+      }).catch((error) => error);
+      expect(compiled.stdout).toBe("");
+      const stateDir = join(directory, `strange-${compiler}`);
+      const { stdout } = await run(process.execPath, [join(project, "out/stranger.js"), rootfs(), stateDir], {
+        cwd: project,
+        env,
+        timeout: 60_000,
+      });
+      expect(JSON.parse(stdout)).toEqual([
+        ...["through cat", "cat 0", "12 34", "aborted", "not-found", "127", "processes 1"],
+        ...["stranger paused", "paused", "stranger running", "refused"],
+      ]);
+    },
+  );
 });
 
 /** Relative links of a page, without what is code. */

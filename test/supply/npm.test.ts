@@ -190,9 +190,9 @@ describe.skipIf(packages.length === 0)("the npm packages (make npm)", () => {
     // No types, as TypeScript 7 has it by default, and no lib: the package itself names what it needs. The types of all packages are checked.
     const compilerOptions = { ...OPTIONS[kind], strict: true, noEmit: true, target: "es2022", types: [], skipLibCheck: false };
     writeFileSync(join(place, "tsconfig.json"), JSON.stringify({ compilerOptions, files: [file] }));
-    const { stdout } = (await run(join(REPOSITORY, "node_modules/.bin/tsc"), ["-p", place], { cwd: project }).catch(
-      (error) => error,
-    )) as Failed;
+    const { stdout } = (await run(process.execPath, [join(REPOSITORY, "node_modules/typescript/bin/tsc"), "-p", place], {
+      cwd: project,
+    }).catch((error) => error)) as Failed;
     const faults = stdout.split("\n").filter((line) => /error TS/.test(line));
     expect(faults).toHaveLength(1);
     expect(faults[0]).toContain("TS2322");
