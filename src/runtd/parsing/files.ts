@@ -6,12 +6,12 @@ import { Worker } from "node:worker_threads";
 import type { ParsedFile } from "../../engine/index.ts";
 import { type ClusterPod, type ClusterRules, type PodHost, parseFile } from "../../pod/index.ts";
 import { TooManyRequests } from "../http/errors.ts";
+import { answerOf, type Limits, type Question } from "./answer.ts";
 
 /** Maximum number of characters that the daemon parses itself. This takes less time than starting a thread, unless the file multiplies its pods. */
 const SHORT = 4096;
 const REPEATED = /replicas|completions/;
-const LONGEST_MS = 10_000;
-const MOST_MEMORY_MIB = 192;
+const LIMITS: Limits = { processorMs: 10_000, clockMs: 120_000, memoryMib: 192 };
 const IDLE_MS = 10_000;
 /** Maximum number of waiting files. They are parsed one after the other. */
 const MOST_WAITING = 64;
@@ -46,7 +46,7 @@ export class Files {
 
   async #ask(question: Question): Promise<ParsedFile> {
     clearTimeout(this.#idle);
-    const answer = await answerOf(this.#running(), question);
+    const answer = await answerOf(this.#running(), question, LIMITS);
     if (typeof answer === "string") return refusal(answer);
     this.#idle = setTimeout(() => this.#end(), IDLE_MS).unref();
     if ("failure" in answer) throw new Error(answer.failure);
@@ -56,7 +56,7 @@ export class Files {
   #running(): Worker {
     if (this.#worker !== undefined) return this.#worker;
     const program = new URL(`./worker${import.meta.url.slice(import.meta.url.lastIndexOf("."))}`, import.meta.url);
-    const worker = new Worker(program, { resourceLimits: { maxOldGenerationSizeMb: MOST_MEMORY_MIB, maxYoungGenerationSizeMb: 16 } });
+    const worker = new Worker(program, { resourceLimits: { maxOldGenerationSizeMb: LIMITS.memoryMib, maxYoungGenerationSizeMb: 16 } });
     worker.unref();
     worker.on("error", () => {});
     worker.once("exit", () => {
@@ -73,41 +73,6 @@ export class Files {
   }
 }
 
-/** Resolves with the answer of the thread, or with a text that says why the thread was ended. */
-function answerOf(worker: Worker, question: Question): Promise<Answer | string> {
-  return new Promise((resolve) => {
-    const end = (answer: Answer | string) => {
-      clearTimeout(timer);
-      worker.off("message", end).off("error", failed).off("exit", left).unref();
-      resolve(answer);
-    };
-    const failed = ({ code, message }: NodeJS.ErrnoException) =>
-      end(
-        code === "ERR_WORKER_OUT_OF_MEMORY"
-          ? `reading the file takes more than ${MOST_MEMORY_MIB} MiB of memory`
-          : `the file cannot be read: ${message}`,
-      );
-    const left = () => end("the file cannot be read: the thread that reads it has ended");
-    const timer = setTimeout(() => {
-      end(`reading the file takes longer than ${LONGEST_MS / 1000} s`);
-      void worker.terminate();
-    }, LONGEST_MS);
-    worker.on("message", end).on("error", failed).on("exit", left).ref();
-    try {
-      worker.postMessage(question);
-    } catch (error) {
-      end({ failure: String(error) });
-    }
-  });
-}
-
 function refusal(message: string): ParsedFile {
   return { tasks: [], findings: [{ code: "limit", message, pointer: "", document: 0, line: 1, column: 1 }] };
 }
-
-/** Messages between the daemon and the thread. */
-export type Question = ({ readonly text: string } | { readonly pod: ClusterPod; readonly rules: ClusterRules }) & {
-  readonly host: PodHost;
-};
-
-export type Answer = { readonly parsed: ParsedFile } | { readonly failure: string };

@@ -1,8 +1,12 @@
 /** The thread that parses files of clients. The daemon may end it at any moment, for example because a file takes too long. */
+import { readlinkSync } from "node:fs";
+import { basename } from "node:path";
 import { parentPort } from "node:worker_threads";
 import { parseClusterPod, parseFile } from "../../pod/index.ts";
-import type { Answer, Question } from "./files.ts";
+import type { Answer, Begun, Question } from "./answer.ts";
 
+const begun: Begun = { thread: basename(readlinkSync("/proc/thread-self")) };
+parentPort!.postMessage(begun);
 parentPort!.on("message", ({ host, ...asked }: Question) => {
   const answer = (): Answer => {
     try {
