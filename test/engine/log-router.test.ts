@@ -138,11 +138,12 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("log routers behind a bridg
       await host.daemon();
       copyListener(scene.rootfs());
       const shared = sharedIn(scene, "bridge");
-      const script = `nc -l -p 24224 > /shared/tcp & exec /unixserve ${SOCKET} > /shared/received`;
+      // The input of the listener never ends: the client would take that for the end of the connection, also before it has read what it sends.
+      const script = `sleep 1000 | nc -l -p 24224 > /shared/tcp & exec /unixserve ${SOCKET} > /shared/received`;
       const mounts = [{ source: shared.directory, target: "/shared" }];
       const network = { name: "logs" };
       const router = { name: "router", script, fields: { logRouter: true, stopSignal: "SIGKILL", mounts } };
-      // A client that gave up after it had connected would have taken the one connection of the listener.
+      // A client that gave up after it had connected would have taken the listener's one connection.
       const app = `until echo direct | nc -w 60 $FLUENT_HOST $FLUENT_PORT; do sleep 0.1; done; ${ADDRESS}`;
       const tasks = [
         taskText(scene.rootfs(), "r", [router], { network }),
