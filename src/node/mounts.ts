@@ -32,6 +32,12 @@ export function mountAt(path: string): MountLine | undefined {
   return mounts().find(({ id }) => id === wanted);
 }
 
+/** As mountAt, by the list of the kernel alone: it ends although the server of what is mounted does not answer. Of two at one place the later one. */
+export function listedAt(path: string): MountLine | undefined {
+  const place = placeOf(path);
+  return mounts().findLast(({ point }) => point === place);
+}
+
 /** All that is mounted at the path, one over the other. May be repeated. @throws Error: the message of umount(8) */
 export async function unmount(path: string): Promise<void> {
   while (isMountPoint(path)) await outputOf("umount", [path]);

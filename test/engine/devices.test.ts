@@ -129,6 +129,23 @@ describe.skipIf(!isRoot)("devices of the host (needs root)", () => {
     expect(await told()).toContain("yes");
   });
 
+  test("a broken CDI specification, or a directory of others, stops those who need it, and nobody else", async () => {
+    const open = join(scene.directory, "cdi-open");
+    mkdirSync(open, { recursive: true });
+    chmodSync(open, 0o777);
+    await scene.daemon({ args: ["--cdi-path", `${cdi()}:${open}`] });
+    const text = { cdiVersion: "1.0.0", kind: "acme.com/gpu", devices: [{ name: "0", containerEdits: { env: ["ACME=yes"] } }] };
+    writeFileSync(join(cdi(), "acme.json"), JSON.stringify(text), { mode: 0o644 });
+    writeFileSync(join(cdi(), "broken.json"), '{ "cdiVersion": ', { mode: 0o644 });
+    writeFileSync(join(cdi(), "newer.yaml"), "cdiVersion: 9.0.0\nkind: other.com/nic\ndevices: []\n", { mode: 0o644 });
+    expect(await outputOf({ cdi: ["acme.com/gpu=0"] }, "echo $ACME")).toBe("yes\nend\n");
+    await scene.ctl("delete", "t");
+    const reason = await outputOf({ cdi: ["other.com/nic=0"] }, "true");
+    expect(reason).toContain("no CDI specification has the device other.com/nic=0; left out: CDI specification ");
+    expect(reason).toContain(`${cdi()}/newer.yaml: /cdiVersion: is not supported`);
+    expect(reason).toContain(`CDI specifications of ${open}: others than root`);
+  });
+
   test("Compose: devices, gpus by CDI, and groups by name", async () => {
     await daemon();
     const spec = `cdiVersion: 0.5.0\nkind: nvidia.com/gpu\ndevices:\n  - name: "1"\n    containerEdits: { env: [GPU=1] }\n`;

@@ -45,6 +45,38 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("pods made of images (needs root, skop
     expect((await get("plain")).status.containerStatuses[0]).toMatchObject({ image: "shop:v1", imageID: digest });
   });
 
+  test("P4 runAsNonRoot: the user of the image decides, and a name is not known to be another one than root", async () => {
+    for (const [name, user] of [
+      ["root", ""],
+      ["zero", "0:5"],
+      ["named", "nobody"],
+      ["other", "65534:5"],
+    ])
+      writeLayout(join(scene.directory, "names", name!), { layers: [baseLayer()], tag: "v1", config: { Cmd: ["/bin/true"], User: user! } });
+    await withImages();
+    const pod = (name: string, fields: object = {}) =>
+      JSON.stringify({
+        apiVersion: "v1",
+        kind: "Pod",
+        metadata: { name },
+        spec: {
+          restartPolicy: "Never",
+          securityContext: { runAsNonRoot: true },
+          containers: [{ name: "a", image: `${name}:v1`, ...fields }],
+        },
+      });
+    const text = ["root", "zero", "named", "other"].map((name) => pod(name)).join("\n---\n");
+    expect(await scene.ctl("apply", "-f", scene.file("users.yaml", text))).toMatchObject({ status: 0, stderr: "" });
+    const get = async (name: string) => JSON.parse((await scene.ctl("get", name, "-o", "json")).stdout).status;
+    for (const name of ["root", "zero", "named"]) await until(async () => (await get(name)).phase === "Failed");
+    for (const name of ["root", "zero"])
+      expect(JSON.stringify(await get(name))).toContain("container has runAsNonRoot and image will run as root");
+    expect(JSON.stringify(await get("named"))).toContain(
+      "container has runAsNonRoot and image has non-numeric user (nobody), cannot verify user is non-root",
+    );
+    await until(async () => (await get("other")).phase === "Succeeded");
+  });
+
   test("P4 with Never no image is pulled: a pod with a missing image fails, and a pod with a local image runs", async () => {
     image("shop", "v1");
     await withImages();

@@ -187,6 +187,53 @@ describe.skipIf(!isRoot)("mounts and volumes (needs root)", () => {
     expect((await task()).reason).toContain(`${link} is a symbolic link (${link} leads to ${real}): it is not followed`);
   });
 
+  test("a volume of another file system is mounted for each task of its own, by another daemon found again, and goes with the task", async () => {
+    const image = join(scene.directory, "disk.img");
+    execFileSync("truncate", ["--size", "4M", image]);
+    execFileSync("mke2fs", ["-q", "-F", "-t", "ext4", image], { env: { ...process.env, PATH: `${process.env["PATH"]}:/usr/sbin:/sbin` } });
+    const device = execFileSync("losetup", ["--find", "--show", image], { encoding: "utf8" }).trim();
+    const mounted = () =>
+      readFileSync("/proc/self/mountinfo", "utf8")
+        .split("\n")
+        .filter((line) => line.includes(scene.stateDir) && line.includes(device));
+    try {
+      const daemon = await scene.daemon();
+      const service = (name: string, script: string, mount: string) =>
+        `  ${name}: { x-runt-rootfs: ${scene.rootfs()}, network_mode: none, command: [/bin/sh, -c, '${script}'], volumes: ['${mount}'], stop_grace_period: 0s }\n`;
+      const reads = "until cat /data/file; do sleep 0.05; done; touch /data/x 2>/dev/null || echo refused; sleep 1000";
+      const volume = (options: string) => `volumes: { data: { driver_opts: ${options} } }\n`;
+      const both = service("one", "echo hello > /data/file; sleep 1000", "data:/data") + service("two", reads, "data:/data:ro");
+      const text = `services:\n${both}${volume(`{ type: ext4, device: ${device}, o: noatime }`)}`;
+      const file = scene.file("compose.yaml", text);
+      expect(await scene.ctl("apply", "-p", "shop", "-f", file)).toMatchObject({ status: 0, stderr: "" });
+      await until(async () => /refused/.test((await scene.ctl("-g", "shop", "logs", "two")).stdout));
+      expect((await scene.ctl("-g", "shop", "logs", "two")).stdout).toContain("hello\nrefused");
+      expect(mounted()).toHaveLength(2);
+      expect(mounted()[0]).toContain("rw,noatime");
+      await daemon.kill();
+      await scene.daemon();
+      expect((await scene.ctl("delete", "-p", "shop")).status).toBe(0);
+      await until(() => mounted().length === 0);
+
+      const alone = (options: string) =>
+        scene.file("alone.yaml", `services:\n${service("one", "sleep 1000", "data:/data")}${volume(options)}`);
+      const reasonOf = async (options: string) => {
+        await scene.ctl("apply", "-p", "shop", "-f", alone(options));
+        const told = async () => (await scene.ctl("-g", "shop", "describe", "one")).stdout;
+        await until(async () => /STOPPED/.test(await told()));
+        const text = await told();
+        await scene.ctl("delete", "-p", "shop");
+        return text;
+      };
+      expect(await reasonOf("{ type: nofs, device: ':/srv' }")).toContain(
+        ":/srv: the kernel has no file system nofs: its module is in the package",
+      );
+      expect(await reasonOf("{ type: nfs, o: addr=nas.invalid, device: ':/srv' }")).toContain("the server nas.invalid has no address");
+    } finally {
+      await until(() => mounted().length === 0).finally(() => execFileSync("losetup", ["--detach", device]));
+    }
+  });
+
   test("a scratch volume that a container has made hard to remove is removed", async () => {
     await scene.daemon();
     const script = [

@@ -53,6 +53,18 @@ test.each<[string, TaskRecord, string, string]>([
     "",
   ],
   ["failed", task(over("EssentialContainerExited", "c0 exited with 3"), ended(3)), "failed", "c0 exited with 3"],
+  [
+    "its hook has failed, and its program exits with 0 when it is stopped",
+    task({}, {}, { ...ended(0), reason: reason("CheckFailed", "c1 has failed its postStart hook") }),
+    "failed",
+    "c1 has stopped: c1 has failed its postStart hook",
+  ],
+  [
+    "it was stopped for a failed check, and exited with 0",
+    task(over("EssentialContainerExited", "c0 ended"), { ...ended(0), reason: reason("CheckFailed", "c0 has failed its startup check") }),
+    "failed",
+    "c0 ended",
+  ],
   ["stopped by somebody", task(over("StoppedByUser", "stopped by a user"), ended(0)), "failed", "stopped by a user"],
   [
     "has done its work, and another one ends because of that",

@@ -28,14 +28,20 @@ export function readinessOf(record: TaskRecord): Readiness {
 }
 
 /** A container that is started again by its policy is not STOPPED meanwhile (restart.ts). */
-function hasFailed({ type, known, exit }: ContainerRecord): boolean {
-  return type !== "namespacePause" && known === "STOPPED" && exit?.code !== 0;
+function hasFailed({ type, known, ...end }: ContainerRecord): boolean {
+  return type !== "namespacePause" && known === "STOPPED" && !isSuccess(end);
+}
+
+/** A program that was stopped because a check or a hook has failed may exit with 0, because it was asked to end. */
+function isSuccess({ exit, reason }: Pick<ContainerRecord, "exit" | "reason">): boolean {
+  return exit?.code === 0 && reason?.code !== "CheckFailed";
 }
 
 /** undefined: the container is ready. */
 function missingOf({ name, type, known, exit, reason, restartAt, ...checks }: ContainerRecord): string | undefined {
   if (type === "namespacePause") return undefined;
-  if (known === "STOPPED") return exit?.code === 0 ? undefined : `${name} has stopped${reason === null ? "" : `: ${renderReason(reason)}`}`;
+  if (known === "STOPPED")
+    return isSuccess({ exit, reason }) ? undefined : `${name} has stopped${reason === null ? "" : `: ${renderReason(reason)}`}`;
   if (restartAt !== null && known === "PULLED") return `${name} has ended, and is to start again`;
   if (known !== "RUNNING" && known !== "RESOURCES_PROVISIONED") return `${name} is ${known}`;
   const { postStart, startup, health } = checks;
@@ -47,8 +53,8 @@ function missingOf({ name, type, known, exit, reason, restartAt, ...checks }: Co
 
 // Whether a task has succeeded.
 
-/** Whether the task has ended by itself, and every container that was not stopped because of that has exited with 0. An unknown exit status is no success. */
+/** Whether the task has ended by itself, and every container that was not stopped because of that has exited with 0, and not for a failed check. An unknown exit status is no success. */
 export function hasSucceeded({ known, reason, containers }: TaskRecord): boolean {
   if (known !== "STOPPED" || (reason?.code !== "EssentialContainerExited" && reason?.code !== "ContainerExited")) return false;
-  return containers.every(({ type, reason: why, exit }) => type === "namespacePause" || why?.code === "TaskStopped" || exit?.code === 0);
+  return containers.every((one) => one.type === "namespacePause" || one.reason?.code === "TaskStopped" || isSuccess(one));
 }

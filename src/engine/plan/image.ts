@@ -20,6 +20,15 @@ export function imageProcess({ command, args, env, cwd, user }: ContainerSpec, i
   return { cmd, args: rest, env: { ...environmentOf(image), ...env }, cwd: cwd ?? image.cwd ?? "/", user: user ?? image.user ?? "0" };
 }
 
+/** @param user of the process, by the task or the image. @throws Error in the words of the kubelet. Source: kubelet, kuberuntime, verifyRunAsNonRoot */
+export function checkUser({ runAsNonRoot }: ContainerSpec, user: string): void {
+  const [name = ""] = user.split(":");
+  if (!runAsNonRoot) return;
+  if (name === "" || /^0+$/.test(name)) throw new Error("container has runAsNonRoot and image will run as root");
+  if (!/^\d+$/.test(name))
+    throw new Error(`container has runAsNonRoot and image has non-numeric user (${name}), cannot verify user is non-root`);
+}
+
 /** If a variable occurs twice, the last one wins. */
 function environmentOf({ env }: ImageConfig): Record<string, string> {
   return Object.fromEntries(

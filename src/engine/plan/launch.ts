@@ -24,7 +24,7 @@ import {
   namespacesOf,
   type TaskSpec,
 } from "../spec/index.ts";
-import { type ImageProcess, imageProcess } from "./image.ts";
+import { checkUser, type ImageProcess, imageProcess } from "./image.ts";
 import { memberAnnotations, relayMounts } from "./machine.ts";
 import { fileMounts, type NetworkPlacement, resolvMounts } from "./network-files.ts";
 
@@ -159,6 +159,7 @@ export function launchOf(task: TaskSpec, container: ContainerSpec, placement: Pl
     ...rlimitsOf(container),
     ...(container.oomScoreAdj === undefined ? {} : { oomScoreAdj: container.oomScoreAdj }),
     ...(container.unmasked ? { unmasked: true } : {}),
+    ...(container.sharedMemory === false ? { sharedMemory: false } : {}),
     ...(container.apparmor === undefined ? {} : { apparmorProfile: container.apparmor }),
     ...(container.domainname === undefined ? {} : { domainname: container.domainname }),
     noNewPrivileges: container.noNewPrivileges,
@@ -213,10 +214,12 @@ function processOf(task: TaskSpec, written: ContainerSpec, placement: Placement)
   const container = { ...given, env: { ...engineEnv, ...ofFiles, ...given.env, ...secretEnv, ...devices?.env } };
   if (image === undefined) {
     const { command, args, env, cwd = "/", user = "0" } = container;
+    checkUser(container, user);
     return { cmd: command!, args, env: { ...usualEnv(task, container, network), ...env }, cwd, user };
   }
   const found = imageProcess(container, image.config);
   if (found === undefined) throw new Error("the image names no program, and the task names no command");
+  checkUser(container, found.user);
   return { ...found, env: { ...usualEnv(task, container, network), ...found.env } };
 }
 
@@ -295,8 +298,8 @@ function mappedMount(mount: Mount, users: UsersPlacement | undefined): Mount {
 }
 
 /** Takes the place of the usual one, which has 64 MiB. */
-function sharedMemory({ shmSize, mounts }: ContainerSpec): Mount[] {
-  if (shmSize === undefined || mounts.some(({ target }) => target === SHARED_MEMORY)) return [];
+function sharedMemory({ shmSize, mounts, sharedMemory: isThere }: ContainerSpec): Mount[] {
+  if (shmSize === undefined || isThere === false || mounts.some(({ target }) => target === SHARED_MEMORY)) return [];
   const options = ["nosuid", "noexec", "nodev", "mode=1777", `size=${shmSize}`];
   return [{ destination: SHARED_MEMORY, type: "tmpfs", source: "shm", options }];
 }

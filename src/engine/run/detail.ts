@@ -122,6 +122,8 @@ function shown(name: string, value: unknown): unknown {
   }
   if (typeof value !== "object" || value === null) return value;
   if (MAPS.has(name)) return Object.fromEntries(Object.keys(value).map((key) => [key, null]));
+  // The options may have a password in them.
+  if (name === "filesystem") return { ...value, options: null };
   // The path of a request may have a key in it.
   return name === "http" ? { ...fieldsOf(value), path: null } : fieldsOf(value);
 }

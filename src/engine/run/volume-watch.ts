@@ -85,9 +85,10 @@ export class VolumeWatch {
   }
 }
 
+/** What such a volume holds is not on this host, or not of the task. */
+const NOT_SCRATCH = ["host", "kept", "files", "image", "filesystem"] as const;
+
 function isThere({ resources, spec }: TaskRecord, name: string): boolean {
-  const isOwn = spec.volumes.some(
-    (one) => one.name === name && one.host === undefined && one.kept === undefined && one.files === undefined && one.image === undefined,
-  );
+  const isOwn = spec.volumes.some((one) => one.name === name && NOT_SCRATCH.every((field) => one[field] === undefined));
   return isOwn && resources.some((one) => one.name === `volume:${name}` && one.known === "CREATED");
 }

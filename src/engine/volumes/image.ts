@@ -14,7 +14,7 @@ const MAKE_MS = 5 * PROGRAM_MS;
 export async function mountImage(path: string, bytes: number): Promise<void> {
   const file = imageOf(path);
   const there = mountAt(path);
-  if (there !== undefined && isOf(there.source, file)) return;
+  if (there !== undefined && isLoopOf(there.source, file)) return;
   if (there !== undefined) throw new Error(`a file system of ${there.source} is mounted at ${path}, and not this volume`);
   rmSync(file, { force: true });
   try {
@@ -36,7 +36,7 @@ export async function unmountImage(path: string): Promise<void> {
 }
 
 /** Whether the device is the loop device of this file, according to the path that the kernel reports. */
-function isOf(device: string, file: string): boolean {
+export function isLoopOf(device: string, file: string): boolean {
   const backing = `/sys/block/${device.replace(/^\/dev\//, "")}/loop/backing_file`;
   return existsSync(backing) && readFileSync(backing, "utf8").trim() === join(realpathSync(dirname(file)), basename(file));
 }

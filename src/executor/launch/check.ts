@@ -161,6 +161,7 @@ const PROCESS = {
   deviceRules: KIND.objects,
   privileged: KIND.flag,
   unmasked: KIND.flag,
+  sharedMemory: KIND.flag,
   blockIO: KIND.object,
   seccomp: KIND.object,
   hooks: KIND.object,

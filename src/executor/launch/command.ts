@@ -144,6 +144,8 @@ interface Common {
   readonly privileged?: boolean;
   /** Nothing of /proc and /sys is masked or read-only. Without `privileged` it is for containers with `userNamespace`, in which the kernel itself refuses what is the host's. */
   readonly unmasked?: boolean;
+  /** false: there is no /dev/shm, unless one of `mounts` is it. Default: true. */
+  readonly sharedMemory?: boolean;
   readonly namespaces?: Readonly<Partial<Record<NamespaceType, NamespaceMode>>>;
   /** Absolute path of a user namespace to join, which owns all other namespaces that are made for it. Its root file system belongs to users of it. Default: that of the host. */
   readonly userNamespace?: string;

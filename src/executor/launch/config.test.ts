@@ -63,6 +63,7 @@ test("a mount takes the place of the default one", () => {
   const { mounts } = configOf({ mounts: [{ destination: "/dev/shm", type: "tmpfs", source: "mine" }] });
   expect(mounts).toHaveLength(DEFAULT_MOUNTS.length);
   expect(mounts.at(-1)).toMatchObject({ destination: "/dev/shm", source: "mine" });
+  expect(configOf({ sharedMemory: false }).mounts.map(({ destination }: { destination: string }) => destination)).not.toContain("/dev/shm");
   expect(configOf({ namespaces: { network: "host" } }).mounts.find(({ destination }) => destination === "/sys")?.type).toBe("bind");
 });
 

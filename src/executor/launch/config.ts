@@ -158,10 +158,10 @@ function mountsOf(command: CommandLaunch | ProcessLaunch): Mount[] {
   const own = command.mounts ?? [];
   const taken = new Set(own.map(({ destination }) => destination));
   const hostNetwork = modeOf(command, "network") === "host";
-  const withoutIpc = modeOf(command, "ipc") === "host";
+  const left = [...(modeOf(command, "ipc") === "host" ? ["/dev/mqueue"] : []), ...(command.sharedMemory === false ? ["/dev/shm"] : [])];
   const all: readonly Mount[] = command.privileged ? [...profile.DEFAULT_MOUNTS, profile.CGROUPS] : profile.DEFAULT_MOUNTS;
   const defaults = all
-    .filter(({ destination }) => !taken.has(destination) && !(withoutIpc && destination === "/dev/mqueue"))
+    .filter(({ destination }) => !taken.has(destination) && !left.includes(destination))
     .map((mount) => (hostNetwork && mount.destination === "/sys" ? profile.HOST_SYSFS : mount));
   return [...(command.privileged ? defaults.map(writable) : defaults), ...own];
 }

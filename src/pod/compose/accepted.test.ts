@@ -97,3 +97,14 @@ test("a service of a provider has no image, and is refused in one line; so is on
     "f:1:30: /services/web/models: is not supported: models are not served: name an image that serves one",
   ]);
 });
+
+test("ipc: none has no /dev/shm, and cannot be shared", () => {
+  expect(only(one("    ipc: none\n"))).toMatchObject({ namespaces: { ipc: "private" }, containers: [{ sharedMemory: false }] });
+  expect(container("    ipc: private\n")).not.toHaveProperty("sharedMemory");
+  expect(warned("    ipc: none\n    shm_size: 1m\n")).toEqual([
+    expect.stringContaining("/services/web/shm_size: has no effect: with ipc: none"),
+  ]);
+  expect(told(`${one("    ipc: none\n")}  other: { x-runt-rootfs: /r, command: x, ipc: service:web }\n`)).toEqual([
+    expect.stringContaining("/services/other/ipc: web has ipc: none, which nobody can share"),
+  ]);
+});

@@ -129,6 +129,7 @@ test("security_opt in both forms", () => {
     seccomp: "unconfined",
   });
   expect(container("    security_opt: ['no-new-privileges:false']\n").noNewPrivileges).toBe(false);
+  expect(container("    security_opt: [systempaths=unconfined]\n")).toMatchObject({ unmasked: true });
   const files = "    security_opt: ['seccomp:./filter.json', apparmor=mine, 'label=type:svirt_t', seccomp=builtin]\n";
   expect(container(files)).toMatchObject({ seccomp: "/srv/app/filter.json", apparmor: "mine" });
   expect(warned(one(files))).toEqual([expect.stringContaining("/services/web/security_opt/2: has no effect, as with Docker")]);
@@ -299,30 +300,6 @@ test("what has no effect is told of by name, and an unset variable once", () => 
 test("no services, and none that is switched on, are no fault", () => {
   expect(read("services: {}\n")).toMatchObject({ findings: [], inputs: [] });
   expect(read("services: { web: { image: a.b/c, profiles: [x] } }\n")).toMatchObject({ findings: [], inputs: [] });
-});
-
-/** Docker, "docker volume create", options of the driver local. */
-test("a volume that is bound to a directory of the host is that, and one in memory is of one container", () => {
-  const text = (options: string, fields = "") =>
-    `${one(`    volumes: ['d:/d']\n${fields}`)}volumes: { d: { driver: local, driver_opts: ${options} } }\n`;
-  expect(only(text("{ type: none, o: bind, device: ./data }"))).toMatchObject({
-    volumes: [],
-    containers: [{ mounts: [{ source: "/srv/app/data", target: "/d", readOnly: false }] }],
-  });
-  expect(only(text("{ o: 'bind,ro', device: /data }")).containers[0]!.mounts).toMatchObject([{ source: "/data", readOnly: true }]);
-  expect(only(text("{ type: tmpfs, device: tmpfs, o: size=2m }")).volumes).toEqual([
-    { name: "d", medium: "memory", size: 2 * 1024 * 1024 },
-  ]);
-  expect(only(text("{}")).volumes).toEqual([{ name: "d", kept: "d" }]);
-  expect(told(text("{ type: tmpfs, device: tmpfs }", "    scale: 2\n"))).toEqual([
-    expect.stringContaining("what is in memory is of one container"),
-  ]);
-  expect(told(text("{ type: nfs, o: addr=192.0.2.5, device: ':/x' }"))).toEqual([
-    "f:6:32: /volumes/d/driver_opts: only directories of the host (o: bind) and tmpfs are supported, not nfs: mount it on the host, and name it as device",
-  ]);
-  expect(told(text("{ type: none, o: bind }"))).toEqual([expect.stringContaining("driver_opts: needs the device")]);
-  expect(told(text("{ o: 'bind,uid=5', device: /x }"))).toEqual([expect.stringContaining("o: only bind and ro are supported, not uid=5")]);
-  expect(told(text("{ size: 5 }"))).toEqual([expect.stringContaining("size: only type, o and device are supported")]);
 });
 
 test.each([

@@ -21,6 +21,8 @@ export function joining(made: readonly Made[], project: Project, refuseAt: (key:
       if (named === undefined || taskKey(named, project) === taskKey(key, project)) continue;
       const owner = ownerOf(field, key, project);
       if (owner === undefined) refuseAt(key)("leads back to the service itself", [field]);
+      else if (field === "ipc" && project.services[owner]!.ipc === "none")
+        refuseAt(key)(`${owner} has ipc: none, which nobody can share`, [field]);
       else if (project.services[owner]![field] === "host") input = { ...input, namespaces: { ...input.namespaces, [field]: "host" } };
       else {
         shared.set(owner, (shared.get(owner) ?? new Set()).add(field));

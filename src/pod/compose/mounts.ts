@@ -56,6 +56,13 @@ export function mountsOf(
       const volume = project.volumes?.[source];
       const name = engineName(source);
       const local = volume?.driver_opts;
+      if (local?.type !== undefined) {
+        if (part !== "") refuse("a part of a file system cannot be mounted: name it in device", [...path, "volume", "subpath"]);
+        const { type, device, options } = local;
+        const filesystem = { type, device, ...(options === "" ? {} : { options }) };
+        if (!volumes.some((other) => other.name === name)) volumes.push({ name, filesystem });
+        return [{ volume: name, target, readOnly }];
+      }
       if (local !== undefined && "device" in local)
         return [{ source: absolute(absolute(directory, local.device), part ?? ""), target, readOnly: readOnly || local.readOnly }];
       if (local !== undefined && isOfSeveral(source, project, place)) refuse("what is in memory is of one container", path);

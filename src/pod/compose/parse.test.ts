@@ -146,7 +146,7 @@ test.each([
   ],
   ["container_name: c\n    scale: 2", "container_name", "is of one container, and the service has several"],
   ["privileged: perhaps", "privileged", "write true or false"],
-  ["security_opt: ['systempaths=unconfined']", "security_opt/0", "is not supported: only no-new-privileges"],
+  ["security_opt: ['systempaths=none']", "security_opt/0", "is not supported: only no-new-privileges"],
   ["user: 5", "user", "expected a string, not a number"],
   ["logging: { driver: splunk }", "logging/driver", "only json-file, local, journald, syslog, gelf, fluentd and none are supported"],
   ["ulimits: { files: 5 }", "ulimits", 'the field "files" is not supported'],

@@ -107,37 +107,6 @@ export const mount = z.union([
   }),
 ]);
 
-/** Options of mount(8) that hold in any case. */
-const HOLDS = ["bind", "rbind", "rw", "defaults"];
-/** Of a tmpfs: to whom it belongs, which has no effect. */
-const OWNERS = /^(?:mode|uid|gid)=\d+$/;
-
-/** Source: Docker, "docker volume create", options of the driver local. */
-export const localOptions = z.record(z.string(), z.union([z.string(), z.int()])).transform((given, { addIssue }) => {
-  const { type = "none", o = "", device, ...others } = Object.fromEntries(Object.entries(given).map(([name, one]) => [name, String(one)]));
-  const words = o.split(",").filter(Boolean);
-  const isBind = words.includes("bind") || words.includes("rbind");
-  const size = words.findLast((one) => /^size=\d+[bkmg]?$/i.test(one));
-  const open = isBind
-    ? words.filter((one) => !HOLDS.includes(one) && one !== "ro")
-    : words.filter((one) => one !== "rw" && one !== size && !OWNERS.test(one));
-  const refuse = (message: string, path: string[] = []) => {
-    addIssue({ code: "custom", message, path });
-    return z.NEVER;
-  };
-  const [unknown] = Object.keys(others);
-  if (unknown !== undefined) return refuse("only type, o and device are supported", [unknown]);
-  if (Object.keys(given).length === 0) return undefined;
-  if (!isBind && type !== "tmpfs")
-    return refuse(
-      `only directories of the host (o: bind) and tmpfs are supported${type === "none" ? "" : `, not ${type}`}: mount it on the host, and name it as device`,
-    );
-  if (isBind && device === undefined) return refuse("needs the device: a directory of the host");
-  if (open.length > 0) return refuse(`${isBind ? "only bind and ro are" : "only size is"} supported, not ${open.join(" and ")}`, ["o"]);
-  if (isBind) return { device: device!, readOnly: words.includes("ro") };
-  return { size: size?.slice("size=".length).toLowerCase(), owners: words.filter((one) => OWNERS.test(one)) };
-});
-
 /** Options of the bridge driver that are accepted only with this value, which holds in any case. */
 const BRIDGE_HOLDS: Readonly<Record<string, string>> = {
   "com.docker.network.bridge.default_bridge": "false",

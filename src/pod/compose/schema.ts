@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { RUNTIME_NAME } from "../../engine/spec/index.ts";
 import { refused, text } from "../schema/field.ts";
+import { localOptions } from "./local-volume.ts";
 import { count, flag } from "./scalars.ts";
 import {
   bridgeOptions,
@@ -18,7 +19,6 @@ import {
   file,
   healthcheck,
   hook,
-  localOptions,
   logging,
   mount,
   pairs,
@@ -258,8 +258,8 @@ export const service = z.strictObject({
   ipc: z
     .string()
     .regex(
-      /^(?:host|private|shareable|(?:service|container):.+)$/s,
-      "only host, private, shareable, service:NAME and container:NAME are supported",
+      /^(?:host|private|shareable|none|(?:service|container):.+)$/s,
+      "only host, private, shareable, none, service:NAME and container:NAME are supported",
     )
     .optional(),
   uts: z.literal("host", { error: "only host is supported" }).optional(),

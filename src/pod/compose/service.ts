@@ -41,6 +41,8 @@ export function taskOf(service: ServiceInput, project: ComposeInput, { task, con
   const annotations = { ...labelFilesOf(service, place), ...pairsOf(service.labels), ...pairsOf(service.annotations) };
   const log = logOf(service, { env, labels: annotations }, place);
   checkPlatform(service, place);
+  if (service.ipc === "none" && service.shm_size !== undefined)
+    place.warn("has no effect: with ipc: none there is no /dev/shm", ["shm_size"]);
   return {
     name: task,
     containers: [
@@ -58,6 +60,7 @@ export function taskOf(service: ServiceInput, project: ComposeInput, { task, con
           : { capabilities: { add: addedCapabilities(service.cap_add ?? []), drop: droppedOf(service, place) } }),
         ...(service.privileged ? { privileged: true } : {}),
         ...securityOf(service, place),
+        ...(service.ipc === "none" ? { sharedMemory: false as const } : {}),
         readonlyRootfs: service.read_only ?? false,
         dependsOn: dependenciesOf(service, project, { ...place, task }),
         ...(restart === undefined ? {} : { restart }),
@@ -228,25 +231,26 @@ function checkOf(given: ServiceInput["healthcheck"]): Container["healthCheck"] {
 }
 
 /** Translates security_opt of a service. Source: docker run, "--security-opt"; moby, daemon/daemon_unix.go. */
-type Rights = Pick<TaskInput["containers"][number], "noNewPrivileges" | "seccomp" | "apparmor">;
+type Rights = Pick<TaskInput["containers"][number], "noNewPrivileges" | "seccomp" | "apparmor" | "unmasked">;
 
 /** Options that ask for what holds in any case: services have no AppArmor profile unless they name one, and no SELinux label. */
 const HOLDS = ["apparmor=unconfined", "label=disable", "seccomp=builtin"];
 const LABEL = /^(?:user|role|type|level|filetype):/;
 
 function securityOf({ security_opt: options = [] }: ServiceInput, { directory, refuse, warn }: ServicePlace): Rights {
-  const rights: { noNewPrivileges: boolean; seccomp?: string; apparmor?: string } = { noNewPrivileges: false };
+  const rights: { noNewPrivileges: boolean; seccomp?: string; apparmor?: string; unmasked?: true } = { noNewPrivileges: false };
   for (const [index, written] of options.entries()) {
     // Older versions used ":" instead of "=".
     const [, name = "", value = ""] = /^([a-z-]+)(?:[=:](.*))?$/s.exec(written.trim()) ?? [];
     const at = ["security_opt", index];
     if (name === "no-new-privileges" && /^(?:true|false|)$/.test(value)) rights.noNewPrivileges = value !== "false";
     else if (HOLDS.includes(`${name}=${value}`)) continue;
+    else if (name === "systempaths" && value === "unconfined") rights.unmasked = true;
     else if (name === "seccomp" && value !== "") rights.seccomp = value === "unconfined" ? value : absolute(directory, value);
     else if (name === "apparmor" && value !== "") rights.apparmor = value;
     else if (name === "label" && LABEL.test(value))
       warn("has no effect, as with Docker without --selinux-enabled: there are no labels of SELinux", at);
-    else refuse("is not supported: only no-new-privileges, seccomp=FILE, apparmor=PROFILE and label=", at);
+    else refuse("is not supported: only no-new-privileges, seccomp=FILE, apparmor=PROFILE, systempaths=unconfined and label=", at);
   }
   return rights;
 }

@@ -230,7 +230,16 @@ function policyOf({ pod, rules }: Translation, { restartPolicy: own }: Container
 /** Translates privileges of a container. Its own security context takes precedence over that of the pod. */
 type Rights = Pick<
   TaskInput["containers"][number],
-  "user" | "groups" | "strictGroups" | "privileged" | "unmasked" | "capabilities" | "noNewPrivileges" | "readonlyRootfs" | "seccomp"
+  | "user"
+  | "runAsNonRoot"
+  | "groups"
+  | "strictGroups"
+  | "privileged"
+  | "unmasked"
+  | "capabilities"
+  | "noNewPrivileges"
+  | "readonlyRootfs"
+  | "seccomp"
 >;
 
 function rightsOf(at: Translation, { securityContext: own }: ContainerInput, path: Path): Rights {
@@ -242,7 +251,7 @@ function rightsOf(at: Translation, { securityContext: own }: ContainerInput, pat
   const isNonRoot = own?.runAsNonRoot ?? common?.runAsNonRoot ?? false;
   const seccomp = own?.seccompProfile ?? common?.seccompProfile;
   const context: Path = [...path, "securityContext"];
-  if (isNonRoot && (user ?? 0) === 0) at.refuse("runAsNonRoot needs a runAsUser that is not 0", [...context, "runAsNonRoot"]);
+  if (isNonRoot && user === 0) at.refuse("container's runAsUser breaks non-root policy", [...context, "runAsNonRoot"]);
   if (group !== undefined && user === undefined) at.refuse("runAsGroup needs runAsUser", [...context, "runAsGroup"]);
   checkEscalation(at, own, context);
   const isUnmasked = own?.procMount === "Unmasked";
@@ -250,6 +259,8 @@ function rightsOf(at: Translation, { securityContext: own }: ContainerInput, pat
   if (isUnmasked && at.pod.spec.hostUsers) at.refuse("Unmasked needs hostUsers: false", [...context, "procMount"]);
   const { add = [], drop = [] } = own?.capabilities ?? {};
   return {
+    // Whether the user of the image is root is known when it has been pulled.
+    ...(isNonRoot && user === undefined ? { runAsNonRoot: true as const } : {}),
     ...(user === undefined ? {} : { user: group === undefined ? String(user) : `${user}:${group}` }),
     ...(groups.length === 0 ? {} : { groups }),
     ...(common?.supplementalGroupsPolicy === "Strict" ? { strictGroups: true as const } : {}),

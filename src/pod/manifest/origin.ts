@@ -19,6 +19,7 @@ const FIELDS: Readonly<Record<string, Path>> = {
   preStop: ["lifecycle", "preStop"],
   endMessage: ["terminationMessagePath"],
   user: ["securityContext", "runAsUser"],
+  runAsNonRoot: ["securityContext", "runAsNonRoot"],
   groups: ["securityContext"],
   seccomp: ["securityContext", "seccompProfile"],
   privileged: ["securityContext", "privileged"],

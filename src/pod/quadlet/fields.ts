@@ -145,14 +145,14 @@ const pod: Fields = {
 const volume: Fields = {
   ...ARGUMENTS,
   Copy: used("flag", "false: a new volume does not get the files of the image"),
-  Device: used("text", "directory of the host with Type=none, or tmpfs"),
+  Device: used("text", "directory of the host with Type=none, tmpfs, or what Type mounts"),
   Driver: used("text", "local, or image"),
   Group: no("a volume belongs to root until a container changes that"),
   Image: used("text", "image whose files are the volume, for reading only"),
   Label: idle("has no effect: volumes have no labels"),
-  Options: used("text", "bind, ro, size"),
+  Options: used("text", "bind, ro, size, or those of Type"),
   ServiceName: container["ServiceName"]!,
-  Type: used("text", "none, or tmpfs"),
+  Type: used("text", "none, tmpfs, or the type of a file system, such as nfs"),
   User: no("a volume belongs to root until a container changes that"),
   VolumeName: used("text", "name of the volume in the group"),
 };

@@ -10,8 +10,8 @@ import {
   type TaskSpec,
   taskSchema,
 } from "../../engine/spec/index.ts";
-import { fieldOf } from "../compose/file.ts";
 import { externalsIn } from "../compose/networks.ts";
+import { fieldOf } from "../compose/origin.ts";
 import { engineName } from "../compose/place.ts";
 import { composeFile } from "../compose/schema.ts";
 import { networkDraft, podmanName, volumeDraft } from "./definitions.ts";

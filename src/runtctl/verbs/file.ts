@@ -57,8 +57,9 @@ export function addFileOption(command: Command): void {
   );
 }
 
-/** Keeps one file as it is, and several in their order. */
+/** Keeps one file as it is, and several in their order. @throws UsageError: it has no name, as of a variable that is not set */
 export function andFile(file: string, before: FileOption["file"] | undefined): FileOption["file"] {
+  if (file === "") throw new UsageError("the name of a file is empty");
   if (before === undefined) return file;
   return [...(typeof before === "string" ? [before] : before), file];
 }

@@ -4,7 +4,15 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import { type Device, type DeviceRule, deviceOf } from "../../../executor/index.ts";
 import { specOf, type TaskRecord } from "../../model/index.ts";
-import { type CdiNode, type CdiSpecification, cdiEdits, type DevicePlacement, type Incarnation, parseCdi } from "../../plan/index.ts";
+import {
+  type CdiEdits,
+  type CdiNode,
+  type CdiSpecification,
+  cdiEdits,
+  type DevicePlacement,
+  type Incarnation,
+  parseCdi,
+} from "../../plan/index.ts";
 import type { ContainerSpec } from "../../spec/index.ts";
 import type { Contribution, TaskResource } from "./resource.ts";
 
@@ -14,6 +22,8 @@ const CDI_DIRECTORIES = ["/etc/cdi", "/var/run/cdi"];
 const LARGEST = 4 << 20;
 /** In a directory. */
 const MOST_FILES = 1000;
+/** Broken specifications that one message lists. */
+const MOST_TOLD = 3;
 
 export class Devices implements TaskResource {
   readonly name = "devices";
@@ -35,12 +45,31 @@ export class Devices implements TaskResource {
     return devices === undefined ? {} : { devices };
   }
 
+  /** A broken file is fatal only for those who name a device that no other file has. Source: Container Device Interface, pkg/cdi, Cache. */
+  #edits(names: readonly string[], tell: (message: string) => void): CdiEdits {
+    const found = this.#directories.map(specificationsIn);
+    const left = found.flatMap(({ left: messages }) => messages);
+    let edits: CdiEdits;
+    try {
+      edits = cdiEdits(
+        names,
+        found.map(({ specifications }) => specifications),
+      );
+    } catch (error) {
+      const others = left.length > MOST_TOLD ? [...left.slice(0, MOST_TOLD), `${left.length - MOST_TOLD} more`] : left;
+      if (left.length === 0) throw error;
+      throw new Error(`${(error as Error).message}; left out: ${others.join("; ")}`, { cause: error });
+    }
+    for (const message of left) tell(`left out: ${message}`);
+    for (const message of edits.ignored) tell(message);
+    return edits;
+  }
+
   /** @throws Error: a device is missing; the message has its path or name */
   #placement(spec: ContainerSpec | undefined, tell: (message: string) => void = () => {}): DevicePlacement | undefined {
     const { devices = [], deviceRules = [], cdi = [], blockIo } = spec ?? {};
     if (devices.length + deviceRules.length + cdi.length === 0 && blockIo === undefined) return undefined;
-    const edits = cdi.length === 0 ? undefined : cdiEdits(cdi, this.#directories.map(specificationsIn));
-    for (const one of edits?.ignored ?? []) tell(one);
+    const edits = cdi.length === 0 ? undefined : this.#edits(cdi, tell);
     return {
       nodes: [
         ...devices.flatMap(({ source, target = source, access }) => nodesAt(source, target, access === undefined ? {} : { access })),
@@ -143,23 +172,33 @@ function ruleOf(text: string): DeviceRule {
   };
 }
 
-/** @throws Error: one of them cannot be read or is wrong; the message has its path */
-function specificationsIn(directory: string): CdiSpecification[] {
-  const fd = openDirectory(directory);
-  if (fd === undefined) return [];
+interface Specifications {
+  readonly specifications: CdiSpecification[];
+  /** Why a file, or the whole directory, was left out. Each message has the path. */
+  readonly left: string[];
+}
+
+function specificationsIn(directory: string): Specifications {
+  const all: Specifications = { specifications: [], left: [] };
+  let fd: number | undefined;
   try {
+    fd = openDirectory(directory);
+    if (fd === undefined) return all;
     const names = readdirSync(`/proc/self/fd/${fd}`).filter((name) => /\.(?:json|ya?ml)$/.test(name));
     if (names.length > MOST_FILES) throw new Error(`${directory} has more than ${MOST_FILES} CDI specifications`);
-    return names.sort().map((name) => {
+    for (const name of names.sort()) {
       try {
-        return parseCdi(parse(readTrusted(`/proc/self/fd/${fd}/${name}`)));
+        all.specifications.push(parseCdi(parse(readTrusted(`/proc/self/fd/${fd}/${name}`))));
       } catch (error) {
-        throw new Error(`CDI specification ${join(directory, name)}: ${whyOf(error)}`, { cause: error });
+        all.left.push(`CDI specification ${join(directory, name)}: ${whyOf(error)}`);
       }
-    });
+    }
+  } catch (error) {
+    all.left.push((error as Error).message);
   } finally {
-    closeSync(fd);
+    if (fd !== undefined) closeSync(fd);
   }
+  return all;
 }
 
 function whyOf(error: unknown): string {

@@ -5,14 +5,19 @@ import { unmountBelow } from "../../../node/index.ts";
 import type { Images } from "../../images/index.ts";
 import { imageOfContainer, specOf, type TaskRecord } from "../../model/index.ts";
 import { type Incarnation, isInMachine, type MountSource, type Runtimes, sourceOf } from "../../plan/index.ts";
+import { asMemoryFile } from "../../secrets/index.ts";
 import type { ContainerSpec, PullPolicy, TaskSpec } from "../../spec/index.ts";
 import {
   bindWithin,
+  type Filesystem,
   fillVolume,
   forgetFilling,
   giveScratch,
+  type Identity,
+  identityOf,
   makeFiles,
   makeScratch,
+  mountFilesystem,
   mountImage,
   mountMemory,
   openBelow,
@@ -20,6 +25,7 @@ import {
   removeOther,
   removeScratch,
   unbind,
+  unmountFilesystem,
   unmountImage,
   unmountMemory,
 } from "../../volumes/index.ts";
@@ -48,6 +54,8 @@ type ImageVolume = Pick<TaskSpec["volumes"][number], "pullPolicy" | "pullCredent
 export class TaskVolumes implements TaskResource {
   readonly name = "volumes";
   readonly #options: TaskVolumesOptions;
+  /** Of the file systems that an incarnation mounts, by its runtime id and the name of the volume, from its preparation to its launch. */
+  readonly #identities = new Map<string, ReadonlyMap<string, Identity>>();
 
   constructor(options: TaskVolumesOptions) {
     this.#options = options;
@@ -60,8 +68,9 @@ export class TaskVolumes implements TaskResource {
   /** @throws Error: the volume cannot be made; the message has its name */
   async make(record: TaskRecord, member: string): Promise<Made> {
     const name = member.slice(VOLUME.length);
-    const { image, ...pull } = record.spec.volumes.find((one) => one.name === name) ?? {};
-    if (image === undefined) await makeVolume(record, name, this.#options.paths);
+    const { image, filesystem, ...pull } = record.spec.volumes.find((one) => one.name === name) ?? {};
+    if (filesystem !== undefined) await this.#mount(record.id, name, filesystem);
+    else if (image === undefined) await makeVolume(record, name, this.#options.paths);
     else await this.#makeImage(volumeRootId(record.id, name), { image, ...pull });
     return {};
   }
@@ -72,6 +81,12 @@ export class TaskVolumes implements TaskResource {
     await removeVolume(record, name, this.#options.paths);
     if (record.spec.volumes.find((one) => one.name === name)?.image !== undefined)
       await this.#options.images.releaseRoot(volumeRootId(record.id, name));
+  }
+
+  async #mount(id: string, name: string, filesystem: Filesystem): Promise<void> {
+    const path = this.#options.paths.volume(id, name);
+    removeOther(this.#options.paths.volumes(id));
+    await mountFilesystem(path, filesystem, { asFile: asMemoryFile });
   }
 
   /** Nobody writes to it: its mounts are for reading only. @throws ImageError */
@@ -100,6 +115,7 @@ export class TaskVolumes implements TaskResource {
   async prepare(record: TaskRecord, { container, runtimeId }: Incarnation, signal: AbortSignal): Promise<void> {
     const { paths, images } = this.#options;
     const { id, group, spec, users } = record;
+    await this.#identify(record, container, runtimeId, signal);
     if (imageOfContainer(record, container) === null) return;
     for (const { volume, target, noCopy, subPath } of specOf({ spec }, container)?.mounts ?? []) {
       const known = spec.volumes.find(({ name }) => name === volume);
@@ -117,9 +133,26 @@ export class TaskVolumes implements TaskResource {
   }
 
   /** Opens the sources of the mounts, until the container is launched. @throws as openSources */
-  contribute(record: TaskRecord, { container }: Incarnation): Contribution {
+  contribute(record: TaskRecord, { container, runtimeId }: Incarnation): Contribution {
     const spec = specOf(record, container);
-    return spec === undefined ? {} : openSources(record.spec, spec, this.#sourceRules(record));
+    const known = this.#identities.get(runtimeId);
+    this.#identities.delete(runtimeId);
+    return spec === undefined ? {} : openSources(record.spec, spec, { ...this.#sourceRules(record), identities: known });
+  }
+
+  /** What is mounted is not opened by the daemon, which would wait for a server that does not answer. @throws Error: nothing is mounted, or it does not answer */
+  async #identify(record: TaskRecord, container: string, runtimeId: string, signal: AbortSignal): Promise<void> {
+    const identities = new Map<string, Identity>();
+    for (const { volume } of specOf(record, container)?.mounts ?? []) {
+      const isOther = record.spec.volumes.find(({ name }) => name === volume)?.filesystem === undefined;
+      if (volume === undefined || isOther || identities.has(volume)) continue;
+      identities.set(volume, await identityOf(this.#options.paths.volume(record.id, volume), signal));
+    }
+    if (identities.size > 0) this.#identities.set(runtimeId, identities);
+  }
+
+  async release(_: string, runtimeId: string): Promise<void> {
+    this.#identities.delete(runtimeId);
   }
 
   async forget(task: string, record: TaskRecord | undefined): Promise<void> {
@@ -145,9 +178,9 @@ export class TaskVolumes implements TaskResource {
 }
 
 /** Whether the volume gets what the image has, by what its mount says. */
-function isFilled({ kept, host, files, medium }: TaskSpec["volumes"][number], noCopy: boolean | undefined): boolean {
+function isFilled({ kept, host, files, medium, filesystem }: TaskSpec["volumes"][number], noCopy: boolean | undefined): boolean {
   if (kept !== undefined) return noCopy !== true;
-  return noCopy === false && host === undefined && files === undefined && medium === undefined;
+  return noCopy === false && [host, files, medium, filesystem].every((one) => one === undefined);
 }
 
 async function makeVolume({ id, group: owner, spec }: TaskRecord, name: string, paths: Paths): Promise<void> {
@@ -184,7 +217,8 @@ function makeKept(path: string, group: number | undefined): void {
 async function removeVolume({ id, spec }: TaskRecord, volume: string, paths: Paths): Promise<void> {
   const path = paths.volume(id, volume);
   removeOther(paths.volumes(id));
-  const { host, kept, medium, image } = spec.volumes.find((one) => one.name === volume) ?? {};
+  const { host, kept, medium, image, filesystem } = spec.volumes.find((one) => one.name === volume) ?? {};
+  if (filesystem !== undefined) return unmountFilesystem(path, filesystem);
   // The volume is a bind mount of a host directory: only the mount is removed, not its content.
   if (host !== undefined) return unbind(path);
   if (kept !== undefined || image !== undefined) return;
@@ -209,14 +243,18 @@ interface SourceRules {
   readonly volume: (name: string) => string;
   /** Whether the container is in a virtual machine. */
   readonly isInMachine: boolean;
+  /** Of volumes that are file systems of their own, by name. They are mounted as long as the container is there. */
+  readonly identities?: ReadonlyMap<string, Identity> | undefined;
 }
 
 /** @throws Error: a source is missing, is reached through a symbolic link, or is of another type; in a machine also if it is neither a file nor a directory */
-function openSources(task: TaskSpec, { mounts }: ContainerSpec, { volume, isInMachine }: SourceRules): OpenSources {
+function openSources(task: TaskSpec, { mounts }: ContainerSpec, { volume, isInMachine, identities }: SourceRules): OpenSources {
   const open: number[] = [];
   const close = () => open.splice(0).forEach(closeSync);
   try {
     const sources = mounts.map((mount): MountSource => {
+      const identity = identities?.get(mount.volume ?? "");
+      if (identity !== undefined) return { path: volume(mount.volume!), ...identity };
       const ofHost = hostSource(task, mount);
       const made = () => [volume(mount.volume!), mount.subPath].filter((part) => part !== undefined).join("/");
       const path = ofHost?.path ?? made();

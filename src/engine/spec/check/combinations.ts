@@ -19,6 +19,8 @@ const SET_BY_BUNDLE = {
   capabilities: undefined,
   privileged: undefined,
   unmasked: undefined,
+  sharedMemory: undefined,
+  runAsNonRoot: undefined,
   hostCgroups: undefined,
   noNewPrivileges: true,
   seccomp: undefined,
@@ -104,10 +106,12 @@ function addresses({ addressEnv = [], env }: ContainerSpec, spec: TaskSpec): Pro
 }
 
 function mounts(container: ContainerSpec, volumes: readonly VolumeSpec[]): Problem[] {
-  return container.mounts.flatMap(({ volume: name, source: host, readOnly, propagation }, at): Problem[] => {
+  return container.mounts.flatMap(({ volume: name, source: host, subPath, readOnly, propagation }, at): Problem[] => {
     const wrong = (message: string, ...path: string[]): Problem => ({ code: "combination", message, path: ["mounts", at, ...path] });
     if ((name === undefined) === (host === undefined)) return [wrong("needs either a volume or a source")];
     const volume = volumes.find((one) => one.name === name);
+    if (volume?.filesystem !== undefined && subPath !== undefined)
+      return [wrong("a part of a file system is named in its device, and not here", "subPath")];
     if (volume?.image !== undefined && !readOnly) return [wrong("an image is for reading only: readOnly has to be true", "readOnly")];
     if (volume?.files !== undefined && !readOnly)
       return [wrong("files of a volume are for reading only: readOnly has to be true", "readOnly")];
@@ -138,7 +142,12 @@ function secretsOf(
 }
 
 function sources({ image, pullPolicy, pullCredentials, ...volume }: VolumeSpec): readonly Pick<Problem, "message" | "path">[] {
-  const { host, hostType, files, medium, size, group, kept, existing } = volume;
+  const { host, hostType, files, medium, size, group, kept, existing, filesystem } = volume;
+  if (
+    filesystem !== undefined &&
+    [image, ...Object.values({ ...volume, name: undefined, filesystem: undefined })].some((one) => one !== undefined)
+  )
+    return [{ message: "is what is mounted there: nothing else is said of it", path: ["filesystem"] }];
   if (image !== undefined && Object.entries(volume).some(([field, value]) => field !== "name" && value !== undefined))
     return [{ message: "is what the image has: nothing else is said of it", path: ["image"] }];
   if (image !== undefined) return [];
@@ -159,22 +168,39 @@ function sources({ image, pullPolicy, pullCredentials, ...volume }: VolumeSpec):
 }
 
 /** With `hostPaths`, the engine opens and binds each path of the host once, so that it must be a whole volume. */
-function confined({ hostPaths, containers, volumes }: TaskSpec): Problem[] {
+function confined({ hostPaths, containers, volumes, privateUsers }: TaskSpec): Problem[] {
   if (hostPaths === undefined) return [];
   const ofHost = new Set(volumes.flatMap(({ name, host }) => (host === undefined ? [] : [name])));
-  return containers.flatMap(({ mounts: all, bundle, rootfs, privileged: isPrivileged, devices, deviceRules, cdi, blockIo }, index) => [
-    ...(bundle === undefined && rootfs === undefined ? [] : [wrongIn(index, "with hostPaths it needs an image")]),
-    ...(isPrivileged ? [wrongIn(index, "with hostPaths it cannot be privileged: it could mount any file of the host", "privileged")] : []),
-    ...Object.entries({ devices, deviceRules, cdi, blockIo: blockIo?.devices }).flatMap(([field, given]) =>
-      given === undefined ? [] : [wrongIn(index, "with hostPaths it cannot have devices of the host", field)],
-    ),
-    ...all.flatMap(({ source, volume, subPath, propagation }, at) => {
-      if (propagation !== undefined) return [wrongIn(index, "with hostPaths mounts are not passed on", "mounts", at, "propagation")];
-      if (source !== undefined) return [wrongIn(index, "with hostPaths a mount names a volume", "mounts", at, "source")];
-      const isPart = volume !== undefined && ofHost.has(volume) && subPath !== undefined;
-      return isPart ? [wrongIn(index, "with hostPaths a volume of the host is mounted as a whole", "mounts", at, "subPath")] : [];
-    }),
-  ]);
+  const foreign = volumes.flatMap(({ filesystem }, at): Problem[] =>
+    filesystem === undefined
+      ? []
+      : [
+          {
+            code: "combination",
+            message: "with hostPaths nothing is mounted but directories of the host",
+            path: ["volumes", at, "filesystem"],
+          },
+        ],
+  );
+  const ofContainers = containers.flatMap(
+    ({ mounts: all, bundle, rootfs, privileged: isPrivileged, unmasked, devices, deviceRules, cdi, blockIo }, index) => [
+      ...(bundle === undefined && rootfs === undefined ? [] : [wrongIn(index, "with hostPaths it needs an image")]),
+      ...(isPrivileged
+        ? [wrongIn(index, "with hostPaths it cannot be privileged: it could mount any file of the host", "privileged")]
+        : []),
+      ...(unmasked && !privateUsers ? [wrongIn(index, "with hostPaths it needs privateUsers of the task", "unmasked")] : []),
+      ...Object.entries({ devices, deviceRules, cdi, blockIo: blockIo?.devices }).flatMap(([field, given]) =>
+        given === undefined ? [] : [wrongIn(index, "with hostPaths it cannot have devices of the host", field)],
+      ),
+      ...all.flatMap(({ source, volume, subPath, propagation }, at) => {
+        if (propagation !== undefined) return [wrongIn(index, "with hostPaths mounts are not passed on", "mounts", at, "propagation")];
+        if (source !== undefined) return [wrongIn(index, "with hostPaths a mount names a volume", "mounts", at, "source")];
+        const isPart = volume !== undefined && ofHost.has(volume) && subPath !== undefined;
+        return isPart ? [wrongIn(index, "with hostPaths a volume of the host is mounted as a whole", "mounts", at, "subPath")] : [];
+      }),
+    ],
+  );
+  return [...foreign, ...ofContainers];
 }
 
 function wrongIn(container: number, message: string, ...path: (string | number)[]): Problem {

@@ -54,8 +54,11 @@ test("an id that the range does not have is refused wherever it is written", () 
   expect(told({ secrets: [{ name: "s", file: "/f" }] }, secrets)).toEqual([`/containers/0/secrets/0/uid: ${wrong}`]);
 });
 
-test("without users of its own nothing is unmasked, and false is no value", () => {
-  expect(told({ privateUsers: undefined }, { unmasked: true })).toEqual(["/containers/0/unmasked: needs privateUsers of the task"]);
+test("a task can be unmasked without users of its own, unless it is confined, and false is no value", () => {
+  expect(told({ privateUsers: undefined }, { unmasked: true })).toEqual([]);
+  expect(told({ privateUsers: undefined, hostPaths: [] }, { unmasked: true })).toEqual([
+    "/containers/0/unmasked: with hostPaths it needs privateUsers of the task",
+  ]);
   expect(told({}, { unmasked: true })).toEqual([]);
   expect(told({ privateUsers: false })).toHaveLength(1);
 });

@@ -83,11 +83,7 @@ const TOO_HIGH = `with privateUsers ids are below ${MOST}`;
 
 function checkUsers({ privateUsers, containers, namespaces, network, volumes }: TaskSpec): Problem[] {
   const wrong = (message: string, ...path: (string | number)[]): Problem => ({ code: "combination", message, path });
-  if (!privateUsers) {
-    return containers.flatMap(({ unmasked }, at) =>
-      unmasked ? [wrong("needs privateUsers of the task", "containers", at, "unmasked")] : [],
-    );
-  }
+  if (!privateUsers) return [];
   const ofHost = Object.entries({ ...namespaces, network: network?.mode ?? namespaces.network }).filter(([, mode]) => mode === "host");
   return [
     ...ofHost.map(([name]) => wrong("with privateUsers a task has no namespace of the host", "namespaces", name)),

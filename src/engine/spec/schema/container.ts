@@ -170,6 +170,10 @@ const fields = z.strictObject({
   secrets: z.array(secretFile).max(100).optional(),
   cwd: absolutePath.optional().describe("Working directory. Absent: that of the image, or /."),
   user: text.min(1).optional().describe('"name" or "uid", either with ":group". Absent: what the image says, else 0.'),
+  runAsNonRoot: z
+    .literal(true)
+    .optional()
+    .describe("It is not created if its user, here or in the image, is root or a name, which may be root. Absent: any user is accepted."),
   groups: z
     .array(
       z.union([
@@ -257,6 +261,7 @@ const fields = z.strictObject({
     .describe("Limits of each process as in setrlimit(2), by names such as nofile. Absent: those of the daemon."),
   oomScoreAdj: z.int().min(-1000).max(1000).optional().describe("How likely the kernel kills it when memory runs out. Absent: 0."),
   shmSize: size.optional().describe("Size of /dev/shm. Absent: 64 MiB."),
+  sharedMemory: z.literal(false).optional().describe("false: there is no /dev/shm. Absent: there is one."),
   capabilities: z
     .strictObject({ add: z.array(capabilityName).default([]), drop: z.array(z.union([capabilityName, z.literal("ALL")])).default([]) })
     .optional(),
@@ -285,7 +290,9 @@ const fields = z.strictObject({
   unmasked: z
     .literal(true)
     .optional()
-    .describe("No path of /proc and /sys is hidden or read-only; only with `privateUsers` of the task. Absent: some paths are."),
+    .describe(
+      "No path of /proc and /sys is hidden or read-only. Without `privateUsers` of the task its root can change settings of the host there. Absent: some paths are.",
+    ),
   hostCgroups: z
     .literal(true)
     .optional()

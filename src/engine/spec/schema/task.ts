@@ -53,6 +53,16 @@ export const volume = z.strictObject({
     .describe(
       "memory: a scratch directory in memory. image: a file system of its own on disk, with a fixed size. Absent: a directory on disk.",
     ),
+  filesystem: z
+    .strictObject({
+      type: z.string().regex(/^[A-Za-z0-9_.-]{1,64}$/, "is no type of a file system"),
+      device: text.min(1).max(4096).describe("Such as a block device, the path of an export (:/srv) or a share (//server/share)."),
+      options: text.max(4096).optional().describe("Options as in fstab(5), separated by commas. Absent: the defaults."),
+    })
+    .optional()
+    .describe(
+      "A file system that the engine mounts while the task exists, without the helpers of mount(8). A server that is named, for NFS as addr=NAME in the options, is replaced by its address.",
+    ),
   size: size
     .optional()
     .describe(
