@@ -217,11 +217,13 @@ function cgroupOf(record: TaskRecord | undefined, parent: string): KnownCgroup {
 const BUILDER = "builder";
 /** A group has a name, so that no task is in the network of builds. */
 const NO_GROUP = "";
-const BUILD_TASK = taskSchema.parse({
-  name: BUILDER,
-  containers: [{ name: BUILDER, rootfs: "/", command: "/" }],
-  network: { mode: "bridge", name: BUILDER },
-});
+/** A function, because the first use of the schema takes 20 ms, and most starts of the daemon build nothing. */
+const buildTask = () =>
+  taskSchema.parse({
+    name: BUILDER,
+    containers: [{ name: BUILDER, rootfs: "/", command: "/" }],
+    network: { mode: "bridge", name: BUILDER },
+  });
 
 /** Builds have a network of their own, as a task has one; the networks' own sweep removes what a killed daemon has left of it. */
 function buildPlace(networks: TaskNetworks, cgroupParent: string, stateDir: string): BuildPlace {
@@ -229,7 +231,7 @@ function buildPlace(networks: TaskNetworks, cgroupParent: string, stateDir: stri
   const cgroupOf = (suffix: string) => `${above}-${suffix}`;
   return {
     async makeNetwork() {
-      await networks.provision(BUILDER, NO_GROUP, BUILD_TASK, { users: undefined, isEarly: false, asks: false });
+      await networks.provision(BUILDER, NO_GROUP, buildTask(), { users: undefined, isEarly: false, asks: false });
       return networks.placement(BUILDER).path;
     },
     removeNetwork: () => networks.release(BUILDER),
