@@ -72,6 +72,16 @@ describe.skipIf(!isRoot)("several tasks at once (needs root)", () => {
           status: 1,
           stderr: expect.stringContaining("there is no task nobody in group shop"),
         });
+      // Who forgets the group is told where such a task is.
+      for (const words of [
+        ["get", "a"],
+        ["exec", "a", "true"],
+        ["restart", "a"],
+        ["logs", "a"],
+        ["delete", "a"],
+      ])
+        expect((await scene.ctl(...words)).stderr, words[0]).toContain("there is no task a in group default; there is one with -g shop");
+      expect((await scene.ctl("-g", "none", "get")).stderr).toBe("no tasks in group none; other groups have 3: -A shows them\n");
       for (const words of [[], ["a", "--all"], ["a", "-f", file]])
         expect(await scene.ctl("-g", "shop", "delete", ...words)).toMatchObject({
           status: 2,

@@ -335,7 +335,7 @@ export class Engine {
   #find(name: string, group: string): TaskRecord {
     const records = [...this.#parts.records.values()];
     const found = taskNamed(records, name, group) ?? taskAt(records, name);
-    if (found === undefined) throw unknownTask(name, group);
+    if (found === undefined) throw unknownTask(name, group, records);
     return found;
   }
 

@@ -62,6 +62,14 @@ export function invalidSpec(findings: readonly Finding[]): EngineError {
   return new EngineError("invalid-spec", `the file has ${findings.length === 1 ? "an error" : "errors"}${what}${more}`, { findings });
 }
 
-export function unknownTask(name: string, group: string): EngineError {
-  return new EngineError("unknown-task", `there is no task ${name} in group ${group}`, { name, group });
+/** Groups that one message names. */
+const MOST_GROUPS = 3;
+
+/** @param all tasks of every group: who forgets the group of a task is told which groups have one of that name */
+export function unknownTask(name: string, group: string, all: Iterable<{ readonly name: string; readonly group: string }>): EngineError {
+  const groups = new Set<string>();
+  for (const one of all) if (one.name === name && one.group !== group) groups.add(one.group);
+  const named = [...groups].slice(0, MOST_GROUPS).map((one) => `-g ${one}`);
+  const elsewhere = groups.size === 0 ? "" : `; there is one with ${named.join(", ")}${groups.size > MOST_GROUPS ? ", ..." : ""}`;
+  return new EngineError("unknown-task", `there is no task ${name} in group ${group}${elsewhere}`, { name, group, groups: [...groups] });
 }

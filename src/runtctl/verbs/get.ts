@@ -59,14 +59,16 @@ export const get = verb<Options>({
     const { lastSequence } = await session.client.call<{ lastSequence: number }>("GET", "/v1/node");
     const group = allGroups ? undefined : session.group;
     const isShown = (one: { readonly group: string | null }) => group === undefined || one.group === group;
-    const tasks = name === undefined ? (await allTasks(session.client)).filter(isShown) : [await taskOf(session, name)];
+    const all = name === undefined ? await allTasks(session.client) : [await taskOf(session, name)];
+    const tasks = name === undefined ? all.filter(isShown) : all;
     const isTable = output === undefined || output === "wide";
     const orphans =
       name === undefined && isTable ? (await allOrphans(session.client)).filter((one) => one.group === null || isShown(one)) : [];
     const columns = { isWide: output === "wide", hasGroups: allGroups };
     if (format !== undefined) print(format(tasks));
     else if (output === "name") for (const one of tasks) print(allGroups ? `${one.group}/${one.name}` : one.name);
-    else if (tasks.length + orphans.length === 0) printError(group === undefined ? "no tasks" : `no tasks in group ${group}`);
+    else if (tasks.length + orphans.length === 0)
+      printError(group === undefined ? "no tasks" : `no tasks in group ${group}${elsewhere(all)}`);
     else print(tableOf(tasks, columns, orphans));
     if (watch) await watchFrom(lastSequence, session, { name, group, shown: tasks, columns });
     return EXIT.done;
@@ -132,4 +134,10 @@ async function watchFrom(sequence: number, session: Session, { name, group, show
 /** undefined if the task was removed after the event. */
 function unlessUnknown(error: unknown): undefined {
   if (!(error instanceof ClientError) || error.code !== "unknown-task") throw error;
+}
+
+/** What a user has forgotten who has tasks, but not in this group. */
+function elsewhere(all: readonly TaskView[]): string {
+  if (all.length === 0) return "";
+  return `; other groups have ${all.length === 1 ? "one" : all.length}: -A shows them`;
 }

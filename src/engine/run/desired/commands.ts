@@ -79,7 +79,7 @@ export class Commands {
       all.filter((one) => one.id === name || (one.group === group && one.name === name)),
       all,
     );
-    if (found.length === 0 && !this.#draft.succeeded().has(succeededKey({ group, name }))) throw unknownTask(name, group);
+    if (found.length === 0 && !this.#draft.succeeded().has(succeededKey({ group, name }))) throw unknownTask(name, group, all);
     this.#carryOut(
       "delete",
       found.map(({ id }) => ({ type: "remove", id })),
@@ -240,7 +240,7 @@ export class Commands {
     const names = selection === "all" ? done : selection.names;
     const without = [...new Set(names)].filter((name) => !tasks.some((one) => one.name === name || one.id === name));
     const missing = without.filter((name) => !done.includes(name));
-    if (selection !== "all" && !selection.mayBeMissing && missing[0] !== undefined) throw unknownTask(missing[0], group);
+    if (selection !== "all" && !selection.mayBeMissing && missing[0] !== undefined) throw unknownTask(missing[0], group, all);
     const others = new Set(all.filter((one) => isOfGroup(one) && !tasks.includes(one) && !one.isDeleteAsked).map(({ name }) => name));
     return {
       tasks: tasks.map(({ id, name }) => ({ id, name })),
@@ -250,8 +250,9 @@ export class Commands {
   }
 
   #named(name: string, group: string): TaskRecord {
-    const found = taskNamed(this.#draft.all(), name, group);
-    if (found === undefined) throw unknownTask(name, group);
+    const all = this.#draft.all();
+    const found = taskNamed(all, name, group);
+    if (found === undefined) throw unknownTask(name, group, all);
     return found;
   }
 
