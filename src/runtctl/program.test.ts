@@ -45,3 +45,17 @@ test("each verb has its name once, and a summary that is a phrase", () => {
   expect(new Set(VERBS.map(({ name }) => name)).size).toBe(VERBS.length);
   for (const { summary } of VERBS) expect(summary).toMatch(/^[a-z].*[^.]$/);
 });
+
+test("the help of the program and of each verb fits on a terminal of 80 columns", () => {
+  const program = programOf(VERBS, "1", () => {});
+  for (const command of [program, ...program.commands]) {
+    let text = "";
+    const writeOut = (part: string) => {
+      text += part;
+    };
+    command.configureOutput({ writeOut, getOutHelpWidth: () => 80 });
+    command.outputHelp();
+    expect(text).toMatch(/Usage: runtctl/);
+    expect(text.split("\n").filter((line) => line.length > 80)).toEqual([]);
+  }
+});

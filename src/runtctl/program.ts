@@ -23,10 +23,11 @@ export function programOf(verbs: readonly Verb[], version: string, end: (status:
     .version(version, "-V, --version", "print the version")
     .helpOption("-h, --help", "print this text")
     .helpCommand("help [command]", "print the help of a command")
-    .configureHelp({ showGlobalOptions: true })
+    // Operands and options of a command are in its own help. Here they would leave no room for its summary.
+    .configureHelp({ showGlobalOptions: true, subcommandTerm: (command) => command.name() })
     .addHelpText(
       "after",
-      "\nExit status: 0 done, 1 refused or failed, 2 wrong command line, 3 no daemon answers, 4 plan --exit-code found differences.\n",
+      "\nExit status: 0 done, 1 refused or failed, 2 wrong command line,\n3 no daemon answers, 4 plan --exit-code found differences.\n",
     )
     .configureOutput(OUTPUT)
     .exitOverride();
@@ -62,7 +63,24 @@ function add(program: Command, verb: Verb, end: (status: number) => void): void 
     );
   });
   if (verb.examples !== undefined)
-    command.addHelpText("after", `\nExamples:\n${verb.examples.map(([line, what]) => `  runtctl ${line}\n      ${what}`).join("\n")}\n`);
+    command.addHelpText(
+      "after",
+      `\nExamples:\n${verb.examples.map(([line, what]) => `  runtctl ${line}\n${indented(what)}`).join("\n")}\n`,
+    );
+}
+
+const INDENT = 6;
+
+/** The text of an example, in lines that fit on the terminal. A word that is longer than a line stays whole. */
+function indented(text: string): string {
+  const width = (stdout.columns ?? USUAL_WIDTH) - INDENT;
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines.map((line) => `${" ".repeat(INDENT)}${line}`).join("\n");
 }
 
 function descriptionOf({ summary, description = [] }: Verb): string {

@@ -31,7 +31,7 @@ export const plan = verb<Options>({
   name: "plan",
   summary: "show what applying a file would change, without doing it",
   description: [
-    "A task with + is new, with ~ changed, with - not in the file, and with = unchanged. Below a changed task, plan prints each field that differs, with defaults filled in.",
+    "A task with + is new, with ~ changed, with - not in the file, and with = unchanged. Below a changed task, plan prints each field that differs, with defaults filled in. On a terminal, a field that does not fit on a line takes three.",
   ],
   examples: [["plan -f web.yaml --exit-code", "for a script: exit status 4 if something differs"]],
   define: (command) => {
@@ -56,13 +56,14 @@ export const plan = verb<Options>({
     if (answer === undefined) return EXIT.failed;
     const { tasks } = answer;
     if (options.output === "json") print(JSON.stringify(tasks, null, 2));
-    else for (const task of tasks) print(linesOf(task, styleFor(stdout)).join("\n"));
+    else for (const task of tasks) print(linesOf(task, styleFor(stdout), stdout.columns).join("\n"));
     const differs = tasks.some(({ change }) => !NO_CHANGE.includes(change));
     return options.exitCode && differs ? EXIT.differs : EXIT.done;
   },
 });
 
-function linesOf({ name, change, fields }: TaskDifference, style: Style): string[] {
+/** @param width of the terminal, in characters; a field that does not fit on a line of it takes two more */
+export function linesOf({ name, change, fields }: TaskDifference, style: Style, width = Number.POSITIVE_INFINITY): string[] {
   const [sign, colour, text] = SIGN[change];
   return [
     style(colour, `${sign} task ${name} ${text}`),
@@ -71,7 +72,13 @@ function linesOf({ name, change, fields }: TaskDifference, style: Style): string
       const shown = (value: unknown) => printable(JSON.stringify(value));
       if (!("after" in field)) return [style("red", `  - ${pointer}: ${shown(field.before)}`)];
       if (!("before" in field)) return [style("green", `  + ${pointer}: ${shown(field.after)}`)];
-      return [style("yellow", `  ~ ${pointer}: ${shown(field.before)} -> ${shown(field.after)}`)];
+      const line = `  ~ ${pointer}: ${shown(field.before)} -> ${shown(field.after)}`;
+      if (line.length <= width) return [style("yellow", line)];
+      return [
+        style("yellow", `  ~ ${pointer}:`),
+        style("red", `    - ${shown(field.before)}`),
+        style("green", `    + ${shown(field.after)}`),
+      ];
     }),
   ];
 }

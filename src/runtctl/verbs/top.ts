@@ -55,7 +55,9 @@ async function showUsage(session: Session, { interval, once }: Options): Promise
   for (;;) {
     await sleep(interval * 1000);
     const now = await usageOf(session);
-    stdout.write(SCREEN.home + fitted(liveTable(now, before, processors, styleFor(stdout))) + SCREEN.clearBelow);
+    const size = windowSize();
+    const text = liveTable(now, { before, processors, style: styleFor(stdout), width: size?.columns || USUAL.columns });
+    stdout.write(SCREEN.home + fitted(text, size?.rows || USUAL.rows) + SCREEN.clearBelow);
     before = now;
   }
 }
@@ -98,14 +100,62 @@ function rowOf(usage: UsageView, before: readonly UsageView[], processors: numbe
   ];
 }
 
-function liveTable(now: readonly UsageView[], before: readonly UsageView[], processors: number, style: Style): string {
+/** Size of a terminal that does not tell it. */
+const USUAL = { rows: 24, columns: 80 };
+
+/** Columns that a narrow terminal does not show, the first first. They are columns of HEADER. */
+const DISPENSABLE: readonly number[] = [CPU_BAR, MEMORY_BAR, 9, 8, 7, 6];
+const LEAST_NAME = 8;
+
+interface Live {
+  readonly before: readonly UsageView[];
+  readonly processors: number;
+  readonly style: Style;
+  /** Of the terminal, in characters. */
+  readonly width: number;
+}
+
+/** A table that fits on the terminal: without some columns, and if that is not enough, with shortened names. */
+export function liveTable(now: readonly UsageView[], { before, processors, style, width }: Live): string {
+  const rows = [HEADER, ...now.map((usage) => rowOf(usage, before, processors))];
+  const isShown = shownColumns(rows, width);
+  const kept = rows.map((row) => row.filter((_, column) => isShown(column)));
+  const limits = nameLimits(kept, widthOf(kept) - width);
+  const [header, ...cells] = kept.map((row) => row.map((cell, column) => shortened(cell, limits[column])));
+  const columns = HEADER.map((_, column) => column).filter(isShown);
   const paint = (cell: string, column: number) =>
-    column === CPU_BAR ? style("green", cell) : column === MEMORY_BAR ? style("cyan", cell) : cell;
-  return table(
-    HEADER,
-    now.map((usage) => rowOf(usage, before, processors)),
-    paint,
+    columns[column] === CPU_BAR ? style("green", cell) : columns[column] === MEMORY_BAR ? style("cyan", cell) : cell;
+  return table(header!, cells, paint);
+}
+
+function shownColumns(rows: readonly (readonly string[])[], width: number): (column: number) => boolean {
+  for (let hidden = 0; ; hidden++) {
+    const gone = DISPENSABLE.slice(0, hidden);
+    const isShown = (column: number) => !gone.includes(column);
+    if (hidden === DISPENSABLE.length || widthOf(rows.map((row) => row.filter((_, column) => isShown(column)))) <= width) return isShown;
+  }
+}
+
+/** Of the longest line of the table of these rows. */
+function widthOf([header, ...rows]: readonly (readonly string[])[]): number {
+  return Math.max(
+    ...table(header!, rows)
+      .split("\n")
+      .map((line) => line.length),
   );
+}
+
+/** Most characters of the two columns of names. The shorter one stays whole if that is possible. @param excess characters that do not fit */
+function nameLimits(rows: readonly (readonly string[])[], excess: number): readonly number[] {
+  const [first = 0, second = 0] = [0, 1].map((column) => Math.max(...rows.map((row) => row[column]!.length)));
+  const room = first + second - Math.max(0, excess);
+  const half = Math.floor(room / 2);
+  const limits = first <= half ? [first, room - first] : second <= half ? [room - second, second] : [half, half];
+  return limits.map((one) => Math.max(LEAST_NAME, one));
+}
+
+function shortened(cell: string, most = Number.POSITIVE_INFINITY): string {
+  return cell.length <= most ? cell : `${cell.slice(0, most - 1)}…`;
 }
 
 function plainTable(now: readonly UsageView[], before: readonly UsageView[]): string {
@@ -117,8 +167,8 @@ function plainTable(now: readonly UsageView[], before: readonly UsageView[]): st
 }
 
 /** The lines that fit on the terminal, each cleared to its end. */
-function fitted(text: string): string {
-  const lines = text.split("\n").slice(0, Math.max(1, (windowSize()?.rows || 24) - 1));
+function fitted(text: string, rows: number): string {
+  const lines = text.split("\n").slice(0, Math.max(1, rows - 1));
   return lines.map((line) => `${line}\u001b[K\r\n`).join("");
 }
 
