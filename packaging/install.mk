@@ -8,6 +8,7 @@ COMPLETION_FILES = bash=bash-completion/completions/runt zsh=$(ZSH_COMPLETIONS)/
 PROGRAMS := runtd runtctl
 LIBDIR := $(PREFIX)/lib/runt
 UNITDIR ?= $(PREFIX)/lib/systemd/system
+UNITS := runtd.service runtd.socket
 CLIENT_COMPLETIONS = bash=bash-completion/completions/runtctl zsh=$(ZSH_COMPLETIONS)/_runtctl fish=fish/vendor_completions.d/runtctl.fish
 # Started by runtd for a task whose containers share namespaces, and by nobody else.
 HOLDER := $(PREFIX)/libexec/runt/runt-pause
@@ -16,7 +17,7 @@ BILLS := $(foreach name,runt runtd,$(B)/$(name).spdx.json $(B)/$(name).cdx.json)
 # Where bin/ and build/ of the programs are that are installed, and for which machine, as Node names it: `make release` packs those of build/arm64 on x86-64.
 BUILT ?= .
 BUILT_FOR ?=
-INSTALLED = $(DESTDIR)$(PREFIX)/bin/runt $(PROGRAMS:%=$(DESTDIR)$(PREFIX)/bin/%) $(DESTDIR)$(HOLDER) $(DESTDIR)$(UNITDIR)/runtd.service \
+INSTALLED = $(DESTDIR)$(PREFIX)/bin/runt $(PROGRAMS:%=$(DESTDIR)$(PREFIX)/bin/%) $(DESTDIR)$(HOLDER) $(UNITS:%=$(DESTDIR)$(UNITDIR)/%) \
 	$(SHARE)/man/man8/runt.8 $(SHARE)/man/man8/runt-*.8 $(SHARE)/man/man8/runtd.8 $(SHARE)/man/man1/runtctl.1 \
 	$(foreach file,$(CLIENT_COMPLETIONS),$(SHARE)/$(lastword $(subst =, ,$(file)))) \
 	$(foreach file,$(COMPLETION_FILES),$(SHARE)/$(lastword $(subst =, ,$(file)))) \
@@ -40,7 +41,10 @@ install: bin/runt bin/runt-pause bin/runtctl $(BILLS) dist/executor/index.js
 	ln -s ../../../bin/runt $(DESTDIR)$(LIBDIR)/bin/runt
 	ln -s ../../../libexec/runt/runt-pause $(DESTDIR)$(LIBDIR)/bin/runt-pause
 	install -m 0755 packaging/launcher.sh $(DESTDIR)$(PREFIX)/bin/runtd
-	sed "s|@BINDIR@|$(PREFIX)/bin|" packaging/runtd.service > $(DESTDIR)$(UNITDIR)/runtd.service
+	@set -e; for unit in $(UNITS); do \
+		echo "install -m 0644 packaging/$$unit $(DESTDIR)$(UNITDIR)/$$unit"; \
+		sed "s|@BINDIR@|$(PREFIX)/bin|" "packaging/$$unit" > "$(DESTDIR)$(UNITDIR)/$$unit"; \
+	done
 	@set -e; for file in $(CLIENT_COMPLETIONS); do \
 		text=$$(bin/runtctl completion "$${file%%=*}"); \
 		echo "install -D -m 0644 (completion of runtctl for $${file%%=*}) $(SHARE)/$${file#*=}"; \

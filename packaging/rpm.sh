@@ -45,6 +45,8 @@ Requires: runt = $version-1
 Recommends: nodejs >= 20
 Recommends: aardvark-dns
 Recommends: containernetworking-plugins
+Recommends: e2fsprogs
+Recommends: iproute
 Recommends: iptables
 Recommends: skopeo
 Recommends: umoci
@@ -67,7 +69,10 @@ cp -a "$work/runt/." "$work/runtd/." "%{buildroot}"
 [ ! -d /run/systemd/system ] || systemctl daemon-reload || :
 
 %preun -n runtd
-[ \$1 -ne 0 ] || [ ! -d /run/systemd/system ] || systemctl stop runtd.service || :
+if [ \$1 -eq 0 ]; then
+$(sed -n '/^    state=/,/^    fi/p' packaging/debian/prerm)
+    [ ! -d /run/systemd/system ] || systemctl stop runtd.socket runtd.service || :
+fi
 
 %postun -n runtd
 [ ! -d /run/systemd/system ] || systemctl daemon-reload || :

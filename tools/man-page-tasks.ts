@@ -2,7 +2,7 @@
 import type { Command, Option } from "commander";
 import { programOf } from "../src/runtctl/program.ts";
 import { VERBS } from "../src/runtctl/verbs/index.ts";
-import { USAGE } from "../src/runtd/config.ts";
+import { USAGE } from "../src/runtd/usage.ts";
 import { heading, literal, page, paragraphs, terms } from "./man-text.ts";
 
 const NEVER = () => {};
@@ -91,14 +91,17 @@ function daemonPage(version: string): string {
       ".br",
       "\\fBruntd\\fR \\-\\-once \\-f \\fIFILE\\fR [options]",
       ".br",
-      "\\fBruntd migrate\\fR \\-\\-to \\fIVERSION\\fR [\\-\\-state\\-dir \\fIDIR\\fR]",
+      "\\fBruntd\\fR \\-\\-check\\-config [\\-\\-config \\fIFILE\\fR] [options]",
+      ".br",
+      "\\fBruntd migrate\\fR \\-\\-to \\fIVERSION\\fR [\\-\\-state\\-dir \\fIDIR\\fR] [\\-\\-config \\fIFILE\\fR]",
     ]),
     ...heading(
       "DESCRIPTION",
       paragraphs([
         "Runs tasks: groups of containers with dependencies, health checks, restarts and limits. It brings each task to its requested state. runtctl(1) is its " +
           "client. Containers are not child processes of runtd. They go on if runtd is killed, and the next runtd finds them again with their true exit status.",
-        "SIGTERM and SIGINT end runtd; its containers go on. It writes its log to the standard error, as one JSON object a line. It tells systemd when it is ready (Type=notify).",
+        "SIGTERM and SIGINT end runtd; its containers go on. It writes its log to the standard error, as one JSON object a line. It tells systemd when it is ready, that it goes on, and when it ends (Type=notify, WatchdogSec=), and takes sockets that systemd has opened (socket activation).",
+        "Each setting is an option, or a field of the configuration file: the name of the option in camel case, such as imageGcKeep for --image-gc-keep. runtd --config-schema prints all of them.",
       ]),
     ),
     ...heading("OPTIONS", terms(optionsIn(USAGE))),
@@ -111,12 +114,15 @@ function daemonPage(version: string): string {
           "runtd could not start: another daemon uses the state directory or the sockets, the program runt was not found, or the store cannot be read; --once: no task was started; migrate: nothing was changed",
         ],
         ["64", "the command line is wrong"],
+        ["78", "the configuration file is wrong, or users other than root may write it"],
         ["other", "--once: exit status of the first essential container that ended; 128 + N after signal N; 255 if it is unknown"],
       ]),
     ),
     ...heading(
       "FILES",
       terms([
+        ["/etc/runt/runtd.json", "configuration"],
+        ["/etc/default/runtd", "environment variables of the service, and options of the command line in RUNTD_OPTS"],
         ["/run/runtd/admin.sock", "every user who may connect has the rights of root"],
         ["/run/runtd/interlink.sock", "with --interlink: socket for interLink, which sends pods of a cluster"],
         ["/run/runtd/read.sock", "read-only socket for the group runtd-read; it does not show the values of environment variables"],
@@ -135,7 +141,11 @@ function daemonPage(version: string): string {
         ],
         ["RUNT_POD_SIZES", "file with the sizes that pods may have; without it, a pod gets the resources that it asks for"],
         ["RUNT_SECCOMP_PROFILES", "directory of the seccomp profiles that pods name as localhostProfile; default /var/lib/kubelet/seccomp"],
-        ["NOTIFY_SOCKET", "socket of the service manager, see sd_notify(3)"],
+        ["NOTIFY_SOCKET, WATCHDOG_USEC", "set by the service manager, see sd_notify(3) and sd_watchdog_enabled(3)"],
+        [
+          "LISTEN_FDS, LISTEN_PID, LISTEN_FDNAMES",
+          "set by the service manager for sockets with the names admin, read and interlink, see sd_listen_fds(3)",
+        ],
       ]),
     ),
     ...heading("SEE ALSO", [".BR runtctl (1),", ".BR runt (8),", ".BR systemd.service (5)"]),

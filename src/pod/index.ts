@@ -10,6 +10,7 @@ export { parseCompose } from "./compose/parse.ts";
 export { dockerHub, imageReference } from "./image-name.ts";
 export type { ClusterRules, PodHost } from "./manifest/translation.ts";
 export { parseFile } from "./parse-file.ts";
+export { withProposal } from "./proposal.ts";
 export { type DropIns, isQuadletName, MOST_UNITS, parseQuadlet, type QuadletFile } from "./quadlet/parse.ts";
 export type { UnitFile } from "./quadlet/unit.ts";
 export { type PodSize, parseSizes } from "./sizes.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { managerMessage } from "./notify.ts";
+import { ServiceManager } from "./notify.ts";
 
 let directory: string;
 beforeEach(() => {
@@ -13,30 +13,57 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
-/** A program that records its arguments and the id of its parent process. */
+/** A program that records its arguments. */
 function runtime(): string {
   const path = join(directory, "runt");
-  writeFileSync(path, `#!/bin/sh\necho "$PPID $@" >> ${directory}/told\n`, { mode: 0o755 });
+  writeFileSync(path, `#!/bin/sh\necho "$@" >> ${directory}/told\n`, { mode: 0o755 });
   return path;
 }
 const told = () => readFileSync(join(directory, "told"), "utf8");
+const READY = `service notify READY=1 MAINPID=${process.pid}\n`;
 
-test("the message goes when it is sent, not when its messenger is started", async () => {
+test("the messages go when they are sent, not when their messenger is started", async () => {
   vi.stubEnv("NOTIFY_SOCKET", "/some/socket");
-  const send = managerMessage(["READY=1", "MAINPID=7"]);
+  const manager = new ServiceManager();
   await new Promise((resolve) => setTimeout(resolve, 100));
   expect(told).toThrow("ENOENT");
-  await send(runtime());
-  expect(told()).toBe(`${process.pid} service notify READY=1 MAINPID=7\n`);
+  await manager.ready(runtime());
+  expect(told()).toBe(READY);
+  manager.stopping();
+  await vi.waitFor(() => expect(told()).toBe(`${READY}service notify STOPPING=1\n`));
+});
+
+test("a daemon that goes on says so twice in each interval that the manager asks for, and no more once it ends", async () => {
+  vi.stubEnv("NOTIFY_SOCKET", "/some/socket");
+  vi.stubEnv("WATCHDOG_USEC", "40000");
+  vi.stubEnv("WATCHDOG_PID", String(process.pid));
+  const manager = new ServiceManager();
+  await manager.ready(runtime());
+  await vi.waitFor(() => expect(told().match(/WATCHDOG=1/g)?.length).toBeGreaterThan(2), { timeout: 10_000 });
+  manager.stopping();
+  await vi.waitFor(() => expect(told()).toMatch(/STOPPING=1\n$/), { timeout: 10_000 });
+});
+
+test("the watchdog of another process is not ours", async () => {
+  vi.stubEnv("NOTIFY_SOCKET", "/some/socket");
+  vi.stubEnv("WATCHDOG_USEC", "1000");
+  vi.stubEnv("WATCHDOG_PID", "1");
+  const manager = new ServiceManager();
+  await manager.ready(runtime());
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  manager.stopping();
+  expect(told()).not.toContain("WATCHDOG");
 });
 
 test("without a manager nothing is started", async () => {
   vi.stubEnv("NOTIFY_SOCKET", "");
-  await managerMessage(["READY=1"])(runtime());
+  await new ServiceManager().ready(runtime());
   expect(told).toThrow("ENOENT");
 });
 
 test("a program that fails or is not there does not keep the daemon from going on", async () => {
   vi.stubEnv("NOTIFY_SOCKET", "/some/socket");
-  await managerMessage(["READY=1"])(join(directory, "none"));
+  const manager = new ServiceManager();
+  await manager.ready(join(directory, "none"));
+  manager.stopping();
 });

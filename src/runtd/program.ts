@@ -1,32 +1,40 @@
 /** `runtd`: runs the daemon, runs the tasks of a file to their end (`--once`), or converts the store for another version (`migrate`). */
 
 import { parseArgs } from "node:util";
-import { migrateStore } from "../engine/index.ts";
-import { type Configuration, configurationOf, STATE_DIR, USAGE } from "./config.ts";
+import { migrateStore, renderFinding } from "../engine/index.ts";
+import { type Configuration, configurationOf, STATE_DIR, valuesOf } from "./config.ts";
+import { CONFIG_FILE, configSchema, type ReadConfig, readConfig } from "./config-file.ts";
 import { factsOf, log } from "./log.ts";
+import type { Values } from "./options.ts";
+import { USAGE } from "./usage.ts";
 
 /** Source: sysexits(3). */
-const USAGE_STATUS = 64;
+const EXIT = { usage: 64, config: 78 } as const;
 
 const [verb, ...rest] = process.argv.slice(2);
-let configuration: Configuration | undefined;
-let migration: MigrateOptions | undefined;
-try {
-  if (verb === "migrate") migration = migrateOptionsOf(rest);
-  else configuration = configurationOf(process.argv.slice(2));
-} catch (error) {
-  process.stderr.write(`runtd: ${(error as Error).message}\n${USAGE}`);
-  process.exit(USAGE_STATUS);
-}
-if (migration !== undefined) {
+if (verb === "migrate") {
+  const migration = orUsage(() => migrateOptionsOf(rest));
   try {
     process.stdout.write(`${runMigrate(migration)}\n`);
   } catch (error) {
     log("error", "not-migrated", factsOf(error));
     process.exit(1);
   }
-} else if (configuration === undefined) process.stdout.write(USAGE);
-else {
+} else {
+  const values = orUsage(() => valuesOf(process.argv.slice(2)));
+  if (values.help) process.stdout.write(USAGE);
+  else if (values["config-schema"]) process.stdout.write(`${JSON.stringify(configSchema(), null, 2)}\n`);
+  else {
+    // The tasks of --once are no tasks of the daemon, which has its own state directory.
+    const file = values.once && values.config === undefined ? undefined : configOrExit(values.config);
+    const configuration = merged(values, file);
+    if (values["check-config"])
+      process.stdout.write(file === undefined ? `there is no ${CONFIG_FILE}; the options are valid\n` : `${file.path} is valid\n`);
+    else await run(configuration);
+  }
+}
+
+async function run(configuration: Configuration): Promise<void> {
   try {
     if (configuration.once === undefined) await (await import("./serve.ts")).serve(configuration);
     // Monitors of other tasks may keep the event loop alive; they need not be waited for.
@@ -35,6 +43,57 @@ else {
     log("error", "not-started", factsOf(error));
     process.exit(1);
   }
+}
+
+/** The options take precedence over the file. Ends the program if they are wrong, or do not go together. */
+function merged(values: Values, file: ReadConfig | undefined): Configuration {
+  try {
+    return configurationOf({ ...file?.settings, ...values });
+  } catch (error) {
+    const { message } = error as Error;
+    if (file === undefined || errorOf(() => configurationOf(values))?.message === message) return endWithUsage(message);
+    return endWithConfig(`${file.path}: ${message}`);
+  }
+}
+
+function errorOf(act: () => unknown): Error | undefined {
+  try {
+    act();
+    return undefined;
+  } catch (error) {
+    return error as Error;
+  }
+}
+
+function orUsage<T>(act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    return endWithUsage((error as Error).message);
+  }
+}
+
+/** undefined: no file is named, and the usual one does not exist. Ends the program if the file is wrong. */
+function configOrExit(path: string | undefined): ReadConfig | undefined {
+  let read: ReadConfig | undefined;
+  try {
+    read = readConfig(path);
+  } catch (error) {
+    return endWithConfig((error as Error).message);
+  }
+  const findings = read?.findings ?? [];
+  if (findings.length > 0) endWithConfig(findings.map((one) => renderFinding(one, read!.path)).join("\nruntd: "));
+  return read;
+}
+
+function endWithUsage(message: string): never {
+  process.stderr.write(`runtd: ${message}\n${USAGE}`);
+  process.exit(EXIT.usage);
+}
+
+function endWithConfig(message: string): never {
+  process.stderr.write(`runtd: ${message}\n`);
+  process.exit(EXIT.config);
 }
 
 /** `runtd migrate --to VERSION`: converts the store for an older program, or back. */
@@ -47,11 +106,12 @@ interface MigrateOptions {
 function migrateOptionsOf(args: readonly string[]): MigrateOptions {
   const { values } = parseArgs({
     args: [...args],
-    options: { to: { type: "string" }, "state-dir": { type: "string", default: STATE_DIR } },
+    options: { to: { type: "string" }, "state-dir": { type: "string" }, config: { type: "string" } },
   });
   if (values.to === undefined) throw new Error("migrate needs --to VERSION");
   if (!/^[1-9]\d{0,5}$/.test(values.to)) throw new Error(`to: ${values.to} is no version`);
-  return { stateDir: values["state-dir"], to: Number(values.to) };
+  const stateDir = values["state-dir"] ?? configOrExit(values.config)?.settings["state-dir"] ?? STATE_DIR;
+  return { stateDir, to: Number(values.to) };
 }
 
 /** Returns a line for the user that says what was done. @throws the errors of migrateStore */

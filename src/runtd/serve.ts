@@ -5,6 +5,7 @@ import { createAdaptorServer, type HttpBindings } from "@hono/node-server";
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { type EngineSettings, TaskEngine } from "../engine/index.ts";
+import { forgetPassedSockets, passedSockets } from "./activation.ts";
 import { type Configuration, socketsOf } from "./config.ts";
 import { EventLoop } from "./event-loop.ts";
 import { refusalOf, refuse } from "./http/errors.ts";
@@ -20,11 +21,11 @@ import { Calls } from "./interlink/calls.ts";
 import { interlinkServer, listenForInterlink } from "./interlink/server.ts";
 import { goOnAfterErrors, logServerErrors } from "./last-handlers.ts";
 import { log } from "./log.ts";
-import { managerMessage } from "./notify.ts";
+import { ServiceManager } from "./notify.ts";
 import { Files } from "./parsing/files.ts";
 import { Peers } from "./peers.ts";
 import { ROUTES } from "./routes/index.ts";
-import { listenOn, makeSocketDirectory, type RemoveSocket } from "./sockets.ts";
+import { listenAt, makeSocketDirectory, type RemoveSocket } from "./sockets.ts";
 
 /** Waits until runt is installed. `probe` is for tests. @throws StoreError, ExecutorError, SocketInUseError */
 export async function serve(configuration: Configuration, { probe }: Pick<EngineSettings, "probe"> = {}): Promise<void> {
@@ -33,7 +34,14 @@ export async function serve(configuration: Configuration, { probe }: Pick<Engine
   goOnAfterErrors();
   const { runDir, interlink } = configuration;
   const { stateDir } = configuration.engine;
-  const tellReady = managerMessage(["READY=1", `MAINPID=${process.pid}`]);
+  // Before anything is changed: a unit that passes something else is wrong.
+  const passed = passedSockets(process.env, [
+    "admin",
+    "read",
+    ...(interlink === undefined || interlink.listen !== undefined ? [] : ["interlink"]),
+  ]);
+  forgetPassedSockets(process.env);
+  const manager = new ServiceManager();
   const engine = await new TaskEngine({
     ...configuration.engine,
     namespaceDir: join(runDir, "networks"),
@@ -50,6 +58,7 @@ export async function serve(configuration: Configuration, { probe }: Pick<Engine
   const sockets = socketsOf(configuration);
   const servers: Server[] = [];
   const removals: RemoveSocket[] = [];
+  const places: string[] = [];
   for (const [name, file] of Object.entries(sockets)) {
     const services: Services = {
       ...{ engine, stateDir, peers, timings, files, eventLoop, isAdmin: name === "admin" },
@@ -59,19 +68,21 @@ export async function serve(configuration: Configuration, { probe }: Pick<Engine
     const server = createAdaptorServer({ fetch: appOf(ROUTES, services).fetch, serverOptions: HTTP_LIMITS }) as Server;
     server.maxConnections = MOST_CONNECTIONS;
     addUpgrades(server, ROUTES, services);
-    removals.push(await listenOn(server, file));
+    const { place, remove } = await listenAt(server, file, passed.get(name));
+    places.push(place);
+    removals.push(remove);
     servers.push(server);
   }
-  const places = Object.values(sockets).map(({ path }) => path);
   if (interlink !== undefined) {
     const server = interlinkServer({ calls: new Calls(engine, files, interlink.rules), guard: interlink.listen });
-    const { place, remove } = await listenForInterlink(server, interlink, runDir);
+    const { place, remove } = await listenForInterlink(server, interlink, runDir, passed.get("interlink"));
     places.push(place);
     removals.push(remove);
     servers.push(server);
   }
   const end = (signal: NodeJS.Signals) => {
     log("info", "ending", { signal });
+    manager.stopping();
     for (const server of servers) server.close();
     for (const remove of removals) remove();
     engine.close();
@@ -84,7 +95,7 @@ export async function serve(configuration: Configuration, { probe }: Pick<Engine
     logServerErrors(server);
     cutOffUnread(server);
   }
-  await tellReady(engine.binary);
+  await manager.ready(engine.binary);
   log("info", "ready", { sockets: places, pid: process.pid });
 }
 

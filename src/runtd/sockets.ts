@@ -1,8 +1,9 @@
 /** The two sockets of the daemon. The mode and group of each decide who may connect. */
 import { chmodSync, chownSync, lstatSync, readFileSync, renameSync, rmSync } from "node:fs";
 import type { Server } from "node:http";
-import { connect } from "node:net";
+import { connect, type ListenOptions } from "node:net";
 import { makeDirectories } from "../engine/index.ts";
+import type { PassedSocket } from "./activation.ts";
 
 export interface SocketFile {
   readonly path: string;
@@ -34,14 +35,8 @@ export async function listenOn(server: Server, { path, mode, group }: SocketFile
   // socket is renamed.
   const making = `${path}${MAKING}`;
   rmSync(making, { force: true });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    // The umask of the daemon is 077, so that no other user can connect before the mode is set.
-    server.listen(making, () => {
-      server.off("error", reject);
-      resolve();
-    });
-  });
+  // The umask of the daemon is 077, so that no other user can connect before the mode is set.
+  await listening(server, { path: making });
   const gid = group === undefined ? undefined : groupId(group);
   if (gid !== undefined) chownSync(making, -1, gid);
   chmodSync(making, mode);
@@ -51,6 +46,34 @@ export async function listenOn(server: Server, { path, mode, group }: SocketFile
     const found = lstatSync(path, { throwIfNoEntry: false });
     if (found?.dev === dev && found.ino === ino) rmSync(path);
   };
+}
+
+export interface Listening {
+  /** Path of the socket, for the log. */
+  readonly place: string;
+  readonly remove: RemoveSocket;
+}
+
+/**
+ * Listens on a socket that systemd has passed, and otherwise on one of its own.
+ * @throws the errors of listenOn
+ */
+export async function listenAt(server: Server, file: SocketFile, passed: PassedSocket | undefined): Promise<Listening> {
+  if (passed === undefined) return { place: file.path, remove: await listenOn(server, file) };
+  await listening(server, { fd: passed.descriptor });
+  // It is systemd's, and clients wait there for the next daemon.
+  return { place: passed.path, remove: () => {} };
+}
+
+/** @throws the error of listen(2) */
+export function listening(server: Server, at: ListenOptions & { readonly fd?: number }): Promise<void> {
+  return new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(at, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
 }
 
 export function makeSocketDirectory(directory: string): void {

@@ -60,6 +60,7 @@ describe.skipIf(!isRunt || !BUILT || !has("make"))("installation", () => {
         "bin/runtctl",
         "bin/runtd",
         "lib/systemd/system/runtd.service",
+        "lib/systemd/system/runtd.socket",
         "libexec/runt/runt-pause",
         "share/bash-completion/completions/runt",
         "share/bash-completion/completions/runtctl",
@@ -98,7 +99,7 @@ describe.skipIf(!isRunt || !BUILT || !has("make"))("installation", () => {
     expect([get.exitCode, get.stderr]).toEqual([3, expect.stringMatching(/^runtctl: .nonexistent.socket: no daemon answers\n/)]);
     const daemon = await execa("/bin/sh", [join(prefix, "bin/runtd")], { env: { PATH: "/nonexistent" }, extendEnv: false, reject: false });
     expect([daemon.exitCode, daemon.stderr]).toEqual([69, "runtd: Node.js 20 or newer is needed, and there is no node in PATH"]);
-    expect(readFileSync(join(prefix, "lib/systemd/system/runtd.service"), "utf8")).toContain("ExecStart=/opt/runt/bin/runtd\n");
+    expect(readFileSync(join(prefix, "lib/systemd/system/runtd.service"), "utf8")).toContain("ExecStart=/opt/runt/bin/runtd $RUNTD_OPTS\n");
     await make("uninstall", ...words);
     expect(filesBelow(prefix)).toEqual([]);
   });
@@ -169,6 +170,7 @@ describe.skipIf(!isRunt || !BUILT || !has("make"))("installation", () => {
         "bin/runtd",
         "libexec/runt/runt-pause",
         "lib/systemd/system/runtd.service",
+        "lib/systemd/system/runtd.socket",
         "share/bash-completion/completions/runtctl",
         "share/fish/vendor_completions.d/runtctl.fish",
         "share/zsh/vendor-completions/_runtctl",

@@ -333,6 +333,13 @@ export const OWN_CALLS: Allowed = {
     "chmodSync(directory)": CALLERS,
     'readFileSync("/etc/group")': HOST,
   },
+  "src/runtd/trusted-file.ts": {
+    "openSync(path)": CHECKED,
+    "readFileSync(descriptor)": HELD,
+  },
+  "src/runtd/activation.ts": {
+    'readFileSync("/proc/self/net/unix")': KERNEL,
+  },
   "src/runtd/version.ts": {
     'readFileSync(new URL("../../package.json", import.meta.url))': "a file that was installed with this one",
   },

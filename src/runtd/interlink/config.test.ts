@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { configurationOf } from "../config.ts";
+import { configurationOf, valuesOf } from "../config.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "runt-interlink-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 const token = join(directory, "token");
 writeFileSync(token, "b".repeat(40), { mode: 0o600 });
-const of = (...args: string[]) => configurationOf(args)!.interlink;
+const of = (...args: string[]) => configurationOf(valuesOf(args)).interlink;
 
 test("nothing unless it is asked for; a socket; an address with a token, whose names are its own and those that are given", () => {
   expect(of()).toBeUndefined();

@@ -1,18 +1,9 @@
-/** Command line options about interLink. */
+/** Settings of interLink. */
 import { isAbsolute } from "node:path";
 import type { ClusterRules } from "../../pod/index.ts";
+import type { Settings } from "../options.ts";
 import { oneOf } from "../values.ts";
 import { readToken } from "./guard.ts";
-
-/** Definitions for parseArgs of node:util. */
-export const INTERLINK_OPTIONS = {
-  interlink: { type: "boolean", default: false },
-  "interlink-listen": { type: "string" },
-  "interlink-token": { type: "string" },
-  "interlink-host": { type: "string", multiple: true },
-  "interlink-host-path": { type: "string", multiple: true },
-  "interlink-network": { type: "string" },
-} as const;
 
 export interface InterlinkConfiguration {
   readonly rules: ClusterRules;
@@ -22,21 +13,14 @@ export interface InterlinkConfiguration {
     | undefined;
 }
 
-interface Values {
-  readonly interlink: boolean;
-  readonly "interlink-listen"?: string;
-  readonly "interlink-token"?: string;
-  readonly "interlink-host"?: string[];
-  readonly "interlink-host-path"?: string[];
-  readonly "interlink-network"?: string;
-}
+const NEED_INTERLINK = ["interlink-listen", "interlink-token", "interlink-host", "interlink-host-path", "interlink-network"] as const;
 
 /** undefined: interLink is disabled. @throws Error: the options are wrong; the errors of node:fs */
-export function interlinkSettingsOf(values: Values): InterlinkConfiguration | undefined {
+export function interlinkSettingsOf(values: Settings): InterlinkConfiguration | undefined {
   const { "interlink-listen": place, "interlink-token": file, "interlink-host": names = [] } = values;
   const { "interlink-host-path": hostPaths = [] } = values;
   if (!values.interlink) {
-    const given = Object.keys(INTERLINK_OPTIONS).find((name) => name !== "interlink" && values[name as keyof Values] !== undefined);
+    const given = NEED_INTERLINK.find((name) => values[name] !== undefined);
     if (given !== undefined) throw new Error(`--${given} needs --interlink`);
     return undefined;
   }

@@ -9,10 +9,11 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { z } from "zod";
 import { EngineError } from "../../engine/index.ts";
+import type { PassedSocket } from "../activation.ts";
 import { errorOf, statusOf } from "../http/errors.ts";
 import { boundedJson } from "../http/json.ts";
 import { HTTP_LIMITS, MOST_CONNECTIONS } from "../http/limits.ts";
-import { listenOn, type RemoveSocket } from "../sockets.ts";
+import { type Listening, listenAt, listening } from "../sockets.ts";
 import type { Calls } from "./calls.ts";
 import type { InterlinkConfiguration } from "./config.ts";
 import { refusalOf } from "./guard.ts";
@@ -141,25 +142,17 @@ function sendJson(response: ServerResponse, status: number, value: unknown): voi
   response.end(text);
 }
 
-/** Listens for interLink: on a unix socket, or on an address with a token. */
-interface InterlinkPlace {
-  /** Path or address, for the log. */
-  readonly place: string;
-  readonly remove: RemoveSocket;
-}
-
-/** @throws SocketInUseError; the error of listen(2) */
-export async function listenForInterlink(server: Server, { listen }: InterlinkConfiguration, runDir: string): Promise<InterlinkPlace> {
-  if (listen === undefined) {
-    const place = join(runDir, "interlink.sock");
-    return { place, remove: await listenOn(server, { path: place, mode: 0o600, group: undefined }) };
-  }
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(listen.port, listen.address, () => {
-      server.off("error", reject);
-      resolve();
-    });
-  });
+/**
+ * Listens for interLink: on a unix socket, or on an address with a token. The place is a path or that address.
+ * @throws SocketInUseError; the error of listen(2)
+ */
+export async function listenForInterlink(
+  server: Server,
+  { listen }: InterlinkConfiguration,
+  runDir: string,
+  passed: PassedSocket | undefined,
+): Promise<Listening> {
+  if (listen === undefined) return listenAt(server, { path: join(runDir, "interlink.sock"), mode: 0o600, group: undefined }, passed);
+  await listening(server, { port: listen.port, host: listen.address });
   return { place: `${listen.address}:${listen.port}`, remove: () => {} };
 }
