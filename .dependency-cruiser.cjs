@@ -272,7 +272,7 @@ module.exports = {
       name: "verbs-without-machine-processes",
       severity: "error",
       comment: "what a verb has of the room of isolation begins those processes, and talks to them by what it tells them",
-      from: { path: "^src/runtime/isolation/(index|derive|(asked|configurations|drivers)/)", pathNot: TESTS },
+      from: { path: "^src/runtime/isolation/(index|derive|(asked|configurations|drivers|look)/)", pathNot: TESTS },
       to: { path: MACHINE_PROCESSES },
     },
     room("seccomp", "spec", "host", "errors"),

@@ -230,6 +230,12 @@ export class Executor {
     return this.#statistics.read();
   }
 
+  /** What the kernel of its virtual machine counts, as `runt machine metrics --format json` prints it. @throws ExecutorError wrong-state; RuntimeError */
+  async machineMetrics(): Promise<string> {
+    this.#supervision.mustRun();
+    return this.#runtime.machineMetrics(this.id);
+  }
+
   /**
    * What the container uses, again and again: `for await (const stats of executor.statsStream())`. It ends with the container; a loop that is left
    * leaves nothing behind. `cpu.percent` is since the value before, and of the first one since the launch.

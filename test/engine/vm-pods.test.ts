@@ -6,7 +6,7 @@ import { machineMissing, programs, VM_TIMEOUT } from "../support/vm.ts";
 import { STAY, useMachines } from "./machines.ts";
 import { useNetworkHost } from "./network-host.ts";
 import { noNetworks } from "./network-plugins.ts";
-import { identityOf, until, useEngine } from "./support.ts";
+import { http, identityOf, until, useEngine } from "./support.ts";
 
 const missing = machineMissing();
 
@@ -31,6 +31,9 @@ describe.skipIf(missing !== undefined)(`pods in machines${missing ? ` (${missing
     expect(await isReady("web")()).toBe(false);
     expect(await said("web", "a", "touch /tmp/ready; uname -r")).toMatch(/-cloud-amd64$/);
     await until(isReady("web"));
+    const metrics = (await http(scene.socket, "GET", "/v1/metrics")).text;
+    expect(metrics).toContain('runt_machine_guest_up{group="default",task="web"} 1\n');
+    expect(metrics).toMatch(/^runt_machine_guest_memory_total_bytes\{group="default",task="web"\} \d+$/m);
     expect((await exec("web", "a", "exit 7")).status).toBe(7);
     expect((await exec("web", "a", "tail /dev/zero")).status).toBe(137);
     // The limit is that of the machine; the hypervisor needs more on the host.

@@ -22,7 +22,7 @@ const release = readFileSync(join(kernel, "release"), "utf8").trim();
 const program = readFileSync("bin/runt");
 const modules = modulesOf(join(kernel, "lib/modules", release));
 /** Another one for what this tool makes otherwise of the same files. */
-const FORMAT = 3;
+const FORMAT = 4;
 const key = digest([Buffer.from(`${FORMAT}`), program, Buffer.from(release), ...modules.map(({ file }) => readFileSync(file))]);
 
 function digest(parts: readonly Buffer[]): string {
@@ -53,6 +53,8 @@ function write(): void {
   mkdirSync(join(next, "boot"));
   writeFileSync(join(next, "boot/vmlinux"), compact(vmlinuxOf(readFileSync(join(kernel, "boot", `vmlinuz-${release}`)))));
   writeFileSync(join(next, "boot/initrd"), initrd());
+  // For processes in the jail, which do not see image.json.
+  writeFileSync(join(next, "boot/release"), `${release}\n`);
   writeFileSync(join(next, "image.json"), `${JSON.stringify({ key, kernel: release }, undefined, 2)}\n`);
   rmSync(output, { recursive: true, force: true });
   renameSync(next, output);

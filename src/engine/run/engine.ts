@@ -1,5 +1,6 @@
 /** The engine drives tasks to their desired state, and goes on after its own process was killed or restarted. */
-import type { ExecHandle, LogUse, SpawnRequest } from "../../executor/index.ts";
+import type { ExecHandle, SpawnRequest } from "../../executor/index.ts";
+import type { GuestReport } from "../../shared/metrics/index.ts";
 import type { RelayTarget } from "../health/index.ts";
 import type { LogRecord } from "../logs/index.ts";
 import type { TaskRecord } from "../model/index.ts";
@@ -18,7 +19,7 @@ import {
   runningContainer,
 } from "./containers/attach.ts";
 import type { OrphanView } from "./containers/orphans.ts";
-import { type UsageView, usages } from "./containers/usage.ts";
+import { type LogUseView, logUsesOf, type UsageView, usages } from "./containers/usage.ts";
 import type { Applied, ApplyOptions } from "./desired/apply.ts";
 import { differenceOf, type TaskDifference } from "./desired/apply.ts";
 import { isUsable } from "./desired/codec.ts";
@@ -166,6 +167,11 @@ export class Engine {
     return usages(tasks, this.#parts.runtime);
   }
 
+  /** What the kernels in the virtual machines of tasks count, with the labels of each task. Takes at most eight seconds. */
+  async guestReports(): Promise<GuestReport[]> {
+    return this.#parts.guests.read([...this.#parts.records.values()]);
+  }
+
   /** Returns what `apply` would do, without doing it. @throws EngineError invalid-spec, invalid-argument, no-room */
   plan(file: TaskFile, group: string, options: ApplyOptions = {}): TaskDifference[] {
     const [tasks, succeeded] = [[...this.#parts.records.values()], [...this.#parts.succeeded.values()]];
@@ -193,13 +199,8 @@ export class Engine {
   }
 
   /** For each container that has a log: the lines and bytes that were logged and that were dropped. */
-  logUses(): readonly { readonly task: string; readonly container: string; readonly use: LogUse }[] {
-    return this.list().flatMap(({ name, containers }) =>
-      containers.flatMap((container) => {
-        const use = this.#parts.runtime.logUse(container.id);
-        return use === undefined ? [] : [{ task: name, container: container.name, use }];
-      }),
-    );
+  logUses(): readonly LogUseView[] {
+    return logUsesOf(this.list(), this.#parts.runtime);
   }
 
   /** Stops a task and removes all of it and of those that it has replaced, and forgets its success. Returns their ids. @throws EngineError unknown-task; StoreError not-written */

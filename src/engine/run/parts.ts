@@ -8,7 +8,7 @@ import { Builder, type BuildPlace, ImageStore, type Images } from "../images/ind
 import { DEFAULT_OPTIONS, DEFAULT_QUEUE, DEFAULT_USERS, type HostCapacity, type TaskRecord, taskIdOf } from "../model/index.ts";
 import type { TaskNetworks } from "../network/index.ts";
 import { PauseRoot } from "../pause/index.ts";
-import type { HostSupport } from "../plan/index.ts";
+import { type HostSupport, isInMachine } from "../plan/index.ts";
 import { taskSchema } from "../spec/index.ts";
 import type { Contents, Store } from "../store/index.ts";
 import { TaskUsers } from "../users/index.ts";
@@ -18,6 +18,7 @@ import { bootId, systemClock } from "./clock.ts";
 import { Conditions } from "./conditions.ts";
 import { Agents } from "./containers/agents.ts";
 import { ContainerEnds } from "./containers/ends.ts";
+import { GuestReports } from "./containers/guest-reports.ts";
 import { Launching, makerOf } from "./containers/launching.ts";
 import { Orphans, Strays } from "./containers/orphans.ts";
 import { ContainerRuntime } from "./containers/runtime.ts";
@@ -195,6 +196,7 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
     ...{ services, revisions, rollouts, serviceRollouts, pulling },
     ...{ keptVolumes, interfaces, endMessages, resources, turns, forwarding, agents, schedules, capacity, support, users: userIds, log },
     strays: new Strays({ resources, runtime, log }),
+    guests: new GuestReports({ isInMachine: ({ spec }) => isInMachine(spec, runtimes), ask: (id) => runtime.machineMetrics(id) }),
     orphanPolicy: settings.orphans ?? "show",
     networkWatch: new NetworkWatch({ networks, conditions, records, log, intervalMs: settings.networkCheckMs }),
     volumeWatch: new VolumeWatch({ paths, images, records, mailbox, log, intervalMs: settings.volumeCheckMs }),

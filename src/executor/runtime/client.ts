@@ -137,6 +137,11 @@ export class Runtime {
     }
   }
 
+  /** What the kernel of the container's virtual machine counts, as `runt machine metrics --format json` prints it. */
+  async machineMetrics(id: string): Promise<string> {
+    return (await this.#call("machine", ["metrics", "--format", "json", id])).stdout;
+  }
+
   async pause(id: string): Promise<void> {
     await this.#call("pause", [id]);
   }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Engine, UsageView } from "../../engine/index.ts";
+import { exposition, guestSamples, type Sample } from "../../shared/metrics/index.ts";
 import type { EventLoop } from "../event-loop.ts";
 import { jsonRoute, textRoute } from "../http/route.ts";
 import type { Timings } from "../http/timings.ts";
@@ -15,8 +16,10 @@ export const getMetrics = textRoute({
   access: "read",
   summary: "Metrics in the format of Prometheus",
   answer: { status: 200, description: "Metrics in the text format", type: METRICS_TYPE },
-  respond: ({ engine, timings, eventLoop, context }) =>
-    context.body(exposition(samplesOf(engine, timings, eventLoop)), 200, { "content-type": METRICS_TYPE }),
+  respond: async ({ engine, timings, eventLoop, context }) => {
+    const guests = guestSamples(await engine.guestReports());
+    return context.body(exposition([...samplesOf(engine, timings, eventLoop), ...guests]), 200, { "content-type": METRICS_TYPE });
+  },
 });
 
 /** The metrics of the daemon. */
@@ -123,32 +126,3 @@ export const getUsage = jsonRoute({
   answer: { status: 200, description: "One entry for each container", schema: z.strictObject({ usage: z.array(usage) }) },
   handle: async ({ engine, query }) => ({ usage: await engine.usage(query.group) }),
 });
-
-interface Sample {
-  readonly name: string;
-  readonly type: "counter" | "gauge" | "summary";
-  readonly help: string;
-  readonly values: readonly {
-    /** Suffix of a summary's sample: `_sum`, `_count`. */
-    readonly suffix?: "_sum" | "_count";
-    readonly labels?: Readonly<Record<string, string>>;
-    readonly value: number;
-  }[];
-}
-
-/** Metrics in the text format of Prometheus (exposition format 0.0.4). */
-export function exposition(samples: readonly Sample[]): string {
-  return samples
-    .map(({ name, type, help, values }) => {
-      const lines = values.map(({ suffix = "", labels = {}, value }) => `${name}${suffix}${labelText(labels)} ${value}`);
-      return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines, ""].join("\n");
-    })
-    .join("");
-}
-
-function labelText(labels: Readonly<Record<string, string>>): string {
-  const pairs = Object.entries(labels).map(
-    ([key, value]) => `${key}="${value.replace(/[\\"\n]/g, (one) => (one === "\n" ? "\\n" : `\\${one}`))}"`,
-  );
-  return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
-}

@@ -18,6 +18,7 @@ import * as explain from "./commands/explain.ts";
 import * as gc from "./commands/gc.ts";
 import * as inspect from "./commands/inspect.ts";
 import * as list from "./commands/list.ts";
+import * as machine from "./commands/machine.ts";
 import * as ps from "./commands/ps.ts";
 import * as service from "./commands/service.ts";
 import * as validate from "./commands/validate.ts";
@@ -67,6 +68,7 @@ const MODULES: Readonly<Record<VerbName, VerbModule>> = {
   schema: { verb: documents.schema },
   explain,
   service,
+  machine,
 };
 
 /** The whole life of a `runt` process. */

@@ -10,17 +10,21 @@ import { monitor } from "./monitor/index.ts";
 import { begin } from "./processes/ask.ts";
 import { attach, leave } from "./processes/attach.ts";
 import { join } from "./processes/join.ts";
+import { readConsole } from "./processes/read-console.ts";
 import { victim } from "./processes/repetition.ts";
+import { beginShell } from "./processes/shell.ts";
 
 const ROLES: Readonly<Record<string, () => never>> = {
   "machine-attach": attach,
   "machine-begin": begin,
   "machine-boot": boot,
+  "machine-console": readConsole,
   "machine-guest": guest,
   "machine-monitor": monitor,
   "machine-probe": probe,
   "machine-join": join,
   "machine-leave": leave,
+  "machine-shell": beginShell,
   "machine-victim": victim,
 };
 

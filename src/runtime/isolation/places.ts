@@ -26,7 +26,11 @@ export const MONITOR_OF_THE_SANDBOX = `/proc/1/root${JAIL.monitor}`;
  * Entries of the shared directory: the container's root, and its bind mounts, whose number follows. A container that has joined the machine has a
  * directory of its own with these two, named by its id, a dot, and a number that no other gets: the guest may know an old one for a while.
  */
-export const SHARED = { root: "root", volume: "volume-", joined: "joined-" } as const;
+export const SHARED = { root: "root", volume: "volume-", joined: "joined-", shell: "shell-" } as const;
+
+/** Where a shell of the guest is in its root, and the directories of that. */
+export const SHELL = "/bin/sh";
+export const SHELL_DIRECTORIES = ["bin", "proc", "sys", "dev", "tmp"] as const;
 
 export const GUEST = {
   runt: "/runt",

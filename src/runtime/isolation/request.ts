@@ -12,6 +12,8 @@ export interface MountPoint {
 export interface MonitorRequest {
   readonly terminal: boolean;
   readonly memoryMiB: number;
+  /** undefined: an older build has made it. */
+  readonly cpus?: number;
 }
 
 /** For a process that stands on the host for one in the guest: the monitor has its stream under this name. */
@@ -28,6 +30,28 @@ export interface JoinedRequest extends AdoptionRequest {
 }
 
 export const isJoined = (asked: object): asked is JoinedRequest => "memoryMiB" in asked;
+
+/** For what shows the console. */
+export interface ConsoleRequest {
+  /** Also what is printed from now on. */
+  readonly follows: boolean;
+}
+
+/** For what begins a shell in the guest beside its containers: the stream stays under this name for the process that goes on with it. */
+export interface ShellRequest {
+  readonly name: string;
+  /** The container that it is in the guest. */
+  readonly id: string;
+  /** config.json of that. */
+  readonly config: string;
+  readonly terminal: boolean;
+  /** The shell: a path below /usr of the machine's processes on the host, which is that of the host. */
+  readonly program: string;
+  /** Of the monitor on the host, and its start time as /proc/PID/stat has it. */
+  readonly pid: number;
+  readonly startTime: string;
+  readonly seconds: number;
+}
 
 /** For what begins a further process: the stream stays under this name for the process that goes on with it. */
 export interface BeginRequest {

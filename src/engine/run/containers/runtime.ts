@@ -252,6 +252,11 @@ export class ContainerRuntime {
     return (await this.#present(id)).stats();
   }
 
+  /** What the kernel of its virtual machine counts, as JSON. @throws ExecutorError wrong-state: the container does not run; RuntimeError */
+  async machineMetrics(id: string): Promise<string> {
+    return (await this.#present(id)).machineMetrics();
+  }
+
   async #present(id: string): Promise<Executor> {
     if ((await this.find(id)).state !== "running") throw new ExecutorError("wrong-state", `container ${id} does not run`);
     return this.#known.get(id)!;

@@ -1,7 +1,8 @@
 /** Resource usage of containers, as the kernel counts it. */
-import type { Stats } from "../../../executor/index.ts";
+import type { LogUse, Stats } from "../../../executor/index.ts";
 import type { TaskRecord } from "../../model/index.ts";
 import { Limit } from "../limit.ts";
+import type { TaskView } from "../view.ts";
 import type { ContainerRuntime } from "./runtime.ts";
 
 const LOOKS_AT_ONCE = 16;
@@ -52,4 +53,22 @@ function usageOf({ id, group, name }: TaskRecord, container: string, { atMs, cpu
     writtenBytes: io.writeBytes ?? null,
     oomKills: memory.oomKills ?? null,
   };
+}
+
+/** What a container has printed. */
+export interface LogUseView {
+  /** Name of the task. */
+  readonly task: string;
+  readonly container: string;
+  readonly use: LogUse;
+}
+
+/** One entry for each container that has a log. */
+export function logUsesOf(tasks: readonly TaskView[], runtime: Pick<ContainerRuntime, "logUse">): LogUseView[] {
+  return tasks.flatMap(({ name, containers }) =>
+    containers.flatMap((container) => {
+      const use = runtime.logUse(container.id);
+      return use === undefined ? [] : [{ task: name, container: container.name, use }];
+    }),
+  );
 }

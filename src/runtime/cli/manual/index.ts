@@ -7,6 +7,7 @@ import { CRIU_MANUAL } from "./criu.ts";
 import type { VerbManual } from "./definition.ts";
 import { DRY_RUN_MANUAL } from "./dry-run.ts";
 import { LOOK_MANUAL } from "./look.ts";
+import { MACHINE_MANUAL } from "./machine.ts";
 import { START_MANUAL } from "./start.ts";
 
 export type { VerbManual } from "./definition.ts";
@@ -18,6 +19,7 @@ export const MANUAL: Readonly<Record<VerbName, VerbManual>> = {
   ...CONTROL_MANUAL,
   ...CRIU_MANUAL,
   ...DRY_RUN_MANUAL,
+  ...MACHINE_MANUAL,
 };
 
 /** Headings under which the help of a verb with many flags lists them, in this order; flags that stand nowhere come first. */

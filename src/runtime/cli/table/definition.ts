@@ -58,7 +58,8 @@ export type VerbName =
   | "schema"
   | "explain"
   | "completion"
-  | "service";
+  | "service"
+  | "machine";
 
 /** A flag in one line. */
 export const flag = (name: string, kind: FlagDefinition["kind"], help: string, rest: Partial<FlagDefinition> = {}): FlagDefinition => ({

@@ -7,12 +7,20 @@ import { CRIU_VERBS } from "./criu.ts";
 import { type FlagDefinition, flag, type VerbDefinition } from "./definition.ts";
 import { DRY_RUN_VERBS } from "./dry-run.ts";
 import { LOOK_VERBS } from "./look.ts";
+import { MACHINE_VERBS } from "./machine.ts";
 import { START_VERBS } from "./start.ts";
 
 export type { FlagDefinition, VerbDefinition, VerbName } from "./definition.ts";
 
 /** In the order of the help. */
-export const VERBS: readonly VerbDefinition[] = [...START_VERBS, ...LOOK_VERBS, ...CONTROL_VERBS, ...CRIU_VERBS, ...DRY_RUN_VERBS];
+export const VERBS: readonly VerbDefinition[] = [
+  ...START_VERBS,
+  ...LOOK_VERBS,
+  ...CONTROL_VERBS,
+  ...CRIU_VERBS,
+  ...DRY_RUN_VERBS,
+  ...MACHINE_VERBS,
+];
 
 /** The flags that stand before the verb. */
 export const GLOBAL_FLAGS: readonly FlagDefinition[] = [

@@ -64,7 +64,7 @@ function machineOf(pid: number): SandboxMachine | undefined {
 }
 
 /** What a container's first process in a machine was told; undefined: it does something else, or has ended. */
-function requestOf<T>(pid: number, role: string): T | undefined {
+export function requestOf<T>(pid: number, role: string): T | undefined {
   try {
     const read = (name: string): string[] => host.readFile(`/proc/${pid}/${name}`, undefined, true).split("\0");
     return read("cmdline")[1] === role ? (fromEntries(read("environ")) as T) : undefined;

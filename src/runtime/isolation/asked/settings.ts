@@ -19,7 +19,7 @@ export interface MachineSettings {
   readonly cpusMost: number;
   readonly bootSeconds: number;
   readonly accelerator: MachineRequest["accelerator"];
-  /** The guest's console goes to the container's stderr. */
+  /** The guest has a console, whose end is kept for people and for the reason why a machine has ended. */
   readonly console: boolean;
   /** Of the guest's kernel, in addition to those that runt needs. */
   readonly kernelParameters: readonly string[];
@@ -50,7 +50,7 @@ export const DEFAULT_SETTINGS: MachineSettings = {
   cpusMost: 64,
   bootSeconds: 180,
   accelerator: "auto",
-  console: false,
+  console: true,
   kernelParameters: [],
   fileCache: "auto",
   allow: { images: [], hypervisors: [], annotations: [] },
@@ -100,7 +100,7 @@ export function parseSettings(text: string, where: string): MachineSettings {
   const fileCache = given["fileCache"] ?? DEFAULT_SETTINGS.fileCache;
   if (!CACHES.includes(fileCache as MachineSettings["fileCache"])) throw wrong(`fileCache has to be ${CACHES.join(", ")}`);
   const parameters = texts("kernelParameters", given["kernelParameters"]);
-  const console = given["console"] ?? false;
+  const console = given["console"] ?? DEFAULT_SETTINGS.console;
   if (typeof console !== "boolean") throw wrong("console has to be true or false");
   return {
     image: path("image"),

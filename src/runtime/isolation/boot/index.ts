@@ -9,6 +9,7 @@ import { Loop, watchChildren } from "../flow/index.ts";
 import * as kernel from "../kernel.ts";
 import { joinInterfaces, readInterfaces } from "../network/host.ts";
 import { JAIL } from "../places.ts";
+import { ConsoleLog, quoted } from "../processes/console-log.ts";
 import { Complaints, handOver, tellSignal } from "../processes/handover.ts";
 import { hasMemoryLimit, tellLimit } from "../processes/memory-limit.ts";
 import { fromEnvironment, type MachineRequest } from "../request.ts";
@@ -47,8 +48,9 @@ export function boot(): never {
   const chosen = accelerator.choose();
   const began = host.monotonic();
   const fifo = new StartFifo();
-  const { programs, channel, complaints } = startMachine(request, chosen, interfaces);
+  const { programs, channel, complaints, console } = startMachine(request, chosen, interfaces);
   const complaint = new Complaints(loop, complaints);
+  const printed = new ConsoleLog(loop, console);
   const endings: string[] = [];
   let isMade = false;
   /** The machine has ended before the container has started. */
@@ -66,7 +68,7 @@ export function boot(): never {
       host.sendDatagram(connection, what, -1);
       host.exit(BROKEN);
     }
-    const whole = complaint.after(what);
+    const whole = printed.after(complaint.after(what));
     if (!isMade) fail(`runt: machine: ${whole}`, BROKEN);
     reason = whole;
     for (const pid of programs.keys()) host.kill(pid, host.signalNumber("KILL"));
@@ -95,8 +97,9 @@ export function boot(): never {
       connection = kernel.accept(monitors);
       if (reason !== undefined) return broken(reason);
       complaint.stop();
-      handOver(connection, { channel, complaints, clients });
-      for (const fd of [channel, complaints, clients, monitors]) host.close(fd);
+      printed.stop();
+      handOver(connection, { channel, complaints, clients, console }, quoted(printed.text));
+      for (const fd of [channel, complaints, clients, console, monitors]) host.close(fd);
     },
   });
   watchChildren(

@@ -13,6 +13,8 @@ export interface Machine {
   readonly channel: number;
   /** What the programs complain of. */
   readonly complaints: number;
+  /** What the guest prints on its console. It ends at once if the machine has none. */
+  readonly console: number;
 }
 
 const ROOT = 0;
@@ -29,6 +31,7 @@ export function startMachine(request: MachineRequest, accelerator: "tcg" | "kvm"
   const programs = new Map<number, string>();
   const nothing = host.open("/dev/null", host.O.RDWR);
   const [complaints, theirs] = kernel.pipe();
+  const [console, theirConsole] = kernel.pipe();
   const files = kernel.listen(JAIL.files);
   host.chown(JAIL.files, request.user, request.user);
   const server = fileServerArguments(request, files);
@@ -39,11 +42,12 @@ export function startMachine(request: MachineRequest, accelerator: "tcg" | "kvm"
   programs.set(begin(server, [nothing, nothing, theirs], [files]), "virtiofsd");
   const [channel, hypervisors] = kernel.streamPair();
   const hypervisor = hypervisorArguments(request, accelerator, hypervisors, interfaces);
-  const stdio = [nothing, request.console ? theirs : nothing, theirs] as const;
+  // The console is the output of the hypervisor, whose input is empty: nobody can write to it.
+  const stdio = [nothing, request.console ? theirConsole : nothing, theirs] as const;
   // For a tap it needs rights that it gives up by itself before the guest begins. In both cases it gains none (no_new_privs).
   const user = interfaces.length > 0 ? ROOT : request.user;
   programs.set(begin(hypervisor, stdio, [hypervisors], user), HYPERVISOR);
-  for (const fd of [nothing, theirs, files, hypervisors]) host.close(fd);
+  for (const fd of [nothing, theirs, theirConsole, files, hypervisors]) host.close(fd);
   kernel.setNonBlocking(channel);
-  return { programs, channel, complaints };
+  return { programs, channel, complaints, console };
 }

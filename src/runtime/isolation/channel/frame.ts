@@ -58,6 +58,8 @@ export const FRAMES = shapes({
   adopt: { number: 17, from: "host", most: 1024, fewest: 1 },
   /** The guest's kernel has killed a process of the container for lack of memory. */
   oom: { number: 19, from: "guest", most: 0 },
+  /** For the monitor, instead of a stream: what the guest has printed on its console, as stdout and exit. One byte: 1: and what it prints from now on. */
+  console: { number: 20, from: "host", most: 1 },
   /** Four bytes: so much more may be sent of the other side's channel; one byte: which (CHANNEL). */
   credit: { number: 12, from: "both", most: 5 },
 });

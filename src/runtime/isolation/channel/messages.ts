@@ -18,6 +18,8 @@ export type Opening =
       readonly interfaces: readonly object[];
       /** It joins the machine of another container: this entry of the shared directory is its own. */
       readonly shared?: string;
+      /** It is deleted in the guest when its program has ended. */
+      readonly temporary?: true;
       readonly terminal: boolean;
       readonly size?: undefined;
     }

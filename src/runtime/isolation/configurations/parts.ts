@@ -57,7 +57,11 @@ export function bootingParts(spec: Spec, asked: AttachRequest, settings: Machine
   return {
     machine: { socket: JAIL.monitor, memoryMiB: size.memoryMiB },
     role: "machine-monitor",
-    environment: toEnvironment({ terminal: request.terminal, memoryMiB: request.memoryMiB } satisfies MonitorRequest),
+    environment: toEnvironment({
+      terminal: request.terminal,
+      memoryMiB: request.memoryMiB,
+      cpus: request.cpus,
+    } satisfies MonitorRequest),
     making: ["machine-boot", request],
     leaving: network ? { network } : {},
     namespaces: [...networks, { type: "pid" }, { type: "mount" }, ...monitorNamespaces(spec)],

@@ -107,7 +107,7 @@ describe("the two sides of a configuration", () => {
       createContainer: [{ path: "/usr/bin/runt", args: ["runt", "machine-boot"] }],
     });
     expect(host.hooks?.startContainer).toBeUndefined();
-    expect(fromEntries(host.process!.env!)).toEqual({ terminal: false, memoryMiB: 160 });
+    expect(fromEntries(host.process!.env!)).toEqual({ terminal: false, cpus: 2, memoryMiB: 160 });
   });
 
   it("have the monitor on the host, and the container's process in the guest", () => {

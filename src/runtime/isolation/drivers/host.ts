@@ -16,7 +16,10 @@ export const HOST: Isolation = {
   },
   update,
   passOn: () => undefined,
-  furtherProcess: (_, __, asked) => asked(),
+  furtherProcess({ id, shell }, _, asked) {
+    if (shell !== undefined) throw new RuntError("not-supported", `the container ${id} is in no machine`);
+    return asked();
+  },
   requireHost: () => {},
   dependents: () => [],
 };

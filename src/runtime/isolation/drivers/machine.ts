@@ -7,7 +7,7 @@ import * as host from "../../host/index.ts";
 import { printJson } from "../../spec/index.ts";
 import { initState, listIds, type MachineRecord, readRecord, type StateRecord } from "../../state/index.ts";
 import { guestRoom } from "../configurations/size.ts";
-import { SOCKET_VARIABLE, toEnvironment } from "../request.ts";
+import { type ConsoleRequest, SOCKET_VARIABLE, toEnvironment } from "../request.ts";
 import { joiningProcess } from "./further-process.ts";
 import { HOST } from "./host.ts";
 import type { IsolatedRecord, Isolation, Stage, UpdateRequest } from "./types.ts";
@@ -26,7 +26,7 @@ export function machineIsolation(record: IsolatedRecord, machine: MachineRecord)
       const pid = host.spawnPeer(SELF, ["runt", "machine-join"], [], environment(record, machine, words));
       return host.waitpid(pid, 0)?.status ?? 1;
     },
-    furtherProcess: (request, own) => joiningProcess(request, own(), record.pid, machine.socket),
+    furtherProcess: (request, own) => joiningProcess(request, own(), record, machine),
     requireHost: refuse,
     dependents: (root) => joinedTo(root, record),
   };
@@ -117,9 +117,31 @@ function call(record: IsolatedRecord, machine: MachineRecord, words: readonly st
 }
 
 /** The monitor's socket is in the jail, which is the root of the monitor; another path leads there from that of a process that has joined. @throws RuntError wrong-status: the monitor has ended */
-function environment(record: IsolatedRecord, { socket }: MachineRecord, words: readonly string[]): string[] {
+function environment(record: IsolatedRecord, machine: MachineRecord, words: readonly string[]): string[] {
+  return environmentFor(record, machine, { what: "verb", words, terminal: false });
+}
+
+/** Environment of a process that talks to the monitor. */
+function environmentFor(record: IsolatedRecord, { socket }: MachineRecord, request: object): string[] {
   // The number may be another process's by now, which has a socket of its own at that path.
   if (!initState(record)) throw new RuntError("wrong-status", WORDS.notRunning);
-  const opening = { what: "verb", words, terminal: false };
-  return [...toEnvironment(opening), `${SOCKET_VARIABLE}=/proc/${record.pid}/root${socket}`];
+  return [...toEnvironment(request), `${SOCKET_VARIABLE}=/proc/${record.pid}/root${socket}`];
+}
+
+/** How long a guest may take to say what its kernel counts, and how many bytes of it are read. */
+const REPORT_MS = 5000;
+const REPORT_MOST = 16 << 10;
+
+/** What the kernel of the guest counts: text of the guest's, which is not to be trusted. undefined: the guest has not answered, or with an error. */
+export function guestReport(record: IsolatedRecord, machine: MachineRecord): string | undefined {
+  const env = environment(record, machine, ["machine", "report"]);
+  const { status, timedOut, stdout } = host.runProgram(SELF, ["runt", "machine-join"], env, "", REPORT_MS, REPORT_MOST);
+  return status === 0 && !timedOut ? stdout : undefined;
+}
+
+/** Prints what the guest's kernel has printed on its console. Returns the exit status. `follows`: also what it prints from now on. */
+export function showConsole(record: IsolatedRecord, machine: MachineRecord, follows: boolean): number {
+  const request: ConsoleRequest = { follows };
+  const pid = host.spawnPeer(SELF, ["runt", "machine-console"], [], environmentFor(record, machine, request));
+  return host.waitpid(pid, 0)?.status ?? 1;
 }

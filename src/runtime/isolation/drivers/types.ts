@@ -32,6 +32,8 @@ export interface ProcessRequest {
   readonly selinuxLabel?: string;
   readonly terminal: boolean;
   readonly preserveFds: number;
+  /** Instead of a process of the container: a shell of its machine's guest, this program, with `args` behind its name. */
+  readonly shell?: string;
 }
 
 /** What depends on where a container runs: on the host, or in a machine. Verbs do not ask which. */

@@ -33,8 +33,12 @@ export class Maker {
     host.mkdir(directory, 0o700);
     if (opening.what === "container") this.#container(program, opening, directory);
     else if (opening.what === "exec") this.#exec(program, opening, directory);
-    else if (opening.what === "removal") this.#removal(program, opening, directory);
-    else this.#plain(program, opening.words);
+    else if (opening.what === "removal") {
+      this.#removal(program, opening.id, directory, () => {
+        program.started();
+        program.ended(0);
+      });
+    } else this.#plain(program, opening.words);
   }
 
   /** A process has ended that is no program of a stream. */
@@ -48,7 +52,8 @@ export class Maker {
   }
 
   #container(program: Program, opening: Extract<Opening, { readonly what: "container" }>, directory: string): void {
-    const { id, config, interfaces, shared } = opening;
+    const { id, config, interfaces, shared, temporary } = opening;
+    if (temporary) program.over = () => this.#removal(program, id, directory);
     const bundle = shared === undefined ? GUEST.bundle : directory;
     host.tryMkdir(bundle, 0o755);
     host.writeFile(`${bundle}/config.json`, config, host.O.WRONLY | host.O.CREAT | host.O.TRUNC, 0o600);
@@ -106,14 +111,9 @@ export class Maker {
   }
 
   /** What is left of a container that has joined. */
-  #removal(program: Program, { id }: Extract<Opening, { readonly what: "removal" }>, directory: string): void {
+  #removal(program: Program, id: string, directory: string, done: () => void = () => {}): void {
     this.#cgroups.delete(id);
-    this.#verb(program, directory, ["delete", "--force", id], undefined, false, () =>
-      leaveShare(this.#loop, id, () => {
-        program.started();
-        program.ended(0);
-      }),
-    );
+    this.#verb(program, directory, ["delete", "--force", id], undefined, false, () => leaveShare(this.#loop, id, done));
   }
 
   /** A verb that is the program of its stream itself. */

@@ -1,8 +1,9 @@
 /** Processes that join: each is connected to the monitor's socket, and has a stream of its own in the guest. */
 import * as host from "../../host/index.ts";
-import { encodeFrame, type Failure, type Frame, FrameDecoder, ProtocolError } from "../channel/index.ts";
+import { DATA_MOST, encodeFrame, type Failure, type Frame, FrameDecoder, ProtocolError } from "../channel/index.ts";
 import { Inlet, type Loop, Outlet } from "../flow/index.ts";
 import * as kernel from "../kernel.ts";
+import { type ConsoleLog, consoleBytes } from "../processes/console-log.ts";
 import { type Connection, Peer, type PeerEvent } from "./peer.ts";
 import type { Port } from "./port.ts";
 
@@ -10,11 +11,18 @@ const READ_AT_ONCE = 65_536;
 const STREAM = 1;
 /** How long a program that runs waits for its process on the host. */
 const KEPT_MS = 60_000;
+/** A reader of the console that is slower than the guest prints loses what is more than this. */
+const CONSOLE_WAITING_MOST = 1 << 20;
+
+/** What clients ask for. */
+export interface Served {
+  readonly port: Port;
+  readonly console: ConsoleLog;
+}
 
 /** The streams that there are. */
-interface Streams {
+interface Streams extends Served {
   readonly loop: Loop;
-  readonly port: Port;
   readonly open: Map<number, Peer>;
   /** Those that wait for a process to go on with them. */
   readonly kept: Map<string, Peer>;
@@ -28,6 +36,8 @@ class Client implements Connection {
   #peer: Peer | undefined;
   /** The stream stays under this name. */
   #name: string | undefined;
+  /** It reads the console, until this is called. */
+  #endConsole: (() => void) | undefined;
   #gone = false;
 
   constructor(fd: number, streams: Streams) {
@@ -45,6 +55,7 @@ class Client implements Connection {
   end(): void {
     if (this.#gone) return;
     this.#gone = true;
+    this.#endConsole?.();
     this.#inlet.stop();
     this.#outlet.end();
   }
@@ -61,9 +72,11 @@ class Client implements Connection {
 
   #pass(frame: Frame): void {
     const { name, payload } = frame;
-    const isFirst = name === "open" || name === "make" || name === "adopt";
+    const isFirst = name === "open" || name === "make" || name === "adopt" || name === "console";
+    if (this.#endConsole) throw new ProtocolError(`a frame ${name} of one that reads the console`);
     if (isFirst !== (this.#peer === undefined)) throw new ProtocolError(`a frame ${name} ${isFirst ? "of a second" : "without a"} stream`);
-    if (name === "adopt") this.#adopt(text(payload));
+    if (name === "console") this.#showConsole(payload[0] === 1);
+    else if (name === "adopt") this.#adopt(text(payload));
     else if (name === "keep") this.#keep(text(payload));
     else {
       if (isFirst) {
@@ -74,14 +87,30 @@ class Client implements Connection {
     }
   }
 
+  #showConsole(follows: boolean): void {
+    const { console } = this.#streams;
+    const show = (text: string): void => {
+      for (let at = 0; at < text.length; at += DATA_MOST) {
+        if (this.#outlet.waiting > CONSOLE_WAITING_MOST) return;
+        this.tell(encodeFrame("stdout", STREAM, consoleBytes(text.slice(at, at + DATA_MOST))));
+      }
+    };
+    this.#endConsole = follows ? console.listen(show) : () => {};
+    this.tell(encodeFrame("started", STREAM));
+    show(console.text);
+    if (follows) return;
+    this.tell(encodeFrame("exit", STREAM, new Uint8Array([0])));
+    this.end();
+  }
+
   #keep(name: string): void {
     if (this.#streams.kept.has(name)) throw new ProtocolError(`a second stream under the name ${name}`);
     const peer = this.#peer!;
     this.#streams.kept.set(name, peer);
     this.#name = name;
     peer.wait();
-    // A container waits for its start, a program that runs does not.
-    if (!peer.awaited) this.#streams.loop.setAlarm(KEPT_MS, () => this.#forget(name, peer), name);
+    // A container waits for its start, a program that runs does not, and neither does a shell of the guest: a name with a blank is no container's id.
+    if (!peer.awaited || name.includes(" ")) this.#streams.loop.setAlarm(KEPT_MS, () => this.#forget(name, peer), name);
   }
 
   /** Nobody is going to go on with it. */
@@ -117,8 +146,8 @@ export class Clients {
   readonly #streams: Streams;
 
   /** `fd` listens. `serves`: whether the container runs by now; before that they wait. */
-  constructor(loop: Loop, fd: number, port: Port, serves: () => boolean) {
-    const streams = { loop, port, open: new Map<number, Peer>(), kept: new Map<string, Peer>() };
+  constructor(loop: Loop, fd: number, served: Served, serves: () => boolean) {
+    const streams = { loop, ...served, open: new Map<number, Peer>(), kept: new Map<string, Peer>() };
     this.#streams = streams;
     loop.add({ fd, wants: () => (serves() ? host.POLL.IN : 0), ready: () => void new Client(kernel.accept(fd), streams) });
   }

@@ -5,7 +5,8 @@
 import * as host from "../../host/index.ts";
 import { ProtocolError, type SessionEvent } from "../channel/index.ts";
 import { Inlet, Loop, watchChildren } from "../flow/index.ts";
-import { Complaints, type Handover, heard, takeOver } from "../processes/handover.ts";
+import { ConsoleLog } from "../processes/console-log.ts";
+import { Complaints, heard, takeOver } from "../processes/handover.ts";
 import { isToldLimit } from "../processes/memory-limit.ts";
 import { Repetition } from "../processes/repetition.ts";
 import { fromEnvironment, type MonitorRequest } from "../request.ts";
@@ -23,12 +24,13 @@ export function monitor(): never {
   const { terminal, memoryMiB } = fromEnvironment(host.getenv) as MonitorRequest;
   host.blockSignals();
   const loop = new Loop();
-  const { channel, complaints, clients: listener, connection } = machine();
+  const { channel, complaints, clients: listener, connection, console, printed } = machine();
   const complaint = new Complaints(loop, complaints);
+  const log = new ConsoleLog(loop, console, printed);
 
   /** The machine is gone or not to be trusted: with this process everything ends. */
   function broken(reason: string): never {
-    return end(complaint.after(reason));
+    return end(log.after(complaint.after(reason)));
   }
 
   function event(of: SessionEvent): void {
@@ -43,7 +45,7 @@ export function monitor(): never {
   });
   const repetition = new Repetition({ isLimited: isToldLimit(), memoryMiB });
   const own = new OwnStream(loop, port, { terminal, repetition, ended: host.exit });
-  const clients = new Clients(loop, listener, port, () => own.started);
+  const clients = new Clients(loop, listener, { port, console: log }, () => own.started);
   let reason = "";
   new Inlet(loop, connection, {
     room: () => REASON_MOST,
@@ -71,7 +73,7 @@ export function monitor(): never {
   }
 }
 
-function machine(): Handover & { readonly connection: number } {
+function machine(): ReturnType<typeof takeOver> {
   try {
     return takeOver();
   } catch (error) {

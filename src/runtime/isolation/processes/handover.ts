@@ -10,6 +10,8 @@ export interface Handover {
   readonly complaints: number;
   /** Listens for the processes that join. */
   readonly clients: number;
+  /** What the guest prints on its console. */
+  readonly console: number;
 }
 
 /** After that it says which signals it was sent, and last why the machine has ended. */
@@ -25,24 +27,30 @@ export function heard(text: string): { readonly signals: readonly number[]; read
 }
 
 const PARTS = ["channel", "complaints", "clients"] as const;
+/** Before what was printed, so that the message is never empty. */
+const PRINTED = ".";
 
-/** The descriptors stay open. */
-export function handOver(connection: number, parts: Handover): void {
+/** The descriptors stay open. `printed`: what was read of the console, less than fits into one message. */
+export function handOver(connection: number, parts: Handover, printed: string): void {
   // A stream socket never gives the bytes of two messages at once that have descriptors.
   for (const part of PARTS) host.sendDatagram(connection, ".", parts[part]);
+  host.sendDatagram(connection, PRINTED + printed, parts.console);
 }
 
 /** `connection` says why the machine has ended, and ends then. */
-export function takeOver(): Handover & { readonly connection: number } {
+export function takeOver(): Handover & { readonly connection: number; readonly printed: string } {
   const connection = host.connect(JAIL.boot);
-  const take = (): number => {
+  const take = (): { readonly fd: number; readonly text: string } => {
     const packet = host.receivePacket(connection);
     const fd = packet?.fds[0];
+    const text = packet?.data.byteLength ? host.utf8Decode(packet.data) : "";
     // Instead of the first descriptor there may be words.
-    if (fd === undefined) throw new Error(packet?.data.byteLength ? host.utf8Decode(packet.data) : "the machine has ended");
-    return fd;
+    if (fd === undefined) throw new Error(text || "the machine has ended");
+    return { fd, text };
   };
-  return { channel: take(), complaints: take(), clients: take(), connection };
+  const [channel, complaints, clients] = [take().fd, take().fd, take().fd];
+  const { fd, text } = take();
+  return { channel, complaints, clients, console: fd, connection, printed: text.slice(PRINTED.length) };
 }
 
 /** So much of what they say is kept. */

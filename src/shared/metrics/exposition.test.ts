@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { exposition } from "./metrics.ts";
+import { exposition } from "./exposition.ts";
 
 test("samples with and without labels; quotes and newlines of a label are escaped", () => {
   const text = exposition([
