@@ -49,6 +49,29 @@ describe.skipIf(!isRoot)("mounts and volumes (needs root)", () => {
     }
   });
 
+  test("a scratch volume has the owner and mode that the task says, in memory and on disk, and a restart changes nothing", async () => {
+    await scene.daemon();
+    const rights = { user: 1234, group: 56, mode: 0o1700 };
+    const mounts = ["memory", "disk"].map((volume) => ({ volume, target: `/${volume}` }));
+    const look = "stat -c '%a %u %g' /memory /disk; touch /memory/a /disk/a && echo written";
+    const containers = ["1234", "1235"].map((user) => ({ name: `of-${user}`, script: `${look}; ${SLEEP}`, fields: { mounts, user } }));
+    await apply(containers, {
+      volumes: [
+        { name: "memory", medium: "memory", size: "1Mi", ...rights },
+        { name: "disk", ...rights },
+      ],
+    });
+    const lines = ["1700 1234 56", "1700 1234 56"];
+    await until(async () => /written/.test(await logOf("of-1234")) && /Permission denied/.test(await logOf("of-1235")));
+    expect((await logOf("of-1234")).trim().split("\n")).toEqual([...lines, "written"]);
+    expect((await logOf("of-1235")).trim().split("\n").slice(0, 2)).toEqual(lines);
+    const idOf = async () => (await task()).containers.find((one: { name: string }) => one.name === "of-1234").id;
+    const before = await idOf();
+    await scene.ctl("restart", "t");
+    await until(async () => (await idOf()) !== before && /written/.test(await logOf("of-1234")));
+    expect((await logOf("of-1234")).trim().split("\n")).toEqual([...lines, "written"]);
+  });
+
   test("a scratch volume is one for the containers of the task, also for a user without rights, and goes with the task", async () => {
     await scene.daemon();
     const mounts = [{ volume: "scratch", target: "/data" }];

@@ -13,9 +13,16 @@ const MODE = 0o777;
 /** New files in the directory get its group. */
 const SETGID = 0o2000;
 
-/** May be repeated. @param group owner group of the directory; undefined: root's. @throws the errors of the system calls */
-export function makeScratch(path: string, group?: number): void {
-  makeOwnDirectory(path, rightsOf(group));
+/** Owner and mode of a scratch directory. Absent: root, root's group, and everybody may write. */
+export interface ScratchRights {
+  readonly user?: number | undefined;
+  readonly group?: number | undefined;
+  readonly mode?: number | undefined;
+}
+
+/** May be repeated. @throws the errors of the system calls */
+export function makeScratch(path: string, rights: ScratchRights = {}): void {
+  makeOwnDirectory(path, rightsOf(rights));
 }
 
 /** Removes a link, file or other entry that has the name of a directory of ours. The target of a link is not touched. */
@@ -30,13 +37,13 @@ export function isNewScratch(path: string): boolean {
   return uid === 0 && gid === 0 && (mode & 0o7777) === MODE && readdirSync(path).length === 0;
 }
 
-/** Sets group and mode of the directory, or of the root of a file system mounted on it. */
-export function giveScratch(path: string, group: number | undefined): void {
-  giveOwnDirectory(path, rightsOf(group));
+/** Sets owner and mode of the directory, or of the root of a file system mounted on it. */
+export function giveScratch(path: string, rights: ScratchRights): void {
+  giveOwnDirectory(path, rightsOf(rights));
 }
 
-function rightsOf(group: number | undefined) {
-  return group === undefined ? { mode: MODE } : { mode: MODE | SETGID, owner: { uid: 0, gid: group } };
+function rightsOf({ user = 0, group, mode = group === undefined ? MODE : MODE | SETGID }: ScratchRights) {
+  return user === 0 && group === undefined ? { mode } : { mode, owner: { uid: user, gid: group ?? 0 } };
 }
 
 /**

@@ -23,9 +23,7 @@ test("a part of a volume: of one that is kept, without a name, in memory, or a d
     { volume: "mem", target: "/mem", subPath: "a/b", readOnly: false },
     { volume: "anonymous-3", target: "/x", subPath: "c", readOnly: false, noCopy: false },
   ]);
-  expect(read(text).warnings.map(({ message }) => message)).toEqual([
-    "uid=1000 and mode=0700 have no effect: everybody may write to a directory in memory",
-  ]);
+  expect(only(text).volumes).toContainEqual({ name: "mem", medium: "memory", size: 2 ** 20, user: 1000, mode: 0o700 });
 });
 
 /** Compose specification, "Using lifecycle hooks". */

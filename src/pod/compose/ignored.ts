@@ -27,7 +27,6 @@ export const OF_SERVICE: readonly (readonly [path: string, why: string])[] = [
   ["ports/*/app_protocol", "has no effect: bytes are passed on as they are"],
   ["volumes/*/consistency", MOUNT],
   ["volumes/*/bind/selinux", "has no effect: there are no labels of SELinux here"],
-  ["volumes/*/tmpfs/mode", "has no effect: everybody may write to a directory in memory"],
   ["volumes/*/volume/labels", "has no effect: volumes have no labels"],
 ];
 

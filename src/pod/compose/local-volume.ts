@@ -1,20 +1,18 @@
 /** What `driver_opts` say of a volume of the driver local. */
 import { z } from "zod";
+import { isOfMemory, memoryOptions } from "./memory.ts";
 
 /** Options of mount(8) that hold in any case. */
 const HOLDS = ["bind", "rbind", "rw", "defaults"];
-/** Of a tmpfs: to whom it belongs, which has no effect. */
-const OWNERS = /^(?:mode|uid|gid)=\d+$/;
 
 /** Source: Docker, "docker volume create", options of the driver local. */
 export const localOptions = z.record(z.string(), z.union([z.string(), z.int()])).transform((given, { addIssue }) => {
   const { type = "none", o = "", device, ...others } = Object.fromEntries(Object.entries(given).map(([name, one]) => [name, String(one)]));
   const words = o.split(",").filter(Boolean);
   const isBind = words.includes("bind") || words.includes("rbind");
-  const size = words.findLast((one) => /^size=\d+[bkmg]?$/i.test(one));
   const open = isBind
     ? words.filter((one) => !HOLDS.includes(one) && one !== "ro")
-    : words.filter((one) => one !== "rw" && one !== size && !OWNERS.test(one));
+    : words.filter((one) => one !== "rw" && !isOfMemory(one));
   const refuse = (message: string, path: string[] = []) => {
     addIssue({ code: "custom", message, path });
     return z.NEVER;
@@ -29,7 +27,8 @@ export const localOptions = z.record(z.string(), z.union([z.string(), z.int()]))
     return { type, device, options: o };
   }
   if (isBind && device === undefined) return refuse("needs the device: a directory of the host");
-  if (open.length > 0) return refuse(`${isBind ? "only bind and ro are" : "only size is"} supported, not ${open.join(" and ")}`, ["o"]);
+  if (open.length > 0)
+    return refuse(`${isBind ? "only bind and ro are" : "only size, mode, uid and gid are"} supported, not ${open.join(" and ")}`, ["o"]);
   if (isBind) return { device: device!, readOnly: words.includes("ro") };
-  return { size: size?.slice("size=".length).toLowerCase(), owners: words.filter((one) => OWNERS.test(one)) };
+  return { memory: memoryOptions(words) };
 });

@@ -1,6 +1,7 @@
 /** Translates volumes of a service. */
 import type { TaskInput } from "../../engine/spec/index.ts";
 import { dockerHub, GAP, imageReference, pullPolicyOf, withoutGaps } from "../image-name.ts";
+import { isOfMemory, type MemoryOptions, MOST_MODE, memoryOptions } from "./memory.ts";
 import { absolute, placeOf } from "./paths.ts";
 import { engineName, type ServicePlace } from "./place.ts";
 import { bytesOf } from "./quantity.ts";
@@ -36,6 +37,8 @@ export function mountsOf(
     const passed = propagation === undefined ? {} : { propagation };
     if (memory !== undefined) {
       if (source !== undefined) refuse("what is in memory has no source", path);
+      if ((memory.mode ?? 0) > MOST_MODE)
+        refuse(`${memory.mode} is no mode: it is a decimal number, and 0${memory.mode} is octal`, [...path, "tmpfs", "mode"]);
       volumes.push({ name: `memory-${index}`, medium: "memory", ...memory });
       return [{ volume: `memory-${index}`, target, readOnly }];
     }
@@ -67,10 +70,8 @@ export function mountsOf(
         return [{ source: absolute(absolute(directory, local.device), part ?? ""), target, readOnly: readOnly || local.readOnly }];
       if (local !== undefined && isOfSeveral(source, project, place)) refuse("what is in memory is of one container", path);
       if (volume === undefined) refuse(`the file has no volume ${source}`, path);
-      else if (local !== undefined) {
-        if (local.owners.length > 0) place.warn(withoutOwners(local.owners), path);
-        volumes.push({ name, medium: "memory", ...(local.size === undefined ? {} : { size: bytesOf(local.size) }) });
-      } else if (!volumes.some((other) => other.name === name)) volumes.push({ name, ...keptAs(source, volume) });
+      else if (local !== undefined) volumes.push({ name, medium: "memory", ...local.memory });
+      else if (!volumes.some((other) => other.name === name)) volumes.push({ name, ...keptAs(source, volume) });
       return [{ volume: name, target, readOnly, ...(noCopy ? { noCopy } : {}), ...inner }];
     }
     const home = environment["HOME"];
@@ -86,9 +87,9 @@ export function mountsOf(
     const name = `tmpfs-${index}`;
     const [written = "", options = ""] = text.split(":");
     const target = placeOf(written);
-    const { size, ...mount } = tmpfsOptions(options.split(",").filter(Boolean), index, place);
-    volumes.push({ name, medium: "memory", ...(size === undefined ? {} : { size }) });
-    mounts.push({ volume: name, target, ...mount });
+    const all = options.split(",").filter(Boolean);
+    volumes.push({ name, medium: "memory", ...memoryOptions(all) });
+    mounts.push({ volume: name, target, ...tmpfsOptions(all, index, place) });
   }
   return { volumes, mounts };
 }
@@ -131,28 +132,14 @@ function isOfSeveral(volume: string, project: ComposeInput, { isActive, containe
 }
 
 /** Options that a directory in memory has in any case. */
-const ANYWAY = ["rw", "exec", "nosuid", "nodev", "noatime", "mode=1777", "mode=0777", "mode=777"];
-
-function withoutOwners(options: readonly string[]): string {
-  return `${options.join(" and ")} ${options.length > 1 ? "have" : "has"} no effect: everybody may write to a directory in memory`;
-}
+const ANYWAY = ["rw", "exec", "nosuid", "nodev", "noatime"];
 
 /** Source: mount(8), "Mount options for tmpfs". */
-function tmpfsOptions(
-  options: readonly string[],
-  index: number,
-  { refuse, warn }: ServicePlace,
-): { readonly size?: number } & Pick<Mount, "readOnly" | "noExec"> {
-  const path = ["tmpfs", index];
-  const size = options.findLast((one) => /^size=\d+[bkmg]?$/i.test(one))?.slice("size=".length);
-  const others = options.filter((one) => !ANYWAY.includes(one) && !["ro", "noexec"].includes(one) && !/^size=\d+[bkmg]?$/i.test(one));
-  const open = others.filter((one) => /^(?:mode|uid|gid)=\d+$/.test(one));
-  if (open.length > 0) warn(withoutOwners(open), path);
-  const wrong = others.filter((one) => !open.includes(one));
+function tmpfsOptions(options: readonly string[], index: number, { refuse }: ServicePlace): Pick<Mount, "readOnly" | "noExec"> {
+  const wrong = options.filter((one) => !ANYWAY.includes(one) && !["ro", "noexec"].includes(one) && !isOfMemory(one));
   if (wrong.length > 0)
-    refuse(`only size, mode, uid, gid, ro, rw, noexec, nosuid and nodev are supported, not ${wrong.join(" and ")}`, path);
+    refuse(`only size, mode, uid, gid, ro, rw, noexec, nosuid and nodev are supported, not ${wrong.join(" and ")}`, ["tmpfs", index]);
   return {
-    ...(size === undefined ? {} : { size: bytesOf(size.toLowerCase()) }),
     ...(options.includes("ro") ? { readOnly: true } : {}),
     ...(options.includes("noexec") ? { noExec: true as const } : {}),
   };
@@ -170,7 +157,7 @@ interface LongForm {
   readonly noCopy: boolean;
   /** Whether a missing host directory is created. */
   readonly isMade: boolean;
-  readonly memory?: { readonly size?: number };
+  readonly memory?: MemoryOptions;
   readonly propagation?: Propagation | undefined;
   /** The part of the volume that is mounted, as it is written. */
   readonly subpath?: string | undefined;
@@ -184,7 +171,8 @@ function longForm(one: NonNullable<ServiceInput["volumes"]>[number]): LongForm {
     // 0 means the default size of the kernel.
     const bytes = tmpfs?.size === undefined ? 0 : bytesOf(tmpfs.size);
     const size = bytes === 0 ? {} : { size: bytes };
-    const memory = type === "tmpfs" ? { memory: size } : {};
+    const mode = tmpfs?.mode === undefined ? {} : { mode: tmpfs.mode };
+    const memory = type === "tmpfs" ? { memory: { ...size, ...mode } } : {};
     // The source of a bind mount is always a path, also if it has no slash.
     const path = type === "bind" && source !== "" && !/^[./~]/.test(source ?? ".") ? `./${source}` : source;
     return {

@@ -294,7 +294,7 @@ test("directories in memory, with a size", () => {
   );
   expect(volumes).toEqual([
     { name: "memory-0", medium: "memory", size: 2 ** 20 },
-    { name: "tmpfs-0", medium: "memory", size: 2 ** 26 },
+    { name: "tmpfs-0", medium: "memory", size: 2 ** 26, mode: 0o1777 },
     { name: "tmpfs-1", medium: "memory" },
   ]);
   expect(containers[0]!.mounts.map(({ volume, target }) => [volume, target])).toEqual([
@@ -315,10 +315,21 @@ test("directories in memory, with a size", () => {
     readOnly: false,
     noExec: true,
   });
-  expect(mounted("ro,mode=1777")).toEqual({ name: "tmpfs-0", medium: "memory", volume: "tmpfs-0", target: "/run", readOnly: true });
-  expect(read(one("    tmpfs: [/run:uid=5]\n")).warnings.map(({ message }) => message)).toEqual([
-    "uid=5 has no effect: everybody may write to a directory in memory",
-  ]);
+  expect(mounted("ro,mode=1777,uid=5,gid=06,uid=7")).toEqual({
+    name: "tmpfs-0",
+    medium: "memory",
+    mode: 0o1777,
+    user: 7,
+    group: 6,
+    volume: "tmpfs-0",
+    target: "/run",
+    readOnly: true,
+  });
+  const ofMode = (mode: string) => one(`    volumes: [{ type: tmpfs, target: /run, tmpfs: { mode: ${mode} } }]\n`);
+  for (const mode of ["0o700", "448", '"0700"', '"448"'])
+    expect(only(ofMode(mode)).volumes).toEqual([{ name: "memory-0", medium: "memory", mode: 0o700 }]);
+  expect(told(ofMode("7777"))).toEqual([expect.stringContaining("7777 is no mode: it is a decimal number, and 07777 is octal")]);
+  expect(told(one("    tmpfs: [/run:mode=77777]\n"))).toEqual([expect.stringContaining("not mode=77777")]);
   expect(told(one("    tmpfs: [/run:huge=always]\n"))).toEqual([
     "f:5:13: /services/web/tmpfs/0: only size, mode, uid, gid, ro, rw, noexec, nosuid and nodev are supported, not huge=always",
   ]);

@@ -43,6 +43,14 @@ const mode = z.union([
     .regex(/^0?[0-7]{3}$/, "is no mode like 0400")
     .transform((digits) => Number.parseInt(digits, 8)),
 ]);
+/** Of a directory in memory. Compose reads a string as a number of C: with a leading 0 it is octal. */
+const memoryMode = z.union([
+  z.int().min(0),
+  z
+    .string()
+    .regex(/^(?:0o?[0-7]+|[1-9]\d*)$/, "is no mode like 0700")
+    .transform((text) => (text.startsWith("0") ? Number.parseInt(text.replace(/^0o/, ""), 8) : Number(text))),
+]);
 const id = z.union([
   z
     .int()
@@ -99,9 +107,7 @@ export const mount = z.union([
         selinux: z.enum(["z", "Z"]).optional(),
       })
       .optional(),
-    tmpfs: z
-      .strictObject({ size: bytes.optional(), mode: z.union([z.int().min(0), z.string().regex(/^\d+$/, "is no mode")]).optional() })
-      .optional(),
+    tmpfs: z.strictObject({ size: bytes.optional(), mode: memoryMode.optional() }).optional(),
     image: z.strictObject({ subpath: z.string().optional() }).optional(),
     volume: z.strictObject({ nocopy: flag.optional(), subpath: z.string().optional(), labels: told.ownLabels }).optional(),
   }),

@@ -184,7 +184,18 @@ function isFilled({ kept, host, files, medium, filesystem }: TaskSpec["volumes"]
 }
 
 async function makeVolume({ id, group: owner, spec }: TaskRecord, name: string, paths: Paths): Promise<void> {
-  const { files, group, medium, size, host, hostType: type, kept, existing } = spec.volumes.find((one) => one.name === name) ?? {};
+  const {
+    files,
+    user,
+    group,
+    mode,
+    medium,
+    size,
+    host,
+    hostType: type,
+    kept,
+    existing,
+  } = spec.volumes.find((one) => one.name === name) ?? {};
   const path = paths.volume(id, name);
   removeOther(paths.volumes(id));
   if (host !== undefined) {
@@ -199,10 +210,11 @@ async function makeVolume({ id, group: owner, spec }: TaskRecord, name: string, 
     return makeKept(directory, group);
   }
   if (files !== undefined) return makeFiles(path, files, group);
-  makeScratch(path, group);
+  const rights = { user, group, mode };
+  makeScratch(path, rights);
   if (medium === undefined) return;
   await (medium === "image" ? mountImage(path, size!) : mountMemory(path, size));
-  giveScratch(path, group);
+  giveScratch(path, rights);
 }
 
 function notThere(group: string, kept: string): string {
@@ -211,7 +223,7 @@ function notThere(group: string, kept: string): string {
 
 /** An existing directory keeps the owner and mode that its users have given it. */
 function makeKept(path: string, group: number | undefined): void {
-  if (!existsSync(path)) makeScratch(path, group);
+  if (!existsSync(path)) makeScratch(path, { group });
 }
 
 async function removeVolume({ id, spec }: TaskRecord, volume: string, paths: Paths): Promise<void> {

@@ -142,7 +142,7 @@ function secretsOf(
 }
 
 function sources({ image, pullPolicy, pullCredentials, ...volume }: VolumeSpec): readonly Pick<Problem, "message" | "path">[] {
-  const { host, hostType, files, medium, size, group, kept, existing, filesystem } = volume;
+  const { host, hostType, files, medium, size, group, kept, existing, filesystem, user, mode } = volume;
   if (
     filesystem !== undefined &&
     [image, ...Object.values({ ...volume, name: undefined, filesystem: undefined })].some((one) => one !== undefined)
@@ -160,6 +160,8 @@ function sources({ image, pullPolicy, pullCredentials, ...volume }: VolumeSpec):
     return [{ message: "has files, and is a directory of the host: give one", path: ["files"] }];
   if (host !== undefined && group !== undefined) return [{ message: "what is there on the host keeps its group", path: ["group"] }];
   const isScratch = host === undefined && files === undefined;
+  if ((!isScratch || kept !== undefined) && (user !== undefined || mode !== undefined))
+    return [{ message: "is of scratch directories only", path: [mode === undefined ? "user" : "mode"] }];
   if (!isScratch && (medium !== undefined || size !== undefined))
     return [{ message: "is of scratch directories only", path: [medium === undefined ? "size" : "medium"] }];
   if (medium === "image" && (size === undefined || size < LEAST_IMAGE))

@@ -76,6 +76,13 @@ export const volume = z.strictObject({
     .describe(
       "Owner group of a scratch directory and of new files in it, or the group that may read the files of the volume. Absent: root's group.",
     ),
+  user: owner.optional().describe("Owner of a scratch directory. Absent: root."),
+  mode: z
+    .int()
+    .min(0)
+    .max(0o7777)
+    .optional()
+    .describe("Mode of a scratch directory. Absent: everybody may write to it, and with a group new files in it get that group."),
 });
 
 export const secret = z.strictObject({
