@@ -35,7 +35,7 @@ export const exec = verb<Options>({
       .argument("<command...>", "program and arguments")
       .option(
         "-c, --container <name>",
-        "container of the task; required if it has more than one and names no default in kubectl.kubernetes.io/default-container",
+        "container of the task; required if more than one is essential and kubectl.kubernetes.io/default-container names none",
       )
       .option("-i, --stdin", "pass standard input to the program")
       .option("-t, --tty", "allocate a terminal")

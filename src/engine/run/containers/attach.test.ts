@@ -25,3 +25,15 @@ test("of several it is the one that the annotation of the task names, unless one
   expect(containerOf(task("db"), "web")).toBe(web);
   expect(() => containerOf(task("app"))).toThrow("task t has no container app: web, db");
 });
+
+test("of several it is the only one that is essential: neither an init container of a pod nor a sidecar", () => {
+  const init = { name: "init", type: "normal" } as const;
+  const task = (...essential: readonly string[]) => ({
+    name: "t",
+    containers: [holder, init, web, db],
+    spec: { containers: ["init", "web", "db"].map((name) => ({ name, essential: essential.includes(name) })) },
+  });
+  expect(containerOf(task("web"))).toBe(web);
+  expect(containerOf(task("web"), "init")).toBe(init);
+  expect(() => containerOf(task("web", "db"))).toThrow("task t has more than one container: init, web, db");
+});

@@ -125,18 +125,24 @@ const DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container";
 
 interface Task<C> extends Named {
   readonly containers: readonly C[];
-  readonly spec?: { readonly annotations?: Readonly<Record<string, string>> | undefined };
+  readonly spec?: {
+    readonly annotations?: Readonly<Record<string, string>> | undefined;
+    readonly containers?: readonly { readonly name: string; readonly essential: boolean }[];
+  };
 }
 
 /**
- * Finds a container by name, or without a name the one that the task's annotation names, or the only one of the task file.
+ * Finds a container by name, or without a name the one that the task's annotation names, the only one of the task file, or the only one that is
+ * essential: containers that prepare a pod, and its sidecars, are not.
  * @throws EngineError unknown-container
  */
 export function containerOf<C extends Container>(task: Task<C>, named?: string): C {
   const { name, containers, spec } = task;
   const own = containers.filter(({ type }) => type === "normal");
-  const asked = named ?? (own.length === 1 ? undefined : spec?.annotations?.[DEFAULT_CONTAINER]);
-  const found = asked === undefined && own.length === 1 ? own[0] : containers.find((one) => one.name === asked);
+  const essential = spec?.containers?.filter((one) => one.essential) ?? [];
+  const only = own.length === 1 ? own[0]!.name : essential.length === 1 ? essential[0]!.name : undefined;
+  const asked = named ?? (own.length === 1 ? only : (spec?.annotations?.[DEFAULT_CONTAINER] ?? only));
+  const found = containers.find((one) => one.name === asked);
   if (found !== undefined) return found;
   if (own.length === 0)
     throw new EngineError("unknown-container", `task ${name} has a schedule and no containers: name one of its runs`, {
