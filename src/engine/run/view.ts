@@ -192,7 +192,7 @@ export function viewOf(
       desired: container.desired,
       known: container.known,
       restarts: container.restarts,
-      startedMs: container.startedAt?.wallMs ?? null,
+      startedMs: startOf(container),
       stoppedMs: endOf(container),
       exit: container.exit,
       lastRun: container.lastRun ? lastRunView(container.lastRun) : null,
@@ -237,6 +237,13 @@ export function notRemovedIn({ leftovers, resources }: Pick<TaskRecord, "leftove
 
 function leftBy(of: string, { error }: { readonly error?: string }): LeftView[] {
   return error === undefined ? [] : [{ of, message: error }];
+}
+
+/** The daemon may learn of a start after the program has ended, whose end has the time of the kernel. */
+function startOf(container: ContainerRecord): number | null {
+  const started = container.startedAt?.wallMs ?? null;
+  const ended = container.lastRun ? null : endOf(container);
+  return started === null || ended === null ? started : Math.min(started, ended);
 }
 
 /** When it ended, as its monitor has recorded it. The daemon learns of that later, if it was not running at that time. */
