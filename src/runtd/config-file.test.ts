@@ -54,6 +54,8 @@ const SAME: Readonly<Record<string, readonly [value: unknown, ...words: string[]
   "interlink-host": [["edge"]],
   "interlink-host-path": [["/srv"]],
   "interlink-network": ["none"],
+  watch: [["/srv/apps", "/srv/more"]],
+  "watch-every": ["5s"],
 };
 
 let directory = "";

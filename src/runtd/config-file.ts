@@ -7,10 +7,8 @@ import { z } from "zod";
 import { durationSchema, type Finding, PULL_POLICIES, RUNTIME_NAME, readDocuments, shapeProblems, sizeSchema } from "../engine/index.ts";
 import { withProposal } from "../pod/index.ts";
 import { userIdsOf } from "./config.ts";
-import { SETTING_OPTIONS, type SettingName, type Settings } from "./options.ts";
+import { CONFIG_FILE, SETTING_OPTIONS, type SettingName, type Settings } from "./options.ts";
 import { readTrustedFile } from "./trusted-file.ts";
-
-export const CONFIG_FILE = "/etc/runt/runtd.json";
 
 /** In bytes. */
 const LARGEST = 256 * 1024;
@@ -98,6 +96,8 @@ const FIELDS = {
   "interlink-host": texts,
   "interlink-host-path": z.array(path),
   "interlink-network": words("bridge", "none"),
+  watch: z.array(path),
+  "watch-every": duration,
 } satisfies { readonly [Name in SettingName]: z.ZodType<Settings[Name]> };
 
 const schema = z.strictObject({

@@ -1,5 +1,5 @@
 /** Configuration of the daemon, from the values of its command line and its configuration file. */
-import { isAbsolute, join } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import {
   type EngineSettings,
@@ -32,6 +32,7 @@ export interface Configuration {
   readonly runDir: string;
   /** undefined: interLink is disabled. */
   readonly interlink: InterlinkConfiguration | undefined;
+  readonly watch: { readonly directories: readonly string[]; readonly everyMs: number | undefined };
 }
 
 export const STATE_DIR = "/var/lib/runtd";
@@ -61,6 +62,7 @@ export function configurationOf(values: Values): Configuration {
   const isOnce = values.once ?? false;
   if (isOnce !== (values.file !== undefined)) throw new Error("--once and -f FILE belong together");
   const interlink = interlinkSettingsOf(values);
+  if (isOnce && values.watch !== undefined) throw new Error("--once runs one file, and watches no directory");
   if (isOnce && interlink !== undefined) throw new Error("--once has no sockets, and --interlink is one");
   const { runDir, ...enginePaths } = paths;
   return {
@@ -91,7 +93,21 @@ export function configurationOf(values: Values): Configuration {
     isStateDirGiven: values["state-dir"] !== undefined,
     once: values.file === undefined ? undefined : { file: values.file, group: values.group ?? "default" },
     interlink,
+    watch: { directories: watchedOf(values.watch), everyMs: durationOf("watch-every", values["watch-every"]) },
   };
+}
+
+/** @throws Error: a path is not absolute, or a directory is in another one */
+function watchedOf(directories: readonly string[] = []): string[] {
+  const all = directories.map((path) => {
+    if (!isAbsolute(path)) throw new Error(`watch: ${path} is not absolute`);
+    return resolve(path);
+  });
+  for (const [index, path] of all.entries()) {
+    const other = all.find((one, at) => at !== index && (one === path || path.startsWith(one === "/" ? one : `${one}/`)));
+    if (other !== undefined) throw new Error(`watch: ${path} is watched as a part of ${other} already`);
+  }
+  return all;
 }
 
 /** @throws Error: a path is not absolute */

@@ -1,5 +1,8 @@
 /** The options of the command line, for parseArgs of node:util. */
 
+/** The usual configuration file. */
+export const CONFIG_FILE = "/etc/runt/runtd.json";
+
 /** They say what this call of the program does. All others are settings, and each has a field in the configuration file. */
 const CALL_OPTIONS = {
   once: { type: "boolean" },
@@ -57,6 +60,8 @@ export const SETTING_OPTIONS = {
   "interlink-host": { type: "string", multiple: true },
   "interlink-host-path": { type: "string", multiple: true },
   "interlink-network": { type: "string" },
+  watch: { type: "string", multiple: true },
+  "watch-every": { type: "string" },
 } as const;
 
 export const OPTIONS = { ...CALL_OPTIONS, ...SETTING_OPTIONS } as const;

@@ -1,11 +1,12 @@
 /** `runtd`: runs the daemon, runs the tasks of a file to their end (`--once`), or converts the store for another version (`migrate`). */
 
+import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { migrateStore, renderFinding } from "../engine/index.ts";
 import { type Configuration, configurationOf, STATE_DIR, valuesOf } from "./config.ts";
-import { CONFIG_FILE, configSchema, type ReadConfig, readConfig } from "./config-file.ts";
+import type { ReadConfig } from "./config-file.ts";
 import { factsOf, log } from "./log.ts";
-import type { Values } from "./options.ts";
+import { CONFIG_FILE, type Values } from "./options.ts";
 import { USAGE } from "./usage.ts";
 
 /** Source: sysexits(3). */
@@ -13,7 +14,7 @@ const EXIT = { usage: 64, config: 78 } as const;
 
 const [verb, ...rest] = process.argv.slice(2);
 if (verb === "migrate") {
-  const migration = orUsage(() => migrateOptionsOf(rest));
+  const migration = await migrateOptionsOf(rest);
   try {
     process.stdout.write(`${runMigrate(migration)}\n`);
   } catch (error) {
@@ -23,10 +24,10 @@ if (verb === "migrate") {
 } else {
   const values = orUsage(() => valuesOf(process.argv.slice(2)));
   if (values.help) process.stdout.write(USAGE);
-  else if (values["config-schema"]) process.stdout.write(`${JSON.stringify(configSchema(), null, 2)}\n`);
+  else if (values["config-schema"]) process.stdout.write(`${JSON.stringify((await import("./config-file.ts")).configSchema(), null, 2)}\n`);
   else {
     // The tasks of --once are no tasks of the daemon, which has its own state directory.
-    const file = values.once && values.config === undefined ? undefined : configOrExit(values.config);
+    const file = values.once && values.config === undefined ? undefined : await configOrExit(values.config);
     const configuration = merged(values, file);
     if (values["check-config"])
       process.stdout.write(file === undefined ? `there is no ${CONFIG_FILE}; the options are valid\n` : `${file.path} is valid\n`);
@@ -74,10 +75,12 @@ function orUsage<T>(act: () => T): T {
 }
 
 /** undefined: no file is named, and the usual one does not exist. Ends the program if the file is wrong. */
-function configOrExit(path: string | undefined): ReadConfig | undefined {
+async function configOrExit(path: string | undefined): Promise<ReadConfig | undefined> {
+  // The schema of the file takes time to make, and most hosts have no file.
+  if (path === undefined && !existsSync(CONFIG_FILE)) return undefined;
   let read: ReadConfig | undefined;
   try {
-    read = readConfig(path);
+    read = (await import("./config-file.ts")).readConfig(path);
   } catch (error) {
     return endWithConfig((error as Error).message);
   }
@@ -102,15 +105,13 @@ interface MigrateOptions {
   readonly to: number;
 }
 
-/** Parses the arguments after `migrate`. @throws Error: the arguments are wrong */
-function migrateOptionsOf(args: readonly string[]): MigrateOptions {
-  const { values } = parseArgs({
-    args: [...args],
-    options: { to: { type: "string" }, "state-dir": { type: "string" }, config: { type: "string" } },
-  });
-  if (values.to === undefined) throw new Error("migrate needs --to VERSION");
-  if (!/^[1-9]\d{0,5}$/.test(values.to)) throw new Error(`to: ${values.to} is no version`);
-  const stateDir = values["state-dir"] ?? configOrExit(values.config)?.settings["state-dir"] ?? STATE_DIR;
+/** Parses the arguments after `migrate`. Ends the program if they are wrong. */
+async function migrateOptionsOf(args: readonly string[]): Promise<MigrateOptions> {
+  const options = { to: { type: "string" }, "state-dir": { type: "string" }, config: { type: "string" } } as const;
+  const { values } = orUsage(() => parseArgs({ args: [...args], options }));
+  if (values.to === undefined) return endWithUsage("migrate needs --to VERSION");
+  if (!/^[1-9]\d{0,5}$/.test(values.to)) return endWithUsage(`to: ${values.to} is no version`);
+  const stateDir = values["state-dir"] ?? (await configOrExit(values.config))?.settings["state-dir"] ?? STATE_DIR;
   return { stateDir, to: Number(values.to) };
 }
 

@@ -26,6 +26,7 @@ import { Files } from "./parsing/files.ts";
 import { Peers } from "./peers.ts";
 import { ROUTES } from "./routes/index.ts";
 import { listenAt, makeSocketDirectory, type RemoveSocket } from "./sockets.ts";
+import { Watch } from "./watch/watch.ts";
 
 /** Waits until runt is installed. `probe` is for tests. @throws StoreError, ExecutorError, SocketInUseError */
 export async function serve(configuration: Configuration, { probe }: Pick<EngineSettings, "probe"> = {}): Promise<void> {
@@ -54,6 +55,7 @@ export async function serve(configuration: Configuration, { probe }: Pick<Engine
   const timings = new Timings();
   const files = new Files();
   const eventLoop = new EventLoop();
+  const watch = new Watch({ engine, files, ...configuration.watch });
   makeSocketDirectory(runDir);
   const sockets = socketsOf(configuration);
   const servers: Server[] = [];
@@ -61,7 +63,7 @@ export async function serve(configuration: Configuration, { probe }: Pick<Engine
   const places: string[] = [];
   for (const [name, file] of Object.entries(sockets)) {
     const services: Services = {
-      ...{ engine, stateDir, peers, timings, files, eventLoop, isAdmin: name === "admin" },
+      ...{ engine, stateDir, peers, timings, files, eventLoop, watch, isAdmin: name === "admin" },
       subscribers: new Slots(MOST_SUBSCRIBERS, SHARES_OF_SUBSCRIBERS),
       streams: new Slots(MOST_STREAMS),
     };
@@ -83,6 +85,7 @@ export async function serve(configuration: Configuration, { probe }: Pick<Engine
   const end = (signal: NodeJS.Signals) => {
     log("info", "ending", { signal });
     manager.stopping();
+    watch.stop();
     for (const server of servers) server.close();
     for (const remove of removals) remove();
     engine.close();
@@ -95,6 +98,7 @@ export async function serve(configuration: Configuration, { probe }: Pick<Engine
     logServerErrors(server);
     cutOffUnread(server);
   }
+  watch.start();
   await manager.ready(engine.binary);
   log("info", "ready", { sockets: places, pid: process.pid });
 }

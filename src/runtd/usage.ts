@@ -96,6 +96,11 @@ export const USAGE = `Usage: runtd [options]
         listen here instead of on the socket. --interlink-token FILE has the
         token that requests must carry. --interlink-host NAME is another host
         name that requests may use; may be repeated
+  --watch DIR
+        apply the files in this directory and below it, and again when they
+        change; remove the tasks of files that are gone. May be repeated
+  --watch-every DURATION
+        interval between two looks at watched directories; default 2s
   --to VERSION
         for migrate: convert the store to the schema of another version of
         runtd, older or newer. The daemon must not run. migrate keeps the

@@ -1,9 +1,8 @@
 /** A Compose file as `runtctl apply` reads it. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type ComposeFile, parseCompose, variablesIn } from "../../src/pod/index.ts";
+import { type ComposeFile, parseCompose, projectOf, variablesIn } from "../../src/pod/index.ts";
 import { namesIn } from "../../src/runtctl/verbs/compose.ts";
-import { projectOf } from "../../src/runtctl/verbs/project.ts";
 import { type Asked, ENVIRONMENT } from "./oracle.ts";
 
 /** Of the case, and of .env beside the file. */

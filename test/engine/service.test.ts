@@ -4,8 +4,9 @@ import { chmodSync, existsSync, lstatSync, readdirSync, readFileSync, readlinkSy
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { REPOSITORY } from "../support/programs.ts";
-import { http, isRoot, LONGEST_MS, until, useEngine, webTask } from "./support.ts";
+import { http, isRoot, LONGEST_MS, scriptTask, until, useEngine, webTask } from "./support.ts";
 
+const ACTIVATE = "/usr/bin/systemd-socket-activate";
 const RUNTD = join(REPOSITORY, "dist/runtd/main.js");
 
 describe.skipIf(!isRoot)("the daemon as a service (needs root)", () => {
@@ -51,6 +52,33 @@ describe.skipIf(!isRoot)("the daemon as a service (needs root)", () => {
     const migrated = await run("migrate", "--to", "999999", "--config", scene.file("other.json", '{ "stateDir": "/nonexistent/state" }'));
     expect([migrated.status, migrated.stderr]).toEqual([1, expect.stringContaining("/nonexistent/state")]);
   });
+
+  test("the umask of the unit is not that of containers, but NoNewPrivileges would be: it is not set", async () => {
+    const script = "while read a b; do case $a in NoNewPrivs:|Umask:) echo $a $b;; esac; done </proc/self/status";
+    const seen = async (name: string, before: string) => {
+      const daemon = await scene.daemon({ before });
+      const file = scene.file(`${name}.yaml`, scriptTask(scene.rootfs(), { name, script, container: "privileged: true" }));
+      expect(await scene.ctl("apply", "-f", file, "--wait")).toMatchObject({ status: 0 });
+      const { stdout } = await scene.ctl("logs", name);
+      await daemon.kill();
+      return stdout;
+    };
+    expect(await seen("unit", "umask 077")).toBe("Umask: 0022\nNoNewPrivs: 0\n");
+    expect(await seen("restricted", 'set -- setpriv --no-new-privs "$@"')).toBe("Umask: 0022\nNoNewPrivs: 1\n");
+    const unit = readFileSync(join(REPOSITORY, "packaging/runtd.service"), "utf8");
+    expect(unit).not.toMatch(/^NoNewPrivileges=/m);
+  });
+
+  test.skipIf(!existsSync(ACTIVATE))(
+    "the first client starts the daemon, with systemd's own program (needs systemd-socket-activate)",
+    async () => {
+      const daemon = scene.spawn({ before: `set -- ${ACTIVATE} --listen ${scene.socket} --fdname=admin -E PATH "$@"` });
+      await until(() => existsSync(scene.socket));
+      expect(daemon.log()).not.toContain('"event"');
+      expect((await http(scene.socket, "GET", "/v1/node")).status).toBe(200);
+      expect(daemon.log()).toContain(`"sockets":["${scene.socket}",`);
+    },
+  );
 
   test(
     "a socket of systemd is taken by its name, outlives each daemon, and keeps clients waiting for the next one",

@@ -60,6 +60,8 @@ export interface RolloutRecord {
 export interface RevisionCaller {
   readonly uid: number;
   readonly pid: number;
+  /** Another source than a client, such as a watched file; absent: a client has asked. */
+  readonly via?: string | undefined;
 }
 
 /** A version of a service without its specs. */

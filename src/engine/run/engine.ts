@@ -20,8 +20,7 @@ import {
 } from "./containers/attach.ts";
 import type { OrphanView } from "./containers/orphans.ts";
 import { type LogUseView, logUsesOf, type UsageView, usages } from "./containers/usage.ts";
-import type { Applied, ApplyOptions } from "./desired/apply.ts";
-import { differenceOf, type TaskDifference } from "./desired/apply.ts";
+import { type Applied, type ApplyOptions, differenceOf, type TaskDifference } from "./desired/apply.ts";
 import { isUsable } from "./desired/codec.ts";
 import { taskNamed } from "./desired/commands.ts";
 import type { Caller } from "./desired/journal.ts";
@@ -42,6 +41,7 @@ import { restore } from "./restore.ts";
 import type { ServiceRollouts } from "./service-rollouts.ts";
 import { checkSettings, type EngineSettings, type NodeView } from "./settings.ts";
 import { ledgerView, type TaskView, viewOf } from "./view.ts";
+import type { WatchedFiles } from "./watched-files.ts";
 
 const BACKUP_MS = 10 * 60_000;
 const STORE_CHECK_MS = 5_000;
@@ -60,12 +60,11 @@ export class Engine {
     try {
       const contents = await takePlace(store, store.load(isUsable), settings);
       const engine = new Engine(partsOf(settings, store, contents));
-      await restore({ ...engine.#parts, overcommitted: () => engine.#overcommitted });
+      const overcommitted = () => ledgerView([...engine.#parts.records.values()], engine.#parts.capacity).overcommitted;
+      await restore({ ...engine.#parts, overcommitted });
       engine.#timers.push(setInterval(() => engine.#parts.turns.checkStore(), STORE_CHECK_MS).unref());
       engine.#timers.push(setInterval(() => engine.#backUp(), BACKUP_MS).unref());
-      engine.#parts.poll.start();
-      engine.#parts.imageCare.start();
-      for (const one of [engine.#parts.schedules, engine.#parts.rollouts]) one.start();
+      for (const one of ["poll", "imageCare", "schedules", "rollouts"] as const) engine.#parts[one].start();
       return engine;
     } catch (error) {
       store.close();
@@ -271,6 +270,11 @@ export class Engine {
     return this.#parts.serviceRollouts;
   }
 
+  /** Files that the daemon watches. */
+  get watched(): WatchedFiles {
+    return this.#parts.watched;
+  }
+
   /** The images of this host. */
   get images(): ImageCare {
     return this.#parts.imageCare;
@@ -284,10 +288,6 @@ export class Engine {
   /** Path of the runt executable. */
   get binary(): string {
     return this.#parts.runtime.binary;
-  }
-
-  get #overcommitted(): string {
-    return ledgerView([...this.#parts.records.values()], this.#parts.capacity).overcommitted;
   }
 
   get node(): NodeView {
@@ -308,7 +308,7 @@ export class Engine {
     return this.#parts.store.lastSequence;
   }
 
-  /** Returns at most `limit` journal events that follow the sequence number `after`. */
+  /** At most `limit` journal events that follow the sequence number `after`. */
   events(after: number, limit: number): JournalPage {
     return this.#parts.store.events(after, limit);
   }

@@ -21,3 +21,4 @@ export type { ReplicaView, RevisionView, ServiceRollouts, ServiceView } from "./
 export type { EngineSettings, ImageSettings, NodeView } from "./settings.ts";
 export { TaskEngine } from "./task-engine.ts";
 export type { ContainerView, LedgerView, LeftView, ScheduleView, TaskView } from "./view.ts";
+export type { WatchedFiles } from "./watched-files.ts";

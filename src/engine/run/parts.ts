@@ -22,7 +22,7 @@ import { GuestReports } from "./containers/guest-reports.ts";
 import { Launching, makerOf } from "./containers/launching.ts";
 import { Orphans, Strays } from "./containers/orphans.ts";
 import { ContainerRuntime } from "./containers/runtime.ts";
-import { hostFactsIn, revisionsIn, servicesIn, succeededIn, succeededKey, tasksIn } from "./desired/codec.ts";
+import { type HostFacts, hostFactsIn, revisionsIn, servicesIn, succeededIn, succeededKey, tasksIn } from "./desired/codec.ts";
 import { Edits } from "./desired/edits.ts";
 import { Effects } from "./effects.ts";
 import { ImageCare, imagesOf } from "./image-care.ts";
@@ -57,6 +57,7 @@ import { ServiceRollouts } from "./service-rollouts.ts";
 import type { EngineSettings } from "./settings.ts";
 import { Turns } from "./turn.ts";
 import { VolumeWatch } from "./volume-watch.ts";
+import { WatchedFiles } from "./watched-files.ts";
 
 const LAUNCH_TIMEOUT_MS = 120_000;
 const POLL_MS = 2 * 60_000;
@@ -86,12 +87,12 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
   const succeeded = new Map(succeededIn(rows).map((one) => [succeededKey(one), one]));
   const [services, revisions] = [servicesIn(rows), revisionsIn(rows)];
   const mailbox = new Mailbox();
-  const { epoch = 0, revision = 0, interfaces: attached = [] } = hostFactsIn(rows) ?? {};
+  const facts: Partial<HostFacts> = hostFactsIn(rows) ?? {};
   const hasVolumes = (group: string) => directoriesIn(paths.keptOf(group)).length > 0;
   const edits = new Edits(
     mailbox,
     { capacity, users: userIds, cgroupParent: settings.cgroupParent, cgroupManager, hasVolumes, hasTaskLimits: taskLimits },
-    { epoch: epoch + 1, bootId: bootId(), revision, interfaces: attached },
+    { revision: 0, ...facts, epoch: (facts.epoch ?? 0) + 1, bootId: bootId() },
   );
 
   // What is on the host.
@@ -186,6 +187,7 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
   const schedules = new Schedules({ records, edits, log });
   const rollouts = new Rollouts({ records, services, revisions, edits, clock: systemClock, log });
   const serviceRollouts = new ServiceRollouts({ services, edits });
+  const watched = new WatchedFiles({ edits, records, conditions, support });
   turns.onCommit(() => agents.refresh());
   turns.onCommit(() => schedules.refresh());
   turns.onCommit(() => rollouts.refresh());
@@ -193,7 +195,7 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
 
   return {
     ...{ store, paths, conditions, records, succeeded, mailbox, edits, fence, runtime, ends, networks, images, specCopies, orphans },
-    ...{ services, revisions, rollouts, serviceRollouts, pulling },
+    ...{ services, revisions, rollouts, serviceRollouts, watched, pulling },
     ...{ keptVolumes, interfaces, endMessages, resources, turns, forwarding, agents, schedules, capacity, support, users: userIds, log },
     strays: new Strays({ resources, runtime, log }),
     guests: new GuestReports({ isInMachine: ({ spec }) => isInMachine(spec, runtimes), ask: (id) => runtime.machineMetrics(id) }),

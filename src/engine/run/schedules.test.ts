@@ -56,7 +56,7 @@ class Host {
       bootMs: 0,
       wallMs: Date.now(),
     });
-    const present = { capacity: { cpus: 1, memoryBytes: 1000 }, users: DEFAULT_USERS, projects: {}, hasVolumes: () => false };
+    const present = { capacity: { cpus: 1, memoryBytes: 1000 }, users: DEFAULT_USERS, projects: {}, watched: {}, hasVolumes: () => false };
     const commands = new Commands(draft, { ...present, cgroupOf: () => null, by: undefined }, this.#revision);
     const answer = change(commands);
     this.#revision = commands.revision;

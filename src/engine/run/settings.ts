@@ -105,7 +105,9 @@ export interface NodeView {
       | "NetworkBroken"
       | "NoResolver"
       | "NotStopped"
-      | "NotRemoved";
+      | "NotRemoved"
+      | "WatchFailed"
+      | "Drifted";
     readonly message: string;
   }[];
 }

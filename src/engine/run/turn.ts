@@ -186,7 +186,7 @@ export class Turns {
     ];
     const events = draft.events.map((event) => JSON.stringify(event));
     // A turn without changes writes nothing, so that it does not show whether the store can be written.
-    if (put.length + remove.length === 0) return true;
+    if (put.length + remove.length === 0 && !draft.hasTold) return true;
     try {
       this.#options.store.commit({ put, remove, events });
     } catch (error) {

@@ -6,11 +6,11 @@ import { printable, type Style, stateStyle } from "./style.ts";
 /** Local time, sequence number, task and description. */
 export function eventLine(sequence: number, event: EngineEvent, style: Style): string {
   const time = new Date(event.wallMs).toTimeString().slice(0, 8);
-  return [
-    style("dim", `${String(sequence).padStart(6)}  ${time}`),
-    style("bold", event.type === "interface" ? printable(event.interface) : event.name),
-    textOf(event, style),
-  ].join("  ");
+  return [style("dim", `${String(sequence).padStart(6)}  ${time}`), style("bold", nameOf(event)), textOf(event, style)].join("  ");
+}
+
+function nameOf(event: EngineEvent): string {
+  return event.type === "interface" ? printable(event.interface) : event.type === "watch" ? printable(event.path) : event.name;
 }
 
 const SCHEDULE_TEXT = {
@@ -32,7 +32,7 @@ export function textOf(event: EngineEvent, style: Style): string {
     case "admitted":
       return "has room on the host";
     case "request":
-      return `${event.request} asked by uid ${event.by.uid}, pid ${event.by.pid}`;
+      return `${event.request} asked by ${callerText(event.by)}`;
     case "task":
       return `task ${stateText(event.known, style)}${event.desired === event.known ? "" : `, wanted ${event.desired}`}${reasonText(event.reason)}`;
     case "waiting":
@@ -52,7 +52,9 @@ export function textOf(event: EngineEvent, style: Style): string {
     case "resource":
       return `resource ${printable(event.resource)} ${event.known}`;
     case "interface":
-      return `interface ${printable(event.interface)} ${event.state}${event.task === null ? "" : ` by ${event.task}`}${event.by === undefined ? "" : `, asked by uid ${event.by.uid}, pid ${event.by.pid}`}`;
+      return `interface ${printable(event.interface)} ${event.state}${event.task === null ? "" : ` by ${event.task}`}${event.by === undefined ? "" : `, asked by ${callerText(event.by)}`}`;
+    case "watch":
+      return watchText(event, style);
     case "rollout":
       return rolloutText(event, style);
     case "lost":
@@ -65,6 +67,16 @@ export function textOf(event: EngineEvent, style: Style): string {
     case "alarm":
       return style("red", `container ${printable(event.container)} could not be stopped ${event.failures} times`);
   }
+}
+
+/** Such as "uid 0, pid 312". */
+function callerText({ uid, pid, via }: { readonly uid: number; readonly pid: number; readonly via?: string | undefined }): string {
+  return via === undefined ? `uid ${uid}, pid ${pid}` : printable(via);
+}
+
+function watchText({ state, message, commit }: Extract<EngineEvent, { type: "watch" }>, style: Style): string {
+  const colour = state === "refused" ? "red" : state === "drifted" ? "yellow" : "green";
+  return `${style(colour, state)}${commit === undefined ? "" : ` at ${commit.slice(0, 12)}`}: ${printable(message)}`;
 }
 
 const ROLLOUT_TEXT: Readonly<Record<Extract<EngineEvent, { type: "rollout" }>["state"], string>> = {
@@ -87,7 +99,7 @@ export function rolloutText(
   style: Style,
 ): string {
   const of = replica === undefined ? "" : `: replica ${replica}`;
-  const asked = by === undefined ? "" : `, asked by uid ${by.uid}, pid ${by.pid}`;
+  const asked = by === undefined ? "" : `, asked by ${callerText(by)}`;
   const text = `rollout to revision ${revision}${of} ${ROLLOUT_TEXT[what]}${asked}${reasonText(reason ?? null)}`;
   return what === "failed" || what === "incomplete" ? style("red", text) : text;
 }

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, expect, test } from "vitest";
+import { projectOf } from "../../pod/index.ts";
 import { fileToApply } from "./compose.ts";
-import { projectOf } from "./project.ts";
 
 const top = realpathSync(mkdtempSync(join(tmpdir(), "runt-project-")));
 afterAll(() => rmSync(top, { recursive: true }));

@@ -1,13 +1,13 @@
 /** Files to apply. Those for Compose are translated in the client, because they depend on the user's environment and working directory. */
 import type { Command } from "commander";
 import { renderFinding } from "../../engine/index.ts";
-import { parseCompose, variablesIn } from "../../pod/index.ts";
+import { parseCompose, projectOf, variablesIn } from "../../pod/index.ts";
 import { fileError, UsageError } from "../errors.ts";
 import { environment, exists, makeDirectory, printError, realPath, variable, workingDirectory } from "../platform/index.ts";
 import { DEFAULT_GROUP } from "../session.ts";
 import { type ComposeFlags, type FileOption, type FileToApply, type Manner, textOf } from "./file.ts";
 import { joined } from "./joined.ts";
-import { bounded, directoryOf, projectOf } from "./project.ts";
+import { bounded, directoryOf } from "./project.ts";
 import { isQuadlet, quadletToApply } from "./quadlet.ts";
 
 /** @param more what `-p` means beside that */

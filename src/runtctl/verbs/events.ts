@@ -37,6 +37,7 @@ export const events = verb<Options>({
     const isShown = (told: Told) => {
       if (!("event" in told)) return true;
       const { event } = told;
+      if (event.type === "watch") return (options.allGroups || event.group === null || event.group === session.group) && name === undefined;
       // Interfaces belong to the host and not to a group.
       const [group, named] = event.type === "interface" ? [session.group, event.interface] : [event.group, event.name];
       return (options.allGroups || group === session.group) && (name === undefined || named === name || event.task === name);
@@ -59,7 +60,8 @@ async function* history({ sockets }: Session, { since, follow }: Options, last: 
 /** All events of one task that are still in the journal. */
 export async function historyOf(session: Session, id: string, last: number): Promise<readonly Extract<Told, { sequence: number }>[]> {
   const found: Extract<Told, { sequence: number }>[] = [];
-  for await (const told of history(session, { since: 0 }, last)) if ("event" in told && told.event.task === id) found.push(told);
+  for await (const told of history(session, { since: 0 }, last))
+    if ("event" in told && told.event.type !== "watch" && told.event.task === id) found.push(told);
   return found;
 }
 

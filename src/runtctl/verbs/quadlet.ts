@@ -1,11 +1,11 @@
 /** Unit files of Podman's Quadlet: a directory of them, or some with those that they name. They are translated in the client, as Compose files are. */
 import { renderFinding } from "../../engine/index.ts";
-import { type DropIns, isQuadletName, MOST_UNITS, parseQuadlet, type QuadletFile, type UnitFile } from "../../pod/index.ts";
+import { type DropIns, isQuadletName, MOST_UNITS, parseQuadlet, projectOf, type QuadletFile, type UnitFile } from "../../pod/index.ts";
 import { fileError, UsageError } from "../errors.ts";
 import { exists, hostname, isDirectory, isFile, namesIn, printError, realPath, variable } from "../platform/index.ts";
 import type { FileToApply, Manner } from "./file.ts";
 import { joined } from "./joined.ts";
-import { bounded, directoryOf, projectOf } from "./project.ts";
+import { bounded, directoryOf } from "./project.ts";
 
 /** Whether it is a directory, or a file with the name of a unit. */
 export function isQuadlet(path: string): boolean {

@@ -114,7 +114,7 @@ function historyOf({ history, revision: current }: ServiceView): string {
       `${revision}${revision === current ? " *" : ""}`,
       age(now - atMs),
       `${cause}${of === null ? "" : ` ${of}`}`,
-      by === null ? "" : `uid ${by.uid}`,
+      by === null ? "" : (by.via ?? `uid ${by.uid}`),
       verdict,
       printable(reason ?? changed.join(" ")),
     ]),

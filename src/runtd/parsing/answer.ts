@@ -3,13 +3,23 @@ import { readFileSync } from "node:fs";
 import type { Worker } from "node:worker_threads";
 import type { ParsedFile } from "../../engine/index.ts";
 import type { ClusterPod, ClusterRules, PodHost } from "../../pod/index.ts";
+import type { WatchedText } from "../watch/read.ts";
 
 /** Messages between the daemon and the thread. */
-export type Question = ({ readonly text: string } | { readonly pod: ClusterPod; readonly rules: ClusterRules }) & {
-  readonly host: PodHost;
-};
+export type Question = (
+  | { readonly text: string }
+  | { readonly pod: ClusterPod; readonly rules: ClusterRules }
+  /** Path of a watched file. */
+  | { readonly watched: string }
+) & { readonly host: PodHost };
 
-export type Answer = { readonly parsed: ParsedFile } | { readonly failure: string };
+export type Answer =
+  | { readonly parsed: ParsedFile }
+  | { readonly watched: WatchedText }
+  /** Why a watched file was not read. */
+  | { readonly unreadable: string }
+  /** A defect of the parser. */
+  | { readonly failure: string };
 
 /** The first message of a thread: its number in /proc/self/task. */
 export interface Begun {

@@ -6,7 +6,8 @@ import { Worker } from "node:worker_threads";
 import type { ParsedFile } from "../../engine/index.ts";
 import { type ClusterPod, type ClusterRules, type PodHost, parseFile } from "../../pod/index.ts";
 import { TooManyRequests } from "../http/errors.ts";
-import { answerOf, type Limits, type Question } from "./answer.ts";
+import type { WatchedText } from "../watch/read.ts";
+import { type Answer, answerOf, type Limits, type Question } from "./answer.ts";
 
 /** Maximum number of characters that the daemon parses itself. This takes less time than starting a thread, unless the file multiplies its pods. */
 const SHORT = 4096;
@@ -24,15 +25,22 @@ export class Files {
 
   /** Parses tasks or Kubernetes objects. @throws TooManyRequests; Error: a defect of the parser */
   async read(text: string, host: PodHost): Promise<ParsedFile> {
-    return text.length <= SHORT && !REPEATED.test(text) ? parseFile(text, host) : this.#inTurn({ text, host });
+    return text.length <= SHORT && !REPEATED.test(text) ? parseFile(text, host) : parsedIn(await this.#inTurn({ text, host }));
   }
 
   /** Parses a pod of a cluster. @throws the errors of `read` */
-  readPod(pod: ClusterPod, host: PodHost, rules: ClusterRules): Promise<ParsedFile> {
-    return this.#inTurn({ pod, host, rules });
+  async readPod(pod: ClusterPod, host: PodHost, rules: ClusterRules): Promise<ParsedFile> {
+    return parsedIn(await this.#inTurn({ pod, host, rules }));
   }
 
-  async #inTurn(question: Question): Promise<ParsedFile> {
+  /** Reads a watched file with those that it names. @throws Error: one cannot be read, or takes too long; the errors of `read` */
+  async readWatched(path: string, host: PodHost): Promise<WatchedText> {
+    const answer = await this.#inTurn({ watched: path, host });
+    if ("watched" in answer) return answer.watched;
+    throw new Error("unreadable" in answer ? answer.unreadable : (parsedIn(answer).findings[0]?.message ?? "the file cannot be read"));
+  }
+
+  async #inTurn(question: Question): Promise<Answer> {
     if (this.#waiting >= MOST_WAITING) throw new TooManyRequests(`${MOST_WAITING} files wait to be read`);
     this.#waiting++;
     const answer = this.#turn.then(() => this.#ask(question));
@@ -44,13 +52,13 @@ export class Files {
     }
   }
 
-  async #ask(question: Question): Promise<ParsedFile> {
+  async #ask(question: Question): Promise<Answer> {
     clearTimeout(this.#idle);
     const answer = await answerOf(this.#running(), question, LIMITS);
-    if (typeof answer === "string") return refusal(answer);
+    if (typeof answer === "string") return { parsed: refusal(answer) };
     this.#idle = setTimeout(() => this.#end(), IDLE_MS).unref();
     if ("failure" in answer) throw new Error(answer.failure);
-    return answer.parsed;
+    return answer;
   }
 
   #running(): Worker {
@@ -71,6 +79,11 @@ export class Files {
     this.#worker = undefined;
     void worker?.terminate();
   }
+}
+
+function parsedIn(answer: Answer): ParsedFile {
+  if ("parsed" in answer) return answer.parsed;
+  throw new Error("the thread that reads files has answered another question");
 }
 
 function refusal(message: string): ParsedFile {

@@ -3,6 +3,7 @@ import { readlinkSync } from "node:fs";
 import { basename } from "node:path";
 import { parentPort } from "node:worker_threads";
 import { parseClusterPod, parseFile } from "../../pod/index.ts";
+import { readWatched } from "../watch/read.ts";
 import type { Answer, Begun, Question } from "./answer.ts";
 
 const begun: Begun = { thread: basename(readlinkSync("/proc/thread-self")) };
@@ -10,6 +11,7 @@ parentPort!.postMessage(begun);
 parentPort!.on("message", ({ host, ...asked }: Question) => {
   const answer = (): Answer => {
     try {
+      if ("watched" in asked) return watchedAnswer(asked.watched, host);
       return { parsed: "text" in asked ? parseFile(asked.text, host) : parseClusterPod(asked.pod, host, asked.rules) };
     } catch (error) {
       return { failure: error instanceof Error ? (error.stack ?? error.message) : String(error) };
@@ -17,3 +19,12 @@ parentPort!.on("message", ({ host, ...asked }: Question) => {
   };
   parentPort!.postMessage(answer());
 });
+
+/** What the author can mend is no failure of the thread. */
+function watchedAnswer(path: string, host: Question["host"]): Answer {
+  try {
+    return { watched: readWatched(path, host) };
+  } catch (error) {
+    return { unreadable: (error as Error).message };
+  }
+}

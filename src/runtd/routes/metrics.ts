@@ -6,6 +6,7 @@ import { jsonRoute, textRoute } from "../http/route.ts";
 import type { Timings } from "../http/timings.ts";
 import { unexpectedErrors } from "../last-handlers.ts";
 import { groupName } from "../schemas/names.ts";
+import type { Watch } from "../watch/watch.ts";
 
 const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
@@ -16,9 +17,10 @@ export const getMetrics = textRoute({
   access: "read",
   summary: "Metrics in the format of Prometheus",
   answer: { status: 200, description: "Metrics in the text format", type: METRICS_TYPE },
-  respond: async ({ engine, timings, eventLoop, context }) => {
+  respond: async ({ engine, timings, eventLoop, watch, context }) => {
     const guests = guestSamples(await engine.guestReports());
-    return context.body(exposition([...samplesOf(engine, timings, eventLoop), ...guests]), 200, { "content-type": METRICS_TYPE });
+    const samples = [...samplesOf(engine, timings, eventLoop), ...watchSamples(watch), ...guests];
+    return context.body(exposition(samples), 200, { "content-type": METRICS_TYPE });
   },
 });
 
@@ -70,6 +72,14 @@ function samplesOf(engine: Engine, { all }: Timings, { holdUps }: EventLoop): Sa
       values: [{ value: unexpectedErrors() }],
     },
     { name: "runtd_resident_bytes", type: "gauge", help: "Memory of the daemon.", values: [{ value: process.memoryUsage.rss() }] },
+  ];
+}
+
+function watchSamples({ counts: { applied, refused, drifted } }: Pick<Watch, "counts">): Sample[] {
+  const values = Object.entries({ applied, refused }).map(([state, value]) => ({ labels: { state }, value }));
+  return [
+    { name: "runtd_watched_files", type: "gauge", help: "Files of watched directories, and directories that cannot be watched.", values },
+    { name: "runtd_watch_drifted", type: "gauge", help: "Watched files whose tasks were changed by others.", values: [{ value: drifted }] },
   ];
 }
 

@@ -3,6 +3,7 @@ import type { NodeView } from "../../engine/index.ts";
 import type { HostFacts } from "../../pod/index.ts";
 import { hostFacts } from "../host-facts.ts";
 import { jsonRoute } from "../http/route.ts";
+import { HIDDEN_REASON } from "./events.ts";
 
 const condition = z.strictObject({
   type: z.enum([
@@ -15,6 +16,8 @@ const condition = z.strictObject({
     "NoResolver",
     "NotStopped",
     "NotRemoved",
+    "WatchFailed",
+    "Drifted",
   ]),
   message: z.string(),
 });
@@ -62,5 +65,12 @@ export const getNode = jsonRoute({
   access: "read",
   summary: "Show the host and the daemon",
   answer: { status: 200, description: "The host and the daemon", schema: nodeView },
-  handle: ({ engine, stateDir }) => ({ ...engine.node, host: hostFacts(stateDir) }),
+  handle({ engine, stateDir, isAdmin }) {
+    const { conditions, ...node } = engine.node;
+    const shown = ({ type, message }: NodeView["conditions"][number]) => ({
+      type,
+      message: type === "WatchFailed" && !isAdmin ? HIDDEN_REASON : message,
+    });
+    return { ...node, conditions: conditions.map(shown), host: hostFacts(stateDir) };
+  },
 });

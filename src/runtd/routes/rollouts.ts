@@ -40,7 +40,7 @@ const serviceView = z
           revision: z.int(),
           cause: z.enum(["apply", "undo", "restart", "scale"]),
           of: z.int().nullable().describe("For undo: the version that it repeats."),
-          by: z.strictObject({ uid: z.int(), pid: z.int() }).nullable().describe("Who has asked for it."),
+          by: z.strictObject({ uid: z.int(), pid: z.int(), via: z.string().optional() }).nullable().describe("Who has asked for it."),
           atMs: ms,
           changed: z.array(z.string()).describe("Fields that differ from the version before, as JSON pointers into a task."),
           verdict: z.enum(["unknown", "good", "failed"]).describe("unknown: its rollout has not ended."),

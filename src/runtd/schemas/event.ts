@@ -25,7 +25,13 @@ const ofTask = {
 };
 const ofContainer = { container: z.string(), generation: z.int() };
 
-const caller = z.strictObject({ uid: z.int(), pid: z.int() }).describe("The client of the request.");
+const caller = z
+  .strictObject({
+    uid: z.int(),
+    pid: z.int(),
+    via: z.string().optional().describe("A watched file with its commit, or another source of the request. Absent: a client has asked."),
+  })
+  .describe("Who has asked.");
 
 export const engineEvent = z
   .discriminatedUnion("type", [
@@ -102,6 +108,19 @@ export const engineEvent = z
         ),
       task: z.string().nullable().describe("Id of the task that has it, or had it."),
       by: caller.optional(),
+      wallMs: ofTask.wallMs,
+    }),
+    z.strictObject({
+      type: z.literal("watch"),
+      state: z
+        .enum(["applied", "removed", "refused", "drifted", "matches"])
+        .describe(
+          "applied, removed: tasks of the file were changed or removed. refused: nothing was changed. drifted: others have changed its tasks since. matches: its tasks are as the file says again.",
+        ),
+      path: z.string().describe("Of the file or the directory."),
+      group: z.string().nullable(),
+      message: z.string(),
+      commit: z.string().optional().describe("Of the work tree of git."),
       wallMs: ofTask.wallMs,
     }),
     z.strictObject({

@@ -17,6 +17,7 @@ import {
 import { type StoredRecord, StoreError } from "../../store/index.ts";
 import type { AttachedInterface } from "../resources/interface-state.ts";
 import type { Projects } from "./origin.ts";
+import type { Watched } from "./watched-record.ts";
 
 /** Facts about the daemon, kept in one row. */
 export interface HostFacts {
@@ -29,6 +30,8 @@ export interface HostFacts {
   readonly projects?: Projects;
   /** Likewise. */
   readonly interfaces?: readonly AttachedInterface[];
+  /** Likewise. */
+  readonly watched?: Watched;
 }
 
 /** A one-shot that has succeeded. `apply` does not run it again. */

@@ -15,12 +15,13 @@ import {
 } from "./apply.ts";
 import { succeededKey } from "./codec.ts";
 import type { Draft } from "./draft.ts";
-import type { Caller, ChangeRequest } from "./journal.ts";
+import type { Caller, ChangeRequest, WatchEvent } from "./journal.ts";
 import { keptVolumes, ownVolumes } from "./kept.ts";
 import { checkOrigin, type Projects, projectsIn } from "./origin.ts";
 import { withPorts } from "./ports.ts";
 import type { Deleted, Restarted, Selected, Selection } from "./selection.ts";
 import { Services } from "./services.ts";
+import type { Watched } from "./watched-record.ts";
 
 /** Finds a task by id or by name. Of several with one name, the newest that was not deleted counts, or else the newest. undefined: there is none. */
 export function taskNamed(tasks: readonly TaskRecord[], name: string, group: string): TaskRecord | undefined {
@@ -34,6 +35,7 @@ export function taskNamed(tasks: readonly TaskRecord[], name: string, group: str
 export interface CommandsOptions extends Pick<Present, "capacity" | "cgroupOf" | "users"> {
   /** The directory whose Compose project a group was last. */
   readonly projects: Projects;
+  readonly watched: Watched;
   /** Whether the group has kept volumes. */
   readonly hasVolumes: (group: string) => boolean;
   /** The caller to record in the journal; undefined: the engine itself makes the request. */
@@ -47,13 +49,21 @@ export class Commands {
   revision: number;
   /** The directories whose Compose projects groups are, or were last. */
   projects: Projects;
+  watched: Watched;
 
   constructor(draft: Draft, options: CommandsOptions, revision: number) {
     this.#draft = draft;
     this.#options = options;
     this.revision = revision;
     this.projects = options.projects;
+    this.watched = options.watched;
   }
+
+  get tasks(): readonly TaskRecord[] {
+    return this.#draft.all();
+  }
+
+  readonly tell = (event: Omit<WatchEvent, "wallMs">): void => this.#draft.tell(event);
 
   /** @throws EngineError no-room, other-origin */
   apply(specs: readonly TaskSpec[], group: string, options: ApplyOptions): readonly Applied[] {

@@ -32,6 +32,7 @@ import {
   ofTask,
   type RolloutEvent,
   type TaskJournalEvent,
+  type WatchEvent,
 } from "./journal.ts";
 import { Overlay } from "./overlay.ts";
 
@@ -103,8 +104,8 @@ export class Draft {
     if (record !== undefined && by !== undefined) this.#events.push({ type: "request", request, by, ...ofTask(record, this.at.wallMs) });
   }
 
-  /** Adds an event of the host or of a service. */
-  tell(event: Omit<InterfaceEvent, "wallMs"> | Omit<RolloutEvent, "wallMs">): void {
+  /** Adds an event of the host, of a service or of a watched file. */
+  tell(event: Omit<InterfaceEvent, "wallMs"> | Omit<RolloutEvent, "wallMs"> | Omit<WatchEvent, "wallMs">): void {
     this.#others.push({ ...event, wallMs: this.at.wallMs });
   }
 
@@ -200,6 +201,11 @@ export class Draft {
   /** Actions to perform after the transaction is committed. */
   get orders(): readonly Order[] {
     return this.#orders;
+  }
+
+  /** Whether there are events of the host, of a service or of a watched file, which may come without a change of a record. */
+  get hasTold(): boolean {
+    return this.#others.length > 0;
   }
 
   get events(): readonly EngineEvent[] {

@@ -50,18 +50,18 @@ export class Edits {
   /** Returns what `change` returns, after it was committed. @throws what `change` throws, and StoreError not-written */
   async make<T>(by: Caller | undefined, change: (commands: Commands) => T, kind: ItemKind = {}): Promise<T> {
     const { capacity, users, hasVolumes } = this.#options;
-    const { projects = {} } = this.#facts;
+    const { projects = {}, watched = {} } = this.#facts;
     let answer: T;
     await this.#mailbox.edit((draft) => {
       const commands = new Commands(
         draft,
-        { capacity, users, projects, hasVolumes, cgroupOf: (id, spec) => this.#cgroupOf(id, spec), by },
+        { capacity, users, projects, watched, hasVolumes, cgroupOf: (id, spec) => this.#cgroupOf(id, spec), by },
         this.#facts.revision,
       );
       answer = change(commands);
-      if (commands.revision === this.#facts.revision && commands.projects === projects) return undefined;
+      if (commands.revision === this.#facts.revision && commands.projects === projects && commands.watched === watched) return undefined;
       // A revision that was given out is not reused, even if the transaction fails.
-      this.#facts = { ...this.#facts, revision: commands.revision, projects: commands.projects };
+      this.#facts = { ...this.#facts, revision: commands.revision, projects: commands.projects, watched: commands.watched };
       return this.#facts;
     }, kind);
     return answer!;

@@ -13,6 +13,8 @@ interface OfTask {
 export interface Caller {
   readonly uid: number;
   readonly pid: number;
+  /** A watched file with its commit, or another source of the request; absent: a client has asked. */
+  readonly via?: string | undefined;
 }
 
 export type ChangeRequest = "apply" | "delete" | "stop" | "start" | "restart" | "rollback";
@@ -52,7 +54,22 @@ export interface RolloutEvent {
   readonly wallMs: number;
 }
 
-export type EngineEvent = InterfaceEvent | RolloutEvent | TaskJournalEvent;
+/** A watched file was applied or refused, or its tasks differ from it. */
+export interface WatchEvent {
+  readonly type: "watch";
+  /** applied, removed: its tasks were changed or removed. drifted: others have changed them since. matches: they are as the file says again. */
+  readonly state: "applied" | "removed" | "refused" | "drifted" | "matches";
+  /** Of the file, or of the directory. */
+  readonly path: string;
+  /** null: it is not known. */
+  readonly group: string | null;
+  readonly message: string;
+  /** Of git, if the file is in a work tree. */
+  readonly commit?: string | undefined;
+  readonly wallMs: number;
+}
+
+export type EngineEvent = WatchEvent | InterfaceEvent | RolloutEvent | TaskJournalEvent;
 
 export type TaskJournalEvent = OfTask &
   (

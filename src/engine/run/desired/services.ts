@@ -63,7 +63,7 @@ export class Services {
     const note: RevisionNote = {
       ...{ number, cause, atMs: draft.at.wallMs, changed: changesBetween(current, specs), verdict: "unknown", reason: null },
       ...(of === undefined ? {} : { of }),
-      ...(by === undefined ? {} : { by: { uid: by.uid, pid: by.pid } }),
+      ...(by === undefined ? {} : { by }),
     };
     draft.revisions.set(revisionKey({ group, service: name, number }), { group, service: name, number, specs });
     const isUpdate = this.#present(group, specs).length > 0;

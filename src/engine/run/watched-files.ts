@@ -1,0 +1,59 @@
+/** Watched files for the program that watches them: applies and removes them, and tells what it has found. */
+import type { TaskRecord } from "../model/index.ts";
+import type { HostSupport } from "../plan/index.ts";
+import type { Conditions } from "./conditions.ts";
+import type { Applied } from "./desired/apply.ts";
+import type { Edits } from "./desired/edits.ts";
+import type { Caller, WatchEvent } from "./desired/journal.ts";
+import { specsIn, type TaskFile } from "./desired/specs.ts";
+import { applyWatched, removeWatched, type WatchedSource, watchOrigin } from "./desired/watched.ts";
+import type { Watched } from "./desired/watched-record.ts";
+
+export interface WatchedFilesOptions {
+  readonly edits: Edits;
+  readonly records: ReadonlyMap<string, TaskRecord>;
+  readonly conditions: Conditions;
+  readonly support: HostSupport;
+}
+
+export class WatchedFiles {
+  readonly #options: WatchedFilesOptions;
+
+  constructor(options: WatchedFilesOptions) {
+    this.#options = options;
+  }
+
+  /** The files that were applied, by path, as the store has them. */
+  get all(): Watched {
+    return this.#options.edits.facts.watched ?? {};
+  }
+
+  /**
+   * Applies a file in one transaction, with the removal of the tasks that it no longer has.
+   * @throws EngineError invalid-spec, no-room, other-origin, unknown-network; StoreError not-written
+   */
+  async apply(file: TaskFile, source: WatchedSource, by: Caller): Promise<readonly Applied[]> {
+    const specs = specsIn(file, this.#options.support);
+    return this.#options.edits.make(by, (commands) => applyWatched(commands, specs, source));
+  }
+
+  /** Removes the tasks of a file that is gone. @throws StoreError not-written */
+  async remove(path: string, by: Caller): Promise<readonly Applied[]> {
+    return this.#options.edits.make(by, (commands) => removeWatched(commands, path));
+  }
+
+  /** The value of `ApplyOptions.from` for a file, with which `plan` compares. */
+  originOf(path: string): string {
+    return watchOrigin(path);
+  }
+
+  /** Adds an event to the journal. @throws StoreError not-written */
+  async tell(event: Omit<WatchEvent, "wallMs">): Promise<void> {
+    await this.#options.edits.make(undefined, (commands) => commands.tell(event));
+  }
+
+  /** Sets or, with an empty message, clears a condition of the host. */
+  condition(type: "WatchFailed" | "Drifted", message: string): void {
+    this.#options.conditions.set(type, message);
+  }
+}

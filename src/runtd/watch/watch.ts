@@ -1,0 +1,306 @@
+/**
+ * Watches directories, and keeps the tasks of this host as their files say. A change is applied when two looks in a row have seen the same files. What
+ * users change otherwise is told, and not undone.
+ */
+import { lstatSync } from "node:fs";
+import { type Caller, type Engine, EngineError, renderFinding, type TaskDifference } from "../../engine/index.ts";
+import { log } from "../log.ts";
+import type { Files } from "../parsing/files.ts";
+import { hostOf } from "../read-file.ts";
+import { identityOf, trustedDirectory } from "../trusted-file.ts";
+import { type Head, type WorkTree, workTreeOf } from "./git.ts";
+import type { WatchedText } from "./read.ts";
+import { type Found, filesBelow } from "./scan.ts";
+
+export interface WatchOptions {
+  readonly engine: Engine;
+  readonly files: Files;
+  /** Absolute paths. */
+  readonly directories: readonly string[];
+  /** Milliseconds between two looks. */
+  readonly everyMs?: number | undefined;
+}
+
+const EVERY_MS = 2_000;
+/** Looks between two attempts to apply a file that was refused for a reason that may pass, and between two comparisons of a file with its tasks. */
+const LOOKS_AGAIN = 15;
+/** A lock of git that stays longer than this, in milliseconds, is left over. */
+const LONGEST_LOCK_MS = 60_000;
+/** Of a condition. */
+const LONGEST_MESSAGE = 1000;
+
+interface Known {
+  /** Of the file and of those that it names, as the last reading found them. */
+  readonly identity: string;
+  readonly text: WatchedText | undefined;
+  /** Why the file is not applied; "": it is. */
+  readonly problem: string;
+  /** Milliseconds of performance.now() at which it is looked at again; undefined: when it changes. */
+  readonly againMs: number | undefined;
+  /** How its tasks differ from it; "": they do not. */
+  readonly drift: string;
+}
+
+export class Watch {
+  readonly #options: WatchOptions;
+  readonly #everyMs: number;
+  readonly #againMs: number;
+  readonly #known = new Map<string, Known>();
+  /** By directory: why it is not looked at. */
+  readonly #failed = new Map<string, string>();
+  /** By directory: what the last look has seen, and when git was first seen to change it. */
+  readonly #seen = new Map<string, string>();
+  readonly #locked = new Map<string, number>();
+  #timer: NodeJS.Timeout | undefined;
+  #isStopped = false;
+
+  constructor(options: WatchOptions) {
+    this.#options = options;
+    this.#everyMs = options.everyMs ?? EVERY_MS;
+    this.#againMs = LOOKS_AGAIN * this.#everyMs;
+  }
+
+  start(): void {
+    if (this.#options.directories.length > 0) this.#later();
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  /** Numbers for metrics. */
+  get counts(): { readonly applied: number; readonly refused: number; readonly drifted: number } {
+    const all = [...this.#known.values()];
+    const refused = all.filter(({ problem }) => problem !== "").length;
+    return { applied: all.length - refused, refused: refused + this.#failed.size, drifted: all.filter(({ drift }) => drift !== "").length };
+  }
+
+  #later(): void {
+    this.#timer = setTimeout(() => {
+      this.#look()
+        .catch((error: unknown) => log("error", "watch-failed", { message: (error as Error).message }))
+        .finally(() => {
+          if (!this.#isStopped) this.#later();
+        });
+    }, this.#everyMs).unref();
+  }
+
+  async #look(): Promise<void> {
+    for (const directory of this.#options.directories) {
+      let problem = "";
+      try {
+        await this.#lookAt(directory);
+      } catch (error) {
+        problem = (error as Error).message;
+      }
+      await this.#tellDirectory(directory, problem);
+    }
+    this.#setConditions();
+  }
+
+  async #lookAt(directory: string): Promise<void> {
+    // Files have their names below the path that was given: a link that is switched to another directory changes their content.
+    const found = filesBelow(directory);
+    const tree = workTreeOf(trustedDirectory(directory));
+    const seen = JSON.stringify([[...found.files], [...found.refused]]);
+    const isSettled = this.#seen.get(directory) === seen && !this.#isLocked(directory, tree);
+    this.#seen.set(directory, seen);
+    if (isSettled) await this.#settle(directory, found, tree);
+  }
+
+  /** A checkout of git that goes on changes file after file. */
+  #isLocked(directory: string, tree: WorkTree | undefined): boolean {
+    if (!tree?.isLocked) this.#locked.delete(directory);
+    else if (!this.#locked.has(directory)) this.#locked.set(directory, performance.now());
+    const since = this.#locked.get(directory);
+    return since !== undefined && performance.now() - since < LONGEST_LOCK_MS;
+  }
+
+  async #settle(directory: string, found: Found, tree: WorkTree | undefined): Promise<void> {
+    const { watched } = this.#options.engine;
+    const isBelow = (path: string) => path.startsWith(directory === "/" ? "/" : `${directory}/`);
+    const isRefused = (path: string) => [...found.refused.keys()].some((one) => path === one || path.startsWith(`${one}/`));
+    const gone = Object.keys(watched.all).filter((path) => isBelow(path) && !found.files.has(path) && !isRefused(path));
+    for (const [path, why] of found.refused) await this.#tellProblem(path, why, undefined);
+    for (const path of found.files.keys()) {
+      if (this.#isStopped) return;
+      await this.#takeFile(path, { directory, gone, tree });
+    }
+    for (const path of this.#known.keys())
+      if (isBelow(path) && !found.files.has(path) && !found.refused.has(path)) this.#known.delete(path);
+    if (gone.length === 0) return;
+    // A file system that is not mounted yet, or a checkout that has failed.
+    if (found.files.size === 0)
+      throw new Error(
+        `${directory} has no file any more: the tasks of ${gone.join(", ")} stay until it has one, or until they are deleted`,
+      );
+    for (const path of gone) {
+      const removed = await watched.remove(path, callerOf(path, tree?.head()));
+      log("info", "watch-removed", { path, tasks: removed });
+    }
+  }
+
+  async #takeFile(path: string, place: Place): Promise<void> {
+    const known = this.#known.get(path);
+    const isDue = known?.againMs !== undefined && performance.now() >= known.againMs;
+    if (known !== undefined && known.identity === identityNow(path, known.text)) {
+      if (isDue) await this.#again(path, known, place);
+      return;
+    }
+    await this.#readFile(path, place);
+  }
+
+  /** A reason of the host may have passed; and the tasks may have been changed by others. */
+  async #again(path: string, known: Known, place: Place): Promise<void> {
+    if (known.text === undefined || known.problem !== "") await this.#readFile(path, place);
+    else await this.#compare(path, known);
+  }
+
+  async #readFile(path: string, place: Place): Promise<void> {
+    let text: WatchedText | undefined;
+    try {
+      text = await this.#options.files.readWatched(path, hostOf(this.#options.engine));
+      const problems = [...text.file.findings.map((one) => renderFinding(one, path)), ...text.problems];
+      // It stays wrong until it, or what it names, is changed. What is missing may be made without that.
+      if (problems.length > 0) return await this.#tellProblem(path, problems.join("; "), text, this.#againMs);
+      await this.#applyFile(path, text, place);
+    } catch (error) {
+      await this.#tellProblem(path, messageOf(error, path), text, this.#againMs);
+    }
+  }
+
+  async #applyFile(path: string, text: WatchedText, { gone, tree }: Place): Promise<void> {
+    const { watched } = this.#options.engine;
+    const known: Known = { identity: identityRead(path, text), text, problem: "", againMs: performance.now() + this.#againMs, drift: "" };
+    // The last daemon has applied this version. What users have changed since then stays as it is.
+    if (watched.all[path]?.digest === text.digest) {
+      this.#known.set(path, known);
+      return this.#compare(path, known);
+    }
+    const { file, group, isProject, networks, digest } = text;
+    const head = tree?.head();
+    const source = { path, group, isProject, networks, digest, gone: gone.filter((one) => one !== path), commit: head?.commit };
+    const tasks = await watched.apply(file, source, callerOf(path, head));
+    log("info", "watch-applied", { path, group, tasks, ...(head?.commit === undefined ? {} : { commit: head.commit }) });
+    for (const warning of text.warnings) log("info", "watch-warning", { message: renderFinding(warning, path) });
+    if (head !== undefined && head.problem !== "") log("error", "watch-commit-unknown", { path, message: head.problem });
+    this.#known.set(path, known);
+  }
+
+  /** Tells how the tasks differ from the file, once for each difference. */
+  async #compare(path: string, known: Known): Promise<void> {
+    const { engine } = this.#options;
+    const drift = driftOf(engine, path, known.text!);
+    this.#known.set(path, { ...known, drift, againMs: performance.now() + this.#againMs });
+    if (drift === known.drift) return;
+    const { group } = known.text!;
+    await engine.watched.tell({
+      type: "watch",
+      state: drift === "" ? "matches" : "drifted",
+      path,
+      group,
+      message: drift || "the tasks are as the file says",
+    });
+    log("info", drift === "" ? "watch-matches" : "watch-drifted", { path, message: drift });
+  }
+
+  async #tellProblem(path: string, problem: string, text: WatchedText | undefined, againMs?: number): Promise<void> {
+    const before = this.#known.get(path)?.problem;
+    const again = againMs === undefined ? undefined : performance.now() + againMs;
+    this.#known.set(path, { identity: identityRead(path, text), text, problem, againMs: again, drift: "" });
+    if (before === problem) return;
+    log("error", "watch-refused", { path, message: problem });
+    await this.#options.engine.watched.tell({ type: "watch", state: "refused", path, group: text?.group ?? null, message: cut(problem) });
+  }
+
+  async #tellDirectory(directory: string, problem: string): Promise<void> {
+    if ((this.#failed.get(directory) ?? "") === problem) return;
+    if (problem === "") this.#failed.delete(directory);
+    else this.#failed.set(directory, problem);
+    if (problem === "") return;
+    log("error", "watch-refused", { path: directory, message: problem });
+    await this.#options.engine.watched
+      .tell({ type: "watch", state: "refused", path: directory, group: null, message: cut(problem) })
+      // The store cannot be written: the log and the condition tell it.
+      .catch(() => {});
+  }
+
+  #setConditions(): void {
+    const { watched } = this.#options.engine;
+    const problems = [...this.#known].flatMap(([path, { problem }]) => (problem === "" ? [] : [`${path}: ${problem}`]));
+    watched.condition("WatchFailed", cut([...this.#failed.values(), ...problems].join("; ")));
+    watched.condition(
+      "Drifted",
+      cut([...this.#known].flatMap(([path, { drift }]) => (drift === "" ? [] : [`${path}: ${drift}`])).join("; ")),
+    );
+  }
+}
+
+function callerOf(path: string, head: Head | undefined): Caller {
+  const via = `watch ${path}${head?.commit === undefined ? "" : `@${head.commit}`}`;
+  return { uid: process.geteuid?.() ?? 0, pid: process.pid, via };
+}
+
+interface Place {
+  readonly directory: string;
+  /** Files that were applied and do not exist any more. */
+  readonly gone: readonly string[];
+  readonly tree: WorkTree | undefined;
+}
+
+/** Of a file and of those that it names, as they are now: the same as identityRead if none was changed since. */
+function identityNow(path: string, text: WatchedText | undefined): string {
+  return JSON.stringify((text === undefined ? [path] : Object.keys(text.read)).map((one) => [one, identityAt(one)]));
+}
+
+function identityRead(path: string, text: WatchedText | undefined): string {
+  return text === undefined ? identityNow(path, text) : JSON.stringify(Object.entries(text.read));
+}
+
+function identityAt(path: string): string | null {
+  try {
+    return identityOf(lstatSync(path));
+  } catch {
+    return null;
+  }
+}
+
+/** "": the tasks are as the file says. */
+function driftOf(engine: Engine, path: string, { file, group, isProject }: WatchedText): string {
+  const names = new Set(file.tasks.map(({ name }) => name));
+  try {
+    const differences = engine.plan(file, group, { from: engine.watched.originOf(path), isProject });
+    return differences
+      .filter(({ name, change }) => names.has(name) && DRIFT[change] !== undefined)
+      .map(
+        ({ name, change, fields }) =>
+          `${name} ${DRIFT[change]}${fields.length === 0 ? "" : ` (${fields.map(({ pointer }) => pointer).join(", ")})`}`,
+      )
+      .join("; ");
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+const DRIFT: Partial<Record<TaskDifference["change"], string>> = {
+  created: "was deleted",
+  started: "was stopped",
+  updated: "has other limits",
+  replaced: "runs another version",
+  rolling: "runs another version",
+};
+
+function messageOf(error: unknown, path: string): string {
+  if (error instanceof EngineError && error.code === "invalid-spec") {
+    const { findings = [] } = error.details as {
+      readonly findings?: readonly { readonly line: number; readonly column: number; readonly message: string }[];
+    };
+    return findings.map(({ line, column, message }) => `${path}:${line}:${column}: ${message}`).join("; ") || error.message;
+  }
+  return (error as Error).message;
+}
+
+function cut(message: string): string {
+  return message.length <= LONGEST_MESSAGE ? message : `${message.slice(0, LONGEST_MESSAGE)}...`;
+}
