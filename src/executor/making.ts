@@ -95,7 +95,9 @@ async function make(
     const resize = command.pty ? { resizeFifo: sizePath(path) } : {};
     const deadline = hasDeadline(command) ? { deadlineFifo: deadlinePath(path) } : {};
     const log = command.stdio?.log && { outputLog: command.stdio.log };
-    const manager = isSlice(command.cgroupParent ?? "") ? { cgroupManager: "systemd" as const } : {};
+    const { cgroupParent = "" } = command;
+    const manager =
+      cgroupParent === null ? { cgroupManager: "disabled" as const } : isSlice(cgroupParent) ? { cgroupManager: "systemd" as const } : {};
     const own = { bundle: path, exitRecord: record, stdio: stdio.container };
     await runtime[verb](id, { ...own, ...resize, ...deadline, ...log, ...manager, ...(abort ? { abort } : {}) });
     check();

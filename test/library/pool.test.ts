@@ -36,6 +36,41 @@ describe.skipIf(!isRoot)("a pool (needs root)", () => {
     expect(result).toMatchObject({ exitCode: 3, endedBy: "itself", unknown: false });
   });
 
+  test("input goes on while the program runs, and its output up to a number of bytes is passed on", async () => {
+    await using pool = await Pool.open(options());
+    await using box = await pool.take({ ...shell("while read line; do echo got $line; done; exit 4"), stdin: "first\n", openStdin: true });
+    let text = "";
+    const copied = (async () => {
+      for await (const chunk of box.output("stdout", 100)) text += chunk;
+    })();
+    await expect.poll(() => text).toBe("got first\n");
+    box.stdin!.write("second\n");
+    await expect.poll(() => text).toBe("got first\ngot second\n");
+    box.stdin!.end();
+    expect(await box.wait()).toMatchObject({ exitCode: 4, endedBy: "itself" });
+    await copied;
+    await using loud = await pool.take(shell("while :; do echo yyyyyyyyy; done"));
+    expect(loud.stdin).toBeUndefined();
+    let size = 0;
+    for await (const chunk of loud.output("stdout", 105)) size += chunk.length;
+    expect([size, (await loud.wait()).endedBy, loud.endedBy]).toEqual([105, "output", "output"]);
+  });
+
+  test("a pool that is left keeps its waiting containers for the next one; discard ends all of them", async () => {
+    const asked = options();
+    const first = await Pool.open(asked);
+    await expect.poll(() => first.stats().parked).toBe(2);
+    first.leave();
+    await expect(first.take(shell("exit 0"))).rejects.toMatchObject({ code: "wrong-state" });
+    const second = await Pool.open(asked);
+    expect(second.stats()).toMatchObject({ adopted: 2, parked: 2, refills: 0, waits: 0 });
+    await second.take(shell("sleep 1000"));
+    await expect(Pool.discard(asked)).rejects.toMatchObject({ code: "wrong-state" });
+    second.leave();
+    await Pool.discard(asked);
+    expect(readdirSync(join(asked.stateDir, "boxes")).filter((name) => !name.startsWith("@"))).toEqual([]);
+  });
+
   test("a box is single-use, and leaves nothing", async () => {
     const asked = options();
     const pool = await Pool.open(asked);
@@ -239,6 +274,19 @@ setInterval(() => {}, 1000);
     await expect.poll(() => events.at(-1), { timeout: 20_000 }).toEqual({ type: "recovered" });
     expect(pool.stats().failing).toBeUndefined();
     expect((await pool.run(shell("echo back"))).stdout.toString()).toBe("back\n");
+  });
+
+  test("a sandbox may have a command, variables and a directory of its own", async () => {
+    const template = sandbox({
+      rootfs: rootfs(),
+      command: ["/bin/sh", "-c", 'echo "$NAME in $(pwd), $HOME"'],
+      env: { NAME: "own" },
+      cwd: "/",
+    });
+    await using pool = await Pool.open(options({ template }));
+    expect((await pool.run()).stdout.toString()).toBe("own in /, /tmp\n");
+    expect(() => sandbox({ rootfs: "/", command: [] })).toThrow(/command: is empty/);
+    expect(() => sandbox({ rootfs: "/", cwd: "x" })).toThrow(/cwd: x is not absolute/);
   });
 
   test("a pool is refused when it cannot be", async () => {

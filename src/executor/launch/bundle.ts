@@ -7,7 +7,8 @@ import type { ConfigLaunch, LaunchCommand, OciObject } from "./command.ts";
 
 /** What toConfig has found out for it. */
 export interface Completion {
-  readonly cgroupsPath: string;
+  /** undefined: it has no cgroup of its own. */
+  readonly cgroupsPath: string | undefined;
   /** Of each type that the launch names: its entry, or none. */
   readonly namespaces: ReadonlyMap<NamespaceType, OciObject | undefined>;
   /** The entry of the user namespace that the launch names, or none. */
@@ -30,7 +31,8 @@ export function processIn(command: LaunchCommand): OciObject | undefined {
 
 export function completeConfig(command: ConfigLaunch, { cgroupsPath, namespaces, users, resources, terminal }: Completion): OciObject {
   const { config, bundle, mounts = [], annotations } = command;
-  const linux = objectIn(config, "linux");
+  const { cgroupsPath: _, resources: own, ...linux } = objectIn(config, "linux");
+  const limits = cgroupsPath === undefined ? {} : { cgroupsPath, resources: mergeResources(objectIn({ own }, "own"), resources) };
   return {
     ...config,
     process: { ...objectIn(config, "process"), ...terminal },
@@ -39,7 +41,7 @@ export function completeConfig(command: ConfigLaunch, { cgroupsPath, namespaces,
     annotations: { ...objectIn(config, "annotations"), ...annotations },
     linux: {
       ...linux,
-      cgroupsPath,
+      ...limits,
       namespaces: [
         ...listIn(linux, "namespaces").filter(
           ({ type }) => !namespaces.has(type as NamespaceType) && !(type === "user" && users.length > 0),
@@ -47,7 +49,6 @@ export function completeConfig(command: ConfigLaunch, { cgroupsPath, namespaces,
         ...[...namespaces.values()].filter((entry) => entry !== undefined),
         ...users,
       ],
-      resources: mergeResources(objectIn(linux, "resources"), resources),
     },
   };
 }

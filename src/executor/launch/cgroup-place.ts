@@ -11,7 +11,7 @@ export function isSlice(parent: string): boolean {
 }
 
 /** linux.cgroupsPath of the container with this id; a plus sign is the one character of ids that units do not have. */
-export function cgroupsPathOf(id: string, parent = DEFAULT_PARENT): string {
+export function cgroupsPathOf(id: string, parent: string = DEFAULT_PARENT): string {
   return isSlice(parent) ? `${parent}:${PREFIX}:${id.replaceAll("+", "\\x2b")}` : `${parent}/${id}`;
 }
 

@@ -8,7 +8,7 @@ import { DEFAULT_NAMESPACES, hostCapabilities } from "../profile.ts";
 import { checkShape, KIND } from "../shape.ts";
 import { processIn, rootfsOf } from "./bundle.ts";
 import { isSlice } from "./cgroup-place.ts";
-import type { CommandLaunch, ConfigLaunch, LaunchCommand, NamespaceMode, ProcessLaunch, Stdio, StdioSet } from "./command.ts";
+import type { CommandLaunch, ConfigLaunch, LaunchCommand, NamespaceMode, OciObject, ProcessLaunch, Stdio, StdioSet } from "./command.ts";
 import { checkResources } from "./resources.ts";
 import { checkSize } from "./size.ts";
 
@@ -25,10 +25,33 @@ export function checkId(id: string): void {
   }
 }
 
+type Refuse = (field: string, reason: string) => never;
+
+/** What only a cgroup can do is refused, and the end of the pid namespace has to end all of the container. Root's containers need a cgroup for the rules of devices. */
+function checkWithoutCgroup(command: LaunchCommand, refuse: Refuse): void {
+  if (process.geteuid?.() === 0) refuse("cgroupParent", "null is for callers other than root");
+  for (const [name, value] of Object.entries(command.resources ?? {}))
+    if (value !== undefined && value !== 0) refuse(`resources.${name}`, "needs a cgroup, and cgroupParent is null");
+  for (const name of ["blockIO", "deviceRules"] as const)
+    if (name in command && (command as CommandLaunch)[name] !== undefined) refuse(name, "needs a cgroup, and cgroupParent is null");
+  const mode = command.namespaces?.pid;
+  const ofConfig = "config" in command ? namespacesIn(command.config) : undefined;
+  const isOwn =
+    mode === undefined
+      ? (ofConfig ?? [{ type: "pid" }]).some(({ type, path }) => type === "pid" && path === undefined)
+      : mode === "private";
+  if (!isOwn) refuse("cgroupParent", "null needs a pid namespace of the container's own");
+}
+
+function namespacesIn({ linux }: OciObject): readonly OciObject[] {
+  const { namespaces } = (linux ?? {}) as OciObject;
+  return Array.isArray(namespaces) ? (namespaces as readonly OciObject[]) : [];
+}
+
 /** @throws ExecutorError invalid-argument */
 export function checkCommand(command: LaunchCommand): void {
   checkOptions(command);
-  const refuse = (field: string, reason: string): never => {
+  const refuse: Refuse = (field, reason) => {
     throw new ExecutorError("invalid-argument", `${field}: ${reason}`, { field });
   };
   if ("config" in command && !isAbsolute(command.bundle)) refuse("bundle", `${command.bundle} is not absolute`);
@@ -48,7 +71,8 @@ export function checkCommand(command: LaunchCommand): void {
     }
   }
   const { cgroupParent } = command;
-  if (cgroupParent !== undefined && !isSlice(cgroupParent) && (!isAbsolute(cgroupParent) || cgroupParent.split("/").includes(".."))) {
+  if (cgroupParent === null) checkWithoutCgroup(command, refuse);
+  else if (cgroupParent !== undefined && !isSlice(cgroupParent) && (!isAbsolute(cgroupParent) || cgroupParent.split("/").includes(".."))) {
     refuse("cgroupParent", `${cgroupParent} is neither an absolute path without .. nor a slice of systemd`);
   }
   for (const [type, mode] of Object.entries(command.namespaces ?? {})) checkNamespace(type, mode, refuse);
@@ -145,7 +169,7 @@ const CONFIG = {
   stdio: KIND.object,
   pty: KIND.objectOrFlag,
   annotations: KIND.textsByName,
-  cgroupParent: KIND.text,
+  cgroupParent: { what: "a string or null", is: (value: unknown) => value === null || typeof value === "string" },
 } as const satisfies Kinds<ConfigLaunch>;
 
 const { config: _config, bundle: _bundle, ...shared } = CONFIG;

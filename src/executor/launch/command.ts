@@ -166,9 +166,9 @@ interface Common {
   readonly hooks?: OciObject;
   /**
    * Absolute path below which the container's cgroup is made, or a slice of systemd ("tasks-web.slice"), in which the container is a scope; default:
-   * "/runt-executor".
+   * "/runt-executor". null: it stays in the cgroup of this process, has no limits, and is ended as its pid namespace is, which it needs.
    */
-  readonly cgroupParent?: string;
+  readonly cgroupParent?: string | null;
 }
 
 /** A command line. */

@@ -28,7 +28,8 @@ const OCI_VERSION = "1.2.0";
 /** @throws ExecutorError invalid-argument */
 export function toConfig(command: LaunchCommand, context: LaunchContext): OciConfig {
   checkCapabilities(command);
-  const cgroupsPath = cgroupsPathOf(context.id, command.cgroupParent);
+  const { cgroupParent } = command;
+  const cgroupsPath = cgroupParent === null ? undefined : cgroupsPathOf(context.id, cgroupParent);
   const resources = ociResources(command.resources ?? {}, context.cgroupVersion);
   if ("config" in command) {
     const named = Object.keys(command.namespaces ?? {}) as profile.NamespaceType[];
@@ -45,10 +46,12 @@ export function toConfig(command: LaunchCommand, context: LaunchContext): OciCon
     ...(command.annotations ? { annotations: command.annotations } : {}),
     ...(command.hooks ? { hooks: command.hooks } : {}),
     linux: {
-      cgroupsPath,
+      ...(cgroupsPath === undefined ? {} : { cgroupsPath }),
       namespaces: [...profile.DEFAULT_NAMESPACES.flatMap((type) => namespaceOf(command, context, type)), ...usersOf(command)],
       devices: nodesOf(command, host).map(({ access: _, ...node }) => node),
-      resources: { ...resources, devices: deviceRules(command), ...(command.blockIO ? { blockIO: command.blockIO } : {}) },
+      ...(cgroupsPath === undefined
+        ? {}
+        : { resources: { ...resources, devices: deviceRules(command), ...(command.blockIO ? { blockIO: command.blockIO } : {}) } }),
       maskedPaths: command.privileged || command.unmasked ? [] : [...profile.MASKED_PATHS, ...(context.maskedProcessors ?? [])],
       readonlyPaths: command.privileged || command.unmasked ? [] : profile.READONLY_PATHS,
       ...(command.seccomp ? { seccomp: command.seccomp } : {}),

@@ -1,5 +1,5 @@
 /** A container of a pool with its program: it runs once, and cannot be taken again. */
-import type { Readable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import { ExecutorError } from "../errors.ts";
 import type { Executor } from "../executor.ts";
 import type { ProcessState } from "../types.ts";
@@ -24,6 +24,8 @@ export interface BoxLimits {
   /** Before its monitor had the deadline; of performance.now. */
   readonly claimed: number;
   readonly signal: AbortSignal | undefined;
+  /** Of a request with openStdin. */
+  readonly stdin: Writable | undefined;
   /** Called once, when nothing of it is left. */
   readonly gone: () => void;
 }
@@ -33,14 +35,17 @@ const MIB = 2 ** 20;
 
 export class Box {
   readonly id: string;
+  /** The input of the program, if it was asked for (`openStdin`). The caller ends it. */
+  readonly stdin: Writable | undefined;
   readonly #executor: Executor;
   readonly #ended: Promise<BoxState>;
   #endedBy: BoxEnd = "itself";
   #isRemoved = false;
 
   /** @internal Pool makes it, when the program runs. */
-  constructor(executor: Executor, { deadlineMs, claimed, signal, gone }: BoxLimits) {
+  constructor(executor: Executor, { deadlineMs, claimed, signal, stdin, gone }: BoxLimits) {
     this.id = executor.id;
+    this.stdin = stdin;
     this.#executor = executor;
     const timer = deadlineMs > 0 ? setTimeout(() => void this.#end("deadline"), deadlineMs) : undefined;
     const abort = () => void this.#end("aborted");
@@ -105,20 +110,28 @@ export class Box {
 
   /** Takes all output until the end. More than `most` bytes of one stream end it. */
   async collect(most: number): Promise<BoxResult> {
-    const [stdout, stderr, state] = await Promise.all([this.#take(this.stdout, most), this.#take(this.stderr, most), this.#ended]);
+    const all = async (name: "stdout" | "stderr") => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of this.output(name, most)) chunks.push(chunk);
+      return Buffer.concat(chunks);
+    };
+    const [stdout, stderr, state] = await Promise.all([all("stdout"), all("stderr"), this.#ended]);
     return { ...state, endedBy: this.#endedBy, stdout, stderr };
   }
 
-  async #take(stream: Readable, most: number): Promise<Buffer> {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    for await (const chunk of stream as AsyncIterable<Buffer>) {
-      const room = most - size;
-      if (room > 0) chunks.push(chunk.subarray(0, room));
-      size += chunk.length;
-      if (size > most) await this.#end("output");
+  /** The output of one stream, up to `most` bytes. More of it ends the box, and is not passed on. */
+  async *output(name: "stdout" | "stderr", most: number): AsyncGenerator<Buffer, void, undefined> {
+    let room = most;
+    for await (const chunk of this[name] as AsyncIterable<Buffer>) {
+      if (room > 0) yield chunk.subarray(0, room);
+      room -= chunk.length;
+      if (room < 0) await this.#end("output");
     }
-    return Buffer.concat(chunks);
+  }
+
+  /** Why it has ended, or is being ended. */
+  get endedBy(): BoxEnd {
+    return this.#endedBy;
   }
 
   async #end(why: BoxEnd): Promise<void> {
@@ -133,6 +146,7 @@ export class Box {
 
   /** `await using box = ...`: ends it, and forgets it. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.stdin?.destroy();
     await this.#executor.shutdown({ graceMs: 0 });
     await this.#ended;
     if (this.#isRemoved) return;

@@ -70,8 +70,12 @@ export interface PoolStats {
   readonly making: number;
   readonly taken: number;
   readonly waiting: number;
-  /** Since the pool was opened: boxes that were given out, containers made, and those that could not be; parked ones that were found, and removed as no good. */
+  /**
+   * Since the pool was opened: boxes that were given out, callers that have had to wait, containers made, and those that could not be; parked ones that were found, and removed
+   * as no good.
+   */
   readonly takes: number;
+  readonly waits: number;
   readonly refills: number;
   readonly failures: number;
   readonly adopted: number;
@@ -90,8 +94,10 @@ export interface TakeRequest {
   /** Beside those of the template, whose values they replace. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** Whole; default: empty. */
+  /** Whole, unless `openStdin` is set; default: empty. */
   readonly stdin?: string | Uint8Array;
+  /** The input goes on after `stdin`: the caller writes to `box.stdin`, and ends it. */
+  readonly openStdin?: boolean;
   /** By absolute path in the box. */
   readonly files?: Readonly<Record<string, BoxFile>>;
   /** Tighter than the template's. This one makes a process of the host (`runt update`). */
@@ -108,6 +114,7 @@ const TAKE = {
   env: KIND.textsByName,
   cwd: KIND.text,
   stdin: { what: "a string or bytes", is: isContent },
+  openStdin: KIND.flag,
   files: KIND.object,
   resources: KIND.object,
   deadlineMs: KIND.number,
@@ -139,7 +146,7 @@ export function checkPool(options: PoolOptions): void {
 const LONGEST_MS = 2 ** 31 - 1;
 
 /** @throws ExecutorError invalid-argument */
-export function checkTake(request: TakeRequest, limits: Resources): void {
+export function checkTake(request: TakeRequest, { resources: limits = {}, cgroupParent }: LaunchCommand): void {
   checkShape("take", request, TAKE);
   const { cmd, args, cwd, env = {}, files = {}, resources = {}, deadlineMs = 0 } = request;
   if (cmd === "") refuse("cmd", "is empty");
@@ -159,8 +166,10 @@ export function checkTake(request: TakeRequest, limits: Resources): void {
     if (asked === undefined || !most) continue;
     if (asked <= 0 || asked > most) refuse(`resources.${name}`, `${asked}: a box can only have less than its template, ${most}`);
   }
-  for (const name of Object.keys(resources))
+  for (const name of Object.keys(resources)) {
+    if (cgroupParent === null) refuse(`resources.${name}`, "needs a cgroup, and the template has none");
     if (!["memoryBytes", "memorySwapBytes", "cpus", "pids"].includes(name)) refuse("resources", `${name} cannot be tightened in a box`);
+  }
 }
 
 function inRange(field: string, value: number, least: number, most: number): void {

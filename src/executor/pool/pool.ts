@@ -11,11 +11,13 @@ import { aborted, ExecutorError } from "../errors.ts";
 import { Executor } from "../executor.ts";
 import { keepSpareFifos } from "../launch/fifos.ts";
 import { parseState, readStateFile } from "../record.ts";
+import type { ExecutorOptions } from "../types.ts";
 import { Box, type BoxResult } from "./box.ts";
 import { checkPool, checkTake, type PoolOptions, type PoolStats, type TakeRequest } from "./options.ts";
 import { own } from "./owner.ts";
 import { Refill } from "./refill.ts";
 import { commandOf, DIGEST, givenBy, type Process, TemplateDigest } from "./template.ts";
+import { Waiters } from "./waiters.ts";
 
 const MIB = 2 ** 20;
 interface Parked {
@@ -24,17 +26,12 @@ interface Parked {
   readonly digest: string;
 }
 
-interface Waiter {
-  readonly resolve: (executor: Executor) => void;
-  readonly reject: (error: unknown) => void;
-}
-
 export class Pool {
   readonly #options: PoolOptions;
   readonly #release: () => void;
   readonly #digest: TemplateDigest;
   #parked: Parked[] = [];
-  #waiters: Waiter[] = [];
+  readonly #waiters = new Waiters<Executor>();
   readonly #taken = new Set<Executor>();
   readonly #removals = new Set<Promise<void>>();
   readonly #refill: Refill;
@@ -56,9 +53,7 @@ export class Pool {
         isClaiming: () => this.#starting > 0 && this.#parked.length > 0,
         make: () => this.#park(),
         // The callers that wait have the error.
-        failed: (error) => {
-          for (const { reject } of this.#waiters.splice(0)) reject(error);
-        },
+        failed: (error) => this.#waiters.rejectAll(error),
       },
     );
     makeDirectories(options.stateDir, 0o700);
@@ -95,6 +90,7 @@ export class Pool {
       making: this.#refill.making,
       taken: this.#taken.size,
       waiting: this.#waiters.length,
+      waits: this.#waiters.count,
       ...this.#counts,
       ...this.#refill.counts,
     };
@@ -105,7 +101,7 @@ export class Pool {
    * @throws ExecutorError invalid-argument; busy; wrong-state: the pool is closed; aborted; launch-failed; ProgramError, when the program cannot be executed
    */
   async take(request: TakeRequest = {}): Promise<Box> {
-    checkTake(request, this.#options.template.launch.resources ?? {});
+    checkTake(request, this.#options.template.launch);
     const { signal } = request;
     for (;;) {
       const executor = await this.#next(signal);
@@ -150,10 +146,33 @@ export class Pool {
     await this.close();
   }
 
+  /**
+   * Gives the pool up as the death of this process would: callers that wait get the error `wrong-state`, and containers stay. The next `open` takes over those that wait for a
+   * program, and ends boxes that are in use.
+   */
+  leave(): void {
+    this.#stop();
+    this.#release();
+  }
+
+  /** Ends every container of a pool that no process has, and of which nothing is needed any more. @throws ExecutorError wrong-state: a process has it; stuck */
+  static async discard(options: Pick<PoolOptions, "stateDir" | "binary">): Promise<void> {
+    const release = own(options.stateDir);
+    const executors = executorsOf(options);
+    try {
+      for (const { id, executor } of await Executor.adoptAll(executors)) {
+        if (executor === undefined) await Executor.discard({ ...executors, id });
+        else await executor[Symbol.asyncDispose]();
+      }
+    } finally {
+      release();
+    }
+  }
+
   #stop(): void {
     this.#isOpen = false;
     this.#refill.stop();
-    for (const { reject } of this.#waiters.splice(0)) reject(closed());
+    this.#waiters.rejectAll(closed());
   }
 
   get #boxes(): string {
@@ -161,17 +180,15 @@ export class Pool {
   }
 
   #executor(id: string): Executor {
-    const { binary } = this.#options;
-    return new Executor({ stateDir: this.#boxes, id, ...(binary === undefined ? {} : { binary }) });
+    return new Executor({ ...executorsOf(this.#options), id });
   }
 
   async #adopt(): Promise<void> {
-    const { binary } = this.#options;
     const digest = this.#digest.now();
-    for (const found of await Executor.adoptAll({ stateDir: this.#boxes, ...(binary === undefined ? {} : { binary }) })) {
+    for (const found of await Executor.adoptAll(executorsOf(this.#options))) {
       const { id } = found;
       if (!("executor" in found) || found.executor === undefined) {
-        await Executor.discard({ stateDir: this.#boxes, id, ...(binary === undefined ? {} : { binary }) });
+        await Executor.discard({ ...executorsOf(this.#options), id });
         continue;
       }
       const { executor } = found;
@@ -209,30 +226,9 @@ export class Pool {
     if (executor !== undefined) return executor;
     if (this.#waiters.length >= (this.#options.maxWaiting ?? MOST_WAITING))
       throw new ExecutorError("busy", `${this.#waiters.length} callers wait for a box already`);
-    return this.#wait(signal);
-  }
-
-  #wait(signal: AbortSignal | undefined): Promise<Executor> {
-    return new Promise<Executor>((resolve, reject) => {
-      const leave = () => signal?.removeEventListener("abort", abort);
-      const waiter: Waiter = {
-        resolve: (executor) => {
-          leave();
-          resolve(executor);
-        },
-        reject: (error) => {
-          leave();
-          reject(error);
-        },
-      };
-      const abort = () => {
-        this.#waiters = this.#waiters.filter((other) => other !== waiter);
-        reject(aborted("the wait for a box", signal!));
-      };
-      signal?.addEventListener("abort", abort, { once: true });
-      this.#waiters.push(waiter);
-      this.#refill.now();
-    });
+    const waiting = this.#waiters.wait(signal);
+    this.#refill.now();
+    return waiting;
   }
 
   /** undefined: there is no root any more. Why, the next container that is to be made says. */
@@ -264,7 +260,7 @@ export class Pool {
     while (this.#waiters.length > 0 && this.#taken.size < (this.#options.maxTaken ?? MOST_TAKEN)) {
       const executor = this.#ready();
       if (executor === undefined) return;
-      this.#waiters.shift()!.resolve(executor);
+      this.#waiters.serve(executor);
     }
   }
 
@@ -279,7 +275,8 @@ export class Pool {
       if (request.resources !== undefined) await executor.update(request.resources);
       const given = givenBy(this.#defaults(executor.id), deadlineMs, request);
       // Before the program runs: else it could read the end of its input. Without a writer it reads that at once.
-      const stdin = request.stdin === undefined ? undefined : executor.openStdin();
+      const stdin = request.stdin === undefined && !request.openStdin ? undefined : executor.openStdin();
+      let runs = false;
       try {
         claimed = performance.now();
         this.#starting++;
@@ -288,15 +285,17 @@ export class Pool {
         void executor.stdout;
         void executor.stderr;
         await starting;
+        runs = true;
       } finally {
-        stdin?.end(request.stdin);
+        if (!runs || !request.openStdin) stdin?.end(request.stdin);
+        else if (request.stdin !== undefined) stdin!.write(request.stdin);
       }
+      this.#counts.takes++;
+      return new Box(executor, { deadlineMs, claimed, signal: request.signal, stdin: request.openStdin ? stdin : undefined, gone });
     } catch (error) {
       gone();
       throw error;
     }
-    this.#counts.takes++;
-    return new Box(executor, { deadlineMs, claimed, signal: request.signal, gone });
   }
 
   /** The process of the template, as create has got it. */
@@ -328,6 +327,11 @@ const AT_ONCE = 2;
 const A_SECOND = 200;
 /** One process makes them for many containers, each of which takes four. */
 const SPARE_FIFOS = { kept: 256, pauseMs: 20 };
+
+/** No program of a box has a grace: it is killed when nobody wants it any more. */
+function executorsOf({ stateDir, binary }: Pick<PoolOptions, "stateDir" | "binary">): Omit<ExecutorOptions, "id"> {
+  return { stateDir: join(stateDir, "boxes"), atScopeEnd: { graceMs: 0 }, ...(binary === undefined ? {} : { binary }) };
+}
 
 function closed(): ExecutorError {
   return new ExecutorError("wrong-state", "the pool is closed");

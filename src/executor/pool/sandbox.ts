@@ -10,8 +10,19 @@ import type { PoolTemplate } from "./options.ts";
 export interface SandboxOptions {
   /** Absolute directory that becomes the root file system, read-only. */
   readonly rootfs: string;
+  /** Program and arguments of a box that is given none; default: `true`. */
+  readonly command?: readonly string[];
+  /** Beside PATH and HOME, whose values they replace. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Absolute; default: /tmp. */
+  readonly cwd?: string;
   /** None but a loopback of its own; there is no other kind yet. */
   readonly network?: "none";
+  /**
+   * As of a launch; default: "/runt-executor". Callers other than root have to name a cgroup that is delegated to them, or null: then a box has no limits of memory, cpus and
+   * pids, and asking for one is an error.
+   */
+  readonly cgroupParent?: string | null;
   /** Bytes of memory, with tmpfs and without swap; default 128 MiB. */
   readonly memory?: number;
   /** Default 1. */
@@ -24,13 +35,20 @@ export interface SandboxOptions {
   readonly seconds?: number;
   /** Bytes of stdout and of stderr; default 1 MiB. */
   readonly outputBytes?: number;
-  /** First id of the host that the ids 0 to 65535 of the container are; as root only. Default 1879048192, which systemd's table of ids names as unused. */
+  /**
+   * First id of the host that the ids 0 to 65535 of the container are. Default for root: 1879048192, which systemd's table of ids names as unused. For others: the ids have to be
+   * their subordinate ones (subuid(5), subgid(5)); without it, the container has one id, 0, which is the caller on the host.
+   */
   readonly firstId?: number;
 }
 
 const OPTIONS = {
   rootfs: KIND.text,
+  command: KIND.texts,
+  env: KIND.textsByName,
+  cwd: KIND.text,
   network: KIND.text,
+  cgroupParent: { what: "a string or null", is: (value: unknown) => value === null || typeof value === "string" },
   memory: KIND.number,
   cpus: KIND.number,
   pids: KIND.number,
@@ -51,20 +69,24 @@ const FIRST_ID = 1_879_048_192;
  */
 export function sandbox(options: SandboxOptions): PoolTemplate {
   checkShape("sandbox", options, OPTIONS, ["rootfs"]);
-  const { rootfs, network = "none", memory = 128 * MIB, cpus = 1, pids = 64, disk = 64 * MIB, seconds = 10 } = options;
-  const { outputBytes = MIB, firstId = FIRST_ID } = options;
+  const { rootfs, network = "none", cgroupParent, disk = 64 * MIB, seconds = 10 } = options;
+  const { memory, cpus, pids } = limitsOf(options);
+  const { outputBytes = MIB, firstId, command = ["true"], env = {}, cwd = "/tmp" } = options;
   if (!isAbsolute(rootfs)) refuse("rootfs", `${rootfs} is not absolute`);
+  if (command.length === 0) refuse("command", "is empty");
+  if (!isAbsolute(cwd)) refuse("cwd", `${cwd} is not absolute`);
   if (network !== "none") refuse("network", `${JSON.stringify(network)}: only "none" is there`);
   for (const [name, value] of Object.entries({ memory, pids, disk, seconds, outputBytes }))
-    if (!Number.isSafeInteger(value) || value < 1) refuse(name, `${value}: use a whole number above 0`);
-  if (!Number.isInteger(firstId) || firstId < IDS || firstId + IDS > 0xffff_ffff) refuse("firstId", `${firstId}: not a range of ids`);
-  const { uid, ids } = idsOf(firstId);
+    if (value !== undefined && (!Number.isSafeInteger(value) || value < 1)) refuse(name, `${value}: use a whole number above 0`);
+  if (firstId !== undefined && (!Number.isInteger(firstId) || firstId < IDS || firstId + IDS > 0xffff_ffff))
+    refuse("firstId", `${firstId}: not a range of ids`);
+  const { uid, uidMappings, gidMappings } = idsOf(firstId);
   const config: OciObject = {
     ociVersion: "1.2.0",
     process: {
-      args: ["true"],
-      env: [`PATH=${DEFAULT_PATH}`, "HOME=/tmp"],
-      cwd: "/tmp",
+      args: command,
+      env: Object.entries({ PATH: DEFAULT_PATH, HOME: "/tmp", ...env }).map(([name, value]) => `${name}=${value}`),
+      cwd,
       user: { uid, gid: uid },
       capabilities: { bounding: [], effective: [], permitted: [], inheritable: [], ambient: [] },
       noNewPrivileges: true,
@@ -82,8 +104,8 @@ export function sandbox(options: SandboxOptions): PoolTemplate {
     ],
     linux: {
       namespaces: [...DEFAULT_NAMESPACES.map((type) => ({ type })), { type: "user" }],
-      uidMappings: ids,
-      gidMappings: ids,
+      uidMappings,
+      gidMappings,
       maskedPaths: [...MASKED_PATHS, ...maskedProcessors()],
       readonlyPaths: READONLY_PATHS,
       seccomp: defaultSeccomp([], process.arch),
@@ -91,17 +113,47 @@ export function sandbox(options: SandboxOptions): PoolTemplate {
     },
   };
   return {
-    launch: { config, bundle: rootfs, resources: { memoryBytes: memory, cpus, pids } },
+    launch: {
+      ...{ config, bundle: rootfs },
+      ...(memory === undefined ? {} : { resources: { memoryBytes: memory, cpus, pids } }),
+      ...(cgroupParent === undefined ? {} : { cgroupParent }),
+    },
     deadlineMs: seconds * 1000,
     outputBytes,
   };
 }
 
-/** Anyone else than root has one id to give. */
-function idsOf(firstId: number): { readonly uid: number; readonly ids: readonly OciObject[] } {
-  const caller = process.geteuid?.() ?? 0;
-  if (caller === 0) return { uid: NOBODY, ids: [{ containerID: 0, hostID: firstId, size: IDS }] };
-  return { uid: 0, ids: [{ containerID: 0, hostID: caller, size: 1 }] };
+/** undefined: the boxes have no cgroup. @throws ExecutorError invalid-argument */
+function limitsOf({ cgroupParent, memory, cpus, pids }: SandboxOptions) {
+  if (cgroupParent === undefined && !isRoot())
+    refuse(
+      "cgroupParent",
+      "limits of memory, cpus and pids need a cgroup that is delegated to this user: name it, or use null and no such limits",
+    );
+  if (cgroupParent !== null) return { memory: memory ?? 128 * MIB, cpus: cpus ?? 1, pids: pids ?? 64 };
+  for (const [name, value] of Object.entries({ memory, cpus, pids }))
+    if (value !== undefined) refuse(name, "needs a cgroup, and cgroupParent is null");
+  return { memory: undefined, cpus: undefined, pids: undefined };
+}
+
+interface Ids {
+  /** And gid, of the program in the container. */
+  readonly uid: number;
+  readonly uidMappings: readonly OciObject[];
+  readonly gidMappings: readonly OciObject[];
+}
+
+/** Anyone else than root has one id to give, and the subordinate ones. */
+function idsOf(firstId: number | undefined): Ids {
+  const mapped = (hostID: number, size: number) => [{ containerID: 0, hostID, size }];
+  if (firstId === undefined && !isRoot())
+    return { uid: 0, uidMappings: mapped(process.geteuid!(), 1), gidMappings: mapped(process.getegid!(), 1) };
+  const all = mapped(firstId ?? FIRST_ID, IDS);
+  return { uid: NOBODY, uidMappings: all, gidMappings: all };
+}
+
+function isRoot(): boolean {
+  return process.geteuid?.() === 0;
 }
 
 /** The group of terminals is not mapped then. */
