@@ -54,9 +54,9 @@ bench-engine-group: setup-test bin/runt library
 	$(DOCKER_TREE)
 	$(TSX) bench/engine-group.ts --podman $(B)/podman --docker $(B)/docker $(BENCH)
 
-# A container of a pool: claim to the first byte, runs a second, memory of one that waits (bench/pool.ts); as root.
+# A container of a pool: every target beside what was reached (bench/pool.ts); as root, some minutes of an idle machine.
 .PHONY: bench-pool
-bench-pool: setup-test bin/runt
+bench-pool: setup-test library bin/runt
 	$(TSX) bench/pool.ts $(BENCH)
 
 # A machine of --isolation vm beside the emptiest one: some minutes of an idle machine, as root (bench/vm.ts).
