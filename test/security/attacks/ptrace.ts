@@ -1,6 +1,8 @@
 /** Attacks on the process that joins a container, from inside it, before it has become the program. */
-import { chmodSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { TEMPLATE } from "../../../src/shared/protocol/index.ts";
 import type { Config } from "../../support/config.ts";
 import { type Attack, held, heldIf, type Outcome } from "../attack.ts";
 import { addCapabilities, withProgram, withUserNamespace } from "../inside.ts";
@@ -69,6 +71,37 @@ async function lookDuringCreate(subject: Subject): Promise<Outcome> {
     if (status !== 0) return { skipped: "joins no user namespace of another container without id maps of its own" };
   }
   return held(`${rounds} rounds of run, nothing seen`);
+}
+
+/** As often as that, because each one waits a while. */
+const PARKED_ROUNDS = 100;
+const PARKED_MS = 20;
+
+/** A container that waits for its process joins the namespaces of the first, where root watches: while it waits, and while it takes its process. */
+async function lookWhileParked(subject: Subject): Promise<Outcome> {
+  if (!subject.isRunt) return { skipped: "has no containers that are given their process at start" };
+  const { id, found } = await withSpy(subject, [], spyRights);
+  const pid = await subject.pid(id);
+  const bundle = subject.bundle((config) => {
+    config.process.args = ["true"];
+    config.annotations = { [TEMPLATE]: "true" };
+    delete config.hostname;
+    config.mounts = config.mounts.filter(({ type }) => type !== "sysfs");
+    config.linux.namespaces = [{ type: "mount" }, ...["pid", "user", "ipc"].map((type) => ({ type, path: `/proc/${pid}/ns/${type}` }))];
+  });
+  const given = join(bundle, "process.json");
+  writeFileSync(given, JSON.stringify({ args: ["cat", "/dev/null"], cwd: "/", env: ["PATH=/bin", "SECRET=of-one-caller"] }));
+  const rounds = Math.min(subject.rounds, PARKED_ROUNDS);
+  for (let round = 1; round <= rounds; round++) {
+    const parked = subject.id();
+    await subject.ok(["create", "-b", bundle, parked]);
+    await sleep(PARKED_MS);
+    await subject.ok(["start", "--process", given, parked]);
+    await subject.call(["delete", "--force", parked]);
+    const lines = findings(found);
+    if (lines.length > 0) return heldIf(false, `round ${round}: ${lines.slice(0, 4).join("; ")}`);
+  }
+  return held(`${rounds} claims, nothing seen`);
 }
 
 /** A signal that dumps core, and a limit that lets it: the memory of the joining process would be a file in the container. */
@@ -142,6 +175,13 @@ export const ATTACKS: readonly Attack[] = [
     mechanism: "init is not dumpable as soon as its id maps are written, or at once without id maps",
     defences: "dumpable",
     run: lookDuringCreate,
+  },
+  {
+    id: "CVE-2016-9962 (template)",
+    title: "the same on an init that waits for its process, for as long as it waits and while it takes the process of a caller",
+    mechanism: "a waiting init is not dumpable; it takes its process with the memory of the host's helper, until execve",
+    defences: "dumpable",
+    run: lookWhileParked,
   },
   {
     id: "core dump of the helper",
