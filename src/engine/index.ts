@@ -2,6 +2,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** The task engine: it drives groups of containers on one host to their desired state, and recovers after any crash. */
 export {
+  type Box,
+  type BoxEnd,
   type ExecHandle,
   ExecutorError,
   type ExecutorErrorCode,
@@ -11,6 +13,7 @@ export {
   RuntimeError,
   type SpawnRequest,
   type Stats,
+  type TakeRequest,
   type TerminalSize,
 } from "../executor/index.ts";
 export type { Collected, ImageDetail, Pin, Progress } from "./images/index.ts";
@@ -39,6 +42,8 @@ export {
   imageBuild,
   machinesOf,
   type ParsedFile,
+  type PoolInput,
+  type PoolSpec,
   PULL_POLICIES,
   type PullPolicy,
   parseDuration,

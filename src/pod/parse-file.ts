@@ -1,14 +1,15 @@
-/** Parses a file for `apply`, which contains either tasks or Kubernetes objects. */
-import { type ParsedFile, readDocuments, tasksIn } from "../engine/spec/index.ts";
+/** Parses a file for `apply`, which contains pools, and either tasks or Kubernetes objects. */
+import { type ParsedFile, type ReadDocument, readDocuments, tasksIn, withPools } from "../engine/spec/index.ts";
 import { podsIn } from "./manifest/file.ts";
 import type { PodHost } from "./manifest/translation.ts";
 
-/**
- * A document with `apiVersion` or `kind` is a Kubernetes object, because tasks have neither. Findings have line and column, like those of
- * parseTasks.
- */
+/** Findings have line and column, like those of parseTasks. */
 export function parseFile(text: string, host: PodHost): ParsedFile {
-  const documents = readDocuments(text, "task");
+  return withPools(readDocuments(text, "task"), (others) => tasksOrPods(others, host));
+}
+
+/** A document with `apiVersion` or `kind` is a Kubernetes object, because tasks have neither. */
+function tasksOrPods(documents: readonly ReadDocument[], host: PodHost): ParsedFile {
   if (!documents.some(({ value }) => isObject(value))) return tasksIn(documents, host.machines);
   // Empty documents are ignored, as in kubectl: programs that write files put "---" before or after each document.
   return podsIn(

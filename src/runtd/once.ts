@@ -56,7 +56,9 @@ async function toItsEnd(engine: Engine, text: string, { file, group }: OnceOptio
   process.on("SIGINT", end).on("SIGTERM", end);
   try {
     // Other tasks of the group do not count. A task that has succeeded earlier may have been removed.
-    const ours = (await engine.apply(readFile(text, engine), group)).filter(({ change }) => change !== "absent");
+    const parsed = readFile(text, engine);
+    if ((parsed.pools ?? []).length > 0) throw new EngineError("invalid-argument", "pools are for the daemon: apply the file with runtctl");
+    const ours = (await engine.apply(parsed, group)).filter(({ change }) => change !== "absent");
     ids.push(...ours.map(({ id }) => id).filter((id) => engine.list().some((task) => task.id === id)));
   } catch (error) {
     if (!(error instanceof EngineError)) throw error;

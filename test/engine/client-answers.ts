@@ -164,7 +164,8 @@ export function routes(asked: string[]): (request: IncomingMessage, response: Se
                 { id: "x", name: "old", change: "absent" },
               ],
             }),
-      "POST /v1/delete": () => json({ tasks: [taskOf("web")], forgotten: ["old"], missing: ["none\u0007"], others: [], volumes: ["v"] }),
+      "POST /v1/delete": () =>
+        json({ tasks: [taskOf("web")], pools: [], forgotten: ["old"], missing: ["none\u0007"], others: [], volumes: ["v"] }),
       "POST /v1/stop": () => json({ tasks: [taskOf("web")], forgotten: [], missing: [], others: [] }),
       "POST /v1/restart": () => json({ tasks: [taskOf("web")], forgotten: [], missing: [], others: [], stopped: ["s"] }),
       "POST /v1/tasks/web/rollback": () => json({ id: "default.web.0" }),

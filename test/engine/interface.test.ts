@@ -36,6 +36,7 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
       "/v1/orphans",
       "/v1/images",
       "/v1/interfaces",
+      "/v1/pools",
       "/v1/volumes?size=true",
     ]) {
       expect((await ask("GET", path)).status).toBe(200);
@@ -105,6 +106,14 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
     expect(await refused("POST", "/v1/volumes/delete", { names: ["data"] })).toBe("404 unknown-volume");
     expect((await ask("POST", "/v1/volumes/delete", { unused: true })).value).toEqual({ removed: [] });
     expect(await refused("GET", "/v1/usage?group=a%2Fb")).toBe("400 invalid-argument");
+    expect(await refused("GET", "/v1/pools?group=a%2Fb")).toBe("400 invalid-argument");
+    for (const method of ["GET", "DELETE"]) {
+      expect(await refused(method, "/v1/pools/py")).toBe("404 unknown-pool");
+      expect(await refused(method, "/v1/pools/py?group=..")).toBe("400 invalid-argument");
+    }
+    expect(await refused("DELETE", "/v1/pools/py", undefined, read)).toBe("403 read-only");
+    expect(await refused("POST", "/v1/pools/py/run")).toBe("426 upgrade-required");
+    expect(await refused("POST", "/v1/pools/py/run", undefined, read)).toBe("403 read-only");
     expect(await refused("DELETE", "/v1/tasks/web", undefined, read)).toBe("403 read-only");
     for (const path of ["/v1/tasks/web", "/v1/tasks/web/detail"]) {
       expect(await refused("GET", `${path}?group=a%2Fb`)).toBe("400 invalid-argument");
@@ -116,6 +125,17 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
     // Nothing is there after all that.
     expect((await ask("GET", "/v1/tasks")).value).toEqual({ tasks: [] });
     expect(scene.list()).toEqual([]);
+
+    const pool = { kind: "Pool", name: "py", rootfs: scene.rootfs(), size: 1, command: "/bin/true", env: { TOKEN: SECRET } };
+    expect((await ask("POST", "/v1/plan", { text: JSON.stringify(pool) })).value.tasks).toMatchObject([
+      { kind: "pool", change: "created" },
+    ]);
+    expect((await ask("POST", "/v1/apply", { text: JSON.stringify(pool) })).value.applied).toMatchObject([{ kind: "pool", name: "py" }]);
+    expect((await ask("GET", "/v1/pools/py")).value.spec.env).toEqual({ TOKEN: SECRET });
+    expect((await ask("GET", "/v1/pools/py", undefined, read)).value.spec.env).toEqual({ TOKEN: null });
+    expect((await ask("GET", "/v1/pools?group=default")).value.pools).toHaveLength(1);
+    expect((await ask("DELETE", "/v1/pools/py?kill=true")).value).toEqual({ name: "py" });
+    await until(async () => (await http(scene.socket, "GET", "/v1/pools/py")).status === 404);
 
     expect((await ask("POST", "/v1/apply", { text: secretTask() })).value.applied).toMatchObject([{ name: "web", change: "created" }]);
     // What is in the file without the secret, and what is not in it.
@@ -158,7 +178,7 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
     expect((await ask("POST", "/v1/stop", { names: ["web"] })).value.tasks.map((one: { name: string }) => one.name)).toContain("web");
     const text = webTask(scene.rootfs(), "nobody");
     expect((await ask("POST", "/v1/delete", { text, volumes: true })).value).toEqual({
-      ...{ tasks: [], forgotten: [], volumes: [] },
+      ...{ tasks: [], pools: [], forgotten: [], volumes: [] },
       ...{ missing: ["nobody"], others: ["web"] },
     });
     expect((await ask("DELETE", "/v1/tasks/web")).status).toBe(202);
@@ -179,7 +199,7 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
 
     // An internal error, a full disk, 128 streams at once and whatever needs a second process are other tests' affair.
     const elsewhere =
-      / (?:101|409|429|500|503)$|^(?:execInTask|attachToTask|forwardPort) (?:400|404)|^(?:getNode|listTasks|listRollouts|listOrphans|listImages|listInterfaces|getMetrics|getInterface) 400$|^followEvents (?:200|429)$|^(?:inspectImage|tagImage) 200$/;
+      / (?:101|409|429|500|503)$|^(?:execInTask|attachToTask|forwardPort) (?:400|404)|^(?:getNode|listTasks|listRollouts|listOrphans|listImages|listInterfaces|getMetrics|getInterface) 400$|^runInPool (?:400|404)$|^followEvents (?:200|429)$|^(?:inspectImage|tagImage) 200$/;
     expect([...contract.promised].filter((one) => !contract.seen.has(one) && !elsewhere.test(one))).toEqual([]);
   });
 

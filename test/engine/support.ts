@@ -1,6 +1,6 @@
 /** Daemons for tests: real processes, and what is left of their containers, seen by other means than theirs. */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { existsSync, mkdirSync, openSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -93,12 +93,18 @@ export function useEngine(): Scene {
   const clients = new Set<ChildProcess>();
   const rootfs = () => (made ||= copiedRootfs(directory));
   const roots = ["executors", "executors-in-memory"].map((name) => join(stateDir, name, "@runtime"));
+  /** Of the pools, whose containers `list` leaves out. */
+  const poolRoots = () => {
+    const pools = join(stateDir, "pools");
+    return existsSync(pools) ? readdirSync(pools).map((id) => join(pools, id, "boxes/@runtime")) : [];
+  };
   const listIn = (root: string): Listed[] =>
     existsSync(root) ? (JSON.parse(runSync(RUNT, ["--root", root, "list", "-f", "json"])) ?? []) : [];
   const list = () => roots.flatMap(listIn);
 
   function removeState(): void {
-    for (const root of roots) for (const { id } of listIn(root)) runSync(RUNT, ["--root", root, "delete", "--force", id]);
+    for (const root of [...roots, ...poolRoots()])
+      for (const { id } of listIn(root)) runSync(RUNT, ["--root", root, "delete", "--force", id]);
     unmountBelow(directory);
     // Root file systems of images, of containers that no daemon is there any more to remove.
     for (const path of rootsBelow(stateDir)) runSync("umount", [path]);
@@ -225,7 +231,7 @@ function unmountBelow(directory: string): void {
   const points = readFileSync("/proc/self/mountinfo", "utf8")
     .split("\n")
     .map((line) => line.split(" ")[4] ?? "");
-  const ofTasks = ["networks/", "users-"].map((name) => `${directory}/run/${name}`);
+  const ofTasks = ["networks/", "users-", "pools-"].map((name) => `${directory}/run/${name}`);
   const left = points.filter((one) => ofTasks.some((start) => one.startsWith(start)));
   for (const point of left.reverse()) runSync("umount", ["--lazy", point]);
 }

@@ -37,6 +37,9 @@ const TARGETS = [
     "/status",
     "/getLogs",
     "/v1/volumes",
+    "/v1/pools/%ff",
+    "/v1/pools/p/run",
+    "/v1/pools/p/run?group=%",
     "/v1/usage?group=%",
   ]);
 const METHODS = ["GET", "POST", "PUT", "DELETE", "OPTIONS", "CONNECT", "HEAD", "PATCH", "X"];
@@ -131,7 +134,7 @@ function headOf(random: Random): Buffer {
 }
 
 function framesOf(random: Random): Buffer {
-  const head = `GET ${random.pick(TARGETS)} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: runtd-stream/1\r\n\r\n`;
+  const head = `${random.pick(["GET", "POST"])} ${random.pick(TARGETS)} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: runtd-stream/1\r\n\r\n`;
   const frames = Array.from({ length: random.below(20) }, () => {
     const payload = Buffer.from(random.pick(['{"command":["sh"]}', "{}", "SIGKILL", '{"rows":1e999}', ""]));
     const bytes = Buffer.alloc(5 + payload.length);
@@ -143,8 +146,37 @@ function framesOf(random: Random): Buffer {
   return Buffer.concat([Buffer.from(head), ...frames]);
 }
 
+/** A run in a pool: frames of which each alone is right. */
+function poolRunOf(random: Random): Buffer {
+  const head = "POST /v1/pools/p/run HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nConnection: Upgrade\r\nUpgrade: runtd-stream/1\r\n\r\n";
+  const bytes = random.pick([0, 1, 3, 70_000, 2 ** 22, 2 ** 53]);
+  const start = {
+    ...(random.below(4) === 0
+      ? {}
+      : { command: random.pick([["cat"], ["sh", "-c", "cat /dev/zero"], ["sleep", "1"], ["/none"], [""], ["sh", "x\0y"]]) }),
+    ...(random.below(2) === 0 ? { stdin: true } : {}),
+    ...(random.below(3) === 0 ? { deadlineMs: random.pick([-1, 0, 1, 50, 1e308]) } : {}),
+    ...(random.below(3) === 0 ? { limits: { memoryBytes: random.pick([0, 1, 2 ** 25, 2 ** 60]), pids: random.pick([0, 1, 8]) } } : {}),
+    ...(random.below(2) === 0
+      ? { files: [{ path: random.pick(["/tmp/x", "x", "/proc/self/mem", "/tmp/../etc/x", "/tmp/\0"]), bytes }] }
+      : {}),
+    ...(random.below(4) === 0
+      ? { env: { __proto__: "x", [random.pick(["A", "", "A=B", "A\0"])]: "x" }, cwd: random.pick(["/", "..", "/none"]) }
+      : {}),
+  };
+  const frames = Array.from({ length: random.below(12) }, () =>
+    random.pick([
+      () => frame(1, "x".repeat(random.below(70_000))),
+      () => frame(2, ""),
+      () => frame(5, "x".repeat(random.pick([0, 1, 3, 70_000]))),
+    ])(),
+  );
+  return Buffer.concat([Buffer.from(head), frame(0, JSON.stringify(start)), ...frames]);
+}
+
 /** A program in a container that runs, or its own streams: frames of which each alone is right. */
 function sessionOf(random: Random): Buffer {
+  if (random.below(3) === 0) return poolRunOf(random);
   const way = random.pick(["exec", "exec", "attach", "attach?stdin=true"]);
   const head = `GET /v1/tasks/t/${way} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: runtd-stream/1\r\n\r\n`;
   const start = {

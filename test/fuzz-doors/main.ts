@@ -73,14 +73,18 @@ for (let looks = 0; !existsSync(socketOf("interlink")); looks++) {
 const layouts = Array.from({ length: 8 }, (_, at) => join(directory, `layout${at}`));
 const rootfs = copiedRootfs(directory);
 const task = taskText(rootfs, "t", [{ name: "a", script: "echo begun; exec cat", fields: { stdin: true } }]);
+const pool = JSON.stringify({ kind: "Pool", name: "p", rootfs, size: 2, maxTaken: 4, maxWaiting: 4, deadline: "1s" });
 async function removeTask(): Promise<void> {
   await http(socketOf("admin"), "POST", "/v1/delete", { names: ["t"] });
+  await http(socketOf("admin"), "DELETE", "/v1/pools/p?kill=true");
+  await until(async () => (await http(socketOf("read"), "GET", "/v1/pools/p")).status === 404);
   await until(async () => (await http(socketOf("read"), "GET", "/v1/tasks/t")).status === 404);
 }
 
 /** A container that runs, for the inputs that are for one. An input may have ended it, or its input. */
 async function runTask(): Promise<void> {
-  await http(socketOf("admin"), "POST", "/v1/apply", { text: task });
+  await http(socketOf("admin"), "POST", "/v1/apply", { text: `${task}\n---\n${pool}` });
+  await until(async () => (await http(socketOf("read"), "GET", "/v1/pools/p")).text.includes('"state":"ready"'));
   await until(async () => /"known":"RUNNING"/.test((await http(socketOf("read"), "GET", "/v1/tasks/t")).text));
 }
 await runTask();

@@ -29,6 +29,7 @@ export {
   USERS,
   upgradeRecord,
 } from "./new-record.ts";
+export { currentPool, type PoolRecord } from "./pool.ts";
 export { DEFAULT_QUEUE, type QueueDecision, type QueuePolicy, schedule } from "./queue.ts";
 export { hasSucceeded, type Readiness, readinessOf } from "./readiness.ts";
 export { type Reason, type ReasonCode, reason, renderReason } from "./reason.ts";

@@ -2,6 +2,9 @@
 import type { TaskSpec } from "../spec/index.ts";
 import type { TaskRecord } from "./record.ts";
 
+/** A task or a pool. */
+type HasUsers = Pick<TaskRecord, "users">;
+
 /** How many ids a task has: those that a 16-bit id can have, as in Kubernetes. */
 export const USERS_OF_A_TASK = 65_536;
 
@@ -14,18 +17,18 @@ export interface UserRange {
 /** Above the ids that distributions and systemd assign. Source: systemd, "Users, Groups, UIDs and GIDs on systemd Systems". */
 export const DEFAULT_USERS: UserRange = { first: 0x7000_0000, count: 0x1000_0000 };
 
-/** Of tasks whose records exist: what a task has is free again when its record is removed. */
+/** Of tasks and pools whose records exist: what one has is free again when its record is removed. */
 export class UserRanges {
   readonly #taken: Set<number>;
   readonly #range: UserRange;
 
-  constructor(records: readonly TaskRecord[], range: UserRange) {
+  constructor(records: readonly HasUsers[], range: UserRange) {
     this.#taken = new Set(records.flatMap(({ users }) => users?.first ?? []));
     this.#range = range;
   }
 
   /** The lowest range that no task has. "none": the task needs none. "full": all are taken. */
-  take({ privateUsers }: TaskSpec): { readonly first: number } | "none" | "full" {
+  take({ privateUsers }: Pick<TaskSpec, "privateUsers">): { readonly first: number } | "none" | "full" {
     if (!privateUsers) return "none";
     const { first, count } = this.#range;
     const most = Math.floor(count / USERS_OF_A_TASK);

@@ -13,7 +13,10 @@ export interface ImageProcess {
  * The task's `command` replaces entrypoint and arguments of the image; its `args` replace only the arguments. undefined: neither of them names a
  * program.
  */
-export function imageProcess({ command, args, env, cwd, user }: ContainerSpec, image: ImageConfig): ImageProcess | undefined {
+export function imageProcess(
+  { command, args, env, cwd, user }: Pick<ContainerSpec, "command" | "args" | "env" | "cwd" | "user">,
+  image: ImageConfig,
+): ImageProcess | undefined {
   const own = args.length > 0 ? args : image.cmd;
   const [cmd, ...rest] = command === undefined ? [...image.entrypoint, ...own] : [command, ...args];
   if (cmd === undefined || cmd === "") return undefined;

@@ -6,7 +6,6 @@ import type { LogRecord } from "../logs/index.ts";
 import type { TaskRecord } from "../model/index.ts";
 import type { HostSupport } from "../plan/index.ts";
 import { type JournalPage, Store } from "../store/index.ts";
-import { systemClock } from "./clock.ts";
 import {
   type Attachment,
   type AttachOptions,
@@ -20,11 +19,10 @@ import {
 } from "./containers/attach.ts";
 import type { OrphanView } from "./containers/orphans.ts";
 import { type LogUseView, logUsesOf, type UsageView, usages } from "./containers/usage.ts";
-import { type Applied, type ApplyOptions, differenceOf, type TaskDifference } from "./desired/apply.ts";
+import type { Applied, ApplyOptions, TaskDifference } from "./desired/apply.ts";
 import { isUsable } from "./desired/codec.ts";
 import { taskNamed } from "./desired/commands.ts";
 import type { Caller } from "./desired/journal.ts";
-import { projectsIn } from "./desired/origin.ts";
 import type { Deleted, Restarted, Selected, Selection } from "./desired/selection.ts";
 import { specsIn, type TaskFile } from "./desired/specs.ts";
 import { type DetailOptions, detailOf, type TaskDetail } from "./detail.ts";
@@ -35,6 +33,8 @@ import { taskAt } from "./network/networks.ts";
 import { type Forwarded, forwardTo, relayOf } from "./network/relays.ts";
 import { type EngineParts, partsOf } from "./parts.ts";
 import { takePlace } from "./place.ts";
+import { differencesIn } from "./planning.ts";
+import type { Pools } from "./pools/pools.ts";
 import type { Interfaces } from "./resources/interfaces.ts";
 import type { KeptVolumes } from "./resources/kept-volumes.ts";
 import { restore } from "./restore.ts";
@@ -64,7 +64,7 @@ export class Engine {
       await restore({ ...engine.#parts, overcommitted });
       engine.#timers.push(setInterval(() => engine.#parts.turns.checkStore(), STORE_CHECK_MS).unref());
       engine.#timers.push(setInterval(() => engine.#backUp(), BACKUP_MS).unref());
-      for (const one of ["poll", "imageCare", "schedules", "rollouts"] as const) engine.#parts[one].start();
+      for (const one of ["poll", "imageCare", "schedules", "rollouts", "pools"] as const) engine.#parts[one].start();
       return engine;
     } catch (error) {
       store.close();
@@ -81,8 +81,8 @@ export class Engine {
    * before the tasks run. `by`, here and below: the caller, for the journal. @throws EngineError invalid-spec, invalid-argument, no-room; StoreError not-written
    */
   async apply(file: TaskFile, group: string, options: ApplyOptions = {}, by?: Caller): Promise<readonly Applied[]> {
-    const tasks = specsIn(file, this.#parts.support);
-    return this.#parts.edits.make(by, (command) => command.apply(tasks, group, options));
+    const specs = specsIn(file, this.#parts.support);
+    return this.#parts.edits.make(by, (command) => command.apply(specs, group, options));
   }
 
   /** All tasks, by id. */
@@ -173,12 +173,7 @@ export class Engine {
 
   /** Returns what `apply` would do, without doing it. @throws EngineError invalid-spec, invalid-argument, no-room */
   plan(file: TaskFile, group: string, options: ApplyOptions = {}): TaskDifference[] {
-    const [tasks, succeeded] = [[...this.#parts.records.values()], [...this.#parts.succeeded.values()]];
-    const { capacity, users, edits } = this.#parts;
-    const projectOf = projectsIn(edits.facts.projects ?? {}, tasks, edits.hasVolumes);
-    const { revision } = edits.facts;
-    const present = { tasks, projectOf, succeeded, capacity, revision, at: systemClock.now(), users, cgroupOf: () => null };
-    return differenceOf(specsIn(file, this.#parts.support), group, present, options);
+    return differencesIn(file, group, options, this.#parts);
   }
 
   /**
@@ -265,6 +260,11 @@ export class Engine {
     return this.#parts.keptVolumes;
   }
 
+  /** The pools of prepared containers. */
+  get pools(): Pools {
+    return this.#parts.pools;
+  }
+
   /** Services with replicas, and their rollouts. */
   get rollouts(): ServiceRollouts {
     return this.#parts.serviceRollouts;
@@ -322,8 +322,8 @@ export class Engine {
   close(): void {
     for (const timer of this.#timers) clearInterval(timer);
     for (const resource of this.#parts.resources) resource.stop?.();
-    const { networkWatch, volumeWatch, forwarding, agents, poll, imageCare, schedules, rollouts, turns } = this.#parts;
-    for (const one of [networkWatch, volumeWatch, forwarding, agents, poll, imageCare, schedules, rollouts, turns]) one.stop();
+    const { networkWatch, volumeWatch, forwarding, agents, poll, imageCare, schedules, rollouts, pools, turns } = this.#parts;
+    for (const one of [networkWatch, volumeWatch, forwarding, agents, poll, imageCare, schedules, rollouts, pools, turns]) one.stop();
     this.#parts.runtime.close();
     this.#parts.fence?.leave();
     this.#parts.store.close();

@@ -26,6 +26,10 @@ export type EngineErrorCode =
   | "interface-in-use"
   /** The image could not be pulled; `details.reason` is the code of the ImageError. */
   | "no-image"
+  /** The group has no such pool. */
+  | "unknown-pool"
+  /** The pool has no container now, because none can be made; `details.reason` is the code of the error. */
+  | "pool-unavailable"
   /** The group has no such kept volume. */
   | "unknown-volume"
   /** Tasks name the volume; `details.tasks` has their ids. */
@@ -65,11 +69,40 @@ export function invalidSpec(findings: readonly Finding[]): EngineError {
 /** Groups that one message names. */
 const MOST_GROUPS = 3;
 
+/** A task or a pool of some group. */
+type Grouped = { readonly name: string; readonly group: string };
+
 /** @param all tasks of every group: who forgets the group of a task is told which groups have one of that name */
-export function unknownTask(name: string, group: string, all: Iterable<{ readonly name: string; readonly group: string }>): EngineError {
+export function unknownTask(name: string, group: string, all: Iterable<Grouped>): EngineError {
+  return unknownOf("task", name, group, all);
+}
+
+/** @param all pools of every group, as for a task */
+export function unknownPool(name: string, group: string, all: Iterable<Grouped>): EngineError {
+  return unknownOf("pool", name, group, all);
+}
+
+function unknownOf(what: "task" | "pool", name: string, group: string, all: Iterable<Grouped>): EngineError {
   const groups = new Set<string>();
   for (const one of all) if (one.name === name && one.group !== group) groups.add(one.group);
   const named = [...groups].slice(0, MOST_GROUPS).map((one) => `-g ${one}`);
   const elsewhere = groups.size === 0 ? "" : `; there is one with ${named.join(", ")}${groups.size > MOST_GROUPS ? ", ..." : ""}`;
-  return new EngineError("unknown-task", `there is no task ${name} in group ${group}${elsewhere}`, { name, group, groups: [...groups] });
+  return new EngineError(`unknown-${what}`, `there is no ${what} ${name} in group ${group}${elsewhere}`, {
+    name,
+    group,
+    groups: [...groups],
+  });
+}
+
+export function nothingToRestart(name: string): EngineError {
+  return new EngineError("not-running", `task ${name} has a schedule and no containers: restart one of its runs`);
+}
+
+export function ofService(name: string, service: string): EngineError {
+  const way = `return to an earlier version of the service with runtctl rollout undo ${service}`;
+  return new EngineError("nothing-to-roll-back", `task ${name} is a replica of ${service}: ${way}`, { service });
+}
+
+export function notRunning(name: string, facts: Readonly<Record<string, unknown>>): EngineError {
+  return new EngineError("not-running", `task ${name} has stopped or is being stopped: start it, or apply it again`, facts);
 }

@@ -3,7 +3,7 @@ export type { OrphanPolicy, OrphanView } from "./containers/orphans.ts";
 export type { UsageView } from "./containers/usage.ts";
 export type { Applied, AppliedChange, ApplyOptions, TaskDifference } from "./desired/apply.ts";
 export type { FieldDifference } from "./desired/differences.ts";
-export type { Caller, EngineEvent, InterfaceState } from "./desired/journal.ts";
+export type { Caller, EngineEvent, InterfaceState, PoolState } from "./desired/journal.ts";
 export type { Deleted, Restarted, Selected, Selection } from "./desired/selection.ts";
 export { selectionIn } from "./desired/specs.ts";
 export type { ContainerDetail, DetailOptions, TaskDetail } from "./detail.ts";
@@ -13,6 +13,7 @@ export type { CleanUpSettings, ImageCare, ImageInfo, ImagePull, ImagePush, Pushe
 export type { EngineLog } from "./log.ts";
 export type { LogQuery } from "./logs/logs.ts";
 export type { Forwarded } from "./network/relays.ts";
+export type { PoolDetail, Pools, PoolView } from "./pools/pools.ts";
 export type { Probe, Stage } from "./probe.ts";
 export type { InterfaceView } from "./resources/interface-state.ts";
 export type { Interfaces } from "./resources/interfaces.ts";

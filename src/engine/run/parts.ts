@@ -22,7 +22,7 @@ import { GuestReports } from "./containers/guest-reports.ts";
 import { Launching, makerOf } from "./containers/launching.ts";
 import { Orphans, Strays } from "./containers/orphans.ts";
 import { ContainerRuntime } from "./containers/runtime.ts";
-import { type HostFacts, hostFactsIn, revisionsIn, servicesIn, succeededIn, succeededKey, tasksIn } from "./desired/codec.ts";
+import { type HostFacts, hostFactsIn, poolsIn, revisionsIn, servicesIn, succeededIn, succeededKey, tasksIn } from "./desired/codec.ts";
 import { Edits } from "./desired/edits.ts";
 import { Effects } from "./effects.ts";
 import { ImageCare, imagesOf } from "./image-care.ts";
@@ -32,6 +32,7 @@ import { NetworkNames, NetworkRoutes } from "./network/names.ts";
 import { NetworkWatch, networksOf, ownCgroup, shortKey, stateKey } from "./network/networks.ts";
 import { Paths } from "./paths.ts";
 import { Poll } from "./poll.ts";
+import { Pools } from "./pools/pools.ts";
 import { FreshImages, Pulling } from "./pulling.ts";
 import { ContainerLogs } from "./resources/container-logs.ts";
 import { Devices } from "./resources/devices.ts";
@@ -86,6 +87,7 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
   const records = new Map(tasksIn(rows, store.path).map((record) => [record.id, record]));
   const succeeded = new Map(succeededIn(rows).map((one) => [succeededKey(one), one]));
   const [services, revisions] = [servicesIn(rows), revisionsIn(rows)];
+  const poolRecords = poolsIn(rows);
   const mailbox = new Mailbox();
   const facts: Partial<HostFacts> = hostFactsIn(rows) ?? {};
   const hasVolumes = (group: string) => directoriesIn(paths.keptOf(group)).length > 0;
@@ -97,7 +99,10 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
 
   // What is on the host.
   const fence = settings.isOwnProcess
-    ? new Fence({ cgroupParent: settings.cgroupParent, key: stateKey(stateDir), stateDir: paths.executors })
+    ? new Fence({
+        ...{ cgroupParent: settings.cgroupParent, key: stateKey(stateDir), stateDir: paths.executors },
+        others: () => directoriesIn(paths.pools).map((id) => join(paths.pool(id), "boxes")),
+      })
     : undefined;
   const runtime = new ContainerRuntime({
     stateDir: paths.executors,
@@ -115,7 +120,11 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
   const images: Images = new ImageStore({
     ...{ directory: paths.images, bootId: bootId(), ...ofImages },
     onSyncError: (error) => log("error", "layers-not-synced", { message: String(error) }),
-    inUse: () => [...imagesOf(records.values()), ...fresh.all()],
+    inUse: () => [...imagesOf(records.values()), ...fresh.all(), ...pools.used],
+  });
+  const pools: Pools = new Pools({
+    ...{ paths, records: poolRecords, edits, images, binary: runtime.binary, cgroupParent: settings.cgroupParent, pullPolicy, log },
+    rootsDirectory: settings.usersDir === undefined ? paths.poolRoots : join(settings.usersDir, `pools-${shortKey(stateDir)}`),
   });
   const builder = new Builder({
     ...{ directory: paths.builder, runtime: runtime.binary, place: buildPlace(networks, cgroupParent, stateDir) },
@@ -147,7 +156,7 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
     new SharedProxies({ paths, records }),
     new JoinedNamespaces({ paths, records }),
     new ContainerSecrets(paths.secrets),
-    new ImageRoots({ images, users, log }),
+    new ImageRoots({ images, users, pools: poolRecords, log }),
     new PrivateUsers({ users, images }),
     new TaskVolumes({ paths, kept: keptVolumes, images, pullPolicy, runtimes, log }),
   ];
@@ -162,7 +171,7 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
   const effects = new Effects({ resources, runtime, launching, pulling, checking });
   const carryingOut = new CarryingOut({ resources, mailbox, effects, ends, conditions, log, probe });
   const turns = new Turns({
-    ...{ store, mailbox, records, succeeded, services, revisions, capacity, probe, host: edits },
+    ...{ store, mailbox, records, succeeded, services, revisions, pools: poolRecords, capacity, probe, host: edits },
     clock: systemClock,
     options: { ...DEFAULT_OPTIONS, ...settings.options },
     queue: { ...DEFAULT_QUEUE, ...settings.queue },
@@ -189,13 +198,14 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
   const serviceRollouts = new ServiceRollouts({ services, edits });
   const watched = new WatchedFiles({ edits, records, conditions, support });
   turns.onCommit(() => agents.refresh());
+  turns.onCommit(() => pools.refresh());
   turns.onCommit(() => schedules.refresh());
   turns.onCommit(() => rollouts.refresh());
   turns.onCommit(() => pulling.cancelUnwanted(records));
 
   return {
     ...{ store, paths, conditions, records, succeeded, mailbox, edits, fence, runtime, ends, networks, images, specCopies, orphans },
-    ...{ services, revisions, rollouts, serviceRollouts, watched, pulling },
+    ...{ services, revisions, rollouts, serviceRollouts, watched, pulling, pools, poolRecords },
     ...{ keptVolumes, interfaces, endMessages, resources, turns, forwarding, agents, schedules, capacity, support, users: userIds, log },
     strays: new Strays({ resources, runtime, log }),
     guests: new GuestReports({ isInMachine: ({ spec }) => isInMachine(spec, runtimes), ask: (id) => runtime.machineMetrics(id) }),

@@ -36,6 +36,20 @@ export class Paths {
     return join(this.specCopies, `${taskId}.json`);
   }
 
+  get pools(): string {
+    return join(this.stateDir, "pools");
+  }
+
+  /** Mount points of the root file systems of pools, if the engine has no directory for users. */
+  get poolRoots(): string {
+    return join(this.stateDir, "pool-roots");
+  }
+
+  /** What the library keeps of a pool (executor/pool): its containers are the executors in "boxes". */
+  pool(id: string): string {
+    return join(this.pools, id);
+  }
+
   /** State of the networks. */
   get network(): string {
     return join(this.stateDir, "network");

@@ -29,7 +29,7 @@ import { Paths } from "./paths.ts";
 import type { EngineSettings } from "./settings.ts";
 
 /** Directories of a state directory with what belongs to running containers. The data of tasks is elsewhere. */
-const OF_RUNNING = ["executors", "executors-in-memory", "network", "users", "secrets"];
+const OF_RUNNING = ["executors", "executors-in-memory", "network", "users", "secrets", "pools", "pool-roots"];
 
 /**
  * Makes sure that the store is where it was written. Returns its records: of a copy whose original is there, tasks without anything that runs.
@@ -87,10 +87,12 @@ function becomeOwn(
     ...(facts === undefined ? [] : [hostRow({ ...facts, interfaces: [] })]),
     placeRow({ ...here, id: randomUUID() }),
   ];
-  store.commit({ put });
+  // Pools are only of prepared containers, and the ids that these have are the original's.
+  const pools = records.filter(({ kind }) => kind === "pool");
+  store.commit({ put, remove: pools });
   log("info", "state-copied", { to: here.path });
   const isPut = ({ kind, key }: StoredRecord) => put.some((one) => one.kind === kind && one.key === key);
-  return { records: [...records.filter((one) => !isPut(one)), ...put], damaged };
+  return { records: [...records.filter((one) => !isPut(one) && one.kind !== "pool"), ...put], damaged };
 }
 
 /** Nothing depends on it now: a full disk keeps no daemon from its start. */

@@ -34,7 +34,7 @@ class Host {
   apply(schedule?: object): void {
     const containers = [{ name: "c", rootfs: "/r", command: "x" }];
     const spec = taskSchema.parse({ name: "t", containers, ...(schedule && { schedule: { timeZone: "UTC", ...schedule } }) });
-    void this.#make((commands) => commands.apply([spec], "g", {}));
+    void this.#make((commands) => commands.apply({ tasks: [spec], pools: [] }, "g", {}));
   }
 
   end(name: string): void {
@@ -51,11 +51,15 @@ class Host {
 
   #make<T>(change: (commands: Commands) => T): T {
     if (this.refused !== undefined) throw this.refused;
-    const draft = new Draft({ records: this.records, succeeded: new Map(), services: new Map(), revisions: new Map() }, DEFAULT_OPTIONS, {
-      bootId: "b",
-      bootMs: 0,
-      wallMs: Date.now(),
-    });
+    const draft = new Draft(
+      { records: this.records, succeeded: new Map(), services: new Map(), revisions: new Map(), pools: new Map() },
+      DEFAULT_OPTIONS,
+      {
+        bootId: "b",
+        bootMs: 0,
+        wallMs: Date.now(),
+      },
+    );
     const present = { capacity: { cpus: 1, memoryBytes: 1000 }, users: DEFAULT_USERS, projects: {}, watched: {}, hasVolumes: () => false };
     const commands = new Commands(draft, { ...present, cgroupOf: () => null, by: undefined }, this.#revision);
     const answer = change(commands);

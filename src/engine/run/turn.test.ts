@@ -41,6 +41,7 @@ function turnsWith(carryOut: (order: Order) => void, defects: unknown[]) {
       succeeded: new Map(),
       services: new Map(),
       revisions: new Map(),
+      pools: new Map(),
       capacity: { cpus: 1, memoryBytes: 1000 },
       options: DEFAULT_OPTIONS,
       queue: DEFAULT_QUEUE,

@@ -8,6 +8,7 @@ import {
   type HostCapacity,
   type Instant,
   nextDeadline,
+  type PoolRecord,
   type QueuePolicy,
   type RevisionRecord,
   type ServiceRecord,
@@ -15,7 +16,7 @@ import {
 } from "../model/index.ts";
 import { type Store, type StoredRecord, StoreError } from "../store/index.ts";
 import { Alarm, type Clock } from "./clock.ts";
-import { type HostFacts, hostRow, revisionRow, type Succeeded, serviceRow, succeededRow, taskRow } from "./desired/codec.ts";
+import { type HostFacts, hostRow, poolRow, revisionRow, type Succeeded, serviceRow, succeededRow, taskRow } from "./desired/codec.ts";
 import { Draft, type Order, stopsOf } from "./desired/draft.ts";
 import type { Happening, Item, Mailbox } from "./mailbox.ts";
 import type { Probe } from "./probe.ts";
@@ -31,6 +32,8 @@ export interface TurnsOptions {
   readonly services: Map<string, ServiceRecord>;
   /** By revisionKey. Only turns change this map. */
   readonly revisions: Map<string, RevisionRecord>;
+  /** By id. Only turns change this map. */
+  readonly pools: Map<string, PoolRecord>;
   readonly clock: Clock;
   readonly options: EngineOptions;
   readonly capacity: HostCapacity;
@@ -138,6 +141,7 @@ export class Turns {
     takeChanges(this.#options.succeeded, draft.remembered);
     takeChanges(this.#options.services, draft.services.changes);
     takeChanges(this.#options.revisions, draft.revisions.changes);
+    takeChanges(this.#options.pools, draft.pools.changes);
     for (const { resolve } of done) resolve?.();
     if (probe !== undefined) for (const { action } of draft.orders) probe("after-commit", action.type);
     for (const order of draft.orders) this.#alone(() => this.#options.carryOut(order));
@@ -178,6 +182,7 @@ export class Turns {
       rowsOf("succeeded", draft.remembered, succeededRow),
       rowsOf("service", draft.services.changes, serviceRow),
       rowsOf("revision", draft.revisions.changes, revisionRow),
+      rowsOf("pool", draft.pools.changes, poolRow),
     ];
     put.push(...others.flatMap((one) => one.put), ...(host === undefined ? [] : [hostRow(host)]));
     const remove = [

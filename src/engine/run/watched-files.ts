@@ -8,6 +8,9 @@ import type { Caller, WatchEvent } from "./desired/journal.ts";
 import { specsIn, type TaskFile } from "./desired/specs.ts";
 import { applyWatched, removeWatched, type WatchedSource, watchOrigin } from "./desired/watched.ts";
 import type { Watched } from "./desired/watched-record.ts";
+import { invalidSpec } from "./errors.ts";
+
+const NO_POOLS = "a file of a watched directory cannot have pools: apply it with runtctl";
 
 export interface WatchedFilesOptions {
   readonly edits: Edits;
@@ -33,8 +36,9 @@ export class WatchedFiles {
    * @throws EngineError invalid-spec, no-room, other-origin, unknown-network; StoreError not-written
    */
   async apply(file: TaskFile, source: WatchedSource, by: Caller): Promise<readonly Applied[]> {
-    const specs = specsIn(file, this.#options.support);
-    return this.#options.edits.make(by, (commands) => applyWatched(commands, specs, source));
+    const { tasks, pools } = specsIn(file, this.#options.support);
+    if (pools.length > 0) throw invalidSpec([{ code: "combination", message: NO_POOLS, pointer: "", document: 0, line: 1, column: 1 }]);
+    return this.#options.edits.make(by, (commands) => applyWatched(commands, tasks, source));
   }
 
   /** Removes the tasks of a file that is gone. @throws StoreError not-written */

@@ -15,7 +15,7 @@ export { type ImageConfig, parseImageConfig } from "./image/config.ts";
 export { type ImageReference, type ImageTransport, parseReference, pinned, renderReference } from "./image/reference.ts";
 export { hasOwnNetwork, isJoinedEarly, namespacesOf } from "./namespaces.ts";
 export { Numeral, Timestamp } from "./numeral.ts";
-export { type ParsedFile, parsedFile, parseTasks, specDigest, taskJsonSchema, tasksIn } from "./parse.ts";
+export { isPool, type ParsedFile, parsedFile, parseTasks, specDigest, taskJsonSchema, tasksIn, withPools } from "./parse.ts";
 export { PULL_POLICIES, type PullPolicy } from "./pull-policy.ts";
 export { type ReplicaPlace, type RolloutPolicy, replicaOf } from "./replica.ts";
 export { isMachineRuntime, machinesOf, RUNTIME_NAME, unknownRuntime } from "./runtimes.ts";
@@ -33,6 +33,7 @@ export {
 } from "./schema/container.ts";
 export { FACILITIES, type ReceiverSpec, receiver as receiverSchema } from "./schema/log.ts";
 export type { DnsSpec, InterfaceSpec, NetworkSpec, PortMapping } from "./schema/network.ts";
+export type { PoolInput, PoolSpec } from "./schema/pool.ts";
 export { duration as durationSchema, size as sizeSchema } from "./schema/quantities.ts";
 export { NAMESPACES, type Namespace, type TaskInput, type TaskSpec, task as taskSchema, type VolumeSpec } from "./schema/task.ts";
 export { shapeProblems } from "./shape.ts";

@@ -7,15 +7,19 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { canonicalJson } from "./canonical.ts";
 import { checkGroup } from "./check/group.ts";
+import { duplicates } from "./check/names.ts";
 import { checkTask } from "./check/task.ts";
 import { MOST_FINDINGS, type ReadDocument, readDocuments } from "./documents.ts";
 import type { Finding } from "./finding.ts";
+import { checkPoolSpec, type PoolSpec, pool } from "./schema/pool.ts";
 import { type TaskSpec, task } from "./schema/task.ts";
 import { shapeProblems } from "./shape.ts";
 
 export interface ParsedFile {
   /** Empty if there are findings. */
   readonly tasks: readonly TaskSpec[];
+  /** The documents with `kind: Pool`. Absent: there are none. Empty if there are findings. */
+  readonly pools?: readonly PoolSpec[];
   readonly findings: readonly Finding[];
   /** Fields that are accepted, but have no effect, or not the effect that the author may expect. */
   readonly warnings?: readonly Finding[];
@@ -33,7 +37,32 @@ const TOO_LARGE: Finding = {
 
 /** Uses only `text`. Reports all findings of the file in the order of lines, up to 1000. */
 export function parseTasks(text: string): ParsedFile {
-  return tasksIn(readDocuments(text, "task"));
+  return withPools(readDocuments(text, "task"), (documents) => tasksIn(documents));
+}
+
+/** Whether a document is a pool of this engine. Objects of Kubernetes have an `apiVersion`. */
+export function isPool({ value }: Pick<ReadDocument, "value">): boolean {
+  return typeof value === "object" && value !== null && "kind" in value && value.kind === "Pool" && !("apiVersion" in value);
+}
+
+/** Reads the pools of a file, and everything else by `read`, which is not called if there is nothing else. */
+export function withPools(documents: readonly ReadDocument[], read: (others: readonly ReadDocument[]) => ParsedFile): ParsedFile {
+  const ofPools = documents.filter(isPool);
+  if (ofPools.length === 0) return read(documents);
+  const others = documents.filter((one) => !isPool(one) && (one.value !== null || one.findings.length > 0));
+  const file: ParsedFile = others.length === 0 ? { tasks: [], findings: [] } : read(others);
+  const found = ofPools.map((document) => ({ document, parsed: pool.safeParse(document.value) }));
+  const pools = found.flatMap(({ parsed }) => parsed.data ?? []);
+  const problems = found.flatMap(({ document, parsed }) =>
+    (parsed.success ? checkPoolSpec(parsed.data) : shapeProblems(parsed.error)).slice(0, MOST_FINDINGS).map(document.place),
+  );
+  if (problems.length === 0)
+    for (const at of duplicates(pools.map(({ name }) => name)))
+      problems.push(
+        found[at]!.document.place({ code: "duplicate-name", message: `the pool ${pools[at]!.name} is there twice`, path: ["name"] }),
+      );
+  if (file.findings.length + problems.length === 0) return { ...file, pools };
+  return { ...parsedFile([], [...file.findings, ...problems], file.warnings), pools: [] };
 }
 
 /** Like parseTasks, for documents that are already parsed. `machines`: names of the runtimes of the host that make virtual machines. */
@@ -79,14 +108,16 @@ function readTask({ value, findings, place }: ReadDocument, machines: readonly s
   return parsed.success ? { task: parsed.data, findings: found } : { findings: found };
 }
 
-/** The JSON Schema of a task file, for editors. */
+/** The JSON Schema of a task file, for editors: a document is a task or a pool. */
 export function taskJsonSchema(): Record<string, unknown> {
-  return { ...z.toJSONSchema(task, { io: "input" }), title: "Task of runtd" };
+  const { $schema, ...ofTask } = z.toJSONSchema(task, { io: "input" });
+  const { $schema: _, ...ofPool } = z.toJSONSchema(pool, { io: "input" });
+  return { $schema, title: "Task or pool of runtd", anyOf: [ofTask, ofPool] };
 }
 
 // A digest of a spec. `apply` compares digests to find out whether a task has changed.
 
 /** "sha256:..." of the normalised spec. It does not depend on the order of keys, comments, or how a size is written. */
-export function specDigest(spec: TaskSpec): string {
+export function specDigest(spec: TaskSpec | PoolSpec): string {
   return `sha256:${createHash("sha256").update(canonicalJson(spec)).digest("hex")}`;
 }

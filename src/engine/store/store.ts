@@ -8,8 +8,8 @@ import { closeDatabase, openDatabase, useLog } from "./open.ts";
 import type { Reserve } from "./reserve.ts";
 import { checksumOf, isSound, type Row } from "./rows.ts";
 
-/** task, service, revision: records of the model. host: facts about the daemon. succeeded: a one-shot task that has succeeded and is not run again. */
-export type RecordKind = "task" | "host" | "succeeded" | "service" | "revision";
+/** task, service, revision, pool: records of the model. host: facts about the daemon. succeeded: a one-shot task that has succeeded and is not run again. */
+export type RecordKind = "task" | "host" | "succeeded" | "service" | "revision" | "pool";
 
 export interface StoredRecord {
   readonly kind: RecordKind;

@@ -21,6 +21,8 @@ export interface FenceOptions {
   readonly key: string;
   /** Of the executors. */
   readonly stateDir: string;
+  /** State directories of further executors. */
+  readonly others?: () => readonly string[];
 }
 
 /** SIGKILL takes this long at most, but for processes that the kernel does not let go. */
@@ -31,6 +33,7 @@ const STICKY = 0o1000;
 
 export class Fence {
   readonly #stateDir: string;
+  readonly #others: () => readonly string[];
   readonly #key: string;
   readonly #controller: string;
   readonly #base: string;
@@ -42,11 +45,12 @@ export class Fence {
   #own: { readonly directory: string; readonly before: string | undefined } | undefined;
 
   /** Nothing is done yet. @throws ExecutorError invalid-argument: the host has no cgroups that this process can use */
-  constructor({ cgroupParent, key, stateDir }: FenceOptions) {
+  constructor({ cgroupParent, key, stateDir, others = () => [] }: FenceOptions) {
     const found = groupingHierarchy();
     if (found === undefined) throw new ExecutorError("invalid-argument", "no hierarchy of cgroups is mounted");
     this.#base = join(found.mountpoint, cgroupParent);
     this.#stateDir = stateDir;
+    this.#others = others;
     this.#key = key;
     this.#controller = found.controller;
     this.#effects = join(this.#base, "effects");
@@ -141,7 +145,7 @@ export class Fence {
   async #killOnce(directory: string): Promise<number[]> {
     await freeze(directory);
     try {
-      const keepers = new Set(allKeepers(this.#stateDir).map(({ pid }) => pid));
+      const keepers = new Set([this.#stateDir, ...this.#others()].flatMap(allKeepers).map(({ pid }) => pid));
       const victims: number[] = [];
       for (const pid of processesIn([directory])) {
         if (keepers.has(pid) || keepers.has(processStat(pid)?.parent ?? 0)) await this.#moveOut(pid);

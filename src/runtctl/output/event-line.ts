@@ -57,6 +57,8 @@ export function textOf(event: EngineEvent, style: Style): string {
       return watchText(event, style);
     case "rollout":
       return rolloutText(event, style);
+    case "pool":
+      return poolText(event, style);
     case "lost":
       return style(
         "red",
@@ -102,6 +104,20 @@ export function rolloutText(
   const asked = by === undefined ? "" : `, asked by ${callerText(by)}`;
   const text = `rollout to revision ${revision}${of} ${ROLLOUT_TEXT[what]}${asked}${reasonText(reason ?? null)}`;
   return what === "failed" || what === "incomplete" ? style("red", text) : text;
+}
+
+const POOL_TEXT: Readonly<Record<Extract<EngineEvent, { type: "pool" }>["state"], string>> = {
+  added: "pool added",
+  failing: "no container of the pool can be made",
+  recovered: "containers of the pool can be made again",
+  ending: "pool is being removed",
+  removed: "pool removed",
+};
+
+function poolText({ state, message, by }: Extract<EngineEvent, { type: "pool" }>, style: Style): string {
+  const asked = by === undefined ? "" : `, asked by uid ${by.uid}, pid ${by.pid}`;
+  const text = `${POOL_TEXT[state]}${message === undefined ? "" : `: ${printable(message)}`}${asked}`;
+  return state === "failing" ? style("red", text) : text;
 }
 
 function imageText({ container, reference, digest, via, error }: Extract<EngineEvent, { type: "image" }>, style: Style): string {

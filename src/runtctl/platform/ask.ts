@@ -28,8 +28,11 @@ export async function ask(question: Question): Promise<Answer> {
 }
 
 /** Returns a connection that uses another protocol from here on, or the answer that refuses it. @throws Error with `code`, like `ask` */
-export async function upgrade(socketPath: string, path: string, protocol: string): Promise<Connection | Answer> {
-  const question: Question = { socketPath, method: "GET", path };
+export async function upgrade(
+  { socketPath, path, method }: Pick<Question, "socketPath" | "path" | "method">,
+  protocol: string,
+): Promise<Connection | Answer> {
+  const question: Question = { socketPath, method, path };
   const connection = Connection.to(socketPath);
   const patience = { silenceMs: undefined, end: undefined };
   try {

@@ -3,6 +3,7 @@ import { EXIT, UsageError } from "../errors.ts";
 import { rolloutText } from "../output/event-line.ts";
 import { plain, printable } from "../output/style.ts";
 import { print, printError } from "../platform/index.ts";
+import { untilFilled } from "../pools.ts";
 import { PullsOfTasks } from "../pulling.ts";
 import { untilRolledOut } from "../rollouts.ts";
 import { DEFAULT_GROUP, type Session } from "../session.ts";
@@ -69,8 +70,10 @@ export const apply = verb<Options>({
       }),
     );
     for (const warning of answer?.warnings ?? []) printError(`${source}: warning: ${printable(warning)}`);
-    for (const { name, change } of answer?.applied ?? [])
-      print(change === "absent" ? `- task ${name} is not in the file` : `task ${name} ${WORDS[change] ?? change}`);
+    for (const { kind, name, change } of answer?.applied ?? []) {
+      const what = `${kind ?? "task"} ${name}`;
+      print(change === "absent" ? `- ${what} is not in the file` : `${what} ${WORDS[change] ?? change}`);
+    }
     if (answer === undefined) return EXIT.failed;
     if (file.isProject && file.group !== DEFAULT_GROUP) await tellOfEarlier(session, answer.applied);
     return options.wait ? awaitAll({ ...session, group: file.group }, answer.applied, { limitMs, after }) : EXIT.done;
@@ -100,16 +103,31 @@ function limitOf({ wait, timeout }: WaitOptions): number | undefined {
 
 /** Replicas of services are awaited by the rollouts of these. */
 async function awaitAll(session: Session, applied: readonly Applied[], options: ReadyOptions): Promise<number> {
-  const asked = applied.filter(({ change }) => change !== "absent" && change !== "removed");
+  const all = applied.filter(({ change }) => change !== "absent" && change !== "removed");
+  const [asked, pools] = [all.filter(({ kind }) => kind !== "pool"), all.filter(({ kind }) => kind === "pool")];
   const services = new Map(asked.flatMap(({ service, revision = 0 }) => (service === undefined ? [] : [[service, revision] as const])));
   const awaited = asked.filter(({ service, change }) => service === undefined && WORDS[change] === undefined);
   const following = { names: [...services.keys()], ...options, onEvent: tellOfStep };
-  const [tasks, rolled] = await Promise.all([
+  const [tasks, rolled, filled] = await Promise.all([
     awaitTasks(session, awaited, options),
     services.size === 0 ? [] : untilRolledOut(session, following),
+    awaitPools(session, pools, options),
   ]);
   const outcomes = rolled.map((service) => sayOutcome(service, services.get(service.name)!));
-  return outcomes.every(Boolean) ? tasks : EXIT.failed;
+  return outcomes.every(Boolean) && filled ? tasks : EXIT.failed;
+}
+
+/** Whether each pool has all its containers. */
+async function awaitPools(session: Session, pools: readonly Applied[], { limitMs }: ReadyOptions): Promise<boolean> {
+  if (pools.length === 0) return true;
+  const names = pools.map(({ name }) => name);
+  const open = await untilFilled(session, names, limitMs);
+  for (const name of names) {
+    const why = open.get(name);
+    if (why === undefined) print(`pool ${name} is ready`);
+    else printError(`runtctl: pool ${name} is not ready: ${printable(why)}`);
+  }
+  return open.size === 0;
 }
 
 function tellOfStep(event: EngineEvent): void {

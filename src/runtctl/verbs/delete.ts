@@ -1,6 +1,7 @@
 import type { Deleted } from "../../engine/index.ts";
 import { EXIT } from "../errors.ts";
 import { print } from "../platform/index.ts";
+import { untilRemoved } from "../pools.ts";
 import { limitOf, untilEnded, type WaitedFor } from "../until.ts";
 import { verb } from "../verb.ts";
 import { addSeveral, addWait, askSeveral, type SeveralOptions, sayDone } from "./several.ts";
@@ -34,11 +35,13 @@ export const remove = verb<Options>({
     const limitMs = limitOf(options);
     const selected = await askSeveral<Deleted>(session, "/v1/delete", names, options, { volumes: options.volumes === true });
     if (selected === undefined) return EXIT.failed;
-    const { tasks } = selected;
+    const { tasks, pools } = selected;
     const open = options.wait ? await untilEnded(session, { tasks, to: "deleted", limitMs }) : undefined;
-    const isDone = open === undefined || open.size === 0;
+    const left = options.wait && pools.length > 0 ? await untilRemoved(session, pools, limitMs) : [];
+    const isDone = (open === undefined || open.size === 0) && left.length === 0;
     const what = options.wait ? "deleted" : "is being deleted";
     sayDone(selected, what, options, open);
+    for (const name of pools) print(`pool ${name} ${left.includes(name) ? "is being deleted" : what}`);
     if (isDone) for (const name of selected.volumes) print(`volume ${name} ${what}`);
     return isDone ? EXIT.done : EXIT.failed;
   },

@@ -40,7 +40,10 @@ export const events = verb<Options>({
       if (event.type === "watch") return (options.allGroups || event.group === null || event.group === session.group) && name === undefined;
       // Interfaces belong to the host and not to a group.
       const [group, named] = event.type === "interface" ? [session.group, event.interface] : [event.group, event.name];
-      return (options.allGroups || group === session.group) && (name === undefined || named === name || event.task === name);
+      return (
+        (options.allGroups || group === session.group) &&
+        (name === undefined || named === name || event.task === name || (event.type === "pool" && event.pool === name))
+      );
     };
     for await (const told of history(session, options, lastSequence)) if (isShown(told)) show(told, options.output === "json");
     return EXIT.done;

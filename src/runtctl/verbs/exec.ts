@@ -75,7 +75,7 @@ async function execIn(session: Session, name: string, [program = "", ...args]: r
   }
 }
 
-function environmentOf(assignments: readonly string[]): Record<string, string> | undefined {
+export function environmentOf(assignments: readonly string[]): Record<string, string> | undefined {
   const pairs = assignments.map((text) => {
     const at = text.indexOf("=");
     if (at < 1) throw new UsageError(`-e ${text}: use NAME=VALUE`);

@@ -15,6 +15,7 @@ import { restart, rollback, start, stop } from "./life.ts";
 import { logs } from "./logs.ts";
 import { node } from "./node.ts";
 import { plan } from "./plan.ts";
+import { pool } from "./pool.ts";
 import { portForward } from "./port-forward.ts";
 import { pull } from "./pull.ts";
 import { rollout } from "./rollout.ts";
@@ -54,6 +55,7 @@ export const VERBS: readonly Verb[] = [
   save,
   load,
   volumes,
+  pool,
   interfaces,
   schema,
   completion,

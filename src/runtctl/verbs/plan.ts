@@ -63,10 +63,11 @@ export const plan = verb<Options>({
 });
 
 /** @param width of the terminal, in characters; a field that does not fit on a line of it takes two more */
-export function linesOf({ name, change, fields }: TaskDifference, style: Style, width = Number.POSITIVE_INFINITY): string[] {
+export function linesOf({ kind: ofPool, name, change, fields }: TaskDifference, style: Style, width = Number.POSITIVE_INFINITY): string[] {
+  const kind = ofPool ?? "task";
   const [sign, colour, text] = SIGN[change];
   return [
-    style(colour, `${sign} task ${name} ${text}`),
+    style(colour, `${sign} ${kind} ${name} ${kind === "pool" && change === "created" ? "would be made" : text}`),
     ...fields.flatMap((field) => {
       const { pointer } = field;
       const shown = (value: unknown) => printable(JSON.stringify(value));

@@ -28,13 +28,16 @@ function validated({ source, text, isProject, builds = [], origin = (one) => one
     print(`${source}: no services: no errors`);
     return EXIT.done;
   }
-  const { tasks, findings, warnings = [] } = parseFile(text, host);
+  const { tasks, pools = [], findings, warnings = [] } = parseFile(text, host);
   for (const finding of findings) printError(renderFinding(origin(finding), source));
   for (const { message, ...finding } of warnings) printError(renderFinding({ ...finding, message: `warning: ${message}` }, source));
   for (const { service, request } of builds)
     print(`${source}: ${service}: its image ${imageName(request)} is built from ${request.context}`);
   for (const warning of warningsOf(tasks)) printError(`${source}: warning: ${warning}`);
-  if (findings.length === 0) print(`${source}: ${tasks.map(({ name }) => name).join(", ") || "no tasks"}: no errors`);
+  if (findings.length === 0) {
+    const names = [...tasks.map(({ name }) => name), ...pools.map(({ name }) => `pool ${name}`)];
+    print(`${source}: ${names.join(", ") || "no tasks"}: no errors`);
+  }
   return findings.length === 0 ? EXIT.done : EXIT.failed;
 }
 

@@ -63,7 +63,7 @@ export interface TextRoute<P extends z.ZodObject<Part>, Q extends z.ZodObject<Pa
 
 /** A route that upgrades the connection, which carries frames afterwards (shared/frames). */
 export interface StreamRoute<P extends z.ZodObject<Part>, Q extends z.ZodObject<Part>> extends Request<P, Q, z.ZodUndefined> {
-  readonly method: "get";
+  readonly method: "get" | "post";
   readonly access: "admin";
   readonly answer: { readonly status: 101; readonly description: string };
   /** Checks the request before the response. The returned function runs after the connection was upgraded. Throws like `handle`. */

@@ -30,6 +30,7 @@ export const applyFile = jsonRoute({
 
 const difference = z
   .strictObject({
+    kind: z.literal("pool").optional().describe("Absent: it is a task."),
     name: z.string(),
     change: appliedChange,
     fields: z

@@ -13,6 +13,7 @@ import { readLogs } from "./logs.ts";
 import { getMetrics, getUsage } from "./metrics.ts";
 import { getNode } from "./node.ts";
 import { describing } from "./openapi.ts";
+import { deletePool, getPool, listPools, runInPool } from "./pools.ts";
 import { getRollout, listRollouts, pauseRollout, restartRollout, resumeRollout, undoRollout } from "./rollouts.ts";
 import { deleteTasks, restartTasks, stopTasks } from "./several.ts";
 import { deleteTask, describeTask, getTask, listOrphans, listTasks } from "./tasks.ts";
@@ -56,6 +57,10 @@ const WORKING: readonly Route[] = [
   saveImage,
   listVolumes,
   removeVolumes,
+  listPools,
+  getPool,
+  deletePool,
+  runInPool,
   listInterfaces,
   attachInterface,
   detachInterface,

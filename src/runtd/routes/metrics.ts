@@ -58,6 +58,7 @@ function samplesOf(engine: Engine, { all }: Timings, { holdUps }: EventLoop): Sa
       help: "1 for each condition of the host that holds.",
       values: conditions.map(({ type }) => ({ labels: { type }, value: 1 })),
     },
+    ...poolSamples(engine),
     ...logSamples(engine),
     {
       name: "runtd_event_loop_held_seconds",
@@ -101,6 +102,29 @@ function logSamples(engine: Engine): Sample[] {
     of("runtd_log_bytes_total", "Bytes that containers have printed into their logs.", "bytes"),
     of("runtd_log_dropped_lines_total", "Lines that got into no log: there was no room.", "droppedLines"),
     of("runtd_log_dropped_bytes_total", "Bytes that got into no log.", "droppedBytes"),
+  ];
+}
+
+/** A restart of the daemon resets the counters. */
+function poolSamples({ pools }: Engine): Sample[] {
+  const all = pools.list();
+  type Counted = "size" | "parked" | "making" | "taken" | "waiting" | "takes" | "waits" | "refills" | "failures" | "adopted" | "discarded";
+  const of = (name: string, type: Sample["type"], help: string, field: Counted): Sample => ({
+    ...{ name, type, help },
+    values: all.map((one) => ({ labels: { pool: one.id, group: one.group, name: one.name }, value: one[field] })),
+  });
+  return [
+    of("runtd_pool_size", "gauge", "Containers of each pool that are to wait for a program.", "size"),
+    of("runtd_pool_parked", "gauge", "Containers of each pool that wait for a program.", "parked"),
+    of("runtd_pool_making", "gauge", "Containers of each pool that are being made.", "making"),
+    of("runtd_pool_taken", "gauge", "Containers of each pool in which a program runs.", "taken"),
+    of("runtd_pool_waiting", "gauge", "Requests that wait for a container of each pool.", "waiting"),
+    of("runtd_pool_takes_total", "counter", "Programs that were started in each pool.", "takes"),
+    of("runtd_pool_waits_total", "counter", "Requests to each pool that have had to wait for a container.", "waits"),
+    of("runtd_pool_refills_total", "counter", "Containers that were made for each pool.", "refills"),
+    of("runtd_pool_failures_total", "counter", "Containers that could not be made for each pool.", "failures"),
+    of("runtd_pool_adopted_total", "counter", "Waiting containers that were taken over from an earlier daemon.", "adopted"),
+    of("runtd_pool_discarded_total", "counter", "Waiting containers of each pool that were removed unused.", "discarded"),
   ];
 }
 

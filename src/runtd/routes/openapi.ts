@@ -3,6 +3,7 @@ import { createDocument, type ZodOpenApiPathsObject, type ZodOpenApiResponsesObj
 import { type ErrorCode, statusOf } from "../http/errors.ts";
 import { jsonRoute, type Route } from "../http/route.ts";
 import { engineEvent, gapEvent } from "../schemas/event.ts";
+import { poolRunEnd, poolRunStart } from "../schemas/pool.ts";
 import { streamStart } from "../schemas/stream.ts";
 import { VERSION } from "../version.ts";
 
@@ -58,7 +59,9 @@ function documentOf(routes: readonly Route[], version: string): ReturnType<typeo
         "JSON over HTTP on the unix sockets admin.sock and read.sock. The data of server-sent events has the schemas Event and Gap.",
     },
     paths: paths as ZodOpenApiPathsObject,
-    components: { schemas: { Event: engineEvent, Gap: gapEvent, StreamStart: streamStart } },
+    components: {
+      schemas: { Event: engineEvent, Gap: gapEvent, StreamStart: streamStart, PoolRunStart: poolRunStart, PoolRunEnd: poolRunEnd },
+    },
   });
 }
 

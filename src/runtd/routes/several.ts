@@ -60,7 +60,10 @@ export const deleteTasks = jsonRoute({
   body: deletion,
   answer: {
     ...recorded,
-    schema: selected.extend({ volumes: z.array(z.string()).describe("Names of the kept volumes that are removed with them.") }),
+    schema: selected.extend({
+      pools: z.array(z.string()).describe("Names of the pools of the file, or of all of the group, that are removed."),
+      volumes: z.array(z.string()).describe("Names of the kept volumes that are removed with them."),
+    }),
   },
   errors: ["invalid-spec", "unknown-task", "other-origin", "not-written", "too-many"],
   async handle({ body, caller, ...services }) {

@@ -140,6 +140,21 @@ export const engineEvent = z
       wallMs: ofTask.wallMs,
     }),
     z.strictObject({
+      type: z.literal("pool"),
+      pool: z.string().describe("Id of the pool."),
+      task: z.null(),
+      group: z.string(),
+      name: z.string().describe("Name of the pool."),
+      state: z
+        .enum(["added", "failing", "recovered", "ending", "removed"])
+        .describe(
+          "failing: its containers cannot be made. recovered: they can be made again. ending: it is being removed. removed: nothing of it is left.",
+        ),
+      message: z.string().optional().describe("Why its containers cannot be made."),
+      by: caller.optional(),
+      wallMs: ofTask.wallMs,
+    }),
+    z.strictObject({
       type: z.literal("lost"),
       ...ofTask,
       ...ofContainer,

@@ -165,6 +165,7 @@ export const warnings = z.array(z.string()).describe("Accepted values with an ef
 
 export const applied = z
   .strictObject({
+    kind: z.literal("pool").optional().describe("Absent: it is a task."),
     id: z.string(),
     name: z.string(),
     change: appliedChange,

@@ -1,6 +1,6 @@
 /** The daemon's side of an upgraded connection. */
 import type { Readable, Duplex as Socket, Writable } from "node:stream";
-import { type Frame, type FrameKind, FrameReader, frameOf } from "../../shared/frames/index.ts";
+import { FRAME, type Frame, type FrameKind, FrameReader, frameOf } from "../../shared/frames/index.ts";
 
 /** Milliseconds in which a client has to send its complete first frame. Otherwise a silent client would keep its slot for ever. */
 const FIRST_FRAME_MS = 10_000;
@@ -103,6 +103,19 @@ export class FrameStream {
   /** Sends what is left and closes the connection. A client that does not close its side in time is disconnected. */
   end(): void {
     closeSocket(this.#socket);
+  }
+
+  /**
+   * Sends an empty frame of output if input of the client waits: while it does, nothing is read, so that only writing shows that a client has gone away.
+   */
+  probe(): void {
+    const isStalled = this.#pauses > 0 || this.#frames.length > 0;
+    if (isStalled && this.#socket.writableLength === 0) this.send(FRAME.stdout);
+  }
+
+  /** Closes the connection at once. What was sent and not read is dropped. */
+  cut(): void {
+    this.#socket.destroy();
   }
 
   #read(chunk: Buffer): void {

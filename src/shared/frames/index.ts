@@ -17,6 +17,8 @@ export const FRAME = {
   resize: 3,
   /** Name of a signal. */
   signal: 4,
+  /** Of a run in a pool: bytes of its files, in the order of PoolRunStart.files. */
+  file: 5,
   // From the daemon.
   /** Empty: the program runs. */
   started: 16,
@@ -44,6 +46,32 @@ export interface StreamStart {
 export interface StreamEnd {
   /** 128 + signal when a signal ended it; null: unknown. */
   readonly exitCode: number | null;
+}
+
+/** In bytes: all files of a run in a pool together. */
+export const LARGEST_FILES = 4 << 20;
+
+/** The first frame of a run in a pool. */
+export interface PoolRunStart {
+  /** Absent: that of the pool. */
+  readonly command?: readonly [string, ...string[]] | undefined;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly cwd?: string | undefined;
+  /** Something comes for stdin. */
+  readonly stdin?: boolean | undefined;
+  readonly deadlineMs?: number | undefined;
+  /** Tighter than those of the pool. */
+  readonly limits?:
+    | { readonly memoryBytes?: number | undefined; readonly cpus?: number | undefined; readonly pids?: number | undefined }
+    | undefined;
+  /** Their contents follow in frames. */
+  readonly files?: readonly { readonly path: string; readonly mode?: number | undefined; readonly bytes: number }[] | undefined;
+}
+
+export interface PoolRunEnd extends StreamEnd {
+  readonly oomKilled: boolean;
+  /** itself: the program has ended. deadline, output: a limit of the pool has ended it. aborted: its client has gone away. killed: the pool was removed. */
+  readonly endedBy: "itself" | "deadline" | "aborted" | "output" | "killed";
 }
 
 export interface Frame {

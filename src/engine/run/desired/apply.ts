@@ -30,6 +30,8 @@ import { servicesOf, type Version } from "./versions.ts";
 export type AppliedChange = "created" | "unchanged" | "updated" | "replaced" | "rolling" | "started" | "succeeded" | "removed" | "absent";
 
 export interface Applied {
+  /** Absent: it is a task. */
+  readonly kind?: "pool" | undefined;
   readonly id: string;
   readonly name: string;
   readonly change: AppliedChange;
@@ -79,6 +81,10 @@ export interface Present {
   readonly projectOf: (group: string) => string | undefined;
   /** Returns the value of TaskRecord.cgroup for a new task. */
   readonly cgroupOf: (id: string, spec: TaskSpec) => string | null;
+  /** All pools, with those of the file. They have ids of the host, too. */
+  readonly pools?: readonly Pick<TaskRecord, "users">[];
+  /** Whether the file has pools beside its tasks. */
+  readonly hasPools?: boolean;
 }
 
 const PRUNES_ALL = "the file has no task, and with prune every task of the group would be removed: delete all of them if that is meant";
@@ -91,7 +97,7 @@ export function planApply(
   { prune = false, rerun = false, networks = [], ...origin }: ApplyOptions = {},
 ): ApplyPlan {
   // A file that only has what others refer to would remove the whole group.
-  if (prune && written.length === 0)
+  if (prune && written.length === 0 && !present.hasPools)
     throw invalidSpec([{ code: "combination", message: PRUNES_ALL, pointer: "", document: 0, line: 1, column: 1 }]);
   const specs = withPorts(written, group, present.tasks);
   const names = new Set(specs.map(({ name }) => name));
@@ -101,7 +107,7 @@ export function planApply(
   const applied: Applied[] = [];
   const steps: Step[] = [];
   let { revision } = present;
-  const ranges = new UserRanges(present.tasks, present.users);
+  const ranges = new UserRanges([...present.tasks, ...(present.pools ?? [])], present.users);
   const forced = new Set<string>();
   const stale = new Set<string>();
   const services = new Map(specs.map((spec) => [spec.name, replicaOf(spec)?.service]));
@@ -281,6 +287,8 @@ function mustFit(current: TaskRecord, spec: TaskSpec, { tasks, capacity }: Prese
 
 /** What applying a file would change. */
 export interface TaskDifference {
+  /** Absent: it is a task. */
+  readonly kind?: "pool" | undefined;
   readonly name: string;
   readonly change: AppliedChange;
   /** For a task that exists and is changed: every field that differs, by JSON pointer into the normalised spec. A side on which the field is missing is absent. */

@@ -1,6 +1,8 @@
 /** Converts records of the model to rows of the store, and back. */
 import {
   CONTAINER_STATUSES,
+  isTaskId,
+  type PoolRecord,
   RECORD_VERSION,
   REPLICA_STATES,
   RESOURCE_STATUSES,
@@ -12,6 +14,7 @@ import {
   serviceKey,
   TASK_STATUSES,
   type TaskRecord,
+  taskIdOf,
   upgradeRecord,
 } from "../../model/index.ts";
 import { type StoredRecord, StoreError } from "../../store/index.ts";
@@ -72,6 +75,15 @@ export function servicesIn(records: readonly StoredRecord[]): Map<string, Servic
 /** By revisionKey. */
 export function revisionsIn(records: readonly StoredRecord[]): Map<string, RevisionRecord> {
   return new Map(records.flatMap(({ kind, key, content }) => (kind === "revision" ? [[key, JSON.parse(content) as RevisionRecord]] : [])));
+}
+
+export function poolRow(pool: PoolRecord): StoredRecord {
+  return { kind: "pool", key: pool.id, content: JSON.stringify(pool) };
+}
+
+/** By id. */
+export function poolsIn(records: readonly StoredRecord[]): Map<string, PoolRecord> {
+  return new Map(records.flatMap(({ kind, key, content }) => (kind === "pool" ? [[key, JSON.parse(content) as PoolRecord]] : [])));
 }
 
 const HOST_KEY = "facts";
@@ -147,6 +159,7 @@ export function isUsable({ kind, key, content }: StoredRecord): boolean {
     if (typeof value !== "object" || value === null) return false;
     if (kind === "service") return isService(value as ServiceRecord, key);
     if (kind === "revision") return isRevision(value as RevisionRecord, key);
+    if (kind === "pool") return isPoolRecord(value as PoolRecord, key);
     return kind !== "task" || isTask(value as TaskRecord, key);
   } catch {
     // It is no JSON, or parts of it are missing.
@@ -190,6 +203,11 @@ function isRevision(revision: RevisionRecord, key: string): boolean {
   return (
     revisionKey(revision) === key && revision.specs.every(({ containers, update }) => Array.isArray(containers) && update !== undefined)
   );
+}
+
+function isPoolRecord({ version, id, group, name, spec, users }: PoolRecord, key: string): boolean {
+  const isNamed = isTaskId(key) && taskIdOf(key) === key && key.startsWith(`${group}.${name}.`);
+  return version === 1 && id === key && isNamed && spec.kind === "Pool" && Number.isInteger(spec.size) && Number.isInteger(users.first);
 }
 
 const isOf = (words: readonly string[], word: string): boolean => words.includes(word);

@@ -1,7 +1,7 @@
 /** Requests of users, applied to the draft of a turn. Each request throws before it changes anything. */
 import { decideSchedule, newRecord, reason, runSpecs, type TaskEvent, type TaskRecord, taskId, UserRanges } from "../../model/index.ts";
 import { replicaOf, type TaskSpec } from "../../spec/index.ts";
-import { EngineError, unknownTask } from "../errors.ts";
+import { EngineError, nothingToRestart, notRunning, ofService, unknownTask } from "../errors.ts";
 import {
   type Applied,
   type ApplyOptions,
@@ -18,9 +18,12 @@ import type { Draft } from "./draft.ts";
 import type { Caller, ChangeRequest, WatchEvent } from "./journal.ts";
 import { keptVolumes, ownVolumes } from "./kept.ts";
 import { checkOrigin, type Projects, projectsIn } from "./origin.ts";
+import { carryOutPools, deletePool, deletePools, planPools } from "./pools.ts";
 import { withPorts } from "./ports.ts";
+import { withRuns } from "./runs.ts";
 import type { Deleted, Restarted, Selected, Selection } from "./selection.ts";
 import { Services } from "./services.ts";
+import type { Specs } from "./specs.ts";
 import type { Watched } from "./watched-record.ts";
 
 /** Finds a task by id or by name. Of several with one name, the newest that was not deleted counts, or else the newest. undefined: there is none. */
@@ -66,12 +69,17 @@ export class Commands {
   readonly tell = (event: Omit<WatchEvent, "wallMs">): void => this.#draft.tell(event);
 
   /** @throws EngineError no-room, other-origin */
-  apply(specs: readonly TaskSpec[], group: string, options: ApplyOptions): readonly Applied[] {
+  apply({ tasks: specs, pools: wanted }: Specs, group: string, options: ApplyOptions): readonly Applied[] {
     const { at } = this.#draft;
+    const newId = (name: string) => taskId(group, name, ++this.revision);
+    const before = this.#draft.pools.values();
+    const ofPools = planPools(wanted, group, { pools: before, ranges: this.#ranges(), newId, atMs: at.wallMs }, options);
+    const pools = { pools: [...before, ...ofPools.added], hasPools: wanted.length > 0 };
     const succeeded = [...this.#draft.succeeded().values()];
     const tasks = this.#draft.all();
     const projectOf = projectsIn(this.projects, tasks, this.#options.hasVolumes);
-    const plan = planApply(specs, group, { ...this.#options, projectOf, tasks, succeeded, revision: this.revision, at }, options);
+    const plan = planApply(specs, group, { ...this.#options, ...pools, projectOf, tasks, succeeded, revision: this.revision, at }, options);
+    carryOutPools(this.#draft, ofPools, this.#options.by);
     this.revision = plan.revision;
     const { from, isProject = false } = options;
     if (isProject && from !== undefined && this.projects[group] !== from) this.projects = { ...this.projects, [group]: from };
@@ -79,7 +87,8 @@ export class Commands {
     const revisions = new Map<string, number>();
     for (const step of plan.steps)
       if (step.type === "roll") revisions.set(step.service, this.services.roll({ group, name: step.service, cause: "apply", ...step }));
-    return plan.applied.map((one) => (one.service === undefined ? one : { ...one, revision: revisions.get(one.service) }));
+    const applied = plan.applied.map((one) => (one.service === undefined ? one : { ...one, revision: revisions.get(one.service) }));
+    return [...applied, ...ofPools.applied];
   }
 
   /** @throws EngineError unknown-task */
@@ -117,7 +126,18 @@ export class Commands {
       this.#draft.all().flatMap((one) => (one.isDeleteAsked ? [] : keptVolumes(one).map((name) => `${one.group}/${name}`))),
     );
     const named = going.flatMap((one) => ownVolumes(one).filter((name) => !stays.has(`${one.group}/${name}`)));
-    return { ...selected, volumes: volumes ? [...new Set(named)] : [] };
+    const ofFile = selection === "all" ? "all" : (selection.pools ?? []);
+    const pools = deletePools(this.#draft, group, ofFile, "drain", this.#options.by);
+    return { ...selected, pools, volumes: volumes ? [...new Set(named)] : [] };
+  }
+
+  /** @throws EngineError unknown-pool */
+  deletePool(name: string, group: string, how: "drain" | "kill"): void {
+    deletePool(this.#draft, name, group, how, this.#options.by);
+  }
+
+  #ranges(): UserRanges {
+    return new UserRanges([...this.#draft.all(), ...this.#draft.pools.values()], this.#options.users);
   }
 
   /** All of them or none. @throws EngineError unknown-task */
@@ -193,7 +213,7 @@ export class Commands {
     const all = this.#draft.all();
     const { due, remove } = decideSchedule(record, all, nowMs);
     const specs = due?.state === "started" ? withPorts(runSpecs(record, due.atMs), record.group, all) : [];
-    const ranges = new UserRanges(all, this.#options.users);
+    const ranges = this.#ranges();
     const { group, from } = record;
     const runs = specs.map((spec): Step => {
       const users = usersFor(spec, ranges);
@@ -212,7 +232,7 @@ export class Commands {
       ...{ draft: this.#draft, by: this.#options.by },
       newId: (group, name) => taskId(group, name, ++this.revision),
       replace: (group, { id, spec, current, order }) => {
-        const users = usersFor(spec, new UserRanges(this.#draft.all(), this.#options.users));
+        const users = usersFor(spec, this.#ranges());
         const task = { id, group, spec, cgroup: this.#options.cgroupOf(id, spec), at: this.#draft.at, ...users };
         this.#carryOut("apply", replacement(task, current, undefined, order));
       },
@@ -220,7 +240,7 @@ export class Commands {
   }
 
   #replace(request: ChangeRequest, current: TaskRecord, spec: TaskSpec, previous?: TaskRecord["previous"]): string {
-    const users = usersFor(spec, new UserRanges(this.#draft.all(), this.#options.users));
+    const users = usersFor(spec, this.#ranges());
     const id = taskId(current.group, current.name, ++this.revision);
     const task = { id, group: current.group, spec, cgroup: this.#options.cgroupOf(id, spec), at: this.#draft.at, ...users };
     this.#carryOut(request, replacement(task, current, previous));
@@ -316,13 +336,6 @@ export class Commands {
   }
 }
 
-/** The tasks, and behind each schedule its runs. */
-function withRuns(tasks: readonly TaskRecord[], all: readonly TaskRecord[]): TaskRecord[] {
-  const isRunOf = (one: TaskRecord, { group, name, spec }: TaskRecord) =>
-    spec.schedule !== undefined && one.group === group && one.run?.of === name && !one.isDeleteAsked;
-  return [...new Set(tasks.flatMap((task) => [task, ...all.filter((one) => isRunOf(one, task))]))];
-}
-
 interface Restart extends Pick<TaskRecord, "id" | "name" | "group"> {
   readonly containers: readonly string[];
 }
@@ -333,17 +346,4 @@ function restartOf({ id, name, group, spec }: TaskRecord): Restart {
 
 function isToRun({ desired, isDeleteAsked }: TaskRecord): boolean {
   return desired === "RUNNING" && !isDeleteAsked;
-}
-
-function nothingToRestart(name: string): EngineError {
-  return new EngineError("not-running", `task ${name} has a schedule and no containers: restart one of its runs`);
-}
-
-function ofService(name: string, service: string): EngineError {
-  const way = `return to an earlier version of the service with runtctl rollout undo ${service}`;
-  return new EngineError("nothing-to-roll-back", `task ${name} is a replica of ${service}: ${way}`, { service });
-}
-
-function notRunning(name: string, facts: Readonly<Record<string, unknown>>): EngineError {
-  return new EngineError("not-running", `task ${name} has stopped or is being stopped: start it, or apply it again`, facts);
 }

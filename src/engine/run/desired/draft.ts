@@ -7,6 +7,7 @@ import {
   type HostCapacity,
   hasSucceeded,
   type Instant,
+  type PoolRecord,
   proxyEvent,
   type QueuePolicy,
   type Reconciled,
@@ -30,6 +31,7 @@ import {
   type EngineEvent,
   type InterfaceEvent,
   ofTask,
+  type PoolEvent,
   type RolloutEvent,
   type TaskJournalEvent,
   type WatchEvent,
@@ -50,12 +52,15 @@ export interface Stored {
   readonly services: ReadonlyMap<string, ServiceRecord>;
   /** By revisionKey. */
   readonly revisions: ReadonlyMap<string, RevisionRecord>;
+  /** By id. */
+  readonly pools: ReadonlyMap<string, PoolRecord>;
 }
 
 export class Draft {
   readonly at: Instant;
   readonly services: Overlay<ServiceRecord>;
   readonly revisions: Overlay<RevisionRecord>;
+  readonly pools: Overlay<PoolRecord>;
   readonly #stored: Stored;
   readonly #options: EngineOptions;
   /** Each task to which something has happened, whether its record has changed or not; undefined: it is removed. */
@@ -72,6 +77,7 @@ export class Draft {
     this.at = at;
     this.services = new Overlay(stored.services);
     this.revisions = new Overlay(stored.revisions);
+    this.pools = new Overlay(stored.pools);
     this.#groups = new Groups(stored.records.values());
   }
 
@@ -104,8 +110,10 @@ export class Draft {
     if (record !== undefined && by !== undefined) this.#events.push({ type: "request", request, by, ...ofTask(record, this.at.wallMs) });
   }
 
-  /** Adds an event of the host, of a service or of a watched file. */
-  tell(event: Omit<InterfaceEvent, "wallMs"> | Omit<RolloutEvent, "wallMs"> | Omit<WatchEvent, "wallMs">): void {
+  /** Adds an event of the host, of a service, of a pool or of a watched file. */
+  tell(
+    event: Omit<InterfaceEvent, "wallMs"> | Omit<RolloutEvent, "wallMs"> | Omit<PoolEvent, "wallMs"> | Omit<WatchEvent, "wallMs">,
+  ): void {
     this.#others.push({ ...event, wallMs: this.at.wallMs });
   }
 

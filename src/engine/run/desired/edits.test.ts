@@ -47,7 +47,7 @@ function asked(): { readonly edits: Edits; readonly orders: readonly Order[] } {
   );
   const turns = new Turns({
     ...{ store, mailbox, capacity, host: edits, options: DEFAULT_OPTIONS, queue: DEFAULT_QUEUE },
-    ...{ records: new Map(), succeeded: new Map(), services: new Map(), revisions: new Map() },
+    ...{ records: new Map(), succeeded: new Map(), services: new Map(), revisions: new Map(), pools: new Map() },
     clock: { now: () => at },
     carryOut: (order) => void orders.push(order),
     onStore: () => {},
@@ -64,7 +64,9 @@ test("E35 many who apply at once are answered by the turn that stores their task
   const { edits, orders } = asked();
   let answered = 0;
   for (let count = 0; count < many; count++) {
-    void edits.make(undefined, (commands) => commands.apply([specOf(`t${count}`)], "default", {})).then(() => answered++);
+    void edits
+      .make(undefined, (commands) => commands.apply({ tasks: [specOf(`t${count}`)], pools: [] }, "default", {}))
+      .then(() => answered++);
   }
   // One turn stores all of them, and their promises resolve in the same turn, without a timer.
   for (let loop = 0; loop < 2; loop++) await turn();

@@ -10,6 +10,7 @@ import type { AttachedInterface, InterfaceChange } from "../resources/interface-
 import type { CgroupManager } from "../settings.ts";
 import type { HostFacts } from "./codec.ts";
 import { Commands } from "./commands.ts";
+import type { Draft } from "./draft.ts";
 import type { Caller } from "./journal.ts";
 
 export interface EditsOptions {
@@ -65,6 +66,14 @@ export class Edits {
       return this.#facts;
     }, kind);
     return answer!;
+  }
+
+  /** Changes records of pools. @throws what `change` throws, and StoreError not-written */
+  async changePools(change: (draft: Draft) => void): Promise<void> {
+    await this.#mailbox.edit((draft) => {
+      change(draft);
+      return undefined;
+    });
   }
 
   /** Changes the interfaces that others provide. @throws what `change` throws, and StoreError not-written */

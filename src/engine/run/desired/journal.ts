@@ -69,7 +69,27 @@ export interface WatchEvent {
   readonly wallMs: number;
 }
 
-export type EngineEvent = WatchEvent | InterfaceEvent | RolloutEvent | TaskJournalEvent;
+/** added: it was applied. failing: its containers cannot be made. recovered: they can again. ending: it is being removed. removed: nothing of it is left. */
+export type PoolState = "added" | "failing" | "recovered" | "ending" | "removed";
+
+/** Something has become of a pool. */
+export interface PoolEvent {
+  readonly type: "pool";
+  /** Its id. */
+  readonly pool: string;
+  /** A pool is no task. */
+  readonly task: null;
+  readonly group: string;
+  readonly name: string;
+  readonly state: PoolState;
+  /** Of failing: why. */
+  readonly message?: string | undefined;
+  /** Who has asked; absent: nobody has. */
+  readonly by?: Caller | undefined;
+  readonly wallMs: number;
+}
+
+export type EngineEvent = WatchEvent | InterfaceEvent | RolloutEvent | PoolEvent | TaskJournalEvent;
 
 export type TaskJournalEvent = OfTask &
   (

@@ -9,6 +9,8 @@ export type Selection =
       readonly names: readonly string[];
       /** Names that no task has are told in the answer; otherwise the first of them is an error. */
       readonly mayBeMissing?: boolean;
+      /** Names of pools of the file, which are deleted with its tasks. */
+      readonly pools?: readonly string[];
       /** Kept volumes of the tasks of these names, also of those that no task has. */
       readonly volumes?: readonly string[];
       /** The file or project that names them: those that another one has made are an error. */
@@ -34,6 +36,8 @@ export interface Restarted extends Selected {
 
 /** The tasks of a request to delete several. */
 export interface Deleted extends Selected {
+  /** Names of the pools that are removed. */
+  readonly pools: readonly string[];
   /** Names of the kept volumes that go with them; none unless that was asked for. */
   readonly volumes: readonly string[];
 }

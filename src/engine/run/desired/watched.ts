@@ -30,7 +30,7 @@ export function applyWatched(commands: Commands, specs: readonly TaskSpec[], sou
   const from = watchOrigin(path);
   refuseOthers(commands.tasks, specs, { group, isProject, own: new Set([from, ...gone.map(watchOrigin)]) });
   const names = new Set(specs.map(({ name }) => name));
-  const all = specs.length === 0 ? [] : commands.apply(specs, group, { from, isProject, networks, takeOver: true });
+  const all = specs.length === 0 ? [] : commands.apply({ tasks: specs, pools: [] }, group, { from, isProject, networks, takeOver: true });
   const removed = removeTasks(commands, from, (task) => task.group !== group || !names.has(task.name));
   const applied = [...all.filter(({ change }) => change !== "absent"), ...removed];
   commands.watched = { ...commands.watched, [path]: { group, digest, ...(commit === undefined ? {} : { commit }) } };

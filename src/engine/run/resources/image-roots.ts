@@ -4,12 +4,15 @@ import { imageOfContainer, specOf, type TaskRecord, taskIdOf } from "../../model
 import { type Incarnation, imageVolumes } from "../../plan/index.ts";
 import type { TaskUsers } from "../../users/index.ts";
 import type { EngineLog } from "../log.ts";
+import { isRootOfPool } from "../pools/root.ts";
 import { type Contribution, isKnownTask, type Known, type TaskResource } from "./resource.ts";
 import { usersOfTask } from "./users.ts";
 
 export interface ImageRootsOptions {
   readonly images: Images;
   readonly users: TaskUsers;
+  /** By id. */
+  readonly pools: Pick<ReadonlySet<string>, "has">;
   readonly log: EngineLog;
 }
 
@@ -54,7 +57,8 @@ export class ImageRoots implements TaskResource {
   }
 
   async sweep(known: Known): Promise<readonly unknown[]> {
-    const strays = await this.#options.images.sweep({ has: (id) => known.containers.has(id) || isVolumeOf(known, id) });
+    const { images, pools } = this.#options;
+    const strays = await images.sweep({ has: (id) => known.containers.has(id) || isVolumeOf(known, id) || isRootOfPool(pools, id) });
     if (strays.length > 0) this.#options.log("info", "roots-removed", { ids: strays.join(", ") });
     return [];
   }
