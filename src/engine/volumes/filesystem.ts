@@ -8,10 +8,15 @@ import { isIP } from "node:net";
 import { release } from "node:os";
 import { listedAt, outputOf } from "../../node/index.ts";
 import type { MountLine } from "../../shared/linux/index.ts";
-import type { VolumeSpec } from "../spec/index.ts";
 import { isLoopOf } from "./image.ts";
 
-export type Filesystem = NonNullable<VolumeSpec["filesystem"]>;
+export interface Filesystem {
+  readonly type: string;
+  /** Such as a block device, the path of an export or a share. */
+  readonly device: string;
+  /** As in fstab(5), separated by commas. */
+  readonly options?: string | undefined;
+}
 type Mounted = Readonly<Record<"type" | "device" | "options", string>>;
 
 export interface Identity {
