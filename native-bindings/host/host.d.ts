@@ -365,8 +365,8 @@ declare module "runt:host" {
   export function makeRaw(fd: number): void;
   export function setWindowSize(fd: number, rows: number, columns: number): void;
   /** Start a program (absolute path, whole argv, whole environment) with these three descriptors as its stdio; those of `inherit` keep their
-   *  numbers. It gets SIGKILL when this process dies. `user`: it becomes this user, of the group with the same number and no other, and gains
-   *  no privileges any more. Returns the pid. */
+   *  numbers. It gets SIGKILL when this process dies. `user`: it becomes this user, of the group with the same number and no other, with an
+   *  empty bounding set (root: with what it needs for becoming another user by itself), and gains no privileges any more. Returns the pid. */
   export function spawnCompanion(
     path: string,
     argv: readonly string[],

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/futex.h>
 #include <linux/sched.h>
 #include <sched.h>
@@ -85,9 +86,24 @@ static int fail(struct spawned *child, const char *call) {
     _exit(127);
 }
 
-/* Bare calls: the library's would change every thread, and this child has its parent's memory. */
+/* What a program that root starts needs until it becomes another user by itself: files of that user, a tap, and the change. */
+#define KEPT_BY_ROOT (1ULL << CAP_DAC_OVERRIDE | 1ULL << CAP_SETGID | 1ULL << CAP_SETUID | 1ULL << CAP_NET_ADMIN)
+#define CAPABILITIES_MAX 64
+
+/* Bare calls, here and below: the library's would change every thread, and this child has its parent's memory. */
+static bool limit_bounding_set(uint64_t kept) {
+    for (long capability = 0; capability < CAPABILITIES_MAX; capability++) {
+        if ((kept >> capability & 1) != 0) continue;
+        const long result = raw_call(SYS_prctl, PR_CAPBSET_DROP, capability, 0, 0, 0);
+        /* The number is above the last capability that this kernel knows. */
+        if (result == -EINVAL) return true;
+        if (result < 0) return false;
+    }
+    return true;
+}
+
 static bool become_user(int user) {
-    return raw_call(SYS_setgroups, 0, 0, 0, 0, 0) == 0 && raw_call(SYS_setresgid, user, user, user, 0, 0) == 0 &&
+    return limit_bounding_set(user == 0 ? KEPT_BY_ROOT : 0) && raw_call(SYS_setgroups, 0, 0, 0, 0, 0) == 0 && raw_call(SYS_setresgid, user, user, user, 0, 0) == 0 &&
            raw_call(SYS_setresuid, user, user, user, 0, 0) == 0 && raw_call(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
 }
 

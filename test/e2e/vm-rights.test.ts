@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { CAPABILITIES } from "../../src/shared/linux/index.ts";
 import { useHarness } from "../support/harness.ts";
 import { REPOSITORY } from "../support/programs.ts";
-import { machineMissing, VM_TIMEOUT } from "../support/vm.ts";
+import { machineMissing, programs, VM_TIMEOUT } from "../support/vm.ts";
 import { member, sandbox } from "../support/vm-pod.ts";
 
 const missing = machineMissing();
@@ -42,5 +42,7 @@ describe.skipIf(missing !== undefined)(`rights of a machine${missing ? ` (${miss
     });
     const listed = readFileSync(join(REPOSITORY, "docs/vm.md"), "utf8").match(/^\| `(?:machine-|virtiofsd|qemu).*\| (?:yes|no) \|$/gm);
     expect(rows.toSorted()).toEqual(listed!.toSorted());
+    const hypervisor = programs(pod).get("qemu-system-x86");
+    expect(readFileSync(`/proc/${hypervisor}/status`, "utf8")).toMatch(/^CapBnd:\t0+$/m);
   });
 });

@@ -39,6 +39,10 @@ const VARIANTS: Readonly<Record<string, Spec>> = {
   "cpu-set": linux({ resources: { cpu: { cpus: "0-1", mems: "0" } } }),
   pids: linux({ resources: { pids: { limit: 10 } } }),
   "device-rules": linux({ resources: { devices: [{ allow: false, access: "rwm" }] } }),
+  "block-device": linux({
+    devices: [{ type: "b", path: "/dev/data", major: 8, minor: 16, fileMode: 0o600 }],
+    resources: { devices: [{ allow: true, type: "b", major: 8, minor: 16, access: "r" }] },
+  }),
   unified: linux({ resources: { unified: { "memory.high": "33554432" } } }),
   "network-joined": linux({
     namespaces: [{ type: "pid" }, { type: "ipc" }, { type: "mount" }, { type: "network", path: "/run/netns/pod" }],

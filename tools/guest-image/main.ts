@@ -9,7 +9,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, w
 import { basename, join } from "node:path";
 import { compact } from "./compact-elf.ts";
 import { cpio, type Entry } from "./cpio.ts";
-import { modulesOf } from "./modules.ts";
+import { ALWAYS, modulesOf, OPTIONAL } from "./modules.ts";
 import { vmlinuxOf } from "./vmlinux.ts";
 
 /** Mount points, of directories and of files. */
@@ -20,10 +20,21 @@ const JAIL_LINKS = { lib: "usr/lib", lib64: "usr/lib64", bin: "usr/bin", sbin: "
 const [kernel, output] = process.argv.slice(2) as [string, string];
 const release = readFileSync(join(kernel, "release"), "utf8").trim();
 const program = readFileSync("bin/runt");
-const modules = modulesOf(join(kernel, "lib/modules", release));
+const tree = join(kernel, "lib/modules", release);
+const modules = modulesOf(tree, ALWAYS);
+/** Those that a guest loads when a container has a device of theirs. */
+const optional = OPTIONAL.map((name) => ({
+  name,
+  needed: modulesOf(tree, [name]).filter((one) => !modules.some((other) => other.name === one.name)),
+}));
 /** Another one for what this tool makes otherwise of the same files. */
-const FORMAT = 4;
-const key = digest([Buffer.from(`${FORMAT}`), program, Buffer.from(release), ...modules.map(({ file }) => readFileSync(file))]);
+const FORMAT = 5;
+const key = digest([
+  Buffer.from(`${FORMAT}`),
+  program,
+  Buffer.from(release),
+  ...[...modules, ...optional.flatMap(({ needed }) => needed)].map(({ file }) => readFileSync(file)),
+]);
 
 function digest(parts: readonly Buffer[]): string {
   const hash = createHash("sha256");
@@ -39,6 +50,11 @@ function initrd(): Buffer {
     { path: "modules", mode: 0o755 },
     { path: "modules/order", content: Buffer.from(order), mode: 0o644 },
     ...modules.map(({ file }) => ({ path: `modules/${basename(file)}`, content: readFileSync(file), mode: 0o644 })),
+    { path: "optional", mode: 0o755 },
+    ...optional.flatMap(({ name, needed }): Entry[] => [
+      { path: `optional/${name}`, content: Buffer.from(needed.map(({ file }) => `/modules/${basename(file)}\n`).join("")), mode: 0o644 },
+      ...needed.map(({ file }) => ({ path: `optional/${basename(file)}`, content: readFileSync(file), mode: 0o644 })),
+    ]),
   ];
   return cpio(entries);
 }

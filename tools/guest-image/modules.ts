@@ -3,7 +3,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
 /** The bus, the channel, the file system, and the network. */
-const WANTED = ["virtio_pci", "virtio_console", "virtiofs", "virtio_net"];
+export const ALWAYS = ["virtio_pci", "virtio_console", "virtiofs", "virtio_net"] as const;
+/** Of devices that a container may have (src/runtime/config/machine-devices.ts, src/runtime/isolation/configurations/devices.ts). */
+export const OPTIONAL = ["tun", "virtio_blk"] as const;
 
 export interface Module {
   readonly name: string;
@@ -11,7 +13,7 @@ export interface Module {
 }
 
 /** `tree`: lib/modules/RELEASE. @throws Error where one is missing */
-export function modulesOf(tree: string): Module[] {
+export function modulesOf(tree: string, wanted: readonly string[]): Module[] {
   const files = new Map(
     readdirSync(tree, { recursive: true, encoding: "utf8" })
       .filter((path) => path.endsWith(".ko"))
@@ -25,7 +27,7 @@ export function modulesOf(tree: string): Module[] {
     for (const needed of neededBy(readFileSync(file))) add(needed);
     found.set(name, { name, file });
   };
-  for (const name of WANTED) add(name);
+  for (const name of wanted) add(name);
   return [...found.values()];
 }
 

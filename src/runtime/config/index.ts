@@ -15,6 +15,7 @@ export {
 export { DEFAULT_DEVICES, mountedInDev } from "./devices.ts";
 export { type Difference, differences, type Effective, effectiveSettings } from "./effective.ts";
 export { destinationsInRoot, type InRoot } from "./host-destinations.ts";
+export { type DeviceNumber, guestCharacter, unfitCharacter, unfitDevice } from "./machine-devices.ts";
 export { parseIdentity, parseMountOptions } from "./mount-option-list.ts";
 export { isUserspaceOption, MOUNT_OPTIONS, type MountOption, supportedMountOptions } from "./mount-options.ts";
 export { bindAttributes, CGROUP2_OPTIONS, cgroup2OptionProblem, deriveMount, withoutEffect } from "./mounts.ts";

@@ -1,10 +1,11 @@
 /** What config.json and the caller ask for becomes what is made on the host, and in the machine if there is one. */
-import { type ContainerConfig, deriveConfig } from "../config/index.ts";
+import { type ContainerConfig, type DeviceNumber, deriveConfig } from "../config/index.ts";
 import { RuntError } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { absolutePath, type Spec } from "../spec/index.ts";
 import { refuseHostNamespaces, sandboxMachine } from "./asked/sandbox.ts";
 import { DEFAULT_SETTINGS, type MachineSettings, parseSettings } from "./asked/settings.ts";
+import type { HostNode } from "./configurations/devices.ts";
 import { ISOLATION } from "./configurations/host.ts";
 import { sharedMemoryKiB } from "./configurations/shared-memory.ts";
 import { splitSpec } from "./configurations/split.ts";
@@ -47,6 +48,8 @@ function deriveInMachine(spec: Spec, { bundle, id, root = "" }: AskedContainer):
     ...(memory !== undefined && { sharedMemoryKiB: memory }),
     inBundle,
     id,
+    nodeAt,
+    isReadonly: isReadonlyDevice,
     hasKvm: host.stat("/dev/kvm") !== undefined,
     kvmFails: knownToFail(),
     settings: readSettings(),
@@ -66,6 +69,34 @@ function knownToFail(): boolean {
     );
   } catch (error) {
     if (error instanceof SyntaxError || host.isErrno(error, "ENOENT")) return false;
+    throw error;
+  }
+}
+
+const [CHARACTER, BLOCK] = [0o2, 0o6];
+
+function nodeAt(path: string): HostNode | undefined {
+  const found = statIfThere(path);
+  const type = found === undefined ? undefined : { [CHARACTER]: "c" as const, [BLOCK]: "b" as const }[found.mode >> 12];
+  return type && { type, major: found!.rdevMajor, minor: found!.rdevMinor };
+}
+
+/** What is wrong with a path its mount will say. */
+function statIfThere(path: string): host.Stat | undefined {
+  try {
+    return host.stat(path);
+  } catch (error) {
+    if (error instanceof Error && "errno" in error) return undefined;
+    throw error;
+  }
+}
+
+/** False also where the host does not say. */
+function isReadonlyDevice({ major, minor }: DeviceNumber): boolean {
+  try {
+    return host.readFile(`/sys/dev/block/${major}:${minor}/ro`, undefined, true).trim() === "1";
+  } catch (error) {
+    if (host.isErrno(error, "ENOENT")) return false;
     throw error;
   }
 }

@@ -4,6 +4,8 @@ export const JAIL = {
   runt: "/runt",
   kernel: "/image/vmlinux",
   initrd: "/image/initrd",
+  /** Nodes of the block devices that are the machine's disks; a number follows. */
+  disks: "/dev/disk-",
   /** What the guest sees of the host. */
   share: "/share",
   /** Of virtiofsd, for the hypervisor. */
@@ -41,6 +43,10 @@ export const GUEST = {
   joined: "/joined",
   /** Beginning of the directory of a stream; its number follows. The first container has the first. */
   streams: "/run/stream-",
+  /** Links to the disks, by their numbers on the host. */
+  disks: "/run/disks",
+  /** Modules that not every guest needs: a file for each name, with the paths of it and of what it needs. */
+  modules: "/modules",
   /** What the containers of a pod share as theirs. */
   sharedMemory: "/dev/shm",
 } as const;
@@ -50,6 +56,9 @@ export const guestCgroup = (id?: string): string => (id === undefined ? "/contai
 
 /** Leads in the guest to the directory below /proc of a container's first process; `id`: of one that has joined the machine. */
 export const guestProcess = (id?: string): string => (id === undefined ? "/run/sandbox" : `/run/joined-${id}`);
+
+/** By which the guest knows the disk of this place in the list. */
+export const diskSerial = (number: number): string => `runt-${number}`;
 
 /** Name of the port by which the two sides talk, and of the file system. */
 export const PORT = "runt";

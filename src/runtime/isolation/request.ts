@@ -8,6 +8,13 @@ export interface MountPoint {
   readonly source?: string;
 }
 
+/** A block device of the host that is a disk of the machine. */
+export interface Disk {
+  readonly major: number;
+  readonly minor: number;
+  readonly readonly: boolean;
+}
+
 /** For the monitor. */
 export interface MonitorRequest {
   readonly terminal: boolean;
@@ -74,6 +81,8 @@ export interface AttachRequest {
   readonly rootfs: string;
   readonly mountPoints: readonly MountPoint[];
   readonly config: string;
+  /** That the guest's kernel needs for the container's devices. */
+  readonly modules: readonly string[];
   readonly terminal: boolean;
   /** How long it may take. */
   readonly seconds: number;
@@ -88,6 +97,9 @@ export interface MachineRequest {
   readonly mountPoints: readonly MountPoint[];
   /** config.json for the guest's side. */
   readonly config: string;
+  /** That the guest's kernel needs for the container's devices. */
+  readonly modules: readonly string[];
+  readonly disks: readonly Disk[];
   readonly terminal: boolean;
   /** It has a network namespace on the host, whose interfaces are the machine's. */
   readonly network: boolean;

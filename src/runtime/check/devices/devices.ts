@@ -1,3 +1,4 @@
+import { unfitDevice } from "../../config/index.ts";
 import { cleanPath, cleanTarget, type Spec, type SpecIdMapping } from "../../spec/index.ts";
 import type { Check, Report } from "../finding.ts";
 import { namespaceOf } from "../namespaces/namespaces.ts";
@@ -6,14 +7,17 @@ import { namespaceOf } from "../namespaces/namespaces.ts";
 const MAX_MAJOR = 0xfff;
 const MAX_MINOR = 0xf_ffff;
 
-/** config-linux, devices: type c, b, u or p; an absolute path. */
-export const deviceNodes: Check = ({ linux }, report) => {
-  (linux?.devices ?? []).forEach(({ path, type }, index) => {
+/** config-linux, devices: type c, b, u or p; an absolute path; in a machine one that the guest has. */
+export const deviceNodes: Check = ({ annotations, linux }, report) => {
+  (linux?.devices ?? []).forEach((device, index) => {
+    const { path, type } = device;
     const pointer = `/linux/devices/${index}`;
     if (!path.startsWith("/")) report.error("device-path", `${pointer}/path`, `linux.devices: "${path}" is not an absolute path`);
     if (type.length !== 1 || !"cbup".includes(type)) {
       report.error("device-type", `${pointer}/type`, `linux.devices: "${path}" has the unknown type "${type}"`, "c, b, u or p");
     }
+    const why = annotations?.["io.runt.isolation"] === "vm" ? unfitDevice(device) : undefined;
+    if (why !== undefined) report.warning("machine-device", pointer, `linux.devices: a machine (--isolation vm) cannot have ${why}`);
   });
 };
 

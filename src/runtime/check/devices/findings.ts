@@ -72,6 +72,18 @@ export const DEVICES_AND_RULES: Entries = {
       at: "/linux/devices/1",
     },
   ),
+  "machine-device": entry(
+    "warning",
+    "A device that the guest of a virtual machine does not have",
+    DEVICES,
+    "With --isolation vm a character device is that of the guest's kernel, which has only some. create refuses the others.",
+    "leave the device out, or make the container on the host",
+    {
+      broken: { "/annotations/io.runt.isolation": "vm", "/linux/devices": [{ path: "/dev/kvm", type: "c", major: 10, minor: 232 }] },
+      fixed: { "/annotations/io.runt.isolation": "vm", "/linux/devices": [NODE] },
+      at: "/linux/devices/0",
+    },
+  ),
   "device-path-duplicate": entry("warning", "Two devices with one path", DEVICES, "The last one wins.", "leave one of them out", {
     broken: {
       "/linux/devices": [

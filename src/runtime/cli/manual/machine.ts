@@ -5,8 +5,8 @@ export const MACHINE_MANUAL = {
   machine: {
     description: [
       "Looks into the virtual machines in which containers run with --isolation vm. An action for one machine takes the id of any container in it.",
-      "list shows the machines of the state directory that run: the container that has booted each, its state, the processes on the host, CPUs, MiB of " +
-        "memory, the release of the guest's kernel, seconds since the boot, and the containers in it. Nothing of this comes from the guest.",
+      "list shows the machines of the state directory that run, each by the container that has booted it. The columns are its state, its processes on the " +
+        "host, CPUs, MiB of memory, release of the guest's kernel, seconds since the boot, and containers. Nothing of this comes from the guest.",
       "console prints the end of what the guest's kernel has printed on its console: at most 65,536 characters, in which everything but printable ASCII " +
         "and newlines is escaped. With --follow it goes on until the machine ends. Nothing can be written to the console. A machine that is created but not " +
         "started shows its console after the start.",

@@ -24,7 +24,7 @@ const applied = (text: string): KataAnnotation => ({ use: "applied", text });
 const unused = (text: string): KataAnnotation => ({ use: "unused", text });
 const refused = (text: string, ...harmless: readonly string[]): KataAnnotation => ({ use: "refused", text, harmless });
 
-const NO_BLOCK_DEVICES = "a machine of runt has no block devices; its files come by virtiofs";
+const OWN_DISKS = "disks are the block devices that the configuration names, by virtio-blk with the settings of runt";
 const OF_THE_OPERATOR = "only the operator chooses programs and files of the host";
 const FIRMWARE = "the kernel is started without a firmware";
 const REMOTE = "it chooses a machine of a cloud";
@@ -79,17 +79,17 @@ export const KATA_ANNOTATIONS: Readonly<Record<string, KataAnnotation>> = {
   "config.hypervisor.memory_offset": unused("a machine has no NVDIMM"),
   "config.hypervisor.enable_virtio_mem": unused("a machine does not grow after its start"),
   "config.hypervisor.enable_mem_prealloc": unused("memory is taken from the host when the guest uses it"),
-  "config.hypervisor.block_device_driver": unused(NO_BLOCK_DEVICES),
-  "config.hypervisor.block_device_cache_set": unused(NO_BLOCK_DEVICES),
-  "config.hypervisor.block_device_cache_direct": unused(NO_BLOCK_DEVICES),
-  "config.hypervisor.block_device_cache_noflush": unused(NO_BLOCK_DEVICES),
-  "config.hypervisor.block_device_num_queues": unused(NO_BLOCK_DEVICES),
-  "config.hypervisor.block_device_queue_size": unused(NO_BLOCK_DEVICES),
-  "config.hypervisor.blk_logical_sector_size": unused(NO_BLOCK_DEVICES),
-  "config.hypervisor.blk_physical_sector_size": unused(NO_BLOCK_DEVICES),
-  "config.hypervisor.disable_block_device_use": unused(NO_BLOCK_DEVICES),
+  "config.hypervisor.block_device_driver": unused(OWN_DISKS),
+  "config.hypervisor.block_device_cache_set": unused(OWN_DISKS),
+  "config.hypervisor.block_device_cache_direct": unused(OWN_DISKS),
+  "config.hypervisor.block_device_cache_noflush": unused(OWN_DISKS),
+  "config.hypervisor.block_device_num_queues": unused(OWN_DISKS),
+  "config.hypervisor.block_device_queue_size": unused(OWN_DISKS),
+  "config.hypervisor.blk_logical_sector_size": unused(OWN_DISKS),
+  "config.hypervisor.blk_physical_sector_size": unused(OWN_DISKS),
+  "config.hypervisor.disable_block_device_use": unused(OWN_DISKS),
   "config.hypervisor.disable_image_nvdimm": unused("a machine has no NVDIMM"),
-  "config.hypervisor.enable_iothreads": unused(NO_BLOCK_DEVICES),
+  "config.hypervisor.enable_iothreads": unused(OWN_DISKS),
   "config.hypervisor.vhost_user_reconnect_timeout_sec": unused("the file server of a machine ends with it"),
   "config.hypervisor.disable_vhost_net": unused("interfaces are taps of QEMU, without vhost-net"),
   "config.hypervisor.entropy_source": unused("the guest takes random numbers from the processor and from its own devices"),

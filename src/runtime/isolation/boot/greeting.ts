@@ -68,14 +68,14 @@ export class Greeting {
   }
 
   #greet({ version, commit }: Hello): void {
-    const { id, config, terminal } = this.#request;
+    const { id, config, terminal, modules, disks } = this.#request;
     if (version !== host.build.version || commit !== host.build.commit) {
       const image = `the guest image is of runt ${version} (${commit}), this is ${host.build.version} (${host.build.commit})`;
       this.#options.broken(`${image}: make it anew`);
     }
     const { interfaces, greeted } = this.#options;
     greeted();
-    const opening: Opening = { what: "container", id, config, interfaces, terminal };
+    const opening: Opening = { what: "container", id, config, interfaces, modules, disks, terminal };
     this.#outlet.push(encodeFrame("open", this.#stream, new Uint8Array(host.utf8Encode(JSON.stringify(opening)))));
   }
 }

@@ -47,6 +47,28 @@ describe("the command line of the hypervisor", () => {
     expect(valuesOf(words, "-sandbox")).toEqual(["on,obsolete=deny,elevateprivileges=allow,spawn=deny,resourcecontrol=deny"]);
   });
 
+  it("has disks by their descriptors, never by a name, without requests to discard", () => {
+    const words = hypervisorArguments(
+      REQUEST,
+      "tcg",
+      9,
+      [],
+      [
+        { fd: 20, readonly: false },
+        { fd: 21, readonly: true },
+      ],
+    );
+    expect(valuesOf(words, "-add-fd")).toEqual(["fd=20,set=1", "fd=21,set=2"]);
+    const node = { driver: "host_device", "auto-read-only": false, discard: "ignore" };
+    expect(valuesOf(words, "-blockdev").map((text) => JSON.parse(text))).toEqual([
+      { ...node, "node-name": "disk0", filename: "/dev/fdset/1", "read-only": false },
+      { ...node, "node-name": "disk1", filename: "/dev/fdset/2", "read-only": true },
+    ]);
+    expect(valuesOf(words, "-device").filter((device) => device.startsWith("virtio-blk"))).toEqual(
+      [0, 1].map((number) => `virtio-blk-pci,drive=disk${number},serial=runt-${number},discard=off,write-zeroes=off`),
+    );
+  });
+
   it("has KVM where that boots, and for a guest that shows it nothing but the channel", () => {
     expect(valuesOf(hypervisorArguments(REQUEST, "kvm", 9, []), "-accel")).toEqual(["kvm"]);
     expect(valuesOf(hypervisorArguments(REQUEST, "tcg", 9, []), "-accel")).toEqual(["tcg,thread=multi,tb-size=32"]);

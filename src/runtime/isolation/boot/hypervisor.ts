@@ -1,6 +1,6 @@
 /** The command lines of the two programs that are a machine. Pure. */
 import { type Interface, tapName } from "../network/links.ts";
-import { JAIL, PORT, TAG } from "../places.ts";
+import { diskSerial, JAIL, PORT, TAG } from "../places.ts";
 import type { MachineRequest } from "../request.ts";
 
 const KERNEL_WORDS = [
@@ -33,10 +33,11 @@ export function hypervisorArguments(
   accelerator: "tcg" | "kvm",
   channel: number,
   interfaces: readonly Interface[],
+  disks: readonly OpenDisk[] = [],
 ): string[] {
   const { console, cpus, memoryMiB, sharedMemoryKiB, user } = request;
   const files = ["-chardev", `socket,id=files,path=${JAIL.files}`, "-device", `vhost-user-fs-pci,chardev=files,tag=${TAG}`];
-  const devices = [...files, ...interfaces.flatMap(interfaceArguments)];
+  const devices = [...files, ...interfaces.flatMap(interfaceArguments), ...disks.flatMap(diskArguments)];
   const alone = interfaces.length === 0;
   return [
     ...guestArguments(request, channel, { accelerator, role: `machine-guest ${sharedMemoryKiB}`, cpus, memoryMiB, console, devices }),
@@ -82,6 +83,29 @@ function interfaceArguments({ hardwareAddress, mtu }: Interface, number: number)
   return [
     ...["-netdev", `tap,id=${id},ifname=${tapName(number)},script=no,downscript=no`],
     ...["-device", `virtio-net-pci,netdev=${id},mac=${hardwareAddress},host_mtu=${mtu},romfile=`],
+  ];
+}
+
+/** A disk, and the descriptor by which the hypervisor has it. */
+export interface OpenDisk {
+  readonly fd: number;
+  readonly readonly: boolean;
+}
+
+/**
+ * By its descriptor and never by a name. Requests to discard or to write zeros are refused: they would reach blocks of the host without the data passing
+ * through the queue.
+ */
+function diskArguments({ fd, readonly }: OpenDisk, number: number): string[] {
+  const [set, id] = [number + 1, `disk${number}`];
+  const node = {
+    ...{ driver: "host_device", "node-name": id, filename: `/dev/fdset/${set}`, "read-only": readonly, "auto-read-only": false },
+    discard: "ignore",
+  };
+  return [
+    ...["-add-fd", `fd=${fd},set=${set}`],
+    ...["-blockdev", JSON.stringify(node)],
+    ...["-device", `virtio-blk-pci,drive=${id},serial=${diskSerial(number)},discard=off,write-zeroes=off`],
   ];
 }
 

@@ -4,6 +4,7 @@ import * as kernel from "../kernel.ts";
 import type { Interface } from "../network/links.ts";
 import { JAIL } from "../places.ts";
 import type { MachineRequest } from "../request.ts";
+import { openDisks } from "./disks.ts";
 import { fileServerArguments, hypervisorArguments } from "./hypervisor.ts";
 
 export interface Machine {
@@ -41,13 +42,15 @@ export function startMachine(request: MachineRequest, accelerator: "tcg" | "kvm"
   };
   programs.set(begin(server, [nothing, nothing, theirs], [files]), "virtiofsd");
   const [channel, hypervisors] = kernel.streamPair();
-  const hypervisor = hypervisorArguments(request, accelerator, hypervisors, interfaces);
+  const disks = openDisks(request.disks);
+  const open = request.disks.map(({ readonly }, number) => ({ fd: disks[number]!, readonly }));
+  const hypervisor = hypervisorArguments(request, accelerator, hypervisors, interfaces, open);
   // The console is the output of the hypervisor, whose input is empty: nobody can write to it.
   const stdio = [nothing, request.console ? theirConsole : nothing, theirs] as const;
   // For a tap it needs rights that it gives up by itself before the guest begins. In both cases it gains none (no_new_privs).
   const user = interfaces.length > 0 ? ROOT : request.user;
-  programs.set(begin(hypervisor, stdio, [hypervisors], user), HYPERVISOR);
-  for (const fd of [nothing, theirs, theirConsole, files, hypervisors]) host.close(fd);
+  programs.set(begin(hypervisor, stdio, [hypervisors, ...disks], user), HYPERVISOR);
+  for (const fd of [nothing, theirs, theirConsole, files, hypervisors, ...disks]) host.close(fd);
   kernel.setNonBlocking(channel);
   return { programs, channel, complaints, console };
 }

@@ -16,6 +16,10 @@ export type Opening =
       readonly config: string;
       /** Plain data, which is the network's affair (../network/links.ts). */
       readonly interfaces: readonly object[];
+      /** That the guest's kernel needs for its devices. */
+      readonly modules?: readonly string[];
+      /** Plain data (../request.ts): block devices of the host, in the order of the machine's disks. */
+      readonly disks?: readonly object[];
       /** It joins the machine of another container: this entry of the shared directory is its own. */
       readonly shared?: string;
       /** It is deleted in the guest when its program has ended. */

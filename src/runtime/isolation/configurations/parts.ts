@@ -1,17 +1,19 @@
 /** What stands on the host for a container: the monitor of its own machine, or a process in the pid namespace of another one's. */
 import { RuntError } from "../../errors/index.ts";
-import type { Spec } from "../../spec/index.ts";
+import type { Spec, SpecDevice } from "../../spec/index.ts";
 import { monitorNamespaces, podResources, type SpecNamespace } from "../asked/pod.ts";
 import type { MachineSettings } from "../asked/settings.ts";
 import { JAIL, MONITOR_OF_THE_SANDBOX } from "../places.ts";
 import {
   type AttachRequest,
+  type Disk,
   type JoinedRequest,
   type MachineRequest,
   type MonitorRequest,
   SOCKET_VARIABLE,
   toEnvironment,
 } from "../request.ts";
+import { diskNodes } from "./devices.ts";
 import { hasNetwork, kvmOf, type MachineParts, TUN } from "./host.ts";
 import { type MachineSize, roomFor, sizeOf } from "./size.ts";
 
@@ -47,13 +49,14 @@ const PIDS = 256;
  * `create` boots the machine and makes the container in it: after the hooks that make the network and before the pivot, in the namespaces and the
  * cgroup of the monitor, which takes the channel over when it starts. What cannot be made there fails `create`.
  */
-export function bootingParts(spec: Spec, asked: AttachRequest, settings: MachineSettings, found: HostFindings): MachineParts {
+export function bootingParts(spec: Spec, asked: AskedContainer, settings: MachineSettings, found: HostFindings): MachineParts {
   const { linux } = spec;
   const size = sizeOf(podResources(spec.annotations, linux?.resources), settings);
   const request = requestOf(spec, asked, settings, size, found);
   const networks = linux?.namespaces?.filter(({ type }) => type === "network") ?? [];
   // A network namespace that the container makes ends with it.
   const network = networks[0]?.path;
+  const ruled = [...(request.accelerator === "tcg" ? [] : [kvmOf(request.user)]), ...diskNodes(request.disks)];
   return {
     machine: { socket: JAIL.monitor, memoryMiB: size.memoryMiB },
     role: "machine-monitor",
@@ -65,14 +68,24 @@ export function bootingParts(spec: Spec, asked: AttachRequest, settings: Machine
     making: ["machine-boot", request],
     leaving: network ? { network } : {},
     namespaces: [...networks, { type: "pid" }, { type: "mount" }, ...monitorNamespaces(spec)],
-    resources: hostResources(linux?.resources, size),
-    devices: [...(hasNetwork(spec) ? [TUN] : []), ...(request.accelerator === "tcg" ? [] : [kvmOf(request.user)])],
+    resources: { ...hostResources(linux?.resources, size), ...(ruled.length > 0 && { devices: rulesFor(ruled) }) },
+    devices: [...(hasNetwork(spec) ? [TUN] : []), ...ruled],
   };
+}
+
+/** What is asked for a container, whoever has its machine. */
+export interface AskedContainer extends AttachRequest {
+  readonly disks: readonly Disk[];
+}
+
+/** What processes of the machine may open beside the devices of every container, of which /dev/net/tun is one. */
+function rulesFor(devices: readonly SpecDevice[]) {
+  return devices.map(({ type, major, minor }) => ({ allow: true, type, major: major!, minor: minor!, access: "rw" }));
 }
 
 function requestOf(
   spec: Spec,
-  asked: AttachRequest,
+  asked: AskedContainer,
   settings: MachineSettings,
   size: MachineSize,
   { hasKvm = false, sharedMemoryKiB = SHARED_MEMORY_KIB }: HostFindings,
@@ -103,8 +116,16 @@ const JOINED_BYTES = 64 * 1024 ** 2;
 const JOINED_PIDS = 64;
 
 /** @throws RuntError not-supported: it may use more than the machine has */
-export function joiningParts(spec: Spec, request: AttachRequest, { pid, startTime, memoryMiB }: SandboxMachine): MachineParts {
+export function joiningParts(spec: Spec, asked: AskedContainer, { pid, startTime, memoryMiB }: SandboxMachine): MachineParts {
+  const { disks, ...request } = asked;
   const { id, terminal } = request;
+  if (disks.length > 0) {
+    const [{ major, minor }] = disks as [Disk];
+    const pointer = "/linux/devices";
+    throw new RuntError("not-supported", `the block device ${major}:${minor}: the machine of its sandbox gets no disks after its boot`, {
+      pointer,
+    });
+  }
   const room = roomFor(memoryMiB, spec.linux?.resources);
   if (room !== undefined) {
     const pointer = "/linux/resources/memory/limit";

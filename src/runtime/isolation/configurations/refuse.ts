@@ -14,7 +14,6 @@ const SHARING: ReadonlySet<string> = new Set(["shared", "rshared"]);
 /** @throws RuntError not-supported */
 export function refuseUnsupported(spec: Spec, sandbox?: SandboxMachine): void {
   const { hooks, linux } = spec;
-  if (linux?.devices && linux.devices.length > 0) refuse("/linux/devices", "device nodes of the host");
   if (linux?.netDevices && Object.keys(linux.netDevices).length > 0) refuse("/linux/netDevices", "network devices of the host");
   if (linux?.intelRdt) refuse("/linux/intelRdt", "resource control of the host's processors");
   if (linux?.seccomp?.listenerPath) refuse("/linux/seccomp/listenerPath", "a seccomp listener on the host");

@@ -26,7 +26,9 @@ const SPEC: Spec = {
 const split = (change: Partial<Spec> = {}, settings = DEFAULT_SETTINGS): Sides =>
   splitSpec(
     { ...SPEC, ...change },
-    { id: "c", inBundle: (path) => (path.startsWith("/") ? path : `/b/${path}`), runt: "/usr/bin/runt", settings },
+    {
+      ...{ id: "c", inBundle: (path) => (path.startsWith("/") ? path : `/b/${path}`), runt: "/usr/bin/runt", settings },
+    },
   );
 
 /** Of what boots the machine. */
@@ -73,6 +75,9 @@ describe("the two sides of a configuration", () => {
     const kvm = { path: "/dev/kvm", type: "c", major: 10, minor: 232, fileMode: 0o600, uid: 65_534, gid: 65_534 };
     expect(requestOf(sides({}, true).host).accelerator).toBe("auto");
     expect(sides({}, true).host.linux?.devices).toContainEqual(kvm);
+    // Without a rule its processes could not open it.
+    const rule = { allow: true, type: "c", major: 10, minor: 232, access: "rw" };
+    expect(sides({}, true).host.linux?.resources?.devices).toEqual([rule]);
     for (const { host } of [sides({}, false), sides({ accelerator: "tcg" }, true)]) {
       expect(requestOf(host).accelerator).toBe("tcg");
       expect(host.linux?.devices).not.toContainEqual(kvm);
@@ -156,9 +161,9 @@ describe("the two sides of a configuration", () => {
 
   it.each<[string, string, Partial<Spec>]>([
     [
-      "devices of the host",
-      "/linux/devices",
-      { linux: { ...SPEC.linux, devices: [{ type: "c", path: "/dev/fuse", major: 10, minor: 229 }] } },
+      "a character device that the guest does not have",
+      "/linux/devices/0",
+      { linux: { ...SPEC.linux, devices: [{ type: "c", path: "/dev/kvm", major: 10, minor: 232 }] } },
     ],
     ["the host's pid namespace", "/linux/namespaces", { linux: { namespaces: [{ type: "ipc" }] } }],
     ["the host's ipc namespace", "/linux/namespaces", { linux: { namespaces: [{ type: "pid" }] } }],

@@ -4,6 +4,7 @@ import { printJson, type Spec } from "../../spec/index.ts";
 import { annotationWarnings, withAnnotations } from "../asked/annotations.ts";
 import { podPart } from "../asked/pod.ts";
 import { chooseSettings, type MachineSettings } from "../asked/settings.ts";
+import { type DeviceFindings, deviceParts } from "./devices.ts";
 import { guestSpec, sharedOf } from "./guest.ts";
 import { type HostParts, hostSpec } from "./host.ts";
 import { bootingParts, joiningParts, type SandboxMachine } from "./parts.ts";
@@ -18,7 +19,7 @@ export interface Sides {
   readonly warnings: readonly SideWarning[];
 }
 
-export interface SplitInput extends Pick<HostParts, "runt"> {
+export interface SplitInput extends Pick<HostParts, "runt">, DeviceFindings {
   readonly id: string;
   /** A path of the configuration as an absolute one: relative ones start in the bundle. */
   readonly inBundle: (path: string) => string;
@@ -40,12 +41,13 @@ export function splitSpec(spec: Spec, input: SplitInput): Sides {
   // The machine of a pod is as its sandbox has asked for it.
   const settings = sandbox ? input.settings : withAnnotations(spec, chooseSettings(spec, input.settings));
   const inPod = sandbox !== undefined || podPart(spec.annotations) !== undefined;
-  const { mounts, volumes } = splitMounts(spec.mounts ?? [], sharedOf(sandbox && id), inPod, inBundle);
+  const { disks, modules, sources } = deviceParts(spec, inBundle, input);
+  const { mounts, volumes } = splitMounts(spec.mounts ?? [], sources, sharedOf(sandbox && id), inPod, inBundle);
   const guest = guestSpec(spec, mounts, sandbox && [id, sandbox]);
   const rootfs = inBundle(spec.root?.path ?? "");
   const asked = {
     ...{ id, rootfs, mountPoints: spec.root?.readonly === true ? mountPoints(spec.mounts ?? [], inBundle) : [] },
-    ...{ config: printJson(guest), terminal: spec.process?.terminal ?? false, seconds: settings.bootSeconds },
+    ...{ config: printJson(guest), modules, disks, terminal: spec.process?.terminal ?? false, seconds: settings.bootSeconds },
   };
   const { machine, ...parts } = sandbox ? joiningParts(spec, asked, sandbox) : bootingParts(spec, asked, settings, input);
   return {

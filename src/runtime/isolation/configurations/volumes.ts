@@ -28,8 +28,10 @@ function isSharedMemory(mount: SpecMount): boolean {
   return isBind(mount) && partsOf(mount.destination).join("/") === "dev/shm";
 }
 
-function sharedInGuest(mount: SpecMount): SpecMount {
-  return { ...mount, type: "bind", source: GUEST.sharedMemory, options: withBind(mount.options ?? []) };
+/** Of what the guest has itself. A link may lead there. */
+function boundInGuest(mount: SpecMount, source: string): SpecMount {
+  const options = (mount.options ?? []).filter((option) => withoutValue(option) !== "src-nofollow");
+  return { ...mount, type: "bind", source, options: withBind(options) };
 }
 
 /** Those that are in the root itself: what is below another mount is made there. */
@@ -55,12 +57,23 @@ export interface SplitMounts {
   readonly volumes: readonly SpecMount[];
 }
 
-/** Each bind mount has a half on the host, and one in the guest. `shared`: where in the guest the container has what is shared with it. */
-export function splitMounts(all: readonly SpecMount[], shared: string, inPod: boolean, inBundle: (path: string) => string): SplitMounts {
+/**
+ * Each bind mount has a half on the host, and one in the guest. `devices`: paths in the guest of those that are devices of it, by their places. `shared`: where
+ * in the guest the container has what is shared with it.
+ */
+export function splitMounts(
+  all: readonly SpecMount[],
+  devices: ReadonlyMap<number, string>,
+  shared: string,
+  inPod: boolean,
+  inBundle: (path: string) => string,
+): SplitMounts {
   const volumes: SpecMount[] = [];
-  const mounts = all.map((mount) => {
+  const mounts = all.map((mount, index) => {
     if (!isBind(mount)) return mount;
-    if (inPod && isSharedMemory(mount)) return sharedInGuest(mount);
+    const device = devices.get(index);
+    if (device !== undefined) return boundInGuest(mount, device);
+    if (inPod && isSharedMemory(mount)) return boundInGuest(mount, GUEST.sharedMemory);
     const halves = splitBind({ ...mount, source: inBundle(mount.source ?? "") }, volumes.length, shared);
     volumes.push(halves.host);
     return halves.guest;

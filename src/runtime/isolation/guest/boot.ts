@@ -6,6 +6,8 @@ import { CONNECTIONS, mountShared } from "./share.ts";
 
 /** In the initrd: modules in the order of their needs, one path a line. */
 const MODULES = "/modules/order";
+/** The same for the modules that not every guest needs: those, and for each name a file with their paths in the guest. */
+const OPTIONAL = "/optional";
 const NEW_ROOT = "/new";
 const COPY_AT_ONCE = 1 << 20;
 const CGROUPS = "/sys/fs/cgroup";
@@ -43,12 +45,15 @@ function mountKernel(): void {
 /** pivot_root(2) refuses the root that the kernel begins with: containers are made in a tmpfs, with a copy of this program. */
 function leaveInitrd(sharedMemoryKiB: number): void {
   kernel.mount("tmpfs", NEW_ROOT, "tmpfs", NODEV, "mode=0755,size=50%");
-  copyProgram(`${NEW_ROOT}${GUEST.runt}`);
+  copyFile(GUEST.runt, `${NEW_ROOT}${GUEST.runt}`, 0o755);
+  host.mkdir(`${NEW_ROOT}${GUEST.modules}`, 0o755);
+  const optional = host.readdir(OPTIONAL);
+  for (const name of optional) copyFile(`${OPTIONAL}/${name}`, `${NEW_ROOT}${GUEST.modules}/${name}`, 0o644);
   for (const directory of ["/proc", "/sys", "/dev"]) {
     host.mkdir(`${NEW_ROOT}${directory}`, 0o755);
     kernel.mount(directory, `${NEW_ROOT}${directory}`, "", MOVE, "");
   }
-  for (const path of [...lines(host.readFile(MODULES)), MODULES]) host.unlink(path);
+  for (const path of [...lines(host.readFile(MODULES)), MODULES, ...optional.map((name) => `${OPTIONAL}/${name}`)]) host.unlink(path);
   host.chdir(NEW_ROOT);
   kernel.mount(".", "/", "", MOVE, "");
   kernel.chroot(".");
@@ -58,8 +63,8 @@ function leaveInitrd(sharedMemoryKiB: number): void {
   kernel.mount("tmpfs", GUEST.sharedMemory, "tmpfs", NOSUID | NODEV, `mode=1777,size=${sharedMemoryKiB}k`);
 }
 
-function copyProgram(to: string): void {
-  const [from, out] = [host.open(GUEST.runt, host.O.RDONLY), host.open(to, host.O.WRONLY | host.O.CREAT | host.O.EXCL, 0o755)];
+function copyFile(path: string, to: string, mode: number): void {
+  const [from, out] = [host.open(path, host.O.RDONLY), host.open(to, host.O.WRONLY | host.O.CREAT | host.O.EXCL, mode)];
   for (let at = 0; ; ) {
     const piece = host.pread(from, at, COPY_AT_ONCE);
     if (piece.byteLength === 0) break;

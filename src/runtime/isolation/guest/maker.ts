@@ -6,7 +6,9 @@ import * as kernel from "../kernel.ts";
 import { bringInterfaces } from "../network/guest.ts";
 import type { Interface } from "../network/links.ts";
 import { GUEST, guestCgroup, guestProcess } from "../places.ts";
+import type { Disk } from "../request.ts";
 import { killAll, MemoryWatch, makeBelow, removeBelow, signalAll } from "./cgroup.ts";
+import { loadModules, withDisks } from "./disks.ts";
 import type { Program, Stdio } from "./program.ts";
 import { keepMounts, leaveShare, takeShare } from "./share.ts";
 
@@ -52,8 +54,10 @@ export class Maker {
   }
 
   #container(program: Program, opening: Extract<Opening, { readonly what: "container" }>, directory: string): void {
-    const { id, config, interfaces, shared, temporary } = opening;
+    const { id, interfaces, modules = [], disks = [], shared, temporary } = opening;
     if (temporary) program.over = () => this.#removal(program, id, directory);
+    loadModules(modules);
+    const config = withDisks(opening.config, disks as readonly Disk[]);
     const bundle = shared === undefined ? GUEST.bundle : directory;
     host.tryMkdir(bundle, 0o755);
     host.writeFile(`${bundle}/config.json`, config, host.O.WRONLY | host.O.CREAT | host.O.TRUNC, 0o600);

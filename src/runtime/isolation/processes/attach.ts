@@ -29,7 +29,7 @@ function whileItRuns<T>(action: () => T): T {
 }
 
 export function attach(): never {
-  const { id, rootfs, mountPoints, config, terminal, seconds } = fromEnvironment(host.getenv) as AttachRequest;
+  const { id, rootfs, mountPoints, config, modules, terminal, seconds } = fromEnvironment(host.getenv) as AttachRequest;
   makeMountPoints(rootfs, mountPoints);
   const isLimited = hasMemoryLimit();
   // The hook's directory is the root of the container's process to be.
@@ -48,7 +48,7 @@ export function attach(): never {
     return host.exit(status);
   }
 
-  return ask(directory.socket, "make", { what: "container", id, config, interfaces: [], shared, terminal }, seconds, {
+  return ask(directory.socket, "make", { what: "container", id, config, interfaces: [], modules, shared, terminal }, seconds, {
     keep: { at: "created", name: id },
     ended: (status) => fail(`runt: machine: the container has ended with status ${status}`, BROKEN),
     failed: ({ message, status }) => fail(message, status),
