@@ -63,10 +63,10 @@ Description: OCI container runtime that plans before it acts
 EOF
 
 # Not in Depends: Debian 12 has no Node.js that is new enough, and one from elsewhere is no package. Without the others tasks of directories run,
-# but not those of images (skopeo, umoci), of networks (plugins, iptables, ip, aardvark-dns), of volumes with a size (mke2fs) and of builds (buildah).
+# but not those of images (skopeo, umoci), of networks (plugins, nftables, iptables, ip, aardvark-dns), of volumes with a size (mke2fs) and of builds (buildah).
 write_package runtd 'usr/bin/runtctl usr/libexec/runt/runt-pause' <<EOF
 Depends: runt (= $version)
-Recommends: aardvark-dns, containernetworking-plugins, e2fsprogs, iproute2, iptables, nodejs (>= 20), skopeo, umoci
+Recommends: aardvark-dns, containernetworking-plugins, e2fsprogs, iproute2, iptables, nftables, nodejs (>= 20), skopeo, umoci
 Suggests: buildah
 Breaks: runt (<< $version)
 Replaces: runt (<< $version)

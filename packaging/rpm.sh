@@ -48,6 +48,7 @@ Recommends: containernetworking-plugins
 Recommends: e2fsprogs
 Recommends: iproute
 Recommends: iptables
+Recommends: nftables
 Recommends: skopeo
 Recommends: umoci
 Suggests: buildah

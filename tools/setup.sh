@@ -30,6 +30,7 @@ test_needs="$build_needs
 /usr/sbin/ip iproute2
 /usr/lib/cni/bridge containernetworking-plugins
 /usr/sbin/iptables iptables
+/usr/sbin/nft nftables
 /usr/bin/skopeo skopeo
 /usr/bin/umoci umoci
 /usr/bin/buildah buildah

@@ -149,6 +149,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
   "iptables-restore": "iptables",
   "iptables-save": "iptables",
   mke2fs: "e2fsprogs",
+  nft: "nftables",
   nsenter: "util-linux",
   sync: "coreutils",
   umount: "mount",

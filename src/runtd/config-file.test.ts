@@ -30,6 +30,7 @@ const SAME: Readonly<Record<string, readonly [value: unknown, ...words: string[]
   "cdi-path": [["/a", "/b"], "/a:/b"],
   "cni-path": [["/c"], "/c"],
   resolver: ["/usr/bin/aardvark-dns"],
+  "packet-filter": ["nft"],
   "network-timeout": ["5s"],
   "network-check": ["2m"],
   "volume-check": ["20s"],

@@ -72,6 +72,7 @@ const FIELDS = {
   "cdi-path": paths,
   "cni-path": paths,
   resolver: path,
+  "packet-filter": words("auto", "nft", "iptables"),
   "network-timeout": duration,
   "network-check": duration,
   "volume-check": duration,

@@ -85,6 +85,7 @@ export function configurationOf(values: Values): Configuration {
       },
       cdiPath: directoriesOf("cdi-path", values["cdi-path"]),
       cniPath: directoriesOf("cni-path", values["cni-path"]),
+      packetFilter: oneOf("packet-filter", values["packet-filter"], ["auto", "nft", "iptables"]),
       networkTimeoutMs: durationOf("network-timeout", values["network-timeout"]),
       networkCheckMs: durationOf("network-check", values["network-check"]),
       volumeCheckMs: durationOf("volume-check", values["volume-check"]),

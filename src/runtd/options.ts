@@ -36,6 +36,7 @@ export const SETTING_OPTIONS = {
   "cdi-path": { type: "string" },
   "cni-path": { type: "string" },
   resolver: { type: "string" },
+  "packet-filter": { type: "string" },
   "network-timeout": { type: "string" },
   "network-check": { type: "string" },
   "volume-check": { type: "string" },

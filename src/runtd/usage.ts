@@ -73,6 +73,11 @@ export const USAGE = `Usage: runtd [options]
         the program aardvark-dns, the DNS server for the names in the networks
         of tasks; default /usr/lib/podman/aardvark-dns, else
         /usr/libexec/podman/aardvark-dns
+  --packet-filter WHICH
+        program that writes the rules of the host for networks of tasks: nft,
+        iptables, or auto (default), which is nft, and iptables on a host where
+        nft does not work. Rules of the other program are taken over, also while
+        tasks run
   --network-timeout DURATION
         maximum time of one call of a network plugin; default 30s
   --network-check DURATION

@@ -36,8 +36,11 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("networks of Compose files 
       expect([await sizeOf("eth0"), await sizeOf("eth1")]).toEqual([1400, 1500]);
       const bridges = JSON.parse(await host.on("ip", "-j", "link", "show", "type", "bridge")) as { mtu: number }[];
       expect(bridges.map(({ mtu }) => mtu).sort()).toEqual([1400, 1500]);
-      const rules = (await host.on("iptables-save", "-t", "nat")).split("\n").filter((line) => line.includes("--to-destination"));
-      expect(rules).toEqual([expect.stringContaining(" -d 127.0.0.2/32 "), expect.stringContaining(" -d 127.0.0.3/32 ")]);
+      const published = (await host.rules())
+        .join("\n")
+        .match(/\S+ \. tcp \. \d+/g)
+        ?.sort();
+      expect(published).toEqual(["127.0.0.2 . tcp . 18085", "127.0.0.3 . tcp . 18085"]);
       expect((await scene.ctl("delete", "-f", file)).status).toBe(0);
       expect(await host.left()).toEqual([]);
     },

@@ -170,10 +170,8 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("started Compose files (need root, CNI
 
   /** Each port that the file publishes leads into a container, and no other one does. */
   async function ports({ services = {}, networks = {} }: Model): Promise<string[]> {
-    const rules = (await host.on("iptables-save", "-t", "nat")).split("\n").flatMap((line) => {
-      const [, protocol, from, to] = / -p (tcp|udp) .*--dport (\d+) .*--to-destination [\d.]+:(\d+)/.exec(line) ?? [];
-      return from === undefined ? [] : [{ protocol, from: Number(from), to }];
-    });
+    const found = (await host.rules()).join("\n").matchAll(/(tcp|udp) \. (\d+) comment "[^"]*" : [\d.]+ \. (\d+)/g);
+    const rules = [...found].map(([, protocol, from, to]) => ({ protocol, from: Number(from), to }));
     const isOut = (service: Readonly<Record<string, unknown>>) =>
       service["network_mode"] === undefined &&
       Object.keys(fieldsOf(service["networks"])).some((name) => networks[name]?.["internal"] !== true);

@@ -10,6 +10,10 @@ import { type Daemon, http, type Scene, type SpawnOptions } from "./support.ts";
 
 const run = promisify(execFile);
 
+/** Where the engine writes the rules of the host: a test of what the two have in common has both. */
+export const FILTERS = ["nft", "iptables"] as const;
+export type Filter = (typeof FILTERS)[number];
+
 export interface NetworkHost {
   /** File of the namespace. */
   readonly path: string;
@@ -24,12 +28,14 @@ export interface NetworkHost {
   serve(...command: string[]): Promise<() => void>;
   /** Starts a program on this host that ends with its standard input. `end` resolves with what it has printed after its first line, and `text` returns all of it. */
   client(...command: string[]): { readonly text: () => string; readonly end: () => Promise<string> };
+  /** Rules and elements of sets of this engine in the packet filter, whichever it uses. */
+  rules(): Promise<string[]>;
   /** Interfaces, rules, leases and namespaces of tasks: empty when all is given back. */
   left(): Promise<string[]>;
 }
 
 /** To be called inside `describe`, after `useEngine`. */
-export function useNetworkHost(scene: Scene): NetworkHost {
+export function useNetworkHost(scene: Scene, filter?: Filter): NetworkHost {
   const path = join(scene.directory, "host-network");
   let children: (() => void)[] = [];
   const begin = () => {
@@ -45,6 +51,16 @@ export function useNetworkHost(scene: Scene): NetworkHost {
   });
   const inside = async (namespace: string, ...command: string[]) => (await run("nsenter", [`--net=${namespace}`, ...command])).stdout;
   const on = (...command: string[]) => inside(path, ...command);
+  const rules = async () => {
+    const ofIptables = (await on("iptables-save")).split("\n").filter((line) => /name: |CNI-(DN-)?[0-9a-f]{8}|RUNT-/.test(line));
+    const tables = (await on("nft", "list", "tables")).split("\n").flatMap((line) => /^table (ip runt-\S+)$/.exec(line)?.[1] ?? []);
+    // It may be removed meanwhile.
+    const lists = await Promise.all(tables.map((table) => on("nft", "list", "table", ...table.split(" ")).catch(() => "")));
+    return [
+      ...ofIptables,
+      ...lists.flatMap((text) => text.split("\n").map((line) => line.trim())).filter((line) => line !== "" && line !== "}"),
+    ];
+  };
   return {
     path,
     inside,
@@ -53,7 +69,11 @@ export function useNetworkHost(scene: Scene): NetworkHost {
       end();
       begin();
     },
-    daemon: (options) => scene.daemon({ network: path, ...options }),
+    rules,
+    daemon: (options) => {
+      const args = [...(filter === undefined ? [] : ["--packet-filter", filter]), ...(options?.args ?? [])];
+      return scene.daemon({ network: path, ...options, args });
+    },
     serve: (...command) =>
       new Promise((resolve, reject) => {
         const child = spawn("nsenter", [`--net=${path}`, ...command], { stdio: ["ignore", "pipe", "inherit"] });
@@ -84,12 +104,11 @@ export function useNetworkHost(scene: Scene): NetworkHost {
     },
     async left() {
       const links = (await on("ip", "-o", "link")).split("\n").flatMap((line) => /^\d+: ([^:@]+)/.exec(line)?.[1] ?? []);
-      const rules = (await on("iptables-save", "-t", "nat")).split("\n").filter((line) => /name: |^:CNI-(DN-)?[0-9a-f]{8}/.test(line));
       const leases = filesBelow(join(scene.stateDir, "network/leases")).filter((name) => /\d+\.\d+\.\d+\.\d+$/.test(name));
       const others = ["attachments", "files", "resolver.json"].flatMap((name) => filesBelow(join(scene.stateDir, "network", name)));
       return [
         ...links.filter((name) => name !== "lo"),
-        ...rules,
+        ...(await rules()),
         ...leases,
         ...others,
         ...filesBelow(join(scene.directory, "run/networks")),

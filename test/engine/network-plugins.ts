@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 export const TEST_PLUGINS = "/usr/lib/cni";
 
 /** Why tests of networks cannot run here; undefined: they can. */
-export const noNetworks = ["/usr/lib/cni/bridge", "/usr/sbin/iptables", "/usr/sbin/ip"].find((path) => !existsSync(path));
+export const noNetworks = ["/usr/lib/cni/bridge", "/usr/sbin/iptables", "/usr/sbin/nft", "/usr/sbin/ip"].find((path) => !existsSync(path));
 
 /** The same of names that a resolver answers. */
 export const noResolver =

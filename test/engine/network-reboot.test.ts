@@ -39,9 +39,9 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("networks after another boo
       const leases = () => readdirSync(join(scene.stateDir, "network/leases", network)).filter((name) => /^\d+\.\d+\.\d+\.\d+$/.test(name));
       await until(() => leases().length === 1);
       expect(leases()).toEqual([addresses[0].split("/")[0]]);
-      const rules = await host.on("iptables-save", "-t", "nat");
-      expect(rules).toContain("--dports 18100");
-      expect(rules).not.toContain("--dports 18101");
+      const rules = String(await host.rules());
+      expect(rules).toContain("tcp . 18100 ");
+      expect(rules).not.toContain("tcp . 18101 ");
       for (const name of ["keep", "once"]) await http(scene.socket, "DELETE", `/v1/tasks/${name}`);
       await until(async () => JSON.parse((await http(scene.socket, "GET", "/v1/tasks")).text).tasks.length === 0);
       expect(await host.left()).toEqual([]);

@@ -41,7 +41,6 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("networks of tasks (needs r
     "E69 E70 E71 E84: two tasks behind the bridge, each with its address and its port; the host reaches both, and nothing is left after them",
     async () => {
       await host.daemon();
-      // The rules of one are those of the engine, those of the other of the plugin portmap.
       for (const [name, port, further] of [["one", 18_080, []] as const, ["two", 18_081, [{ container: 53, protocol: "udp" }]] as const])
         await apply(name, { ports: [{ container: 80, host: port }, ...further] }, [{ name: "main", script: HTTPD }]);
       await Promise.all(["one", "two"].map(running));
@@ -196,9 +195,9 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("networks of tasks (needs r
   const BROKEN: readonly (readonly [row: string, plugin: string, script: string, reason: RegExp])[] = [
     [
       "a plugin that hangs, with all that it has started",
-      "portmap",
-      "[ $CNI_COMMAND = ADD ] || exec /usr/lib/cni/portmap; echo waiting >&2; sleep 1000 & wait",
-      /portmap has not ended its ADD within 3000 ms; it has printed: waiting/,
+      "bridge",
+      "[ $CNI_COMMAND = ADD ] || exec /usr/lib/cni/bridge; echo waiting >&2; sleep 1000 & wait",
+      /bridge has not ended its ADD within 3000 ms; it has printed: waiting/,
     ],
     [
       "a plugin that answers with nothing",
@@ -220,13 +219,13 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("networks of tasks (needs r
     ],
     ["a plugin that is not there", "bridge", "", /bridge is not installed .*: the package containernetworking-plugins has it/],
     [
-      "the third plugin fails its ADD, and the first DEL after it, too: the others get theirs, and it another one",
-      "portmap",
+      "a plugin fails its ADD, and the first DEL after it, too: it gets another one",
+      "bridge",
       `case $CNI_COMMAND in
         ADD) echo '{"code": 7, "msg": "no"}'; echo because >&2; exit 1 ;;
         DEL) [ -e "$0.tried" ] || { : > "$0.tried"; echo '{"code": 8, "msg": "busy"}'; exit 1; } ;;
-      esac; exec /usr/lib/cni/portmap`,
-      /could not be removed: .*portmap has failed its ADD: no \(code 7\); it has printed: because; .*portmap has failed its DEL: busy \(code 8\)/,
+      esac; exec /usr/lib/cni/bridge`,
+      /could not be removed: .*bridge has failed its ADD: no \(code 7\); it has printed: because; .*bridge has failed its DEL: busy \(code 8\)/,
     ],
   ];
 
@@ -235,7 +234,6 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("networks of tasks (needs r
     async (row, plugin, script, reason) => {
       const path = pluginsWith(scene, `plugins-${BROKEN.findIndex(([one]) => one === row)}`, { [plugin]: script });
       await host.daemon({ args: ["--cni-path", path, ...(row.includes("hangs") ? ["--network-timeout", "3s"] : [])] });
-      // A port of UDP is portmap's.
       await apply("broken", { ports: [{ container: 80, host: 18_093, protocol: "udp" }] });
       expect(await stopped("broken")).toMatch(reason);
       await until(async () => (await host.left()).length === 0);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { TaskView } from "../../src/engine/index.ts";
 import { program } from "../support/programs.ts";
-import { taskOf, useNetworkHost } from "./network-host.ts";
+import { FILTERS, taskOf, useNetworkHost } from "./network-host.ts";
 import { noNetworks } from "./network-plugins.ts";
 import { http, isRoot, LONGEST_MS, until, useEngine } from "./support.ts";
 
@@ -41,9 +41,9 @@ const STEADY = (url: string, everyMs: number) => [
      setInterval(() => { if (open === 0) { console.log(JSON.stringify({ names, failures })); process.exit(); } }, 10); });`,
 ];
 
-describe.skipIf(!isRoot || noNetworks !== undefined)("ports of services (needs root and CNI plugins)", () => {
+describe.skipIf(!isRoot || noNetworks !== undefined).each(FILTERS)("ports of services, by %s (needs root and CNI plugins)", (filter) => {
   const scene = useEngine();
-  const host = useNetworkHost(scene);
+  const host = useNetworkHost(scene, filter);
   const rootfs = () => {
     cpSync(program("server"), join(scene.rootfs(), "server"));
     return scene.rootfs();
@@ -81,7 +81,28 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("ports of services (needs r
   const url = (address = "127.0.0.1", port = PORT) => `http://${address}:${port}/`;
   const ask = async (count: number, at = url(), from = ""): Promise<string[]> => JSON.parse(await host.on(...ASK(at, count, from)));
   const names = async (at = url()) => [...new Set(await ask(24, at))].sort();
-  const rules = async () => (await host.on("iptables-save")).split("\n").filter((line) => line.includes("RUNT-PORTS"));
+  const { rules } = host;
+  /** What other programs do to the rules of a service. */
+  const damages = (whole: readonly string[]) => {
+    if (filter === "iptables")
+      return [
+        "iptables -t nat -F",
+        "iptables -t filter -F INPUT; iptables -t nat -D OUTPUT 1",
+        "iptables -t nat -F && iptables -t nat -X && iptables -F && iptables -X",
+        `iptables -t nat -A ${/^:(RUNT-PORTS-\S+)/m.exec(whole.join("\n"))![1]} -p tcp -j ACCEPT`,
+      ];
+    const table = /^table (ip runt-\S+)/m.exec(whole.join("\n"))![1];
+    return [
+      "nft flush ruleset",
+      `nft delete table ${table}`,
+      `nft flush table ${table}`,
+      `nft flush set ${table} served`,
+      `nft flush chain ${table} lead`,
+      `nft delete element ${table} services '{ tcp . ${PORT} }'`,
+      `nft add element ${table} ports '{ tcp . 9 : 192.0.2.1 . 9 }'`,
+      `nft insert rule ${table} output accept`,
+    ];
+  };
 
   test(
     "a node port leads to all pods that are ready, for the host, its other addresses, a pod itself, its neighbours and other networks; without one it is refused at once",
@@ -141,17 +162,12 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("ports of services (needs r
       await daemon.kill();
       expect(await of()).toEqual(before);
       // It is gone while nobody looks, and the next daemon writes it again.
-      await host.on("sh", "-c", "iptables -t nat -F && iptables -t nat -X");
+      await host.on("sh", "-c", damages(await rules())[filter === "nft" ? 0 : 2]!);
       expect(await ask(1)).toEqual(["ECONNREFUSED"]);
       await host.daemon();
       await until(async () => (await ask(1, url(), clients[0]))[0] === before[0]![0]);
       const whole = await rules();
-      for (const damage of [
-        "iptables -t nat -F",
-        "iptables -t filter -F INPUT; iptables -t nat -D OUTPUT 1",
-        "iptables -t nat -F && iptables -t nat -X && iptables -F && iptables -X",
-        `iptables -t nat -A ${/^:(RUNT-PORTS-\S+)/m.exec(whole.join("\n"))![1]} -p tcp -j ACCEPT`,
-      ]) {
+      for (const damage of damages(whole)) {
         await host.on("sh", "-c", damage);
         expect(await rules()).not.toEqual(whole);
         await until(

@@ -80,7 +80,7 @@ export const OWN_CALLS: Allowed = {
   "src/engine/network/namespace.ts": {
     "openSync(path)": "made with O_EXCL",
   },
-  "src/engine/network/nat.ts": {
+  "src/engine/network/host-filter.ts": {
     "writeFileSync(`/proc/sys/net/ipv4/conf/${bridge}/route_localnet`)": KERNEL,
   },
   "src/engine/network/resolver.ts": {

@@ -17,8 +17,10 @@ export interface Attachment {
   readonly steps: readonly NetworkStep[];
   /** One result for each step, in order; null: the steps were not completed. */
   readonly results: readonly CniResult[] | null;
-  /** Rules of the host in the form of iptables-restore(8), written with the results. */
+  /** Rules of the host in the form of iptables-restore(8), written with the results. Empty where they are in a table of nftables. */
   readonly nat?: readonly string[];
+  /** The driver of the packet filter that has made its rules; undefined: iptables, as in earlier versions. */
+  readonly filter?: "nft";
   /** Whether the task may reach the metadata of the host's cloud; undefined: an earlier version has made it, and kept it away inside of the task only. */
   readonly reachesMetadata?: boolean;
   /** Whether rules in its namespace lead the resolver's address to that of the host, so that its resolv.conf names it. */
@@ -80,6 +82,7 @@ export class Attachments {
         bootId,
         namespace,
         nat = [],
+        filter,
         reachesMetadata,
         resolves = false,
       } = JSON.parse(readOwnFile(this.#path(containerId)).toString()) as Attachment;
@@ -92,6 +95,7 @@ export class Attachments {
           results,
           nat,
           resolves,
+          ...(filter === "nft" ? { filter } : {}),
           ...(reachesMetadata === undefined ? {} : { reachesMetadata }),
         };
     } catch {

@@ -9,7 +9,8 @@ export function searchPath(): string {
 
 /** Runs a program and returns its standard output. @throws NetworkError program-missing, program-failed */
 export async function output(program: string, args: readonly string[], timeoutMs: number, input = ""): Promise<string> {
-  const env = { ...process.env, PATH: searchPath() };
+  // The messages of some programs are read.
+  const env = { ...process.env, LC_ALL: "C", PATH: searchPath() };
   const { failure, stdout, stderr, isTimedOut, error } = await runProgram(program, args, { env, input, timeoutMs });
   if (failure === undefined) return stdout.toString();
   if (error?.code === "ENOENT")

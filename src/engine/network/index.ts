@@ -2,9 +2,9 @@
 export { lastLines } from "./command.ts";
 export { NetworkError, type NetworkErrorCode } from "./errors.ts";
 export { withoutPrefix } from "./files.ts";
+export type { Backend, FilterKind, ServicePort } from "./filter/filter.ts";
 export type { FlowsTo } from "./flows.ts";
 export { whileHeld } from "./namespace.ts";
 export type { ResolverCgroup } from "./resolver.ts";
 export type { Known, NamedTask } from "./resolver-names.ts";
-export type { Backend, ServicePort } from "./service-rules.ts";
 export { TaskNetworks, type TaskNetworksOptions } from "./task-networks.ts";

@@ -8,8 +8,10 @@ import { type Attachment, Attachments } from "./attachments.ts";
 import { Bridges } from "./bridges.ts";
 import { merged, NetworkError } from "./errors.ts";
 import { removeFiles, writeFiles, writeHosts } from "./files.ts";
+import type { ChosenFilterOptions } from "./filter/chosen.ts";
+import { type RuleOwner, sweepRules } from "./filter/iptables-saved.ts";
 import { endFlows, type FlowsTo } from "./flows.ts";
-import { BridgeGuards } from "./guard.ts";
+import { HostFilter } from "./host-filter.ts";
 import {
   addRouting,
   addRules,
@@ -20,16 +22,14 @@ import {
   unmountNamespaces,
   unpinNamespace,
 } from "./namespace.ts";
-import { addNat, checkNat, natRules, removeNat } from "./nat.ts";
 import { Networks } from "./networks.ts";
 import { Openings } from "./openings.ts";
 import { add, check, leavesRules, Plugins, parentsOf, remove } from "./plugin.ts";
 import { checkInterface, checkPort } from "./ports.ts";
 import type { ResolverOptions } from "./resolver.ts";
 import { ResolvedNames } from "./resolver-names.ts";
-import { type RuleOwner, restoreNat, sweepRules } from "./rules.ts";
-import { ServicePorts } from "./service-ports.ts";
-import { Lost, type TidyOptions, tidyBridges, tidyLeases, tidyNamespaces, tidyRules } from "./tidy.ts";
+import type { ServicePorts } from "./service-ports.ts";
+import { Lost, type TidyOptions, tidyBridges, tidyLeases, tidyNamespaces } from "./tidy.ts";
 import { Together } from "./together.ts";
 
 export interface TaskNetworksOptions {
@@ -44,6 +44,7 @@ export interface TaskNetworksOptions {
   readonly cniPath: readonly string[] | undefined;
   /** `program`: path of aardvark-dns; undefined: where distributions have it. */
   readonly resolver: Pick<ResolverOptions, "program" | "cgroup">;
+  readonly filter: Pick<ChosenFilterOptions, "choice" | "identity" | "onChosen">;
   /** Milliseconds for one call of a plugin or program. */
   readonly timeoutMs: number | undefined;
   /** Path of runt-pause. @throws PauseNotFoundError */
@@ -69,18 +70,14 @@ export class TaskNetworks {
   readonly #attachments: Attachments;
   readonly #plugins: Plugins;
   readonly #networks: Networks;
-  readonly #guards: BridgeGuards;
   readonly #bridges: Bridges;
   readonly #openings = new Openings();
-  readonly #nat: Together;
+  readonly #host: HostFilter;
   readonly #unmounting: Together;
   readonly #tidying: TidyOptions;
   readonly #lost: Lost;
   /** What the resolver answers. */
   readonly names: ResolvedNames;
-  /** Ports of the host that belong to services. */
-  readonly servicePorts: ServicePorts;
-
   constructor(options: TaskNetworksOptions) {
     const { directory, key, cniPath = CNI_PATH, timeoutMs = TIMEOUT_MS } = options;
     this.#options = options;
@@ -88,15 +85,20 @@ export class TaskNetworks {
     this.#attachments = new Attachments(join(directory, "attachments"));
     this.#plugins = new Plugins(cniPath, timeoutMs);
     this.#networks = new Networks({ directory: join(directory, "networks"), key, timeoutMs });
-    this.#guards = new BridgeGuards(this.#attachments, timeoutMs);
-    this.#bridges = new Bridges(this.#attachments, timeoutMs, (name) => this.#guards.forget(name));
-    this.#nat = new Together((lines) => restoreNat(lines, timeoutMs));
+    const { filter, bootId, helper } = options;
+    const attachments = this.#attachments;
+    this.#host = new HostFilter({ ...filter, key, prefix: this.#networks.prefix, timeoutMs, attachments, bootId, helper });
+    this.#bridges = new Bridges(attachments, timeoutMs, (name) => this.#host.filter.unguard(name));
     this.#unmounting = new Together((paths) => unmountNamespaces(paths, timeoutMs));
     const { namespaces } = options;
     this.#tidying = { namespaces, leases: this.#leases, prefix: this.#networks.prefix, unmounting: this.#unmounting, timeoutMs };
     this.names = new ResolvedNames({ directory: join(directory, "resolver"), timeoutMs, ...options.resolver }, this.#attachments);
-    this.servicePorts = new ServicePorts({ key, timeoutMs, endFlows: (flows) => endFlows(flows, { helper: options.helper(), timeoutMs }) });
-    this.#lost = new Lost({ tidying: this.#tidying, networks: this.#networks, bridges: this.#bridges });
+    this.#lost = new Lost({ tidying: this.#tidying, networks: this.#networks, bridges: this.#bridges, filter: this.#host.filter });
+  }
+
+  /** Ports of the host that belong to services. */
+  get servicePorts(): ServicePorts {
+    return this.#host.servicePorts;
   }
 
   /** Where the containers of a task find its network. */
@@ -147,7 +149,7 @@ export class TaskNetworks {
     const { path, files } = this.placement(id);
     const attachment = this.#attachments.read(id);
     // Plugins do not need the bridge, which takes the kernel longer than an interface of it.
-    if (attachment !== undefined) await this.#guards.leave(attachment);
+    if (attachment !== undefined) await this.#host.guards.leave(attachment);
     const results = await Promise.allSettled(attachment === undefined ? [] : [this.#detach(attachment), this.#bridges.leave(attachment)]);
     for (const result of results) {
       if (result.status === "fulfilled") continue;
@@ -158,7 +160,7 @@ export class TaskNetworks {
     removeFiles(files);
     this.#attachments.remove(id);
     this.#bridges.left(id);
-    this.#guards.left(id);
+    this.#host.guards.left(id);
     this.#openings.forget(id);
     if (attachment !== undefined) await this.names.leave(attachment);
   }
@@ -187,8 +189,12 @@ export class TaskNetworks {
     if (attachment?.results == null) throw new NetworkError("program-failed", "nothing is known of its network");
     if (!isPinned(attachment.namespace)) throw new NetworkError("program-failed", `no namespace is bound to ${attachment.namespace}`);
     for (const [index, step] of attachment.steps.entries()) await check(this.#plugins, step, attachment.results[index]!, attachment);
-    await checkNat(attachment.nat ?? [], this.#timeoutMs);
-    await this.#guards.check(attachment.steps);
+    await this.#host.check(attachment);
+  }
+
+  /** Writes rules of the host again that another program has removed or changed. Returns what that was; undefined: nothing. @throws NetworkError; PauseNotFoundError */
+  mend(): Promise<string | undefined> {
+    return this.#host.mend();
   }
 
   /**
@@ -200,6 +206,7 @@ export class TaskNetworks {
     if (!existsSync(this.#options.directory)) return [];
     const options = this.#tidying;
     const unleased = () => this.#lost.unleased();
+    const hasNetworks = this.#networks.written().length > 0;
     const errors: unknown[] = [];
     for (const id of this.#attachments.ids().filter((one) => !isKnown(one))) await this.release(id).catch((error) => errors.push(error));
     // Names and leases are kept for tasks whose network could not be removed.
@@ -207,10 +214,8 @@ export class TaskNetworks {
     const steps = [
       () => tidyNamespaces(options, isKept),
       async () => tidyLeases(options, isKept),
-      // Without a bridge there are no rules, so that iptables need not be installed.
-      async () => (this.#networks.written().length > 0 ? tidyRules(options, isKept) : undefined),
-      async () => (this.#networks.written().length > 0 ? this.servicePorts.tidy(isKept) : undefined),
-      async () => (this.#networks.written().length > 0 ? this.#guards.tidy(this.#networks.prefix, unleased()) : undefined),
+      // Without a bridge there are no rules, so that no packet filter need be installed.
+      async () => (hasNetworks ? this.#host.begin({ isKnown: isKept, unleased: unleased() }) : undefined),
       async () => tidyBridges(this.#bridges.unused(unleased()), this.#timeoutMs),
       () => this.names.tidy(),
     ];
@@ -278,17 +283,16 @@ export class TaskNetworks {
       if (isPinned(namespace)) await prepareNamespace({ path: namespace, blocked, resolver }, this.#timeoutMs);
       else await pinNamespace({ path: namespace, blocked, resolver, users }, this.#timeoutMs);
       // Before anything of the task can send by the bridge.
-      await this.#guards.guard(steps);
+      await this.#host.guards.guard(steps);
       open();
       const results: CniResult[] = [];
       for (const step of steps) results.push(await this.#add(attachment, step));
-      const nat = steps.flatMap((step, at) => natRules(step, results[at]!, id));
-      await addNat(nat, steps, this.#nat);
+      const filtered = await this.#host.open(id, steps, results);
       if (rules !== "") await addRules(namespace, rules, this.#timeoutMs);
       if (routing !== "") await addRouting(namespace, routing, this.#timeoutMs);
-      this.#attachments.write({ ...attachment, results, nat });
+      this.#attachments.write({ ...attachment, results, ...filtered });
       // The address from which the metadata may be reached is known now.
-      await this.#guards.guard(steps);
+      await this.#host.guards.guard(steps);
       return results;
     } catch (error) {
       // Each step that was started gets a DEL, the last one first. What cannot be undone now is removed together with the task.
@@ -314,13 +318,12 @@ export class TaskNetworks {
   }
 
   async #detach(attachment: Attachment): Promise<void> {
-    const { containerId, steps, results, nat = [] } = attachment;
+    const { containerId, steps, results } = attachment;
     const isThere = isPinned(attachment.namespace);
     const errors: unknown[] = [];
     const isOwn = ({ network, id }: RuleOwner) => id === containerId && steps.some(({ name }) => name === network);
     // The rules go first: with the lease a plugin gives back the address that they lead to.
-    if (steps.some((step) => step.nat !== undefined))
-      await removeNat(results === null ? undefined : nat, isOwn, this.#nat, this.#timeoutMs).catch((error) => errors.push(error));
+    await this.#host.filter.close(attachment).catch((error) => errors.push(error));
     const from = { containerId, namespace: isThere ? attachment.namespace : "" };
     for (const [index, step] of [...steps.entries()].reverse()) {
       // An earlier version made loopback by a plugin. It goes with the namespace.

@@ -5,9 +5,9 @@ import { removeOwnFile } from "../../node/index.ts";
 import { readOwnFile } from "../own/index.ts";
 import { type Bridges, isBridge } from "./bridges.ts";
 import { output } from "./command.ts";
+import type { PacketFilter } from "./filter/filter.ts";
 import { pinnedBelow, unpinNamespace } from "./namespace.ts";
 import type { Networks } from "./networks.ts";
-import { type RuleOwner, sweepRules } from "./rules.ts";
 import type { Together } from "./together.ts";
 
 export interface TidyOptions {
@@ -64,11 +64,6 @@ function isLeased(leases: string, network: string): boolean {
   return existsSync(directory) && readdirSync(directory).some((name) => ADDRESS.test(name));
 }
 
-/** @throws NetworkError program-missing, program-failed */
-export async function tidyRules({ prefix, timeoutMs }: TidyOptions, isKnown: (id: string) => boolean): Promise<void> {
-  await sweepRules(({ network, id }: RuleOwner) => network.startsWith(`${prefix}-`) && !isKnown(id), timeoutMs);
-}
-
 /** Removes bridges that no task uses, and the interfaces that a plugin has attached to them. What others have attached stays, and so does what is no bridge. @throws NetworkError program-missing, program-failed */
 export async function tidyBridges(unused: readonly string[], timeoutMs: number): Promise<void> {
   for (const bridge of unused) {
@@ -84,6 +79,7 @@ interface LostOptions {
   readonly tidying: TidyOptions;
   readonly networks: Networks;
   readonly bridges: Bridges;
+  readonly filter: Pick<PacketFilter, "sweep">;
 }
 
 export class Lost {
@@ -95,12 +91,11 @@ export class Lost {
 
   /** @throws NetworkError: something is left; the call may be repeated */
   async sweep(id: string): Promise<void> {
-    const { tidying, networks, bridges } = this.#options;
-    // Without a bridge there are no rules, so that iptables need not be installed.
+    const { tidying, networks, bridges, filter } = this.#options;
+    // Without a bridge there are no rules, so that no packet filter need be installed.
     if (networks.written().length === 0) return;
-    const isOther = (one: string) => one !== id;
-    tidyLeases(tidying, isOther);
-    await tidyRules(tidying, isOther);
+    tidyLeases(tidying, (one) => one !== id);
+    await filter.sweep(id);
     const plugins = this.unleased().map((bridge) => ({ type: "bridge", bridge }));
     try {
       await bridges.leave({ containerId: id, steps: [{ name: "", interface: "", needsAddress: false, plugins }] });

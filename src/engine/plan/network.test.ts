@@ -27,7 +27,7 @@ test("E71: each further network of the group is an interface behind its own brid
     "runtd-k-default eth0 bridge",
     "runtd-k-g.admin eth1 bridge",
   ]);
-  expect(steps.map(({ nat }) => nat)).toEqual([[{ host: 80, container: 80, address: undefined }], []]);
+  expect(steps.map(({ nat }) => nat)).toEqual([[{ host: 80, container: 80, protocol: "tcp", address: undefined }], []]);
   expect(steps[0]!.plugins[0]).toMatchObject({ bridge: "rt-1", ipam: { routes: [{ dst: "0.0.0.0/0" }] } });
   expect(steps[1]!.plugins[0]).toMatchObject({ bridge: "rt-2", ipam: { routes: [], ranges: [[{ subnet: "10.64.16.0/20" }]] } });
   expect(said({ further: [{ name: "admin" }], aliases: ["a"] })).toEqual([
@@ -41,7 +41,7 @@ test("E71: no way out leads by an internal network, and no port of the host to i
   const further = [{ name: "runtd-k-g.db", bridge: "rt-2", subnet: "10.64.16.0/20" }];
   const network = { name: "front", further: [{ name: "db", internal: true }], ports: [{ container: 80 }] };
   const { steps } = networkPlan(task(network), { ...PLACES, further });
-  expect(steps.map(({ nat }) => nat)).toEqual([[{ host: 80, container: 80, address: undefined }], undefined]);
+  expect(steps.map(({ nat }) => nat)).toEqual([[{ host: 80, container: 80, protocol: "tcp", address: undefined }], undefined]);
   const [alone] = networkPlan(task({ name: "db", internal: true }), PLACES).steps;
   expect([alone!.nat, alone!.plugins[0]]).toMatchObject([undefined, { ipam: { routes: [] } }]);
   expect(said({ name: "db", internal: true, ports: [{ container: 80 }] })).toEqual([
@@ -184,20 +184,17 @@ test("E73: port mappings, addresses of the host and the network of a task withou
     { port: 8080, protocol: "tcp", address: undefined },
     { port: 53, protocol: "udp", address: "127.0.0.1" },
   ]);
-  // TCP needs no process, only rules of the host.
-  expect(networkPlan(task({ ports: [{ container: 80, host: 8080, address: "127.0.0.1" }] }), PLACES).steps).toMatchObject([
-    { plugins: [{ type: "bridge" }], nat: [{ host: 8080, container: 80, address: "127.0.0.1" }] },
-  ]);
-  expect(steps[0]).toMatchObject({ nat: [] });
-  expect(steps[0]!.plugins[1]).toMatchObject({
-    type: "portmap",
-    runtimeConfig: {
-      portMappings: [
-        { hostPort: 8080, containerPort: 80, protocol: "tcp" },
-        { hostPort: 53, containerPort: 53, protocol: "udp", hostIP: "127.0.0.1" },
+  // They need no plugin, only rules of the host.
+  expect(steps).toMatchObject([
+    {
+      plugins: [{ type: "bridge" }],
+      nat: [
+        { host: 8080, container: 80, protocol: "tcp", address: undefined },
+        { host: 53, container: 53, protocol: "udp", address: "127.0.0.1" },
       ],
     },
-  });
+  ]);
+  expect(steps[0]!.plugins).toHaveLength(1);
   expect(networkPlan(task({ mode: "none" }), PLACES).steps).toEqual([]);
 });
 

@@ -1,15 +1,5 @@
 /** Translates the network of a task into the steps that make it, in order. Pure. Configurations follow the CNI specification 1.0. */
-import {
-  dotted,
-  hostPortOf,
-  type InterfaceSpec,
-  type NetworkSpec,
-  numberOf,
-  type PortMapping,
-  rangeOf,
-  type TaskSpec,
-  without,
-} from "../spec/index.ts";
+import { dotted, hostPortOf, type InterfaceSpec, type NetworkSpec, numberOf, rangeOf, type TaskSpec, without } from "../spec/index.ts";
 
 /** The configuration of a plugin. `cniVersion`, `name` and `prevResult` are added when it is called. */
 export type CniPlugin = Readonly<Record<string, unknown>> & { readonly type: string };
@@ -31,6 +21,7 @@ export interface NetworkStep {
 export interface PortForward {
   readonly host: number;
   readonly container: number;
+  readonly protocol: "tcp" | "udp";
   /** undefined: all addresses of the host. */
   readonly address: string | undefined;
 }
@@ -251,38 +242,22 @@ function bridged(
   const isWayOut = !others.some(({ gateway }) => gateway !== undefined);
   const offset = mode === "isolated" ? others.length : 0;
   const own = ports.filter(({ service }) => service === undefined);
-  const forwards = own.map(({ container, host = container, address }) => ({ host, container, address }));
+  const forwards = own.map(({ container, host = container, protocol, address }) => ({ host, container, protocol, address }));
   const named = [first, ...asked].flatMap((one) => one.interface ?? []);
   const free = Array.from({ length: 2 * (asked.length + 1) }, (_, at) => `eth${offset + at}`).filter((name) => !named.includes(name));
   return [main, ...further].map((network, index) => {
     const isFirst = index === 0;
     const said: Addressed = isFirst ? first : (asked[index - 1] ?? {});
-    const needsPlugin = isFirst && own.some(needsPortmap);
     return {
       name: network.name,
       interface: said.interface ?? free.shift()!,
-      plugins: [bridgePlugin(network, said, leases, isWayOut && isFirst && !said.internal), ...(needsPlugin ? [portmap(own)] : [])],
+      plugins: [bridgePlugin(network, said, leases, isWayOut && isFirst && !said.internal)],
       needsAddress: true,
       // Without rules the host lets nothing of it out under its own address.
-      ...(said.internal ? {} : { nat: isFirst && !needsPlugin ? forwards : [] }),
+      ...(said.internal ? {} : { nat: isFirst ? forwards : [] }),
       ...(isFirst && own.length < ports.length ? { serves: true as const } : {}),
     };
   });
-}
-
-/** The plugin forgets connections of UDP that lead to an earlier task, and knows addresses of IPv6. It calls iptables some forty times. */
-function needsPortmap({ protocol, address }: PortMapping): boolean {
-  return protocol === "udp" || address?.includes(":") === true;
-}
-
-function portmap(ports: readonly PortMapping[]): CniPlugin {
-  const portMappings = ports.map(({ container, host = container, protocol, address }) => ({
-    hostPort: host,
-    containerPort: container,
-    protocol,
-    ...(address === undefined ? {} : { hostIP: address }),
-  }));
-  return { type: "portmap", snat: true, capabilities: { portMappings: true }, runtimeConfig: { portMappings } };
 }
 
 type Addressed = Pick<NetworkSpec, "internal" | "range" | "reserved" | "address" | "mac" | "mtu" | "interface">;

@@ -115,7 +115,7 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
   });
   const ends = new ContainerEnds({ records, mailbox, runtime, log });
   const pause = new PauseRoot(paths.pause, runtime.binary);
-  const networks = networksOf(settings, runtime.binary);
+  const networks = networksOf(settings, runtime.binary, log);
   const fresh = new FreshImages();
   const images: Images = new ImageStore({
     ...{ directory: paths.images, bootId: bootId(), ...ofImages },
@@ -210,7 +210,15 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
     strays: new Strays({ resources, runtime, log }),
     guests: new GuestReports({ isInMachine: ({ spec }) => isInMachine(spec, runtimes), ask: (id) => runtime.machineMetrics(id) }),
     orphanPolicy: settings.orphans ?? "show",
-    networkWatch: new NetworkWatch({ networks, conditions, records, log, intervalMs: settings.networkCheckMs }),
+    networkWatch: new NetworkWatch({
+      ...{ networks, conditions, records, log, intervalMs: settings.networkCheckMs },
+      tell: (message) =>
+        mailbox.edit((draft) => {
+          draft.tell({ type: "packetFilter", message });
+          // A turn that changes nothing stores no events.
+          return edits.facts;
+        }),
+    }),
     volumeWatch: new VolumeWatch({ paths, images, records, mailbox, log, intervalMs: settings.volumeCheckMs }),
     imageCare: new ImageCare({ images, builder, records, policy: pullPolicy, cleanUp, log }),
     poll: new Poll({ everyMs: settings.pollMs ?? POLL_MS, runtime, records, mailbox, ends, log }),

@@ -2,6 +2,7 @@
 import { isAbsolute } from "node:path";
 import type { ImageStoreOptions } from "../images/index.ts";
 import type { EngineOptions, HostCapacity, QueuePolicy, UserRange } from "../model/index.ts";
+import type { FilterKind } from "../network/index.ts";
 import type { Runtimes } from "../plan/index.ts";
 import type { PullPolicy } from "../spec/index.ts";
 import type { OrphanPolicy } from "./containers/orphans.ts";
@@ -44,6 +45,8 @@ export interface EngineSettings {
   readonly cniPath?: readonly string[] | undefined;
   /** Path of aardvark-dns, which answers tasks that ask for names. Default: where distributions have it. */
   readonly resolver?: string | undefined;
+  /** Which program writes the rules of the host. auto: nft, and iptables where nft does not work. Default: auto. */
+  readonly packetFilter?: FilterKind | "auto" | undefined;
   /** Milliseconds that one call of a network plugin may take. Default: 30 seconds. */
   readonly networkTimeoutMs?: number | undefined;
   /** Milliseconds between two checks of the tasks' networks. Default: a minute. */
@@ -104,6 +107,7 @@ export interface NodeView {
       | "Overcommitted"
       | "NetworkBroken"
       | "NoResolver"
+      | "PacketFilterChanged"
       | "NotStopped"
       | "NotRemoved"
       | "WatchFailed"

@@ -9,8 +9,11 @@ export function eventLine(sequence: number, event: EngineEvent, style: Style): s
   return [style("dim", `${String(sequence).padStart(6)}  ${time}`), style("bold", nameOf(event)), textOf(event, style)].join("  ");
 }
 
+/** Name of the task or of the service, or what of the host it is about. */
 function nameOf(event: EngineEvent): string {
-  return event.type === "interface" ? printable(event.interface) : event.type === "watch" ? printable(event.path) : event.name;
+  if (event.type === "interface") return printable(event.interface);
+  if (event.type === "packetFilter") return "packet filter";
+  return event.type === "watch" ? printable(event.path) : event.name;
 }
 
 const SCHEDULE_TEXT = {
@@ -55,6 +58,8 @@ export function textOf(event: EngineEvent, style: Style): string {
       return `interface ${printable(event.interface)} ${event.state}${event.task === null ? "" : ` by ${event.task}`}${event.by === undefined ? "" : `, asked by ${callerText(event.by)}`}`;
     case "watch":
       return watchText(event, style);
+    case "packetFilter":
+      return style("yellow", `${printable(event.message)}; it is written again`);
     case "rollout":
       return rolloutText(event, style);
     case "pool":

@@ -42,7 +42,7 @@ async function untilKnown(session: Session, id: string, states: readonly TaskVie
  */
 export async function whyNotRun({ sockets }: Session, id: string, after: number): Promise<{ status: number; why: string } | undefined> {
   for await (const told of followEvents(sockets, after)) {
-    if (!("event" in told) || told.event.type === "interface" || told.event.type === "watch" || told.event.task !== id) continue;
+    if (!("event" in told) || !("task" in told.event) || told.event.type === "interface" || told.event.task !== id) continue;
     const { event } = told;
     if (event.type === "container" && event.container === CONTAINER) {
       if (event.known === "RUNNING" || event.exit !== null) return undefined;

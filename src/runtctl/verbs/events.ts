@@ -38,6 +38,7 @@ export const events = verb<Options>({
       if (!("event" in told)) return true;
       const { event } = told;
       if (event.type === "watch") return (options.allGroups || event.group === null || event.group === session.group) && name === undefined;
+      if (event.type === "packetFilter") return name === undefined;
       // Interfaces belong to the host and not to a group.
       const [group, named] = event.type === "interface" ? [session.group, event.interface] : [event.group, event.name];
       return (
@@ -64,7 +65,7 @@ async function* history({ sockets }: Session, { since, follow }: Options, last: 
 export async function historyOf(session: Session, id: string, last: number): Promise<readonly Extract<Told, { sequence: number }>[]> {
   const found: Extract<Told, { sequence: number }>[] = [];
   for await (const told of history(session, { since: 0 }, last))
-    if ("event" in told && told.event.type !== "watch" && told.event.task === id) found.push(told);
+    if ("event" in told && "task" in told.event && told.event.task === id) found.push(told);
   return found;
 }
 

@@ -119,7 +119,8 @@ async function watchFrom(sequence: number, session: Session, { name, group, show
   for await (const told of followEvents(session.sockets, sequence, { onConnection })) {
     if (!("event" in told)) continue;
     const { event } = told;
-    if (event.type === "interface" || event.type === "rollout" || event.type === "watch" || event.type === "pool") continue;
+    if (event.type === "interface" || event.type === "packetFilter" || event.type === "rollout") continue;
+    if (event.type === "watch" || event.type === "pool") continue;
     if (group !== undefined && event.group !== group) continue;
     if (name !== undefined && event.name !== name && event.task !== name) continue;
     if (event.type === "removed") print(`task ${event.name} is removed`);

@@ -14,6 +14,7 @@ const condition = z.strictObject({
     "Overcommitted",
     "NetworkBroken",
     "NoResolver",
+    "PacketFilterChanged",
     "NotStopped",
     "NotRemoved",
     "WatchFailed",

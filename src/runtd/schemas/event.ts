@@ -124,6 +124,11 @@ export const engineEvent = z
       wallMs: ofTask.wallMs,
     }),
     z.strictObject({
+      type: z.literal("packetFilter"),
+      message: z.string().describe("What another program has removed or changed in the packet filter of the host. It was written again."),
+      wallMs: ofTask.wallMs,
+    }),
+    z.strictObject({
       type: z.literal("rollout"),
       group: z.string(),
       name: z.string().describe("Name of the service."),

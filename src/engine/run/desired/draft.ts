@@ -31,6 +31,7 @@ import {
   type EngineEvent,
   type InterfaceEvent,
   ofTask,
+  type PacketFilterEvent,
   type PoolEvent,
   type RolloutEvent,
   type TaskJournalEvent,
@@ -55,6 +56,8 @@ export interface Stored {
   /** By id. */
   readonly pools: ReadonlyMap<string, PoolRecord>;
 }
+
+type Untimed<Event> = Event extends unknown ? Omit<Event, "wallMs"> : never;
 
 export class Draft {
   readonly at: Instant;
@@ -111,9 +114,7 @@ export class Draft {
   }
 
   /** Adds an event of the host, of a service, of a pool or of a watched file. */
-  tell(
-    event: Omit<InterfaceEvent, "wallMs"> | Omit<RolloutEvent, "wallMs"> | Omit<PoolEvent, "wallMs"> | Omit<WatchEvent, "wallMs">,
-  ): void {
+  tell(event: Untimed<InterfaceEvent | PacketFilterEvent | PoolEvent | RolloutEvent | WatchEvent>): void {
     this.#others.push({ ...event, wallMs: this.at.wallMs });
   }
 

@@ -35,6 +35,13 @@ export interface InterfaceEvent {
   readonly wallMs: number;
 }
 
+/** Another program had removed or changed rules of the packet filter, and they were written again. */
+export interface PacketFilterEvent {
+  readonly type: "packetFilter";
+  readonly message: string;
+  readonly wallMs: number;
+}
+
 /** Something has become of a rollout, or of one of its replicas. */
 export interface RolloutEvent {
   readonly type: "rollout";
@@ -89,7 +96,7 @@ export interface PoolEvent {
   readonly wallMs: number;
 }
 
-export type EngineEvent = WatchEvent | InterfaceEvent | RolloutEvent | PoolEvent | TaskJournalEvent;
+export type EngineEvent = WatchEvent | InterfaceEvent | PacketFilterEvent | RolloutEvent | PoolEvent | TaskJournalEvent;
 
 export type TaskJournalEvent = OfTask &
   (

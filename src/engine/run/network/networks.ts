@@ -16,8 +16,8 @@ import type { EngineSettings } from "../settings.ts";
 import { namesOf } from "./services.ts";
 
 /** @param settings their state directory must exist @param binary path of the runt executable, beside which runt-pause may be */
-export function networksOf(settings: EngineSettings, binary: string): TaskNetworks {
-  const { stateDir, namespaceDir, cgroupParent, cniPath, resolver, networkTimeoutMs } = settings;
+export function networksOf(settings: EngineSettings, binary: string, log: EngineLog): TaskNetworks {
+  const { stateDir, namespaceDir, cgroupParent, cniPath, resolver, packetFilter: choice = "auto", networkTimeoutMs } = settings;
   const directory = new Paths(stateDir).network;
   return new TaskNetworks({
     directory,
@@ -26,6 +26,11 @@ export function networksOf(settings: EngineSettings, binary: string): TaskNetwor
     bootId: bootId(),
     cniPath,
     resolver: { program: resolver, cgroup: resolverCgroup(ownCgroup("resolver", cgroupParent, stateDir)) },
+    filter: {
+      choice,
+      identity: stateKey(stateDir),
+      onChosen: (driver, because) => log("info", "packet-filter", { driver, ...(because === undefined ? {} : { because }) }),
+    },
     timeoutMs: networkTimeoutMs,
     helper: () => locatePause(binary),
   });
@@ -83,27 +88,33 @@ export function stateKey(stateDir: string): string {
 const INTERVAL_MS = 60_000;
 /** How soon a resolver that has ended is started again. */
 const RESOLVER_MS = 1_000;
-/** How soon rules of ports of services are written again. */
-const PORTS_MS = 1_500;
+/** How soon rules of the packet filter are written again. */
+const FILTER_MS = 1_500;
+/** How long it is told that they were. */
+const TOLD_MS = 5 * 60_000;
 
 interface NetworkWatchOptions {
   readonly networks: TaskNetworks;
   readonly conditions: Conditions;
   readonly records: ReadonlyMap<string, TaskRecord>;
   readonly log: EngineLog;
+  /** Tells readers of the journal that rules of the packet filter had to be written again. @throws StoreError not-written */
+  readonly tell: (message: string) => Promise<void>;
   readonly intervalMs: number | undefined;
 }
 
 export class NetworkWatch {
   readonly #options: NetworkWatchOptions;
   readonly #repeating: readonly Repeating[];
+  /** Until when the last mending is a condition of the host, of performance.now(). */
+  #toldUntil = 0;
 
   constructor(options: NetworkWatchOptions) {
     this.#options = options;
     this.#repeating = [
       new Repeating(options.intervalMs ?? INTERVAL_MS, () => this.#look()),
       new Repeating(RESOLVER_MS, () => this.#lookAtNames()),
-      new Repeating(PORTS_MS, () => this.#lookAtPorts()),
+      new Repeating(FILTER_MS, () => this.#lookAtFilter()),
     ];
   }
 
@@ -111,13 +122,21 @@ export class NetworkWatch {
     for (const one of this.#repeating) one.stop();
   }
 
-  async #lookAtPorts(): Promise<void> {
-    const { networks, log } = this.#options;
+  async #lookAtFilter(): Promise<void> {
+    const { networks, log, conditions, tell } = this.#options;
     try {
-      if (await networks.servicePorts.look())
-        log("error", "service-ports-mended", { message: "another program has removed or changed rules of the packet filter" });
+      const message = await networks.mend();
+      if (message === undefined) {
+        if (performance.now() > this.#toldUntil) conditions.set("PacketFilterChanged", "");
+        return;
+      }
+      this.#toldUntil = performance.now() + TOLD_MS;
+      conditions.set("PacketFilterChanged", `${message}; they were written again at ${new Date().toISOString()}`);
+      log("error", "packet-filter-mended", { message });
+      await tell(message);
     } catch (error) {
-      log("error", "service-ports-not-mended", { message: String(error) });
+      conditions.set("PacketFilterChanged", `rules of the packet filter could not be written again: ${(error as Error).message}`);
+      log("error", "packet-filter-not-mended", { message: String(error) });
     }
   }
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { isWhole, type ServicePort, sectionsOf, tasksIn, written } from "./service-rules.ts";
+import type { ServicePort } from "./filter.ts";
+import { isWhole, sectionsOf, tasksIn, written } from "./iptables-service-rules.ts";
 
 const KEY = "0123abcd";
 const OWN = `RUNT-PORTS-${KEY}`;

@@ -1,24 +1,23 @@
 import { expect, test } from "vitest";
-import { incompleteChain, natRemoval, natRules } from "./nat.ts";
+import type { TaskWays } from "./filter.ts";
+import { countRules, incompleteChain, natRemoval, natRules } from "./iptables-nat.ts";
 
-const RESULT = { cniVersion: "1.0.0", ips: [{ address: "10.64.0.2/20" }] };
-const step = (nat: { host: number; container: number; address: string | undefined }[] | undefined) => ({
-  ...{ name: "n", interface: "eth0", plugins: [{ type: "bridge" }], needsAddress: true },
-  ...(nat === undefined ? {} : { nat }),
+const ways = (ports: TaskWays["ports"]): TaskWays => ({ network: "n", bridge: "rt-1", range: "10.64.0.2/20", ports });
+const port = (host: number, container = 80, some: object = {}) => ({
+  host,
+  container,
+  protocol: "tcp" as const,
+  address: undefined,
+  ...some,
 });
 const OWN = String.raw`-m comment --comment "name: \"n\" id: \"a\""`;
 const DNAT = String.raw`-m comment --comment "dnat name: \"n\" id: \"a\""`;
 const [MASQ, DN] = ["CNI-3b564edb0c2e3b3d1e7a7c1e", "CNI-DN-3b564edb0c2e3b3d1e7a7"];
 
 test("a task behind a bridge: its packets leave under an address of the host, but for those to its neighbours; E70: ports of the host lead to it, also from loopback", () => {
-  const lines = natRules(
-    step([
-      { host: 8080, container: 80, address: undefined },
-      { host: 443, container: 443, address: "192.0.2.1" },
-    ]),
-    RESULT,
-    "a",
-  ).map((line) => line.replaceAll(/CNI-(DN-)?[0-9a-f]{21,}/g, (_, dnat) => (dnat === undefined ? MASQ : DN)));
+  const lines = natRules(ways([port(8080), port(443, 443, { address: "192.0.2.1" })]), "a").map((line) =>
+    line.replaceAll(/CNI-(DN-)?[0-9a-f]{21,}/g, (_, dnat) => (dnat === undefined ? MASQ : DN)),
+  );
   expect(lines).toEqual([
     `:${MASQ} - [0:0]`,
     `-A ${MASQ} -d 10.64.0.2/20 ${OWN} -j ACCEPT`,
@@ -42,27 +41,28 @@ test("a task behind a bridge: its packets leave under an address of the host, bu
   ]);
 });
 
-test("a rule takes fifteen ports; what has no bridge has no rules, and what has no ports no way in", () => {
-  const ports = Array.from({ length: 16 }, (_, at) => ({ host: 8000 + at, container: 80, address: undefined }));
-  expect(natRules(step(ports), RESULT, "a").filter((line) => line.includes("-A PREROUTING"))).toHaveLength(2);
-  const two = ["192.0.2.1", "192.0.2.2"].map((address) => ({ host: 80, container: 80, address }));
-  expect(natRules(step(two), RESULT, "a").filter((line) => line.includes("--dports"))).toEqual([
+test("a rule takes fifteen ports of one protocol; what has no ports has no way in", () => {
+  const ports = Array.from({ length: 16 }, (_, at) => port(8000 + at));
+  const jumps = (all: TaskWays["ports"]) => natRules(ways(all), "a").filter((line) => line.includes("--dports"));
+  expect(jumps(ports)).toHaveLength(4);
+  expect(jumps(["192.0.2.1", "192.0.2.2"].map((address) => port(80, 80, { address })))).toEqual([
     expect.stringContaining("--dports 80 "),
     expect.stringContaining("--dports 80 "),
   ]);
-  expect(natRules(step(undefined), RESULT, "a")).toEqual([]);
-  expect(natRules(step([]), RESULT, "a")).toHaveLength(4);
+  expect(jumps([port(53), port(53, 53, { protocol: "udp" })]).map((line) => line.split(" ").slice(1, 4).join(" "))).toEqual([
+    ...["PREROUTING -p tcp", "PREROUTING -p udp", "OUTPUT -p tcp", "OUTPUT -p udp"],
+  ]);
+  expect(natRules(ways([]), "a")).toHaveLength(4);
 });
 
 test("rules that somebody has taken away are missed, in whatever form iptables prints the others", () => {
-  const lines = natRules(step([{ host: 8080, container: 80, address: undefined }]), RESULT, "a");
+  const lines = natRules(ways([port(8080)]), "a");
   const saved = lines
     .filter((line) => !line.startsWith(":"))
     .map((line) => line.replace(/^-I/, "-A").replace("10.64.0.2 ", "10.64.0.2/32 "));
-  expect(incompleteChain(saved.join("\n"), lines)).toBeUndefined();
-  expect(incompleteChain(saved.filter((line) => !line.includes("PREROUTING")).join("\n"), lines)).toBe("PREROUTING");
+  expect(incompleteChain(countRules(saved), lines)).toBeUndefined();
+  expect(incompleteChain(countRules(saved.filter((line) => !line.includes("PREROUTING"))), lines)).toBe("PREROUTING");
   // Those of another task do not count.
-  expect(incompleteChain(saved.map((line) => line.replace(String.raw`id: \"a\"`, String.raw`id: \"b\"`)).join("\n"), lines)).toMatch(
-    /^CNI-/,
-  );
+  const others = saved.map((line) => line.replace(String.raw`id: \"a\"`, String.raw`id: \"b\"`));
+  expect(incompleteChain(countRules(others), lines)).toMatch(/^CNI-/);
 });

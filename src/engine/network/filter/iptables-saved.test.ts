@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { removalOf } from "./rules.ts";
+import { removalOf } from "./iptables-saved.ts";
 
 const SAVED = `*nat
 :PREROUTING ACCEPT [0:0]

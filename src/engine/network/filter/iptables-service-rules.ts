@@ -3,27 +3,9 @@
  * there is none. A connection that is there keeps its task, because the kernel asks the table nat only for the first packet. All rules are in chains of this engine, so that
  * one transaction takes the place of what was there before. Pure.
  */
-import { createHash } from "node:crypto";
-import { withoutPrefix } from "./files.ts";
-
-/** A task that serves. */
-export interface Backend {
-  /** Id of the task. */
-  readonly task: string;
-  /** With the length of the prefix of its network, such as "10.64.0.2/20". */
-  readonly address: string;
-  readonly port: number;
-}
-
-export interface ServicePort {
-  readonly host: number;
-  readonly protocol: "tcp" | "udp";
-  /** Address of the host; undefined: all of them. */
-  readonly address: string | undefined;
-  /** Whether a client always reaches the same task, as long as that serves. */
-  readonly sticky: boolean;
-  readonly to: readonly Backend[];
-}
+import { withoutPrefix } from "../files.ts";
+import type { Backend, ServicePort } from "./filter.ts";
+import { chosenFor, PARTS, SEED } from "./parts.ts";
 
 /** The rules of one table. */
 export interface Section {
@@ -34,11 +16,6 @@ export interface Section {
   /** What leads to the chains, without the verb, as iptables-save(8) prints it. */
   readonly jumps: readonly string[];
 }
-
-/** Clients of a sticky service are divided into as many parts, each of which reaches one task: the most that the match `cluster` knows. */
-const PARTS = 32;
-/** The match mixes it into the address of the client. Any number, and always the same. */
-const SEED = "0x72756e74";
 
 /** @param key of this engine: 8 characters, because names of chains have at most 28 */
 export function sectionsOf(key: string, ports: readonly ServicePort[]): readonly [filter: Section, nat: Section] {
@@ -90,12 +67,6 @@ function leading(chain: string, port: ServicePort): string[] {
     const left = to.length - index;
     return rule(one, left === 1 ? "" : `-m statistic --mode random --probability ${(1 / left).toFixed(10)} `);
   });
-}
-
-/** Depends on both, so that parts have different tasks, and each keeps its own when others come and go. */
-function chosenFor(part: number, to: readonly Backend[]): Backend {
-  const rank = ({ task }: Backend) => createHash("sha256").update(`${part} ${task}`).digest("hex");
-  return to.toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1))[0]!;
 }
 
 /** The answer must come back through the host: to a neighbour, to the task itself, and to loopback of the host, it would go another way. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { guardChain, guardRemoval } from "./guard.ts";
+import { guardChain, guardRemoval } from "./iptables-guards.ts";
 
 const SAVED = `*raw
 :PREROUTING ACCEPT [0:0]

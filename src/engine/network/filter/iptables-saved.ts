@@ -1,8 +1,8 @@
 /**
- * Removes rules and chains that this engine (nat.ts) or CNI plugins have made for a task. They are found by their comment, `name: "NETWORK" id: "CONTAINER"`, because plugins find them by
+ * Removes rules and chains that this engine (iptables-nat.ts) or CNI plugins have made for a task. They are found by their comment, `name: "NETWORK" id: "CONTAINER"`, because plugins find them by
  * the addresses of the task, and leave them behind if the namespace is gone.
  */
-import { output } from "./command.ts";
+import { output } from "../command.ts";
 
 const COMMENT = /--comment "(?:dnat )?name: \\"([^"\\]+)\\" id: \\"([^"\\]+)\\""/;
 

@@ -1,0 +1,94 @@
+/** The driver of the packet filter that the operator has asked for, or the one that works on this host. It is chosen when the first rule is needed. */
+import type { Attachment } from "../attachments.ts";
+import { output } from "../command.ts";
+import { merged, NetworkError } from "../errors.ts";
+import type { FilterKind, GuardedBridge, KnownToFilter, PacketFilter, ServicePort, TaskWays } from "./filter.ts";
+import { IptablesFilter, type IptablesOptions } from "./iptables.ts";
+import { NftFilter } from "./nft.ts";
+import { probeNft } from "./nft-table.ts";
+
+export interface ChosenFilterOptions extends IptablesOptions {
+  /** auto: nft, and iptables where nft does not work. */
+  readonly choice: FilterKind | "auto";
+  /** Called once. @param because why it is not nft; undefined: it is, or the operator has asked for it */
+  readonly onChosen: (kind: FilterKind, because: string | undefined) => void;
+}
+
+export class ChosenFilter implements PacketFilter {
+  readonly #options: ChosenFilterOptions;
+  #driver: Promise<PacketFilter> | undefined;
+
+  constructor(options: ChosenFilterOptions) {
+    this.#options = options;
+  }
+
+  async guard(bridges: readonly GuardedBridge[]): Promise<void> {
+    await (await this.#chosen()).guard(bridges);
+  }
+
+  async unguard(bridge: string): Promise<void> {
+    await (await this.#chosen()).unguard(bridge);
+  }
+
+  async open(id: string, ways: readonly TaskWays[]): Promise<Pick<Attachment, "nat" | "filter">> {
+    // A task that the host lets nowhere needs no driver.
+    return ways.length === 0 ? { nat: [] } : (await this.#chosen()).open(id, ways);
+  }
+
+  async close(attachment: Attachment): Promise<void> {
+    if (attachment.steps.some(({ nat }) => nat !== undefined)) await (await this.#chosen()).close(attachment);
+  }
+
+  async sweep(task: string): Promise<void> {
+    await (await this.#chosen()).sweep(task);
+  }
+
+  async serve(ports: readonly ServicePort[]): Promise<void> {
+    await (await this.#chosen()).serve(ports);
+  }
+
+  async check(attachment: Attachment, bridges: readonly GuardedBridge[]): Promise<void> {
+    if (bridges.length > 0) await (await this.#chosen()).check(attachment, bridges);
+  }
+
+  /** Before a driver is chosen there is nothing. */
+  async look(known: () => Pick<KnownToFilter, "attachments" | "bridges">): Promise<string | undefined> {
+    return this.#driver === undefined ? undefined : (await this.#driver).look(known);
+  }
+
+  async begin(known: KnownToFilter): Promise<void> {
+    await (await this.#chosen()).begin(known);
+  }
+
+  #chosen(): Promise<PacketFilter> {
+    if (this.#driver === undefined) {
+      const chosen = this.#choose();
+      this.#driver = chosen;
+      // It is tried again: a program can be installed meanwhile.
+      chosen.catch(() => {
+        this.#driver = undefined;
+      });
+    }
+    return this.#driver;
+  }
+
+  async #choose(): Promise<PacketFilter> {
+    const { choice, onChosen } = this.#options;
+    let because: NetworkError | undefined;
+    if (choice !== "iptables") {
+      try {
+        await probeNft(this.#options);
+        onChosen("nft", undefined);
+        return new NftFilter(this.#options);
+      } catch (error) {
+        if (choice === "nft" || !(error instanceof NetworkError)) throw error;
+        because = error;
+      }
+    }
+    await output("iptables-restore", ["--version"], this.#options.timeoutMs).catch((error) => {
+      throw because === undefined ? error : merged("the host has no packet filter that works", [because, error]);
+    });
+    onChosen("iptables", because?.message);
+    return new IptablesFilter(this.#options);
+  }
+}

@@ -1,0 +1,146 @@
+/** What is in a table of nftables, as data, and the lines for `nft -f` that lead from one state to another. Pure. */
+import { createHash } from "node:crypto";
+
+/** One element of a set or a map. */
+export interface Element {
+  readonly set: string;
+  /** As nft prints it, parts joined by " . ". */
+  readonly key: string;
+  /** Of a map. */
+  readonly value?: string | undefined;
+  /** Its comment: who it is for. */
+  readonly mark: string;
+}
+
+/** A rule is compared by its digest, which is its comment, because nft prints rules in another form than they were written. */
+export interface Rule {
+  readonly digest: string;
+  /** undefined: an earlier process has written it. */
+  readonly text?: string | undefined;
+}
+
+export interface Chain {
+  readonly name: string;
+  readonly rules: readonly Rule[];
+  /** Such as "type nat hook output priority -105;". */
+  readonly hook?: string | undefined;
+}
+
+export interface Contents {
+  readonly elements: readonly Element[];
+  readonly chains: readonly Chain[];
+}
+
+export const NOTHING: Contents = { elements: [], chains: [] };
+
+/** The longest comment that the kernel's tools take. Source: libnftnl, NFTNL_UDATA_COMMENT_MAXLEN. */
+const LONGEST_MARK = 127;
+const MARK = "runt: ";
+
+/** The comment of what is for a task. */
+export function markOf(id: string): string {
+  const whole = MARK + id;
+  if (whole.length <= LONGEST_MARK) return whole;
+  return `${whole.slice(0, 100)}~${createHash("sha256").update(id).digest("hex").slice(0, 24)}`;
+}
+
+/** Id of the task in a comment; undefined: it is of nothing, or of a task whose id is too long for a comment. */
+export function taskIn(mark: string): string | undefined {
+  return mark.startsWith(MARK) && !mark.includes("~") ? mark.slice(MARK.length) : undefined;
+}
+
+export function chainOf(name: string, texts: readonly string[], hook?: string): Chain {
+  const rules = texts.map((text) => ({ text, digest: createHash("sha256").update(text).digest("hex").slice(0, 12) }));
+  return { name, rules, ...(hook === undefined ? {} : { hook }) };
+}
+
+export function together(all: Iterable<Contents>): Contents {
+  const each = [...all];
+  return { elements: each.flatMap(({ elements }) => elements), chains: each.flatMap(({ chains }) => chains) };
+}
+
+const keyOf = ({ set, key }: Element) => `${set} ${key}`;
+const isSameElement = (a: Element, b: Element | undefined) => b !== undefined && a.value === b.value && a.mark === b.mark;
+const digestsOf = (chain: Chain | undefined) => chain?.rules.map(({ digest }) => digest).join(" ");
+
+/**
+ * @param table such as "ip runt-01234567"
+ * @param sets lines that make sets: nft 1.0.6 adds the elements of a new set of intervals together with it, so that chains to which they lead come before
+ */
+export function changes(table: string, before: Contents, after: Contents, sets: readonly string[] = []): string[] {
+  const [old, wanted] = [before, after].map(({ elements }) => new Map(elements.map((one) => [keyOf(one), one])));
+  const [oldChains, wantedChains] = [before, after].map(({ chains }) => new Map(chains.map((one) => [one.name, one])));
+  const gone = [...old!.values()].filter((one) => !isSameElement(one, wanted!.get(keyOf(one))));
+  const added = [...wanted!.values()].filter((one) => !isSameElement(one, old!.get(keyOf(one))));
+  // What an earlier process has written is known by its digests alone, and can only stay.
+  const written = [...wantedChains!.values()].filter(
+    (one) => digestsOf(one) !== digestsOf(oldChains!.get(one.name)) && one.rules.every(({ text }) => text !== undefined),
+  );
+  const unused = [...oldChains!.keys()].filter((name) => !wantedChains!.has(name));
+  return [
+    ...bySet(gone).map(([set, all]) => `delete element ${table} ${set} { ${all.map(({ key }) => key).join(", ")} }`),
+    ...written.map(({ name, hook }) => `add chain ${table} ${name}${hook === undefined ? "" : ` { ${hook} }`}`),
+    ...sets,
+    ...written.filter(({ name }) => oldChains!.has(name)).map(({ name }) => `flush chain ${table} ${name}`),
+    ...written.flatMap(({ name, rules }) =>
+      rules.map(({ text, digest }) => `add rule ${table} ${name} ${text} comment "${MARK}${digest}"`),
+    ),
+    ...bySet(added).map(([set, all]) => `add element ${table} ${set} { ${all.map(shown).join(", ")} }`),
+    ...unused.map((name) => `flush chain ${table} ${name}`),
+    ...unused.map((name) => `delete chain ${table} ${name}`),
+  ];
+}
+
+function shown({ key, value, mark }: Element): string {
+  return `${key} comment "${mark}"${value === undefined ? "" : ` : ${value}`}`;
+}
+
+function bySet(all: readonly Element[]): [string, Element[]][] {
+  const found = new Map<string, Element[]>();
+  for (const one of all) found.set(one.set, [...(found.get(one.set) ?? []), one]);
+  return [...found];
+}
+
+/** A value of nft's JSON; anything, because it comes from another program. */
+type Json = unknown;
+
+/** Reads what `nft -j list table` prints. Source: libnftables-json(5). @throws Error: it is no such text */
+export function contentsIn(text: string): Contents {
+  const { nftables } = JSON.parse(text) as { nftables: readonly Readonly<Record<string, Readonly<Record<string, Json>>>>[] };
+  const elements: Element[] = [];
+  const chains = new Map<string, Rule[]>();
+  for (const one of nftables) {
+    const set = one["set"] ?? one["map"];
+    if (set !== undefined) for (const element of listOf(set["elem"])) elements.push(elementIn(String(set["name"]), element));
+    if (one["chain"] !== undefined) chains.set(String(one["chain"]["name"]), []);
+    if (one["rule"] !== undefined) {
+      const { chain, comment = "" } = one["rule"] as { chain: string; comment?: string };
+      chains.get(chain)?.push({ digest: comment.startsWith(MARK) ? comment.slice(MARK.length) : comment });
+    }
+  }
+  return { elements, chains: [...chains].map(([name, rules]) => ({ name, rules })) };
+}
+
+function elementIn(set: string, found: Json): Element {
+  const [key, value] = Array.isArray(found) ? found : [found];
+  const { elem } = Object(key) as { elem?: { val: Json; comment?: string } };
+  return {
+    set,
+    key: textOf(elem === undefined ? key : elem.val),
+    value: value === undefined ? undefined : textOf(value),
+    mark: elem?.comment ?? "",
+  };
+}
+
+function textOf(value: Json): string {
+  if (typeof value !== "object" || value === null) return String(value);
+  const { concat, prefix, goto, jump } = value as Record<string, { addr: string; len: number; target: string } & Json[]>;
+  if (concat !== undefined) return concat.map(textOf).join(" . ");
+  if (prefix !== undefined) return `${prefix.addr}/${prefix.len}`;
+  if (goto !== undefined) return `goto ${goto.target}`;
+  return jump === undefined ? JSON.stringify(value) : `jump ${jump.target}`;
+}
+
+function listOf(value: Json): readonly Json[] {
+  return Array.isArray(value) ? value : [];
+}

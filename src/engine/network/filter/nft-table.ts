@@ -1,0 +1,56 @@
+/** Calls nft(8) for one table. */
+import { output } from "../command.ts";
+import { NetworkError } from "../errors.ts";
+import { type Contents, changes, contentsIn, NOTHING } from "./contents.ts";
+import { setLines, skeleton, tableLine } from "./table.ts";
+
+export interface NftOptions {
+  /** Of this engine, 8 characters. */
+  readonly key: string;
+  /** Of the state directory. */
+  readonly identity: string;
+  readonly timeoutMs: number;
+}
+
+/** Family and name of the table. */
+export function tableOf(key: string): string {
+  return `ip runt-${key}`;
+}
+
+/** Makes the table without committing it: whether the program and the kernel know all that it needs. @throws NetworkError program-missing, program-failed */
+export async function probeNft({ key, identity, timeoutMs }: NftOptions): Promise<void> {
+  const table = tableOf(`probe-${key}`);
+  await run(["--check"], [tableLine(table, identity), ...changes(table, NOTHING, skeleton(identity), setLines(table))], timeoutMs);
+  await readTable(tableOf(key), timeoutMs);
+}
+
+/** One transaction: all lines, or none. @throws NetworkError program-missing, program-failed */
+export async function applyLines(lines: readonly string[], timeoutMs: number): Promise<void> {
+  await run([], lines, timeoutMs);
+}
+
+async function run(options: readonly string[], lines: readonly string[], timeoutMs: number): Promise<void> {
+  await output("nft", [...options, "-f", "-"], timeoutMs, [...lines, ""].join("\n"));
+}
+
+/** undefined: there is no such table. @throws NetworkError program-missing, program-failed */
+export async function readTable(table: string, timeoutMs: number): Promise<Contents | undefined> {
+  let text: string;
+  try {
+    text = await output("nft", ["-j", "list", "table", ...table.split(" ")], timeoutMs);
+  } catch (error) {
+    if (error instanceof NetworkError && error.code === "program-failed" && /No such file or directory/.test(error.message))
+      return undefined;
+    throw error;
+  }
+  try {
+    return contentsIn(text);
+  } catch (error) {
+    throw new NetworkError("program-failed", `nft -j list table ${table} has printed what cannot be read: ${(error as Error).message}`);
+  }
+}
+
+/** @throws NetworkError program-missing, program-failed */
+export async function deleteTable(table: string, timeoutMs: number): Promise<void> {
+  await run([], [`add table ${table}`, `delete table ${table}`], timeoutMs);
+}

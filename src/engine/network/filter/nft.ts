@@ -1,0 +1,261 @@
+/** The driver for nftables: one table of this engine, which nobody else has. */
+import type { Attachment } from "../attachments.ts";
+import { NetworkError } from "../errors.ts";
+import { Together } from "../together.ts";
+import { type Contents, changes, markOf, NOTHING, taskIn, together } from "./contents.ts";
+import type { GuardedBridge, KnownToFilter, PacketFilter, ServicePort, TaskWays } from "./filter.ts";
+import { IptablesRules } from "./iptables-rules.ts";
+import { applyLines, deleteTable, type NftOptions, readTable, tableOf } from "./nft-table.ts";
+import {
+  bridgeContents,
+  bridgeIn,
+  bridgeOwner,
+  IDENTITY,
+  outOf,
+  ownerOf,
+  ownerOfChain,
+  SERVICES,
+  serviceContents,
+  setLines,
+  skeleton,
+  tableLine,
+  taskContents,
+} from "./table.ts";
+import { waysOf, withoutOldPlugins } from "./ways.ts";
+
+export interface NftFilterOptions extends NftOptions {
+  /** Of the names of this engine's networks. */
+  readonly prefix: string;
+}
+
+export class NftFilter implements PacketFilter {
+  readonly #options: NftFilterOptions;
+  readonly #table: string;
+  readonly #skeleton: Contents;
+  /** Rules that another driver, or an earlier version, has made. */
+  readonly #old: IptablesRules;
+  /** What is to be there, by owner. */
+  readonly #wanted = new Map<string, Contents>();
+  /** What this process has written last, or has found; undefined: it has not looked yet. */
+  #written: Map<string, Contents> | undefined;
+  readonly #together: Together;
+  #last: Promise<unknown> = Promise.resolve();
+  /** A change that failed at first has shown that something was missing. */
+  #wasDamaged = false;
+
+  constructor(options: NftFilterOptions) {
+    this.#options = options;
+    this.#table = tableOf(options.key);
+    this.#skeleton = skeleton(options.identity);
+    this.#old = new IptablesRules(options);
+    this.#together = new Together((owners) => this.#inTurn(() => this.#write(owners)));
+  }
+
+  async guard(bridges: readonly GuardedBridge[]): Promise<void> {
+    await this.#change(bridges.map((one) => [bridgeOwner(one.bridge), bridgeContents(one)]));
+  }
+
+  async unguard(bridge: string): Promise<void> {
+    // Ways of tasks that are giving their networks back at the same time lead to a chain of the bridge.
+    const without = [...this.#wanted].flatMap(([owner, { elements, chains }]) => {
+      const others = elements.filter(({ value }) => value !== outOf(bridge));
+      return others.length === elements.length ? [] : [[owner, { elements: others, chains }] as const];
+    });
+    await this.#change([...without, [bridgeOwner(bridge), undefined]]);
+  }
+
+  async open(id: string, ways: readonly TaskWays[]): Promise<Pick<Attachment, "nat" | "filter">> {
+    if (ways.length > 0) await this.#change([[markOf(id), taskContents(id, ways)]]);
+    return { nat: [], filter: "nft" };
+  }
+
+  async close({ containerId }: Attachment): Promise<void> {
+    await this.#change([[markOf(containerId), undefined]]);
+  }
+
+  async sweep(task: string): Promise<void> {
+    await this.#change([[markOf(task), undefined]]);
+    await this.#old.sweep(task);
+  }
+
+  async serve(ports: readonly ServicePort[]): Promise<void> {
+    await this.#change([[SERVICES, ports.length === 0 ? undefined : serviceContents(ports)]]);
+    await this.#old.dropServices();
+  }
+
+  /** What is missing in the table is written again by `look`. */
+  async check({ containerId, steps, results }: Attachment): Promise<void> {
+    if (waysOf(steps, results ?? []).length > 0 && !this.#wanted.has(markOf(containerId)))
+      throw new NetworkError("program-failed", `rules of the task are missing in the table ${this.#table}`);
+  }
+
+  look(): Promise<string | undefined> {
+    return this.#inTurn(async () => {
+      if (this.#written === undefined || (this.#written.size === 0 && !this.#wasDamaged)) return undefined;
+      const present = await this.#read();
+      const isDamaged = present === undefined || changes(this.#table, present, this.#whole(this.#written)).length > 0;
+      if (isDamaged) await this.#mend(present, this.#written);
+      const isTold = isDamaged || this.#wasDamaged;
+      this.#wasDamaged = false;
+      if (!isTold) return undefined;
+      return present === undefined
+        ? `another program has removed the table ${this.#table}`
+        : `another program has changed the table ${this.#table}`;
+    });
+  }
+
+  async begin(all: KnownToFilter): Promise<void> {
+    const { bridges, isKnown, unleased, write } = all;
+    await this.#inTurn(() => this.#ensureRead());
+    const old = all.attachments.filter(({ filter }) => filter !== "nft");
+    const attachments = all.attachments.map((one) => (one.filter === "nft" ? one : takenOver(one)));
+    const known = new Map<string, Contents>();
+    for (const { containerId, steps, results } of attachments) {
+      const ways = waysOf(steps, results ?? []);
+      if (ways.length > 0) known.set(markOf(containerId), taskContents(containerId, ways));
+    }
+    for (const one of bridges) known.set(bridgeOwner(one.bridge), bridgeContents(one));
+    const isLeft = (owner: string) => {
+      if (owner === SERVICES || known.has(owner)) return false;
+      const bridge = bridgeIn(owner);
+      const task = taskIn(owner);
+      return bridge === undefined ? task === undefined || !isKnown(task) : unleased.includes(bridge);
+    };
+    const left = [...this.#wanted.keys()].filter(isLeft);
+    await this.#change([...known, ...left.map((owner) => [owner, undefined] as const)]);
+    // The new rules come before the old ones, so that no connection finds neither.
+    await this.#old.remove({ ...all, attachments });
+    for (const one of old) write(takenOver(one));
+    if (this.#wanted.has(SERVICES) && !partsIn(this.#wanted.get(SERVICES)!).some(isKnown)) await this.#change([[SERVICES, undefined]]);
+  }
+
+  /** Resolves when all of it is there, or is gone. @throws NetworkError: nothing of it has changed */
+  async #change(asked: readonly (readonly [owner: string, contents: Contents | undefined])[]): Promise<void> {
+    if (asked.length === 0) return;
+    const before = asked.map(([owner]) => [owner, this.#wanted.get(owner)] as const);
+    this.#want(asked);
+    try {
+      await this.#together.change(asked.map(([owner]) => owner));
+    } catch (error) {
+      this.#want(before);
+      throw error;
+    }
+  }
+
+  #want(asked: readonly (readonly [owner: string, contents: Contents | undefined])[]): void {
+    for (const [owner, contents] of asked) {
+      if (contents === undefined) this.#wanted.delete(owner);
+      else this.#wanted.set(owner, contents);
+    }
+  }
+
+  /** In one transaction. */
+  async #write(owners: readonly string[]): Promise<void> {
+    const before = await this.#ensureRead();
+    const after = new Map(before);
+    for (const owner of owners) {
+      const wanted = this.#wanted.get(owner);
+      if (wanted === undefined) after.delete(owner);
+      else after.set(owner, wanted);
+    }
+    const of = (all: ReadonlyMap<string, Contents>) => together([...new Set(owners)].map((owner) => all.get(owner) ?? NOTHING));
+    const lines = changes(this.#table, of(before), of(after));
+    if (lines.length === 0) return;
+    const isFirst = before.size === 0;
+    try {
+      if (after.size === 0) await deleteTable(this.#table, this.#options.timeoutMs);
+      else if (isFirst) await this.#mend(await this.#read(), after);
+      else await applyLines(lines, this.#options.timeoutMs);
+    } catch (error) {
+      if (isFirst || !(error instanceof NetworkError) || error.code !== "program-failed") throw error;
+      // Perhaps another program has removed something.
+      await this.#mend(await this.#read(), after);
+      this.#wasDamaged = true;
+    }
+    this.#written = after;
+  }
+
+  /** @param present undefined: there is no table */
+  async #mend(present: Contents | undefined, wanted: ReadonlyMap<string, Contents>): Promise<void> {
+    const { identity, timeoutMs } = this.#options;
+    const lines = (from: Contents) => [
+      tableLine(this.#table, identity),
+      ...changes(this.#table, from, this.#whole(wanted), setLines(this.#table)),
+    ];
+    try {
+      await applyLines(lines(present ?? NOTHING), timeoutMs);
+    } catch (error) {
+      if (present === undefined || !(error instanceof NetworkError) || error.code !== "program-failed") throw error;
+      // A set has another type, or a chain another hook: the table is made anew, in one transaction, too.
+      await applyLines([`delete table ${this.#table}`, ...lines(NOTHING)], timeoutMs);
+    }
+  }
+
+  #whole(owners: ReadonlyMap<string, Contents>): Contents {
+    return together([this.#skeleton, ...owners.values()]);
+  }
+
+  /** What an earlier process has written stays until somebody asks for something else. */
+  async #ensureRead(): Promise<ReadonlyMap<string, Contents>> {
+    if (this.#written !== undefined) return this.#written;
+    const present = await this.#read();
+    let found = present === undefined ? new Map<string, Contents>() : byOwner(present);
+    try {
+      if (found.size > 0) await this.#mend(present, found);
+    } catch (error) {
+      if (!(error instanceof NetworkError) || error.code !== "program-failed") throw error;
+      // Another version has made it, whose sets are of other types.
+      await deleteTable(this.#table, this.#options.timeoutMs);
+      found = new Map();
+    }
+    for (const [owner, contents] of found) if (!this.#wanted.has(owner)) this.#wanted.set(owner, contents);
+    this.#written = found;
+    return found;
+  }
+
+  /** @throws NetworkError also: the table is somebody else's */
+  async #read(): Promise<Contents | undefined> {
+    const present = await readTable(this.#table, this.#options.timeoutMs);
+    const [rule] = present?.chains.find(({ name }) => name === IDENTITY)?.rules ?? [];
+    if (rule !== undefined && rule.digest !== `state directory ${this.#options.identity}`)
+      throw new NetworkError("program-failed", `the table ${this.#table} is not of this engine, but of the ${rule.digest}`);
+    return present && { ...present, chains: present.chains.filter(({ name }) => this.#isOwn(name)) };
+  }
+
+  /** Chains that somebody else has made in the table stay as they are. */
+  #isOwn(chain: string): boolean {
+    return ownerOfChain(chain) !== undefined || this.#skeleton.chains.some(({ name }) => name === chain);
+  }
+
+  /** One after the other, so that each sees what the one before has written. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(work);
+    this.#last = done.catch(() => {});
+    return done;
+  }
+}
+
+/** What no owner has, as an element without a comment, is nobody's. */
+function byOwner({ elements, chains }: Contents): Map<string, Contents> {
+  const found = new Map<string, { elements: Contents["elements"][number][]; chains: Contents["chains"][number][] }>();
+  const of = (owner: string) => {
+    if (!found.has(owner)) found.set(owner, { elements: [], chains: [] });
+    return found.get(owner)!;
+  };
+  for (const one of elements) if (one.mark.startsWith("runt")) of(ownerOf(one)).elements.push(one);
+  for (const one of chains) {
+    const owner = ownerOfChain(one.name);
+    if (owner !== undefined) of(owner).chains.push(one);
+  }
+  return found;
+}
+
+/** As this driver would have made it. */
+function takenOver(one: Attachment): Attachment {
+  return { ...one, steps: withoutOldPlugins(one.steps), nat: [], filter: "nft" };
+}
+
+/** Ids of the tasks to which ports of services lead. */
+function partsIn({ elements }: Contents): string[] {
+  return elements.flatMap(({ set, mark }) => (set === "parts" ? (taskIn(mark) ?? []) : []));
+}
