@@ -47,7 +47,7 @@ stage() {
 split() {
     mv "$work/all" "$work/runt"
     (cd "$work/runt" && find usr ! -type d ! -path 'usr/share/doc/*') |
-        grep -E '^usr/(bin/runt(d|ctl)$|lib/|libexec/)|/_?runt(d|ctl)(\.[a-z0-9]+)*$' |
+        grep -E '^usr/(bin/runt(d|ctl)$|lib/|libexec/)|/_?runt(d|ctl)(-task)?(\.[a-z0-9]+)*$' |
         while IFS= read -r file; do
             mkdir -p "$work/runtd/${file%/*}"
             mv "$work/runt/$file" "$work/runtd/$file"

@@ -18,12 +18,12 @@ BILLS := $(foreach name,runt runtd,$(B)/$(name).spdx.json $(B)/$(name).cdx.json)
 BUILT ?= .
 BUILT_FOR ?=
 INSTALLED = $(DESTDIR)$(PREFIX)/bin/runt $(PROGRAMS:%=$(DESTDIR)$(PREFIX)/bin/%) $(DESTDIR)$(HOLDER) $(UNITS:%=$(DESTDIR)$(UNITDIR)/%) \
-	$(SHARE)/man/man8/runt.8 $(SHARE)/man/man8/runt-*.8 $(SHARE)/man/man8/runtd.8 $(SHARE)/man/man1/runtctl.1 \
+	$(SHARE)/man/man8/runt.8 $(SHARE)/man/man8/runt-*.8 $(SHARE)/man/man8/runtd.8 $(SHARE)/man/man1/runtctl.1 $(SHARE)/man/man5/runt*.5 \
 	$(foreach file,$(CLIENT_COMPLETIONS),$(SHARE)/$(lastword $(subst =, ,$(file)))) \
 	$(foreach file,$(COMPLETION_FILES),$(SHARE)/$(lastword $(subst =, ,$(file)))) \
 	$(foreach file,LICENSE NOTICE $(notdir $(BILLS)) third-party/*.txt,$(SHARE)/doc/runt/$(file))
 
-# The pages of man/ from the command table; `make lint` says when they are not current.
+# The pages of man/ from the command tables and the schemas of the files; `make lint` says when they are not current.
 .PHONY: man
 man: | $(SETUP)
 	$(TSX) tools/gen-man.ts
@@ -33,9 +33,8 @@ install: bin/runt bin/runt-pause bin/runtctl $(BILLS) dist/executor/index.js
 	install -D -m 0755 $(BUILT)/bin/runt $(DESTDIR)$(PREFIX)/bin/runt
 	install -D -m 0755 $(BUILT)/bin/runt-pause $(DESTDIR)$(HOLDER)
 	install -D -m 0755 $(BUILT)/bin/runtctl $(DESTDIR)$(PREFIX)/bin/runtctl
-	install -d $(SHARE)/man/man8 $(SHARE)/man/man1 $(DESTDIR)$(UNITDIR)
-	install -m 0644 man/*.8 $(SHARE)/man/man8
-	install -m 0644 man/*.1 $(SHARE)/man/man1
+	install -d $(foreach section,1 5 8,$(SHARE)/man/man$(section)) $(DESTDIR)$(UNITDIR)
+	set -e; for section in 1 5 8; do install -m 0644 man/*.$$section $(SHARE)/man/man$$section; done
 	$(TSX) tools/install-programs.ts $(DESTDIR)$(LIBDIR) $(BUILT_FOR)
 	install -d $(DESTDIR)$(LIBDIR)/bin
 	ln -s ../../../bin/runt $(DESTDIR)$(LIBDIR)/bin/runt

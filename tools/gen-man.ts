@@ -1,6 +1,6 @@
 /**
- * Write man/*.8 and man/*.1 from the command tables; `--check`: change nothing, and fail when a page is missing, superfluous or not current.
- * The pages are committed, so that they can be read in the repository.
+ * Write man/*.8 and man/*.1 from the command tables, and man/*.5 from the schemas of the files; `--check`: change nothing, and fail when a page is
+ * missing, superfluous or not current. The pages are committed, so that they can be read in the repository.
  *
  * Usage: tsx tools/gen-man.ts [--check]
  */
@@ -9,11 +9,12 @@ import { join } from "node:path";
 import "./host-on-node.ts";
 import { manPages } from "./man-page.ts";
 
+const { filePages } = await import("./man-page-files.ts");
 const { taskPages } = await import("./man-page-tasks.ts");
 
 const DIRECTORY = "man";
 const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
-const pages = new Map([...manPages(version), ...taskPages(version)]);
+const pages = new Map([...manPages(version), ...taskPages(version), ...filePages(version)]);
 
 mkdirSync(DIRECTORY, { recursive: true });
 const present = new Map(readdirSync(DIRECTORY).map((name) => [name, readFileSync(join(DIRECTORY, name), "utf8")]));

@@ -55,12 +55,15 @@ function clientPage(version: string): string {
         ],
       ]),
     ),
-    ...heading("SEE ALSO", [".BR runtd (8),", ".BR runt (8)"]),
+    ...heading("SEE ALSO", [".BR runtd\\-task (5),", ".BR runtd (8),", ".BR runt (8)"]),
   ]);
 }
 
 function verbLines(command: Command): string[] {
-  const operands = command.registeredArguments.map((one) => (one.required ? `<${one.name()}>` : `[${one.name()}]`));
+  const operands = command.registeredArguments.map((one) => {
+    const name = `${one.name()}${one.variadic ? "..." : ""}`;
+    return one.required ? `<${name}>` : `[${name}]`;
+  });
   return [
     `.SS ${literal(["runtctl", command.name(), ...(command.options.length > 0 ? ["[options]"] : []), ...operands].join(" "))}`,
     ...paragraphs(command.description().split("\n\n")),
@@ -73,7 +76,7 @@ function options(command: Command): string[] {
 }
 
 /** "  --flag VALUE   text", and lines that go on with more blanks before them. */
-function optionsIn(usage: string): (readonly [string, string])[] {
+export function optionsIn(usage: string): (readonly [string, string])[] {
   const found: [string, string][] = [];
   for (const line of usage.split("\n\n").slice(1).join("\n\n").split("\n")) {
     const [, flags, text] = /^ {2}(-\S.*?)(?: {2,}(.*))?$/.exec(line) ?? [];
@@ -148,6 +151,12 @@ function daemonPage(version: string): string {
         ],
       ]),
     ),
-    ...heading("SEE ALSO", [".BR runtctl (1),", ".BR runt (8),", ".BR systemd.service (5)"]),
+    ...heading("SEE ALSO", [
+      ".BR runtctl (1),",
+      ".BR runtd.json (5),",
+      ".BR runtd\\-task (5),",
+      ".BR runt (8),",
+      ".BR systemd.service (5)",
+    ]),
   ]);
 }

@@ -1,13 +1,15 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { parseTasks, taskSchema } from "../src/engine/spec/index.ts";
 import { GLOBAL_FLAGS, VERBS } from "../src/runtime/cli/table/index.ts";
 import { manPages } from "./man-page.ts";
+import { filePages, TASK_EXAMPLE } from "./man-page-files.ts";
 import { taskPages } from "./man-page-tasks.ts";
 import { terms } from "./man-text.ts";
 
 const pages = manPages("1.2.3");
-const allPages = [...pages, ...(await taskPages("1.2.3"))];
+const allPages = [...pages, ...(await taskPages("1.2.3")), ...filePages("1.2.3")];
 const has = (program: string) => existsSync(`/usr/bin/${program}`);
 const rendered = (text: string) =>
   spawnSync("groff", ["-man", "-Tascii", "-ww", "-P-c", "-P-b", "-P-u"], { input: text, encoding: "utf8" });
@@ -40,6 +42,14 @@ describe("manual pages", () => {
       for (const section of ["NAME", "SYNOPSIS", "DESCRIPTION", "EXAMPLES", "EXIT STATUS", "SEE ALSO"]) expect(text).toContain(section);
     },
   );
+
+  it("list every field of a task, with an example that is one", () => {
+    const page = filePages("1.2.3").get("runtd-task.5") ?? "";
+    for (const name of Object.keys(taskSchema.shape)) expect(page).toContain(`\n.TP\n\\fB${name}\\fR\n`);
+    for (const path of ["containers[].healthCheck.interval", "network.ports[].host", "volumes[].files.*.mode"])
+      expect(page).toContain(`\\fB${path}\\fR\n`);
+    expect(parseTasks(TASK_EXAMPLE.join("\n")).findings).toEqual([]);
+  });
 
   it.each(allPages)("%s has no term without a text, and no text in a term", (_, text) => {
     const lines = text.split("\n");

@@ -163,7 +163,7 @@ describe.skipIf(!isRunt || !BUILT || !has("make"))("installation", () => {
         "share/fish/vendor_completions.d/runt.fish",
         "share/zsh/vendor-completions/_runt",
         "share/lintian/overrides/runt",
-        ...pages(".gz").filter((page) => !/\/runt(?:d|ctl)\./.test(page)),
+        ...pages(".gz").filter((page) => !/\/runt(?:d|ctl)[.-]/.test(page)),
       ],
       [
         "bin/runtctl",
@@ -175,7 +175,7 @@ describe.skipIf(!isRunt || !BUILT || !has("make"))("installation", () => {
         "share/fish/vendor_completions.d/runtctl.fish",
         "share/zsh/vendor-completions/_runtctl",
         "share/lintian/overrides/runtd",
-        ...pages(".gz").filter((page) => /\/runt(?:d|ctl)\./.test(page)),
+        ...pages(".gz").filter((page) => /\/runt(?:d|ctl)[.-]/.test(page)),
       ],
     ];
     const DOCUMENTS = [

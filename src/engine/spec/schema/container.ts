@@ -141,7 +141,7 @@ const fields = z.strictObject({
     .enum(PULL_POLICIES)
     .optional()
     .describe(
-      "When to ask the registry. always: each time; a failure stops the task. once: until a pull has succeeded. prefer-cached: only if the image is not in the store. default: each time; if that fails, the image in the store is used. never: not at all. Absent: as configured for the host.",
+      "When to ask the registry. With always each time; a failure stops the task. With once until a pull has succeeded. With prefer-cached only if the image is not in the store. With default each time; if that fails, the image in the store is used. With never not at all. Absent: as configured for the host.",
     ),
   pullCredentials: name
     .optional()
