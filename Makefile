@@ -266,6 +266,7 @@ include packaging/install.mk
 include tools/guest-image/guest-image.mk
 -include packaging/supply.mk
 include tools/release.mk
+include site/site.mk
 
 # Engine, library, the guest's disk and the trees of other Debians stay: they take downloads and half a minute each.
 .PHONY: clean
@@ -275,7 +276,7 @@ clean:
 
 .PHONY: distclean
 distclean:
-	rm -rf $(B) bin/runt bin/runt-pause bin/runtd bin/runtctl dist node_modules
+	rm -rf $(B) bin/runt bin/runt-pause bin/runtd bin/runtctl dist node_modules site/node_modules
 
 include bench/bench.mk
 
@@ -402,7 +403,7 @@ test-without-overlap: setup-test bin/runt $(T)/runt $(TEST_TOOLS) native-test-to
 .PHONY: test-all
 test-all: export RUNT_TEST_BUNDLES ?= 200
 test-all: test test-places test-walk test-hostile test-cycles test-crowd test-findings fuzz-config test-without-overlap test-readme test-hosts test-library-long test-engine-kills test-engine-long test-pod-documents test-security test-faults test-delays test-upgrade test-storm \
-	test-supply test-npm test-runtimes test-release test-engines test-compose-model mutants engine-mutants test-guest-long test-vm
+	test-supply test-npm test-runtimes test-release test-site test-engines test-compose-model mutants engine-mutants test-guest-long test-vm
 
 # `make test` twice with the root mount shared and twice with it private, on a host that has others, too (tools/busy-host.sh): hours.
 .PHONY: test-busy

@@ -86,6 +86,10 @@ export default defineConfig({
       lane("guard"),
       lane("supply", { timeout: LONG_TIMEOUT }),
       lane("hosts", { timeout: LONG_TIMEOUT }),
+      {
+        ...lane("site", { timeout: LONG_TIMEOUT }),
+        test: { ...lane("site", { timeout: LONG_TIMEOUT }).test, include: ["site/test/*.test.ts"] },
+      },
       lane("library"),
       // Its tests wait for most of their time: for probes, time-outs and back-off. Each file has daemons, directories and cgroups of its own.
       lane("engine", { maxWorkers: 4 }),

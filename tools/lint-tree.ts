@@ -38,6 +38,7 @@ const ROOT_FOLDERS: ReadonlySet<string> = new Set([
   "man",
   "native-bindings",
   "packaging",
+  "site",
   "src",
   "test",
   "tools",
@@ -49,6 +50,7 @@ const LARGE_FILES: Readonly<Record<string, string>> = {
   "docs/conformance.md": "generated: one line for each requirement of the specification",
   "docs/findings.md": "generated: every finding with an example",
   "package-lock.json": "npm's",
+  "site/package-lock.json": "npm's",
   "test/fuzz-init/corpus.pack": "fixture: the corpus of plans",
   "test/fuzz-init/host/corpus.pack": "fixture: the corpus of the host module",
 };

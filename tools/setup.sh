@@ -1,8 +1,8 @@
 #!/bin/sh
 # Make sure that what the build (and, with the argument "test", the tests) needs is installed: apt packages where this
-# is possible, npm packages of the lock file. "engines", "guest", "hosts", "vm", "cross", "release" and "fuzz": also what `make test-engines`, `make test-guest`,
-# `make test-hosts`, `make guest-image`, `make arm64`, `make release` and `make fuzz-init` need; no service is started.
-# Usage: tools/setup.sh build|test|engines|guest|hosts|vm|cross|release|fuzz
+# is possible, npm packages of the lock file. "engines", "guest", "hosts", "vm", "cross", "release", "site" and "fuzz": also what `make test-engines`, `make test-guest`,
+# `make test-hosts`, `make guest-image`, `make arm64`, `make release`, `make test-site` and `make fuzz-init` need; no service is started.
+# Usage: tools/setup.sh build|test|engines|guest|hosts|vm|cross|release|site|fuzz
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -62,6 +62,9 @@ release_needs="$cross_needs
 /usr/bin/dpkg-deb dpkg
 /usr/bin/rpmbuild rpm
 /usr/bin/git git"
+site_needs="$build_needs
+/usr/bin/chromium chromium
+/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf fonts-dejavu-core"
 vm_needs="$build_needs
 /usr/bin/qemu-system-x86_64 qemu-system-x86
 /usr/lib/qemu/virtiofsd qemu-system-common
@@ -99,6 +102,7 @@ hosts) needs=$hosts_needs ;;
 vm) needs=$vm_needs ;;
 cross) needs=$cross_needs ;;
 release) needs=$release_needs ;;
+site) needs=$site_needs ;;
 fuzz) needs=$fuzz_needs ;;
 *) needs=$build_needs ;;
 esac
@@ -120,7 +124,7 @@ if [ -n "$packages" ]; then
     if [ -n "$packages" ]; then
         say "missing packages; as root: apt-get install $packages"
         # A test without what it needs is skipped and says so.
-        case ${1:-build} in build | cross | release | fuzz) exit 1 ;; esac
+        case ${1:-build} in build | cross | release | site | fuzz) exit 1 ;; esac
     fi
 fi
 
