@@ -173,6 +173,15 @@ const DOOR = "the in-root module";
 
 export const RUNTIME_CALLS: Allowed = {
   "src/runtime/isolation/boot/mount-points.ts": { "open(rootfs)": ROOT_ITSELF, 'openInRoot(root, `/${names.join("/")}`)': DOOR },
+  "src/runtime/isolation/look/machines.ts": {
+    "readFile(`/proc/${monitor}/root${RELEASE}`)":
+      "the jail of a machine, which runt has made: the guest reaches the shared directory alone",
+  },
+  "src/runtime/isolation/processes/shared-directory.ts": {
+    "open(`${this.#monitor}/root`)": "the root of the monitor itself, the jail of a machine",
+    "openInRoot(root, USR)": DOOR,
+    "openInRoot(root, path)": DOOR,
+  },
   "src/runtime/execute/criu/restore-mounts.ts": { "open(rootfs)": ROOT_ITSELF, "openInRoot(root, path)": DOOR },
   "src/runtime/execute/criu/revive.ts": {
     "realpath(config.rootfs)": ROOT_ITSELF,

@@ -191,8 +191,8 @@ export const HOST_MUTANTS: readonly Mutant[] = [
     id: "E85",
     fault: "a task that is not known is told as something else",
     file: `${RUN}/errors.ts`,
-    from: `return new EngineError("unknown-task",`,
-    to: `return new EngineError("unknown-container",`,
+    from: `new EngineError(\`unknown-\${what}\`,`,
+    to: 'new EngineError("unknown-container",',
     test: INTERFACE,
   },
   {
