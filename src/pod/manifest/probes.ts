@@ -60,7 +60,7 @@ function checkOf(at: Translation, container: ContainerInput, probe: ProbeInput, 
 /** Connections are made from inside the pod, to its loopback interface unless the probe names a host. */
 function wayOf(at: Translation, container: ContainerInput, { exec, httpGet, tcpSocket, grpc }: ProbeInput, path: Path): Check {
   if (exec !== undefined) return { command: exec.command };
-  if (grpc !== undefined) return { grpc };
+  if (grpc !== undefined) return { grpc: { port: grpc.port, service: grpc.service } };
   if (httpGet !== undefined) return { http: httpOf(at, container, httpGet, [...path, "httpGet"]) };
   return { tcp: placeOf(at, container, tcpSocket!, [...path, "tcpSocket"]) };
 }

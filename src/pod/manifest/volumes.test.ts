@@ -80,3 +80,26 @@ test("P4 a mode that begins with 0 is octal", () => {
   const { volumes } = only(CONFIG + one("", "  volumes: [{ name: c, configMap: { name: conf, defaultMode: 0400 } }]\n"));
   expect(Object.values(volumes[0]!.files!).map(({ mode }) => mode)).toEqual([0o400, 0o400]);
 });
+
+/** Source: Kubernetes 1.37, AtomicWriteVolumeUserFields, VolumeBindMountOptions, EmptyDirVolumeMode, H2CContainerProbe, GRPCContainerProbeTLS. */
+test("what Kubernetes 1.37 has added: owners of files, options of mounts, and words that hold anyway", () => {
+  const mounted = (options: string, own = "") =>
+    one(`    volumeMounts: [{ name: v, mountPath: /v, bindMountOptions: ${options} }]\n${own}`, VOLUME);
+  const VOLUME = `  volumes:
+  - { name: v, projected: { defaultUser: 5, sources: [{ configMap: { name: conf, items: [{ key: PORT, path: p, user: 6 }] } }, { secret: { name: keys } }] } }
+`;
+  const { volumes, containers } = only(`${CONFIG}${SECRET}${mounted("[noexec, nodev, nosuid]")}`);
+  expect(volumes[0]!.files).toMatchObject({ p: { uid: 6 }, TOKEN: { uid: 5 } });
+  expect(containers[0]!.mounts[0]).toMatchObject({ noExec: true });
+  expect(told(`${CONFIG}${SECRET}${mounted("[nodev]", "    securityContext: { privileged: true }\n")}`)).toEqual([
+    expect.stringContaining("/volumeMounts/0/bindMountOptions: nodev is not supported for privileged containers"),
+  ]);
+  const probe = (fields: string) => one(`    readinessProbe: { ${fields} }\n`);
+  expect(told(probe("httpGet: { port: 80, protocol: HTTP1 }"))).toEqual([]);
+  expect(told(probe("httpGet: { port: 80, protocol: HTTP2 }"))).toEqual([expect.stringContaining('protocol: only "HTTP1" is supported')]);
+  expect(told(probe("grpc: { port: 80, mode: Plaintext }"))).toEqual([]);
+  expect(told(probe("grpc: { port: 80, mode: TLS }"))).toEqual([expect.stringContaining('mode: only "Plaintext" is supported')]);
+  expect(told(one("", "  volumes: [{ name: e, emptyDir: { mode: 0o700 } }]\n"))).toEqual([
+    expect.stringContaining("/emptyDir/mode: only 511 is supported: all users of the pod may write to it"),
+  ]);
+});

@@ -74,29 +74,45 @@ function isReadOnlyClaim({ claims, namespace }: Translation, { persistentVolumeC
 
 export function mountsOf(at: Translation, container: ContainerInput, env: Readonly<Record<string, string>>, path: Path): Mount[] {
   const { volumes } = at.pod.spec;
-  const mounts = container.volumeMounts.flatMap(({ name, mountPath, readOnly, mountPropagation, ...parts }, index): Mount[] => {
-    const volume = volumes.find((one) => one.name === name);
-    if (volume === undefined) {
-      at.refuse(`the pod has no volume ${name}`, [...path, "volumeMounts", index, "name"], "unknown-reference");
-      return [];
-    }
-    const subPath = partOf(at, parts, env, [...path, "volumeMounts", index]);
-    const hasFiles = volume.configMap ?? volume.secret ?? volume.downwardAPI ?? volume.projected;
-    return [
-      {
-        volume: name,
-        target: mountPath,
-        readOnly: readOnly || hasFiles !== undefined || volume.image !== undefined || isReadOnlyClaim(at, volume),
-        ...(volume.image === undefined ? {} : { noExec: true as const }),
-        ...propagationOf(at, container, volume, mountPropagation, [...path, "volumeMounts", index, "mountPropagation"]),
-        // A new claim is empty in Kubernetes: files of the image are not copied to it.
-        ...(volume.persistentVolumeClaim === undefined ? {} : { noCopy: true }),
-        ...(subPath === undefined || subPath === "" ? {} : { subPath }),
-      },
-    ];
-  });
+  const mounts = container.volumeMounts.flatMap(
+    ({ name, mountPath, readOnly, mountPropagation, bindMountOptions, ...parts }, index): Mount[] => {
+      const volume = volumes.find((one) => one.name === name);
+      if (volume === undefined) {
+        at.refuse(`the pod has no volume ${name}`, [...path, "volumeMounts", index, "name"], "unknown-reference");
+        return [];
+      }
+      const subPath = partOf(at, parts, env, [...path, "volumeMounts", index]);
+      checkMountOptions(at, container, volume, bindMountOptions, [...path, "volumeMounts", index, "bindMountOptions"]);
+      const hasFiles = volume.configMap ?? volume.secret ?? volume.downwardAPI ?? volume.projected;
+      return [
+        {
+          volume: name,
+          target: mountPath,
+          readOnly: readOnly || hasFiles !== undefined || volume.image !== undefined || isReadOnlyClaim(at, volume),
+          ...(volume.image === undefined && !bindMountOptions.includes("noexec") ? {} : { noExec: true as const }),
+          ...propagationOf(at, container, volume, mountPropagation, [...path, "volumeMounts", index, "mountPropagation"]),
+          // A new claim is empty in Kubernetes: files of the image are not copied to it.
+          ...(volume.persistentVolumeClaim === undefined ? {} : { noCopy: true }),
+          ...(subPath === undefined || subPath === "" ? {} : { subPath }),
+        },
+      ];
+    },
+  );
   const further = Object.keys(etcFiles(at.pod.spec)).filter((name) => !mounts.some(({ target }) => target === `/etc/${name}`));
   return [...mounts, ...further.map((name): Mount => ({ volume: ETC, subPath: name, target: `/etc/${name}`, readOnly: true }))];
+}
+
+/** Mounts of a container that is not privileged have nodev and nosuid anyway. Source: Kubernetes, VolumeMount. */
+function checkMountOptions(
+  at: Translation,
+  { securityContext }: ContainerInput,
+  { image }: VolumeInput,
+  options: ContainerInput["volumeMounts"][number]["bindMountOptions"],
+  path: Path,
+): void {
+  if (image !== undefined && options.length > 0) at.refuse("an image volume has no mount options", path);
+  const open = options.find((one) => one !== "noexec");
+  if (securityContext?.privileged && open !== undefined) at.refuse(`${open} is not supported for privileged containers`, path);
 }
 
 /** Propagation has a meaning only for host paths: nothing is mounted later in other volumes. Source: Kubernetes, "Mount propagation". */
@@ -140,22 +156,22 @@ interface Keys {
 /** undefined: the volume is of another kind. */
 function filesOf(at: Translation, volume: VolumeInput, path: Path): Files | undefined {
   const { configMap, secret, downwardAPI, projected } = volume;
-  if (configMap !== undefined) return keyFiles(at, "ConfigMap", configMap, configMap.defaultMode, [...path, "configMap"]);
+  if (configMap !== undefined) return keyFiles(at, "ConfigMap", configMap, usualOf(configMap), [...path, "configMap"]);
   if (secret !== undefined) {
-    return keyFiles(at, "Secret", { ...secret, name: secret.secretName }, secret.defaultMode, [...path, "secret"], "secretName");
+    return keyFiles(at, "Secret", { ...secret, name: secret.secretName }, usualOf(secret), [...path, "secret"], "secretName");
   }
-  if (downwardAPI !== undefined) return downwardFiles(at, downwardAPI.items, downwardAPI.defaultMode, [...path, "downwardAPI"]);
+  if (downwardAPI !== undefined) return downwardFiles(at, downwardAPI.items, usualOf(downwardAPI), [...path, "downwardAPI"]);
   if (projected === undefined) return undefined;
-  const mode = projected.defaultMode;
+  const usual = usualOf(projected);
   const files: Files = {};
   for (const [index, source] of projected.sources.entries()) {
     const here: Path = [...path, "projected", "sources", index];
     const given = Object.values(source).filter((one) => one !== undefined).length;
     if (given !== 1) at.refuse("has to name exactly one source", here);
     const further = {
-      ...(source.configMap && keyFiles(at, "ConfigMap", source.configMap, mode, [...here, "configMap"])),
-      ...(source.secret && keyFiles(at, "Secret", source.secret, mode, [...here, "secret"])),
-      ...(source.downwardAPI && downwardFiles(at, source.downwardAPI.items, mode, [...here, "downwardAPI"])),
+      ...(source.configMap && keyFiles(at, "ConfigMap", source.configMap, usual, [...here, "configMap"])),
+      ...(source.secret && keyFiles(at, "Secret", source.secret, usual, [...here, "secret"])),
+      ...(source.downwardAPI && downwardFiles(at, source.downwardAPI.items, usual, [...here, "downwardAPI"])),
     };
     for (const name of Object.keys(further)) if (name in files) at.refuse(`the file ${name} is there twice`, here, "duplicate-name");
     Object.assign(files, further);
@@ -163,29 +179,49 @@ function filesOf(at: Translation, volume: VolumeInput, path: Path): Files | unde
   return files;
 }
 
+/** Mode and owner of a file that says none. */
+interface Usual {
+  readonly mode: number;
+  readonly uid?: number;
+}
+
+function usualOf({
+  defaultMode: mode,
+  defaultUser: uid,
+}: {
+  readonly defaultMode: number;
+  readonly defaultUser?: number | undefined;
+}): Usual {
+  return { mode, ...(uid === undefined ? {} : { uid }) };
+}
+
+function rightsOf({ mode, user: uid }: { readonly mode?: number | undefined; readonly user?: number | undefined }, usual: Usual): Usual {
+  return { ...usual, ...(mode === undefined ? {} : { mode }), ...(uid === undefined ? {} : { uid }) };
+}
+
 /** @param field the field below `path` that holds the name */
-function keyFiles(at: Translation, kind: ObjectKind, ref: Keys, mode: number, path: Path, field = "name"): Files {
+function keyFiles(at: Translation, kind: ObjectKind, ref: Keys, usual: Usual, path: Path, field = "name"): Files {
   const entries = entriesOf(at, kind, ref, [...path, field]);
   if (entries === undefined) return {};
-  if (ref.items === undefined) return Object.fromEntries([...entries].map(([key, content]) => [key, { ...content, mode }]));
+  if (ref.items === undefined) return Object.fromEntries([...entries].map(([key, content]) => [key, { ...content, ...usual }]));
   const files: Files = {};
   for (const [index, item] of ref.items.entries()) {
     const content = entries.get(item.key);
-    if (content !== undefined) files[item.path] = { ...content, mode: item.mode ?? mode };
+    if (content !== undefined) files[item.path] = { ...content, ...rightsOf(item, usual) };
     else if (!ref.optional) at.refuse(`${kind} ${ref.name} has no key ${item.key}`, [...path, "items", index, "key"], "unknown-reference");
   }
   return files;
 }
 
-function downwardFiles(at: Translation, items: readonly DownwardFile[], defaultMode: number, path: Path): Files {
+function downwardFiles(at: Translation, items: readonly DownwardFile[], usual: Usual, path: Path): Files {
   const files: Files = {};
-  for (const [index, { path: name, fieldRef, resourceFieldRef, mode = defaultMode }] of items.entries()) {
+  for (const [index, { path: name, fieldRef, resourceFieldRef, ...rights }] of items.entries()) {
     const here: Path = [...path, "items", index];
     const content =
       fieldRef === undefined
         ? resourceValue(at, undefined, resourceFieldRef!, [...here, "resourceFieldRef"])
         : fieldValue(at, fieldRef, [...here, "fieldRef"], "file");
-    if (content !== undefined) files[name] = { content, mode };
+    if (content !== undefined) files[name] = { content, ...rightsOf(rights, usual) };
   }
   return files;
 }

@@ -70,7 +70,8 @@ const volumeMount = z.strictObject({
   subPathExpr: z.string().optional(),
   mountPropagation: z.enum(["None", "HostToContainer", "Bidirectional"]).optional(),
   recursiveReadOnly: z.enum(["Disabled", "IfPossible", "Enabled"]).optional(),
-} satisfies Fields<VolumeMount>);
+  bindMountOptions: z.array(z.enum(["noexec", "nodev", "nosuid"])).default([]),
+} satisfies Fields<VolumeMount & { bindMountOptions?: unknown }>);
 
 const exitCodes = z.strictObject({
   operator: z.enum(["In", "NotIn"]),

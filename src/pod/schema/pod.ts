@@ -88,6 +88,7 @@ const WHO_FIRST = "pods start in the order in which they were applied";
 /** Fields without a meaning on one host. With `--ignore-cluster-fields` each is left out with a warning. */
 export const CLUSTER_FIELDS = {
   affinity: ONE_HOST,
+  evictionResponders: "no pod is evicted on request",
   nodeSelector: ONE_HOST,
   overhead: "the runtime's own share is not counted",
   preemptionPolicy: "no pod takes the place of another one",
@@ -137,7 +138,7 @@ const ofOneHost = Object.fromEntries(Object.entries(CLUSTER_FIELDS).map(([field,
 >;
 
 /** Fields that Kubernetes has added since 1.30. */
-type Newer = Record<"hostnameOverride" | "resources" | "schedulingGroup", unknown>;
+type Newer = Record<"evictionResponders" | "hostnameOverride" | "resources" | "schedulingGroup", unknown>;
 
 export const pod = z.strictObject({
   apiVersion: z.literal("v1"),

@@ -28,7 +28,8 @@ const httpGet = z.strictObject({
   host,
   scheme: wordOr(["HTTP", "HTTPS"], "HTTP"),
   httpHeaders: z.array(z.strictObject({ name: z.string(), value: z.string() } satisfies Fields<HTTPHeader>)).default([]),
-} satisfies Fields<HTTPGetAction>);
+  protocol: only("HTTP1", "checks speak HTTP/1.1"),
+} satisfies Fields<HTTPGetAction & { protocol?: unknown }>);
 
 const WAYS = ["exec", "httpGet", "tcpSocket", "grpc"] as const;
 
@@ -36,7 +37,13 @@ const fields = {
   exec: exec.optional(),
   httpGet: httpGet.optional(),
   tcpSocket: z.strictObject({ port, host } satisfies Fields<TCPSocketAction>).optional(),
-  grpc: z.strictObject({ port: number, service: z.string().default("") } satisfies Fields<GRPCAction>).optional(),
+  grpc: z
+    .strictObject({
+      port: number,
+      service: z.string().default(""),
+      mode: only("Plaintext", "checks of gRPC have no TLS"),
+    } satisfies Fields<GRPCAction & { mode?: unknown }>)
+    .optional(),
   initialDelaySeconds: seconds(0).default(0),
   periodSeconds: seconds(1).default(10),
   timeoutSeconds: seconds(1).default(1),

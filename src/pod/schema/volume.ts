@@ -17,7 +17,7 @@ import type {
 import { z } from "zod";
 import { claimSpec, ELSEWHERE, elsewhereFields } from "./claim.ts";
 import { fieldRef, resourceFieldRef } from "./env.ts";
-import { dnsLabel, ignored, ofCluster, quantity, wordOf } from "./field.ts";
+import { dnsLabel, ignored, ofCluster, only, quantity, wordOf } from "./field.ts";
 
 type Fields<T> = Record<keyof T, z.ZodType>;
 
@@ -26,7 +26,15 @@ const optional = z.boolean().default(false);
 const path = z
   .string()
   .refine((value) => value !== "" && !value.startsWith("/") && !value.split("/").includes(".."), "has to be a relative path without ..");
-const keyToPath = z.strictObject({ key: z.string().min(1), path, mode: mode.optional() } satisfies Fields<KeyToPath>);
+/** Newer than the types of Kubernetes 1.30, with which other schemas are compared. */
+const owner = z
+  .int()
+  .min(0)
+  .max(2 ** 31 - 1)
+  .optional();
+type Owned<T> = T & { readonly user?: unknown };
+type Owning<T> = T & { readonly defaultUser?: unknown };
+const keyToPath = z.strictObject({ key: z.string().min(1), path, mode: mode.optional(), user: owner } satisfies Fields<Owned<KeyToPath>>);
 const items = z.array(keyToPath).optional();
 
 const NOT_HERE = "what is in it is not on this host; --ignore-cluster-fields takes an empty directory of the group in its place";
@@ -37,7 +45,8 @@ const downwardFile = z
     fieldRef: fieldRef.optional(),
     resourceFieldRef: resourceFieldRef.optional(),
     mode: mode.optional(),
-  } satisfies Fields<DownwardAPIVolumeFile>)
+    user: owner,
+  } satisfies Fields<Owned<DownwardAPIVolumeFile>>)
   .refine((one) => (one.fieldRef === undefined) !== (one.resourceFieldRef === undefined), "has to name exactly one source");
 
 const sources = {
@@ -45,7 +54,8 @@ const sources = {
     .strictObject({
       medium: z.enum(["", "Memory"], { error: "only Memory is supported beside the disk" }).default(""),
       sizeLimit: quantity.optional(),
-    } satisfies Fields<EmptyDirVolumeSource>)
+      mode: only(0o777, "all users of the pod may write to it"),
+    } satisfies Fields<EmptyDirVolumeSource & { mode?: unknown }>)
     .optional(),
   hostPath: z
     .strictObject({
@@ -59,7 +69,8 @@ const sources = {
       items,
       optional,
       defaultMode: mode.default(0o644),
-    } satisfies Fields<ConfigMapVolumeSource>)
+      defaultUser: owner,
+    } satisfies Fields<Owning<ConfigMapVolumeSource>>)
     .optional(),
   secret: z
     .strictObject({
@@ -67,14 +78,20 @@ const sources = {
       items,
       optional,
       defaultMode: mode.default(0o644),
-    } satisfies Fields<SecretVolumeSource>)
+      defaultUser: owner,
+    } satisfies Fields<Owning<SecretVolumeSource>>)
     .optional(),
   downwardAPI: z
-    .strictObject({ items: z.array(downwardFile).default([]), defaultMode: mode.default(0o644) } satisfies Fields<DownwardAPIVolumeSource>)
+    .strictObject({
+      items: z.array(downwardFile).default([]),
+      defaultMode: mode.default(0o644),
+      defaultUser: owner,
+    } satisfies Fields<Owning<DownwardAPIVolumeSource>>)
     .optional(),
   projected: z
     .strictObject({
       defaultMode: mode.default(0o644),
+      defaultUser: owner,
       sources: z
         .array(
           z.strictObject({
@@ -87,7 +104,7 @@ const sources = {
           } satisfies Fields<VolumeProjection & { podCertificate?: unknown }>),
         )
         .default([]),
-    } satisfies Fields<ProjectedVolumeSource>)
+    } satisfies Fields<Owning<ProjectedVolumeSource>>)
     .optional(),
 };
 

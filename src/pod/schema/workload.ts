@@ -204,7 +204,8 @@ const jobSpec = z.strictObject({
   podFailurePolicy: refused("every failure counts"),
   successPolicy: refused("all completions count"),
   managedBy: refused("there is no other controller"),
-} satisfies Fields<JobSpec>);
+  scheduling: refused("its pods start as soon as they fit on this host"),
+} satisfies Fields<JobSpec & { scheduling?: unknown }>);
 
 export const job = z.strictObject({
   apiVersion: z.literal("batch/v1"),

@@ -35,8 +35,12 @@ func decode(line []byte) (any, error) {
 	return into, nil
 }
 
-// Prints the document as Kubernetes would write it.
+// Prints the document as Kubernetes would write it, or with the argument "fields" the fields of the kinds that runt takes.
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "fields" {
+		printFields()
+		return
+	}
 	lines := bufio.NewScanner(os.Stdin)
 	lines.Buffer(make([]byte, 0, 1<<20), 1<<24)
 	for lines.Scan() {

@@ -9,6 +9,8 @@ import { detailOf } from "../../../src/engine/run/detail.ts";
 import { Paths } from "../../../src/engine/run/paths.ts";
 import { viewOf } from "../../../src/engine/run/view.ts";
 import { type HostFacts, nodeOf, parseFile, podOf } from "../../../src/pod/index.ts";
+import { SCHEMAS } from "../../../src/pod/manifest/file.ts";
+import { type Field, fieldsOf } from "../../../tools/gen-fields.ts";
 import { REPOSITORY } from "../../support/programs.ts";
 
 const HOST = { name: "node-1", cpus: 4, memoryBytes: 2 ** 33, images: "oci:/srv/images" };
@@ -131,7 +133,34 @@ const VIEW = {
   ledger: { cpus: { capacity: 4, used: 1 }, memoryBytes: { capacity: 2 ** 33, used: 0 }, ports: [], waiting: 0 },
 };
 
+/** Whether the schema takes the field, or refuses it or what has it by name. */
+function isKnown(ours: ReadonlyMap<string, Field>, path: string): boolean {
+  if (ours.has(path)) return true;
+  for (let at = path; at !== ""; ) {
+    at = at.slice(0, Math.max(at.lastIndexOf("."), at.lastIndexOf("[]"), 0));
+    const { refusal = "", values = "" } = ours.get(at) ?? {};
+    if (refusal !== "" || values === ELSEWHERE || values.includes("any value")) return true;
+  }
+  return false;
+}
+
+const ELSEWHERE = "of another kind";
+const OTHERS = ["metadata", "spec.template", "spec.jobTemplate.spec.template"];
+
 describe.skipIf(!existsSync(DECODER))("the types of Kubernetes (make test-pod-documents builds a program that has them)", () => {
+  test("every field of the kinds that are taken is taken, or refused by its name", () => {
+    const unknown = execFileSync(DECODER, ["fields"], { encoding: "utf8", maxBuffer: 2 ** 24 })
+      .trimEnd()
+      .split("\n")
+      .flatMap((line) => {
+        const [kind, path] = line.split(" ") as [keyof typeof SCHEMAS, string];
+        const elsewhere = kind === "Pod" ? [] : OTHERS.map((one): [string, string] => [one, ELSEWHERE]);
+        const ours = new Map(fieldsOf(SCHEMAS[kind], new Map(elsewhere)).map((one) => [one.path, one]));
+        return path.startsWith("status") || isKnown(ours, path) ? [] : [line];
+      });
+    expect(unknown).toEqual([]);
+  });
+
   const decode = (documents: readonly unknown[]) =>
     execFileSync(DECODER, { input: documents.map((one) => `${JSON.stringify(one)}\n`).join(""), encoding: "utf8", maxBuffer: 2 ** 27 })
       .trimEnd()
