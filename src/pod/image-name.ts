@@ -27,11 +27,14 @@ export function dockerHub(name: string): string {
 }
 
 /**
- * Puts "unset" in the place of each empty part of a name, for example where a variable has no value. A name without such a part is returned
- * unchanged.
+ * Puts "unset" in the place of each empty part of a name, for example where a variable has no value, and leaves out what stands before it. A name
+ * without such a part is returned unchanged.
  */
 export function withoutGaps(name: string): string {
-  return name.replaceAll(/^(?=[-/:@.]|$)|(?<=\/)(?=[/:@]|$)/g, "unset").replace(/:$/, "");
+  return name
+    .replaceAll(/^(?=[-/:@.]|$)|(?<=\/)(?=[/:@]|$)/g, "unset")
+    .replaceAll(/[._-]+(?=[/:@])/g, "")
+    .replace(/:$/, "");
 }
 
 export const GAP = "has an empty part, as with a variable that is not set";

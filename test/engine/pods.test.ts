@@ -240,6 +240,26 @@ describe.skipIf(!isRoot)("pods (needs root)", () => {
     expect(scene.list()).toEqual([]);
   });
 
+  test("the client checks objects with a generated name, and warns about those that another file may have, without which nothing is begun", async () => {
+    await scene.daemon();
+    const job = (env: string) =>
+      `apiVersion: batch/v1\nkind: Job\nmetadata: { generateName: once- }\nspec:\n  template:\n    spec:\n      restartPolicy: Never\n      containers:\n      - name: a\n        image: r.example/a\n        command: [x]\n        ${env}\n`;
+    const plain = await scene.ctl("validate", "-f", scene.file("job.yaml", job("env: []")));
+    expect(plain).toMatchObject({ status: 0, stderr: "" });
+    expect(plain.stdout).toMatch(/job\.yaml: once-[a-z0-9]{5}-0: no errors/);
+    const file = scene.file("needs.yaml", job("envFrom: [{ secretRef: { name: keys } }]"));
+    const told = await scene.ctl("validate", "-f", file);
+    expect(told).toMatchObject({ status: 0, stdout: expect.stringContaining("what is there: no errors") });
+    expect(told.stderr).toMatch(
+      /needs\.yaml:12:\d+: .*: warning: the file has no Secret keys in namespace default: runtctl apply refuses it, unless another -f has it/,
+    );
+    expect(await scene.ctl("apply", "-f", file)).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining("the file has no Secret keys"),
+    });
+    expect(scene.list()).toEqual([]);
+  });
+
   test("secrets are not shown to readers, and their files have the mode that they ask for", async () => {
     await scene.daemon();
     const secret = JSON.stringify({ apiVersion: "v1", kind: "Secret", metadata: { name: "keys" }, stringData: { token: "s3cr3t" } });

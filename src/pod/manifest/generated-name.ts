@@ -22,7 +22,9 @@ export function withGeneratedName(written: unknown, earlier: Map<string, number>
   const text = JSON.stringify(written);
   const count = earlier.get(text) ?? 0;
   earlier.set(text, count + 1);
-  const hash = createHash("sha256").update(`${count} ${text}`).digest();
-  const end = [...hash.subarray(0, LENGTH)].map((byte) => LETTERS[byte % LETTERS.length]!).join("");
+  // The client has no other form of it (src/runtctl/platform/crypto.ts).
+  const hex = createHash("sha256").update(`${count} ${text}`).digest("hex");
+  const bytes = Array.from({ length: LENGTH }, (_, at) => Number.parseInt(hex.slice(2 * at, 2 * at + 2), 16));
+  const end = bytes.map((byte) => LETTERS[byte % LETTERS.length]!).join("");
   return { ...(written as Written), metadata: { ...metadata, name: `${begin.slice(0, LONGEST_BEGINNING)}${end}` } };
 }

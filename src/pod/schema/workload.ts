@@ -160,6 +160,8 @@ export const statefulSet = z.strictObject({
             labels: stringMap.optional(),
             annotations: stringMap.optional(),
             creationTimestamp: ignored,
+            // A cluster puts that of the pods in its place.
+            namespace: ignored,
           }),
           spec: claimSpec,
           status: ignored,

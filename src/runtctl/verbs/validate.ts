@@ -1,4 +1,4 @@
-import { renderFinding, warningsOf } from "../../engine/index.ts";
+import { type Finding, renderFinding, warningsOf } from "../../engine/index.ts";
 import { type PodHost, parseFile } from "../../pod/index.ts";
 import { EXIT } from "../errors.ts";
 import { cpuCount, hostname, memoryBytes, print, printError, variable } from "../platform/index.ts";
@@ -28,7 +28,13 @@ function validated({ source, text, isProject, builds = [], origin = (one) => one
     print(`${source}: no services: no errors`);
     return EXIT.done;
   }
-  const { tasks, pools = [], findings, warnings = [] } = parseFile(text, host);
+  const { tasks, pools = [], findings: all, warnings: told = [] } = parseFile(text, host);
+  const findings = all.filter((one) => isProject || !mayBeElsewhere(one));
+  const missing = all.filter((one) => !findings.includes(one));
+  const warnings = [
+    ...told,
+    ...missing.map((one) => ({ ...one, message: `${one.message}: runtctl apply refuses it, unless another -f has it` })),
+  ];
   for (const finding of findings) printError(renderFinding(origin(finding), source));
   for (const { message, ...finding } of warnings) printError(renderFinding({ ...finding, message: `warning: ${message}` }, source));
   for (const { service, request } of builds)
@@ -36,9 +42,14 @@ function validated({ source, text, isProject, builds = [], origin = (one) => one
   for (const warning of warningsOf(tasks)) printError(`${source}: warning: ${warning}`);
   if (findings.length === 0) {
     const names = [...tasks.map(({ name }) => name), ...pools.map(({ name }) => `pool ${name}`)];
-    print(`${source}: ${names.join(", ") || "no tasks"}: no errors`);
+    print(`${source}: ${missing.length > 0 ? "what is there" : names.join(", ") || "no tasks"}: no errors`);
   }
   return findings.length === 0 ? EXIT.done : EXIT.failed;
+}
+
+/** A cluster takes pods before the objects that they name, which are often in files of their own. */
+function mayBeElsewhere({ code, message }: Finding): boolean {
+  return code === "unknown-reference" && /^the file has no (?:ConfigMap|Secret) /.test(message);
 }
 
 /** Facts about this host that pods may refer to, as far as they are known without a daemon. */
