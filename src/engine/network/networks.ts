@@ -17,7 +17,7 @@ export interface NetworksOptions {
 }
 
 /** What a task says of a network. */
-type Asked = Pick<NetworkSpec, "subnet" | "gateway" | "address">;
+type Asked = Pick<NetworkSpec, "subnet" | "gateway" | "address" | "link">;
 
 const SUFFIX = ".json";
 
@@ -62,7 +62,7 @@ export class Networks {
     return found;
   }
 
-  async #find(name: string, { subnet, gateway }: Asked, isUsed: (bridge: string) => boolean): Promise<BridgeNetwork> {
+  async #find(name: string, { subnet, gateway, link }: Asked, isUsed: (bridge: string) => boolean): Promise<BridgeNetwork> {
     const written = this.written();
     const id = `${this.prefix}-${name}`;
     const known = written.find((one) => one.name === id);
@@ -82,7 +82,8 @@ export class Networks {
     const chosen = subnet ?? freeSubnet(id, taken);
     if (chosen === undefined)
       throw new NetworkError("no-subnet", "every address from 10.64.0.0 to 10.127.255.255 has a route on this host");
-    const other = subnet === undefined ? undefined : takenBy(subnet, taken);
+    // The network of an interface is one to which the host has a way.
+    const other = subnet === undefined || link !== undefined ? undefined : takenBy(subnet, taken);
     if (other !== undefined) throw new NetworkError("no-subnet", `${subnet} cannot be a network here: this host has a way to ${other}`);
     const network = { name: id, bridge, subnet: chosen, ...(gateway === undefined ? {} : { gateway }) };
     writeDurably(join(this.#options.directory, `${name}${SUFFIX}`), JSON.stringify(network));

@@ -165,7 +165,8 @@ function lineOf(
   const names = namesIn([name, ...(said?.aliases ?? [])]);
   if (names.length === 0 || addresses.length === 0) return undefined;
   const of = (isWanted: (address: string) => boolean) => addresses.filter(isWanted).join(",");
-  const servers = steps.every(({ nat }) => nat === undefined) ? [NOBODY] : serversOf(dns, hostResolv);
+  const isInside = steps.every((step) => step.nat === undefined && hostOf(step) !== undefined);
+  const servers = isInside ? [NOBODY] : serversOf(dns, hostResolv);
   const words = [id, of((one) => !one.includes(":")), of((one) => one.includes(":")), names.join(",")];
   return [...words, ...(servers.length === 0 ? [] : [servers.join(",")])].join(" ");
 }

@@ -336,7 +336,7 @@ export class TaskNetworks {
   }
 }
 
-type Said = Pick<NetworkSpec, "name" | "shared" | "subnet" | "gateway" | "address">;
+type Said = Pick<NetworkSpec, "name" | "shared" | "subnet" | "gateway" | "address" | "link">;
 
 /** Names of groups and networks contain no dot. A network of the whole host has no group. */
 function networkName(group: string, { name, shared }: Said): string {

@@ -47,7 +47,7 @@ export interface NetworkPlan {
   readonly routing: string;
 }
 
-/** A network of this engine, which is a bridge on the host. */
+/** A network of this engine: a bridge on the host, or the network of an interface of it, for which there is no bridge. */
 export interface BridgeNetwork {
   readonly name: string;
   readonly bridge: string;
@@ -83,12 +83,19 @@ export function networkPlan({ name, network }: TaskSpec, places: NetworkPlaces):
     steps: [...interfaces(network, places), ...bridged(network, places)],
     ports: network.ports.map(({ container, host = container, protocol, address }) => ({ port: host, protocol, address })),
     blocked: network.metadata ? [] : METADATA,
-    resolver: places.resolves ? resolverRules(hostIn(places.bridged)) : "",
+    resolver: places.resolves ? resolverOf(network, places) : "",
     rules: portRules(network.redirects) + redirects(network.proxy) + transparentRules(network.proxy),
     routing: [...transparentRouting(network.proxy), ...(network.via ?? []).flatMap((one) => viaRoutes(one.addresses))]
       .map((line) => `${line}\n`)
       .join(""),
   };
+}
+
+/** The host, where the resolver is, has an address in bridges only. */
+function resolverOf(network: NetworkSpec, { bridged, further = [] }: NetworkPlaces): string {
+  const said = [network, ...(network.further ?? [])];
+  const found = [bridged, ...further].find((_, at) => said[at]?.link === undefined);
+  return found === undefined ? "" : resolverRules(hostIn(found));
 }
 
 /** Address of the host in a network. */
@@ -251,24 +258,29 @@ function bridged(
     return {
       name: network.name,
       interface: said.interface ?? free.shift()!,
-      plugins: [bridgePlugin(network, said, leases, isWayOut && isFirst && !said.internal)],
+      plugins: [interfacePlugin(network, said, leases, isWayOut && isFirst && !said.internal)],
       needsAddress: true,
       // Without rules the host lets nothing of it out under its own address.
-      ...(said.internal ? {} : { nat: isFirst ? forwards : [] }),
+      ...(said.internal || said.link !== undefined ? {} : { nat: isFirst ? forwards : [] }),
       ...(isFirst && own.length < ports.length ? { serves: true as const } : {}),
     };
   });
 }
 
-type Addressed = Pick<NetworkSpec, "internal" | "range" | "reserved" | "address" | "mac" | "mtu" | "interface">;
+type Addressed = Pick<NetworkSpec, "internal" | "range" | "reserved" | "address" | "mac" | "mtu" | "interface" | "link">;
 
-/** Source: the plugins' documentation, "bridge" and "host-local": what `args` asks for. */
-function bridgePlugin(network: BridgeNetwork, said: Addressed, leases: string, isWayOut: boolean): CniPlugin {
-  const { address, mac, mtu } = said;
+/** Source: the plugins' documentation, "bridge", "macvlan", "ipvlan" and "host-local": what `args` asks for. */
+function interfacePlugin(network: BridgeNetwork, said: Addressed, leases: string, isWayOut: boolean): CniPlugin {
+  const { address, mac, mtu, link } = said;
   const ipam = { type: "host-local", dataDir: leases, ranges: [rangesOf(network, said)], routes: isWayOut ? [{ dst: "0.0.0.0/0" }] : [] };
-  const asked = { ...(address === undefined ? {} : { ips: [address] }), ...(mac === undefined ? {} : { mac }) };
+  const ofMac = mac === undefined ? {} : { mac };
+  const asked = { ...(address === undefined ? {} : { ips: [address] }), ...(link === undefined ? ofMac : {}) };
   const args = Object.keys(asked).length === 0 ? {} : { args: { cni: asked } };
   const size = mtu === undefined ? {} : { mtu };
+  if (link !== undefined) {
+    const { type, parent, mode = type === "macvlan" ? "bridge" : "l2" } = link;
+    return { type, master: parent, mode, ...size, ...ofMac, ...args, ipam };
+  }
   return { type: "bridge", bridge: network.bridge, isGateway: true, hairpinMode: true, ...size, ...args, ipam };
 }
 

@@ -25,9 +25,11 @@ function containerWarnings({ cpuShares, memory }: ContainerSpec): string[] {
 
 /** Traffic of an interface that belongs to the task (macvlan, VLAN, a device of the host) passes no firewall chain of the host. */
 function networkWarnings(network: TaskSpec["network"]): string[] {
-  if (network?.mode !== "isolated") return [];
+  if (network === undefined) return [];
+  const links = [network, ...(network.further ?? [])].flatMap(({ name, link }) => (link === undefined ? [] : [`${name} (${link.type})`]));
+  const where = network.mode === "isolated" ? "mode isolated" : links.join(", ");
   const metadata = network.metadata ? "" : ", and a task with CAP_NET_ADMIN can reach the metadata of a cloud";
-  return [`network: mode isolated: no firewall rule of this host is applied to what the task sends and gets${metadata}`];
+  return where === "" ? [] : [`network: ${where}: no firewall rule of this host is applied to what the task sends and gets${metadata}`];
 }
 
 function memoryWarnings(memory: number | undefined): string[] {

@@ -67,7 +67,10 @@ export function tasksOfCompose({ value, problems, warnings, place }: Model, opti
   const checked = checkedTasks(made, found);
   // If the base of a service is missing, further problems of the service are left out, because they may be consequences. The service of a provider has no image.
   const [incomplete, provided] = [servicesWith("extends", told), servicesWith("provider", told)];
-  const isConsequence = ({ path: [, name, field] }: Problem) => incomplete.has(name) || (field === "image" && provided.has(name));
+  // Without a network that is wrong itself, what services say of it cannot be judged.
+  const isNetworkWrong = told.some(({ path: [kind] }) => kind === "networks");
+  const isConsequence = ({ path: [, name, field] }: Problem) =>
+    incomplete.has(name) || (field === "image" && provided.has(name)) || (field === "networks" && isNetworkWrong);
   for (const problem of found) if (!isConsequence(problem)) add(told, problem);
   said.push(...ignoredIn(data, Object.fromEntries(made.flatMap(({ keys }) => keys).map((key) => [key, data.services[key]]))));
   if (told.length > 0) return failed(placed(told), placed(said));

@@ -1,6 +1,6 @@
 /** Networks in Compose files. Comments give the output of `docker compose config` 2.40.3 for the same inputs. */
 import { expect, test } from "vitest";
-import { read, told } from "../../../test/support/engine/compose-file.ts";
+import { one, only, read, told } from "../../../test/support/engine/compose-file.ts";
 
 /** Compose specification, "ipam", "ipv4_address", "mac_address". */
 test("a network has its subnet, and a service the address that it names, which no other one gets", () => {
@@ -169,4 +169,44 @@ test("an address in a network of others is looked at when the service gets it", 
   const text =
     "services: { web: { x-runt-rootfs: /r, command: x, networks: { a: { ipv4_address: 10.9.0.2 } } } }\nnetworks: { a: { external: true } }\n";
   expect(read(text)).toMatchObject({ findings: [], tasks: [{ network: { name: "a", shared: true, address: "10.9.0.2" } }] });
+});
+
+/** Docker, "Macvlan network driver", "IPvlan network driver". */
+test("macvlan and ipvlan are on an interface of the host, and have no ports of it", () => {
+  const text = (network: string, service = "") =>
+    `${one(`    networks: [lan, inner]\n${service}`)}networks: { inner: {}, lan: { ${network} } }\n`;
+  const network = (given: string, service?: string) => only(text(given, service)).network!;
+  const subnet = "ipam: { config: [{ subnet: 192.0.2.0/24, gateway: 192.0.2.1 }] }";
+  expect(
+    network(`driver: macvlan, driver_opts: { parent: eth0.50, macvlan_mode: vepa, com.docker.network.driver.mtu: 1400 }, ${subnet}`),
+  ).toMatchObject({
+    name: "lan",
+    link: { type: "macvlan", parent: "eth0.50", mode: "vepa" },
+    mtu: 1400,
+    subnet: "192.0.2.0/24",
+    gateway: "192.0.2.1",
+    further: [{ name: "inner" }],
+  });
+  const ports = network("driver: ipvlan, driver_opts: { parent: eth0, ipvlan_mode: l3 }", '    ports: ["80:80"]\n');
+  expect(ports).toMatchObject({
+    name: "inner",
+    ports: [{ host: 80 }],
+    further: [{ name: "lan", link: { type: "ipvlan", parent: "eth0", mode: "l3" } }],
+  });
+  const alone = `${one('    networks: [lan]\n    ports: ["80:80"]\n')}networks: { lan: { driver: macvlan, driver_opts: { parent: eth0 } } }\n`;
+  expect(only(alone).network!.ports).toEqual([]);
+  expect(read(alone).warnings.map(({ message }) => message)).toEqual([
+    "has no effect, as with Docker: no port of the host leads to a network of macvlan",
+  ]);
+});
+
+test.each([
+  ["driver: macvlan", "driver_opts: needs parent: the interface of the host on which macvlan is made"],
+  ["driver: macvlan, driver_opts: { parent: eth0, ipvlan_mode: l2 }", "driver_opts/ipvlan_mode: is no option of macvlan"],
+  ["driver: ipvlan, driver_opts: { parent: eth0, ipvlan_mode: l4 }", "driver_opts/ipvlan_mode: l4 is not supported"],
+  ["driver_opts: { parent: eth0 }", "driver_opts/parent: is no option of bridge"],
+])("a network with %s is refused", (network, message) => {
+  expect(told(`${one("    networks: { lan: { ipv4_address: 192.0.2.9 } }\n")}networks: { lan: { ${network} } }\n`)).toEqual([
+    expect.stringContaining(`/networks/lan/${message}`),
+  ]);
 });

@@ -68,16 +68,19 @@ export function networkOf(
   if (mac !== undefined && made[0] !== undefined && made[0].mac === undefined) made[0] = { ...made[0], mac };
   // The default route goes through the first network: one that is not internal, with the highest gw_priority.
   const priorities = new Map(made.map((one, at) => [one, all[at]![1]?.gw_priority ?? 0]));
-  const [first = { name: DEFAULT }, ...further] = made.toSorted(
-    (a, b) => Number(a.internal ?? false) - Number(b.internal ?? false) || priorities.get(b)! - priorities.get(a)!,
-  );
+  // Ports of the host lead to the first one, too, which is then a bridge.
+  const isLast = ({ internal, link }: (typeof made)[number]) => Number(internal ?? (ports.length > 0 && link !== undefined));
+  const [first = { name: DEFAULT }, ...further] = made.toSorted((a, b) => isLast(a) - isLast(b) || priorities.get(b)! - priorities.get(a)!);
   for (const [name, said] of all)
     for (const option of said?.driver_opts?.others ?? [])
       place.warn("has no effect, as with Docker", ["networks", name, "driver_opts", option]);
+  const { link } = first as (typeof made)[number];
   if (first.internal && ports.length > 0) place.warn("has no effect: no port of the host leads to an internal network", ["ports"]);
+  else if (link !== undefined && ports.length > 0)
+    place.warn(`has no effect, as with Docker: no port of the host leads to a network of ${link.type}`, ["ports"]);
   const binding = all.map(([name]) => project.networks?.[name]?.driver_opts?.binding)[made.indexOf(first as (typeof made)[number])];
   const bound = binding === undefined ? ports : ports.map((port) => ({ address: binding, ...port }));
-  return { ...common, ...first, ports: first.internal ? [] : bound, ...(further.length === 0 ? {} : { further }) };
+  return { ...common, ...first, ports: first.internal || link !== undefined ? [] : bound, ...(further.length === 0 ? {} : { further }) };
 }
 
 /** Tasks of other projects by the names that this service gives them. */
@@ -121,7 +124,7 @@ export function externalsIn(inputs: readonly Pick<TaskInput, "network">[], { net
 }
 
 type Attachment = Exclude<NonNullable<ServiceInput["networks"]>, string[]>[string];
-type Addresses = Pick<Network, "subnet" | "gateway" | "range" | "reserved" | "address" | "mac" | "mtu" | "interface">;
+type Addresses = Pick<Network, "subnet" | "gateway" | "range" | "reserved" | "address" | "mac" | "mtu" | "interface" | "link">;
 
 /**
  * Addresses named by other services or by `aux_addresses` are reserved, so that this service does not get them. Source: Compose specification,
@@ -131,6 +134,7 @@ function addressesOf(key: string, said: Attachment | null, { networks, services 
   const { subnet, gateway, ip_range: range, aux_addresses: others = {} } = networks?.[key]?.ipam?.config?.[0] ?? {};
   const { ipv4_address: address, mac_address: mac, interface_name: name = said?.driver_opts?.interface } = said ?? {};
   const { mtu } = networks?.[key]?.driver_opts ?? {};
+  const link = linkOf(networks?.[key]);
   const fixed = Object.values(services).flatMap(({ networks: all = {} }) => (Array.isArray(all) ? [] : (all[key]?.ipv4_address ?? [])));
   const reserved = [...new Set([...Object.values(others), ...fixed])];
   return {
@@ -143,7 +147,16 @@ function addressesOf(key: string, said: Attachment | null, { networks, services 
     ...(mac === undefined ? {} : { mac: mac.replaceAll("-", ":") }),
     ...(name === undefined ? {} : { interface: name }),
     ...(mtu === undefined ? {} : { mtu }),
+    ...(link === undefined ? {} : { link }),
   };
+}
+
+/** undefined: the network is a bridge. */
+function linkOf(network: NetworkInput | null | undefined): Network["link"] {
+  const { driver, driver_opts: options } = network ?? {};
+  if ((driver !== "macvlan" && driver !== "ipvlan") || options?.parent === undefined) return undefined;
+  const mode = driver === "macvlan" ? options.macvlan_mode : options.ipvlan_mode;
+  return { type: driver, parent: options.parent, ...(mode === undefined ? {} : { mode }) };
 }
 
 /** undefined: the service has no settings for resolv.conf. */

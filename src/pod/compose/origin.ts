@@ -57,6 +57,7 @@ const OF_NETWORK: Readonly<Record<string, string>> = {
   address: "networks",
   mac: "mac_address",
   interface: "networks",
+  link: "networks",
 };
 
 /** Namespaces of a task and the Compose fields that they come from. */

@@ -113,42 +113,6 @@ export const mount = z.union([
   }),
 ]);
 
-/** Options of the bridge driver that are accepted only with this value, which holds in any case. */
-const BRIDGE_HOLDS: Readonly<Record<string, string>> = {
-  "com.docker.network.bridge.default_bridge": "false",
-  "com.docker.network.bridge.enable_icc": "true",
-  "com.docker.network.bridge.enable_ip_masquerade": "true",
-  "com.docker.network.bridge.gateway_mode_ipv4": "nat",
-  "com.docker.network.container_iface_prefix": "eth",
-  "com.docker.network.enable_ipv4": "true",
-  "com.docker.network.enable_ipv6": "false",
-};
-
-const MTU = "com.docker.network.driver.mtu";
-const BINDING = "com.docker.network.bridge.host_binding_ipv4";
-
-/** Source: Docker, "Bridge network driver", options. */
-export const bridgeOptions = z.record(z.string(), z.union([z.string(), z.int(), z.boolean()])).transform((given, { addIssue }) => {
-  const found: { mtu?: number; binding?: string } = {};
-  for (const [name, one] of Object.entries(given)) {
-    const refuse = (message: string) => addIssue({ code: "custom", message, path: [name] });
-    const value = String(one);
-    const only = BRIDGE_HOLDS[name];
-    if (name === MTU) {
-      if (/^\d{2,5}$/.test(value) && Number(value) >= 68 && Number(value) <= 65_535) found.mtu = Number(value);
-      else refuse("is a number of bytes from 68 to 65535");
-    } else if (name === BINDING) {
-      if (z.ipv4().safeParse(value).success) found.binding = value;
-      else refuse("is no address of IPv4");
-    } else if (only === undefined) {
-      refuse(`is not supported: ${[MTU, BINDING].join(" and ")} are, and the engine names its bridges itself`);
-    } else if (value.toLowerCase() !== only) {
-      refuse(`only ${only} is supported`);
-    }
-  }
-  return found;
-});
-
 export const port = z.union([
   z.string(),
   z.int(),

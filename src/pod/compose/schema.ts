@@ -3,9 +3,9 @@ import { z } from "zod";
 import { RUNTIME_NAME } from "../../engine/spec/index.ts";
 import { refused, text } from "../schema/field.ts";
 import { localOptions } from "./local-volume.ts";
+import { bridgeOptions, linkProblems } from "./network-options.ts";
 import { count, flag } from "./scalars.ts";
 import {
-  bridgeOptions,
   build,
   bytes,
   cpus,
@@ -72,7 +72,7 @@ const attachment = z
 const network = z
   .strictObject({
     driver: z
-      .enum(["bridge", "default", "overlay"], { error: "only bridge and overlay are supported: only bridges of this host are made" })
+      .enum(["bridge", "default", "overlay", "macvlan", "ipvlan"], { error: "only bridge, macvlan, ipvlan and overlay are supported" })
       .optional(),
     driver_opts: bridgeOptions.optional(),
     name: KEY.optional(),
@@ -99,6 +99,10 @@ const network = z
       })
       .optional(),
     labels: told.labels,
+  })
+  .superRefine(({ driver = "bridge", driver_opts: options = {} }, { addIssue }) => {
+    for (const { option, message } of linkProblems(driver, options))
+      addIssue({ code: "custom", path: ["driver_opts", ...option], message });
   })
   .superRefine(({ external, name: _, ...others }, { addIssue }) => {
     if (external === undefined || external === false || Object.values(others).every((one) => one === undefined)) return;

@@ -2,7 +2,7 @@
 import { dotted, numberOf, rangeOf } from "../addresses.ts";
 import type { Problem } from "../finding.ts";
 import { hostPortOf, sharesAddress } from "../host-port.ts";
-import type { NetworkSpec } from "../schema/network.ts";
+import { LINK_MODES, type NetworkSpec } from "../schema/network.ts";
 import type { TaskSpec } from "../schema/task.ts";
 import { duplicates } from "./names.ts";
 
@@ -31,13 +31,27 @@ export function checkNetwork({ network, namespaces, ports, dns }: TaskSpec): Pro
     problems.push(wrong(`interfaces need the mode isolated, and the network's is ${network.mode}`, "network", "interfaces"));
   if (network.name !== undefined && network.mode !== "bridge")
     problems.push(wrong(`a network with a name needs the mode bridge, and the network's is ${network.mode}`, "network", "name"));
+  if (network.link !== undefined && network.ports.length > 0)
+    problems.push(wrong(`no port of the host leads to a network of ${network.link.type}: name a bridge first`, "network", "ports"));
   if (network.internal && network.ports.length > 0)
     problems.push(wrong("no port of the host leads to an internal network: name another one first", "network", "ports"));
   if (network.services !== undefined && network.shared === true)
     problems.push(wrong("others than the group are in a network of the whole host: it has no services", "network", "services"));
   for (const at of duplicates((network.services ?? []).map(({ names }) => names[0]!)))
     problems.push({ code: "duplicate-name", message: "the task is a part of it already", path: ["network", "services", at] });
-  for (const field of ["aliases", "services", "further", "shared", "internal", "subnet", "address", "mac", "mtu", "interface"] as const) {
+  for (const field of [
+    "aliases",
+    "services",
+    "further",
+    "shared",
+    "internal",
+    "subnet",
+    "address",
+    "mac",
+    "mtu",
+    "interface",
+    "link",
+  ] as const) {
     if (network[field] !== undefined && network.name === undefined) problems.push(wrong("needs the name of a network", "network", field));
   }
   for (const at of duplicates([network, ...(network.further ?? [])].map(({ name = "", shared }) => `${shared ? "shared " : ""}${name}`))) {
@@ -48,6 +62,8 @@ export function checkNetwork({ network, namespaces, ports, dns }: TaskSpec): Pro
     });
   }
   for (const [index, one] of [network, ...(network.further ?? [])].entries()) {
+    const place = ["network", ...(index === 0 ? [] : ["further", index - 1])];
+    for (const { path, message } of linkProblems(one)) problems.push(wrong(message, ...place, ...path));
     for (const { path, message } of addressProblems(one))
       problems.push(wrong(message, "network", ...(index === 0 ? [] : ["further", index - 1]), path));
   }
@@ -88,6 +104,16 @@ export function checkNetwork({ network, namespaces, ports, dns }: TaskSpec): Pro
     addresses.set(name, [...before, port.address]);
   }
   return problems;
+}
+
+function linkProblems({ link, mac }: Pick<NetworkSpec, "link" | "mac">): { readonly path: string[]; readonly message: string }[] {
+  if (link === undefined) return [];
+  const modes: readonly string[] = LINK_MODES[link.type];
+  if (link.mode !== undefined && !modes.includes(link.mode))
+    return [{ path: ["link", "mode"], message: `is none of ${link.type}: ${modes.join(", ")}` }];
+  return link.type === "ipvlan" && mac !== undefined
+    ? [{ path: ["mac"], message: "interfaces of ipvlan have the address of their parent" }]
+    : [];
 }
 
 type Addressed = Pick<NetworkSpec, "shared" | "subnet" | "gateway" | "range" | "reserved" | "address">;

@@ -58,12 +58,14 @@ const mac = z
   .regex(/^(?:[0-9a-f]{2}:){5}[0-9a-f]{2}$/i, "is no MAC address like 02:00:00:00:00:01")
   .optional();
 
+const parent = z
+  .string()
+  .regex(/^[^\s/:]{1,15}$/, "is no name of an interface")
+  .describe("Name of an interface of the host.");
+
 const networkInterface = z.strictObject({
   association,
-  parent: z
-    .string()
-    .regex(/^[^\s/:]{1,15}$/, "is no name of an interface")
-    .describe("Name of an interface of the host."),
+  parent,
   addresses: z.array(cidr).min(1, "an interface has at least one address").max(64),
   gateway: ip.optional().describe("The default gateway of the task."),
   mac,
@@ -125,13 +127,28 @@ const isInternal = z
   .describe("The network has no route to other networks: no default route, and no port of the host.");
 
 const ipv4 = z.ipv4("is no IPv4 address");
+/** Modes of interfaces on others. Source: ip-link(8), "macvlan", "ipvlan". */
+export const LINK_MODES = { macvlan: ["bridge", "private", "vepa", "passthru"], ipvlan: ["l2", "l3", "l3s"] } as const;
+const link = z.strictObject({
+  type: z.enum(["macvlan", "ipvlan"]),
+  parent,
+  mode: z
+    .enum([...LINK_MODES.macvlan, ...LINK_MODES.ipvlan])
+    .optional()
+    .describe("Of macvlan: bridge, private, vepa or passthru; of ipvlan: l2, l3 or l3s. Absent: bridge, l2."),
+});
 /** Addresses of a network, and that of the task in it. */
 const addressed = {
   subnet: z
     .cidrv4("is no range of IPv4 like 172.20.0.0/16")
     .optional()
     .describe("Addresses of the network. Absent: the engine chooses a range to which the host has no route."),
-  gateway: ipv4.optional().describe("Address of the host in the network. Absent: the first one."),
+  link: link
+    .optional()
+    .describe(
+      "The network is that of an interface of the host: tasks have interfaces on it, and no port of the host leads to them. Absent: a bridge.",
+    ),
+  gateway: ipv4.optional().describe("Address of the host in the network, or with `link` that of the router. Absent: the first one."),
   range: z.cidrv4("is no range of IPv4 like 172.20.5.0/24").optional().describe("Part of the subnet from which tasks get their addresses."),
   reserved: z.array(ipv4).min(1).max(256).optional().describe("Addresses that the task does not get."),
   address: ipv4
