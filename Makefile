@@ -352,6 +352,13 @@ test-engine-long: setup-test library $(TEST_TOOLS)
 	RUNT_ENGINE_AWAY=60 $(B)/test/plain node_modules/.bin/vitest run --project engine test/engine/log-away.test.ts
 	RUNT_COMPOSE_PAIRS=45 $(B)/test/plain node_modules/.bin/vitest run --project engine test/engine/compose-pairs.test.ts
 
+# 1,000 updates of a service of three replicas under 200 requests a second: every fifth version is broken, the daemon is killed in a third, and the packet filter is flushed
+# in a tenth. An hour and a half. UPDATES=60 for fewer, SEED=7 for others.
+.PHONY: test-deploys
+test-deploys: setup-test library $(TEST_TOOLS)
+	RUNT_DEPLOYS=$(or $(UPDATES),1000) RUNT_ENGINE_SEED=$(or $(SEED),1) $(B)/test/plain node_modules/.bin/vitest run --project engine \
+		test/engine/deploys.test.ts
+
 # Documents of pods and of the host, decoded by the types of Kubernetes (Go; it gets their modules).
 .PHONY: test-pod-documents
 test-pod-documents: setup-test $(TEST_TOOLS)
@@ -402,7 +409,7 @@ test-without-overlap: setup-test bin/runt $(T)/runt $(TEST_TOOLS) native-test-to
 # Everything there is, for hours rather than minutes.
 .PHONY: test-all
 test-all: export RUNT_TEST_BUNDLES ?= 200
-test-all: test test-places test-walk test-hostile test-cycles test-crowd test-findings fuzz-config test-without-overlap test-readme test-hosts test-library-long test-engine-kills test-engine-long test-pod-documents test-security test-faults test-delays test-upgrade test-storm \
+test-all: test test-places test-walk test-hostile test-cycles test-crowd test-findings fuzz-config test-without-overlap test-readme test-hosts test-library-long test-engine-kills test-engine-long test-deploys test-pod-documents test-security test-faults test-delays test-upgrade test-storm \
 	test-supply test-npm test-runtimes test-release test-site test-engines test-compose-model mutants engine-mutants test-guest-long test-vm
 
 # `make test` twice with the root mount shared and twice with it private, on a host that has others, too (tools/busy-host.sh): hours.

@@ -1,11 +1,11 @@
-/** Numbers of what the task engine does: E for tasks and containers, T for the limits of a task and its shared network, P for pods. */
+/** Numbers of what the task engine does: E for tasks and containers, T for the limits of a task and its shared network, P for pods, R for rollouts of services. */
 
 /** A part of the numbers that has a page of its own: those of one letter from `first` to `last`. */
 export interface EngineChapter {
   /** Name of its page, without the ending. */
   readonly file: string;
   readonly title: string;
-  readonly letter: "E" | "T" | "P";
+  readonly letter: "E" | "T" | "P" | "R";
   readonly first: number;
   readonly last: number;
 }
@@ -16,6 +16,7 @@ export const ENGINE_CHAPTERS: readonly EngineChapter[] = [
   { file: "life", title: "start, networks, stop, order", letter: "E", first: 63, last: 95 },
   { file: "limits", title: "limits of a task and its interfaces", letter: "T", first: 1, last: 24 },
   { file: "pods", title: "pods", letter: "P", first: 1, last: 34 },
+  { file: "rollouts", title: "rollouts of services with replicas", letter: "R", first: 1, last: 11 },
 ];
 
 /** Each number, such as "E1". What it is about is said by the titles of its tests, and nowhere else. */

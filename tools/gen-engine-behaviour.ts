@@ -23,9 +23,9 @@ export interface Titled {
 
 /** Of `test("title"`, `it("title"`, `test.skipIf(x)("title"` and `test.each(table)("title"`. */
 const TITLE = /(?:\b(?:test|it)(?:\.\w+(?:\([^()]*\))?)?|[\])]\))\(\s*("(?:[^"\\\n]|\\.)*")/g;
-const ID = /\b[EPT]\d{1,2}\b/g;
+const ID = /\b[EPRT]\d{1,2}\b/g;
 /** The numbers at the beginning of a title, or of a part of it: "E91 E92: ". */
-const NUMBERS = /^(?:[EPT]\d{1,2}\b[ ,]*)+:? */;
+const NUMBERS = /^(?:[EPRT]\d{1,2}\b[ ,]*)+:? */;
 /** Which case of a table it is, at the end of a title: " (%s)". */
 const CASE = / \([^()]*%[a-z][^()]*\)$/;
 /** What vitest fills in elsewhere: the page would show it as it stands. */
@@ -64,7 +64,7 @@ export function enginePages(
 
 /** What a title says of a number: of "T6: one; T7: two" for T7 "two". */
 export function sayingOf(id: string, title: string): string {
-  const parts = title.split(/; (?=[EPT]\d{1,2}\b)/);
+  const parts = title.split(/; (?=[EPRT]\d{1,2}\b)/);
   const numbersOf = (part: string): readonly string[] => NUMBERS.exec(part)?.[0].match(ID) ?? [];
   const own = parts.find((part) => numbersOf(part).includes(id)) ?? title;
   return own.replace(NUMBERS, "").replace(CASE, "");

@@ -1,5 +1,5 @@
 /** The uid of a pod: the one in its document, or a hash of namespace and name. */
-import { createHash } from "node:crypto";
+import { uuidOf } from "../engine/spec/index.ts";
 
 interface Named {
   readonly uid?: string | undefined;
@@ -7,11 +7,11 @@ interface Named {
   readonly name: string;
 }
 
-export function uidOf({ uid, namespace = "default", name }: Named): string {
-  if (uid !== undefined) return uid;
-  const hex = createHash("sha256")
-    .update(JSON.stringify([namespace, name]))
-    .digest("hex");
-  // A UUID of version 8 (RFC 9562): all bits except version and variant are free.
-  return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join("-");
+export function uidOf({ uid, ...named }: Named): string {
+  return uid ?? uuidOf(uidText(named));
+}
+
+/** What the uid of a pod is made of, if its document has none. */
+export function uidText({ namespace = "default", name }: Named): string {
+  return JSON.stringify([namespace, name]);
 }

@@ -21,9 +21,19 @@ export interface Following {
 const LOOK_MS = 100;
 
 /** @param action the last part of the path */
-export function rolloutPath(name: string, group: string, action?: "undo" | "pause" | "resume" | "restart"): string {
+export function rolloutPath(name: string, group: string, action?: "undo" | "pause" | "resume" | "restart" | "scale"): string {
   const below = action === undefined ? "" : `/${action}`;
   return `/v1/rollouts/${encodeURIComponent(name)}${below}?group=${encodeURIComponent(group)}`;
+}
+
+/** undefined: the group has no such service. @throws ClientError */
+export async function serviceIfThere({ client, group }: Session, name: string): Promise<ServiceView | undefined> {
+  try {
+    return await client.call<ServiceView>("GET", rolloutPath(name, group));
+  } catch (error) {
+    if (error instanceof ClientError && (error.code === "unknown-service" || error.code === "invalid-argument")) return undefined;
+    throw error;
+  }
 }
 
 /** Returns when no rollout of these services goes on, or the time is over: the services as they are then. @throws ClientError */

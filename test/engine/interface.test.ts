@@ -50,7 +50,7 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
       expect(await refused("POST", `/v1/tasks/web/${action}?group=..`, body)).toBe("400 invalid-argument");
       expect(await refused("POST", `/v1/tasks/web/${action}`, body, read)).toBe("403 read-only");
     }
-    for (const [action, body] of [["undo", {}], ["pause"], ["resume"], ["restart"]] as const) {
+    for (const [action, body] of [["undo", {}], ["scale", { replicas: 2 }], ["pause"], ["resume"], ["restart"]] as const) {
       expect(await refused("POST", `/v1/rollouts/web/${action}`, body)).toBe("404 unknown-service");
       expect(await refused("POST", `/v1/rollouts/web/${action}?group=..`, body)).toBe("400 invalid-argument");
       expect(await refused("POST", `/v1/rollouts/web/${action}`, body, read)).toBe("403 read-only");
@@ -192,6 +192,7 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
     const other = { ...rolled, text: rolled.text.replaceAll("sleep 0.05", "sleep 0.06") };
     expect((await ask("POST", "/v1/apply", other)).value.applied).toMatchObject([{ change: "rolling", revision: 3 }]);
     expect(await asked("undo", { revision: 1 })).toBe(4);
+    expect(await asked("scale", { replicas: 1 })).toBe(4);
     expect((await ask("GET", "/v1/rollouts/web?group=rolled", undefined, read)).value).toMatchObject({ revision: 4 });
     expect((await ask("GET", "/v1/rollouts")).value.services).toHaveLength(1);
     expect((await ask("DELETE", "/v1/tasks/web?group=rolled")).status).toBe(202);

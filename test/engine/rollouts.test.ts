@@ -1,64 +1,15 @@
 /** Rollouts: the replicas of a service become those of another version step by step, and return when it is broken. */
 import { describe, expect, test } from "vitest";
-import { eventsOf, http, isRoot, LONGEST_MS, until, useEngine } from "./support.ts";
-
-interface Rolled {
-  readonly state: string;
-  readonly revision: number;
-  readonly replica?: string;
-  readonly reason?: { readonly text: string; readonly cause?: Rolled["reason"] };
-}
-
-interface Shown {
-  readonly name: string;
-  readonly id: string;
-  readonly known: string;
-  readonly digest: string;
-  readonly desired: string;
-}
+import { RUNS, rolloutsIn } from "./rollout-scene.ts";
+import { http, isRoot, LONGEST_MS, until, useEngine } from "./support.ts";
 
 describe.skipIf(!isRoot)("rollouts (needs root)", () => {
   const scene = useEngine();
 
-  const RUNS = "trap 'exit 0' TERM; while :; do sleep 0.05; done";
-  const compose = (script: string, update: string, more = "") => {
-    const path = scene.file(
-      "compose.yaml",
-      `name: shop
-services:
-  web:
-    x-runt-rootfs: ${scene.rootfs()}
-    network_mode: none
-    command: [/bin/sh, -c, ${JSON.stringify(script.replaceAll("$", "$$$$"))}]
-    stop_grace_period: 5s
-    deploy: { replicas: 3, update_config: { ${update} } }
-${more}`,
-    );
-    return path;
-  };
-  const apply = async (script: string, update: string, more?: string) => {
-    const done = await scene.ctl("apply", "-f", compose(script, update, more));
-    expect(done).toMatchObject({ status: 0, stderr: "" });
-    return done.stdout;
-  };
-  const rolled = async (after = 0): Promise<Rolled[]> =>
-    (await eventsOf(scene.socket, after)).flatMap(({ data }) => (data["type"] === "rollout" ? [data as unknown as Rolled] : []));
-  const tasks = async (): Promise<Shown[]> => JSON.parse((await http(scene.socket, "GET", "/v1/tasks")).text).tasks;
-  const last = async (after = 0) => (await rolled(after)).at(-1)?.state;
-  const sequence = async (): Promise<number> => JSON.parse((await http(scene.socket, "GET", "/v1/node")).text).lastSequence;
-  const chainOf = (reason: Rolled["reason"]): string => (reason === undefined ? "" : `${reason.text} <- ${chainOf(reason.cause)}`);
-  /** Watches how many replicas run until `isOver`. */
-  const leastRunning = async (isOver: () => Promise<boolean>): Promise<number> => {
-    let least = Number.POSITIVE_INFINITY;
-    do {
-      const running = (await tasks()).filter(({ known, desired }) => known === "RUNNING" && desired === "RUNNING");
-      least = Math.min(least, new Set(running.map(({ name }) => name)).size);
-    } while (!(await isOver()));
-    return least;
-  };
+  const { compose, apply, rolled, tasks, last, sequence, chainOf, leastRunning, all } = rolloutsIn(scene);
 
   test(
-    "a changed Compose file is rolled out in order, one replica after the other; a broken one goes back by itself",
+    "R1, R2: a changed Compose file is rolled out in order, one replica after the other; a broken one goes back by itself",
     async () => {
       await scene.daemon();
       const update = "order: start-first, parallelism: 1, monitor: 500ms, failure_action: rollback";
@@ -90,7 +41,7 @@ ${more}`,
   );
 
   test(
-    "stop-first: the old replica ends first; an unhealthy version goes back, also to replicas that have ended",
+    "R1, R2: stop-first: the old replica ends first; an unhealthy version goes back, also to replicas that have ended",
     async () => {
       await scene.daemon();
       const update = "parallelism: 2, monitor: 1s, failure_action: rollback";
@@ -110,7 +61,7 @@ ${more}`,
     LONGEST_MS,
   );
 
-  test("without a good version, and with failure_action pause, the rollout pauses and the other replicas go on", async () => {
+  test("R3 without a good version, and with failure_action pause, the rollout pauses and the other replicas go on", async () => {
     await scene.daemon();
     const update = "order: start-first, monitor: 500ms, failure_action: pause";
     await apply(`: v1; ${RUNS}`, update);
@@ -127,7 +78,7 @@ ${more}`,
   });
 
   test(
-    "a daemon that is killed goes on with the same rollout",
+    "R9 a daemon that is killed goes on with the same rollout",
     async () => {
       let daemon = await scene.daemon();
       const update = "order: start-first, monitor: 300ms, failure_action: rollback";
@@ -150,7 +101,7 @@ ${more}`,
   );
 
   test.each(["before-commit create 1", "after-commit start 2", "before-result stop 1", "after-commit remove 1"])(
-    "a daemon that ends itself at %s of an update that is broken: the next one goes back with the same rollout",
+    "R9 a daemon ends itself in the middle of an update that is broken: the next one goes back with the same rollout (%s)",
     async (fault) => {
       const first = await scene.daemon();
       const update = "order: start-first, monitor: 300ms, failure_action: rollback";
@@ -175,7 +126,7 @@ ${more}`,
   );
 
   test(
-    "verbs: status, history, pause, resume, undo and restart; apply --wait follows the rollout, and says why it went back",
+    "R10 verbs: status, history, pause, resume, undo and restart; apply --wait follows the rollout, and says why it went back",
     async () => {
       await scene.daemon();
       const ctl = (...args: string[]) => scene.ctl("-g", "shop", "rollout", ...args);
@@ -225,6 +176,49 @@ ${more}`,
       // What is known of a service goes with its last task.
       expect((await scene.ctl("delete", "-p", "shop")).status).toBe(0);
       await until(async () => (await ctl("list")).stdout === "SERVICE   REVISION   STATE   REPLICAS\n");
+    },
+    LONGEST_MS,
+  );
+
+  test(
+    "R7 scale: new replicas start at once, the highest go first, the history says who has asked, and the file wins when it is applied again",
+    async () => {
+      await scene.daemon();
+      const ctl = (...args: string[]) => scene.ctl("-g", "shop", ...args);
+      const update = "order: start-first, monitor: 300ms, failure_action: rollback";
+      const file = compose(`: v1; ${RUNS}`, update);
+      expect((await scene.ctl("apply", "-f", file, "--wait")).status).toBe(0);
+      const before = new Set((await tasks()).map(({ id }) => id));
+      expect(await ctl("scale", "web=5", "--wait")).toMatchObject({
+        status: 0,
+        stdout: expect.stringMatching(/^service web has 5 replicas, before 3, revision 2\n(?:.*\n)*service web is at revision 2\n$/),
+      });
+      expect(await all("name")).toEqual(["web", "web-2", "web-3", "web-4", "web-5"]);
+      expect((await tasks()).filter(({ id }) => before.has(id))).toHaveLength(3);
+      // An update after it keeps the number.
+      expect((await ctl("rollout", "restart", "web", "--wait")).status).toBe(0);
+      expect((await ctl("rollout", "status", "web")).stdout).toMatch(/\nweb-5 +good/);
+      expect(await ctl("scale", "web=2")).toMatchObject({ status: 0, stdout: "service web has 2 replicas, before 5, revision 4\n" });
+      await until(async () => String(await all("name")) === "web,web-2");
+      const history = (await ctl("rollout", "history", "web")).stdout.split("\n");
+      expect(history[2]).toMatch(/^2 +\d+s +scale +uid 0 +good +replicas$/);
+      expect(history[4]).toMatch(/^4 \* +\d+s +scale +uid 0 +good +replicas$/);
+      expect((await scene.ctl("plan", "-f", file)).stdout).toContain("web-3");
+      // It is a version as others are.
+      expect((await ctl("rollout", "undo", "web", "--to-revision", "2", "--wait")).status).toBe(0);
+      expect(await all("name")).toEqual(["web", "web-2", "web-3", "web-4", "web-5"]);
+      const again = await scene.ctl("apply", "-f", file, "--wait");
+      expect(again).toMatchObject({
+        status: 0,
+        stdout: expect.stringContaining("task web-5 is being removed: the file has 3 replicas of web\n"),
+      });
+      await until(async () => String(await all("name")) === "web,web-2,web-3");
+      const said = async (...words: string[]) => (await ctl("scale", ...words)).stderr;
+      expect(await said("web=0")).toContain("a service has at least one replica");
+      expect(await said("web=4", "other=2")).toContain("there is no service other in group shop");
+      expect(await said("web")).toContain("write SERVICE=NUMBER");
+      expect(await all("name")).toEqual(["web", "web-2", "web-3"]);
+      await until(async () => (await all("known")).every((one) => one === "RUNNING"));
     },
     LONGEST_MS,
   );

@@ -24,11 +24,15 @@ export function probeTcp(check: TcpCheck, probe: Probe): Promise<Checked> {
 export async function probeHttp(check: HttpCheck, probe: Probe): Promise<Checked> {
   let text = "";
   const checked = await overRelay("connect", check, probe, async ({ input, output, ended }) => {
-    output.setEncoding("utf8").on("data", (chunk: string) => {
-      if (text.length < LONGEST_ANSWER) text += chunk;
+    const whole = new Promise<void>((resolve) => {
+      output.setEncoding("utf8").on("data", (chunk: string) => {
+        if (text.length < LONGEST_ANSWER) text += chunk;
+        if (isWhole(text)) resolve();
+      });
     });
     input.end(requestText(check));
-    await Promise.all([ended, closed(output)]);
+    // Some servers keep the connection although they are asked to close it.
+    await Promise.race([whole, Promise.all([ended, closed(output)])]);
     return resultOf(text);
   });
   // A response counts even if the server does not close the connection in time.
@@ -79,6 +83,18 @@ export function readAnswer(text: string): HttpAnswer | undefined {
   return status === undefined ? undefined : { status: Number(status), line, body: body.join("\r\n\r\n") };
 }
 
+/** Whether the response has ended by what its headers say, even if the connection goes on. Source: RFC 9112, "Message Body Length". */
+export function isWhole(text: string): boolean {
+  const end = text.indexOf("\r\n\r\n");
+  const status = end < 0 ? undefined : readAnswer(text)?.status;
+  if (status === undefined) return false;
+  if (status === 204 || status === 304) return true;
+  const head = text.slice(0, end + 2).toLowerCase();
+  if (/\r\ntransfer-encoding: *chunked *\r\n/.test(head)) return text.endsWith("\r\n0\r\n\r\n") || text.slice(end + 4) === "0\r\n\r\n";
+  const length = /\r\ncontent-length: *(\d{1,9}) *\r\n/.exec(head)?.[1];
+  return length !== undefined && Buffer.byteLength(text.slice(end + 4)) >= Number(length);
+}
+
 // Health checks over HTTPS. Like the kubelet, it accepts any certificate, whatever its name and
 // issuer.
 
@@ -94,7 +110,7 @@ function responseOverTls(connection: Duplex, request: string): Promise<string> {
     const encrypted = connect({ socket: connection, rejectUnauthorized: false }, () => encrypted.write(request));
     encrypted.on("data", (chunk: Buffer) => {
       text += chunk.toString();
-      if (text.length >= LONGEST_ANSWER) resolve(text);
+      if (text.length >= LONGEST_ANSWER || isWhole(text)) resolve(text);
     });
     // Many servers close the connection without the TLS close_notify alert.
     encrypted.on("error", (error) => (text === "" ? reject(error) : resolve(text)));

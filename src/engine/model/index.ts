@@ -35,7 +35,7 @@ export { hasSucceeded, type Readiness, readinessOf } from "./readiness.ts";
 export { type Reason, type ReasonCode, reason, renderReason } from "./reason.ts";
 export { absorb, nextDeadline, type Reconciled, reconcile, reconcileAll } from "./reconcile.ts";
 export * from "./record.ts";
-export { advanceRollout, nextRolloutLook, pauseRollout, resumeRollout } from "./rollout.ts";
+export { advanceRollout, nextRolloutLook, pauseRollout, resumeRollout, watchedAgain } from "./rollout.ts";
 export { type Begin, beginRollout } from "./rollout-begin.ts";
 export type { RolloutDecision, RolloutStep, RolloutTold, RolloutView } from "./rollout-steps.ts";
 export {

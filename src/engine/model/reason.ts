@@ -23,6 +23,7 @@ export type ReasonCode =
   | "LedgerError"
   | "StopFailed"
   | "Replaced"
+  | "ScaledDown"
   | "ReplicaFailed"
   | "RolloutFailed"
   | "NotNeeded"

@@ -3,10 +3,10 @@ import { type TaskSpec, taskSchema } from "../spec/index.ts";
 import { newRecord } from "./new-record.ts";
 import { reason, renderReason } from "./reason.ts";
 import type { TaskRecord } from "./record.ts";
-import { advanceRollout, nextRolloutLook, pauseRollout, resumeRollout } from "./rollout.ts";
+import { advanceRollout, nextRolloutLook, pauseRollout, resumeRollout, watchedAgain } from "./rollout.ts";
 import { beginRollout } from "./rollout-begin.ts";
 import type { RolloutDecision, RolloutTold } from "./rollout-steps.ts";
-import { isActive, lastGood, type RevisionNote, type RolloutKind, type ServiceRecord } from "./service.ts";
+import { isActive, lastGood, type RevisionNote, type RolloutKind, type ServiceRecord, unprovenTasks } from "./service.ts";
 import { works } from "./shared-proxy.ts";
 import type { Instant } from "./time.ts";
 
@@ -176,7 +176,7 @@ const ORDERS = [
   { order: "start-first", parallelism: 0 },
 ];
 
-test.each(ORDERS)("an update reaches every replica, with no fewer ready than promised: %o", (update) => {
+test.each(ORDERS)("R1 an update reaches every replica, with no fewer ready than promised (%o)", (update) => {
   const world = started(3, update);
   world.apply(specsOf(2, 3, update));
   const least = update.order === "start-first" ? 3 : 3 - (update.parallelism ?? 1);
@@ -187,7 +187,7 @@ test.each(ORDERS)("an update reaches every replica, with no fewer ready than pro
 
 const BROKEN: readonly Fate[] = ["crashes", "never ready", "crashes late", "wrong image", "unhealthy"];
 
-test.each(BROKEN)("a version that %s goes back to the last good one, and says why", (fate) => {
+test.each(BROKEN)("R2 a broken version goes back to the last good one, and says why (it %s)", (fate) => {
   for (const update of ORDERS) {
     const world = started(3, update);
     world.fates.set("v2", fate);
@@ -201,7 +201,7 @@ test.each(BROKEN)("a version that %s goes back to the last good one, and says wh
   }
 });
 
-test("a pause, a higher ratio, and no good version: no way back by itself", () => {
+test("R3 a pause, a higher ratio, and no good version: no way back by itself", () => {
   const paused = started(3, { onFailure: "pause" });
   paused.fates.set("v2", "crashes");
   paused.apply(specsOf(2, 3, { onFailure: "pause" }));
@@ -228,7 +228,7 @@ test("a pause, a higher ratio, and no good version: no way back by itself", () =
   expect(renderReason(first.service!.rollout.reason!)).toMatch(/^no earlier version was good/);
 });
 
-test("a reboot in the middle of an update returns to the last good version", () => {
+test("R4 a reboot in the middle of an update returns to the last good version", () => {
   const world = started(3, { order: "start-first" });
   world.apply(specsOf(2, 3, { order: "start-first" }));
   for (const task of world.tasks) world.step(task);
@@ -241,7 +241,7 @@ test("a reboot in the middle of an update returns to the last good version", () 
   expect(world.commands()).toEqual(["v1", "v1", "v1"]);
 });
 
-test("by ordinal from the last one, a partition stays, and a restart by a user is no failure", () => {
+test("R5 by ordinal from the last one, a partition stays, and a restart by a user is no failure", () => {
   const update = { reverse: true, partition: 1 };
   const world = started(3, update);
   world.apply(specsOf(2, 3, update));
@@ -257,6 +257,30 @@ test("by ordinal from the last one, a partition stays, and a restart by a user i
   expect(asked.service!.rollout).toMatchObject({ kind: "update", state: "complete" });
 });
 
+test("R6 a new replica is unproven until it has worked for minReady, and the time without a daemon proves nothing", () => {
+  const update = { order: "start-first", parallelism: 0, minReady: "2s" };
+  const world = started(2, update);
+  const unproven = () => unprovenTasks(world.service!, world.versions.get(world.service!.rollout.to));
+  expect(unproven()).toEqual([]);
+  world.apply(specsOf(2, 2, update));
+  for (const task of world.tasks) world.step(task);
+  world.advance();
+  expect(unproven()).toHaveLength(2);
+  world.bootMs += 1900;
+  // Another daemon has started.
+  world.service = watchedAgain(world.service!, world.now);
+  world.bootMs += 1900;
+  world.advance();
+  expect(unproven()).toHaveLength(2);
+  world.bootMs += 200;
+  world.advance();
+  expect(unproven()).toEqual([]);
+  expect(world.service!.rollout.replicas.map(({ state }) => state)).toEqual(["watched", "watched"]);
+  const stopFirst = started(2, { minReady: "2s" });
+  stopFirst.apply(specsOf(2, 2, { minReady: "2s" }));
+  expect(unprovenTasks(stopFirst.service!, stopFirst.versions.get(2))).toEqual([]);
+});
+
 /** The same numbers from the same seed. Source: mulberry32. */
 function randomOf(seed: number): (below: number) => number {
   let state = seed;
@@ -268,7 +292,7 @@ function randomOf(seed: number): (below: number) => number {
   };
 }
 
-test("random versions, pauses, reboots and tasks that are slow: it ends, keeps its promise, and what ends well is good", () => {
+test("R1, R2: random versions, pauses, reboots and tasks that are slow: it ends, keeps its promise, and what ends well is good", () => {
   for (let seed = 1; seed <= 80; seed++) {
     const random = randomOf(seed);
     const replicas = 1 + random(5);

@@ -173,6 +173,14 @@ export function nextRolloutLook({ rollout }: ServiceRecord, specs: readonly Task
   return open.reduce<Deadline | null>((first, one) => (first === null || one.bootMs < first.bootMs ? one : first), null);
 }
 
+/** The time in which no daemon has looked proves nothing: a replica must work for the whole time again. */
+export function watchedAgain(service: ServiceRecord, now: Instant): ServiceRecord {
+  if (!isActive(service.rollout)) return service;
+  return changedReplicas(service, (one) =>
+    (one.state === "starting" || one.state === "watched") && one.readySince !== null ? { ...one, readySince: now } : one,
+  );
+}
+
 /** Pauses the rollout: replicas that are being replaced go on, and no further one is. */
 export function pauseRollout(service: ServiceRecord): ServiceRecord {
   const why = reason("StoppedByUser", "a user has paused it");

@@ -120,6 +120,14 @@ export function policyOf({ kind }: Pick<RolloutRecord, "kind">, specs: readonly 
   return kind === "rollback" ? { ...own, ...rollback, onFailure: rollback?.onFailure ?? "pause" } : own;
 }
 
+/** Ids of new tasks that have not worked for the time of `minReady` yet. With start-first the earlier task serves until then. */
+export function unprovenTasks({ rollout }: Pick<ServiceRecord, "rollout">, specs: readonly TaskSpec[] | undefined): readonly string[] {
+  if (!isActive(rollout) || rollout.kind === "create" || specs === undefined || specs.length === 0) return [];
+  const { order, minReady } = policyOf(rollout, specs);
+  if (order !== "start-first" || minReady === 0) return [];
+  return rollout.replicas.flatMap(({ state, task }) => (state === "starting" && task !== null ? [task] : []));
+}
+
 export function isSameVersion(a: readonly TaskSpec[], b: readonly TaskSpec[]): boolean {
   return canonicalJson(a.map(specDigest)) === canonicalJson(b.map(specDigest));
 }

@@ -6,6 +6,7 @@ import type { NetworkSpec, TaskSpec } from "../spec/index.ts";
 import { addressesOf, type CniResult, gatewayOf, hasAddress } from "./answer.ts";
 import { type Attachment, Attachments } from "./attachments.ts";
 import { Bridges } from "./bridges.ts";
+import { connectionsTo } from "./connections.ts";
 import { merged, NetworkError } from "./errors.ts";
 import { removeFiles, writeFiles, writeHosts } from "./files.ts";
 import type { ChosenFilterOptions } from "./filter/chosen.ts";
@@ -181,6 +182,11 @@ export class TaskNetworks {
     const namespace = this.placement(id).path;
     await setServices(namespace, rules, this.#timeoutMs);
     for (const one of flows) await endFlows(one, { helper: this.#options.helper(), namespace, timeoutMs: this.#timeoutMs });
+  }
+
+  /** Counts connections of TCP to these ports of the task. @throws NetworkError */
+  connections(id: string, ports: ReadonlySet<number>): Promise<number> {
+    return connectionsTo(this.placement(id).path, ports, this.#timeoutMs);
   }
 
   /** @throws NetworkError: the network is not as it was made */

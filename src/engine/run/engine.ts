@@ -21,8 +21,8 @@ import type { OrphanView } from "./containers/orphans.ts";
 import { type LogUseView, logUsesOf, type UsageView, usages } from "./containers/usage.ts";
 import type { Applied, ApplyOptions, TaskDifference } from "./desired/apply.ts";
 import { isUsable } from "./desired/codec.ts";
-import { taskNamed } from "./desired/commands.ts";
 import type { Caller } from "./desired/journal.ts";
+import { taskNamed } from "./desired/named.ts";
 import type { Deleted, Restarted, Selected, Selection } from "./desired/selection.ts";
 import { specsIn, type TaskFile } from "./desired/specs.ts";
 import { type DetailOptions, detailOf, type TaskDetail } from "./detail.ts";
@@ -329,8 +329,8 @@ export class Engine {
     this.#parts.store.close();
   }
 
-  #viewOf(record: TaskRecord): TaskView {
-    return viewOf(record, this.#parts.paths, this.#parts.records.values(), (id) => this.#parts.pulling.progressOf(id));
+  #viewOf(record: TaskRecord, { paths, records, pulling, names } = this.#parts): TaskView {
+    return { ...viewOf(record, paths, records.values(), (id) => pulling.progressOf(id)), drain: names.drainOf(record.id) };
   }
 
   #find(name: string, group: string): TaskRecord {

@@ -42,6 +42,8 @@ export type EngineErrorCode =
   | "unknown-service"
   /** The service has no such version; `details.known` has the numbers of those that it has. */
   | "unknown-revision"
+  /** The service cannot have so many replicas. Nothing was changed. */
+  | "not-scalable"
   /** The rollout of the service is in another state. */
   | "not-rolling"
   /** No other spec has run before under this name. */

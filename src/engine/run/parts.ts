@@ -5,7 +5,16 @@ import { dirname, join } from "node:path";
 import { Fence, type KnownCgroup } from "../../executor/index.ts";
 import { checkSystemd, limitedPages, parentSlice, removeTaskCgroup } from "../cgroup/index.ts";
 import { Builder, type BuildPlace, ImageStore, type Images } from "../images/index.ts";
-import { DEFAULT_OPTIONS, DEFAULT_QUEUE, DEFAULT_USERS, type HostCapacity, type TaskRecord, taskIdOf } from "../model/index.ts";
+import {
+  DEFAULT_OPTIONS,
+  DEFAULT_QUEUE,
+  DEFAULT_USERS,
+  type HostCapacity,
+  revisionKey,
+  type TaskRecord,
+  taskIdOf,
+  unprovenTasks,
+} from "../model/index.ts";
 import type { TaskNetworks } from "../network/index.ts";
 import { PauseRoot } from "../pause/index.ts";
 import { type HostSupport, isInMachine } from "../plan/index.ts";
@@ -139,7 +148,13 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
   const interfaces = new Interfaces({ edits, records });
   const endMessages = new EndMessages(paths, log);
   const logRouters = new LogRouters({ paths, records });
-  const names = new NetworkNames({ networks, runtimes, records, log });
+  const unproven = () =>
+    new Set(
+      [...services.values()].flatMap((one) =>
+        unprovenTasks(one, revisions.get(revisionKey({ ...one, service: one.name, number: one.rollout.to }))?.specs),
+      ),
+    );
+  const names = new NetworkNames({ networks, runtimes, records, unproven, log });
 
   // The order in which the resources of a task are prepared. What can fail soon comes before what takes long.
   const resources: readonly TaskResource[] = [
@@ -205,13 +220,13 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
 
   return {
     ...{ store, paths, conditions, records, succeeded, mailbox, edits, fence, runtime, ends, networks, images, specCopies, orphans },
-    ...{ services, revisions, rollouts, serviceRollouts, watched, pulling, pools, poolRecords },
+    ...{ services, revisions, rollouts, serviceRollouts, watched, pulling, pools, poolRecords, names },
     ...{ keptVolumes, interfaces, endMessages, resources, turns, forwarding, agents, schedules, capacity, support, users: userIds, log },
     strays: new Strays({ resources, runtime, log }),
     guests: new GuestReports({ isInMachine: ({ spec }) => isInMachine(spec, runtimes), ask: (id) => runtime.machineMetrics(id) }),
     orphanPolicy: settings.orphans ?? "show",
     networkWatch: new NetworkWatch({
-      ...{ networks, conditions, records, log, intervalMs: settings.networkCheckMs },
+      ...{ networks, known: () => names.known(), conditions, records, log, intervalMs: settings.networkCheckMs },
       tell: (message) =>
         mailbox.edit((draft) => {
           draft.tell({ type: "packetFilter", message });

@@ -34,6 +34,7 @@ export class Rollouts {
   /** Until when a service waits after an error, in milliseconds of CLOCK_BOOTTIME. */
   readonly #waits = new Map<string, number>();
   #isStarted = false;
+  #isStopped = false;
 
   constructor(options: RolloutsOptions) {
     this.#options = options;
@@ -41,11 +42,23 @@ export class Rollouts {
 
   /** Called when it is known what has become of all tasks. */
   start(): void {
-    this.#isStarted = true;
+    void this.#begin();
+  }
+
+  async #begin(): Promise<void> {
+    const { edits, services, log } = this.#options;
+    try {
+      if ([...services.values()].some(({ rollout }) => isActive(rollout)))
+        await edits.make(undefined, (commands) => commands.services.watchAgain());
+    } catch (error) {
+      log("error", "rollout-failed", { message: String(error) });
+    }
+    this.#isStarted = !this.#isStopped;
     this.refresh();
   }
 
   stop(): void {
+    this.#isStopped = true;
     this.#isStarted = false;
     this.#alarm.set(undefined);
   }

@@ -108,6 +108,11 @@ export class ServiceRollouts {
     });
   }
 
+  /** Gives the service so many replicas. Returns the number of the new version. @throws EngineError unknown-service, not-scalable, no-room; StoreError not-written */
+  async scale(name: string, group: string, replicas: number, by?: Caller): Promise<number> {
+    return this.#change(name, group, by, (commands, service) => commands.services.scale(service, replicas));
+  }
+
   /** No further replica is replaced. @throws EngineError unknown-service, not-rolling; StoreError not-written */
   async pause(name: string, group: string, by?: Caller): Promise<number> {
     return this.#change(name, group, by, (commands, service) => {

@@ -21,6 +21,7 @@ import {
   type TaskRecord,
 } from "../model/index.ts";
 import { claimText } from "../spec/index.ts";
+import type { Drain } from "./network/draining.ts";
 import type { Paths } from "./paths.ts";
 
 /** The image of a container. */
@@ -125,6 +126,8 @@ export interface TaskView {
   readonly ports: readonly string[];
   /** Whether it has become what its spec says. */
   readonly readiness: Readiness;
+  /** Connections of which the end is awaited before it is stopped. Absent: there are none. */
+  readonly drain?: Drain | undefined;
   /** What could not be stopped or removed yet: a container, or a resource of the task. It is tried again. */
   readonly left: readonly LeftView[];
   /** Absent: it has none. A task with a schedule has no containers. */

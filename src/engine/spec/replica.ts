@@ -9,6 +9,9 @@ export interface ReplicaPlace {
   readonly index: number;
 }
 
+/** Of `update.drain`. */
+export const DEFAULT_DRAIN_MS = 10_000;
+
 export type UpdatePolicy = NonNullable<TaskSpec["update"]>;
 /** How replicas are replaced, in an update or in a return to an earlier version. */
 export type RolloutPolicy = UpdatePolicy;

@@ -12,6 +12,7 @@ import {
   type TaskInput,
   type TaskSpec,
   taskSchema,
+  withTemplate,
 } from "../../engine/spec/index.ts";
 import { withProposal } from "../proposal.ts";
 import { buildOf, builtNames, inOrder, type ServiceBuild } from "./build.ts";
@@ -19,16 +20,17 @@ import { isMap } from "./fields.ts";
 import { ignoredIn } from "./ignored.ts";
 import { joined, type Made, networkOwner, placesIn, withLenders } from "./joined.ts";
 import { joining } from "./joining.ts";
+import { expanded, withSharedVolumes } from "./lent.ts";
 import type { ComposeOptions, Model } from "./model.ts";
 import { externalsIn } from "./networks.ts";
 import { once, servicesWith } from "./once.ts";
 import { placeIn } from "./origin.ts";
-import { placeOf } from "./paths.ts";
 import { engineName, type ServicePlace } from "./place.ts";
 import { withSharedPorts } from "./ports.ts";
 import { withoutEmptyTexts, withoutExtensions } from "./prepare.ts";
-import { type ComposeInput, composeFile, type ServiceInput } from "./schema.ts";
+import { type ComposeInput, composeFile } from "./schema.ts";
 import { taskOf } from "./service.ts";
+import { ownPort, templateOf } from "./template.ts";
 
 export interface ComposeFile extends ParsedFile {
   /** The tasks in the format of a task file. Empty if there are findings. */
@@ -178,10 +180,18 @@ function madeOf(given: ComposeInput, options: ComposeOptions, { problems, warnin
     });
     if (inputs.length > 1 && inputs.some(({ input: { network } }) => network?.address ?? network?.further?.some((one) => one.address)))
       refuse(`an address can be that of one container, and the service has ${inputs.length}`, ["networks"]);
-    return inputs.map((one) => ({
-      ...one,
-      input: withSharedPorts(one.input, service, { name: engineName(key), count: inputs.length, refuse }),
-    }));
+    const shared = (input: TaskInput, count: number, deny: ServicePlace["refuse"]) =>
+      withSharedPorts(input, service, { name: engineName(key), count, refuse: deny });
+    const all = inputs.map((one) => ({ ...one, input: shared(one.input, inputs.length, refuse) }));
+    const [first, ...rest] = all;
+    if (first === undefined || first.input.update === undefined) return all;
+    const further = templateOf(engineName(key), (at, deny) => {
+      const named = { ...at, names: [key, ...names], replica: { of: engineName(key), index: 0 } };
+      const quiet = { ...place, refuse: deny, lacks: deny, warn: () => {}, needs: () => {} };
+      if (service.container_name !== undefined) deny("container_name is the name of one container", []);
+      return shared(taskOf(service, project, { ...quiet, ...named }), Math.max(2, all.length), deny);
+    });
+    return [{ ...first, input: withTemplate(first.input, ownPort(first.input) ?? further) }, ...rest];
   });
   return joining(
     joined(made, project, isOn, refuseAt, (key) => placeOf(key).warn),
@@ -218,62 +228,4 @@ function checkedTasks(made: readonly Made[], problems: Problem[]): TaskSpec[] {
   // If a task is missing, dependencies on it would be reported as wrong.
   if (tasks.length === made.length) for (const { task, ...problem } of checkGroup(specs)) tell(tasks[task]!.one, problem);
   return specs;
-}
-
-/** A mount, as a service lends it to another one with `volumes_from`. */
-type Mount = NonNullable<ServiceInput["volumes"]>[number];
-
-/** Gives a name to each unnamed volume that another service uses with `volumes_from`, so that both services get the same volume. */
-function withSharedVolumes({ services, volumes, ...project }: ComposeInput): ComposeInput {
-  const taken = new Set(Object.values(services).flatMap(({ volumes_from: from = [] }) => from.map((one) => one.split(":")[0]!)));
-  const added: Record<string, null> = {};
-  const named = (key: string, mount: Mount): Mount => {
-    const isUnnamed = typeof mount === "string" ? !mount.includes(":") : mount.type === "volume" && mount.source === undefined;
-    if (!isUnnamed) return mount;
-    const name = `anonymous-${key}${targetOf(mount).replaceAll(/[^A-Za-z0-9]+/g, "-")}`;
-    added[name] = null;
-    return typeof mount === "string" ? `${name}:${mount}` : { ...mount, source: name };
-  };
-  const changed = Object.entries(services).map(([key, service]): [string, ServiceInput] => {
-    const { volumes: own } = service;
-    return [key, taken.has(key) && own !== undefined ? { ...service, volumes: own.map((mount) => named(key, mount)) } : service];
-  });
-  const all = Object.keys(added).length === 0 ? volumes : { ...volumes, ...added };
-  return { ...project, services: Object.fromEntries(changed), ...(all === undefined ? {} : { volumes: all }) };
-}
-
-/** Mounts from `volumes_from` come first, except those whose targets the service mounts itself. Source: Compose specification, "volumes_from". */
-function expanded(key: string, service: ServiceInput, { services }: ComposeInput, { refuse }: ServicePlace): ServiceInput {
-  const { volumes_from: from = [], volumes: own = [], ...rest } = service;
-  const taken = new Set(own.map(targetOf));
-  const others = from.flatMap((written, index): Mount[] => {
-    const [name = "", access] = written.split(":");
-    const at = ["volumes_from", index];
-    if (name === "container" || !Object.hasOwn(services, name) || name === key) {
-      refuse(name === "container" ? "containers of others are not found: name a service" : `there is no other service ${name}`, at);
-      return [];
-    }
-    const mounts = (services[name]!.volumes ?? []).filter((mount) => !taken.has(targetOf(mount)));
-    if (mounts.some((mount) => !isShared(mount))) refuse(`a volume of ${name} without a name cannot be shared: give it one`, at);
-    return mounts.filter(isShared).map((mount) => (access === "ro" ? readOnly(mount) : mount));
-  });
-  return { ...rest, volumes_from: from, ...(own.length + others.length === 0 ? {} : { volumes: [...others, ...own] }) };
-}
-
-function targetOf(mount: Mount): string {
-  if (typeof mount !== "string") return placeOf(mount.target);
-  const [first = "", second = first] = mount.split(":");
-  return placeOf(second);
-}
-
-function isShared(mount: Mount): boolean {
-  // A tmpfs is taken over, but each service gets one of its own.
-  return typeof mount === "string" ? mount.includes(":") : mount.source !== undefined || mount.type === "tmpfs";
-}
-
-function readOnly(mount: Mount): Mount {
-  if (typeof mount !== "string") return { ...mount, read_only: true };
-  const [source, target, options = ""] = mount.split(":");
-  const kept = options.split(",").filter((one) => one !== "" && one !== "rw" && one !== "ro");
-  return `${source}:${target}:${["ro", ...kept].join(",")}`;
 }

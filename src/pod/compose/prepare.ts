@@ -164,10 +164,13 @@ const NAMES: ReadonlySet<string> = new Set([
   "driver_opts",
 ]);
 
-/** Removes fields that begin with "x-", which belong to the user, except "x-runt-rootfs". */
+/** Fields of our own. */
+const OWN = new Set(["x-runt-rootfs", "x-runt-drain"]);
+
+/** Removes fields that begin with "x-", which belong to the user. */
 export function withoutExtensions(value: unknown, isOfNames = false): unknown {
   if (Array.isArray(value)) return value.map((one) => withoutExtensions(one));
   if (!isMap(value)) return value;
-  const kept = Object.entries(value).filter(([key]) => isOfNames || !key.startsWith("x-") || key === "x-runt-rootfs");
+  const kept = Object.entries(value).filter(([key]) => isOfNames || !key.startsWith("x-") || OWN.has(key));
   return Object.fromEntries(kept.map(([key, one]) => [key, withoutExtensions(one, !isOfNames && NAMES.has(key))]));
 }

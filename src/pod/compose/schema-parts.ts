@@ -149,21 +149,16 @@ const discrete = z.strictObject({ kind: told.text, value: told.number });
 /** Compose accepts a size only as text, not as a number of bytes. */
 const memory = z.string().regex(SIZE, 'write a size like "64m"').optional();
 const LIMITS = { cpus: cpus.optional(), memory };
+const ratio = z
+  .string()
+  .regex(/^\d*\.?\d+$/, "is not a number")
+  .transform(Number);
 const changes = {
   order: z.enum(["start-first", "stop-first"]).optional(),
   parallelism: count(0).optional(),
   delay: duration.optional(),
   monitor: duration.optional(),
-  max_failure_ratio: z
-    .union([
-      z.number(),
-      z
-        .string()
-        .regex(/^\d*\.?\d+$/, "is not a number")
-        .transform(Number),
-    ])
-    .pipe(z.number().min(0).max(1, "is a part of all replicas, from 0 to 1"))
-    .optional(),
+  max_failure_ratio: z.union([z.number(), ratio]).pipe(z.number().min(0).max(1, "is a part of all replicas, from 0 to 1")).optional(),
 };
 const placement = z
   .strictObject({
@@ -180,7 +175,9 @@ export const deploy = z.strictObject({
   placement,
   endpoint_mode: told.text,
   rollback_config: z.strictObject({ ...changes, failure_action: z.enum(["continue", "pause"]).optional() }).optional(),
-  update_config: z.strictObject({ ...changes, failure_action: z.enum(["continue", "rollback", "pause"]).optional() }).optional(),
+  update_config: z
+    .strictObject({ ...changes, failure_action: z.enum(["continue", "rollback", "pause"]).optional(), "x-runt-drain": duration.optional() })
+    .optional(),
   restart_policy: z
     .strictObject({
       condition: z.enum(["none", "no", "on-failure", "any", "always", "unless-stopped"]).optional(),

@@ -11,9 +11,9 @@ export function updateOf(
 ): Pick<TaskInput, "update" | "rollback" | "replica"> {
   const { update_config: update, rollback_config: rollback } = deploy ?? {};
   if (update === undefined && rollback === undefined) return {};
-  const { failure_action: onFailure = "pause" } = update ?? {};
+  const { failure_action: onFailure = "pause", "x-runt-drain": drain } = update ?? {};
   return {
-    update: { ...paceOf(update ?? {}), onFailure },
+    update: { ...paceOf(update ?? {}), onFailure, ...(drain === undefined ? {} : { drain }) },
     ...(rollback === undefined ? {} : { rollback: { ...paceOf(rollback), onFailure: rollback.failure_action ?? "pause" } }),
     replica,
   };

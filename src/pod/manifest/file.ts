@@ -9,6 +9,7 @@ import {
   type ReadDocument,
   shapeProblems,
   type TaskSpec,
+  withTemplate,
 } from "../../engine/spec/index.ts";
 import { Expansion } from "../expansion.ts";
 import { withoutNulls } from "../nulls.ts";
@@ -18,6 +19,7 @@ import { configMap, secret } from "../schema/config.ts";
 import { type PodInput, pod } from "../schema/pod.ts";
 import { namespace, service, serviceAccount } from "../schema/service.ts";
 import { type WorkloadInput, workloads } from "../schema/workload.ts";
+import { uidOf, uidText } from "../uid.ts";
 import { Claims } from "./claims.ts";
 import { foreignKind, withoutClusterFields } from "./cluster-fields.ts";
 import { withGeneratedName } from "./generated-name.ts";
@@ -25,7 +27,7 @@ import { Objects } from "./objects.ts";
 import { translate } from "./pod.ts";
 import { Services } from "./services.ts";
 import { type FileParts, type PodHost, Translation } from "./translation.ts";
-import { type PodRules, pathInWorkload, podsOf, workloadProblems } from "./workload.ts";
+import { type PodRules, pathInWorkload, podsOf, templateOf, type WorkloadTemplate, workloadProblems } from "./workload.ts";
 
 /** The schema of each kind of document. */
 export const SCHEMAS = {
@@ -49,6 +51,14 @@ interface Read {
   readonly written: unknown;
   readonly pod: PodInput;
   readonly rules?: PodRules;
+}
+
+/** A workload whose number of pods may be changed later. */
+interface Template {
+  readonly workload: WorkloadInput;
+  readonly made: WorkloadTemplate;
+  /** Its first pod. */
+  readonly first: Read;
 }
 
 export function podsIn(documents: readonly ReadDocument[], host: PodHost): ParsedFile {
@@ -78,6 +88,7 @@ class PodFile {
   readonly #findings: Finding[] = [];
   readonly #warnings: Finding[] = [];
   readonly #pods: Read[] = [];
+  readonly #templates: Template[] = [];
   readonly #generated = new Map<string, number>();
   /** Where a finding about the whole file is placed. */
   #first: ReadDocument | undefined;
@@ -190,6 +201,8 @@ class PodFile {
       found.push({ place, written, pod: parsed.data, rules });
     }
     this.#pods.push(...found);
+    const made = templateOf(workload);
+    if (made !== undefined && found[0] !== undefined) this.#templates.push({ workload, made, first: found[0] });
   }
 
   tasks(): ParsedFile {
@@ -199,16 +212,35 @@ class PodFile {
     if (this.#pods.length === 0 && this.#findings.length === 0)
       this.#warnings.push(this.#first!.place({ code: "shape", message: "the file has no pod in it: nothing runs", path: ["kind"] }));
     const tasks: TaskSpec[] = [];
-    for (const { place, written, pod: one, rules } of this.#pods) {
-      const { task, problems } = translate(new Translation(one, this.#parts, rules), written);
-      this.#findings.push(...problems.map(place));
-      if (task !== undefined) tasks.push(task);
+    for (const read of this.#pods) {
+      const { task, problems } = translate(new Translation(read.pod, this.#parts, read.rules), read.written);
+      this.#findings.push(...problems.map(read.place));
+      const template = this.#templates.find(({ first }) => first === read);
+      if (task !== undefined) tasks.push(template === undefined ? task : this.#withTemplate(task, template));
     }
     if (this.#findings.length === 0) {
       for (const { task, ...problem } of checkGroup(tasks))
         this.#findings.push(this.#pods[task]!.place({ ...problem, path: ["metadata", "name"] }));
     }
     return parsedFile(tasks, this.#findings, this.#warnings);
+  }
+
+  /** Called after claims are bound: what further pods claim is not in the file. */
+  #withTemplate(first: TaskSpec, { workload, made }: Template): TaskSpec {
+    const { written, rules, index, before } = made;
+    const { name, namespace } = written["metadata"] as { readonly name: string; readonly namespace?: string };
+    if (workload.kind === "StatefulSet")
+      for (const { metadata, spec } of workload.spec.volumeClaimTemplates)
+        this.#parts.claims.add(namespace ?? "default", `${metadata.name}-${name}`, { spec, place: () => {}, warn: () => {} });
+    const parsed = pod.safeParse(written);
+    if (!parsed.success) return withTemplate(first, { refused: `the names of further pods are too long: ${name}` });
+    const devices = new Map(this.#parts.devices);
+    const { input, problems } = translate(new Translation(parsed.data, { ...this.#parts, devices }, rules), written);
+    if ([...devices].some(([kind, count]) => this.#parts.devices.get(kind) !== count))
+      return withTemplate(first, { refused: "which devices a pod has is chosen when the file is applied: apply it with another number" });
+    if (problems[0] !== undefined) return withTemplate(first, { refused: problems[0].message });
+    const uuid = { value: uidOf({ name, namespace }), of: uidText({ name, namespace }) };
+    return withTemplate(first, { task: input, index, before, uuid });
   }
 }
 

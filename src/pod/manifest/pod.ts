@@ -25,6 +25,8 @@ import { checkWhole, storageOf, wholeOf, wholePages } from "./whole.ts";
 export interface Translated {
   /** undefined if there are problems. */
   readonly task?: TaskSpec;
+  /** The task before defaults are filled in. */
+  readonly input: TaskInput;
   /** Their paths refer to the pod's document. */
   readonly problems: readonly Problem[];
 }
@@ -41,7 +43,7 @@ export function translate(at: Translation, document: unknown): Translated {
   // If there are problems already, the engine's checks are skipped, because they would report the same problems with other messages.
   const own = at.problems;
   const problems = own.length > 0 ? own : found.map((problem) => ({ ...problem, path: originOf(problem.path, members) }));
-  return parsed.success && problems.length === 0 ? { task: parsed.data, problems } : { problems };
+  return parsed.success && problems.length === 0 ? { task: parsed.data, input, problems } : { input, problems };
 }
 
 function taskOf(at: Translation, members: readonly Member[], document: unknown): TaskInput {

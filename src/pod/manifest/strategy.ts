@@ -5,8 +5,8 @@ import type { WorkloadInput } from "../schema/workload.ts";
 type Update = NonNullable<TaskInput["update"]>;
 type SpecOf<Kind extends WorkloadInput["kind"]> = Extract<WorkloadInput, { kind: Kind }>["spec"];
 
-/** Containers of a pod may restart until it is ready. */
-const AS_KUBERNETES = { monitor: 0, onFailure: "pause" } as const;
+/** Containers of a pod may restart until it is ready. Its preStop hook and its grace period are the time for its connections. */
+const AS_KUBERNETES = { monitor: 0, onFailure: "pause", drain: 0 } as const;
 /** In seconds: the longest time that a rollout of the engine waits. */
 const DAY = 86_400;
 

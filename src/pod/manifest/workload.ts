@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import type { z } from "zod";
-import type { Problem, TaskInput } from "../../engine/spec/index.ts";
+import { type Problem, placeholder, type TaskInput } from "../../engine/spec/index.ts";
 import { isObject } from "../../shared/text/index.ts";
 import type { selector, WorkloadInput } from "../schema/workload.ts";
 import { updateOfDeployment, updateOfStatefulSet } from "./strategy.ts";
@@ -34,50 +34,21 @@ const OWNER = "runt.dev/owner";
 
 export function podsOf(workload: WorkloadInput): readonly WorkloadPod[] {
   if (workload.kind === "CronJob") return [scheduledPod(workload)];
-  const { kind, metadata, spec } = workload;
-  const { labels, annotations } = spec.template.metadata ?? {};
+  const { metadata } = workload;
   const name = (index: number) => `${metadata.name}-${index}`;
-  const pod = (index: number, further: Readonly<Record<string, unknown>> = {}) => ({
-    apiVersion: "v1",
-    kind: "Pod",
-    metadata: {
-      name: name(index),
-      ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
-      ...(labels === undefined ? {} : { labels }),
-      annotations: { ...annotations, [OWNER]: `${kind}/${metadata.name}` },
-    },
-    spec: { ...spec.template.spec, ...further },
-  });
+  const pod = (index: number) => podOf(workload, index);
   const several = (count: number, made: (index: number) => WorkloadPod) => Array.from({ length: count }, (_, index) => made(index));
   switch (workload.kind) {
-    case "Deployment": {
-      const update = updateOfDeployment(workload.spec);
-      const rollout = (index: number) => ({ update, replica: { of: metadata.name, index } });
-      return several(workload.spec.replicas, (index) => ({ written: pod(index), rules: { rollout: rollout(index) } }));
-    }
+    case "Deployment":
+      return several(workload.spec.replicas, (index) => replicaOf(workload, index));
     case "ReplicaSet":
     case "ReplicationController":
       return several(workload.spec.replicas, (index) => ({ written: pod(index), rules: {} }));
     case "DaemonSet":
       return [{ written: pod(0), rules: {} }];
     case "StatefulSet": {
-      const { ordinals, replicas, podManagementPolicy, volumeClaimTemplates } = workload.spec;
-      const update = updateOfStatefulSet(workload.spec);
-      return several(replicas, (at) => {
-        const index = ordinals.start + at;
-        const claims = volumeClaimTemplates.map(({ metadata: { name: volume } }) => ({
-          name: volume,
-          persistentVolumeClaim: { claimName: `${volume}-${name(index)}` },
-        }));
-        const isOrdered = podManagementPolicy === "OrderedReady" && at > 0;
-        return {
-          written: pod(index, claims.length === 0 ? {} : { volumes: [...withoutClaimed(spec.template.spec, claims), ...claims] }),
-          rules: {
-            rollout: { update, replica: { of: metadata.name, index } },
-            ...(isOrdered ? { after: { task: name(index - 1), hasSucceeded: false } } : {}),
-          },
-        };
-      });
+      const { start } = workload.spec.ordinals;
+      return several(workload.spec.replicas, (at) => replicaOf(workload, start + at, at === 0 ? undefined : start + at - 1));
     }
     case "Job": {
       const { parallelism, backoffLimit, ttlSecondsAfterFinished: retention, activeDeadlineSeconds: deadline } = workload.spec;
@@ -95,6 +66,67 @@ export function podsOf(workload: WorkloadInput): readonly WorkloadPod[] {
       }));
     }
   }
+}
+
+function podOf(
+  { kind, metadata, spec }: Exclude<WorkloadInput, { kind: "CronJob" }>,
+  index: number | string,
+  further: Readonly<Record<string, unknown>> = {},
+) {
+  const { labels, annotations } = spec.template.metadata ?? {};
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      name: `${metadata.name}-${index}`,
+      ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+      ...(labels === undefined ? {} : { labels }),
+      annotations: { ...annotations, [OWNER]: `${kind}/${metadata.name}` },
+    },
+    spec: { ...spec.template.spec, ...further },
+  };
+}
+
+/** A pod of a workload with rollouts. A text is a placeholder. @param before index of the pod before it; undefined: it is the first one */
+function replicaOf(
+  workload: Extract<WorkloadInput, { kind: "Deployment" | "StatefulSet" }>,
+  index: number | string,
+  before?: number | string,
+): WorkloadPod {
+  const { metadata } = workload;
+  const name = (at: number | string) => `${metadata.name}-${at}`;
+  const replica = { of: metadata.name, index: typeof index === "number" ? index : 0 };
+  if (workload.kind === "Deployment")
+    return { written: podOf(workload, index), rules: { rollout: { update: updateOfDeployment(workload.spec), replica } } };
+  const { podManagementPolicy, volumeClaimTemplates, template } = workload.spec;
+  const claims = volumeClaimTemplates.map(({ metadata: { name: volume } }) => ({
+    name: volume,
+    persistentVolumeClaim: { claimName: `${volume}-${name(index)}` },
+  }));
+  const isOrdered = podManagementPolicy === "OrderedReady" && before !== undefined;
+  const volumes = claims.length === 0 ? {} : { volumes: [...withoutClaimed(template.spec, claims), ...claims] };
+  return {
+    written: podOf(workload, index, volumes),
+    rules: {
+      rollout: { update: updateOfStatefulSet(workload.spec), replica },
+      ...(isOrdered ? { after: { task: name(before), hasSucceeded: false } } : {}),
+    },
+  };
+}
+
+/** A pod from which the engine can make further ones. */
+export interface WorkloadTemplate extends WorkloadPod {
+  /** What stands for its index, and for that of the pod before it. */
+  readonly index: string;
+  readonly before: string;
+}
+
+/** undefined: the number of its pods is that of the file. */
+export function templateOf(workload: WorkloadInput): WorkloadTemplate | undefined {
+  if (workload.kind !== "Deployment" && workload.kind !== "StatefulSet") return undefined;
+  const { name, namespace } = workload.metadata;
+  const [index, before] = [placeholder(`${namespace} ${name}`), placeholder(`${namespace} ${name} before`)];
+  return { ...replicaOf(workload, index, before), index, before };
 }
 
 type CronJobInput = Extract<WorkloadInput, { kind: "CronJob" }>;

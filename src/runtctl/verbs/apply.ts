@@ -70,9 +70,14 @@ export const apply = verb<Options>({
       }),
     );
     for (const warning of answer?.warnings ?? []) printError(`${source}: warning: ${printable(warning)}`);
-    for (const { kind, name, change } of answer?.applied ?? []) {
+    const countFor = (change: AppliedChange, service: string | undefined) => {
+      if (change !== "removed" || service === undefined) return "";
+      const count = answer!.applied.filter((one) => one.service === service && one.change !== "removed").length;
+      return `: the file has ${count} ${count === 1 ? "replica" : "replicas"} of ${service}`;
+    };
+    for (const { kind, name, change, service } of answer?.applied ?? []) {
       const what = `${kind ?? "task"} ${name}`;
-      print(change === "absent" ? `- ${what} is not in the file` : `${what} ${WORDS[change] ?? change}`);
+      print(change === "absent" ? `- ${what} is not in the file` : `${what} ${WORDS[change] ?? change}${countFor(change, service)}`);
     }
     if (answer === undefined) return EXIT.failed;
     if (file.isProject && file.group !== DEFAULT_GROUP) await tellOfEarlier(session, answer.applied);

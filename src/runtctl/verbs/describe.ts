@@ -1,4 +1,4 @@
-import type { ContainerView, ScheduleView, TaskDetail, TaskView } from "../../engine/index.ts";
+import type { ContainerView, ScheduleView, ServiceView, TaskDetail, TaskView } from "../../engine/index.ts";
 import type { PodStatus } from "../../pod/index.ts";
 import { EXIT } from "../errors.ts";
 import { bytes, progressText } from "../output/bar.ts";
@@ -7,24 +7,35 @@ import { stateOf } from "../output/rows.ts";
 import { printable, type Style, stateStyle, styleFor } from "../output/style.ts";
 import { age, field } from "../output/table.ts";
 import { print, stdout } from "../platform/index.ts";
-import { inTask, podShown, taskOf } from "../tasks.ts";
+import { serviceIfThere } from "../rollouts.ts";
+import type { Session } from "../session.ts";
+import { inTask, podShown, taskIfThere, taskOf, tasksOf } from "../tasks.ts";
 import { verb } from "../verb.ts";
 import { historyOf } from "./events.ts";
+import { revisionsOf, statusOf } from "./rollout.ts";
 
 export const describe = verb({
   name: "describe",
   summary: "show the details of a task: its containers, reasons and events",
   description: [
+    "For a replica, describe also tells of the rollout of its service. If there is no task of that name, but a service, it shows the rollout, and the replicas whose connections are awaited before they are stopped.",
     "describe prints a reason with its cause below it. It shows the values of environment variables only to users who may connect to admin.sock.",
   ],
-  define: (command) => command.argument("<name>", "of a task, or its id"),
+  define: (command) => command.argument("<name>", "of a task, or its id; or of a service"),
   async run(session, [name = ""]) {
-    const task = await taskOf(session, name);
+    const task = await taskIfThere(session, name);
+    if (task === undefined) {
+      // If there is no service either, the task is what was meant.
+      const service = (await serviceIfThere(session, name)) ?? (await taskOf(session, name).then(() => undefined));
+      if (service !== undefined) print(await serviceText(session, service));
+      return EXIT.done;
+    }
     const detail = await session.client.call<TaskDetail>("GET", inTask(session, task.id, "detail"));
     const { lastSequence } = await session.client.call<{ lastSequence: number }>("GET", "/v1/node");
     const style = styleFor(stdout);
     const lines = [
       ...head(task, detail, style),
+      ...(await replicaLines(session, task, detail)),
       ...podLines((await podShown(session, task, detail))?.status),
       ...task.containers.flatMap((one) => containerLines(task, one, detail, style)),
     ];
@@ -37,6 +48,27 @@ export const describe = verb({
   },
 });
 
+/** Of the rollout of its service. */
+async function replicaLines(session: Session, task: TaskView, { spec }: TaskDetail): Promise<string[]> {
+  if (spec["update"] === undefined) return [];
+  const of = (spec["replica"] as { readonly of?: string } | undefined)?.of ?? task.name;
+  const service = await serviceIfThere(session, of);
+  if (service === undefined) return [];
+  const { revision, kind, state, reason, replicas } = service;
+  const own = replicas.find((one) => one.name === task.name);
+  const place = own === undefined ? "" : `, replica ${own.index} of ${replicas.length} is ${own.state}`;
+  const lines = [`${of}${place}`, `${kind} to revision ${revision} is ${state}${reason === null ? "" : `: ${reason}`}`];
+  return lines.map((line, at) => field(at === 0 ? "Service" : "Rollout", printable(line)));
+}
+
+async function serviceText(session: Session, service: ServiceView): Promise<string> {
+  const names = new Set(service.replicas.map((one) => one.name));
+  const drained = (await tasksOf(session)).flatMap(({ id, name, drain }) =>
+    drain !== undefined && names.has(name) ? [field("Drain", `${id} ${drainText(drain)}`)] : [],
+  );
+  return [statusOf(service), ...drained, "", revisionsOf(service)].join("\n");
+}
+
 function head(task: TaskView, { reason, readiness, resources, users, spec }: TaskDetail, style: Style): string[] {
   return [
     field("Task", style("bold", task.name)),
@@ -48,6 +80,7 @@ function head(task: TaskView, { reason, readiness, resources, users, spec }: Tas
     ...(task.waiting === null ? [] : [field("Waits for", task.waiting.map(printable).join("; "))]),
     ...networksOf(spec).map((name) => field("Network", name)),
     ...(task.ports ?? []).map((port) => field("Port", port)),
+    ...(task.drain === undefined ? [] : [field("Drain", drainText(task.drain))]),
     ...(task.schedule === undefined ? [] : scheduleLines(task.schedule)),
     ...(task.run === undefined ? [] : [field("Run", `of ${task.run.of}, ${new Date(task.run.atMs).toISOString()}`)]),
     ...(task.addresses.length === 0 ? [] : [field("Address", task.addresses.join(", "))]),
@@ -58,6 +91,11 @@ function head(task: TaskView, { reason, readiness, resources, users, spec }: Tas
       : [field("Users", `0 to ${users.count - 1} are ${users.first} to ${users.first + users.count - 1} of the host`)]),
     ...reasonLines(reason && chainOf(reason)),
   ];
+}
+
+function drainText({ connections, untilMs }: NonNullable<TaskView["drain"]>): string {
+  const what = connections === null ? "connections" : `${connections} ${connections === 1 ? "connection" : "connections"}`;
+  return `waits for the end of ${what}, until ${new Date(untilMs).toISOString()} at most`;
 }
 
 function scheduleLines({ cron, timeZone, overlap, suspended, nextMs, lastMs, heldMs, runs }: ScheduleView): string[] {

@@ -20,6 +20,7 @@ import { portForward } from "./port-forward.ts";
 import { pull } from "./pull.ts";
 import { rollout } from "./rollout.ts";
 import { run } from "./run.ts";
+import { scale } from "./scale.ts";
 import { schema } from "./schema.ts";
 import { top } from "./top.ts";
 import { validate } from "./validate.ts";
@@ -46,6 +47,7 @@ export const VERBS: readonly Verb[] = [
   restart,
   rollback,
   rollout,
+  scale,
   remove,
   pull,
   images,

@@ -63,7 +63,7 @@ export const rollout = verb<Options>({
     const service = await client.call<ServiceView>("GET", rolloutPath(name, group));
     if (options.wait) return follow(session, name, service.history.at(-1)?.revision ?? service.revision, undefined, limitMs);
     if (options.output === "json") print(JSON.stringify(action === "status" ? service : service.history, null, 2));
-    else print(action === "status" ? statusOf(service) : historyOf(service));
+    else print(action === "status" ? statusOf(service) : revisionsOf(service));
     return EXIT.done;
   },
 });
@@ -92,7 +92,7 @@ function rowOf({ name, revision, state, replicas }: ServiceView): string[] {
   return [printable(name), String(revision), state, open === 0 ? "" : `${open} of ${replicas.length} not good`];
 }
 
-function statusOf(service: ServiceView): string {
+export function statusOf(service: ServiceView): string {
   const { name, revision, kind, state, failed, reason, replicas } = service;
   return [
     field("Service", printable(name)),
@@ -106,7 +106,7 @@ function statusOf(service: ServiceView): string {
   ].join("\n");
 }
 
-function historyOf({ history, revision: current }: ServiceView): string {
+export function revisionsOf({ history, revision: current }: ServiceView): string {
   const now = Date.now();
   return table(
     ["REVISION", "AGE", "CAUSE", "BY", "VERDICT", "CHANGED"],
@@ -121,8 +121,8 @@ function historyOf({ history, revision: current }: ServiceView): string {
   );
 }
 
-/** Returns the exit status. */
-async function follow(
+/** Prints the steps of a rollout. Returns the exit status. */
+export async function follow(
   session: Session,
   name: string,
   revision: number,

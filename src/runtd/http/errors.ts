@@ -35,6 +35,7 @@ const STATUS: Readonly<Record<OwnErrorCode | EngineErrorCode, Status>> = {
   "unknown-network": 404,
   "unknown-service": 404,
   "unknown-revision": 404,
+  "not-scalable": 409,
   "not-rolling": 409,
   "nothing-to-roll-back": 409,
 };

@@ -14,7 +14,7 @@ import { getMetrics, getUsage } from "./metrics.ts";
 import { getNode } from "./node.ts";
 import { describing } from "./openapi.ts";
 import { deletePool, getPool, listPools, runInPool } from "./pools.ts";
-import { getRollout, listRollouts, pauseRollout, restartRollout, resumeRollout, undoRollout } from "./rollouts.ts";
+import { getRollout, listRollouts, pauseRollout, restartRollout, resumeRollout, scaleService, undoRollout } from "./rollouts.ts";
 import { deleteTasks, restartTasks, stopTasks } from "./several.ts";
 import { deleteTask, describeTask, getTask, listOrphans, listTasks } from "./tasks.ts";
 import { listVolumes, removeVolumes } from "./volumes.ts";
@@ -39,6 +39,7 @@ const WORKING: readonly Route[] = [
   pauseRollout,
   resumeRollout,
   restartRollout,
+  scaleService,
   readLogs,
   applyFile,
   planFile,

@@ -59,6 +59,7 @@ function samplesOf(engine: Engine, { all }: Timings, { holdUps }: EventLoop): Sa
       values: conditions.map(({ type }) => ({ labels: { type }, value: 1 })),
     },
     ...poolSamples(engine),
+    ...rolloutSamples(engine),
     ...logSamples(engine),
     {
       name: "runtd_event_loop_held_seconds",
@@ -86,6 +87,49 @@ function watchSamples({ counts: { applied, refused, drifted } }: Pick<Watch, "co
 
 function counted(states: readonly string[]) {
   return [...new Set(states)].sort().map((state) => ({ labels: { state }, value: states.filter((one) => one === state).length }));
+}
+
+/** Metrics of services with replicas. */
+function rolloutSamples(engine: Engine): Sample[] {
+  const services = engine.rollouts.list();
+  const draining = engine.list().filter(({ drain }) => drain !== undefined).length;
+  return [
+    {
+      name: "runtd_rollouts",
+      type: "gauge",
+      help: "Services by the state of their last rollout.",
+      values: counted(services.map(({ state }) => state)),
+    },
+    {
+      name: "runtd_service_replicas",
+      type: "gauge",
+      help: "Replicas of a service by their state in the rollout.",
+      values: services.flatMap(({ group, name: service, replicas }) =>
+        counted(replicas.map(({ state }) => state)).map(({ labels, value }) => ({ labels: { group, service, ...labels }, value })),
+      ),
+    },
+    {
+      name: "runtd_service_revision",
+      type: "gauge",
+      help: "Revision to which the last rollout of a service leads.",
+      values: services.map(({ group, name: service, revision }) => ({ labels: { group, service }, value: revision })),
+    },
+    {
+      name: "runtd_service_failed_revisions",
+      type: "gauge",
+      help: "Revisions that have failed, of the last ten of a service.",
+      values: services.map(({ group, name: service, history }) => ({
+        labels: { group, service },
+        value: history.filter(({ verdict }) => verdict === "failed").length,
+      })),
+    },
+    {
+      name: "runtd_draining_tasks",
+      type: "gauge",
+      help: "Tasks that wait for the end of their connections before they are stopped.",
+      values: [{ value: draining }],
+    },
+  ];
 }
 
 /** Metrics of each existing container. A restart resets them. */

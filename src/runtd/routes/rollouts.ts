@@ -101,6 +101,25 @@ export const undoRollout = jsonRoute({
   },
 });
 
+export const scaleService = jsonRoute({
+  method: "post",
+  path: "/v1/rollouts/{name}/scale",
+  operation: "scaleService",
+  access: "admin",
+  summary: "Change the number of a service's replicas",
+  params: serviceParams,
+  query: inGroup,
+  body: z.strictObject({ replicas: z.int().min(1).max(1000).describe("New replicas start at once. The highest indices are removed.") }),
+  answer: recorded,
+  errors: ["unknown-service", "not-scalable", "no-room", "not-written"],
+  async handle({ engine, params, query, body: { replicas }, caller }) {
+    const by = await caller();
+    const revision = await engine.rollouts.scale(params.name, query.group, replicas, by);
+    log("info", "scale-asked", { service: params.name, group: query.group, replicas, revision, by });
+    return { revision };
+  },
+});
+
 const simple = (verb: "pause" | "resume" | "restart", summary: string, error: "not-rolling" | "unknown-revision") =>
   jsonRoute({
     method: "post",

@@ -39,7 +39,7 @@ export const engineEvent = z
     z.strictObject({
       type: z.literal("request"),
       ...ofTask,
-      request: z.enum(["apply", "delete", "stop", "start", "restart", "rollback"]).describe("The kind of the request."),
+      request: z.enum(["apply", "delete", "stop", "start", "restart", "rollback", "scale"]).describe("The kind of the request."),
       by: caller,
     }),
     z.strictObject({ type: z.literal("removed"), ...ofTask }),

@@ -121,6 +121,13 @@ export const taskView = z
       .describe(
         "Whether it has reached the state of its file. failed: it has ended in a different way, and does not start again by itself.",
       ),
+    drain: z
+      .strictObject({
+        connections: z.int().nullable().describe("Connections that have not ended. null: they cannot be counted."),
+        untilMs: wallMs,
+      })
+      .optional()
+      .describe("Set while a replaced replica keeps its connections: it is stopped when they have ended, or at this time."),
     left: z
       .array(z.strictObject({ of: z.string().describe("A container, or a resource of the task."), message: z.string() }))
       .describe("Objects that could not be stopped or removed yet, with the reason. The daemon tries again at least once a minute."),

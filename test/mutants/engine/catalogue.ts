@@ -8,6 +8,7 @@ import type { Mutant } from "./mutant.ts";
 import { NETWORK_MUTANTS } from "./network.ts";
 import { POD_FIELD_MUTANTS } from "./pod-fields.ts";
 import { POD_MUTANTS } from "./pods.ts";
+import { ROLLOUT_MUTANTS } from "./rollouts.ts";
 import { SHARED_MUTANTS } from "./shared.ts";
 import { VOLUME_MUTANTS } from "./volumes.ts";
 
@@ -22,4 +23,5 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
   ...SHARED_MUTANTS,
   ...MACHINE_MUTANTS,
   ...VOLUME_MUTANTS,
+  ...ROLLOUT_MUTANTS,
 ];

@@ -8,6 +8,8 @@ import {
   ledgerOf,
   type NewTask,
   newRecord,
+  type Reason,
+  reason,
   shortages,
   type TaskRecord,
   taskId,
@@ -58,8 +60,8 @@ export type Step =
   | ({ readonly type: "roll"; readonly service: string } & Pick<Version, "specs" | "isStale" | "isForced">)
   /** It comes from this file or project from now on. */
   | { readonly type: "adopt"; readonly id: string; readonly from: string }
-  /** `by`: id of the task that takes its place; undefined: no task does. `volumes`: its kept volumes go, too. */
-  | { readonly type: "remove"; readonly id: string; readonly by?: string; readonly volumes?: boolean };
+  /** `by`: id of the task that takes its place; undefined: no task does. `why` undefined: a user has asked for it. `volumes`: its kept volumes go, too. */
+  | { readonly type: "remove"; readonly id: string; readonly by?: string; readonly why?: Reason; readonly volumes?: boolean };
 
 export interface ApplyPlan {
   readonly applied: readonly Applied[];
@@ -140,11 +142,23 @@ export function planApply(
   for (const [service, replicas] of servicesOf(specs))
     steps.push({ type: "roll", service, specs: replicas, isStale: stale.has(service), isForced: forced.has(service) });
   const others = present.tasks.filter((task) => task.group === group && !names.has(task.name) && !task.isDeleteAsked);
-  for (const { id, name } of others.filter((task) => !isOfSchedule(task, present.tasks))) {
-    if (prune) steps.push({ type: "remove", id });
-    say(name, id, prune ? "removed" : "absent");
+  const rolled = new Set(services.values());
+  for (const { id, name, spec } of others.filter((task) => !isOfSchedule(task, present.tasks))) {
+    // The file says how many replicas its services have.
+    const service = replicaOf(spec)?.service;
+    const isSurplus = service !== undefined && rolled.has(service);
+    if (isSurplus) services.set(name, service);
+    if (isSurplus) steps.push({ type: "remove", id, why: scaledDown(service, specs) });
+    else if (prune) steps.push({ type: "remove", id });
+    say(name, id, prune || isSurplus ? "removed" : "absent");
   }
   return { applied, steps, revision };
+}
+
+/** Why a replica is removed that a version of its service does not have. @param specs of the version, and perhaps of other tasks */
+export function scaledDown(service: string, specs: readonly TaskSpec[]): Reason {
+  const count = specs.filter((spec) => replicaOf(spec)?.service === service).length;
+  return reason("ScaledDown", `the service ${service} has ${count} ${count === 1 ? "replica" : "replicas"}`);
 }
 
 /** The runs of a schedule come and go with it. */

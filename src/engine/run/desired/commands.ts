@@ -1,5 +1,15 @@
 /** Requests of users, applied to the draft of a turn. Each request throws before it changes anything. */
-import { decideSchedule, newRecord, reason, runSpecs, type TaskEvent, type TaskRecord, taskId, UserRanges } from "../../model/index.ts";
+import {
+  decideSchedule,
+  type NewTask,
+  newRecord,
+  reason,
+  runSpecs,
+  type TaskEvent,
+  type TaskRecord,
+  taskId,
+  UserRanges,
+} from "../../model/index.ts";
 import { replicaOf, type TaskSpec } from "../../spec/index.ts";
 import { EngineError, nothingToRestart, notRunning, ofService, unknownTask } from "../errors.ts";
 import {
@@ -17,6 +27,7 @@ import { succeededKey } from "./codec.ts";
 import type { Draft } from "./draft.ts";
 import type { Caller, ChangeRequest, WatchEvent } from "./journal.ts";
 import { keptVolumes, ownVolumes } from "./kept.ts";
+import { isToRun, type Restart, restartOf, taskNamed } from "./named.ts";
 import { checkOrigin, type Projects, projectsIn } from "./origin.ts";
 import { carryOutPools, deletePool, deletePools, planPools } from "./pools.ts";
 import { withPorts } from "./ports.ts";
@@ -25,15 +36,6 @@ import type { Deleted, Restarted, Selected, Selection } from "./selection.ts";
 import { Services } from "./services.ts";
 import type { Specs } from "./specs.ts";
 import type { Watched } from "./watched-record.ts";
-
-/** Finds a task by id or by name. Of several with one name, the newest that was not deleted counts, or else the newest. undefined: there is none. */
-export function taskNamed(tasks: readonly TaskRecord[], name: string, group: string): TaskRecord | undefined {
-  return (
-    tasks.find(({ id }) => id === name) ??
-    currentOf(tasks, group, name) ??
-    tasks.findLast((one) => one.group === group && one.name === name)
-  );
-}
 
 export interface CommandsOptions extends Pick<Present, "capacity" | "cgroupOf" | "users"> {
   /** The directory whose Compose project a group was last. */
@@ -228,22 +230,28 @@ export class Commands {
 
   /** The services and their rollouts. */
   get services(): Services {
+    const newId = (group: string, name: string) => taskId(group, name, ++this.revision);
     return new Services({
-      ...{ draft: this.#draft, by: this.#options.by },
-      newId: (group, name) => taskId(group, name, ++this.revision),
+      ...{ draft: this.#draft, by: this.#options.by, newId },
       replace: (group, { id, spec, current, order }) => {
-        const users = usersFor(spec, this.#ranges());
-        const task = { id, group, spec, cgroup: this.#options.cgroupOf(id, spec), at: this.#draft.at, ...users };
-        this.#carryOut("apply", replacement(task, current, undefined, order));
+        this.#carryOut("apply", replacement(this.#newTask(id, group, spec), current, undefined, order));
+      },
+      add: (group, spec) => {
+        const current = currentOf(this.#draft.all(), group, spec.name);
+        this.#carryOut("scale", replacement(this.#newTask(newId(group, spec.name), group, spec), current));
       },
     });
   }
 
-  #replace(request: ChangeRequest, current: TaskRecord, spec: TaskSpec, previous?: TaskRecord["previous"]): string {
+  /** @throws EngineError no-room */
+  #newTask(id: string, group: string, spec: TaskSpec): NewTask {
     const users = usersFor(spec, this.#ranges());
+    return { id, group, spec, cgroup: this.#options.cgroupOf(id, spec), at: this.#draft.at, ...users };
+  }
+
+  #replace(request: ChangeRequest, current: TaskRecord, spec: TaskSpec, previous?: TaskRecord["previous"]): string {
     const id = taskId(current.group, current.name, ++this.revision);
-    const task = { id, group: current.group, spec, cgroup: this.#options.cgroupOf(id, spec), at: this.#draft.at, ...users };
-    this.#carryOut(request, replacement(task, current, previous));
+    this.#carryOut(request, replacement(this.#newTask(id, current.group, spec), current, previous));
     return id;
   }
 
@@ -330,20 +338,8 @@ export class Commands {
     if (step.type === "respec") this.#draft.apply(step.id, { type: "respec", at: this.#draft.at, spec: step.spec, digest: step.digest });
   }
 
-  #removal({ by, volumes }: Extract<Step, { type: "remove" }>): TaskEvent {
-    const why = by === undefined ? {} : { reason: reason("Replaced", `the task was replaced by ${by}`) };
-    return { type: "delete", at: this.#draft.at, ...why, ...(volumes ? { volumes } : {}) };
+  #removal({ by, why, volumes }: Extract<Step, { type: "remove" }>): TaskEvent {
+    const given = by === undefined ? why : reason("Replaced", `the task was replaced by ${by}`);
+    return { type: "delete", at: this.#draft.at, ...(given === undefined ? {} : { reason: given }), ...(volumes ? { volumes } : {}) };
   }
-}
-
-interface Restart extends Pick<TaskRecord, "id" | "name" | "group"> {
-  readonly containers: readonly string[];
-}
-
-function restartOf({ id, name, group, spec }: TaskRecord): Restart {
-  return { id, name, group, containers: spec.containers.map((one) => one.name) };
-}
-
-function isToRun({ desired, isDeleteAsked }: TaskRecord): boolean {
-  return desired === "RUNNING" && !isDeleteAsked;
 }

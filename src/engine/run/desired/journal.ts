@@ -17,7 +17,7 @@ export interface Caller {
   readonly via?: string | undefined;
 }
 
-export type ChangeRequest = "apply" | "delete" | "stop" | "start" | "restart" | "rollback";
+export type ChangeRequest = "apply" | "delete" | "stop" | "start" | "restart" | "rollback" | "scale";
 
 /** pending: it was announced. used: a task has taken it. released: its task has given it back. expired: no task has taken it in time. detached: the announcement was taken back. */
 export type InterfaceState = "pending" | "used" | "released" | "expired" | "detached";

@@ -16,12 +16,16 @@ import {
   type SpecsOf,
   serviceKey,
   type TaskRecord,
+  watchedAgain,
   works,
 } from "../../model/index.ts";
-import type { TaskSpec } from "../../spec/index.ts";
+import { replicaOf, type TaskSpec } from "../../spec/index.ts";
+import { scaledDown } from "./apply.ts";
 import { fieldDifferences } from "./differences.ts";
 import type { Draft } from "./draft.ts";
 import type { Caller } from "./journal.ts";
+import { withPorts } from "./ports.ts";
+import { notScalable, scaledSpecs } from "./scale.ts";
 import type { Version } from "./versions.ts";
 
 /** What a service needs of the requests that it is part of. */
@@ -32,6 +36,8 @@ export interface ServicesHost {
   readonly newId: (group: string, name: string) => string;
   /** Adds a task in the place of another one. @throws EngineError no-room */
   readonly replace: (group: string, step: Extract<RolloutStep, { type: "replace" }>) => void;
+  /** Adds a task of which nothing was there before. @throws EngineError no-room */
+  readonly add: (group: string, spec: TaskSpec) => void;
 }
 
 /** How often a decision may lead to another one at the same moment. The limit only guards against defects. */
@@ -69,9 +75,29 @@ export class Services {
     const isUpdate = this.#present(group, specs).length > 0;
     const kind = isRestart ? "restart" : isUpdate ? "update" : "create";
     const service = { ...before, revisions: [...before.revisions, note] };
+    this.#removeSurplus(service, specs);
     this.#take(beginRollout(service, { kind, to: number, from: lastGood(before) }, this.#view(service, specsOf)));
     this.advance(serviceKey({ group, name }));
     return number;
+  }
+
+  /** Gives the service so many replicas. New ones start at once. Returns the number of its version. @throws EngineError not-scalable, no-room */
+  scale(service: ServiceRecord, count: number): number {
+    const { draft, add } = this.#host;
+    const { group, name } = service;
+    const current = this.specsOf(service)(service.rollout.to);
+    if (current === undefined || current.length === 0) throw notScalable(name, "the specs of its current revision are lost");
+    const specs = scaledSpecs(current, count);
+    const added = specs.filter((spec) => !current.some((one) => one.name === spec.name));
+    for (const spec of added) {
+      const other = draft.all().find((one) => one.group === group && one.name === spec.name && !one.isDeleteAsked);
+      if (other !== undefined && replicaOf(other.spec)?.service !== name)
+        throw notScalable(name, `${spec.name} is another task of the group`);
+    }
+    const withAll = [...current.filter((one) => specs.includes(one)), ...withPorts(added, group, draft.all())];
+    const present = new Set(this.#present(group, withAll).map((one) => one.name));
+    for (const spec of withAll.filter((one) => added.some((other) => other.name === one.name) && !present.has(one.name))) add(group, spec);
+    return this.roll({ group, name, specs: withAll, cause: "scale" });
   }
 
   /** A service of which nothing is known. What runs under the names of its replicas is its first version. */
@@ -95,6 +121,18 @@ export class Services {
     return { version: 1, group, name, revisions: [{ number: 1, cause: "apply", atMs, changed: [], verdict, reason: null }], rollout };
   }
 
+  /** Replicas that the version does not have, the one with the highest index first. */
+  #removeSurplus({ group, name }: ServiceRecord, specs: readonly TaskSpec[]): void {
+    const { draft } = this.#host;
+    const names = new Set(specs.map((spec) => spec.name));
+    const isSurplus = (one: TaskRecord) =>
+      one.group === group && !one.isDeleteAsked && !names.has(one.name) && replicaOf(one.spec)?.service === name;
+    const surplus = draft.all().filter(isSurplus);
+    surplus.sort((a, b) => (replicaOf(b.spec)?.index ?? 0) - (replicaOf(a.spec)?.index ?? 0));
+    const why = scaledDown(name, specs);
+    draft.applyTogether(surplus.map(({ id }) => [id, { type: "delete", at: draft.at, reason: why }]));
+  }
+
   /** The tasks that were there before this request, one for each replica. */
   #present(group: string, specs: readonly TaskSpec[]): TaskRecord[] {
     const { draft } = this.#host;
@@ -112,6 +150,15 @@ export class Services {
       const decision = advanceRollout(service, this.#view(service, this.specsOf(service)));
       if (decision.service === service) return;
       this.#take(decision);
+    }
+  }
+
+  /** Called when a daemon has started. */
+  watchAgain(): void {
+    const { draft } = this.#host;
+    for (const service of draft.services.values()) {
+      const next = watchedAgain(service, draft.at);
+      if (next !== service) draft.services.set(serviceKey(service), next);
     }
   }
 

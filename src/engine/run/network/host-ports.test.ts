@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { newRecord, type TaskRecord } from "../../model/index.ts";
 import { taskSchema } from "../../spec/index.ts";
 import { servicePortsOf } from "./host-ports.ts";
+import { heldBack, servicesOf } from "./services.ts";
 
 const AT = { bootId: "b", bootMs: 1, wallMs: 1 };
 
@@ -35,4 +36,20 @@ test("a port for one address of the host comes before that for all of them; othe
     [undefined, false, 1],
   ]);
   expect(servicePortsOf([task(1, {}), task(1, { host: 8081 }, { group: "other" })])).toHaveLength(2);
+});
+
+test("R6 a new task that is not proven gets no connections, as long as an earlier one of its name serves", () => {
+  const [earlier, later] = [task(1, {}), { ...task(1, {}), id: "g.web-1.2" }];
+  const unproven = new Set([later.id]);
+  const held = heldBack([earlier, later], unproven);
+  expect([...held]).toEqual([later.id]);
+  expect(servicePortsOf([earlier, later], held)[0]!.to.map((one) => one.task)).toEqual([earlier.id]);
+  // It is better than nobody.
+  expect(heldBack([{ ...earlier, desired: "STOPPED", known: "STOPPED" } as TaskRecord, later], unproven).size).toBe(0);
+  const inNetwork = (record: TaskRecord) =>
+    ({
+      ...record,
+      spec: { ...record.spec, network: { ...record.spec.network!, name: "n", services: [{ names: ["web"], ports: [] }] } },
+    }) as TaskRecord;
+  expect(servicesOf([earlier, later].map(inNetwork), held)[0]!.parts.map(({ id }) => id)).toEqual([earlier.id]);
 });

@@ -6,13 +6,13 @@ import type { EngineLog } from "../log.ts";
 import { isServing } from "./services.ts";
 import { Upkeep } from "./upkeep.ts";
 
-/** Of all services, in an order that does not depend on that of the records. A service has its ports as long as a task of it has a network. Pure. */
-export function servicePortsOf(records: readonly TaskRecord[]): readonly ServicePort[] {
+/** Of all services, in an order that does not depend on that of the records. A service has its ports as long as a task of it has a network. Pure. @param held ids of tasks that get no connections (heldBack) */
+export function servicePortsOf(records: readonly TaskRecord[], held: ReadonlySet<string> = new Set()): readonly ServicePort[] {
   const found = new Map<string, ServicePort & { readonly to: Backend[] }>();
   for (const record of records) {
     const shared = record.network ? record.spec.network?.ports.filter(({ service }) => service !== undefined) : undefined;
     if (shared === undefined || shared.length === 0) continue;
-    const isReady = isServing(record);
+    const isReady = isServing(record) && !held.has(record.id);
     for (const port of shared) {
       const { container, host = container, protocol, address } = port;
       const service = port.service!;
@@ -52,8 +52,8 @@ export class HostPorts {
   }
 
   /** Called after each transaction. On a host whose services have no ports no program is called. */
-  refresh(records: readonly TaskRecord[]): void {
-    const ports = servicePortsOf(records);
+  refresh(records: readonly TaskRecord[], held: ReadonlySet<string>): void {
+    const ports = servicePortsOf(records, held);
     if (ports.length > 0 || this.#rules.of(ALL) !== undefined) this.#rules.ask(ALL, ports);
   }
 

@@ -1,11 +1,12 @@
 /** Keeps the hosts files of tasks in named networks up to date, so that tasks find each other by name. */
 import { setImmediate, setTimeout } from "node:timers/promises";
 import type { NetworkRecord, TaskRecord } from "../../model/index.ts";
-import { type TaskNetworks, withoutPrefix } from "../../network/index.ts";
-import { type Named, type Runtimes, viaRoutes } from "../../plan/index.ts";
+import { type Known, type TaskNetworks, withoutPrefix } from "../../network/index.ts";
+import { isInMachine, type Named, type Runtimes, viaRoutes } from "../../plan/index.ts";
 import type { EngineLog } from "../log.ts";
+import { type Drain, Draining } from "./draining.ts";
 import { HostPorts } from "./host-ports.ts";
-import { NetworkServices, namesOf, type Service, serviceNames, servicesOf } from "./services.ts";
+import { heldBack, NetworkServices, namesOf, type Service, serviceNames, servicesOf } from "./services.ts";
 import { Upkeep } from "./upkeep.ts";
 
 /** A packet filter that does not answer must not keep a task from its end. */
@@ -22,6 +23,8 @@ export interface NetworkNamesOptions {
   readonly networks: TaskNetworks;
   readonly runtimes: Runtimes;
   readonly records: ReadonlyMap<string, TaskRecord>;
+  /** Ids of tasks that have not shown yet that they work (unprovenTasks). */
+  readonly unproven: () => ReadonlySet<string>;
   readonly log: EngineLog;
 }
 
@@ -30,39 +33,62 @@ export class NetworkNames {
   readonly #log: EngineLog;
   readonly #services: NetworkServices;
   readonly #ports: HostPorts;
+  readonly #draining: Draining;
   readonly #records: () => readonly TaskRecord[];
+  readonly #unproven: NetworkNamesOptions["unproven"];
   /** What was last written, by task id. A task with another network record has a new file, which must be written again. */
   readonly #written = new Map<string, Written>();
 
-  constructor({ networks, runtimes, records, log }: NetworkNamesOptions) {
+  constructor({ networks, runtimes, records, unproven, log }: NetworkNamesOptions) {
+    this.#unproven = unproven;
     this.#networks = networks;
     this.#log = log;
     this.#records = () => [...records.values()];
     this.#services = new NetworkServices({ networks, runtimes, log, onSet: () => this.refresh() });
     this.#ports = new HostPorts(networks.servicePorts, log);
+    this.#draining = new Draining({
+      count: (id, ports) => networks.connections(id, ports),
+      isCountable: ({ spec }) => !isInMachine(spec, runtimes),
+    });
   }
 
-  /** Resolves when no new connection is led to a task that is to be stopped, or this takes too long; undefined: it is part of no service. */
-  left({ spec: { network } }: TaskRecord): Promise<void> | undefined {
+  /** Resolves when no new connection is led to a task that is to be stopped, and those that are there have ended, or this takes too long; undefined: it is part of no service. */
+  left(record: TaskRecord): Promise<void> | undefined {
+    const { network } = record.spec;
     const isPart = network?.services !== undefined || network?.ports.some(({ service }) => service !== undefined);
-    return isPart ? this.#left() : undefined;
+    return isPart ? this.#left(record) : undefined;
   }
 
-  async #left(): Promise<void> {
+  /** Whose connections are awaited before it is stopped; undefined: they are not. */
+  drainOf(id: string): Drain | undefined {
+    return this.#draining.of(id);
+  }
+
+  async #left(record: TaskRecord): Promise<void> {
     // What has decided to stop the task is followed by `refresh` before anything else happens.
     await setImmediate();
     const isSettled = Promise.all([this.#services.settled(), this.#ports.settled()]);
     await Promise.race([isSettled, setTimeout(LONGEST_LEAVE_MS, undefined, { ref: false })]);
     await setTimeout(LEAVE_MS);
+    await this.#draining.drained(record);
+  }
+
+  /** What the resolver is to answer. */
+  known(): Known {
+    const records = this.#records();
+    return namesOf(records, servicesOf(records, heldBack(records, this.#unproven())));
   }
 
   /** Called after each transaction. */
   refresh(): void {
     const records = this.#records();
-    const services = servicesOf(records);
+    const ids = new Set(records.map(({ id }) => id));
+    this.#draining.retain((id) => ids.has(id));
+    const held = heldBack(records, this.#unproven());
+    const services = servicesOf(records, held);
     this.#networks.names.know(namesOf(records, services));
     this.#services.refresh(records, services);
-    this.#ports.refresh(records);
+    this.#ports.refresh(records, held);
     const named = records.filter(({ spec, network }) => spec.network?.name !== undefined && network);
     for (const id of this.#written.keys()) if (!named.some((one) => one.id === id)) this.#written.delete(id);
     for (const record of named)

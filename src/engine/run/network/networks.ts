@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { cgroupVersion, hierarchies, placesOf } from "../../../executor/index.ts";
 import { isSlice, makeTaskCgroup, removeTaskCgroup } from "../../cgroup/index.ts";
 import { NETWORK, type TaskRecord } from "../../model/index.ts";
-import { type ResolverCgroup, TaskNetworks, withoutPrefix } from "../../network/index.ts";
+import { type Known, type ResolverCgroup, TaskNetworks, withoutPrefix } from "../../network/index.ts";
 import { locatePause } from "../../pause/index.ts";
 import { limitWrites } from "../../plan/index.ts";
 import { bootId, Repeating } from "../clock.ts";
@@ -13,7 +13,6 @@ import type { Conditions } from "../conditions.ts";
 import type { EngineLog } from "../log.ts";
 import { Paths } from "../paths.ts";
 import type { EngineSettings } from "../settings.ts";
-import { namesOf } from "./services.ts";
 
 /** @param settings their state directory must exist @param binary path of the runt executable, beside which runt-pause may be */
 export function networksOf(settings: EngineSettings, binary: string, log: EngineLog): TaskNetworks {
@@ -95,6 +94,8 @@ const TOLD_MS = 5 * 60_000;
 
 interface NetworkWatchOptions {
   readonly networks: TaskNetworks;
+  /** What the resolver is to answer. */
+  readonly known: () => Known;
   readonly conditions: Conditions;
   readonly records: ReadonlyMap<string, TaskRecord>;
   readonly log: EngineLog;
@@ -141,8 +142,8 @@ export class NetworkWatch {
   }
 
   async #lookAtNames(): Promise<void> {
-    const { networks, conditions, records } = this.#options;
-    await networks.names.look(namesOf([...records.values()]));
+    const { networks, conditions, known } = this.#options;
+    await networks.names.look(known());
     conditions.set("NoResolver", networks.names.problem);
   }
 

@@ -31,8 +31,16 @@ export interface Service {
 const VIRTUAL = rangeOf("198.18.0.0/15")!;
 const COUNT = VIRTUAL.last - VIRTUAL.first - 1;
 
-/** Of all networks. A service has its address as long as a task says that it is a part of it. Pure. */
-export function servicesOf(records: readonly TaskRecord[]): readonly Service[] {
+/** A new task gets no connections before it is proven, if an earlier one of its name serves. Pure. */
+export function heldBack(records: readonly TaskRecord[], unproven: ReadonlySet<string>): ReadonlySet<string> {
+  if (unproven.size === 0) return unproven;
+  const serves = (other: TaskRecord, { id, group, name }: TaskRecord) =>
+    other.id !== id && other.group === group && other.name === name && isServing(other);
+  return new Set(records.flatMap((one) => (unproven.has(one.id) && records.some((other) => serves(other, one)) ? [one.id] : [])));
+}
+
+/** Of all networks. A service has its address as long as a task says that it is a part of it. Pure. @param held ids of tasks that get no connections (heldBack) */
+export function servicesOf(records: readonly TaskRecord[], held: ReadonlySet<string> = new Set()): readonly Service[] {
   const found = new Map<string, { network: string; said: ServiceSpec; records: { record: TaskRecord; said: ServiceSpec }[] }>();
   for (const record of records) {
     const network = networkOf(record);
@@ -48,7 +56,9 @@ export function servicesOf(records: readonly TaskRecord[]): readonly Service[] {
     network,
     names: said.names,
     address: addresses.get(key),
-    parts: all.flatMap(({ record, said: own }) => (own.unready === true || isServing(record) ? partOf(record, own) : [])),
+    parts: all.flatMap(({ record, said: own }) =>
+      own.unready === true || (isServing(record) && !held.has(record.id)) ? partOf(record, own) : [],
+    ),
     members: all.map(({ record }) => record.id),
   }));
 }

@@ -4,6 +4,7 @@ import { duration, name } from "./quantities.ts";
 
 const MOST_REPLICAS = 1000;
 const DAY_MS = 24 * 3_600_000;
+const LONGEST_DRAIN_MS = 3_600_000;
 
 const within = duration.refine((ms) => ms <= DAY_MS, "is longer than a day");
 
@@ -27,7 +28,11 @@ const pace = {
     .describe(
       "How long a new replica must work before it counts as good. A container that ends in this time, or before, fails the replica. 0: containers may restart until `readyWithin` is over.",
     ),
-  minReady: within.default(0).describe("How long a new replica must work before the time of `monitor` begins."),
+  minReady: within
+    .default(0)
+    .describe(
+      "How long a new replica must work before the time of `monitor` begins. With start-first, services lead no connections to it before that, as long as the replica that it replaces serves.",
+    ),
   readyWithin: within.default(600_000).describe("Maximum time until a new replica works. Then it has failed."),
   maxFailureRatio: z.number().min(0).max(1).default(0).describe("Part of the replicas that may fail, from 0 to 1."),
 };
@@ -40,6 +45,12 @@ export const update = z
       .default("rollback")
       .describe(
         "What happens if more replicas fail. rollback: all replicas return to the last version that was good. pause: no further replica is replaced. continue: the rollout goes on.",
+      ),
+    drain: duration
+      .refine((ms) => ms <= LONGEST_DRAIN_MS, "is longer than an hour")
+      .optional()
+      .describe(
+        "How long a replica that is replaced, or removed because there are fewer, keeps its connections at most: it gets no new ones, and is stopped when they have ended. Absent: 10 s. 0: it is stopped at once.",
       ),
     reverse: z.literal(true).optional().describe("The replica with the highest index is replaced first. Absent: the lowest."),
     partition: z.int().min(0).optional().describe("Replicas with a lower index are not replaced. Absent: all are."),
