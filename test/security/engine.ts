@@ -55,7 +55,7 @@ export const ENGINE_ATTACKS: readonly EngineAttack[] = [
   {
     id: "loopback and metadata of the host",
     title: "a task with CAP_NET_ADMIN removes the routes of its namespace, and connects to 127.0.0.1 of the host and to 169.254.169.254",
-    mechanism: "a chain of the table raw on the host, for each bridge",
+    mechanism: "chains of the host's packet filter, for each bridge",
     file: "network-guard.test.ts",
     test: "without what blocks them in its own namespace a task reaches neither",
   },

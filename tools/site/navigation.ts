@@ -105,6 +105,7 @@ export const PARTS: readonly Part[] = [
           ["Limits", "docs/engine/behaviour/limits.md"],
           ["Pods", "docs/engine/behaviour/pods.md"],
           ["Daemon", "docs/engine/behaviour/daemon.md"],
+          ["Rollouts", "docs/engine/behaviour/rollouts.md"],
         ],
       },
     ],

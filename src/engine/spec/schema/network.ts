@@ -135,7 +135,9 @@ const link = z.strictObject({
   mode: z
     .enum([...LINK_MODES.macvlan, ...LINK_MODES.ipvlan])
     .optional()
-    .describe("Of macvlan: bridge, private, vepa or passthru; of ipvlan: l2, l3 or l3s. Absent: bridge, l2."),
+    .describe(
+      "Mode of the driver. macvlan knows bridge (the default), private, vepa and passthru, and ipvlan knows l2 (the default), l3 and l3s.",
+    ),
 });
 /** Addresses of a network, and that of the task in it. */
 const addressed = {
