@@ -41,7 +41,7 @@ services:
     });
     await until(() => out.lines().length === 2);
     expect(out.lines()).toEqual(["migrate", "web default"]);
-    expect((await scene.ctl("get")).stderr).toBe("no tasks in group default\n");
+    expect((await scene.ctl("get")).stderr).toBe("no tasks in group default; other groups have 2: -A shows them\n");
     expect((await scene.ctl("get", "-A")).stdout).toMatch(/^GROUP +TASK +CONTAINER .*\nshop +migrate +migrate .*\nshop +web +web +/);
     expect((await scene.ctl("get", "-A", "-o", "name")).stdout).toBe("shop/migrate\nshop/web\n");
     expect(await scene.ctl("get", "-A", "web")).toMatchObject({ status: 2, stderr: expect.stringContaining("not with a name") });
