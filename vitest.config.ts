@@ -47,11 +47,11 @@ function filesBelow(directory: string): string[] {
  * The lanes: `vitest run --project NAME`. All but `unit`, `unit-mocked` and `findings` need root and make real containers, one file at a time
  * unless `maxWorkers` says more.
  */
-const lane = (name: string, { maxWorkers = 1, timeout = TIMEOUT } = {}) => ({
+const lane = (name: string, { maxWorkers = 1, timeout = TIMEOUT, directory = `test/${name}` } = {}) => ({
   resolve: { alias },
   test: {
     name,
-    include: filesBelow(`test/${name}`),
+    include: filesBelow(directory),
     maxWorkers,
     testTimeout: timeout * SLOW,
     chaiConfig,
@@ -86,10 +86,7 @@ export default defineConfig({
       lane("guard"),
       lane("supply", { timeout: LONG_TIMEOUT }),
       lane("hosts", { timeout: LONG_TIMEOUT }),
-      {
-        ...lane("site", { timeout: LONG_TIMEOUT }),
-        test: { ...lane("site", { timeout: LONG_TIMEOUT }).test, include: ["site/test/*.test.ts"] },
-      },
+      lane("site", { timeout: LONG_TIMEOUT, directory: "site/test" }),
       lane("library"),
       // Its tests wait for most of their time: for probes, time-outs and back-off. Each file has daemons, directories and cgroups of its own.
       lane("engine", { maxWorkers: 4 }),

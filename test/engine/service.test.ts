@@ -49,8 +49,10 @@ describe.skipIf(!isRoot)("the daemon as a service (needs root)", () => {
     expect(existsSync(join(scene.directory, "run/interlink.sock"))).toBe(true);
     const { text } = await http(scene.socket, "GET", "/v1/node");
     expect(JSON.parse(text).ledger.cpus.capacity).toBe(2);
-    const migrated = await run("migrate", "--to", "999999", "--config", scene.file("other.json", '{ "stateDir": "/nonexistent/state" }'));
-    expect([migrated.status, migrated.stderr]).toEqual([1, expect.stringContaining("/nonexistent/state")]);
+    const missing = join(scene.directory, "missing/state");
+    const migrated = await run("migrate", "--to", "999999", "--config", scene.file("other.json", JSON.stringify({ stateDir: missing })));
+    expect([migrated.status, migrated.stderr]).toEqual([1, expect.stringContaining(missing)]);
+    expect(existsSync(join(scene.directory, "missing"))).toBe(false);
   });
 
   test("the umask of the unit is not that of containers, but NoNewPrivileges would be: it is not set", async () => {

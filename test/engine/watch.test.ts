@@ -198,7 +198,7 @@ describe.skipIf(!isRoot)("a watched directory (needs root)", () => {
       put("shop/.env", "SECONDS=1000\n");
       put(
         "shop/compose.yaml",
-        `services:\n  web: { x-runt-rootfs: ${scene.rootfs()}, command: [/bin/sleep, "$SECONDS"], stop_grace_period: 0s }\n`,
+        `services:\n  web: { x-runt-rootfs: ${scene.rootfs()}, network_mode: none, command: [/bin/sleep, "$SECONDS"], stop_grace_period: 0s }\n`,
       );
       if (existsSync("/usr/bin/git")) {
         git("add", "-A");
@@ -232,7 +232,7 @@ describe.skipIf(!isRoot)("a watched directory (needs root)", () => {
         "-p",
         "shop",
         "-f",
-        scene.file("compose.yaml", `services:\n  web: { x-runt-rootfs: ${scene.rootfs()}, command: x }\n`),
+        scene.file("compose.yaml", `services:\n  web: { x-runt-rootfs: ${scene.rootfs()}, network_mode: none, command: x }\n`),
       );
       expect([user.status, user.stderr]).toEqual([1, expect.stringContaining("--take-over")]);
     },

@@ -45,6 +45,8 @@ export function openDatabase(directory: string): OpenDatabase {
  * @throws StoreError in-use, not-ours, newer-schema, unreadable, not-written; unknown-schema: there is no such version, or no store
  */
 export function migrateStore(directory: string, to: number): Migration {
+  // A directory with a wrong name is not made.
+  if (!existsSync(join(directory, NAME))) throw new StoreError("unknown-schema", join(directory, NAME), "there is nothing to migrate");
   const opened = openAs(directory);
   try {
     if (versionOf(opened.database) === 0) throw new StoreError("unknown-schema", opened.path, "there is nothing to migrate");
@@ -141,6 +143,9 @@ export function closeDatabase(database: DatabaseSyncInstance): void {
  */
 const OTHERS_MAY_WRITE = 0o022;
 
+/** Of the database in the state directory. */
+const NAME = "engine.db";
+
 /**
  * Path of the database in `directory` (absolute; created with mode 0700 if missing).
  * @throws StoreError not-ours: the directory or the database belongs to another user, is writable for others, or is of the wrong type; not-written:
@@ -150,7 +155,7 @@ function databaseIn(directory: string): string {
   if (!isAbsolute(directory)) throw new StoreError("not-ours", directory, "the state directory is not absolute");
   // Links are refused, because their target could change between this check and the next use.
   mustBeOurs(directory, ensureDirectory(directory), (found) => found.isDirectory());
-  const path = join(directory, "engine.db");
+  const path = join(directory, NAME);
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found !== undefined) mustBeOurs(path, found, (stats) => stats.isFile());
   // SQLite follows links and would write to their targets.

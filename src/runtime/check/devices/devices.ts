@@ -17,7 +17,7 @@ export const deviceNodes: Check = ({ annotations, linux }, report) => {
       report.error("device-type", `${pointer}/type`, `linux.devices: "${path}" has the unknown type "${type}"`, "c, b, u or p");
     }
     const why = annotations?.["io.runt.isolation"] === "vm" ? unfitDevice(device) : undefined;
-    if (why !== undefined) report.warning("machine-device", pointer, `linux.devices: a machine (--isolation vm) cannot have ${why}`);
+    if (why !== undefined) report.error("machine-device", pointer, `linux.devices: a machine (--isolation vm) cannot have ${why}`);
   });
 };
 

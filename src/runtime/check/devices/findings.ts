@@ -73,7 +73,7 @@ export const DEVICES_AND_RULES: Entries = {
     },
   ),
   "machine-device": entry(
-    "warning",
+    "error",
     "A device that the guest of a virtual machine does not have",
     DEVICES,
     "With --isolation vm a character device is that of the guest's kernel, which has only some. create refuses the others.",
