@@ -19,13 +19,13 @@ export interface PeerOptions {
   readonly directory: string;
   /** Path of runt. */
   readonly binary: string;
-  /** What is run. */
+  /** The program that each peer runs, with its arguments. */
   readonly command: readonly string[];
 }
 
 const IMAGE = "localhost/runt-bench-pool:latest";
 
-/** Those that this host has and that can run the program, with `runt run` and `crun run` on the same configuration; what is missing is said. */
+/** Finds the peers on this host that can run the program. `runt run` and `crun run` get the same configuration. A missing peer is named. */
 export async function peersHere({ bundle, rootfs, directory, binary, command }: PeerOptions): Promise<Peer[]> {
   const runtime = (name: string, path: string): Peer => ({
     name: `${name} run`,

@@ -86,7 +86,7 @@ static int fail(struct spawned *child, const char *call) {
     _exit(127);
 }
 
-/* What a program that root starts needs until it becomes another user by itself: files of that user, a tap, and the change. */
+/* A program that root starts, and that becomes another user by itself, needs these until then: it opens files and a tap, and changes its ids. */
 #define KEPT_BY_ROOT (1ULL << CAP_DAC_OVERRIDE | 1ULL << CAP_SETGID | 1ULL << CAP_SETUID | 1ULL << CAP_NET_ADMIN)
 #define CAPABILITIES_MAX 64
 

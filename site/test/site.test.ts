@@ -10,7 +10,7 @@ import { HTML, type Server, serve } from "./server.ts";
 const CHROMIUM = "/usr/bin/chromium";
 const FILES = readdirSync(HTML, { recursive: true, encoding: "utf8" }).sort();
 const PAGES = FILES.filter((name) => name.endsWith(".html") && name !== "404.html");
-/** What a reader sees first, and pages with wide tables, code, pictures and terms. */
+/** The first page, and pages with wide tables, code, pictures and terms. */
 const SHOWN = [
   "index.html",
   "README.html",
@@ -95,7 +95,7 @@ describe.each(["light", "dark"] as const)("in %s", (scheme) => {
   });
 });
 
-/** What the keyboard is at. */
+/** Returns the element that has the keyboard focus. */
 const focused = () =>
   page.evaluate(() => {
     const { activeElement: at } = document;

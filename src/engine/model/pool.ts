@@ -12,9 +12,9 @@ export interface PoolRecord {
   readonly digest: string;
   /** Ids of the host that its containers have. */
   readonly users: { readonly first: number };
-  /** Path of the file that has it; absent: nobody has said it. */
+  /** Path of the file that the pool was applied from. Absent: the client has not named one. */
   readonly from?: string;
-  /** What its image was when it was pulled; null: it was not pulled yet, or the pool has a rootfs. */
+  /** The image that was pulled. null: it was not pulled yet, or the pool has a rootfs. */
   readonly image: Omit<ImageRecord, "stopSignal" | "healthCheck"> | null;
   readonly createdMs: number;
   /** Why no container can be made for it; absent: one can. */

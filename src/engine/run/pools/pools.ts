@@ -1,6 +1,6 @@
 /** The pools of the engine: each record has a pool, which is opened when the record is there, and removed when the record says so. */
 import { existsSync, readdirSync } from "node:fs";
-import { type Box, Pool, type PoolFailure, type TakeRequest } from "../../../executor/index.ts";
+import { type Box, Pool, type PoolFailure, type PoolStats, type TakeRequest } from "../../../executor/index.ts";
 import type { ImageId, Images, Pin } from "../../images/index.ts";
 import { currentPool, type PoolRecord } from "../../model/index.ts";
 import { makeOwnDirectory, removeOwnTree } from "../../own/index.ts";
@@ -14,32 +14,19 @@ import type { Paths } from "../paths.ts";
 import { KeptPool, type PoolPlace } from "./kept-pool.ts";
 import { PoolRoots } from "./root.ts";
 
-/** A pool as users see it. */
-export interface PoolView {
+/** A pool as users see it. The counts begin when this engine opens it. */
+export interface PoolView extends Omit<PoolStats, "failing"> {
   readonly id: string;
   readonly group: string;
   readonly name: string;
   /** opening: it has no container yet. failing: none can be made. ending: it is being removed. */
   readonly state: "opening" | "ready" | "failing" | "ending";
-  /** Containers that are to wait, that wait, that are being made, and that run; requests that wait. */
-  readonly size: number;
-  readonly parked: number;
-  readonly making: number;
-  readonly taken: number;
-  readonly waiting: number;
-  /** Since this engine has opened it: programs that were started, requests that have had to wait, containers that were made, those that could not be made, those that an earlier engine had made and that were taken over, and those that were removed unused. */
-  readonly takes: number;
-  readonly waits: number;
-  readonly refills: number;
-  readonly failures: number;
-  readonly adopted: number;
-  readonly discarded: number;
   /** null: it has none, or it was not pulled yet. */
   readonly image: { readonly reference: string; readonly digest: string } | null;
   /** null: containers can be made. */
-  readonly failing: { readonly code: string; readonly message: string; readonly times: number; readonly lastMs: number } | null;
+  readonly failing: PoolFailure | null;
   readonly createdMs: number;
-  /** null: nobody has said it. */
+  /** Path of the file that the pool was applied from. null: the client has not named one. */
   readonly from: string | null;
 }
 
