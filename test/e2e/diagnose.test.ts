@@ -73,6 +73,19 @@ describe.skipIf(!isRoot || !isRunt)("diagnosis", () => {
     expect(stderr).toMatch(/no such file or directory: \/app\/outside is a link to .*debian_version, which is not there/);
   });
 
+  it("names a link along PATH that leads nowhere, which validate does, too", async () => {
+    const path = broken("", (config) => {
+      config.process.args = ["tool"];
+      config.process.env = ["PATH=/bin:/app"];
+    });
+    symlinkSync("tool", join(app, "tool"));
+    const { stderr } = await runtime(["run", "-b", path, id()]);
+    expect(stderr).toMatch(/executable file not found in \$PATH: \/app\/tool is a link to tool, which is not there/);
+    expect((await runtime(["validate", "-b", path])).stdout).toMatch(
+      /"tool" is in none of \/bin, \/app; \/app\/tool is a link that leads nowhere/,
+    );
+  });
+
   it("names a noexec mount", async () => {
     const path = broken("#!/bin/sh\n", (config) => {
       config.mounts.at(-1)!.options = ["rbind", "noexec"];

@@ -36,11 +36,19 @@ export function explainUnknownName(container: ContainerRoot, name: string, path:
   if (path === "") return "process.env has no PATH to look in";
   if (/\s/.test(name)) return `"${name}" is taken as one name: every argument is an element of its own`;
   const directories = path.split(":");
+  for (const directory of directories) {
+    const text = linkText(container, `${directory}/${name}`);
+    if (text !== undefined) return deadLink(`${directory}/${name}`, text);
+  }
   const names = closeNames(
     name,
     directories.flatMap((directory) => [...namesIn(container, directory)]),
   );
   return `${didYouMean(names)}not in ${directories.join(", ")}`;
+}
+
+function deadLink(path: string, text: string): string {
+  return `${path} is a link to ${text}, which is not there`;
 }
 
 function didYouMean(names: readonly string[]): string {
@@ -56,7 +64,7 @@ export function explainMissing(container: ContainerRoot, program: string, path =
     const found = find(container, next);
     if (typeof found === "string") {
       const text = linkText(container, next);
-      if (text !== undefined) return `${next} is a link to ${text}, which is not there`;
+      if (text !== undefined) return deadLink(next, text);
       const names = closeNames(part, namesIn(container, reached));
       const elsewhere = path
         .split(":")

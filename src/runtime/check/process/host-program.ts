@@ -112,8 +112,10 @@ function search(
     const place = files.find(directory);
     return place.status === "found" ? place.tree.names(place.inTree) : [];
   });
-  const close = closeTo(name, names);
-  const meant = close.length > 0 ? `; did you mean ${close.join(" or ")}?` : "";
+  const dead = directories.map((directory) => `${directory}/${name}`).find((path) => files.entry(path).status === "found");
+  const close = dead === undefined ? closeTo(name, names) : [];
+  const meant =
+    dead !== undefined ? `; ${dead} is a link that leads nowhere` : close.length > 0 ? `; did you mean ${close.join(" or ")}?` : "";
   report.error("program-missing", POINTER, `"${name}" is in none of ${directories.join(", ")}${meant}`);
   return undefined;
 }
