@@ -27,6 +27,14 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("services and claims (needs
   };
   const printed = async (task: string): Promise<string> =>
     allPrinted((await taskOf(scene, task)).containers.find((one: { name: string }) => one.name === "main").log);
+  const untilPrinted = async (task: string, end: RegExp) => {
+    let text = "";
+    const isPrinted = async () => {
+      text = await printed(task);
+      return end.test(text);
+    };
+    await until(isPrinted, undefined, () => `${end} ${JSON.stringify(text)}`);
+  };
   const remove = async (...names: readonly string[]) => {
     for (const name of names) await http(scene.socket, "DELETE", `/v1/tasks/${name}?group=default`);
     for (const name of names) await until(async () => (await http(scene.socket, "GET", `/v1/tasks/${name}?group=default`)).status === 404);
@@ -45,7 +53,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("services and claims (needs
         workload("Deployment", "web", web, { replicas: 1 }),
         workload("DaemonSet", "client", template("client", `${ask} && echo done; ${WAIT}`), {}),
       ]);
-      await until(async () => /done/.test(await printed("client-0")));
+      await untilPrinted("client-0", /done/);
       expect(await printed("client-0")).toContain("served");
       await until(async () => /served/.test(await printed("web-0")));
       await until(async () => (await host.on("curl", "--silent", "http://127.0.0.1:30480/name").catch(() => "")) === "served\n");
@@ -112,14 +120,14 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("services and claims (needs
         set,
         workload("DaemonSet", "client", template("client", `${both}; ${own}; ${closed}; ${one}; ${none}; ${WAIT}`), {}),
       ]);
-      await until(async () => /refused\n$/.test(await printed("client-0")));
+      await untilPrinted("client-0", /refused\n$/);
       expect(await printed("client-0")).toBe("both\nweb-0\nweb-1\nrefused\n");
       // Not ready is what has not ended.
       const unready = (task: string) => scene.ctl("exec", task, "-c", "main", "--", "rm", "/data/ready");
       expect((await unready("web-0")).status).toBe(0);
-      await until(async () => /only web-1\n$/.test(await printed("client-0")));
+      await untilPrinted("client-0", /only web-1\n$/);
       expect((await unready("web-1")).status).toBe(0);
-      await until(async () => /web-1\nrefused\n$/.test(await printed("client-0")));
+      await untilPrinted("client-0", /web-1\nrefused\n$/);
       await remove("web-0", "web-1", "client-0");
       await http(scene.socket, "POST", "/v1/volumes/delete", { group: "default", names: ["data-web-0", "data-web-1"] });
       expect(await host.left()).toEqual([]);

@@ -13,6 +13,7 @@ import { RUNTCTL } from "./client-programs.ts";
 import { removeDaemonCgroups, taskCgroups } from "./daemon-cgroups.ts";
 import { http, until } from "./requests.ts";
 import { stopTimeoutOf } from "./tasks.ts";
+import { told } from "./told.ts";
 
 export { http, identityOf, until } from "./requests.ts";
 
@@ -122,7 +123,8 @@ export function useEngine(): Scene {
     rootfs();
     before = hostTraces(directory);
   });
-  afterEach(async () => {
+  afterEach(async ({ task }) => {
+    if (task.result?.state === "fail") console.error(await told(socket, daemons));
     for (const daemon of daemons) await daemon.kill();
     daemons = [];
     // A client waits for a daemon that has gone, and a test whose time is over no longer waits for its client.
