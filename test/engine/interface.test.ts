@@ -55,6 +55,10 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
       expect(await refused("POST", `/v1/rollouts/web/${action}?group=..`, body)).toBe("400 invalid-argument");
       expect(await refused("POST", `/v1/rollouts/web/${action}`, body, read)).toBe("403 read-only");
     }
+    expect(await refused("POST", "/v1/autoupdate", { names: ["web"], group: "default" })).toBe("404 unknown-service");
+    expect(await refused("POST", "/v1/autoupdate", { names: ["web"] })).toBe("400 invalid-argument");
+    expect(await refused("POST", "/v1/autoupdate", {}, read)).toBe("403 read-only");
+    expect((await ask("POST", "/v1/autoupdate", {})).value).toEqual({ updates: [] });
     expect(await refused("GET", "/v1/rollouts/web")).toBe("404 unknown-service");
     expect(await refused("GET", "/v1/rollouts/web?group=..")).toBe("400 invalid-argument");
     for (const path of ["/v1/apply", "/v1/plan"]) {

@@ -24,6 +24,8 @@ export interface Registry {
   /** What a shell does before the daemon: it is a registry without TLS. */
   readonly before: string;
   fault: Fault;
+  /** Requests whose path has this get no answer; "": none has. */
+  deafTo: string;
   /** Requests of all kinds, so far. */
   readonly asked: string[];
   /** Parts that were sent at once, at most. */
@@ -58,6 +60,7 @@ async function startRegistry(directory: string, hasUsers: boolean): Promise<Regi
   let most = 0;
   const server = createServer((call, answer) => {
     asked.push(`${call.method} ${call.url}`);
+    if (registry.deafTo !== "" && call.url?.includes(registry.deafTo)) return void call.socket.destroy();
     // What a registry says of a part, skopeo does not tell.
     const isPart = call.method === "GET" && (registry.fault === "echo" ? /\/manifests\// : /\/blobs\//).test(call.url ?? "");
     if (!isPart || registry.fault === "none") return forward(call, answer, port);
@@ -75,6 +78,7 @@ async function startRegistry(directory: string, hasUsers: boolean): Promise<Regi
     host,
     before: `export HOME=${home}`,
     fault: "none",
+    deafTo: "",
     asked,
     get mostAtOnce() {
       return most;

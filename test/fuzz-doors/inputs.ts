@@ -93,6 +93,7 @@ const BODIES = [
   "/v1/delete",
   "/v1/restart",
   "/v1/rollouts/web/undo",
+  "/v1/autoupdate",
   "/v1/images/pull",
   "/v1/images/tag",
   "/v1/images/push",

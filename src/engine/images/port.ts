@@ -48,7 +48,7 @@ export interface StoredImage {
   readonly sizeBytes: number | null;
   readonly pulledMs: number;
   readonly lastUsedMs: number;
-  /** Whether a container uses the image or is going to. */
+  /** Whether a container uses the image or is going to, or a service may return to it. */
   readonly isUsed: boolean;
 }
 

@@ -1,6 +1,7 @@
 /** Tasks as data: records, events, and the pure decisions on them. */
 export type { Action, ActionType } from "./action.ts";
 export { agentsOf } from "./apply-event.ts";
+export * from "./auto-update.ts";
 export type { Change } from "./changes.ts";
 export { changesBetween } from "./changes.ts";
 export { type CheckKind, isStarting, renderFailedCheck } from "./checks.ts";
@@ -35,6 +36,7 @@ export { hasSucceeded, type Readiness, readinessOf } from "./readiness.ts";
 export { type Reason, type ReasonCode, reason, renderReason } from "./reason.ts";
 export { absorb, nextDeadline, type Reconciled, reconcile, reconcileAll } from "./reconcile.ts";
 export * from "./record.ts";
+export * from "./revision-images.ts";
 export { advanceRollout, nextRolloutLook, pauseRollout, resumeRollout, watchedAgain } from "./rollout.ts";
 export { type Begin, beginRollout } from "./rollout-begin.ts";
 export type { RolloutDecision, RolloutStep, RolloutTold, RolloutView } from "./rollout-steps.ts";

@@ -4,6 +4,7 @@ import { type CheckStates, newChecks } from "./checks.ts";
 import { PAUSE_NAME, runtimeId } from "./ids.ts";
 import { NETWORK } from "./network.ts";
 import { type ContainerRecord, type ContainerType, type Leftover, RECORD_VERSION, type ResourceRecord, type TaskRecord } from "./record.ts";
+import type { RevisionImages } from "./revision-images.ts";
 import type { Instant } from "./time.ts";
 
 /** Name of the scratch directory in which the log router of a task makes its socket. No volume of a task file can have this name. */
@@ -26,9 +27,23 @@ export interface NewTask {
   readonly replaces?: TaskRecord["replaces"];
   readonly previous?: TaskRecord["previous"];
   readonly run?: TaskRecord["run"];
+  /** Images that its containers get without a question to their source. Absent: each is pulled. */
+  readonly images?: RevisionImages | undefined;
 }
 
-export function newRecord({ id, group, spec, cgroup: own, at, from, users, replaces = null, previous = null, run }: NewTask): TaskRecord {
+export function newRecord({
+  id,
+  group,
+  spec,
+  cgroup: own,
+  at,
+  from,
+  users,
+  replaces = null,
+  previous = null,
+  run,
+  images,
+}: NewTask): TaskRecord {
   // A task with a schedule needs nothing of the host: its runs do.
   const isScheduled = spec.schedule !== undefined;
   const cgroup = isScheduled ? null : own;
@@ -60,18 +75,21 @@ export function newRecord({ id, group, spec, cgroup: own, at, from, users, repla
     ...(users === undefined ? {} : { users }),
     ...(run === undefined ? {} : { run }),
     resources: isScheduled ? [] : newResources(spec, cgroup),
-    containers: isScheduled ? [] : newContainers(id, spec),
+    containers: isScheduled ? [] : newContainers(id, spec, images),
     leftovers: [],
   };
 }
 
-function newContainers(id: string, spec: TaskSpec): ContainerRecord[] {
+function newContainers(id: string, spec: TaskSpec, images: RevisionImages = {}): ContainerRecord[] {
   return [
     ...(Object.values(spec.namespaces).includes("shared")
       ? [newContainer(id, { name: PAUSE_NAME, type: "namespacePause", essential: true, checks: newChecks(undefined) }, 1)]
       : []),
-    ...spec.containers.map((one) =>
-      newContainer(id, { name: one.name, type: "normal", essential: one.essential, checks: newChecks(one) }, 1),
+    ...spec.containers.map(
+      (one): ContainerRecord => ({
+        ...newContainer(id, { name: one.name, type: "normal", essential: one.essential, checks: newChecks(one) }, 1),
+        image: (one.image === undefined ? undefined : images[one.image]) ?? null,
+      }),
     ),
   ];
 }

@@ -2,6 +2,7 @@
 import { specDigest, type TaskSpec } from "../spec/index.ts";
 import { type Reason, reason } from "./reason.ts";
 import type { TaskRecord } from "./record.ts";
+import { hasImages } from "./revision-images.ts";
 import { Deciding, type RolloutDecision, type RolloutView } from "./rollout-steps.ts";
 import type { ReplicaRecord, RolloutKind, RolloutRecord, ServiceRecord } from "./service.ts";
 import { works } from "./shared-proxy.ts";
@@ -22,12 +23,13 @@ export function beginRollout(service: ServiceRecord, begin: Begin, view: Rollout
 }
 
 export function begunIn(service: ServiceRecord, { reason: why, ...begin }: Begin, deciding: Deciding): ServiceRecord {
-  const { now, specsOf } = deciding.view;
+  const { now, specsOf, imagesOf } = deciding.view;
+  const images = imagesOf(begin.to);
   const specs = specsOf(begin.to) ?? [];
   const gone = why ?? reason("Replaced", `the rollout of ${service.name} to revision ${begin.to} has begun`);
   const replicas = specs.map((spec): ReplicaRecord => {
     const tasks = deciding.of(spec.name);
-    const wanted = begin.kind === "restart" ? undefined : tasks.findLast((one) => isAs(one, spec));
+    const wanted = begin.kind === "restart" ? undefined : tasks.findLast((one) => isAs(one, spec) && hasImages(one, images));
     const kept = wanted ?? tasks.findLast(works) ?? tasks.at(-1);
     for (const task of tasks) if (task !== kept) deciding.remove(task, gone);
     const isLeft = begin.kind === "restart" && kept !== undefined && kept.desired === "STOPPED";

@@ -2,6 +2,7 @@
 import { replicaOf, type TaskSpec } from "../spec/index.ts";
 import type { Reason } from "./reason.ts";
 import type { TaskRecord } from "./record.ts";
+import type { ImagesOf } from "./revision-images.ts";
 import type { ReplicaRecord, ServiceRecord, SpecsOf } from "./service.ts";
 import type { Instant } from "./time.ts";
 
@@ -46,6 +47,7 @@ export interface RolloutDecision {
 
 export interface RolloutView {
   readonly specsOf: SpecsOf;
+  readonly imagesOf: ImagesOf;
   /** All tasks of the host, in the order in which they were applied. */
   readonly tasks: readonly TaskRecord[];
   readonly now: Instant;

@@ -3,6 +3,7 @@ import { type TaskSpec, taskSchema } from "../spec/index.ts";
 import { newRecord } from "./new-record.ts";
 import { reason, renderReason } from "./reason.ts";
 import type { TaskRecord } from "./record.ts";
+import type { RevisionImages } from "./revision-images.ts";
 import { advanceRollout, nextRolloutLook, pauseRollout, resumeRollout, watchedAgain } from "./rollout.ts";
 import { beginRollout } from "./rollout-begin.ts";
 import type { RolloutDecision, RolloutTold } from "./rollout-steps.ts";
@@ -33,6 +34,7 @@ class World {
   bootMs = 0;
   tasks: TaskRecord[] = [];
   readonly versions = new Map<number, readonly TaskSpec[]>();
+  readonly images = new Map<number, RevisionImages>();
   readonly fates = new Map<string, Fate>();
   service: ServiceRecord | undefined;
   readonly told: (RolloutTold & { readonly to: number })[] = [];
@@ -45,6 +47,7 @@ class World {
   get view() {
     return {
       specsOf: (number: number) => this.versions.get(number),
+      imagesOf: (number: number) => this.images.get(number),
       tasks: this.tasks,
       now: this.now,
       newId: (name: string) => `g.${name}.${++this.#count}`,

@@ -1,6 +1,7 @@
 /** The record of a service: its versions, and the rollout that leads its replicas to one of them. */
 import { canonicalJson, type RolloutPolicy, specDigest, type TaskSpec } from "../spec/index.ts";
 import type { Reason } from "./reason.ts";
+import type { RevisionImages } from "./revision-images.ts";
 import type { Deadline, Instant } from "./time.ts";
 
 /** Number of versions that are kept. */
@@ -67,7 +68,7 @@ export interface RevisionCaller {
 /** A version of a service without its specs. */
 export interface RevisionNote {
   readonly number: number;
-  readonly cause: "apply" | "undo" | "restart" | "scale";
+  readonly cause: "apply" | "undo" | "restart" | "scale" | "autoupdate";
   /** Of `undo`: the version that it repeats. */
   readonly of?: number;
   readonly by?: RevisionCaller;
@@ -89,12 +90,14 @@ export interface ServiceRecord {
   readonly rollout: RolloutRecord;
 }
 
-/** The specs of the replicas of one version, by index. */
+/** The specs of the replicas of one version, by index, and the images that they run. */
 export interface RevisionRecord {
   readonly group: string;
   readonly service: string;
   readonly number: number;
   readonly specs: readonly TaskSpec[];
+  /** Absent: none were pulled, or an earlier program wrote the record. */
+  readonly images?: RevisionImages;
 }
 
 /** Returns the specs of a version; undefined: they are not known. */
@@ -104,7 +107,7 @@ export function serviceKey({ group, name }: Pick<ServiceRecord, "group" | "name"
   return `${group}/${name}`;
 }
 
-export function revisionKey({ group, service, number }: Omit<RevisionRecord, "specs">): string {
+export function revisionKey({ group, service, number }: Omit<RevisionRecord, "specs" | "images">): string {
   return `${group}/${service}/${number}`;
 }
 

@@ -108,10 +108,7 @@ export class Engine {
     return detailOf(task, options, (container) => this.#parts.endMessages.read(task, container));
   }
 
-  /**
-   * The runtime id of a running container. `container` undefined: the only container of the task.
-   * @throws EngineError unknown-task, unknown-container, container-not-running
-   */
+  /** The runtime id of a running container. `container` undefined: the only one of the task. @throws EngineError unknown-task, unknown-container, container-not-running */
   running(name: string, group: string, container: string | undefined): string {
     return runningContainer(this.#find(name, group), container).runtimeId;
   }
@@ -322,8 +319,9 @@ export class Engine {
   close(): void {
     for (const timer of this.#timers) clearInterval(timer);
     for (const resource of this.#parts.resources) resource.stop?.();
-    const { networkWatch, volumeWatch, forwarding, agents, poll, imageCare, schedules, rollouts, pools, turns } = this.#parts;
-    for (const one of [networkWatch, volumeWatch, forwarding, agents, poll, imageCare, schedules, rollouts, pools, turns]) one.stop();
+    const { networkWatch, volumeWatch, forwarding, agents, poll, imageCare, ...parts } = this.#parts;
+    for (const one of [networkWatch, volumeWatch, forwarding, agents, poll, imageCare]) one.stop();
+    for (const one of [parts.schedules, parts.rollouts, parts.autoUpdate, parts.pools, parts.turns]) one.stop();
     this.#parts.runtime.close();
     this.#parts.fence?.leave();
     this.#parts.store.close();

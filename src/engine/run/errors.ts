@@ -108,3 +108,8 @@ export function ofService(name: string, service: string): EngineError {
 export function notRunning(name: string, facts: Readonly<Record<string, unknown>>): EngineError {
   return new EngineError("not-running", `task ${name} has stopped or is being stopped: start it, or apply it again`, facts);
 }
+
+export function unknownService(name: string, group: string): EngineError {
+  const why = "tasks without `update` have no rollouts";
+  return new EngineError("unknown-service", `there is no service ${name} in group ${group}: ${why}`, { name, group });
+}

@@ -11,7 +11,7 @@ import {
   type PullRequest,
   type StoredImage,
 } from "../images/index.ts";
-import type { TaskRecord } from "../model/index.ts";
+import type { RevisionRecord, TaskRecord } from "../model/index.ts";
 import { type ImageBuild, type ImageReference, type PullPolicy, parseReference } from "../spec/index.ts";
 import { EngineError } from "./errors.ts";
 import type { EngineLog } from "./log.ts";
@@ -75,6 +75,11 @@ const FULL_PERCENT = 90;
 /** The images of all containers of these tasks, including containers that have ended. */
 export function imagesOf(records: Iterable<TaskRecord>): ImageId[] {
   return [...records].flatMap(({ containers }) => containers.flatMap(({ image }) => image ?? []));
+}
+
+/** What services may return to. */
+export function imagesOfRevisions(revisions: Iterable<RevisionRecord>): ImageId[] {
+  return [...revisions].flatMap(({ images }) => Object.values(images ?? {}));
 }
 
 export class ImageCare {

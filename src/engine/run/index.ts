@@ -1,3 +1,4 @@
+export type { AutoUpdateView } from "./auto-update.ts";
 export type { Attachment, AttachRequest } from "./containers/attach.ts";
 export type { OrphanPolicy, OrphanView } from "./containers/orphans.ts";
 export type { UsageView } from "./containers/usage.ts";

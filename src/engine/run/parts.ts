@@ -21,6 +21,7 @@ import { type HostSupport, isInMachine } from "../plan/index.ts";
 import { taskSchema } from "../spec/index.ts";
 import type { Contents, Store } from "../store/index.ts";
 import { TaskUsers } from "../users/index.ts";
+import { AutoUpdate } from "./auto-update.ts";
 import { CarryingOut } from "./carrying-out.ts";
 import { Checking } from "./checking.ts";
 import { bootId, systemClock } from "./clock.ts";
@@ -34,7 +35,7 @@ import { ContainerRuntime } from "./containers/runtime.ts";
 import { type HostFacts, hostFactsIn, poolsIn, revisionsIn, servicesIn, succeededIn, succeededKey, tasksIn } from "./desired/codec.ts";
 import { Edits } from "./desired/edits.ts";
 import { Effects } from "./effects.ts";
-import { ImageCare, imagesOf } from "./image-care.ts";
+import { ImageCare, imagesOf, imagesOfRevisions } from "./image-care.ts";
 import { Forwarding } from "./logs/forwarding.ts";
 import { Mailbox } from "./mailbox.ts";
 import { NetworkNames, NetworkRoutes } from "./network/names.ts";
@@ -129,7 +130,13 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
   const images: Images = new ImageStore({
     ...{ directory: paths.images, bootId: bootId(), ...ofImages },
     onSyncError: (error) => log("error", "layers-not-synced", { message: String(error) }),
-    inUse: () => [...imagesOf(records.values()), ...fresh.all(), ...pools.used],
+    inUse: () => [
+      ...imagesOf(records.values()),
+      ...fresh.all(),
+      ...pools.used,
+      ...imagesOfRevisions(revisions.values()),
+      ...autoUpdate.used,
+    ],
   });
   const pools: Pools = new Pools({
     ...{ paths, records: poolRecords, edits, images, binary: runtime.binary, cgroupParent: settings.cgroupParent, pullPolicy, log },
@@ -210,7 +217,8 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
   turns.onCommit(() => forwarding.refresh());
   const schedules = new Schedules({ records, edits, log });
   const rollouts = new Rollouts({ records, services, revisions, edits, clock: systemClock, log });
-  const serviceRollouts = new ServiceRollouts({ services, edits });
+  const autoUpdate: AutoUpdate = new AutoUpdate({ ...{ records, services, revisions, edits, images }, credentials: ofImages.credentials });
+  const serviceRollouts = new ServiceRollouts({ services, edits, autoUpdate });
   const watched = new WatchedFiles({ edits, records, conditions, support });
   turns.onCommit(() => agents.refresh());
   turns.onCommit(() => pools.refresh());
@@ -220,7 +228,7 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
 
   return {
     ...{ store, paths, conditions, records, succeeded, mailbox, edits, fence, runtime, ends, networks, images, specCopies, orphans },
-    ...{ services, revisions, rollouts, serviceRollouts, watched, pulling, pools, poolRecords, names },
+    ...{ services, revisions, rollouts, serviceRollouts, autoUpdate, watched, pulling, pools, poolRecords, names },
     ...{ keptVolumes, interfaces, endMessages, resources, turns, forwarding, agents, schedules, capacity, support, users: userIds, log },
     strays: new Strays({ resources, runtime, log }),
     guests: new GuestReports({ isInMachine: ({ spec }) => isInMachine(spec, runtimes), ask: (id) => runtime.machineMetrics(id) }),

@@ -129,11 +129,16 @@ export class Pulling {
       ...(before === undefined ? {} : { pin: before satisfies Pin }),
     });
     const pin = await pulled.finally(() => this.#progress.delete(runtimeId));
-    const config = images.config(pin);
-    if (imageProcess(spec, config) === undefined)
-      throw new ImageError("image-invalid", `${pin.reference} names no program, and the task names no command`);
-    return { ...pin, stopSignal: config.stopSignal, healthCheck: config.healthCheck };
+    return imageRecordOf(spec, pin, images);
   }
+}
+
+/** What the record of a container keeps of its image. @throws ImageError image-invalid: nothing says what it would run */
+export function imageRecordOf(spec: ContainerSpec, pin: Pin, images: Pick<Images, "config">): ImageRecord {
+  const config = images.config(pin);
+  if (imageProcess(spec, config) === undefined)
+    throw new ImageError("image-invalid", `${pin.reference} names no program, and the task names no command`);
+  return { ...pin, stopSignal: config.stopSignal, healthCheck: config.healthCheck };
 }
 
 function sizeIn(progress: Progress | undefined): PullSize | undefined {

@@ -1,6 +1,7 @@
 /** Goes on with the rollouts of services when tasks change or time passes. */
 import {
   advanceRollout,
+  type ImagesOf,
   isActive,
   nextRolloutLook,
   type RevisionRecord,
@@ -81,7 +82,7 @@ export class Rollouts {
       if (!there.has(key)) this.#carryOut(key, "forget");
       else if (isActive(service.rollout)) {
         const specsOf = this.#specsOf(service);
-        const view: RolloutView = { tasks, now, specsOf, newId: (name) => name };
+        const view: RolloutView = { tasks, now, specsOf, imagesOf: this.#imagesOf(service), newId: (name) => name };
         if (advanceRollout(service, view).service !== service) this.#carryOut(key, "advance");
         const look = nextRolloutLook(service, specsOf(service.rollout.to), now)?.bootMs;
         if (look !== undefined) next = Math.min(next ?? look, look);
@@ -92,6 +93,10 @@ export class Rollouts {
 
   #specsOf({ group, name }: ServiceRecord): SpecsOf {
     return (number) => this.#options.revisions.get(revisionKey({ group, service: name, number }))?.specs;
+  }
+
+  #imagesOf({ group, name }: ServiceRecord): ImagesOf {
+    return (number) => this.#options.revisions.get(revisionKey({ group, service: name, number }))?.images;
   }
 
   #carryOut(key: string, what: "advance" | "forget"): void {

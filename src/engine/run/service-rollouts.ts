@@ -12,11 +12,12 @@ import {
   serviceKey,
 } from "../model/index.ts";
 import type { TaskSpec } from "../spec/index.ts";
+import type { AutoUpdate } from "./auto-update.ts";
 import { systemClock } from "./clock.ts";
 import type { Commands } from "./desired/commands.ts";
 import type { Edits } from "./desired/edits.ts";
 import type { Caller } from "./desired/journal.ts";
-import { EngineError } from "./errors.ts";
+import { EngineError, unknownService } from "./errors.ts";
 
 /** A version of a service. Times are milliseconds since the epoch. */
 export interface RevisionView {
@@ -66,6 +67,7 @@ export interface ServiceView {
 export interface ServiceRolloutsOptions {
   readonly services: ReadonlyMap<string, ServiceRecord>;
   readonly edits: Edits;
+  readonly autoUpdate: AutoUpdate;
 }
 
 /** Requests about the rollouts of services. */
@@ -74,6 +76,11 @@ export class ServiceRollouts {
 
   constructor(options: ServiceRolloutsOptions) {
     this.#options = options;
+  }
+
+  /** Updates of images whose tags have moved. */
+  get updates(): AutoUpdate {
+    return this.#options.autoUpdate;
   }
 
   /** By group and name. */
@@ -96,7 +103,9 @@ export class ServiceRollouts {
       const to = revision ?? (rollout.kind === "rollback" ? null : lastGood(service, rollout.to));
       if (to === null) throw new EngineError("nothing-to-roll-back", `no earlier revision of ${name} was good`, { name });
       if (to === rollout.to) throw new EngineError("nothing-to-roll-back", `revision ${to} of ${name} is the current one`, { name });
-      return commands.services.roll({ group, name, specs: this.#specs(commands, service, to), cause: "undo", of: to, isStale: true });
+      const images = commands.services.imagesOf(service)(to);
+      const specs = this.#specs(commands, service, to);
+      return commands.services.roll({ group, name, specs, cause: "undo", of: to, images, isStale: true });
     });
   }
 
@@ -153,8 +162,7 @@ export class ServiceRollouts {
 
 function found(service: ServiceRecord | undefined, name: string, group: string): ServiceRecord {
   if (service !== undefined) return service;
-  const why = "tasks without `update` have no rollouts";
-  throw new EngineError("unknown-service", `there is no service ${name} in group ${group}: ${why}`, { name, group });
+  throw unknownService(name, group);
 }
 
 function notRolling(name: string, what: string): EngineError {

@@ -1,5 +1,7 @@
 /** Task files: their schema, checks and digest. Pure. */
+
 export { dotted, numberOf, overlaps, rangeOf, without } from "./addresses.ts";
+export { AUTO_UPDATE, updatePolicy } from "./auto-update.ts";
 export { canonicalJson } from "./canonical.ts";
 export { checkGroup } from "./check/group.ts";
 export { checkMachine } from "./check/machine.ts";

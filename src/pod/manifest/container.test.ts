@@ -284,3 +284,12 @@ test("P4 the address of the pod is a variable that the engine knows, so that the
   expect(ofHost!.containers[0]).toMatchObject({ env: { POD_IP: "192.0.2.1", HOST_IP: "192.0.2.1" }, args: ["-b", "192.0.2.1:80"] });
   expect(ofHost!.containers[0]).not.toHaveProperty("addressEnv");
 });
+
+test("the policy of autoupdate is that of the container, or of all containers of the pod", () => {
+  const annotated = (annotations: string) => one("").replace("annotations: { ", `annotations: { ${annotations}, `);
+  const policy = (text: string) => first(text).annotations?.["io.containers.autoupdate"];
+  const name = first(one("")).name;
+  expect(policy(one(""))).toBeUndefined();
+  expect(policy(annotated("io.containers.autoupdate: registry"))).toBe("registry");
+  expect(policy(annotated(`io.containers.autoupdate: registry, io.containers.autoupdate/${name}: disabled`))).toBe("disabled");
+});

@@ -1,5 +1,5 @@
 /** Translates one container of a pod into a container of the task. */
-import type { TaskInput } from "../../engine/spec/index.ts";
+import { AUTO_UPDATE, type TaskInput } from "../../engine/spec/index.ts";
 import { addedCapabilities, capabilityName } from "../capability.ts";
 import { imageReference, NO_PREFIX, pullPolicyOf } from "../image-name.ts";
 import { quantityIn } from "../quantity.ts";
@@ -63,8 +63,15 @@ export function containerOf(at: Translation, container: ContainerInput, role: Ro
       "runt.dev/pod.name": metadata.name,
       "runt.dev/pod.uid": uidOf(metadata),
       ...resizedByRestart(container),
+      ...autoUpdateOf(metadata, container),
     },
   };
+}
+
+/** As Podman reads them: of one container, or of all. Source: podman-auto-update(1), podman-kube-play(1). */
+function autoUpdateOf({ annotations = {} }: Translation["pod"]["metadata"], { name }: ContainerInput): Readonly<Record<string, string>> {
+  const policy = annotations[`${AUTO_UPDATE}/${name}`] ?? annotations[AUTO_UPDATE];
+  return policy === undefined ? {} : { [AUTO_UPDATE]: policy };
 }
 
 /** A command replaces entrypoint and arguments of the image; args alone replace only the arguments. */

@@ -93,7 +93,7 @@ function countOf(images: number): string {
 }
 
 function rowOf({ reference, digest, sizeBytes, pulledMs, tasks, isUsed, isKept }: ImageInfo): string[] {
-  const users = [...tasks, ...(isUsed && tasks.length === 0 ? ["a container"] : []), ...(isKept ? ["(kept)"] : [])];
+  const users = [...tasks, ...(isUsed && tasks.length === 0 ? ["a container or a revision"] : []), ...(isKept ? ["(kept)"] : [])];
   return [
     printable(reference),
     digest.slice(0, 19),

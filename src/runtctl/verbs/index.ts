@@ -1,6 +1,7 @@
 import type { Verb } from "../verb.ts";
 import { apply } from "./apply.ts";
 import { attach } from "./attach.ts";
+import { autoupdate } from "./autoupdate.ts";
 import { build } from "./build.ts";
 import { completion } from "./completion.ts";
 import { remove } from "./delete.ts";
@@ -48,6 +49,7 @@ export const VERBS: readonly Verb[] = [
   rollback,
   rollout,
   scale,
+  autoupdate,
   remove,
   pull,
   images,

@@ -31,7 +31,7 @@ const imageInfo = z
     sizeBytes: z.number().nullable().describe("Packed size; null if the image is damaged. The next pull then fetches it again."),
     pulledMs: wallMs,
     lastUsedMs: wallMs,
-    isUsed: z.boolean().describe("A container uses the image, or will use it."),
+    isUsed: z.boolean().describe("A container uses the image, or will use it, or a service may return to it."),
     tasks: z.array(z.string()).describe("Ids of the tasks that use the image."),
     isKept: z.boolean().describe("The daemon is configured to never remove the image."),
   })

@@ -2,6 +2,7 @@
 import type { Route } from "../http/route.ts";
 import { applyFile, planFile } from "./apply.ts";
 import { attachToTask } from "./attach.ts";
+import { autoUpdate } from "./autoupdate.ts";
 import { followEvents } from "./events.ts";
 import { execInTask } from "./exec.ts";
 import { forwardPort } from "./forward.ts";
@@ -40,6 +41,7 @@ const WORKING: readonly Route[] = [
   resumeRollout,
   restartRollout,
   scaleService,
+  autoUpdate,
   readLogs,
   applyFile,
   planFile,

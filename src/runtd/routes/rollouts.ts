@@ -38,7 +38,7 @@ const serviceView = z
       .array(
         z.strictObject({
           revision: z.int(),
-          cause: z.enum(["apply", "undo", "restart", "scale"]),
+          cause: z.enum(["apply", "undo", "restart", "scale", "autoupdate"]),
           of: z.int().nullable().describe("For undo: the version that it repeats."),
           by: z.strictObject({ uid: z.int(), pid: z.int(), via: z.string().optional() }).nullable().describe("Who has asked for it."),
           atMs: ms,

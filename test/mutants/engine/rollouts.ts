@@ -148,4 +148,20 @@ export const ROLLOUT_MUTANTS: readonly Mutant[] = [
     to: " && LOOPBACK !== null && !/x/.test(",
     test: "src/engine/network/connections.test.ts",
   },
+  {
+    id: "R12",
+    fault: "a task with the wanted spec counts as one of the version, whatever image it runs",
+    file: "src/engine/model/revision-images.ts",
+    from: "imageOfContainer(task, name)?.digest === wanted.digest;",
+    to: "imageOfContainer(task, name)?.digest !== undefined;",
+    test: "src/engine/model/revision-images.test.ts",
+  },
+  {
+    id: "R13",
+    fault: "autoupdate tries an image again that has failed",
+    file: "src/engine/model/auto-update.ts",
+    from: 'verdict === "failed" && ',
+    to: 'verdict === "unknown" && ',
+    test: "src/engine/model/auto-update.test.ts",
+  },
 ];

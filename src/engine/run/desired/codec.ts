@@ -201,7 +201,9 @@ function isService(service: ServiceRecord, key: string): boolean {
 
 function isRevision(revision: RevisionRecord, key: string): boolean {
   return (
-    revisionKey(revision) === key && revision.specs.every(({ containers, update }) => Array.isArray(containers) && update !== undefined)
+    revisionKey(revision) === key &&
+    revision.specs.every(({ containers, update }) => Array.isArray(containers) && update !== undefined) &&
+    Object.values(revision.images ?? {}).every((one) => typeof one.digest === "string" && typeof one.manifest === "string")
   );
 }
 

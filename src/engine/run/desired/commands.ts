@@ -246,7 +246,8 @@ export class Commands {
   /** @throws EngineError no-room */
   #newTask(id: string, group: string, spec: TaskSpec): NewTask {
     const users = usersFor(spec, this.#ranges());
-    return { id, group, spec, cgroup: this.#options.cgroupOf(id, spec), at: this.#draft.at, ...users };
+    const images = this.services.imagesFor(group, spec);
+    return { id, group, spec, cgroup: this.#options.cgroupOf(id, spec), at: this.#draft.at, images, ...users };
   }
 
   #replace(request: ChangeRequest, current: TaskRecord, spec: TaskSpec, previous?: TaskRecord["previous"]): string {

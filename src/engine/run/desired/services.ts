@@ -1,11 +1,16 @@
 /** Versions of services and their rollouts, applied to the draft of a turn. */
 import {
   advanceRollout,
+  agree,
   beginRollout,
+  type ImagesOf,
+  imagesWith,
   isActive,
   isSameVersion,
   lastGood,
   MOST_REVISIONS,
+  movedImages,
+  type RevisionImages,
   type RevisionNote,
   type RolloutDecision,
   type RolloutRecord,
@@ -19,7 +24,7 @@ import {
   watchedAgain,
   works,
 } from "../../model/index.ts";
-import { replicaOf, type TaskSpec } from "../../spec/index.ts";
+import { replicaOf, specDigest, type TaskSpec } from "../../spec/index.ts";
 import { scaledDown } from "./apply.ts";
 import { fieldDifferences } from "./differences.ts";
 import type { Draft } from "./draft.ts";
@@ -51,13 +56,14 @@ export class Services {
   }
 
   /** Makes the replicas of a service those of a version, step by step. Returns its number. @throws EngineError no-room */
-  roll({ group, name, specs, cause, of, isStale = false, isForced = false }: Version): number {
+  roll({ group, name, specs, cause, of, images, isStale = false, isForced = false }: Version): number {
     const { draft, by } = this.#host;
     const stored = draft.services.get(serviceKey({ group, name }));
     const before = stored ?? this.#earlier({ group, name }, specs);
-    const specsOf = this.specsOf({ group, name });
-    const current = specsOf(before.rollout.to);
-    const isSame = current !== undefined && isSameVersion(current, specs);
+    this.#noteImages(before);
+    const current = this.specsOf(before)(before.rollout.to);
+    const imagesNow = this.imagesOf(before)(before.rollout.to);
+    const isSame = current !== undefined && isSameVersion(current, specs) && agree(imagesNow, images);
     const isRestart = isSame && isForced;
     // The same file again: the rollout goes on, or has ended. One that has stopped is tried again.
     const { state } = before.rollout;
@@ -67,16 +73,23 @@ export class Services {
     }
     const number = (before.revisions.at(-1)?.number ?? 0) + 1;
     const note: RevisionNote = {
-      ...{ number, cause, atMs: draft.at.wallMs, changed: changesBetween(current, specs), verdict: "unknown", reason: null },
+      ...{
+        number,
+        cause,
+        atMs: draft.at.wallMs,
+        changed: changesBetween(current, specs, imagesNow, images),
+        verdict: "unknown",
+        reason: null,
+      },
       ...(of === undefined ? {} : { of }),
       ...(by === undefined ? {} : { by }),
     };
-    draft.revisions.set(revisionKey({ group, service: name, number }), { group, service: name, number, specs });
+    draft.revisions.set(revisionKey({ group, service: name, number }), { group, service: name, number, specs, ...(images && { images }) });
     const isUpdate = this.#present(group, specs).length > 0;
     const kind = isRestart ? "restart" : isUpdate ? "update" : "create";
     const service = { ...before, revisions: [...before.revisions, note] };
     this.#removeSurplus(service, specs);
-    this.#take(beginRollout(service, { kind, to: number, from: lastGood(before) }, this.#view(service, specsOf)));
+    this.#take(beginRollout(service, { kind, to: number, from: lastGood(before) }, this.#view(service)));
     this.advance(serviceKey({ group, name }));
     return number;
   }
@@ -97,7 +110,7 @@ export class Services {
     const withAll = [...current.filter((one) => specs.includes(one)), ...withPorts(added, group, draft.all())];
     const present = new Set(this.#present(group, withAll).map((one) => one.name));
     for (const spec of withAll.filter((one) => added.some((other) => other.name === one.name) && !present.has(one.name))) add(group, spec);
-    return this.roll({ group, name, specs: withAll, cause: "scale" });
+    return this.roll({ group, name, specs: withAll, cause: "scale", images: this.imagesOf(service)(service.rollout.to) });
   }
 
   /** A service of which nothing is known. What runs under the names of its replicas is its first version. */
@@ -116,7 +129,11 @@ export class Services {
       const { replica } = specs.find((one) => one.name === spec.name)!;
       return { ...spec, update, rollback, replica };
     });
-    draft.revisions.set(revisionKey({ group, service: name, number: 1 }), { group, service: name, number: 1, specs: earlier });
+    const images = imagesWith(undefined, present);
+    draft.revisions.set(revisionKey({ group, service: name, number: 1 }), {
+      ...{ group, service: name, number: 1, specs: earlier },
+      ...(images && { images }),
+    });
     const verdict = present.every(works) ? "good" : "unknown";
     return { version: 1, group, name, revisions: [{ number: 1, cause: "apply", atMs, changed: [], verdict, reason: null }], rollout };
   }
@@ -147,7 +164,7 @@ export class Services {
     for (let round = 0; round < MOST_ROUNDS; round++) {
       const service = this.#host.draft.services.get(key);
       if (service === undefined || !isActive(service.rollout)) return;
-      const decision = advanceRollout(service, this.#view(service, this.specsOf(service)));
+      const decision = advanceRollout(service, this.#view(service));
       if (decision.service === service) return;
       this.#take(decision);
     }
@@ -183,6 +200,7 @@ export class Services {
     const { draft, replace, by } = this.#host;
     for (const one of told) this.#tell(service, one, one.state === "started" ? by : undefined);
     draft.services.set(serviceKey(service), this.#trimmed(service));
+    this.#noteImages(service);
     for (const step of steps) {
       if (step.type === "remove") draft.apply(step.id, { type: "delete", at: draft.at, reason: step.reason });
       else replace(service.group, step);
@@ -212,16 +230,48 @@ export class Services {
     return (number) => this.#host.draft.revisions.get(revisionKey({ group, service: name, number }))?.specs;
   }
 
-  #view({ group }: Pick<ServiceRecord, "group">, specsOf: SpecsOf): RolloutView {
+  /** The images of the versions that are known. */
+  imagesOf({ group, name }: Pick<ServiceRecord, "group" | "name">): ImagesOf {
+    return (number) => this.#host.draft.revisions.get(revisionKey({ group, service: name, number }))?.images;
+  }
+
+  /** The images that a new task gets: as a replica, those of the current version of its service. */
+  imagesFor(group: string, spec: TaskSpec): RevisionImages | undefined {
+    const name = replicaOf(spec)?.service;
+    const service = name === undefined ? undefined : this.get({ group, name });
+    return service && this.imagesOf(service)(service.rollout.to);
+  }
+
+  /** Keeps what the replicas of the current version have pulled, so that later ones, and a return to the version, get the same. */
+  #noteImages({ group, name, rollout }: ServiceRecord): void {
+    const { draft } = this.#host;
+    const key = revisionKey({ group, service: name, number: rollout.to });
+    const revision = draft.revisions.get(key);
+    if (revision === undefined) return;
+    const isOfVersion = (task: TaskRecord) => revision.specs.some((spec) => spec.name === task.name && specDigest(spec) === task.digest);
+    const tasks = rollout.replicas.flatMap(({ state, task }) => (state === "waiting" || task === null ? [] : (draft.get(task) ?? [])));
+    const images = imagesWith(revision.images, tasks.filter(isOfVersion));
+    if (images !== undefined && images !== revision.images) draft.revisions.set(key, { ...revision, images });
+  }
+
+  #view(service: Pick<ServiceRecord, "group" | "name">): RolloutView {
     const { draft, newId } = this.#host;
-    return { specsOf, tasks: draft.all(), now: draft.at, newId: (name) => newId(group, name) };
+    const { group } = service;
+    const [specsOf, imagesOf] = [this.specsOf(service), this.imagesOf(service)];
+    return { specsOf, imagesOf, tasks: draft.all(), now: draft.at, newId: (name) => newId(group, name) };
   }
 }
 
 /** Fields of the first replica, as pointers without values, because values may be secrets. */
-function changesBetween(before: readonly TaskSpec[] | undefined, now: readonly TaskSpec[]): string[] {
+function changesBetween(
+  before: readonly TaskSpec[] | undefined,
+  now: readonly TaskSpec[],
+  imagesBefore: RevisionImages | undefined,
+  images: RevisionImages | undefined,
+): string[] {
   if (before?.[0] === undefined || now[0] === undefined) return [];
-  const fields = fieldDifferences(before[0], now[0], "").map(({ pointer }) => pointer);
+  const pointers = fieldDifferences(before[0], now[0], "").map(({ pointer }) => pointer);
+  const fields = [...new Set([...pointers, ...movedImages(now[0], imagesBefore, images)])];
   return [...fields.slice(0, MOST_POINTERS), ...(before.length === now.length ? [] : ["replicas"])];
 }
 

@@ -1,5 +1,5 @@
 /** Versions of services in files and requests. Pure. */
-import type { RevisionNote } from "../../model/index.ts";
+import type { RevisionImages, RevisionNote } from "../../model/index.ts";
 import { replicaOf, type TaskSpec } from "../../spec/index.ts";
 
 /** A version that a request asks for. */
@@ -9,6 +9,8 @@ export interface Version {
   readonly specs: readonly TaskSpec[];
   readonly cause: RevisionNote["cause"];
   readonly of?: number;
+  /** The images that it has. Absent: each new replica pulls its own. */
+  readonly images?: RevisionImages | undefined;
   /** A replica runs with another spec. */
   readonly isStale?: boolean;
   /** Every replica is replaced, also those that run with the wanted spec. */
