@@ -410,7 +410,7 @@ test-without-overlap: setup-test bin/runt $(T)/runt $(TEST_TOOLS) native-test-to
 .PHONY: test-all
 test-all: export RUNT_TEST_BUNDLES ?= 200
 test-all: test test-places test-walk test-hostile test-cycles test-crowd test-findings fuzz-config test-without-overlap test-readme test-hosts test-library-long test-engine-kills test-engine-long test-deploys test-pod-documents test-security test-faults test-delays test-upgrade test-storm \
-	test-supply test-npm test-runtimes test-release test-site test-engines test-compose-model mutants engine-mutants test-guest-long test-vm
+	test-supply test-npm test-runtimes test-release test-site test-engines test-compose-model test-kube-play mutants engine-mutants test-guest-long test-vm
 
 # `make test` twice with the root mount shared and twice with it private, on a host that has others, too (tools/busy-host.sh): hours.
 .PHONY: test-busy
@@ -443,6 +443,15 @@ test-compose-model: setup-test library $(TEST_TOOLS)
 	@tools/debian-package.sh docker-compose sid $(B)/docker-compose || echo 'docker-compose is not there: only what it has said before is compared'
 	RUNT_COMPOSE_ORACLE=1 RUNT_COMPOSE_CORPUS=$(CORPUS) node_modules/.bin/vitest run --project unit test/unit/compose-model.test.ts
 	[ -z "$(CORPUS)" ] || RUNT_COMPOSE_STARTED=100 RUNT_COMPOSE_CORPUS=$(CORPUS) $(B)/test/plain node_modules/.bin/vitest run --project engine test/engine/compose-started.test.ts
+
+# Kubernetes manifests of CORPUS=DIR:DIR with stub images, under `podman kube play` of the newest Podman of Debian and under runt, as root
+# (test/engine/kube-started.test.ts). The differences are in build/test/kube-started.txt.
+.PHONY: test-kube-play
+test-kube-play: setup-test library $(TEST_TOOLS)
+	@[ -n "$(CORPUS)" ] || echo 'test-kube-play: CORPUS names no manifests to compare'
+	[ -z "$(CORPUS)" ] || $(PODMAN_TREE)
+	[ -z "$(CORPUS)" ] || RUNT_KUBE_STARTED=60 RUNT_KUBE_CORPUS=$(CORPUS) RUNT_KUBE_PODMAN=$(abspath $(B)/podman) \
+		unshare --mount --propagation private $(B)/test/plain node_modules/.bin/vitest run --project engine test/engine/kube-started.test.ts
 
 # Real engines on runt, beside runc: as root, some minutes. ENGINES='--engines podman --only exec' for a part (test/engines/main.ts).
 .PHONY: test-engines

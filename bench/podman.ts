@@ -8,14 +8,18 @@ import { timed } from "./timed.ts";
 const ULIMITS = ["nofile=20000:20000", "nproc=32768:32768"];
 
 export class Podman {
-  readonly #tree: string;
+  /** In front of each of its commands. */
+  readonly #inside: readonly string[];
   readonly #env: Readonly<Record<string, string>>;
   /** Cgroups of others. */
   readonly #before = new Set(cgroupsOfPods());
 
-  /** To be called in a mount namespace of its own. @param work directory that both sides see under the same path */
-  constructor(tree: string, work: string) {
-    this.#tree = tree;
+  /**
+   * To be called in a mount namespace of its own. @param work directory that both sides see under the same path.
+   * @param network file of the network namespace that it is in; absent: that of this process
+   */
+  constructor(tree: string, work: string, network?: string) {
+    this.#inside = [...(network === undefined ? [] : ["nsenter", `--net=${network}`]), "chroot", tree, "podman"];
     const directory = join(work, "podman");
     mkdirSync(directory);
     const put = (name: string, text: string): string => {
@@ -32,6 +36,7 @@ export class Podman {
     this.#env = {
       PATH: "/usr/sbin:/usr/bin:/sbin:/bin",
       HOME: directory,
+      PODMAN_IGNORE_CGROUPSV1_WARNING: "1",
       CONTAINERS_CONF: put(
         "containers.conf",
         `[containers]
@@ -58,19 +63,22 @@ network_config_dir = "${directory}/networks"
   }
 
   run(...args: string[]): string {
-    const { status, stdout, stderr } = spawnSync("chroot", [this.#tree, "podman", ...args], { env: this.#env, encoding: "utf8" });
+    const { status, stdout, stderr } = spawnSync(this.#inside[0]!, [...this.#inside.slice(1), ...args], {
+      env: this.#env,
+      encoding: "utf8",
+    });
     if (status !== 0) throw new Error(`podman ${args.join(" ")}: ${stderr}`);
     return stdout;
   }
 
   /** Milliseconds until `podman kube play` says that the pod is there. */
   play(file: string, ...options: string[]): Promise<number> {
-    return timed("chroot", [this.#tree, "podman", "kube", "play", ...options, file], this.#env);
+    return timed(this.#inside[0]!, [...this.#inside.slice(1), "kube", "play", ...options, file], this.#env);
   }
 
   /** Milliseconds until `podman run --rm` of an image ends. */
   once(image: string, ...words: string[]): Promise<number> {
-    return timed("chroot", [this.#tree, "podman", "run", "--rm", "--network", "none", image, ...words], this.#env);
+    return timed(this.#inside[0]!, [...this.#inside.slice(1), "run", "--rm", "--network", "none", image, ...words], this.#env);
   }
 
   remove(): void {

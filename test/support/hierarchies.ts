@@ -6,9 +6,9 @@ import { runSync } from "./run-sync.ts";
 /**
  * containerd's shim and crun refuse to work when a hierarchy of /proc/self/cgroup is not mounted, and hosts leave some out: a view of
  * /sys/fs/cgroup with those too. crun also refuses v2 with controllers beside v1, and v1 cannot take them from it while v2 has cgroups (EBUSY):
- * `v1Alone` leaves it out. A unified hierarchy stays as it is.
+ * `v1Alone` leaves it out. A unified hierarchy stays as it is. `at` is where the view is mounted: that of a root file system for its programs alone.
  */
-export function mountHierarchies(directory: string, { v1Alone = false } = {}): void {
+export function mountHierarchies(directory: string, { v1Alone = false, at = "/sys/fs/cgroup" } = {}): void {
   if (existsSync("/sys/fs/cgroup/cgroup.controllers")) return;
   const missing = active().filter((controllers) => !isMounted(controllers));
   const names = readdirSync("/sys/fs/cgroup");
@@ -26,7 +26,7 @@ export function mountHierarchies(directory: string, { v1Alone = false } = {}): v
     mkdirSync(target, { recursive: true });
     runSync("mount", ["-t", "cgroup", "-o", controllers.replace(/^name=/, "none,name="), "cgroup", target]);
   }
-  runSync("mount", ["--move", view, "/sys/fs/cgroup"]);
+  runSync("mount", ["--move", view, at]);
 }
 
 /**
