@@ -63,7 +63,7 @@ module.exports = {
       name: "shared-through-its-index",
       severity: "error",
       comment: "what all wings share is reached by the index.ts of its room",
-      from: { path: "^src/(runtime|node|executor|engine|pod|runtd|runtctl)/" },
+      from: { path: "^src/(runtime|node|executor|engine|pod|client|runtd|runtctl)/" },
       to: { path: "^src/shared/", pathNot: "/index\\.ts$" },
     },
     {
@@ -83,7 +83,7 @@ module.exports = {
       name: "pure-without-node",
       severity: "error",
       comment: "the program runs in QuickJS: nothing of Node exists there",
-      from: { path: "^src/", pathNot: ["^src/(node|executor|engine|pod|runtd|runtctl)/", "\\.test\\.ts$"] },
+      from: { path: "^src/", pathNot: ["^src/(node|executor|engine|pod|client|runtd|runtctl)/", "\\.test\\.ts$"] },
       to: { dependencyTypes: ["core"] },
     },
     {
@@ -193,9 +193,32 @@ module.exports = {
       from: { path: "^src/(runtd|runtctl)/", pathNot: TESTS },
       to: { path: "^src/pod/", pathNot: "^src/pod/index\\.ts$" },
     },
+    // It reaches the daemon by its sockets, and has types of the engine only.
+    wing("client", "engine", "shared"),
+    {
+      name: "client-without-engine",
+      severity: "error",
+      comment: "a program that only asks the daemon does not load the engine",
+      from: { path: "^src/client/", pathNot: TESTS },
+      to: { path: "^src/engine/", dependencyTypesNot: ["type-only"] },
+    },
+    {
+      name: "client-protocol-without-node",
+      severity: "error",
+      comment: "what runtctl shares with the client for Node runs in QuickJS, too",
+      from: { path: "^src/client/protocol/", pathNot: TESTS },
+      to: { path: "^src/", pathNot: ["^src/client/protocol/", "^src/shared/"] },
+    },
     // The programs come last, and no library knows them.
     wing("runtd", "engine", "pod", "node", "shared"),
-    wing("runtctl", "engine", "pod", "shared"),
+    wing("runtctl", "engine", "pod", "client", "shared"),
+    {
+      name: "runtctl-by-the-protocol",
+      severity: "error",
+      comment: "runtctl has no Node: of the client it uses what needs none",
+      from: { path: "^src/runtctl/", pathNot: TESTS },
+      to: { path: "^src/client/", pathNot: "^src/client/protocol/index\\.ts$" },
+    },
     {
       name: "programs-through-the-index",
       severity: "error",
@@ -207,7 +230,7 @@ module.exports = {
       name: "client-without-node",
       severity: "error",
       comment: "runtctl is an executable with QuickJS, in which there is no Node",
-      from: { path: "^src/runtctl/", pathNot: TESTS },
+      from: { path: "^src/(runtctl|client/protocol)/", pathNot: TESTS },
       to: { dependencyTypes: ["core"] },
     },
     {

@@ -34,7 +34,7 @@ PROTOCOL_HEADERS := $(addprefix $(GEN)/protocol/,embedded.h errors.h exit_record
 	plan.h prepared.h state_summary.h trace_area.h)
 PROGRAM_OBJECTS := $(PROGRAM_SOURCES:native-bindings/%.c=$(B)/%.o) $(SHARED_SOURCES:native-bindings/%.c=$(B)/%.o)
 # The libraries and the daemon run on Node, and the client is a program of its own: no part of the program.
-OTHER_WINGS := node executor engine pod runtd runtctl
+OTHER_WINGS := node executor engine pod client runtd runtctl
 TS_SOURCES := $(shell find src $(foreach wing,$(OTHER_WINGS),-path src/$(wing) -prune -o) -name '*.ts' -not -name '*.test.ts' -print 2>/dev/null)
 LIBRARY_SOURCES := $(shell find $(OTHER_WINGS:%=src/%) src/shared -name '*.ts' -not -name '*.test.ts' 2>/dev/null)
 

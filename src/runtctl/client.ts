@@ -1,34 +1,9 @@
 /** Sends JSON requests to the daemon over its unix socket. */
+import { ClientError, parsedOr, refusal, type Sockets, connectionError as whyNotConnected } from "../client/protocol/index.ts";
 import { howToStart } from "./daemon-here.ts";
 import { type Answer, ask, type Question } from "./platform/index.ts";
-import type { Sockets } from "./sockets.ts";
 
-interface ErrorFacts {
-  readonly body?: Readonly<Record<string, unknown>>;
-  readonly hint?: string;
-  readonly exitStatus?: number;
-}
-
-/** The daemon answers with an error, or does not answer. */
-export class ClientError extends Error {
-  override readonly name = "ClientError";
-  /** Code of the API ("unknown-task", "invalid-spec", ...), or "unreachable". */
-  readonly code: string;
-  /** Body of the response. */
-  readonly body: Readonly<Record<string, unknown>>;
-  /** A hint for the user: one sentence. */
-  readonly hint: string | undefined;
-  /** Exit status of this program; undefined: the usual one for the code (errors.ts). */
-  readonly exitStatus: number | undefined;
-
-  constructor(code: string, message: string, { body = {}, hint, exitStatus }: ErrorFacts = {}) {
-    super(message);
-    this.code = code;
-    this.body = body;
-    this.hint = hint;
-    this.exitStatus = exitStatus;
-  }
-}
+export { ClientError, parsedOr, refusal };
 
 export interface Client {
   /** @param isLong whether the daemon answers only when the work is done, however long that takes. @throws ClientError */
@@ -79,20 +54,9 @@ export async function askFirst([socketPath, ...others]: Sockets, question: Omit<
   }
 }
 
-export function connectionError(socketPath: string, { code, message }: NodeJS.ErrnoException): ClientError {
-  switch (code) {
-    case "EACCES":
-      return new ClientError("permission-denied", `${socketPath}: permission denied`, {
-        hint: "Changes need root; reading needs root or the group runtd-read.",
-      });
-    case "ENOENT":
-    case "ECONNREFUSED":
-      return new ClientError("unreachable", `${socketPath}: no daemon answers`, {
-        hint: ["Is runtd running? --run-dir or RUNTD_SOCKET says where.", howToStart(socketPath)].filter(Boolean).join("\n"),
-      });
-    default:
-      return new ClientError("unreachable", `${socketPath}: ${message}`);
-  }
+export function connectionError(socketPath: string, error: NodeJS.ErrnoException): ClientError {
+  const hint = () => ["Is runtd running? --run-dir or RUNTD_SOCKET says where.", howToStart(socketPath)].filter(Boolean).join("\n");
+  return whyNotConnected(socketPath, error, hint);
 }
 
 /** Parses the whole body as a JSON object. @throws ClientError */
@@ -113,19 +77,6 @@ export async function objectIn({ socketPath, body }: Answered): Promise<Readonly
   return value as Readonly<Record<string, unknown>>;
 }
 
-/** @throws what `failure` returns */
-export function parsedOr(failure: () => Error, text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw failure();
-  }
-}
-
 function noDaemon(socketPath: string): ClientError {
   return new ClientError("no-daemon", `${socketPath}: what answers is no runtd`);
-}
-
-export function refusal(body: Readonly<Record<string, unknown>>): ClientError {
-  return new ClientError(String(body["code"]), String(body["message"]), { body });
 }

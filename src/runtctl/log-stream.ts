@@ -1,8 +1,8 @@
 /** Reads records of a container's log from the daemon. */
+import { linesOf, placedLines } from "../client/protocol/index.ts";
 import { type LogRecord, parseRecord } from "../engine/index.ts";
 import { FRAME, FrameReader } from "../shared/frames/index.ts";
 import { ClientError } from "./client.ts";
-import { linesOf } from "./output/log-records.ts";
 import { ASK, sleep } from "./platform/index.ts";
 import type { Session } from "./session.ts";
 import { inTask } from "./tasks.ts";
@@ -79,10 +79,7 @@ function framesIn(reader: FrameReader, chunk: Uint8Array): ReturnType<FrameReade
 }
 
 async function* placedRecords(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Placed<LogRecord>> {
-  for await (const line of linesOf(stream)) {
-    const end = line.indexOf(BLANK);
-    yield { place: line.toString("latin1", 0, end), value: parseRecord(line.subarray(end + 1)) };
-  }
+  for await (const { place, line } of placedLines(stream)) yield { place, value: parseRecord(line) };
 }
 
 async function untilOver<T>(

@@ -1,9 +1,9 @@
 /** The command line: global options, and the verbs of the table. */
 import { Command, type OutputConfiguration } from "commander";
+import { socketsIn } from "../client/protocol/index.ts";
 import { clientOf } from "./client.ts";
 import { stderr, stdout, variable } from "./platform/index.ts";
 import { DEFAULT_GROUP } from "./session.ts";
-import { socketsIn } from "./sockets.ts";
 import type { Verb } from "./verb.ts";
 
 interface GlobalOptions {

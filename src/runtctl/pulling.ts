@@ -1,12 +1,11 @@
 /** Pulls or builds an image through the daemon, and shows the progress: a bar on a terminal, otherwise a line for each step. */
+import { type Sockets, serverEvents } from "../client/protocol/index.ts";
 import type { EngineEvent, Progress, TaskView } from "../engine/index.ts";
 import { askFirst, ClientError, objectIn, parsedOr, refusal } from "./client.ts";
-import { serverEvents } from "./event-stream.ts";
 import { progressBar, sizeText } from "./output/bar.ts";
 import { printable } from "./output/style.ts";
 import { printError, sleep, stderr } from "./platform/index.ts";
 import type { Session } from "./session.ts";
-import type { Sockets } from "./sockets.ts";
 import { allTasks } from "./tasks.ts";
 
 export interface PulledImage {

@@ -1,6 +1,7 @@
 /** The context of every verb. */
+
+import type { Sockets } from "../client/protocol/index.ts";
 import type { Client } from "./client.ts";
-import type { Sockets } from "./sockets.ts";
 
 export interface Session {
   readonly client: Client;

@@ -8,6 +8,8 @@ import { isRoot, REPOSITORY, useExecutors } from "./support.ts";
 
 const run = promisify(execFile);
 const NAME = "@runt-project/runt";
+/** Programs of strangers. The second one is compiled only: it asks a daemon. */
+const PROGRAMS = ["stranger.ts", "stranger-client.ts"];
 const { name, version, dependencies } = JSON.parse(readFileSync(join(REPOSITORY, "package.json"), "utf8"));
 /** Of a scoped name (npm-pack(1)). */
 const TARBALL = `${NAME.slice(1).replace("/", "-")}-${version}.tgz`;
@@ -72,12 +74,18 @@ describe.skipIf(!isRoot)("the npm package (needs root)", () => {
     "a stranger's program passes tsc --strict of %s, its types included, and does what it says",
     async (compiler) => {
       copyPackages(project, ["@types/node"]);
-      cpSync(join(REPOSITORY, "test/library/programs/stranger.ts"), join(project, "stranger.ts"));
+      for (const name of PROGRAMS) cpSync(join(REPOSITORY, "test/library/programs", name), join(project, name));
+      const page = readFileSync(join(installed, "docs/library/client.md"), "utf8");
+      const examples = [...page.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, text], index) => {
+        writeFileSync(join(project, `example-${index}.ts`), text!);
+        return `example-${index}.ts`;
+      });
+      expect(examples.length).toBeGreaterThan(4);
       const compilerOptions = {
         ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, skipLibCheck: false },
         ...{ module: "nodenext", target: "es2022", lib: ["es2022", "esnext.disposable"], types: ["node"], outDir: "out" },
       };
-      writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["stranger.ts"] }));
+      writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files: [...PROGRAMS, ...examples] }));
       const compiled = await run(process.execPath, [join(REPOSITORY, "node_modules", compiler, "bin/tsc"), "-p", "."], {
         cwd: project,
       }).catch((error) => error);

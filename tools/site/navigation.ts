@@ -120,6 +120,7 @@ export const PARTS: readonly Part[] = [
         pages: [
           ["Containers from TypeScript", "docs/library/README.md"],
           ["Sandboxes", "docs/library/sandboxes.md"],
+          ["A client of the daemon", "docs/library/client.md"],
           ["Reference of the types", "api/index.md"],
           ["Behaviour of the executor", "docs/executor-behaviour.md"],
           ["Schemas in editors", "docs/editor.md"],
@@ -137,6 +138,7 @@ export const PARTS: readonly Part[] = [
           ["After a kill, all of them", "docs/library/adopt-all.mjs"],
           ["A task", "docs/library/engine-job.mjs"],
           ["An engine that restarts", "docs/library/engine-restart.mjs"],
+          ["Asking a daemon", "docs/library/client.mjs"],
           ["Untrusted code", "docs/library/sandbox.mjs"],
           ["Validate in a test", "docs/library/validate-bundle.mjs"],
         ],

@@ -1,4 +1,6 @@
 /** Parses records of a log as the pump writes them: "TIME STREAM F|P BYTES" (docs/decisions/0038-log-pump.md). */
+import { LONGEST_RECORD_HEAD, recordHead } from "../../shared/records/index.ts";
+
 export interface LogRecord {
   /** RFC 3339 with nanoseconds in UTC, always 30 characters, so that the order of the texts is the order of the times. */
   readonly time: string;
@@ -12,16 +14,12 @@ export interface LogRecord {
   readonly next?: string;
 }
 
-const TIME_LENGTH = 30;
-/** Maximum length of TIME, a blank, STREAM, a blank, the tag and a blank. */
-const HEAD_LENGTH = TIME_LENGTH + 10;
-const HEAD = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z) (stdout|stderr|runt) ([FP]) /;
-
 /** @param line without its newline. A line that is no record was written by another program, and is returned as an unreadable one. */
 export function parseRecord(line: Buffer): LogRecord {
-  const [head, time, stream, tag] = HEAD.exec(line.toString("latin1", 0, HEAD_LENGTH)) ?? [];
+  const head = recordHead(line.toString("latin1", 0, LONGEST_RECORD_HEAD));
   if (head === undefined) return note("", `unreadable: ${line.toString("utf8", 0, 200)}`);
-  return { time: time!, stream: stream as LogRecord["stream"], isPart: tag === "P", bytes: line.subarray(head.length) };
+  const { length, ...rest } = head;
+  return { ...rest, bytes: line.subarray(length) };
 }
 
 export function note(time: string, text: string): LogRecord {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { LogRecord } from "../../engine/index.ts";
-import { byTime, linesOf } from "./log-records.ts";
+import { byTime } from "./log-records.ts";
 
 async function* records(name: string, ...times: string[]): AsyncGenerator<LogRecord> {
   for (const time of times) yield { time, stream: "stdout", isPart: false, bytes: Buffer.from(name) };
@@ -11,13 +11,4 @@ test("records of several logs in the order of time; a log keeps its own order", 
   const seen: string[] = [];
   for await (const { record } of byTime(sources)) seen.push(`${record.bytes} ${record.time}`);
   expect(seen).toEqual(["a 1", "c 2", "c 4", "a 5", "a 3"]);
-});
-
-test("lines of chunks, however they are cut", async () => {
-  async function* chunks() {
-    for (const text of ["a", "b\n", "\nc", "d\nlast"]) yield Buffer.from(text);
-  }
-  const lines: string[] = [];
-  for await (const line of linesOf(chunks())) lines.push(line.toString());
-  expect(lines).toEqual(["ab", "", "cd", "last"]);
 });

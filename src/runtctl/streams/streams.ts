@@ -1,4 +1,5 @@
 /** Connects stdin, stdout and stderr of this program with a program in a container. */
+import { failureIn, type Sockets } from "../../client/protocol/index.ts";
 import {
   FRAME,
   FrameReader,
@@ -10,7 +11,6 @@ import {
 } from "../../shared/frames/index.ts";
 import { ClientError, connectionError, objectIn, refusal } from "../client.ts";
 import { Connection, type Output, readStdin, upgrade } from "../platform/index.ts";
-import type { Sockets } from "../sockets.ts";
 
 /** Stdio of this program. */
 export interface Local {
@@ -100,14 +100,4 @@ export async function upgraded([socketPath]: Sockets, path: string, method: "GET
   if (answer instanceof Connection) return answer;
   const { code, message } = refusal(await objectIn({ socketPath, ...answer }));
   throw new ClientError(code, message);
-}
-
-/** The error in a frame that ends a connection. */
-export function failureIn(payload: Uint8Array): ClientError {
-  const { code, message, exitStatus } = JSON.parse(Buffer.from(payload).toString()) as {
-    code: string;
-    message: string;
-    exitStatus: number;
-  };
-  return new ClientError(code, message, { exitStatus });
 }

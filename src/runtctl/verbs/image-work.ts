@@ -1,4 +1,5 @@
 /** Images of the store that users look at, name, and give to others: the words of docker. */
+import { failureIn } from "../../client/protocol/index.ts";
 import type { ImageDetail } from "../../engine/index.ts";
 import { FRAME, FrameReader } from "../../shared/frames/index.ts";
 import { askFirst, ClientError, objectIn, refusal } from "../client.ts";
@@ -7,7 +8,6 @@ import { printable } from "../output/style.ts";
 import { absolutePath, exists, newFile, type Output, print, printError, stdout } from "../platform/index.ts";
 import { resultOf } from "../pulling.ts";
 import type { Session } from "../session.ts";
-import { failureIn } from "../streams/streams.ts";
 import { verb } from "../verb.ts";
 
 interface Named {

@@ -1,9 +1,10 @@
+import { failureIn } from "../../client/protocol/index.ts";
 import { FRAME, FrameReader, frameOf } from "../../shared/frames/index.ts";
 import { ClientError } from "../client.ts";
 import { EXIT, UsageError } from "../errors.ts";
 import { type Connection, listenAt, onSignals, print, printError } from "../platform/index.ts";
 import type { Session } from "../session.ts";
-import { failureIn, upgraded } from "../streams/streams.ts";
+import { upgraded } from "../streams/streams.ts";
 import { inTask, taskOf } from "../tasks.ts";
 import { verb } from "../verb.ts";
 

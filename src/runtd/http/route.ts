@@ -58,6 +58,8 @@ export interface JsonRoute<P extends z.ZodObject<Part>, Q extends z.ZodObject<Pa
 /** A route whose response is text or a stream. */
 export interface TextRoute<P extends z.ZodObject<Part>, Q extends z.ZodObject<Part>, B extends z.ZodType> extends Request<P, Q, B> {
   readonly answer: { readonly status: 200; readonly description: string; readonly type: string };
+  /** Schemas of the data of its server-sent events, by the name of the event. `error` has the body of an error response. */
+  readonly events?: Readonly<Record<string, z.ZodType>>;
   readonly respond: (asked: ValidRequest<z.output<P>, z.output<Q>, z.output<B>>) => Response | Promise<Response>;
 }
 

@@ -11,7 +11,7 @@ import { imageName, streamed } from "./images.ts";
 
 const inStore = imageName.describe("An image of the store, by its reference or by a name as for a pull.");
 const inRegistry = imageName.describe("HOST/NAME:tag, or docker://HOST/NAME:tag. A short name is as for a pull.");
-const named = z.strictObject({ reference: z.string(), digest: z.string() });
+const named = z.strictObject({ reference: z.string(), digest: z.string() }).meta({ id: "NamedImage" });
 
 const imageDetail = z
   .strictObject({
@@ -67,6 +67,7 @@ export const pushImage = textRoute({
   }),
   errors: ["too-many"],
   answer: { status: 200, description: "A stream that ends with the push", type: "text/event-stream" },
+  events: { pushed: named },
   async respond({ engine, subscribers, caller, context, body: { reference, to, credentials } }) {
     const place = await subscribers.placeFor(caller);
     if (typeof place === "string") return refuse(context, "too-many", place);
@@ -91,6 +92,7 @@ export const loadImages = textRoute({
   }),
   errors: ["too-many"],
   answer: { status: 200, description: "A stream that ends with the work", type: "text/event-stream" },
+  events: { loaded: named, done: z.strictObject({}) },
   async respond({ engine, subscribers, caller, context, body: { file } }) {
     const place = await subscribers.placeFor(caller);
     if (typeof place === "string") return refuse(context, "too-many", place);

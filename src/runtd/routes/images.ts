@@ -4,6 +4,7 @@ import { type ImageCare, type ImageInfo, type ImagePull, imageBuild, type Pin, P
 import { errorOf, refuse } from "../http/errors.ts";
 import { jsonRoute, textRoute } from "../http/route.ts";
 import { during } from "../http/slots.ts";
+import { imageVia, pullProgress } from "../schemas/task.ts";
 import { referenceOf } from "../short-names.ts";
 
 /** Images of the host, as the API shows them. */
@@ -36,6 +37,18 @@ const imageInfo = z
     isKept: z.boolean().describe("The daemon is configured to never remove the image."),
   })
   .meta({ id: "Image" }) satisfies z.ZodType<ImageInfo>;
+
+/** The last event of a pull and of a build. */
+const pulledImage = z
+  .strictObject({
+    reference: z.string(),
+    digest: z.string().describe("Digest of the content at its source."),
+    via: imageVia,
+    error: z.string().nullable().describe("The error of the source, if the local image is used. null: there was none."),
+  })
+  .meta({ id: "PulledImage" });
+
+const buildLine = z.strictObject({ line: z.string() }).meta({ id: "BuildLine" });
 
 export const listImages = jsonRoute({
   method: "get",
@@ -81,6 +94,7 @@ export const pullImage = textRoute({
   }),
   errors: ["too-many"],
   answer: { status: 200, description: "A stream that ends with the pull", type: "text/event-stream" },
+  events: { progress: pullProgress, unpacking: z.strictObject({}), image: pulledImage },
   async respond({ engine, subscribers, caller, context, body }) {
     const place = await subscribers.placeFor(caller);
     if (typeof place === "string") return refuse(context, "too-many", place);
@@ -99,6 +113,7 @@ export const buildImage = textRoute({
   body: imageBuild,
   errors: ["too-many"],
   answer: { status: 200, description: "A stream that ends with the build", type: "text/event-stream" },
+  events: { line: buildLine, image: pulledImage },
   async respond({ engine, subscribers, caller, context, body }) {
     const place = await subscribers.placeFor(caller);
     if (typeof place === "string") return refuse(context, "too-many", place);
@@ -108,7 +123,7 @@ export const buildImage = textRoute({
           const lines = new LineQueue(stream);
           const pin = await engine.images.build(body, signal, (line) => lines.add(line));
           await lines.sent();
-          return pulledImage(pin);
+          return pulledImageOf(pin);
         }),
       ),
     );
@@ -131,11 +146,11 @@ function streamPull(stream: SSEStreamingApi, images: ImageCare, asked: ImagePull
         if (!signal.aborted) void stream.writeSSE({ event: "unpacking", data: "{}" });
       },
     });
-    return pulledImage(pin);
+    return pulledImageOf(pin);
   });
 }
 
-function pulledImage({ reference, digest, via, pullError }: Pin) {
+function pulledImageOf({ reference, digest, via, pullError }: Pin): z.input<typeof pulledImage> {
   return { reference, digest, via, error: pullError ?? null };
 }
 

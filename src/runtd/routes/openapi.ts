@@ -60,9 +60,22 @@ function documentOf(routes: readonly Route[], version: string): ReturnType<typeo
     },
     paths: paths as ZodOpenApiPathsObject,
     components: {
-      schemas: { Event: engineEvent, Gap: gapEvent, StreamStart: streamStart, PoolRunStart: poolRunStart, PoolRunEnd: poolRunEnd },
+      schemas: {
+        ...eventSchemas(routes),
+        Event: engineEvent,
+        Gap: gapEvent,
+        StreamStart: streamStart,
+        PoolRunStart: poolRunStart,
+        PoolRunEnd: poolRunEnd,
+      },
     },
   });
+}
+
+/** Schemas of the events of streams that have a name of their own. */
+function eventSchemas(routes: readonly Route[]): Record<string, z.ZodType> {
+  const schemas = routes.flatMap((route) => ("events" in route ? Object.values(route.events ?? {}) : []));
+  return Object.fromEntries(schemas.flatMap((schema) => (schema.meta()?.id === undefined ? [] : [[schema.meta()!.id, schema]])));
 }
 
 function responsesOf(route: Route): ZodOpenApiResponsesObject {

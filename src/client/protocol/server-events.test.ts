@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type ServerEvent, serverEvents } from "./event-stream.ts";
+import { type ServerEvent, serverEvents } from "./server-events.ts";
 
 async function read(pieces: readonly (string | Uint8Array)[]): Promise<ServerEvent[]> {
   const body = (async function* () {
