@@ -6,6 +6,8 @@
 #define _GNU_SOURCE
 #include "flows.h"
 
+#include "attributes.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/netfilter/nfnetlink.h>
@@ -39,22 +41,8 @@ static int failed(const char *what) {
   return 1;
 }
 
-/* NULL: there is none of this type. */
-static const struct nlattr *find(const void *start, size_t length, uint16_t type) {
-  for (const char *at = start; length >= NLA_HDRLEN;) {
-    const struct nlattr *const one = (const struct nlattr *)at;
-    if (one->nla_len < NLA_HDRLEN || one->nla_len > length) return NULL;
-    if ((one->nla_type & NLA_TYPE_MASK) == type) return one;
-    const size_t step = NLA_ALIGN(one->nla_len);
-    if (step >= length) return NULL;
-    at += step;
-    length -= step;
-  }
-  return NULL;
-}
-
 static const struct nlattr *within(const struct nlattr *of, uint16_t type) {
-  return of == NULL ? NULL : find((const char *)of + NLA_HDRLEN, of->nla_len - NLA_HDRLEN, type);
+  return of == NULL ? NULL : find_attribute((const char *)of + NLA_HDRLEN, of->nla_len - NLA_HDRLEN, type);
 }
 
 static bool take(const struct nlattr *from, void *value, size_t size) {
@@ -144,12 +132,12 @@ static int look_at(int fd, const struct nlmsghdr *message, const struct way *wan
   if (message->nlmsg_len < head) return 0;
   const char *const start = (const char *)message + head;
   const size_t length = message->nlmsg_len - head;
-  const struct nlattr *const original = find(start, length, CTA_TUPLE_ORIG);
+  const struct nlattr *const original = find_attribute(start, length, CTA_TUPLE_ORIG);
   struct way way, answer;
-  if (!read_way(original, &way) || !read_way(find(start, length, CTA_TUPLE_REPLY), &answer)) return 0;
+  if (!read_way(original, &way) || !read_way(find_attribute(start, length, CTA_TUPLE_REPLY), &answer)) return 0;
   if (way.protocol != IPPROTO_UDP || way.to_port != wanted->to_port || is_kept(&answer, kept)) return 0;
   if (wanted->to.s_addr == INADDR_ANY ? !is_of_host(way.to) : way.to.s_addr != wanted->to.s_addr) return 0;
-  return end_flow(fd, original, find(start, length, CTA_ID));
+  return end_flow(fd, original, find_attribute(start, length, CTA_ID));
 }
 
 int end_flows(const char *address, const char *port, const char *kept) {

@@ -43,6 +43,8 @@ export interface ProgramOptions {
   readonly isAlone?: boolean;
   /** No part of its output stays in the memory of this process but the result. */
   readonly isSecret?: boolean;
+  /** Called with its pid as soon as it is started. */
+  readonly onStarted?: ((pid: number) => void) | undefined;
   /** Called with what it prints, as it comes. Its standard output is not collected then, and has any length. */
   readonly onOutput?: ((bytes: Buffer) => void) | undefined;
 }
@@ -65,7 +67,7 @@ export interface ProgramEnd {
 
 /** Never rejects. */
 export function runProgram(program: string, args: readonly string[], options: ProgramOptions): Promise<ProgramEnd> {
-  const { signal, timeoutMs, input, isSecret = false, isAlone = false, mostOutput = MOST_OUTPUT, onOutput } = options;
+  const { signal, timeoutMs, input, isSecret = false, isAlone = false, mostOutput = MOST_OUTPUT, onOutput, onStarted } = options;
   if (signal?.aborted) return Promise.resolve(endOf(program, { failure: "was not started: it is not wanted any more" }));
   let child: ChildProcess;
   try {
@@ -73,6 +75,7 @@ export function runProgram(program: string, args: readonly string[], options: Pr
   } catch (error) {
     return Promise.resolve(notStarted(program, error as NodeJS.ErrnoException));
   }
+  if (child.pid !== undefined) onStarted?.(child.pid);
   if (isAlone) endWithThis(child);
   return new Promise((resolve) => {
     let why: string | undefined;

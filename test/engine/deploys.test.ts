@@ -1,6 +1,6 @@
 /**
  * Deploys without a lost request: a service of three replicas is updated again and again while clients ask it all the time. Every fifth version is broken, the daemon is killed
- * in a third of the updates, and somebody else flushes the packet filter in a tenth. `make test-deploys` makes many updates (RUNT_DEPLOYS, RUNT_ENGINE_SEED).
+ * in a third of the updates, and somebody else flushes the packet filter, or the engine's table of it, in a tenth. `make test-deploys` makes many updates (RUNT_DEPLOYS, RUNT_ENGINE_SEED).
  */
 import { cpSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,8 +23,10 @@ const PORT = 30_480;
 const REPLICAS = 3;
 const PER_SECOND = 200;
 const SAMPLE_MS = 10;
-/** Rules that others have removed are written again within this time. */
-const MENDED_MS = 4_000;
+/** Rules that others have removed are written again within this time, or within this time after the start of a daemon that was killed meanwhile. */
+const MENDED_MS = 1_000;
+/** As a firewall does that is loaded anew, and as somebody does who takes the engine's table for a remainder. */
+const FLUSHES = ["iptables -t nat -F; iptables -F", "nft flush ruleset", "nft flush table TABLE", "nft delete table TABLE"];
 
 type Broken =
   | "does not start"
@@ -148,7 +150,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("deploys (needs root and CN
       const client = host.client(...deployClient(PORT, PER_SECOND));
       await until(() => client.text() !== "");
 
-      const flushes: number[] = [];
+      const flushes: { readonly how: string; readonly atMs: number }[] = [];
       const kills: { readonly atMs: number; readonly readyMs: number }[] = [];
       const told: { readonly update: Update; readonly revision: number; readonly tookMs: number; readonly end: string }[] = [];
       const wrong: string[] = [];
@@ -164,9 +166,10 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("deploys (needs root and CN
           const disturbed = (async () => {
             if (update.isFlushed) {
               await sleep(next(1500));
-              flushes.push(Date.now());
-              // As a firewall does that is loaded anew.
-              await host.on("sh", "-c", "iptables -t nat -F; iptables -F");
+              const table = /table (ip runt-[0-9a-f]{8})/.exec(await host.on("nft", "list", "tables"))![1]!;
+              const how = FLUSHES[next(FLUSHES.length)]!;
+              flushes.push({ how, atMs: Date.now() });
+              await host.on("sh", "-c", how.replace("TABLE", table));
             }
             if (!update.isKilled) return;
             await sleep(next(3000));
@@ -205,14 +208,22 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("deploys (needs root and CN
         clearInterval(sampling);
       }
       const report: ClientReport = JSON.parse(await client.end());
-      const isFlushed = (atMs: number, tookMs = 0) => flushes.some((one) => atMs + tookMs >= one && atMs <= one + MENDED_MS);
+      const mendedBy = (flushMs: number) => {
+        const kill = kills.find(({ atMs, readyMs }) => readyMs > flushMs && atMs < flushMs + MENDED_MS);
+        return Math.max(flushMs, kill?.readyMs ?? 0) + MENDED_MS;
+      };
+      const isFlushed = (atMs: number, tookMs = 0) => flushes.some((one) => atMs + tookMs >= one.atMs && atMs <= mendedBy(one.atMs));
+      const outages = flushes.map(({ how, atMs }) => {
+        const ends = report.failures.map(([, , begun, took]) => begun + took).filter((one) => one >= atMs && one <= mendedBy(atMs));
+        return { how, requests: ends.length, lastAfterMs: Math.max(atMs, ...ends) - atMs };
+      });
       const failed = report.failures.filter(([, , atMs, tookMs]) => !isFlushed(atMs, tookMs));
       const cut = report.cut.filter(([, atMs]) => !isFlushed(atMs));
       const [brokenOnes, disturbed] = [told.filter(({ update }) => update.broken), report.failures.length - failed.length];
       const summary = {
         ...{ updates: UPDATES, seed: SEED, seconds: Math.round((Date.now() - begunMs) / 1000), requests: report.requests },
         ...{ failed: failed.length, cut: cut.length, connections: report.connections, errors: report.errors },
-        ...{ whileFlushed: disturbed, cutWhileFlushed: report.cut.length - cut.length, flushes: flushes.length },
+        ...{ whileFlushed: disturbed, cutWhileFlushed: report.cut.length - cut.length, flushes: flushes.length, outages },
         broken: brokenOnes.length,
         rolledBack: brokenOnes.filter(({ end }) => end === "rollback complete failed").length,
         kills: told.filter(({ update }) => update.isKilled).length,

@@ -7,11 +7,17 @@ export function searchPath(): string {
   return [process.env["PATH"] ?? "/usr/bin:/bin", "/usr/sbin", "/sbin"].join(":");
 }
 
-/** Runs a program and returns its standard output. @throws NetworkError program-missing, program-failed */
-export async function output(program: string, args: readonly string[], timeoutMs: number, input = ""): Promise<string> {
+/** Runs a program and returns its standard output. @param onStarted called with its pid. @throws NetworkError program-missing, program-failed */
+export async function output(
+  program: string,
+  args: readonly string[],
+  timeoutMs: number,
+  input = "",
+  onStarted?: (pid: number) => void,
+): Promise<string> {
   // The messages of some programs are read.
   const env = { ...process.env, LC_ALL: "C", PATH: searchPath() };
-  const { failure, stdout, stderr, isTimedOut, error } = await runProgram(program, args, { env, input, timeoutMs });
+  const { failure, stdout, stderr, isTimedOut, error } = await runProgram(program, args, { env, input, timeoutMs, onStarted });
   if (failure === undefined) return stdout.toString();
   if (error?.code === "ENOENT")
     throw new NetworkError("program-missing", `the program ${program} is not installed: it is in the package ${packageOf(program)}`, {

@@ -13,8 +13,6 @@ import { ServicePorts } from "./service-ports.ts";
 export interface HostFilterOptions extends ChosenFilterOptions {
   readonly attachments: Attachments;
   readonly bootId: string;
-  /** Path of runt-pause. @throws PauseNotFoundError */
-  readonly helper: () => string;
 }
 
 /** Rules of tasks whose networks are there. */
@@ -65,6 +63,11 @@ export class HostFilter {
     const told = await this.filter.look(() => ({ attachments: this.#present(), bridges: this.guards.all() }));
     if (told !== undefined) await this.servicePorts.mended();
     return told;
+  }
+
+  /** From now on calls this when another program has perhaps changed rules, so that `mend` is to be called. Returns what ends that. */
+  watch(onChanged: () => void): () => void {
+    return this.filter.watch(onChanged);
   }
 
   /** Called once at the start: takes over what is there, and removes what no task has. @throws NetworkError; the errors of the system calls */

@@ -198,9 +198,9 @@ export class TaskNetworks {
     await this.#host.check(attachment);
   }
 
-  /** Writes rules of the host again that another program has removed or changed. Returns what that was; undefined: nothing. @throws NetworkError; PauseNotFoundError */
-  mend(): Promise<string | undefined> {
-    return this.#host.mend();
+  /** Rules of the host that another program may remove or change. */
+  get hostFilter(): Pick<HostFilter, "mend" | "watch"> {
+    return this.#host;
   }
 
   /**

@@ -10,6 +10,8 @@ import { probeNft } from "./nft-table.ts";
 export interface ChosenFilterOptions extends IptablesOptions {
   /** auto: nft, and iptables where nft does not work. */
   readonly choice: FilterKind | "auto";
+  /** Path of runt-pause. @throws PauseNotFoundError */
+  readonly helper: () => string;
   /** Called once. @param because why it is not nft; undefined: it is, or the operator has asked for it */
   readonly onChosen: (kind: FilterKind, because: string | undefined) => void;
 }
@@ -17,6 +19,8 @@ export interface ChosenFilterOptions extends IptablesOptions {
 export class ChosenFilter implements PacketFilter {
   readonly #options: ChosenFilterOptions;
   #driver: Promise<PacketFilter> | undefined;
+  #onChanged: (() => void) | undefined;
+  #unwatch = () => {};
 
   constructor(options: ChosenFilterOptions) {
     this.#options = options;
@@ -56,13 +60,27 @@ export class ChosenFilter implements PacketFilter {
     return this.#driver === undefined ? undefined : (await this.#driver).look(known);
   }
 
+  watch(onChanged: () => void): () => void {
+    this.#onChanged = onChanged;
+    void this.#driver?.then((driver) => this.#watch(driver)).catch(() => {});
+    return () => {
+      this.#onChanged = undefined;
+      this.#unwatch();
+    };
+  }
+
+  #watch(driver: PacketFilter): PacketFilter {
+    if (this.#onChanged !== undefined) this.#unwatch = driver.watch(this.#onChanged);
+    return driver;
+  }
+
   async begin(known: KnownToFilter): Promise<void> {
     await (await this.#chosen()).begin(known);
   }
 
   #chosen(): Promise<PacketFilter> {
     if (this.#driver === undefined) {
-      const chosen = this.#choose();
+      const chosen = this.#choose().then((driver) => this.#watch(driver));
       this.#driver = chosen;
       // It is tried again: a program can be installed meanwhile.
       chosen.catch(() => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type Contents, chainOf, changes, contentsIn, markOf, NOTHING, taskIn, together } from "./contents.ts";
+import { type Contents, chainOf, changes, contentsIn, markOf, NOTHING, taskIn, together, writable } from "./contents.ts";
 
 const TABLE = "ip runt-01234567";
 const element = (key: string, value?: string, mark = "runt: g.a.1") => ({ set: "ports", key, value, mark });
@@ -33,6 +33,14 @@ test("one state leads to another by what differs: elements go before their chain
   const read = state([], { name: "old", rules: [{ digest: digest("drop") }] });
   expect(changes(TABLE, read, state([], chainOf("old", ["drop"])))).toEqual([]);
   expect(changes(TABLE, NOTHING, read)).toEqual([]);
+});
+
+test("what is known by its digest alone and is gone cannot be written, nor what leads to it", () => {
+  const known = chainOf("known", ["drop"]);
+  const read = { name: "read", rules: [{ digest: "0123456789ab" }] };
+  const whole = state([element("a", "goto read"), element("b", "goto known"), element("c")], known, read);
+  expect(writable(whole, state([], read))).toEqual(whole);
+  expect(writable(whole, NOTHING)).toEqual(state([element("b", "goto known"), element("c")], known));
 });
 
 test("what nft prints is read: elements of all kinds with their comments, and chains with their rules in order", () => {

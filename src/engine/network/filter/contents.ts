@@ -59,6 +59,15 @@ export function together(all: Iterable<Contents>): Contents {
   return { elements: each.flatMap(({ elements }) => elements), chains: each.flatMap(({ chains }) => chains) };
 }
 
+/** Without chains whose rules are known by their digests alone and that are gone, and without the elements that lead to them: nobody can write these. */
+export function writable({ elements, chains }: Contents, present: Contents): Contents {
+  const there = new Set(present.chains.map(({ name }) => name));
+  const isLost = ({ name, rules }: Chain) => !there.has(name) && rules.some(({ text }) => text === undefined);
+  const lost = new Set(chains.filter(isLost).map(({ name }) => name));
+  const isKept = ({ value }: Element) => !lost.has(/^(?:goto|jump) (.+)$/.exec(value ?? "")?.[1] ?? "");
+  return { elements: elements.filter(isKept), chains: chains.filter(({ name }) => !lost.has(name)) };
+}
+
 const keyOf = ({ set, key }: Element) => `${set} ${key}`;
 const isSameElement = (a: Element, b: Element | undefined) => b !== undefined && a.value === b.value && a.mark === b.mark;
 const digestsOf = (chain: Chain | undefined) => chain?.rules.map(({ digest }) => digest).join(" ");

@@ -78,6 +78,8 @@ export interface PacketFilter {
   check(attachment: Attachment, bridges: readonly GuardedBridge[]): Promise<void>;
   /** Writes again what another program has removed or changed. Returns what that was; undefined: nothing. */
   look(known: () => Pick<KnownToFilter, "attachments" | "bridges">): Promise<string | undefined>;
+  /** From now on calls this when another program has perhaps changed something, so that `look` is to be called. Returns what ends that. */
+  watch(onChanged: () => void): () => void;
   /** Called once at the start: rules of the other form are taken over, and those that no task has are removed. */
   begin(known: KnownToFilter): Promise<void>;
 }

@@ -96,6 +96,11 @@ export class IptablesFilter implements PacketFilter {
     return all.length === 0 ? undefined : `another program has removed or changed rules of iptables for ${all.join(", ")}`;
   }
 
+  /** Such rules have no table of their own, of which the kernel could tell. */
+  watch(): () => void {
+    return () => {};
+  }
+
   async begin({ attachments, bridges, isKnown, unleased, write }: KnownToFilter): Promise<void> {
     const { prefix } = this.#options;
     for (const { filter, ...one } of attachments) if (filter === "nft") await this.#takeOver(one, write);
@@ -133,7 +138,7 @@ export class IptablesFilter implements PacketFilter {
   async #dropOldTable(): Promise<void> {
     if (!this.#hasOldTable) return;
     this.#hasOldTable = false;
-    await deleteTable(tableOf(this.#options.key), this.#options.timeoutMs);
+    await deleteTable(tableOf(this.#options.key), { timeoutMs: this.#options.timeoutMs });
   }
 
   /** Returns the tasks whose rules had to be written again. @param saved of iptables-save(8) */

@@ -12,6 +12,13 @@ export interface NftOptions {
   readonly timeoutMs: number;
 }
 
+/** How a program is run that changes the table. */
+export interface NftRun {
+  readonly timeoutMs: number;
+  /** Called with its pid. */
+  readonly onStarted?: (pid: number) => void;
+}
+
 /** Family and name of the table. */
 export function tableOf(key: string): string {
   return `ip runt-${key}`;
@@ -20,17 +27,17 @@ export function tableOf(key: string): string {
 /** Makes the table without committing it: whether the program and the kernel know all that it needs. @throws NetworkError program-missing, program-failed */
 export async function probeNft({ key, identity, timeoutMs }: NftOptions): Promise<void> {
   const table = tableOf(`probe-${key}`);
-  await run(["--check"], [tableLine(table, identity), ...changes(table, NOTHING, skeleton(identity), setLines(table))], timeoutMs);
+  await run(["--check"], [tableLine(table, identity), ...changes(table, NOTHING, skeleton(identity), setLines(table))], { timeoutMs });
   await readTable(tableOf(key), timeoutMs);
 }
 
 /** One transaction: all lines, or none. @throws NetworkError program-missing, program-failed */
-export async function applyLines(lines: readonly string[], timeoutMs: number): Promise<void> {
-  await run([], lines, timeoutMs);
+export async function applyLines(lines: readonly string[], how: NftRun): Promise<void> {
+  await run([], lines, how);
 }
 
-async function run(options: readonly string[], lines: readonly string[], timeoutMs: number): Promise<void> {
-  await output("nft", [...options, "-f", "-"], timeoutMs, [...lines, ""].join("\n"));
+async function run(options: readonly string[], lines: readonly string[], { timeoutMs, onStarted }: NftRun): Promise<void> {
+  await output("nft", [...options, "-f", "-"], timeoutMs, [...lines, ""].join("\n"), onStarted);
 }
 
 /** undefined: there is no such table. @throws NetworkError program-missing, program-failed */
@@ -51,6 +58,6 @@ export async function readTable(table: string, timeoutMs: number): Promise<Conte
 }
 
 /** @throws NetworkError program-missing, program-failed */
-export async function deleteTable(table: string, timeoutMs: number): Promise<void> {
-  await run([], [`add table ${table}`, `delete table ${table}`], timeoutMs);
+export async function deleteTable(table: string, how: NftRun): Promise<void> {
+  await run([], [`add table ${table}`, `delete table ${table}`], how);
 }

@@ -2,10 +2,10 @@
 import type { Attachment } from "../attachments.ts";
 import { NetworkError } from "../errors.ts";
 import { Together } from "../together.ts";
-import { type Contents, changes, markOf, NOTHING, taskIn, together } from "./contents.ts";
+import { type Contents, changes, markOf, NOTHING, taskIn, together, writable } from "./contents.ts";
 import type { GuardedBridge, KnownToFilter, PacketFilter, ServicePort, TaskWays } from "./filter.ts";
 import { IptablesRules } from "./iptables-rules.ts";
-import { applyLines, deleteTable, type NftOptions, readTable, tableOf } from "./nft-table.ts";
+import { applyLines, deleteTable, type NftOptions, type NftRun, readTable, tableOf } from "./nft-table.ts";
 import {
   bridgeContents,
   bridgeIn,
@@ -21,11 +21,14 @@ import {
   tableLine,
   taskContents,
 } from "./table.ts";
+import { TableWatch } from "./table-watch.ts";
 import { waysOf, withoutOldPlugins } from "./ways.ts";
 
 export interface NftFilterOptions extends NftOptions {
   /** Of the names of this engine's networks. */
   readonly prefix: string;
+  /** Path of runt-pause. @throws PauseNotFoundError */
+  readonly helper: () => string;
 }
 
 export class NftFilter implements PacketFilter {
@@ -39,6 +42,11 @@ export class NftFilter implements PacketFilter {
   /** What this process has written last, or has found; undefined: it has not looked yet. */
   #written: Map<string, Contents> | undefined;
   readonly #together: Together;
+  readonly #watch: TableWatch;
+  readonly #run: NftRun;
+  #onChanged: (() => void) | undefined;
+  /** Generation of nftables at which the table was seen to be whole. */
+  #wholeAt: number | undefined;
   #last: Promise<unknown> = Promise.resolve();
   /** A change that failed at first has shown that something was missing. */
   #wasDamaged = false;
@@ -48,6 +56,9 @@ export class NftFilter implements PacketFilter {
     this.#table = tableOf(options.key);
     this.#skeleton = skeleton(options.identity);
     this.#old = new IptablesRules(options);
+    const table = this.#table.split(" ")[1]!;
+    this.#watch = new TableWatch({ helper: options.helper, table, onChanged: () => this.#onChanged?.() });
+    this.#run = { timeoutMs: options.timeoutMs, onStarted: this.#watch.own };
     this.#together = new Together((owners) => this.#inTurn(() => this.#write(owners)));
   }
 
@@ -91,10 +102,18 @@ export class NftFilter implements PacketFilter {
 
   look(): Promise<string | undefined> {
     return this.#inTurn(async () => {
-      if (this.#written === undefined || (this.#written.size === 0 && !this.#wasDamaged)) return undefined;
+      if (this.#written === undefined || (this.#written.size === 0 && !this.#wasDamaged)) {
+        this.#watch.stop();
+        return undefined;
+      }
+      this.#startWatch();
+      // Asked before the table is read: a change meanwhile has a later one.
+      const generation = await this.#watch.generation();
+      if (generation !== undefined && generation === this.#wholeAt && !this.#wasDamaged) return undefined;
       const present = await this.#read();
-      const isDamaged = present === undefined || changes(this.#table, present, this.#whole(this.#written)).length > 0;
+      const isDamaged = present === undefined || changes(this.#table, present, writable(this.#whole(this.#written), present)).length > 0;
       if (isDamaged) await this.#mend(present, this.#written);
+      this.#wholeAt = isDamaged ? undefined : generation;
       const isTold = isDamaged || this.#wasDamaged;
       this.#wasDamaged = false;
       if (!isTold) return undefined;
@@ -102,6 +121,19 @@ export class NftFilter implements PacketFilter {
         ? `another program has removed the table ${this.#table}`
         : `another program has changed the table ${this.#table}`;
     });
+  }
+
+  watch(onChanged: () => void): () => void {
+    this.#onChanged = onChanged;
+    return () => {
+      this.#onChanged = undefined;
+      this.#watch.stop();
+    };
+  }
+
+  /** Only while somebody wants to hear of changes, and until then the table is looked at as a whole. */
+  #startWatch(): void {
+    if (this.#onChanged !== undefined) this.#watch.start();
   }
 
   async begin(all: KnownToFilter): Promise<void> {
@@ -160,12 +192,16 @@ export class NftFilter implements PacketFilter {
     }
     const of = (all: ReadonlyMap<string, Contents>) => together([...new Set(owners)].map((owner) => all.get(owner) ?? NOTHING));
     const lines = changes(this.#table, of(before), of(after));
-    if (lines.length === 0) return;
+    if (lines.length === 0) {
+      // It says the same, but the rules of what was read at the start are known from now on.
+      this.#written = after;
+      return;
+    }
     const isFirst = before.size === 0;
     try {
-      if (after.size === 0) await deleteTable(this.#table, this.#options.timeoutMs);
+      if (after.size === 0) await deleteTable(this.#table, this.#run);
       else if (isFirst) await this.#mend(await this.#read(), after);
-      else await applyLines(lines, this.#options.timeoutMs);
+      else await applyLines(lines, this.#run);
     } catch (error) {
       if (isFirst || !(error instanceof NetworkError) || error.code !== "program-failed") throw error;
       // Perhaps another program has removed something.
@@ -173,21 +209,22 @@ export class NftFilter implements PacketFilter {
       this.#wasDamaged = true;
     }
     this.#written = after;
+    if (after.size > 0) this.#startWatch();
   }
 
   /** @param present undefined: there is no table */
   async #mend(present: Contents | undefined, wanted: ReadonlyMap<string, Contents>): Promise<void> {
-    const { identity, timeoutMs } = this.#options;
+    const { identity } = this.#options;
     const lines = (from: Contents) => [
       tableLine(this.#table, identity),
-      ...changes(this.#table, from, this.#whole(wanted), setLines(this.#table)),
+      ...changes(this.#table, from, writable(this.#whole(wanted), from), setLines(this.#table)),
     ];
     try {
-      await applyLines(lines(present ?? NOTHING), timeoutMs);
+      await applyLines(lines(present ?? NOTHING), this.#run);
     } catch (error) {
       if (present === undefined || !(error instanceof NetworkError) || error.code !== "program-failed") throw error;
       // A set has another type, or a chain another hook: the table is made anew, in one transaction, too.
-      await applyLines([`delete table ${this.#table}`, ...lines(NOTHING)], timeoutMs);
+      await applyLines([`delete table ${this.#table}`, ...lines(NOTHING)], this.#run);
     }
   }
 
@@ -205,7 +242,7 @@ export class NftFilter implements PacketFilter {
     } catch (error) {
       if (!(error instanceof NetworkError) || error.code !== "program-failed") throw error;
       // Another version has made it, whose sets are of other types.
-      await deleteTable(this.#table, this.#options.timeoutMs);
+      await deleteTable(this.#table, this.#run);
       found = new Map();
     }
     for (const [owner, contents] of found) if (!this.#wanted.has(owner)) this.#wanted.set(owner, contents);

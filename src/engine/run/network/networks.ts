@@ -13,6 +13,7 @@ import type { Conditions } from "../conditions.ts";
 import type { EngineLog } from "../log.ts";
 import { Paths } from "../paths.ts";
 import type { EngineSettings } from "../settings.ts";
+import { Prompt } from "./prompt.ts";
 
 /** @param settings their state directory must exist @param binary path of the runt executable, beside which runt-pause may be */
 export function networksOf(settings: EngineSettings, binary: string, log: EngineLog): TaskNetworks {
@@ -87,8 +88,10 @@ export function stateKey(stateDir: string): string {
 const INTERVAL_MS = 60_000;
 /** How soon a resolver that has ended is started again. */
 const RESOLVER_MS = 1_000;
-/** How soon rules of the packet filter are written again. */
+/** How soon rules of the packet filter are written again, also if nothing has told that they are gone. */
 const FILTER_MS = 1_500;
+/** The kernel tells when another program changes the table of nftables. One that does so all the time has it written again no more often than without being told. */
+const PROMPT = { leastMs: 50, mostMs: FILTER_MS, quietMs: 5_000 };
 /** How long it is told that they were. */
 const TOLD_MS = 5 * 60_000;
 
@@ -107,6 +110,8 @@ interface NetworkWatchOptions {
 export class NetworkWatch {
   readonly #options: NetworkWatchOptions;
   readonly #repeating: readonly Repeating[];
+  readonly #prompt: Prompt;
+  readonly #unwatch: () => void;
   /** Until when the last mending is a condition of the host, of performance.now(). */
   #toldUntil = 0;
 
@@ -117,16 +122,19 @@ export class NetworkWatch {
       new Repeating(RESOLVER_MS, () => this.#lookAtNames()),
       new Repeating(FILTER_MS, () => this.#lookAtFilter()),
     ];
+    this.#prompt = new Prompt(PROMPT, () => this.#lookAtFilter());
+    this.#unwatch = options.networks.hostFilter.watch(() => this.#prompt.ask());
   }
 
   stop(): void {
-    for (const one of this.#repeating) one.stop();
+    for (const one of [...this.#repeating, this.#prompt]) one.stop();
+    this.#unwatch();
   }
 
   async #lookAtFilter(): Promise<void> {
     const { networks, log, conditions, tell } = this.#options;
     try {
-      const message = await networks.mend();
+      const message = await networks.hostFilter.mend();
       if (message === undefined) {
         if (performance.now() > this.#toldUntil) conditions.set("PacketFilterChanged", "");
         return;
