@@ -121,6 +121,7 @@ module.exports = {
           "^src/executor/exec/handle\\.ts$",
           "^src/executor/runtime/client\\.ts$",
           "^src/engine/health/relay\\.ts$",
+          "^src/engine/network/filter/table-watch\\.ts$",
           "^src/engine/network/namespace\\.ts$",
           "^src/runtd/notify\\.ts$",
           TESTS,
