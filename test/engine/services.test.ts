@@ -1,15 +1,15 @@
 /** Services and claims of Kubernetes documents: by what programs in the pods see, and what is there after them. */
 import { describe, expect, test } from "vitest";
 import { allPrinted } from "../support/log-file.ts";
-import { taskOf, useNetworkHost } from "./network-host.ts";
+import { FILTERS, taskOf, useNetworkHost } from "./network-host.ts";
 import { noNetworks } from "./network-plugins.ts";
 import { http, isRoot, LONGEST_MS, until, useEngine } from "./support.ts";
 
 const WAIT = "trap 'exit 0' TERM; sleep 1000 & wait $!";
 
-describe.skipIf(!isRoot || noNetworks !== undefined)("services and claims (needs root and CNI plugins)", () => {
+describe.skipIf(!isRoot || noNetworks !== undefined).each(FILTERS)("services and claims, by %s (needs root and CNI plugins)", (filter) => {
   const scene = useEngine();
-  const host = useNetworkHost(scene);
+  const host = useNetworkHost(scene, filter);
   const template = (app: string, script: string, fields: object = {}, spec: object = {}) => ({
     metadata: { labels: { app }, annotations: { "runt.dev/rootfs.main": scene.rootfs() } },
     spec: { containers: [{ name: "main", command: ["/bin/sh", "-c", script], ...fields }], ...spec },

@@ -5,7 +5,6 @@ import { once } from "node:events";
 import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isMountPoint, mountsBelow, removeOwnFile } from "../../node/index.ts";
-import { SERVICE_CHAIN } from "../plan/index.ts";
 import { lastLines, output, searchPath } from "./command.ts";
 import { NetworkError } from "./errors.ts";
 import type { Together } from "./together.ts";
@@ -17,26 +16,39 @@ const IPV6 = "/proc/sys/net/ipv6";
  */
 const PREPARE = `f=${IPV6}/conf/all/disable_ipv6; if [ -e $f ]; then echo 0 > $f || exit; fi
 cd /proc/sys/net/ipv4; echo 0 > ip_unprivileged_port_start && echo 0 2147483647 > ping_group_range || exit
-if [ "$1" ]; then printf %s "$1" | iptables-restore --noflush --wait 5 || exit; echo 1 > /proc/sys/net/ipv4/conf/all/route_localnet || exit; fi
+if [ "$1" ]; then rules=$1; shift; printf %s "$rules" | "$@" || exit; echo 1 > /proc/sys/net/ipv4/conf/all/route_localnet || exit; fi
 exec ip -batch -`;
+
+/** What a program gets by its standard input. */
+export interface ProgramInput {
+  readonly program: readonly string[];
+  readonly input: string;
+}
 
 export interface NewNamespace {
   /** File to bind it to. */
   readonly path: string;
   /** Addresses that cannot be reached from it. */
   readonly blocked: readonly string[];
-  /** NetworkPlan.resolver. */
-  readonly resolver: string;
+  /** Rules for the way to the resolver; undefined: there is none. */
+  readonly resolver: ProgramInput | undefined;
   /** File of the user namespace that owns it; undefined: that of the host. */
   readonly users: string | undefined;
 }
 
+/** Makes a namespace, or prepares the one that is bound to the file. Returns whether it was made. @throws NetworkError, the errors of open(2) */
+export async function makeNamespace(made: NewNamespace, timeoutMs: number): Promise<boolean> {
+  const isThere = isPinned(made.path);
+  await (isThere ? prepareNamespace(made, timeoutMs) : pinNamespace(made, timeoutMs));
+  return !isThere;
+}
+
 /** Makes a namespace, whose loopback is up, and binds it to a file. @throws NetworkError, the errors of open(2) */
-export async function pinNamespace({ path, blocked, resolver, users }: NewNamespace, timeoutMs: number): Promise<void> {
+async function pinNamespace({ path, blocked, resolver, users }: NewNamespace, timeoutMs: number): Promise<void> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   closeSync(openSync(path, "wx", 0o600));
   if (users === undefined) {
-    await output("unshare", [`--net=${path}`, "sh", "-c", PREPARE, "sh", resolver], timeoutMs, preparation(blocked));
+    await output("unshare", [`--net=${path}`, ...preparing(resolver)], timeoutMs, preparation(blocked));
     return;
   }
   // A process of the user namespace may make one that this owns, and may not mount.
@@ -47,28 +59,18 @@ export async function pinNamespace({ path, blocked, resolver, users }: NewNamesp
 }
 
 /** Of one that is there: its loopback, what is blocked, and the way to the resolver. May be repeated. @throws NetworkError */
-export async function prepareNamespace({ path, blocked, resolver }: Omit<NewNamespace, "users">, timeoutMs: number): Promise<void> {
-  await output("nsenter", [`--net=${path}`, "sh", "-c", PREPARE, "sh", resolver], timeoutMs, preparation(blocked));
+async function prepareNamespace({ path, blocked, resolver }: Omit<NewNamespace, "users">, timeoutMs: number): Promise<void> {
+  await output("nsenter", [`--net=${path}`, ...preparing(resolver)], timeoutMs, preparation(blocked));
+}
+
+function preparing(resolver: ProgramInput | undefined): string[] {
+  return ["sh", "-c", PREPARE, "sh", ...(resolver === undefined ? [] : [resolver.input, ...resolver.program])];
 }
 
 /** For `ip -batch`. */
 function preparation(blocked: readonly string[]): string {
   const reachable = blocked.filter((address) => !address.includes(":") || existsSync(IPV6));
   return ["link set lo up", ...reachable.map((address) => `route replace blackhole ${address}`), ""].join("\n");
-}
-
-/** `rules`: input of iptables-restore(8). @throws NetworkError program-missing, program-failed */
-export async function addRules(path: string, rules: string, timeoutMs: number): Promise<void> {
-  await output("nsenter", [`--net=${path}`, "iptables-restore", "--noflush"], timeoutMs, rules);
-}
-
-/** The chain is called by the packets of the namespace once its rules are there. */
-const SET_SERVICES = `iptables-restore --noflush --wait 5 || exit
-for t in filter nat; do iptables --wait 5 -t $t -C OUTPUT -j "$1" 2>/dev/null || iptables --wait 5 -t $t -A OUTPUT -j "$1" || exit; done`;
-
-/** `rules`: those of serviceRules, which take the place of the ones before. @throws NetworkError program-missing, program-failed */
-export async function setServices(path: string, rules: string, timeoutMs: number): Promise<void> {
-  await output("nsenter", [`--net=${path}`, "sh", "-c", SET_SERVICES, "sh", SERVICE_CHAIN], timeoutMs, rules);
 }
 
 /** `routing`: input of `ip -batch`. @throws NetworkError program-missing, program-failed */

@@ -13,16 +13,7 @@ import type { ChosenFilterOptions } from "./filter/chosen.ts";
 import { type RuleOwner, sweepRules } from "./filter/iptables-saved.ts";
 import { endFlows, type FlowsTo } from "./flows.ts";
 import { HostFilter } from "./host-filter.ts";
-import {
-  addRouting,
-  addRules,
-  isPinned,
-  pinNamespace,
-  prepareNamespace,
-  setServices,
-  unmountNamespaces,
-  unpinNamespace,
-} from "./namespace.ts";
+import { addRouting, isPinned, makeNamespace, unmountNamespaces, unpinNamespace } from "./namespace.ts";
 import { Networks } from "./networks.ts";
 import { Openings } from "./openings.ts";
 import { add, check, leavesRules, Plugins, parentsOf, remove } from "./plugin.ts";
@@ -30,6 +21,7 @@ import { checkInterface, checkPort } from "./ports.ts";
 import type { ResolverOptions } from "./resolver.ts";
 import { ResolvedNames } from "./resolver-names.ts";
 import type { ServicePorts } from "./service-ports.ts";
+import { type ReachedService, TaskNamespaceRules } from "./task-rules.ts";
 import { Lost, type TidyOptions, tidyBridges, tidyLeases, tidyNamespaces } from "./tidy.ts";
 import { Together } from "./together.ts";
 
@@ -74,6 +66,7 @@ export class TaskNetworks {
   readonly #bridges: Bridges;
   readonly #openings = new Openings();
   readonly #host: HostFilter;
+  readonly #rules: TaskNamespaceRules;
   readonly #unmounting: Together;
   readonly #tidying: TidyOptions;
   readonly #lost: Lost;
@@ -90,6 +83,7 @@ export class TaskNetworks {
     const attachments = this.#attachments;
     this.#host = new HostFilter({ ...filter, key, prefix: this.#networks.prefix, timeoutMs, attachments, bootId, helper });
     this.#bridges = new Bridges(attachments, timeoutMs, (name) => this.#host.filter.unguard(name));
+    this.#rules = new TaskNamespaceRules(() => this.#host.filter.kind(), timeoutMs);
     this.#unmounting = new Together((paths) => unmountNamespaces(paths, timeoutMs));
     const { namespaces } = options;
     this.#tidying = { namespaces, leases: this.#leases, prefix: this.#networks.prefix, unmounting: this.#unmounting, timeoutMs };
@@ -158,6 +152,7 @@ export class TaskNetworks {
       throw result.reason;
     }
     await unpinNamespace(path, this.#unmounting);
+    this.#rules.forget(path);
     removeFiles(files);
     this.#attachments.remove(id);
     this.#bridges.left(id);
@@ -177,10 +172,10 @@ export class TaskNetworks {
     await addRouting(this.placement(id).path, routing, this.#timeoutMs);
   }
 
-  /** Sets how the task reaches services. `rules`: those of serviceRules. `flows`: of UDP, to the ports that have changed. @throws NetworkError; PauseNotFoundError */
-  async serve(id: string, rules: string, flows: readonly FlowsTo[]): Promise<void> {
+  /** Sets how the task reaches services. `flows`: of UDP, to the ports that have changed. @throws NetworkError; PauseNotFoundError */
+  async serve(id: string, services: readonly ReachedService[], flows: readonly FlowsTo[]): Promise<void> {
     const namespace = this.placement(id).path;
-    await setServices(namespace, rules, this.#timeoutMs);
+    await this.#rules.serve(namespace, services);
     for (const one of flows) await endFlows(one, { helper: this.#options.helper(), namespace, timeoutMs: this.#timeoutMs });
   }
 
@@ -282,19 +277,19 @@ export class TaskNetworks {
       steps,
       results: null,
       reachesMetadata: blocked.length === 0,
-      resolves: resolver !== "",
+      resolves: resolver !== undefined,
     };
     await this.#bridges.reserve(() => this.#attachments.write(attachment));
     try {
-      if (isPinned(namespace)) await prepareNamespace({ path: namespace, blocked, resolver }, this.#timeoutMs);
-      else await pinNamespace({ path: namespace, blocked, resolver, users }, this.#timeoutMs);
+      const made = { path: namespace, blocked, resolver: await this.#rules.resolver(resolver), users };
+      if (await makeNamespace(made, this.#timeoutMs)) this.#rules.isNew(namespace);
       // Before anything of the task can send by the bridge.
       await this.#host.guards.guard(steps);
       open();
       const results: CniResult[] = [];
       for (const step of steps) results.push(await this.#add(attachment, step));
       const filtered = await this.#host.open(id, steps, results);
-      if (rules !== "") await addRules(namespace, rules, this.#timeoutMs);
+      await this.#rules.write(namespace, rules);
       if (routing !== "") await addRouting(namespace, routing, this.#timeoutMs);
       this.#attachments.write({ ...attachment, results, ...filtered });
       // The address from which the metadata may be reached is known now.

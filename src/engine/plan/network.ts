@@ -1,5 +1,6 @@
 /** Translates the network of a task into the steps that make it, in order. Pure. Configurations follow the CNI specification 1.0. */
 import { dotted, hostPortOf, type InterfaceSpec, type NetworkSpec, numberOf, rangeOf, type TaskSpec, without } from "../spec/index.ts";
+import { type TaskRules, TRANSPARENT_MARK, TRANSPARENT_TABLE, taskRules } from "./network-rules.ts";
 
 /** The configuration of a plugin. `cniVersion`, `name` and `prevResult` are added when it is called. */
 export type CniPlugin = Readonly<Record<string, unknown>> & { readonly type: string };
@@ -39,10 +40,10 @@ export interface NetworkPlan {
   readonly ports: readonly HostPort[];
   /** Addresses that cannot be reached from the task. */
   readonly blocked: readonly string[];
-  /** Rules for iptables-restore(8) inside the namespace; "": none. They disappear with the namespace. */
-  readonly rules: string;
-  /** Rules for iptables-restore(8) that lead the resolver's address of a task to that of the network; "": the task has none. They are there before the interfaces. */
-  readonly resolver: string;
+  /** Rules inside the namespace; undefined: none. */
+  readonly rules: TaskRules | undefined;
+  /** Address of the host to which rules inside the namespace lead the resolver's address of a task; undefined: the task has no resolver. They are there before the interfaces. */
+  readonly resolver: string | undefined;
   /** Routing rules and routes for `ip -batch` inside the namespace; "": none. They disappear with the namespace. */
   readonly routing: string;
 }
@@ -83,8 +84,8 @@ export function networkPlan({ name, network }: TaskSpec, places: NetworkPlaces):
     steps: [...interfaces(network, places), ...bridged(network, places)],
     ports: network.ports.map(({ container, host = container, protocol, address }) => ({ port: host, protocol, address })),
     blocked: network.metadata ? [] : METADATA,
-    resolver: places.resolves ? resolverOf(network, places) : "",
-    rules: portRules(network.redirects) + redirects(network.proxy) + transparentRules(network.proxy),
+    resolver: places.resolves ? resolverOf(network, places) : undefined,
+    rules: taskRules(network),
     routing: [...transparentRouting(network.proxy), ...(network.via ?? []).flatMap((one) => viaRoutes(one.addresses))]
       .map((line) => `${line}\n`)
       .join(""),
@@ -92,10 +93,10 @@ export function networkPlan({ name, network }: TaskSpec, places: NetworkPlaces):
 }
 
 /** The host, where the resolver is, has an address in bridges only. */
-function resolverOf(network: NetworkSpec, { bridged, further = [] }: NetworkPlaces): string {
+function resolverOf(network: NetworkSpec, { bridged, further = [] }: NetworkPlaces): string | undefined {
   const said = [network, ...(network.further ?? [])];
   const found = [bridged, ...further].find((_, at) => said[at]?.link === undefined);
-  return found === undefined ? "" : resolverRules(hostIn(found));
+  return found && hostIn(found);
 }
 
 /** Address of the host in a network. */
@@ -103,120 +104,18 @@ export function hostIn({ subnet, gateway }: Pick<BridgeNetwork, "subnet" | "gate
   return gateway ?? dotted(rangeOf(subnet)!.first + 1);
 }
 
-/**
- * With them a packet to the resolver's address leaves loopback, and its answer comes back to it. For that the kernel takes addresses of loopback at all interfaces (route_localnet), so that
- * others of the network could send to what listens on loopback of the task: the rules of raw come first, and keep them away as the kernel does without it. May be given again.
- */
-function resolverRules(host: string): string {
-  const to = `${host}:${RESOLVER_PORT}`;
-  const each = (line: (protocol: string) => string) => ["udp", "tcp"].map(line);
-  return [
-    "*raw",
-    ":RUNT-LOOPBACK - [0:0]",
-    "-A RUNT-LOOPBACK ! -i lo -s 127.0.0.0/8 -j DROP",
-    "-A RUNT-LOOPBACK ! -i lo -d 127.0.0.0/8 -j DROP",
-    "-A PREROUTING -j RUNT-LOOPBACK",
-    "COMMIT",
-    "*nat",
-    ":RUNT-NAMES - [0:0]",
-    ":RUNT-NAMES-BACK - [0:0]",
-    ...each((protocol) => `-A RUNT-NAMES -p ${protocol} --dport 53 -j DNAT --to-destination ${to}`),
-    ...each((protocol) => `-A RUNT-NAMES-BACK -p ${protocol} --dport ${RESOLVER_PORT} -j MASQUERADE`),
-    `-A OUTPUT -d ${RESOLVER_ADDRESS} -j RUNT-NAMES`,
-    `-A POSTROUTING -s 127.0.0.0/8 -d ${host} -j RUNT-NAMES-BACK`,
-    "COMMIT",
-    "",
-  ].join("\n");
-}
-
-/** Mark and routing table are local to the task's namespace. */
-const MARK = "0x1/0x1";
-const TABLE = 100;
-
-/**
- * Rules for a transparent proxy, which sees the original destination because the packets are not rewritten. Source: the kernel's Documentation/networking/tproxy.rst.
- */
-function transparentRules(proxy: NetworkSpec["proxy"]): string {
-  if (proxy?.transparent === undefined) return "";
-  const { port, addresses } = proxy.transparent;
-  const lines = addresses.map((range) => `-A PREROUTING -p tcp -d ${range} -j TPROXY --on-port ${port} --tproxy-mark ${MARK}`);
-  return ["*mangle", ...lines, "COMMIT", ""].join("\n");
-}
-
 /** Delivers marked packets locally, whatever their destination is. */
 function transparentRouting(proxy: NetworkSpec["proxy"]): string[] {
   if (proxy?.transparent === undefined) return [];
-  return [`rule add fwmark ${MARK} lookup ${TABLE}`, `route add local 0.0.0.0/0 dev lo table ${TABLE}`];
+  return [
+    `rule add fwmark ${TRANSPARENT_MARK}/${TRANSPARENT_MARK} lookup ${TRANSPARENT_TABLE}`,
+    `route add local 0.0.0.0/0 dev lo table ${TRANSPARENT_TABLE}`,
+  ];
 }
 
 /** Routes through another task. @param gateway address of that task; undefined: it does not run, and the addresses must not be reached by any other route */
 export function viaRoutes(addresses: readonly string[], gateway?: string): string[] {
   return addresses.map((range) => (gateway === undefined ? `route replace unreachable ${range}` : `route replace ${range} via ${gateway}`));
-}
-
-/** Leads ports of the task's addresses to others of it, for others and for itself. Source: iptables-extensions(8), REDIRECT and addrtype. */
-function portRules(all: NetworkSpec["redirects"]): string {
-  if (all === undefined) return "";
-  const lines = all.flatMap(({ port, to, protocol }) => {
-    const match = `-p ${protocol} --dport ${port}`;
-    return [
-      `-A PREROUTING ${match} -m addrtype --dst-type LOCAL -j REDIRECT --to-ports ${to}`,
-      `-A OUTPUT ${match} ! -d 127.0.0.0/8 -m addrtype --dst-type LOCAL -j REDIRECT --to-ports ${to}`,
-    ];
-  });
-  return ["*nat", ...lines, "COMMIT", ""].join("\n");
-}
-
-/** A service as one task of its network reaches it. */
-export interface ReachedService {
-  readonly address: string;
-  readonly ports: readonly { readonly port: number; readonly protocol: "tcp" | "udp"; readonly to: readonly string[] }[];
-}
-
-/** Name of the chains of the tables nat and filter in the namespace of a task. */
-export const SERVICE_CHAIN = "RUNT-SERVICES";
-
-/**
- * For iptables-restore(8) in the namespace of a task: its connections to each service go to one of those that serve it, with the same probability, and all others
- * to its address are refused. What is given takes the place of what was there. Source: iptables-extensions(8), statistic, DNAT and REJECT.
- */
-export function serviceRules(services: readonly ReachedService[]): string {
-  const chain = `-A ${SERVICE_CHAIN}`;
-  const led = services.flatMap(({ address, ports }) =>
-    ports.flatMap(({ port, protocol, to }) =>
-      to.map((one, index) => {
-        const left = to.length - index;
-        const chance = left === 1 ? "" : `-m statistic --mode random --probability ${(1 / left).toFixed(10)} `;
-        return `${chain} -d ${address} -p ${protocol} --dport ${port} ${chance}-j DNAT --to-destination ${one}`;
-      }),
-    ),
-  );
-  const refused = services.map(({ address }) => `${chain} -d ${address} -j REJECT`);
-  const table = (name: string, lines: readonly string[]) => [`*${name}`, `:${SERVICE_CHAIN} - [0:0]`, ...lines, "COMMIT"];
-  return [...table("filter", refused), ...table("nat", led), ""].join("\n");
-}
-
-/** Redirects connections to the proxy, except those of the proxy itself, which would loop. Source: iptables-extensions(8), REDIRECT and owner. */
-function redirects(proxy: NetworkSpec["proxy"]): string {
-  if (proxy === undefined) return "";
-  const { user, egress, ingress } = proxy;
-  if (egress === undefined && ingress === undefined) return "";
-  const lines: string[] = [];
-  if (egress !== undefined) {
-    const { port, addresses, ignored } = egress;
-    const own = [
-      `-m owner --uid-owner ${user}`,
-      ...ignored.map((range) => `-d ${range}`),
-      ...(addresses.length === 0 ? ["-d 127.0.0.0/8"] : []),
-    ];
-    lines.push(...own.map((match) => `-A OUTPUT -p tcp ${match} -j RETURN`));
-    const targets = addresses.length === 0 ? [""] : addresses.map((range) => `-d ${range} `);
-    lines.push(...targets.map((match) => `-A OUTPUT -p tcp ${match}-j REDIRECT --to-ports ${port}`));
-  }
-  if (ingress !== undefined) {
-    lines.push(`-A PREROUTING -p tcp -m multiport --dports ${ingress.ports.join(",")} -j REDIRECT --to-ports ${ingress.port}`);
-  }
-  return ["*nat", ...lines, "COMMIT", ""].join("\n");
 }
 
 function interfaces({ mode, interfaces: all }: NetworkSpec, { bridged: { name } }: NetworkPlaces): NetworkStep[] {

@@ -18,12 +18,17 @@ export interface ChosenFilterOptions extends IptablesOptions {
 
 export class ChosenFilter implements PacketFilter {
   readonly #options: ChosenFilterOptions;
-  #driver: Promise<PacketFilter> | undefined;
+  #driver: Promise<PacketFilter & { readonly kind: FilterKind }> | undefined;
   #onChanged: (() => void) | undefined;
   #unwatch = () => {};
 
   constructor(options: ChosenFilterOptions) {
     this.#options = options;
+  }
+
+  /** Which driver it is. @throws NetworkError: none works */
+  async kind(): Promise<FilterKind> {
+    return (await this.#chosen()).kind;
   }
 
   async guard(bridges: readonly GuardedBridge[]): Promise<void> {
@@ -69,7 +74,7 @@ export class ChosenFilter implements PacketFilter {
     };
   }
 
-  #watch(driver: PacketFilter): PacketFilter {
+  #watch<T extends PacketFilter>(driver: T): T {
     if (this.#onChanged !== undefined) this.#unwatch = driver.watch(this.#onChanged);
     return driver;
   }
@@ -78,7 +83,7 @@ export class ChosenFilter implements PacketFilter {
     await (await this.#chosen()).begin(known);
   }
 
-  #chosen(): Promise<PacketFilter> {
+  #chosen(): Promise<PacketFilter & { readonly kind: FilterKind }> {
     if (this.#driver === undefined) {
       const chosen = this.#choose().then((driver) => this.#watch(driver));
       this.#driver = chosen;
@@ -90,7 +95,7 @@ export class ChosenFilter implements PacketFilter {
     return this.#driver;
   }
 
-  async #choose(): Promise<PacketFilter> {
+  async #choose(): Promise<NftFilter | IptablesFilter> {
     const { choice, onChosen } = this.#options;
     let because: NetworkError | undefined;
     if (choice !== "iptables") {

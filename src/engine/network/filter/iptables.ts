@@ -18,6 +18,7 @@ export interface IptablesOptions extends NftOptions {
 }
 
 export class IptablesFilter implements PacketFilter {
+  readonly kind = "iptables";
   readonly #options: IptablesOptions;
   readonly #nat: Together;
   readonly #guards: IptablesGuards;

@@ -2,6 +2,7 @@
 import { output } from "../command.ts";
 import { NetworkError } from "../errors.ts";
 import { type Contents, changes, contentsIn, NOTHING } from "./contents.ts";
+import { insideProbe } from "./inside-nft.ts";
 import { setLines, skeleton, tableLine } from "./table.ts";
 
 export interface NftOptions {
@@ -24,10 +25,11 @@ export function tableOf(key: string): string {
   return `ip runt-${key}`;
 }
 
-/** Makes the table without committing it: whether the program and the kernel know all that it needs. @throws NetworkError program-missing, program-failed */
+/** Makes the table, and those in the namespaces of tasks, without committing them: whether the program and the kernel know all that they need. @throws NetworkError program-missing, program-failed */
 export async function probeNft({ key, identity, timeoutMs }: NftOptions): Promise<void> {
   const table = tableOf(`probe-${key}`);
-  await run(["--check"], [tableLine(table, identity), ...changes(table, NOTHING, skeleton(identity), setLines(table))], { timeoutMs });
+  const host = [tableLine(table, identity), ...changes(table, NOTHING, skeleton(identity), setLines(table))];
+  await run(["--check"], [...host, ...insideProbe()], { timeoutMs });
   await readTable(tableOf(key), timeoutMs);
 }
 

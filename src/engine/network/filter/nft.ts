@@ -32,6 +32,7 @@ export interface NftFilterOptions extends NftOptions {
 }
 
 export class NftFilter implements PacketFilter {
+  readonly kind = "nft";
   readonly #options: NftFilterOptions;
   readonly #table: string;
   readonly #skeleton: Contents;

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { newRecord, type TaskRecord } from "../../model/index.ts";
-import { serviceRules } from "../../plan/index.ts";
 import { taskSchema } from "../../spec/index.ts";
 import { namesOf, reachedBy, serviceNames, servicesOf } from "./services.ts";
 
@@ -34,15 +33,6 @@ test("connections to a service go to the parts that are ready, and are refused w
   expect(address).toMatch(/^198\.1[89]\.\d+\.\d+$/);
   expect(ports).toEqual([{ port: 80, protocol: "tcp", to: ["10.64.0.1:8080", "10.64.0.3:8080"] }]);
   expect(serviceNames(CLIENT, services, true)).toEqual([{ address, names: API.names }]);
-  expect(
-    serviceRules(reachedBy(CLIENT, services))
-      .split("\n")
-      .filter((line) => line.startsWith("-A")),
-  ).toEqual([
-    `-A RUNT-SERVICES -d ${address} -j REJECT`,
-    `-A RUNT-SERVICES -d ${address} -p tcp --dport 80 -m statistic --mode random --probability 0.5000000000 -j DNAT --to-destination 10.64.0.1:8080`,
-    `-A RUNT-SERVICES -d ${address} -p tcp --dport 80 -j DNAT --to-destination 10.64.0.3:8080`,
-  ]);
   const [ending] = web(1).containers;
   for (const why of [{ isRestartAsked: true }, { desired: "STOPPED" }, { applied: "STOPPED" }, { preStop: "running" }]) {
     const left = { ...web(1), containers: [{ ...ending!, ...why }] } as TaskRecord;

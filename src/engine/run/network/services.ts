@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { type NetworkRecord, readinessOf, specOf, type TaskRecord } from "../../model/index.ts";
 import { type FlowsTo, type Known, type NamedTask, type TaskNetworks, withoutPrefix } from "../../network/index.ts";
-import { isInMachine, type Named, type ReachedService, type Runtimes, serviceRules } from "../../plan/index.ts";
+import { isInMachine, type Named, type ReachedService, type Runtimes } from "../../plan/index.ts";
 import { dotted, rangeOf } from "../../spec/index.ts";
 import type { EngineLog } from "../log.ts";
 import { Upkeep } from "./upkeep.ts";
@@ -156,7 +156,9 @@ function flowsTo(reached: readonly ReachedService[]): readonly FlowsTo[] {
 
 interface Asked {
   readonly network: NetworkRecord;
-  readonly rules: string;
+  readonly reached: readonly ReachedService[];
+  /** Of `reached`, to compare it. */
+  readonly text: string;
   readonly flows: readonly FlowsTo[];
 }
 
@@ -178,13 +180,13 @@ export class NetworkServices {
   constructor({ networks, runtimes, log, onSet }: NetworkServicesOptions) {
     this.#runtimes = runtimes;
     this.#rules = new Upkeep({
-      isSame: (a, b) => a.network === b.network && a.rules === b.rules,
-      set: async (id, { network, rules, flows }) => {
+      isSame: (a, b) => a.network === b.network && a.text === b.text,
+      set: async (id, { network, reached, flows }) => {
         const known = this.#having.get(id);
         const same = new Set(known?.network === network ? known.flows.map((one) => JSON.stringify(one)) : []);
         await networks.serve(
           id,
-          rules,
+          reached,
           flows.filter((one) => !same.has(JSON.stringify(one))),
         );
       },
@@ -211,7 +213,7 @@ export class NetworkServices {
     for (const [id, record] of known) {
       const reached = isInMachine(record.spec, this.#runtimes) ? [] : reachedBy(record, services);
       if (reached.length > 0 || this.#rules.of(id) !== undefined)
-        this.#rules.ask(id, { network: record.network!, rules: serviceRules(reached), flows: flowsTo(reached) });
+        this.#rules.ask(id, { network: record.network!, reached, text: JSON.stringify(reached), flows: flowsTo(reached) });
     }
   }
 
