@@ -11,8 +11,10 @@ import { taskText } from "./tasks.ts";
 
 const PORT = 18_300;
 /** Far below the 1.5 s after which the engine looks anyway: the median of several, because the machine has other work. */
-const SOON_MS = 300;
-const DAMAGES = 9;
+const SOON_MS = 250;
+/** A mend runs nft twice, which takes long on a machine that has other work. */
+const RUNS_OF_NFT = 6;
+const DAMAGES = 5;
 const ATTACK_MS = 8_000;
 
 /** Asks every 5 ms by a new connection; prints when each failed, in milliseconds since the epoch, and how many were answered. */
@@ -74,20 +76,27 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("mending of the packet filt
       await until(() => client.text() !== "");
       await sleep(500);
       const damaged: { readonly how: string; readonly atMs: number }[] = [];
+      const nftMs: number[] = [];
       for (let at = 0; at < DAMAGES; at++) {
         const how = ["nft flush ruleset", `nft flush table ${table}`, `nft delete table ${table}`][at % 3]!;
         damaged.push({ how, atMs: Date.now() });
         await host.on("sh", "-c", how);
         // Longer than the table is looked at anyway, and than it is waited after an earlier change.
-        await sleep(5_500);
+        await sleep(4_500);
+        const startedMs = performance.now();
+        await host.on("nft", "list", "ruleset");
+        nftMs.push(performance.now() - startedMs);
+        await sleep(1_000);
       }
       const { answered, failures }: { answered: number; failures: number[] } = JSON.parse(await client.end());
       const tookMs = damaged.map(({ atMs }) =>
         Math.max(0, ...failures.filter((one) => one >= atMs && one < atMs + 5_000).map((one) => one - atMs)),
       );
-      const sorted = tookMs.toSorted((a, b) => a - b);
+      const median = (all: readonly number[]) => all.toSorted((a, b) => a - b)[Math.floor(DAMAGES / 2)]!;
       expect(answered).toBeGreaterThan(100);
-      expect(sorted[Math.floor(DAMAGES / 2)], `${tookMs} ms, ${failures.length} requests`).toBeLessThan(SOON_MS);
+      expect(median(tookMs), `${tookMs} ms, ${failures.length} requests, nft ${nftMs} ms`).toBeLessThan(
+        SOON_MS + RUNS_OF_NFT * median(nftMs),
+      );
       expect(await mendings()).toBe(DAMAGES);
     },
     LONGEST_MS + DAMAGES * 6_000,
