@@ -24,7 +24,7 @@ const REPLICAS = 3;
 const PER_SECOND = 200;
 const SAMPLE_MS = 10;
 /** Rules that others have removed are written again within this time, or within this time after the start of a daemon that was killed meanwhile. */
-const MENDED_MS = 1_000;
+const MENDED_MS = 2_000;
 /** As a firewall does that is loaded anew, and as somebody does who takes the engine's table for a remainder. */
 const FLUSHES = ["iptables -t nat -F; iptables -F", "nft flush ruleset", "nft flush table TABLE", "nft delete table TABLE"];
 

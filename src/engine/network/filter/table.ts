@@ -170,7 +170,7 @@ export function taskContents(id: string, ways: readonly TaskWays[]): Contents {
   return { elements, chains: [] };
 }
 
-/** Each port has a chain that chooses one of those that serve by a number: at random, or one that follows from the address of the client. */
+/** Each port has a chain that chooses one of those that serve: at random, or one that follows from the address of the client. */
 export function serviceContents(ports: readonly ServicePort[]): Contents {
   const mark = "runt services";
   const each = ports.map((port) => {
@@ -182,7 +182,7 @@ export function serviceContents(ports: readonly ServicePort[]): Contents {
         { set: `served${name}`, key: at, mark },
         ...(to.length === 0 ? [] : [{ set: `services${name}`, key: at, value: `goto ${chain}`, mark }]),
       ],
-      chains: to.length === 0 ? [] : [chainOf(chain, [choosing(port)])],
+      chains: to.length === 0 ? [] : [chainOf(chain, choosing(port))],
     };
   });
   const parts = new Map(ports.flatMap(({ to }) => to.map(({ address, task }) => [withoutPrefix(address), task] as const)));
@@ -195,11 +195,19 @@ export function serviceContents(ports: readonly ServicePort[]): Contents {
   };
 }
 
-function choosing({ protocol, sticky, to }: ServicePort): string {
-  const led = `meta l4proto ${protocol} dnat ip to`;
+/**
+ * At random: the first takes its share of all connections, the next one its share of the rest. These are rules and no map: the kernel looks for elements of a map in its newest state also for
+ * a packet that is passing through the older rules, which would find nothing and be refused. Where the address of the client decides, such a packet goes to the first.
+ */
+function choosing({ protocol, sticky, to }: ServicePort): string[] {
+  const led = `meta l4proto ${protocol}`;
   const shown = ({ address, port }: ServicePort["to"][number]) => `${withoutPrefix(address)} . ${port}`;
-  if (to.length === 1) return `${led} ${shown(to[0]!).replace(" . ", ":")}`;
-  const all = sticky ? Array.from({ length: PARTS }, (_, part) => chosenFor(part, to)) : to;
-  const number = sticky ? `jhash ip saddr mod ${PARTS} seed ${SEED}` : `numgen random mod ${to.length}`;
-  return `${led} ${number} map { ${all.map((one, index) => `${index} : ${shown(one)}`).join(", ")} }`;
+  const leading = (one: ServicePort["to"][number]) => `dnat ip to ${shown(one).replace(" . ", ":")}`;
+  if (!sticky || to.length === 1)
+    return to.map((one, index) => {
+      const left = to.length - index;
+      return `${led} ${left === 1 ? "" : `numgen random mod ${left} < 1 `}${leading(one)}`;
+    });
+  const parts = Array.from({ length: PARTS }, (_, part) => `${part} : ${shown(chosenFor(part, to))}`);
+  return [`${led} dnat ip to jhash ip saddr mod ${PARTS} seed ${SEED} map { ${parts.join(", ")} }`, `${led} ${leading(to[0]!)}`];
 }
