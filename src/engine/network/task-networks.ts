@@ -37,7 +37,7 @@ export interface TaskNetworksOptions {
   readonly cniPath: readonly string[] | undefined;
   /** `program`: path of aardvark-dns; undefined: where distributions have it. */
   readonly resolver: Pick<ResolverOptions, "program" | "cgroup">;
-  readonly filter: Pick<ChosenFilterOptions, "choice" | "identity" | "onChosen">;
+  readonly filter: Pick<ChosenFilterOptions, "choice" | "identity" | "onChosen" | "onWarning">;
   /** Milliseconds for one call of a plugin or program. */
   readonly timeoutMs: number | undefined;
   /** Path of runt-pause. @throws PauseNotFoundError */

@@ -29,6 +29,8 @@ export interface NftFilterOptions extends NftOptions {
   readonly prefix: string;
   /** Path of runt-pause. @throws PauseNotFoundError */
   readonly helper: () => string;
+  /** Something does not work, and the rules do without it. */
+  readonly onWarning: (message: string) => void;
 }
 
 export class NftFilter implements PacketFilter {
@@ -58,7 +60,8 @@ export class NftFilter implements PacketFilter {
     this.#skeleton = skeleton(options.identity);
     this.#old = new IptablesRules(options);
     const table = this.#table.split(" ")[1]!;
-    this.#watch = new TableWatch({ helper: options.helper, table, onChanged: () => this.#onChanged?.() });
+    const { helper, onWarning } = options;
+    this.#watch = new TableWatch({ helper, table, onChanged: () => this.#onChanged?.(), onFailed: onWarning });
     this.#run = { timeoutMs: options.timeoutMs, onStarted: this.#watch.own };
     this.#together = new Together((owners) => this.#inTurn(() => this.#write(owners)));
   }

@@ -30,6 +30,7 @@ export function networksOf(settings: EngineSettings, binary: string, log: Engine
       choice,
       identity: stateKey(stateDir),
       onChosen: (driver, because) => log("info", "packet-filter", { driver, ...(because === undefined ? {} : { because }) }),
+      onWarning: (message) => log("error", "packet-filter-warning", { message }),
     },
     timeoutMs: networkTimeoutMs,
     helper: () => locatePause(binary),
