@@ -3,7 +3,7 @@ import { Duplex } from "node:stream";
 import { FRAME } from "../shared/frames/index.ts";
 import { FrameConnection, quiet } from "./frames.ts";
 import type { Limit } from "./limit.ts";
-import { failureIn, type Sockets } from "./protocol/index.ts";
+import { failureIn, noDaemon, type Sockets } from "./protocol/index.ts";
 import type { Question } from "./transport.ts";
 
 /** Returns when the daemon connects to the port. If no program listens there, the stream fails with "not-connected". @throws ClientError; the reason of the limit's signal */
@@ -19,12 +19,16 @@ export async function openForward(sockets: Sockets, question: Question, limit: L
     },
   });
   quiet(duplex);
+  let isStarted = false;
   await new Promise<void>((resolve, reject) => {
     connection.receive(
       ({ kind, payload }) => {
-        if (kind === FRAME.started) resolve();
-        else if (kind === FRAME.stdout) connection.push(duplex, payload);
+        if (kind === FRAME.started) {
+          isStarted = true;
+          resolve();
+        } else if (kind === FRAME.stdout) connection.push(duplex, payload);
         else if (kind === FRAME.failed) connection.fail(failureIn(payload));
+        else if (kind === FRAME.end && !isStarted) connection.fail(noDaemon("it sends an end before the start"));
         else if (kind === FRAME.end) {
           connection.close();
           duplex.push(null);

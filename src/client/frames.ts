@@ -16,6 +16,7 @@ export class FrameConnection {
   readonly #full = new Set<object>();
   #onFrame: (frame: Frame) => void = () => {};
   #onEnd: (error: Error) => void = () => {};
+  readonly #lose = () => this.fail(new ClientError(BROKEN, "the daemon has gone away"));
   readonly #abort = () => this.fail(this.#limit.signal.reason);
 
   /** @throws ClientError; the reason of the limit's signal */
@@ -28,9 +29,8 @@ export class FrameConnection {
     this.#limit = limit;
     limit.signal.addEventListener("abort", this.#abort, { once: true });
     socket.on("data", (chunk) => this.#take(chunk));
-    const lost = () => this.fail(new ClientError(BROKEN, "the daemon has gone away"));
-    socket.on("end", lost);
-    socket.on("close", lost);
+    socket.on("end", this.#lose);
+    socket.on("close", this.#lose);
   }
 
   /** Begins to receive. @param onEnd called once, with the reason for which the connection has ended without a last frame */
@@ -38,6 +38,7 @@ export class FrameConnection {
     this.#onFrame = onFrame;
     this.#onEnd = onEnd;
     if (this.#limit.signal.aborted) this.#abort();
+    else if (this.#socket.destroyed) this.#lose();
     else this.#socket.resume();
   }
 
@@ -78,10 +79,22 @@ export class FrameConnection {
   }
 
   #take(chunk: Uint8Array): void {
+    let frames: Frame[];
     try {
-      for (const frame of this.#reader.push(chunk)) this.#onFrame(frame);
+      frames = this.#reader.push(chunk);
     } catch (error) {
-      this.fail(error instanceof ClientError ? error : noDaemon(`it sends ${(error as Error).message}`));
+      this.fail(noDaemon(`it sends ${(error as Error).message}`));
+      return;
+    }
+    for (const frame of frames) {
+      try {
+        this.#onFrame(frame);
+      } catch (error) {
+        // A listener of the caller has thrown. As with every stream of Node, its error is uncaught, and what follows is received all the same.
+        process.nextTick(() => {
+          throw error;
+        });
+      }
     }
   }
 }

@@ -5,7 +5,7 @@ import { Readable, Writable } from "node:stream";
 import { FRAME, type Frame } from "../shared/frames/index.ts";
 import { FrameConnection, quiet } from "./frames.ts";
 import type { Limit } from "./limit.ts";
-import { ClientError, failureIn, noDaemon, parsedOr, type Sockets } from "./protocol/index.ts";
+import { ClientError, failureIn, frameObject, noDaemon, type Sockets } from "./protocol/index.ts";
 import type { Question } from "./transport.ts";
 
 /** How a program has ended. */
@@ -29,7 +29,7 @@ export interface Program<E extends ProgramEnd = ProgramEnd> extends AsyncDisposa
   readonly stderr: Readable;
   /** How it has ended. @throws ClientError "stream-broken": the daemon has gone away; the reason of the signal that has ended the call */
   wait(): Promise<E>;
-  /** Everything that it prints from now on, until its end. @throws as `wait`; ClientError "too-much-output": it is closed then */
+  /** Everything that it prints from now on, until its end. @throws as `wait`; ClientError "too-much-output": it is closed then; "invalid-argument" */
   output(limits?: { readonly maxBytes?: number }): Promise<Output<E>>;
   /** Sends a signal by its name, such as "SIGTERM". Only programs of `exec` take signals. */
   signal(name: string): void;
@@ -89,6 +89,7 @@ class RemoteProgram<E extends ProgramEnd> implements Program<E> {
   readonly started: Promise<void>;
   readonly #connection: FrameConnection;
   readonly #ended: Promise<E>;
+  #isStarted = false;
   #begin: () => void = () => {};
   #end: (end: E) => void = () => {};
 
@@ -124,13 +125,20 @@ class RemoteProgram<E extends ProgramEnd> implements Program<E> {
   }
 
   async output({ maxBytes = MOST_OUTPUT }: { readonly maxBytes?: number } = {}): Promise<Output<E>> {
+    if (typeof maxBytes !== "number" || !(maxBytes >= 0))
+      throw new ClientError("invalid-argument", "output: maxBytes is no number of bytes");
     let left = maxBytes;
     const read = async (stream: Readable): Promise<Buffer> => {
       const pieces: Buffer[] = [];
       for await (const piece of stream as AsyncIterable<Buffer>) {
         left -= piece.length;
-        if (left < 0) this.#connection.fail(new ClientError("too-much-output", `the program has printed more than ${maxBytes} bytes`));
-        else pieces.push(piece);
+        if (left < 0) {
+          const error = new ClientError("too-much-output", `the program has printed more than ${maxBytes} bytes`);
+          this.#connection.fail(error);
+          // The program may have ended already, and then a failure of the connection is reported to nobody.
+          throw error;
+        }
+        pieces.push(piece);
       }
       return Buffer.concat(pieces);
     };
@@ -155,12 +163,18 @@ class RemoteProgram<E extends ProgramEnd> implements Program<E> {
   }
 
   #take({ kind, payload }: Frame): void {
-    if (kind === FRAME.started) this.#begin();
-    else if (kind === FRAME.stdout) this.#connection.push(this.stdout, payload);
+    if (kind === FRAME.started) {
+      this.#isStarted = true;
+      this.#begin();
+    } else if (kind === FRAME.stdout) this.#connection.push(this.stdout, payload);
     else if (kind === FRAME.stderr) this.#connection.push(this.stderr, payload);
     else if (kind === FRAME.failed) this.#connection.fail(failureIn(payload));
     else if (kind === FRAME.end) {
-      const end = parsedOr(() => noDaemon("it sends a frame that cannot be read"), Buffer.from(payload).toString()) as E;
+      const end = frameObject(payload) as E | undefined;
+      if (end === undefined || !this.#isStarted) {
+        this.#connection.fail(noDaemon(end === undefined ? "it sends a frame that cannot be read" : "it sends an end before the start"));
+        return;
+      }
       this.#connection.close();
       this.stdin?.destroy();
       this.stdout.push(null);

@@ -27,7 +27,7 @@ export async function ask([socketPath, ...others]: Sockets, question: Question, 
     answer = await askOn(socketPath, question, limit);
   } catch (failure) {
     if (limit.signal.aborted) throw limit.signal.reason;
-    const error = notConnected(socketPath, failure);
+    const error = failure instanceof ClientError ? failure : connectionError(socketPath, failure as NodeJS.ErrnoException, hintOfNone);
     const [next, ...rest] = others;
     if (next === undefined || question.method !== "GET" || error.code !== "permission-denied") throw error;
     return ask([next, ...rest], question, limit);
@@ -47,15 +47,28 @@ function askOn(socketPath: string, { method, path, body }: Question, { signal }:
     signal.addEventListener("abort", end, { once: true });
     call.once("close", () => signal.removeEventListener("abort", end));
     call.once("response", resolve);
+    let isConnected = false;
+    call.once("socket", (socket) =>
+      socket.once("connect", () => {
+        isConnected = true;
+      }),
+    );
     // Errors of the answer are those of its reader.
-    call.on("error", reject);
+    call.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code?.startsWith("HPE_")) reject(noDaemon("it does not speak HTTP"));
+      else reject(isConnected ? lost(error) : error);
+    });
     call.end(body);
   });
 }
 
-function notConnected(socketPath: string, error: unknown): ClientError {
-  const hint = () => "Is runtd running? The option socket or RUNTD_SOCKET says where.";
-  return error instanceof ClientError ? error : connectionError(socketPath, error as NodeJS.ErrnoException, hint);
+function hintOfNone(): string {
+  return "Is runtd running? The option socket or RUNTD_SOCKET says where.";
+}
+
+/** The daemon may have received the request, and done it. */
+function lost({ message }: Error): ClientError {
+  return new ClientError(BROKEN, `the daemon has gone away: ${message}`);
 }
 
 /** The pieces of an answer. Leaving the loop early closes the connection. @throws ClientError; the reason of the limit's signal */
@@ -66,7 +79,7 @@ export async function* piecesOf(answer: IncomingMessage, limit: Limit): AsyncGen
     if (!answer.complete) throw new Error("the answer is not whole");
   } catch (error) {
     if (limit.signal.aborted) throw limit.signal.reason;
-    throw new ClientError(BROKEN, `the daemon has gone away: ${(error as Error).message}`);
+    throw lost(error as Error);
   } finally {
     answer.destroy();
     limit.over();
@@ -100,6 +113,7 @@ function refusedBy(text: string, status: number): ClientError {
 
 /** Maximum size in bytes of the head of an answer, and of the body of a refusal. */
 const LONGEST_HEAD = 64 * 1024;
+const CLOSED = "the connection was closed before the answer";
 const END_OF_HEAD = "\r\n\r\n";
 
 /** Returns a connection that carries frames from here on. It is paused. @throws ClientError; the reason of the limit's signal */
@@ -112,7 +126,7 @@ export async function upgrade([socketPath]: Sockets, { method, path }: Question,
   try {
     // Without a listener for the whole life of the socket, an error would end the process.
     socket.on("error", () => {});
-    await connected(socket);
+    await connected(socket, socketPath);
     const headers = ["Host: localhost", "Connection: Upgrade", `Upgrade: ${STREAM_PROTOCOL}`, "Content-Length: 0"];
     socket.write(`${method} ${path} HTTP/1.1\r\n${headers.join("\r\n")}\r\n\r\n`);
     const { head, rest } = await headOf(socket);
@@ -123,22 +137,27 @@ export async function upgrade([socketPath]: Sockets, { method, path }: Question,
   } catch (error) {
     socket.destroy();
     if (signal.aborted) throw signal.reason;
-    throw notConnected(socketPath, error);
+    throw error instanceof ClientError ? error : lost(error as Error);
   } finally {
     signal.removeEventListener("abort", end);
   }
 }
 
-function connected(socket: Socket): Promise<void> {
+/** @throws ClientError: it cannot connect */
+function connected(socket: Socket, socketPath: string): Promise<void> {
   return new Promise((resolve, reject) => {
+    const fail = (error: Error) => reject(connectionError(socketPath, error, hintOfNone));
     socket.once("connect", resolve);
-    socket.once("error", reject);
+    socket.once("error", fail);
+    // A socket that the signal destroys has no error.
+    socket.once("close", () => fail(new Error("the connection was closed")));
   });
 }
 
 /** The head of the answer, and what follows it; of an answer that refuses: its whole body. */
 function headOf(socket: Socket): Promise<{ readonly head: string; readonly rest: Buffer }> {
   return new Promise((resolve, reject) => {
+    if (socket.destroyed) return reject(new Error(CLOSED));
     let bytes = Buffer.alloc(0);
     const done = (isOver: boolean) => {
       const at = bytes.indexOf(END_OF_HEAD);
@@ -147,9 +166,7 @@ function headOf(socket: Socket): Promise<{ readonly head: string; readonly rest:
         resolve({ head: bytes.toString("latin1", 0, at), rest: bytes.subarray(at + END_OF_HEAD.length) });
       } else if (isOver || bytes.length > LONGEST_HEAD) {
         leave();
-        reject(
-          isOver && bytes.length === 0 ? new Error("the connection was closed before the answer") : noDaemon("it does not speak HTTP"),
-        );
+        reject(isOver && bytes.length === 0 ? new Error(CLOSED) : noDaemon("it does not speak HTTP"));
       }
     };
     const onData = (chunk: Buffer) => {

@@ -12,7 +12,7 @@ export class ClientError extends Error {
   override readonly name = "ClientError";
   /**
    * Code of the API ("unknown-task", "invalid-spec", ...), or one of the client: "unreachable" (no daemon answers), "permission-denied" (this user may not
-   * use the socket), "no-daemon" (what answers is no runtd), "stream-broken" (the connection was lost before its end), "timeout".
+   * use the socket), "no-daemon" (what answers is no runtd), "stream-broken" (the connection was lost before the answer or the stream had ended), "timeout".
    */
   readonly code: string;
   /** Body of the response. */
@@ -39,11 +39,21 @@ export function refusal(body: Readonly<Record<string, unknown>>, status?: number
   return new ClientError(String(body["code"]), String(body["message"]), { body, status });
 }
 
-/** The error in a frame that ends a connection. @throws ClientError: the frame is of no daemon */
+/** The object in a frame of JSON; undefined: the frame has none. */
+export function frameObject(payload: Uint8Array): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const found: unknown = JSON.parse(Buffer.from(payload).toString());
+    return typeof found === "object" && found !== null ? (found as Readonly<Record<string, unknown>>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The error in a frame that ends a connection; "no-daemon": the frame has none. */
 export function failureIn(payload: Uint8Array): ClientError {
-  const found = parsedOr(() => noDaemon("it sends a frame that cannot be read"), Buffer.from(payload).toString());
-  const { code, message, exitStatus } = found as { code: string; message: string; exitStatus: number };
-  return new ClientError(code, message, { exitStatus });
+  const { code, message, exitStatus } = frameObject(payload) ?? {};
+  if (typeof code !== "string") return noDaemon("it sends a frame that cannot be read");
+  return new ClientError(code, String(message), { exitStatus: typeof exitStatus === "number" ? exitStatus : undefined });
 }
 
 /** Why a connection to a socket has failed. @param hintOfNone a hint if no daemon answers */
