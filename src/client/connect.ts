@@ -7,7 +7,7 @@ import type { PoolRunEnd, PoolRunStart, StreamStart } from "./models.ts";
 import { type Answers, OPERATIONS, type Progress, type Requests, START_FIELDS } from "./operations.ts";
 import { openProgram, type Program } from "./program.ts";
 import { type Sockets, socketsIn } from "./protocol/index.ts";
-import { checkOptions, type Fields, invalid, namesOf, type OperationName, questionOf } from "./request.ts";
+import { checkOptions, type Fields, invalid, jsonOf, namesOf, type OperationName, questionOf } from "./request.ts";
 import { framedIn, type JournalEvent, journalIn, progressIn, recordsIn } from "./streams.ts";
 import { SUBJECTS } from "./subjects.ts";
 import { ask, objectIn, piecesOf, type Question, textOf } from "./transport.ts";
@@ -17,7 +17,10 @@ export interface ConnectOptions {
   readonly socket?: string | undefined;
   /** Directory of the daemon's sockets. Default: /run/runtd. */
   readonly runDir?: string | undefined;
-  /** Milliseconds until an answer must be there, for calls that do not say it. Default: 30,000. */
+  /**
+   * Milliseconds until an answer must be there, for calls that do not say it. Default: 30,000. Calls that are answered only when their work is done, such as
+   * `files.apply`, have no limit but the one that the call itself says.
+   */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -120,9 +123,12 @@ function methodOf(sockets: Sockets, operation: OperationName, usualMs: number) {
       return kind === "json" ? objectIn(text) : text;
     };
   return (...args: Parameters<typeof call>) => {
-    const { fields, limit } = call(...args);
-    const question = questionOf(operation, operation === "readLogs" ? { ...fields, format: "records", places: true } : fields);
-    return streamOf(operation)(piecesWhenRead(sockets, question, limit));
+    const prepare = () => {
+      const { fields, limit } = call(...args);
+      const question = questionOf(operation, operation === "readLogs" ? { ...fields, format: "records", places: true } : fields);
+      return { question, limit: limit() };
+    };
+    return streamOf(operation)(piecesWhenRead(sockets, prepare));
   };
 }
 
@@ -141,12 +147,15 @@ async function during<T>(limit: Limit, action: (limit: Limit) => Promise<T>): Pr
   }
 }
 
-/** Asks when the first piece is read, so that an iterator that nobody reads opens nothing. */
-async function* piecesWhenRead(sockets: Sockets, question: Question, limit: () => Limit): AsyncGenerator<Uint8Array, void, undefined> {
-  const one = limit();
-  const answer = await during(one, () => ask(sockets, question, one));
-  one.answered();
-  yield* piecesOf(answer, one);
+/** Asks when the first piece is read, so that an iterator that nobody reads opens nothing, and its errors are those of reading it. */
+async function* piecesWhenRead(
+  sockets: Sockets,
+  prepare: () => { readonly question: Question; readonly limit: Limit },
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const { question, limit } = prepare();
+  const answer = await during(limit, () => ask(sockets, question, limit));
+  limit.answered();
+  yield* piecesOf(answer, limit);
 }
 
 function streamOf(operation: OperationName): (pieces: AsyncIterable<Uint8Array>) => AsyncGenerator<unknown, void, undefined> {
@@ -163,9 +172,9 @@ async function opened(sockets: Sockets, operation: OperationName, fields: Fields
   const names: readonly string[] = operation === "runInPool" ? START_FIELDS.runInPool : START_FIELDS.execInTask;
   const start = Object.fromEntries(names.map((name) => [name, fields[name]]));
   const files = operation === "runInPool" ? filesOf(fields["files"]) : undefined;
-  if (files === undefined) return openProgram(sockets, question, { hasStdin, start: JSON.stringify(start) }, limit);
+  if (files === undefined) return openProgram(sockets, question, { hasStdin, start: jsonOf(operation, start) }, limit);
   const named = files.map(({ path, mode, content }) => ({ path, mode, bytes: content.length }));
-  const text = JSON.stringify({ ...start, files: named });
+  const text = jsonOf(operation, { ...start, files: named });
   return openProgram(sockets, question, { hasStdin, start: text, files: files.map(({ content }) => content) }, limit);
 }
 

@@ -14,6 +14,12 @@ export interface CallOptions {
 /** Maximum delay of a timer of Node. */
 const LONGEST_MS = 2 ** 31 - 1;
 
+/** Signals of another realm or of a library are signals, too. */
+function isSignal(value: unknown): boolean {
+  const { aborted, addEventListener, removeEventListener } = (value ?? {}) as Partial<AbortSignal>;
+  return typeof aborted === "boolean" && typeof addEventListener === "function" && typeof removeEventListener === "function";
+}
+
 export class Limit {
   readonly #controller = new AbortController();
   readonly #caller: AbortSignal | undefined;
@@ -24,6 +30,7 @@ export class Limit {
     this.#caller = signal;
     const ms = timeoutMs ?? usualMs;
     if (typeof ms !== "number" || !(ms > 0)) throw new ClientError("invalid-argument", "timeoutMs: use a number of milliseconds above 0");
+    if (signal !== undefined && !isSignal(signal)) throw new ClientError("invalid-argument", "signal: use an AbortSignal");
     if (signal?.aborted) this.#abort();
     else signal?.addEventListener("abort", this.#abort, { once: true });
     if (ms <= LONGEST_MS)

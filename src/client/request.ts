@@ -34,15 +34,32 @@ export function questionOf(operation: OperationName, fields: Fields): Question {
     if (typeof value !== "string" || value === "") throw invalid(`${operation}: ${name} is missing`);
     // HTTP would read it as a step to another path, also when it is encoded.
     if (value === "." || value === "..") throw invalid(`${operation}: ${value} is no ${name}`);
-    return encodeURIComponent(value);
+    return encoded(`${operation}: ${name}`, value);
   });
   const pairs = query.flatMap((name) => {
     const value = fields[name];
     if (value === undefined) return [];
     if (!["string", "number", "boolean"].includes(typeof value)) throw invalid(`${operation}: ${name} is no text, number or boolean`);
-    return [`${name}=${encodeURIComponent(String(value))}`];
+    return [`${name}=${encoded(`${operation}: ${name}`, String(value))}`];
   });
   const question = { method, path: pairs.length === 0 ? filled : `${filled}?${pairs.join("&")}` };
   if (body === null) return question;
-  return { ...question, body: JSON.stringify(Object.fromEntries(body.map((name) => [name, fields[name]]))) };
+  return { ...question, body: jsonOf(operation, Object.fromEntries(body.map((name) => [name, fields[name]]))) };
+}
+
+function encoded(what: string, text: string): string {
+  try {
+    return encodeURIComponent(text);
+  } catch {
+    throw invalid(`${what} has half of a surrogate pair`);
+  }
+}
+
+/** @throws ClientError invalid-argument: the value has a cycle or a bigint */
+export function jsonOf(operation: OperationName, value: Fields): string {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    throw invalid(`${operation}: ${(error as Error).message}`);
+  }
 }

@@ -37,14 +37,29 @@ export async function* progressIn(pieces: Pieces): AsyncGenerator<{ readonly eve
   throw ended("before the work was done");
 }
 
-/** @throws the errors of the pieces */
+/** A position in a log; "-": unknown. */
+const PLACE = /^(?:-|\d[\d-]*)$/;
+/** How the daemon begins a line of the file that is no record, and so has no time. */
+const NO_RECORD = " runt F ";
+
+/** @throws ClientError: it is no log; the errors of the pieces */
 export async function* recordsIn(pieces: Pieces): AsyncGenerator<LogRecord, void, undefined> {
   for await (const { place, line } of placedLines(pieces)) {
-    const head = recordHead(line.toString("latin1", 0, LONGEST_RECORD_HEAD));
-    if (head === undefined) throw noDaemon("it sends a line that is no record");
-    const { length, ...rest } = head;
-    yield { ...rest, bytes: line.subarray(length), ...(place === "-" ? {} : { next: place }) };
+    if (!PLACE.test(place)) throw noDaemon("it sends a line that is no record");
+    yield { ...recordIn(line), ...(place === "-" ? {} : { next: place }) };
   }
+}
+
+function recordIn(line: Buffer): LogRecord {
+  const head = recordHead(line.toString("latin1", 0, LONGEST_RECORD_HEAD));
+  if (head !== undefined) {
+    const { length, ...rest } = head;
+    return { ...rest, bytes: line.subarray(length) };
+  }
+  // A log with such a line must stay readable, so that it is a message of the log, as for runtctl.
+  const isMessage = line.toString("latin1", 0, NO_RECORD.length) === NO_RECORD;
+  const bytes = isMessage ? line.subarray(NO_RECORD.length) : Buffer.from(`unreadable: ${line.toString("utf8", 0, 200)}`);
+  return { time: "", stream: "runt", isPart: false, bytes };
 }
 
 /** The bytes in frames, whose last one says that they are whole. @throws ClientError; the errors of the pieces */

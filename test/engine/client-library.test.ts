@@ -69,7 +69,11 @@ describe.skipIf(!isRoot)("the client for programs (needs root)", () => {
     expect(await errorOf(wrong["tasks"]!["get"]!("t"))).toMatchObject({ message: "getTask: use an object of options" });
     expect(await errorOf(wrong["tasks"]!["get"]!({}))).toMatchObject({ message: "getTask: name is missing" });
     expect(await errorOf(wrong["tasks"]!["get"]!({ name: "t" }, { timeout: 1 }))).toMatchObject({ code: "invalid-argument" });
-    expect(() => wrong["tasks"]!["logs"]!({ name: "t", format: "text" })).toThrow("unknown option format");
+    const logs = engine.tasks.logs({ name: "t", format: "text" } as { name: string });
+    expect(await errorOf(logs.next())).toMatchObject({
+      code: "invalid-argument",
+      message: expect.stringContaining("unknown option format"),
+    });
     expect(() => connect({ sockets: "x" } as object)).toThrow("unknown option sockets");
     expect(() => connect({ timeoutMs: 0 })).toThrow("timeoutMs");
     expect((await engine.tasks.delete({ name: "t" })).ids).toHaveLength(1);

@@ -119,3 +119,56 @@ test("a forwarded connection ends as the daemon says", async () => {
   const engine = await sending(STARTED, [FRAME.stdout, "hello"], END);
   expect(await textOf(await engine.tasks.forward({ name: "t", port: 7 }))).toBe("hello");
 });
+
+test("a line of a log that is no record is a message of the log, and the records after it are read", async () => {
+  const time = "2026-01-02T03:04:05.678901234Z";
+  const lines = [`0-1-2-3 ${time} stdout F one`, "0-1-3-3  runt F unreadable: torn", "- nonsense", `0-1-4-3 ${time} stderr P two`];
+  const ok = "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nConnection: close\r\n\r\n";
+  const engine = await asked((socket) => void socket.end(`${ok}${lines.join("\n")}\n`));
+  const seen: unknown[] = [];
+  for await (const { bytes, ...rest } of engine.tasks.logs({ name: "t" })) seen.push({ ...rest, text: String(bytes) });
+  expect(seen).toEqual([
+    { time, stream: "stdout", isPart: false, text: "one", next: "0-1-2-3" },
+    { time: "", stream: "runt", isPart: false, text: "unreadable: torn", next: "0-1-3-3" },
+    { time: "", stream: "runt", isPart: false, text: "unreadable: nonsense" },
+    { time, stream: "stderr", isPart: true, text: "two", next: "0-1-4-3" },
+  ]);
+  const none = await asked((socket) => void socket.end(`${ok}<html>\n`));
+  expect(await errorOf(none.tasks.logs({ name: "t" }).next())).toMatchObject({ code: "no-daemon" });
+});
+
+test("what callers without types hand over is refused by name, and by the promise or the iterator", async () => {
+  const engine = connect({ socket: "/nowhere" });
+  const refused = async (call: () => unknown, message: string) => {
+    const answer = call() as Promise<unknown> | AsyncGenerator<unknown>;
+    const error = await errorOf("next" in answer ? answer.next() : answer);
+    expect(error).toMatchObject({ name: "ClientError", code: "invalid-argument", message: expect.stringContaining(message) });
+  };
+  const half = "\ud800";
+  const wrong = "soon" as unknown as AbortSignal;
+  const cycle: Record<string, unknown> = {};
+  cycle["itself"] = cycle;
+  await refused(() => engine.tasks.get({ name: half }), "name has half of a surrogate pair");
+  await refused(() => engine.tasks.get({ name: "t", group: half }), "group has half of a surrogate pair");
+  await refused(() => engine.tasks.logs({ name: half }), "name has half of a surrogate pair");
+  await refused(() => engine.tasks.exec({ name: half, command: ["x"] }), "name has half of a surrogate pair");
+  await refused(() => engine.tasks.list({}, { signal: wrong }), "signal: use an AbortSignal");
+  await refused(() => engine.tasks.list({}, { signal: null as unknown as AbortSignal }), "signal: use an AbortSignal");
+  await refused(() => exec(engine, { signal: wrong }), "signal: use an AbortSignal");
+  await refused(() => engine.events.follow({}, { signal: wrong }), "signal: use an AbortSignal");
+  await refused(() => engine.events.follow({ sort: "x" } as object), "unknown option sort");
+  await refused(() => engine.events.follow({}, { timeoutMs: -1 }), "timeoutMs");
+  await refused(() => engine.files.apply({ text: cycle as unknown as string }), "applyFile: ");
+  await refused(() => engine.tasks.exec({ name: "t", command: ["x"], env: cycle as Record<string, string> }), "execInTask: ");
+  await refused(() => engine.images.pull({ reference: 1n as unknown as string }), "pullImage: ");
+});
+
+test("the time limit of the client is not that of a call whose answer waits for its work", async () => {
+  const engine = connect({
+    socket: await talking((socket) => void setTimeout(() => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"), 400)),
+    timeoutMs: 50,
+  });
+  expect(await errorOf(engine.tasks.list())).toMatchObject({ code: "timeout" });
+  expect(await engine.files.apply({ text: "" })).toEqual({});
+  expect(await errorOf(engine.files.apply({ text: "" }, { timeoutMs: 50 }))).toMatchObject({ code: "timeout" });
+});

@@ -2,7 +2,10 @@
 import { LONGEST_RECORD_HEAD, recordHead } from "../../shared/records/index.ts";
 
 export interface LogRecord {
-  /** RFC 3339 with nanoseconds in UTC, always 30 characters, so that the order of the texts is the order of the times. */
+  /**
+   * RFC 3339 with nanoseconds in UTC, always 30 characters, so that the order of the texts is the order of the times. Empty: another program wrote the line,
+   * and it is no record.
+   */
   readonly time: string;
   /** runt: a message of the pump, not output of the container. */
   readonly stream: "stdout" | "stderr" | "runt";
