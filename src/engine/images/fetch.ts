@@ -96,9 +96,15 @@ function layersIn(manifest: unknown): readonly Layer[] | undefined {
   const { layers } = (manifest ?? {}) as { readonly layers?: unknown };
   if (!Array.isArray(layers)) return undefined;
   return layers.map((layer: { digest?: unknown; size?: unknown } | null) => ({
-    digest: String(layer?.digest),
-    size: Number(layer?.size) || 0,
+    digest: digestIn(layer),
+    size: typeof layer?.size === "number" ? layer.size : 0,
   }));
+}
+
+/** @throws ImageError image-invalid: the source names no digest. Conversion of what it names instead could throw anything. */
+function digestIn(part: { readonly digest?: unknown } | null): string {
+  if (typeof part?.digest === "string") return part.digest;
+  throw new ImageError("image-invalid", "its manifest has an entry without a digest");
 }
 
 function forHostIn(manifests: unknown): string | undefined {
@@ -112,7 +118,7 @@ function forHostIn(manifests: unknown): string | undefined {
 function copiesOf(digest: string, manifests: unknown): readonly string[] | undefined {
   if (!Array.isArray(manifests)) return [digest];
   if (manifests.some((one) => one?.mediaType === DOCKER_MANIFEST)) return undefined;
-  return manifests.map((one) => String(one?.digest));
+  return manifests.map(digestIn);
 }
 
 export interface Fetched {
@@ -174,7 +180,7 @@ function listedIn(layout: string): readonly string[] | undefined {
   const bytes = readRegular(path);
   if (bytes === undefined) return undefined;
   const value = jsonOf(bytes, path) as { manifests?: unknown } | null;
-  return Array.isArray(value?.manifests) ? value.manifests.map((one: { digest?: unknown } | null) => String(one?.digest)) : [];
+  return Array.isArray(value?.manifests) ? value.manifests.map(digestIn) : [];
 }
 
 /**

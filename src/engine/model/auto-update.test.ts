@@ -45,6 +45,9 @@ test("R13 an image that a user has undone is not tried again, until something el
   const undone = [{ digest: "d1" }, { digest: "d2" }, { digest: "d1", cause: "undo", of: 1 }] as const;
   expect(service(...undone)(3, "d2")).toBe(true);
   expect(service(...undone, { digest: "d3" })(4, "d2")).toBe(false);
+  // Another number of replicas is nothing else, and what has failed in between has not stayed.
+  expect(service(...undone, { digest: "d1", cause: "scale" }, { digest: "d1", cause: "scale" })(5, "d2")).toBe(true);
+  expect(service(...undone, { digest: "d3", verdict: "failed" }, { digest: "d1", cause: "scale" })(5, "d2")).toBe(true);
 });
 
 test("R13 containers are updated only if they ask for it, by a policy that is known", () => {

@@ -10,7 +10,10 @@ export function hasLeft(
   digest: string,
 ): boolean {
   const current = recordOf(rollout.to)?.specs[0];
-  const note = revisions.find(({ number }) => number === rollout.to);
+  // An undo still counts after the number of replicas has changed, and after a version that has failed.
+  const note = revisions.findLast(
+    ({ number, cause, verdict }) => number <= rollout.to && cause !== "scale" && (verdict !== "failed" || number === rollout.to),
+  );
   return revisions.some(({ number, verdict, reason }) => {
     if (number === rollout.to || current === undefined) return false;
     // A reboot of the host in the middle of its rollout says nothing about an image.

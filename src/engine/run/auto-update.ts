@@ -1,5 +1,5 @@
 /** Asks registries for newer images of the tags that services run, and rolls these out. */
-import { ImageError, type Images, latestDigest, type Pin, Slots, tagIn } from "../images/index.ts";
+import { type Images, latestDigest, type Pin, Slots, tagIn } from "../images/index.ts";
 import {
   hasLeft,
   type ImageRecord,
@@ -12,10 +12,10 @@ import {
   serviceKey,
   type TaskRecord,
 } from "../model/index.ts";
-import { type ContainerSpec, replicaOf, updatePolicy } from "../spec/index.ts";
+import { type ContainerSpec, replicaOf, specDigest, updatePolicy } from "../spec/index.ts";
 import type { Edits } from "./desired/edits.ts";
 import type { Caller } from "./desired/journal.ts";
-import { EngineError, unknownService } from "./errors.ts";
+import { unknownService } from "./errors.ts";
 import { imageRecordOf } from "./pulling.ts";
 import type { EngineSettings } from "./settings.ts";
 
@@ -68,6 +68,16 @@ interface Found {
   readonly image?: ImageRecord;
 }
 
+/** A request whose turn it is. */
+interface Turn {
+  readonly request: AutoUpdateRequest;
+  readonly by: Caller | undefined;
+  /** Ends with the request, and with the engine. */
+  readonly signal: AbortSignal;
+  /** Of registries, by reference and credentials. */
+  readonly answers: Map<string, Promise<string>>;
+}
+
 export class AutoUpdate {
   readonly #options: AutoUpdateOptions;
   readonly #turn = new Slots(1);
@@ -90,15 +100,25 @@ export class AutoUpdate {
   }
 
   /**
-   * One view for each container that is to be updated, or that was named. One registry that fails does not stop the others. Requests run one after the other.
-   * @throws EngineError unknown-service
+   * One view for each container that is to be updated, or that was named. What fails for one does not stop the others. Requests run one after the other.
+   * @param ended ends the request: no further rollout begins. @throws EngineError unknown-service; the reason of `ended`, while it waits for its turn
    */
-  async run(request: AutoUpdateRequest, by: Caller | undefined): Promise<readonly AutoUpdateView[]> {
-    const services = this.#asked(request);
-    return this.#turn.during(this.#controller.signal, async () => {
-      const answers = new Map<string, Promise<string>>();
-      const views = await Promise.all(services.map((service) => this.#update(service, request, answers, by)));
-      return [...views.flat(), ...(request.names === undefined ? this.#withoutService(request.group) : [])];
+  async run(request: AutoUpdateRequest, by: Caller | undefined, ended: AbortSignal): Promise<readonly AutoUpdateView[]> {
+    this.#asked(request);
+    const signal = AbortSignal.any([this.#controller.signal, ended]);
+    return this.#turn.during(signal, async () => {
+      const turn: Turn = { request, by, signal, answers: new Map() };
+      try {
+        // Services may have changed while the request waited for its turn.
+        const settled = await Promise.allSettled(this.#asked(request).map((service) => this.#update(service, turn)));
+        const views = settled.flatMap((one) => {
+          if (one.status === "rejected") throw one.reason;
+          return one.value;
+        });
+        return [...views, ...(request.names === undefined ? this.#withoutService(request.group) : [])];
+      } finally {
+        this.#pulled.clear();
+      }
     });
   }
 
@@ -114,44 +134,48 @@ export class AutoUpdate {
     return all.filter((one) => group === null || one.group === group);
   }
 
-  async #update(
-    service: ServiceRecord,
-    { names, dryRun }: AutoUpdateRequest,
-    answers: Map<string, Promise<string>>,
-    by: Caller | undefined,
-  ): Promise<AutoUpdateView[]> {
+  async #update(service: ServiceRecord, turn: Turn): Promise<AutoUpdateView[]> {
+    const { names } = turn.request;
     const { group, name, rollout } = service;
     const spec = this.#recordOf(service, rollout.to)?.specs[0];
     const wanted = (spec?.containers ?? []).filter((one) => names !== undefined || updatePolicy(one) !== false);
     const images = this.#imagesNow(service);
-    const found = await Promise.all(wanted.map((one) => this.#find({ service, spec: one, images, dryRun }, answers)));
+    const found = await Promise.all(wanted.map((one) => this.#find({ service, spec: one, images }, turn)));
     const views = found.map(({ view }) => view);
     const moved = found.flatMap(({ image }) => image ?? []);
-    if (moved.length === 0) return views;
+    if (moved.length === 0 || spec === undefined) return views;
     const to = (change: Partial<AutoUpdateView>) =>
       found.map(({ view, image }): AutoUpdateView => (image === undefined ? view : { ...view, ...change }));
+    if (views.some(({ state }) => state === "failed")) return to({ state: "no", reason: "another image of the service has failed" });
     try {
-      if (views.some(({ state }) => state === "failed")) return to({ state: "no", reason: "another image of the service has failed" });
-      const now = { ...images, ...Object.fromEntries(moved.map((image) => [image.reference, image])) };
-      const revision = await this.#options.edits.make(by, ({ services }) => {
+      turn.signal.throwIfAborted();
+      const revision = await this.#options.edits.make(turn.by, ({ services }) => {
         const current = services.get({ group, name });
-        const specs = current && services.specsOf(current)(rollout.to);
-        if (current?.rollout.to !== rollout.to || isActive(current.rollout) || specs === undefined) return null;
-        return services.roll({ group, name, specs, cause: "autoupdate", images: now });
+        if (current?.rollout.to !== rollout.to || isActive(current.rollout)) return null;
+        const recordOf = services.recordsOf(current);
+        const version = recordOf(rollout.to);
+        // A service that was deleted and applied again begins with the same number.
+        if (version?.specs[0] === undefined || specDigest(version.specs[0]) !== specDigest(spec)) return null;
+        if (moved.some(({ reference, digest }) => hasLeft(current, recordOf, reference, digest))) return null;
+        const now = { ...images, ...version.images, ...Object.fromEntries(moved.map((image) => [image.reference, image])) };
+        return services.roll({ group, name, specs: version.specs, cause: "autoupdate", images: now });
       });
       return revision === null ? to({ state: "no", reason: "the service was changed meanwhile" }) : to({ state: "updating", revision });
     } catch (error) {
-      if (!(error instanceof EngineError)) throw error;
-      return to({ state: "failed", reason: error.message });
-    } finally {
-      for (const image of moved) this.#pulled.delete(image);
+      return to({ state: "failed", reason: this.#failure(error) });
     }
+  }
+
+  /** What a row says of an error. @throws the error, if the engine was closed */
+  #failure(error: unknown): string {
+    if (this.#controller.signal.aborted) throw error;
+    return error instanceof Error ? error.message : String(error);
   }
 
   /** Asks, and pulls what is newer. */
   async #find(
-    { service, spec, images, dryRun }: { service: ServiceRecord; spec: ContainerSpec; images: RevisionImages; dryRun: boolean },
-    answers: Map<string, Promise<string>>,
+    { service, spec, images }: { service: ServiceRecord; spec: ContainerSpec; images: RevisionImages },
+    turn: Turn,
   ): Promise<Found> {
     const { image: reference } = spec;
     const from = (reference === undefined ? undefined : images[reference]?.digest) ?? null;
@@ -163,27 +187,25 @@ export class AutoUpdate {
     if (reference === undefined || reason !== undefined) return { view: { ...view, reason: reason ?? null } };
     let to: string | null = null;
     try {
-      to = await this.#ask(reference, spec.pullCredentials, answers);
+      to = await this.#ask(reference, spec.pullCredentials, turn);
       const left = (digest: string) => hasLeft(service, (number) => this.#recordOf(service, number), reference, digest);
       if (to === from) return { view: { ...view, to } };
       if (left(to)) return { view: { ...view, to, reason: ROLLED_BACK } };
-      if (dryRun) return { view: { ...view, to, state: "pending" } };
-      const image = await this.#pull(spec, reference);
+      if (turn.request.dryRun) return { view: { ...view, to, state: "pending" } };
+      const image = await this.#pull(spec, reference, turn.signal);
       // The tag may have moved since the question.
       const { digest } = image;
       const isNewer = digest !== from && !left(digest);
       if (!isNewer) this.#pulled.delete(image);
       return isNewer ? { view: { ...view, to: digest }, image } : { view: { ...view, to: digest, reason: MOVED } };
     } catch (error) {
-      if (!(error instanceof ImageError)) throw error;
-      return { view: { ...view, to, state: "failed", reason: error.message } };
+      return { view: { ...view, to, state: "failed", reason: this.#failure(error) } };
     }
   }
 
   /** Each tag is asked for once. */
-  #ask(reference: string, credentials: string | undefined, answers: Map<string, Promise<string>>): Promise<string> {
+  #ask(reference: string, credentials: string | undefined, { answers, signal }: Turn): Promise<string> {
     const key = JSON.stringify([reference, credentials ?? null]);
-    const { signal } = this.#controller;
     const answer =
       answers.get(key) ??
       this.#questions.during(signal, () => latestDigest(tagIn(reference)!, this.#options.credentials ?? {}, credentials, signal));
@@ -191,10 +213,10 @@ export class AutoUpdate {
     return answer;
   }
 
-  async #pull(spec: ContainerSpec, reference: string): Promise<ImageRecord> {
+  async #pull(spec: ContainerSpec, reference: string, signal: AbortSignal): Promise<ImageRecord> {
     const { images } = this.#options;
     const credentials = spec.pullCredentials === undefined ? {} : { credentials: spec.pullCredentials };
-    const pin: Pin = await images.pull({ reference, policy: "always", signal: this.#controller.signal, ...credentials });
+    const pin: Pin = await images.pull({ reference, policy: "always", signal, ...credentials });
     const image: ImageRecord = { ...imageRecordOf(spec, pin, images), via: "cache" };
     this.#pulled.add(image);
     return image;

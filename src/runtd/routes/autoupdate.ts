@@ -46,9 +46,10 @@ export const autoUpdate = jsonRoute({
     schema: z.strictObject({ updates: z.array(update) }),
   },
   errors: ["unknown-service", "not-written"],
-  async handle({ engine, body: { group = null, names, dryRun }, caller }) {
+  async handle({ engine, body: { group = null, names, dryRun }, caller, context }) {
     const by = await caller();
-    const updates = await engine.rollouts.updates.run({ group, names, dryRun }, by);
+    // A client that goes away ends the request before further rollouts begin.
+    const updates = await engine.rollouts.updates.run({ group, names, dryRun }, by, context.req.raw.signal);
     const begun = updates.filter(({ state }) => state === "updating").map((one) => `${one.group}/${one.name}`);
     if (!dryRun) log("info", "autoupdate-asked", { begun: [...new Set(begun)].join(", "), by });
     return { updates };

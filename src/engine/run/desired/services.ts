@@ -12,6 +12,7 @@ import {
   movedImages,
   type RevisionImages,
   type RevisionNote,
+  type RevisionRecord,
   type RolloutDecision,
   type RolloutRecord,
   type RolloutStep,
@@ -223,6 +224,11 @@ export class Services {
 
   get(of: Pick<ServiceRecord, "group" | "name">): ServiceRecord | undefined {
     return this.#host.draft.services.get(serviceKey(of));
+  }
+
+  /** The versions that are known. */
+  recordsOf({ group, name }: Pick<ServiceRecord, "group" | "name">): (number: number) => RevisionRecord | undefined {
+    return (number) => this.#host.draft.revisions.get(revisionKey({ group, service: name, number }));
   }
 
   /** The specs of the versions that are known. */
