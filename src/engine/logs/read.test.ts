@@ -90,6 +90,19 @@ test("a record that is not whole yet waits; what is no record is told", async ()
   expect(await all()).toEqual(["stdout one", "runt unreadable: by hand"]);
 });
 
+test("the last 0 lines: nothing of what is there, and all of a record that becomes whole later", async () => {
+  expect(await all({ tail: 0 })).toEqual([]);
+  writeFileSync(path, `${record(1, "old")}${time(2)} stdout F ha`);
+  writeFileSync(`${path}.1`, record(0, "older"));
+  expect(await all({ tail: 0 })).toEqual([]);
+  const { seen, look, end } = follow({ tail: 0 });
+  await look();
+  expect(seen).toEqual([]);
+  appendFileSync(path, "lf\n");
+  await end();
+  expect(seen).toEqual(["stdout half"]);
+});
+
 test("follow: from the end, over rotations, to the end", async () => {
   writeFileSync(path, record(1, "old"));
   const { seen, look, end } = follow({ tail: 0 });

@@ -180,7 +180,7 @@ function startOfLast(segments: readonly Segment[], count: number | undefined): S
       const { stream, isPart } = parseRecord(line);
       const begins = !isPart || !seen.has(stream);
       seen.add(stream);
-      if (begins && ++lines > count) return start ?? { segment, offset: Number.MAX_SAFE_INTEGER };
+      if (begins && ++lines > count) return start ?? { segment, offset: offset + line.length + 1 };
       start = { segment, offset };
     }
   }
