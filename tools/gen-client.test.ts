@@ -25,3 +25,17 @@ test("types of schemas", () => {
   expect(typeOf({})).toBe("unknown");
   expect(() => typeOf({ type: "text" })).toThrow("a schema of type text is not known");
 });
+
+test("what a type cannot say is refused instead of left out", () => {
+  const field = { type: "string" };
+  for (const keyword of ["patternProperties", "not", "if", "contains", "dependentRequired", "unevaluatedProperties", "nullable"])
+    expect(() => typeOf({ type: "object", [keyword]: {} })).toThrow(`the keyword ${keyword} of a schema is not known`);
+  expect(() => typeOf({ type: "array", items: { type: "object", properties: { a: { ...field, not: {} } as object } } })).toThrow(
+    "keyword not",
+  );
+  for (const additionalProperties of [true, field])
+    expect(() => typeOf({ type: "object", properties: { a: field }, additionalProperties })).toThrow("fields of its own and others");
+  const map = { type: "object", additionalProperties: field };
+  expect(typeOf({ ...map, propertyNames: { type: "string", maxLength: 3 } as object })).toBe("Readonly<Record<string, string>>");
+  expect(() => typeOf({ ...map, propertyNames: { enum: ["a", "b"] } })).toThrow("a map with a list of names");
+});

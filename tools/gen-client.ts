@@ -36,7 +36,23 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   readonly additionalProperties?: Schema | boolean;
+  /** Names that a map may have. */
+  readonly propertyNames?: Schema;
 }
+
+/** Keywords that decide about the type. */
+const TYPING: readonly string[] = [
+  ...["$ref", "$defs", "type", "enum", "const", "anyOf", "oneOf", "allOf", "items", "prefixItems"],
+  ...["properties", "required", "additionalProperties", "propertyNames"],
+];
+/** Keywords that say more than a type can: which values of the type are valid, and what people read. */
+const OTHER: readonly string[] = [
+  ...["minLength", "maxLength", "pattern", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"],
+  ...["contentEncoding", "contentMediaType"],
+  ...["minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties"],
+  ...["$schema", "id", "title", "description", "default", "examples"],
+];
+const KEYWORDS: ReadonlySet<string> = new Set([...TYPING, ...OTHER]);
 
 const PLAIN: Readonly<Record<string, string>> = {
   string: "string",
@@ -48,6 +64,8 @@ const PLAIN: Readonly<Record<string, string>> = {
 
 /** A type of TypeScript for what matches a schema. @throws Error: the schema has a keyword that is not known here */
 export function typeOf(schema: Schema): string {
+  const strange = Object.keys(schema).find((keyword) => !KEYWORDS.has(keyword));
+  if (strange !== undefined) throw new Error(`the keyword ${strange} of a schema is not known`);
   const { $ref, anyOf, oneOf = anyOf, allOf, type } = schema;
   if ($ref !== undefined) return $ref.replace("#/$defs/", "");
   if (schema.const !== undefined) return JSON.stringify(schema.const);
@@ -69,10 +87,12 @@ function listOf({ prefixItems, items }: Schema): string {
   return `readonly [${[...prefixItems.map(typeOf), ...(one === undefined ? [] : [`...(${one})[]`])].join(", ")}]`;
 }
 
-function objectOf({ properties = {}, required = [], additionalProperties: rest }: Schema): string {
+function objectOf({ properties = {}, required = [], additionalProperties: rest, propertyNames }: Schema): string {
   const names = Object.keys(properties);
   const map =
     typeof rest === "object" ? `Readonly<Record<string, ${typeOf(rest)}>>` : rest === true ? "Readonly<Record<string, unknown>>" : "";
+  if (propertyNames !== undefined && typeOf(propertyNames) !== "string") throw new Error("a map with a list of names is not known");
+  if (map !== "" && names.length > 0) throw new Error(`an object with fields of its own and others is not known: ${names.join(", ")}`);
   if (names.length === 0) return map || "Readonly<Record<string, never>>";
   const fields = names.map((name) => {
     const field = properties[name]!;
@@ -147,9 +167,15 @@ interface Parts {
   readonly body: readonly string[] | null;
 }
 
-/** All parameters of a route in one object. @throws Error: two parts of the request have a parameter of this name */
+/** All parameters of a route in one object. @throws Error: two parts of the request have a parameter of this name; a part is more than its fields */
 function partsOf({ operation, params, query, body }: Route, named: Named): Parts {
-  const read = (schema: z.ZodType | undefined): Schema => (schema === undefined ? {} : named.schema(schema, "input"));
+  const read = (schema: z.ZodType | undefined): Schema => {
+    if (schema === undefined) return {};
+    const part = named.schema(schema, "input");
+    typeOf(part);
+    if (part.type !== "object" || part.additionalProperties) throw new Error(`${operation}: a part of the request is more than its fields`);
+    return part;
+  };
   const given = [read(params), read(query), read(body)] as const;
   const [, { properties: inQuery = {} }] = given;
   const asked = { ...given[1], properties: Object.fromEntries(Object.entries(inQuery).map(([name, one]) => [name, queryField(one)])) };
