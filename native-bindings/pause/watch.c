@@ -70,12 +70,18 @@ static int take_events(int events, const char *table, struct changes *changes) {
   for (int round = 0; round < MOST_AT_ONCE; round++) {
     struct sockaddr_nl from = {0};
     socklen_t size = sizeof(from);
-    const ssize_t count = recvfrom(events, buffer, sizeof(buffer), MSG_DONTWAIT, (struct sockaddr *)&from, &size);
+    const ssize_t count = recvfrom(events, buffer, sizeof(buffer), MSG_DONTWAIT | MSG_TRUNC, (struct sockaddr *)&from, &size);
     if (count < 0 && errno == ENOBUFS) note(changes, 0);
     else if (count < 0 && errno != EINTR) return errno == EAGAIN ? 0 : -1;
     // Other processes can write to this socket, too.
     if (count < 0 || from.nl_pid != 0) continue;
-    size_t left = (size_t)count;
+    // What does not fit is lost.
+    if ((size_t)count > sizeof(buffer)) {
+      note(changes, 0);
+      continue;
+    }
+    // With a sign: the length of the last message, rounded up to the next one, may be more than what is left.
+    ssize_t left = count;
     for (const struct nlmsghdr *one = (const struct nlmsghdr *)buffer; NLMSG_OK(one, left); one = NLMSG_NEXT(one, left))
       if (is_of_table(one, table)) note(changes, one->nlmsg_pid);
   }
