@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { Upkeep } from "./upkeep.ts";
 
 /** Each change waits until the test ends it. */
@@ -54,4 +54,21 @@ test("what has failed is tried again by itself, and told of once; what nobody as
   await upkeep.settled();
   await new Promise((resolve) => setTimeout(resolve, 10));
   expect([told.length, changes, upkeep.of("a")]).toEqual([2, [], undefined]);
+});
+
+test("after each failure of the same it waits twice as long, up to a minute", async () => {
+  vi.useFakeTimers();
+  try {
+    const at: number[] = [];
+    const begin = Date.now();
+    const set = async () => {
+      at.push((Date.now() - begin) / 1_000);
+      throw new Error("busy");
+    };
+    new Upkeep<string>({ isSame: (a, b) => a === b, set, onFailed: () => {} }).ask("a", "1");
+    await vi.advanceTimersByTimeAsync(200_000);
+    expect(at).toEqual([0, 1, 3, 7, 15, 31, 63, 123, 183]);
+  } finally {
+    vi.useRealTimers();
+  }
 });

@@ -4,6 +4,7 @@ interface Entry<Asked> {
   readonly asked: Asked;
   /** failed: it is tried again. */
   state: "pending" | "set" | "failed";
+  failures: number;
 }
 
 export interface UpkeepOptions<Asked> {
@@ -12,11 +13,12 @@ export interface UpkeepOptions<Asked> {
   readonly onSet?: (key: string, asked: Asked) => void;
   /** Called for the first failure of what is asked for. */
   readonly onFailed: (key: string, error: unknown) => void;
-  /** After a failure; absent: a second. */
+  /** After the first failure; absent: a second. After each further one it is twice as long, up to a minute. */
   readonly retryMs?: number;
 }
 
 const RETRY_MS = 1_000;
+const MOST_RETRY_MS = 60_000;
 
 export class Upkeep<Asked> {
   readonly #options: UpkeepOptions<Asked>;
@@ -31,7 +33,7 @@ export class Upkeep<Asked> {
   /** Returns at once. Nothing happens if the same was asked for before. */
   ask(key: string, asked: Asked): void {
     const before = this.#entries.get(key);
-    if (before === undefined || !this.#options.isSame(before.asked, asked)) this.#begin(key, { asked, state: "pending" });
+    if (before === undefined || !this.#options.isSame(before.asked, asked)) this.#begin(key, { asked, state: "pending", failures: 0 });
   }
 
   /** What is asked for; undefined: nothing was, or it is forgotten. */
@@ -69,7 +71,8 @@ export class Upkeep<Asked> {
       if (!isAsked()) return;
       if (entry.state === "pending") onFailed(key, error);
       entry.state = "failed";
-      setTimeout(() => isAsked() && this.#begin(key, entry), retryMs).unref();
+      const waitMs = Math.min(MOST_RETRY_MS, retryMs * 2 ** entry.failures++);
+      setTimeout(() => isAsked() && this.#begin(key, entry), waitMs).unref();
       return;
     }
     if (!isAsked()) return;
