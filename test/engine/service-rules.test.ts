@@ -55,16 +55,17 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("rules in the namespaces of
   const namespaceOf = async (name: string) => join(scene.directory, "run/networks", (await taskOf(scene, name)).id);
 
   test(
-    "P3 rules for services are taken over from iptables while tasks run, and back; no connection fails, and a flow of UDP goes on until its task is gone",
+    "P3 rules for services are taken over from iptables while tasks run, and back; no connection fails or goes past a proxy, and a flow of UDP goes on until its task is gone",
     async () => {
       const first = await host.daemon({ args: ["--packet-filter", "iptables"] });
-      await apply(part("web"), text("client", {}));
-      for (const name of ["web", "client"]) await running(name);
-      const inside = await namespaceOf("client");
+      await apply(part("web"), text("client", {}), text("mesh", { proxy: { user: 1337, egress: { port: 80 } } }));
+      for (const name of ["web", "client", "mesh"]) await running(name);
+      const [inside, mesh] = [await namespaceOf("client"), await namespaceOf("mesh")];
       await until(async () => (await host.inside(inside, ...ASK(ADDRESS))).trim() === "web");
       const client = host.client("nsenter", `--net=${inside}`, ...STEADY);
-      const has = async (...command: string[]) =>
-        (await host.inside(inside, ...command)).split(/[\s:]/).some((word) => /^(RUNT-SERVICES|runt-services)$/.test(word));
+      const hasIn = async (namespace: string, ...command: string[]) =>
+        (await host.inside(namespace, ...command)).split(/[\s:]/).some((word) => /^(RUNT-SERVICES|runt-services)$/.test(word));
+      const has = (...command: string[]) => hasIn(inside, ...command);
       let daemon: Daemon = first;
       for (const filter of ["nft", "iptables", "nft"]) {
         await daemon.kill();
@@ -73,6 +74,10 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("rules in the namespaces of
           async () =>
             String([await has("iptables-save"), await has("nft", "list", "tables")]) === String([filter === "iptables", filter === "nft"]),
         );
+        const hasServices = filter === "nft" ? ["nft", "list", "tables"] : ["iptables-save"];
+        await until(() => hasIn(mesh, ...hasServices));
+        // What the task sends as another user than the proxy comes to the proxy, which is the task's own server.
+        expect((await host.inside(mesh, ...ASK(ADDRESS))).trim()).toBe("mesh");
       }
       await daemon.kill();
       const hasLegacy = await host.inside(inside, "sh", "-c", LEGACY).then(
@@ -88,7 +93,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("rules in the namespaces of
       await new Promise((resolve) => setTimeout(resolve, 500));
       const { count, failures, names } = JSON.parse(await client.end());
       expect([count > 10, failures, names]).toEqual([true, [], ["web", "second"]]);
-      for (const name of ["second", "client"]) await remove(name);
+      for (const name of ["second", "client", "mesh"]) await remove(name);
       expect(await host.left()).toEqual([]);
     },
     LONGEST_MS,

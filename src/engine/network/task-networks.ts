@@ -1,7 +1,15 @@
 /** Makes, checks and removes the networks of tasks. Every operation can be repeated after a crash at any point. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type BridgeNetwork, type Named, type NetworkPlacement, type NetworkPlan, type NetworkStep, networkPlan } from "../plan/index.ts";
+import {
+  type BridgeNetwork,
+  type Named,
+  type NetworkPlacement,
+  type NetworkPlan,
+  type NetworkStep,
+  networkPlan,
+  taskRules,
+} from "../plan/index.ts";
 import type { NetworkSpec, TaskSpec } from "../spec/index.ts";
 import { addressesOf, type CniResult, gatewayOf, hasAddress } from "./answer.ts";
 import { type Attachment, Attachments } from "./attachments.ts";
@@ -21,7 +29,7 @@ import { checkInterface, checkPort } from "./ports.ts";
 import type { ResolverOptions } from "./resolver.ts";
 import { ResolvedNames } from "./resolver-names.ts";
 import type { ServicePorts } from "./service-ports.ts";
-import { type ReachedService, TaskNamespaceRules } from "./task-rules.ts";
+import { INSIDE_MS, type ReachedService, TaskNamespaceRules } from "./task-rules.ts";
 import { Lost, type TidyOptions, tidyBridges, tidyLeases, tidyNamespaces } from "./tidy.ts";
 import { Together } from "./together.ts";
 
@@ -83,7 +91,7 @@ export class TaskNetworks {
     const attachments = this.#attachments;
     this.#host = new HostFilter({ ...filter, key, prefix: this.#networks.prefix, timeoutMs, attachments, bootId, helper });
     this.#bridges = new Bridges(attachments, timeoutMs, (name) => this.#host.filter.unguard(name));
-    this.#rules = new TaskNamespaceRules(() => this.#host.filter.kind(), timeoutMs);
+    this.#rules = new TaskNamespaceRules({ kind: () => this.#host.filter.kind(), timeoutMs, onWarning: filter.onWarning });
     this.#unmounting = new Together((paths) => unmountNamespaces(paths, timeoutMs));
     const { namespaces } = options;
     this.#tidying = { namespaces, leases: this.#leases, prefix: this.#networks.prefix, unmounting: this.#unmounting, timeoutMs };
@@ -169,14 +177,20 @@ export class TaskNetworks {
 
   /** Sets the routes through other tasks. `routing`: input of `ip -batch`. @throws NetworkError */
   async route(id: string, routing: string): Promise<void> {
-    await addRouting(this.placement(id).path, routing, this.#timeoutMs);
+    await addRouting(this.placement(id).path, routing, Math.min(INSIDE_MS, this.#timeoutMs));
   }
 
   /** Sets how the task reaches services. `flows`: of UDP, to the ports that have changed. @throws NetworkError; PauseNotFoundError */
-  async serve(id: string, services: readonly ReachedService[], flows: readonly FlowsTo[]): Promise<void> {
+  async serve(
+    id: string,
+    { network }: Pick<TaskSpec, "network">,
+    services: readonly ReachedService[],
+    flows: readonly FlowsTo[],
+  ): Promise<void> {
     const namespace = this.placement(id).path;
-    await this.#rules.serve(namespace, services);
-    for (const one of flows) await endFlows(one, { helper: this.#options.helper(), namespace, timeoutMs: this.#timeoutMs });
+    await this.#rules.serve(namespace, services, network && taskRules(network));
+    const timeoutMs = Math.min(INSIDE_MS, this.#timeoutMs);
+    for (const one of flows) await endFlows(one, { helper: this.#options.helper(), namespace, timeoutMs });
   }
 
   /** Counts connections of TCP to these ports of the task. @throws NetworkError */

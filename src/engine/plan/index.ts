@@ -50,7 +50,7 @@ export {
   resolvText,
   serversOf,
 } from "./network-files.ts";
-export { type ReachedService, type TaskRules, TRANSPARENT_MARK } from "./network-rules.ts";
+export { type ReachedService, type TaskRules, TRANSPARENT_MARK, taskRules } from "./network-rules.ts";
 export { type PausePlacement, pauseLaunch } from "./pause.ts";
 export { type HostSupport, isInMachine, type Runtimes, refusedByHost } from "./refused.ts";
 export { limitWrites, sliceProperties, type TaskResources, taskResources } from "./task-limits.ts";

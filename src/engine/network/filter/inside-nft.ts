@@ -9,6 +9,7 @@ import { asMatched, type InsideRules } from "./inside.ts";
 const LOOPBACK = "127.0.0.0/8";
 /** The table for services. */
 export const SERVICE_TABLE = "ip runt-services";
+const TASK_TABLE = "ip runt-task";
 
 interface Chain {
   readonly name: string;
@@ -57,11 +58,14 @@ function resolver(host: string): string {
   ]);
 }
 
-function task({ redirects, egress, ingress, transparent }: TaskRules): string {
-  const ports = (elsewhere: string) =>
-    redirects.map(({ port, to, protocol }) => {
-      return `meta l4proto ${protocol} th dport ${port} ${elsewhere}fib daddr type local redirect to :${to}`;
-    });
+function redirected({ redirects }: TaskRules, elsewhere: string): string[] {
+  return redirects.map(({ port, to, protocol }) => {
+    return `meta l4proto ${protocol} th dport ${port} ${elsewhere}fib daddr type local redirect to :${to}`;
+  });
+}
+
+/** For what the task sends. */
+function taskOutput(rules: TaskRules): Chain {
   const isTcp = "meta l4proto tcp";
   const own = (found: NonNullable<TaskRules["egress"]>) => [
     `${isTcp} meta skuid ${found.user} return`,
@@ -72,6 +76,26 @@ function task({ redirects, egress, ingress, transparent }: TaskRules): string {
       (match) => `${isTcp} ${match}redirect to :${found.port}`,
     ),
   ];
+  const { egress } = rules;
+  return {
+    name: "output",
+    hook: NAT_OUTPUT.task,
+    rules: [...redirected(rules, `ip daddr != ${LOOPBACK} `), ...(egress === undefined ? [] : own(egress))],
+  };
+}
+
+/**
+ * What comes before services, of a task whose rules perhaps another program has written: with priority -100, after the services of nft, so that connections to services would go past its proxy.
+ * Other chains of the table stay as they are, and rules of the other program, which say the same, come too late to decide. May be repeated.
+ */
+export function beforeServices(rules: TaskRules | undefined): string {
+  const chain = rules === undefined ? undefined : taskOutput(rules);
+  return chain === undefined || chain.rules.length === 0 ? "" : linesOf(TASK_TABLE, [chain], chain.name);
+}
+
+function task(rules: TaskRules): string {
+  const { ingress, transparent } = rules;
+  const isTcp = "meta l4proto tcp";
   const passing = (transparent?.addresses ?? []).map((range) => `${isTcp} ip daddr ${asMatched(range)}`);
   const marked = `tproxy to :${transparent?.port} meta mark set meta mark or ${TRANSPARENT_MARK} accept`;
   const chains: Chain[] = [
@@ -79,15 +103,11 @@ function task({ redirects, egress, ingress, transparent }: TaskRules): string {
       name: "prerouting",
       hook: "nat hook prerouting priority -106",
       rules: [
-        ...ports(""),
+        ...redirected(rules, ""),
         ...(ingress === undefined ? [] : [`tcp dport { ${[...new Set(ingress.ports)].join(", ")} } redirect to :${ingress.port}`]),
       ],
     },
-    {
-      name: "output",
-      hook: NAT_OUTPUT.task,
-      rules: [...ports(`ip daddr != ${LOOPBACK} `), ...(egress === undefined ? [] : own(egress))],
-    },
+    taskOutput(rules),
     // Without a proxy that listens they go nowhere. Source: the kernel's Documentation/networking/tproxy.rst.
     {
       name: "transparent",
@@ -96,7 +116,7 @@ function task({ redirects, egress, ingress, transparent }: TaskRules): string {
     },
   ];
   return linesOf(
-    "ip runt-task",
+    TASK_TABLE,
     chains.filter(({ rules }) => rules.length > 0),
   );
 }
@@ -123,12 +143,12 @@ function choosing({ port, protocol, to }: ReachedService["ports"][number]): stri
   });
 }
 
-/** Makes the table and its chains, or finds them, and replaces all rules. Chains to which others go come first. */
-function linesOf(table: string, chains: readonly Chain[]): string {
+/** Makes the table and its chains, or finds them, and replaces all rules, or those of one chain. Chains to which others go come first. */
+function linesOf(table: string, chains: readonly Chain[], replaced?: string): string {
   return [
     `add table ${table}`,
     ...chains.map(({ name, hook }) => `add chain ${table} ${name}${hook === undefined ? "" : ` { type ${hook}; policy accept; }`}`),
-    `flush table ${table}`,
+    replaced === undefined ? `flush table ${table}` : `flush chain ${table} ${replaced}`,
     ...chains.flatMap(({ name, rules }) => rules.map((rule) => `add rule ${table} ${name} ${rule}`)),
     "",
   ].join("\n");

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ReachedService, TaskRules } from "../../plan/index.ts";
 import { INSIDE_IPTABLES } from "./inside-iptables.ts";
-import { INSIDE_NFT } from "./inside-nft.ts";
+import { beforeServices, INSIDE_NFT } from "./inside-nft.ts";
 import { removalOfChain } from "./nft-chains.ts";
 
 const PROXY: TaskRules = {
@@ -49,6 +49,17 @@ describe("nft", () => {
       "transparent meta l4proto tcp ip daddr 192.0.2.0/24 tproxy to :15001 meta mark set meta mark or 0x1 accept",
       "transparent meta l4proto tcp ip daddr 192.0.2.0/24 drop",
     ]);
+  });
+
+  test("T20: what comes before services is written again without the rest of the task's rules", () => {
+    expect(lines(beforeServices({ ...SOME, ...TRANSPARENT }))).toEqual([
+      "add table ip runt-task",
+      "add chain ip runt-task output { type nat hook output priority -106; policy accept; }",
+      "flush chain ip runt-task output",
+      "add rule ip runt-task output meta l4proto tcp meta skuid 1337 return",
+      "add rule ip runt-task output meta l4proto tcp ip daddr 127.255.0.0/16 redirect to :15001",
+    ]);
+    expect([beforeServices(undefined), beforeServices(TRANSPARENT)]).toEqual(["", ""]);
   });
 
   test("each part of a service has the same share; all rules are replaced in one transaction, and no chain is removed meanwhile", () => {

@@ -156,6 +156,7 @@ function flowsTo(reached: readonly ReachedService[]): readonly FlowsTo[] {
 
 interface Asked {
   readonly network: NetworkRecord;
+  readonly spec: TaskRecord["spec"];
   readonly reached: readonly ReachedService[];
   /** Of `reached`, to compare it. */
   readonly text: string;
@@ -181,11 +182,12 @@ export class NetworkServices {
     this.#runtimes = runtimes;
     this.#rules = new Upkeep({
       isSame: (a, b) => a.network === b.network && a.text === b.text,
-      set: async (id, { network, reached, flows }) => {
+      set: async (id, { network, spec, reached, flows }) => {
         const known = this.#having.get(id);
         const same = new Set(known?.network === network ? known.flows.map((one) => JSON.stringify(one)) : []);
         await networks.serve(
           id,
+          spec,
           reached,
           flows.filter((one) => !same.has(JSON.stringify(one))),
         );
@@ -213,7 +215,13 @@ export class NetworkServices {
     for (const [id, record] of known) {
       const reached = isInMachine(record.spec, this.#runtimes) ? [] : reachedBy(record, services);
       if (reached.length > 0 || this.#rules.of(id) !== undefined)
-        this.#rules.ask(id, { network: record.network!, reached, text: JSON.stringify(reached), flows: flowsTo(reached) });
+        this.#rules.ask(id, {
+          network: record.network!,
+          spec: record.spec,
+          reached,
+          text: JSON.stringify(reached),
+          flows: flowsTo(reached),
+        });
     }
   }
 
