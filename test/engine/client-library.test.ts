@@ -123,6 +123,7 @@ describe.skipIf(!isRoot)("the client for programs (needs root)", () => {
     expect(await errorOf(engine.tasks.exec({ name: "u", command: ["true"] }))).toMatchObject({ code: "unknown-task", status: 404 });
     const much = await shell("cat /dev/zero");
     expect(await errorOf(much.output({ maxBytes: 1000 }))).toMatchObject({ code: "too-much-output" });
+    expect(await errorOf((await exec(["echo", "x"])).output({ maxBytes: 1 }))).toMatchObject({ code: "too-much-output" });
     const wrong = engine.tasks.exec as unknown as (request: object) => Promise<unknown>;
     expect(await errorOf(wrong({ name: "t", command: ["true"], tty: true }))).toMatchObject({ code: "invalid-argument" });
     expect(await errorOf(wrong({ name: "t", command: [] }))).toMatchObject({ code: "invalid-argument" });
@@ -160,6 +161,8 @@ describe.skipIf(!isRoot)("the client for programs (needs root)", () => {
     await until(async () => (await read()).length === 3);
     expect(await read()).toEqual(["stderr two false", "stdout one false", "stdout three true"]);
     const before = openSockets();
+    const quiet = { signal: AbortSignal.timeout(500) };
+    expect(await errorOf(engine.tasks.logs({ name: "t", follow: true, tail: 0 }, quiet).next())).toBe(quiet.signal.reason);
     const first = await firstOf(engine.tasks.logs({ name: "t", follow: true }), () => true);
     const next = await firstOf(engine.tasks.logs({ name: "t", follow: true, from: first.next! }), () => true);
     // The two streams of the container are two pipes, so that their lines have no order of their own.
