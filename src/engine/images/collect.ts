@@ -36,6 +36,10 @@ export interface CollectOptions {
   readonly layout: Layout;
   /** Images that containers use. */
   readonly used: readonly ImageId[];
+  /** Images to which services may return. */
+  readonly remembered: readonly ImageId[];
+  /** Called when an image that a container uses cannot be read, so that nothing is removed. */
+  readonly onDamaged: (manifest: string) => void;
   readonly lastUsedMs: (entry: Entry) => number;
   /** Percent of the file system that is in use. */
   readonly fullness: () => number;
@@ -43,8 +47,8 @@ export interface CollectOptions {
 
 /** The least recently used image is removed first. */
 export async function collect({ unusedMs, most = Infinity, kept = [], fullPercent = 100 }: CollectPolicy, options: CollectOptions) {
-  const { layout, used, lastUsedMs, fullness } = options;
-  const isUsed = new Set(used.map(({ manifest }) => manifest));
+  const { layout, used, remembered, lastUsedMs, fullness } = options;
+  const isUsed = new Set([...used, ...remembered].map(({ manifest }) => manifest));
   const unused = layout.entries
     .filter(({ manifest, reference }) => !isUsed.has(manifest) && !kept.includes(reference))
     .map((entry) => ({ entry, at: lastUsedMs(entry) }))
@@ -63,9 +67,9 @@ export async function collect({ unusedMs, most = Infinity, kept = [], fullPercen
 
 /** Removes the blobs and unpacked layers that no image needs. Returns the bytes of the blobs. */
 async function sweepParts(options: CollectOptions): Promise<number> {
-  const { places, layout, used } = options;
+  const { places } = options;
   const bytes = await sweepBlobs(options);
-  const needed = partsOf(places, layout.entries, used);
+  const needed = partsOf(options);
   if (needed === undefined) return bytes;
   for (const name of await readdir(places.layers)) {
     if (!needed.layers.has(name)) await removeLayer(places, name);
@@ -74,8 +78,9 @@ async function sweepParts(options: CollectOptions): Promise<number> {
 }
 
 /** Removes the blobs that no image needs: those of removed images, and of images that were refused. Returns their bytes. */
-export async function sweepBlobs({ places, layout, used }: CollectOptions): Promise<number> {
-  const needed = partsOf(places, layout.entries, used);
+export async function sweepBlobs(options: CollectOptions): Promise<number> {
+  const { places } = options;
+  const needed = partsOf(options);
   // The manifest of an image that a container uses cannot be read. Any blob may belong to it, so none is removed.
   if (needed === undefined) return 0;
   let bytes = 0;
@@ -91,7 +96,7 @@ export async function sweepBlobs({ places, layout, used }: CollectOptions): Prom
   return bytes;
 }
 
-function partsOf(places: Places, named: readonly ImageId[], used: readonly ImageId[]) {
+function partsOf({ places, layout, used, remembered, onDamaged }: CollectOptions) {
   const blobs = new Set<string>();
   const layers = new Set<string>();
   const add = ({ manifest, config }: ImageId, loaded: Loaded) => {
@@ -101,11 +106,14 @@ function partsOf(places: Places, named: readonly ImageId[], used: readonly Image
   };
   for (const id of used) {
     const loaded = loadedOr(places, id);
-    if (loaded === undefined) return undefined;
+    if (loaded === undefined) {
+      onDamaged(id.manifest);
+      return undefined;
+    }
     add(id, loaded);
   }
   // A damaged image keeps no parts. The next pull fetches them again.
-  for (const id of named) {
+  for (const id of [...layout.entries, ...remembered]) {
     const loaded = loadedOr(places, id);
     if (loaded !== undefined) add(id, loaded);
   }

@@ -8,6 +8,7 @@ import { type Credentials, withCredentials } from "./credentials.ts";
 import { ImageError } from "./errors.ts";
 import { type CopyOptions, copyArchive, copySource, layersOf, resolveSource } from "./fetch.ts";
 import { type Entry, Layout } from "./layout.ts";
+import { Listeners } from "./listeners.ts";
 import { type ImageId, type Loaded, loadImage } from "./load.ts";
 import { type Overlays, overlaysOn } from "./overlays.ts";
 import { Places } from "./places.ts";
@@ -38,6 +39,10 @@ export interface ImageStoreOptions {
    * Default: none.
    */
   readonly inUse?: (() => readonly ImageId[]) | undefined;
+  /** Images that are not removed either, for a later return to them. A damaged one keeps nothing. Default: none. */
+  readonly remembered?: (() => readonly ImageId[]) | undefined;
+  /** Called when an image that is in use cannot be read, so that no blobs and layers are removed. @param manifest its digest */
+  readonly onDamaged?: ((manifest: string) => void) | undefined;
   /** Id of this boot of the host. */
   readonly bootId: string;
   /** Called when unpacked layers could not be synced to the disk. The store tries again later. */
@@ -91,13 +96,18 @@ export class ImageStore implements Images {
     const reference = parseReference(text);
     if (reference === undefined) throw new ImageError("pull-failed", `${text} is no reference to an image`);
     if (pin !== undefined && isThere(this.#places, pin)) return this.#lock.read(async () => this.#ready(pin, signal, request.onUnpack));
-    const key = JSON.stringify([text, policy, request.credentials ?? null]);
+    // What a container or a version runs is that digest, wherever the tag leads by now. Other sources cannot be asked for a digest.
+    const exact = pin !== undefined && reference.transport === "docker" ? pinned(reference, pin.digest) : undefined;
+    const key = JSON.stringify([text, exact?.digest ?? null, policy, request.credentials ?? null]);
     const told = this.#listeners.get(key) ?? new Listeners();
     this.#listeners.set(key, told);
     told.add(request);
     try {
       return await this.#pulls.join(key, signal, (shared) =>
-        this.#filling(() => this.#pull(reference, text, { ...request, ...told.all, policy, signal: shared })),
+        this.#filling(async () => {
+          const all = { ...request, ...told.all, policy, signal: shared };
+          return exact === undefined ? this.#pull(reference, text, all) : this.#pullExactly(exact, text, all);
+        }),
       );
     } finally {
       if (told.delete(request) === 0 && this.#listeners.get(key) === told) this.#listeners.delete(key);
@@ -133,7 +143,7 @@ export class ImageStore implements Images {
   }
 
   list(): StoredImage[] {
-    const used = new Set(this.#used.map(({ manifest }) => manifest));
+    const used = new Set([...this.#used, ...this.#remembered].map(({ manifest }) => manifest));
     return this.#layout.entries.map((entry) => ({
       ...{ reference: entry.reference, digest: entry.digest, manifest: entry.manifest, isUsed: used.has(entry.manifest) },
       ...{ sizeBytes: packedSize(this.#places, entry), pulledMs: entry.pulledMs, lastUsedMs: this.#lastUsedMs(entry) },
@@ -156,9 +166,14 @@ export class ImageStore implements Images {
     return [...(this.#options.inUse?.() ?? []), ...this.#roots.images()];
   }
 
+  get #remembered(): readonly ImageId[] {
+    return this.#options.remembered?.() ?? [];
+  }
+
   get #collecting() {
     return {
-      ...{ places: this.#places, layout: this.#layout, used: this.#used },
+      ...{ places: this.#places, layout: this.#layout, used: this.#used, remembered: this.#remembered },
+      onDamaged: (manifest: string) => this.#options.onDamaged?.(manifest),
       lastUsedMs: (entry: Entry) => this.#lastUsedMs(entry),
       fullness: () => {
         const { blocks, bavail, bfree } = statfsSync(this.#options.directory);
@@ -170,6 +185,17 @@ export class ImageStore implements Images {
 
   #lastUsedMs({ manifest, pulledMs }: Entry): number {
     return Math.max(pulledMs, statSync(this.#places.blob(manifest), { throwIfNoEntry: false })?.mtimeMs ?? 0);
+  }
+
+  /** Pulls the digest that was pulled for this text before and that the store has lost. The name of the tag stays as it is. @throws ImageError */
+  async #pullExactly(exact: ImageReference, text: string, request: PullRequest): Promise<Pin> {
+    const name = renderReference(exact);
+    try {
+      return { ...(await this.#pull(exact, name, request)), reference: text };
+    } catch (error) {
+      if (!(error instanceof ImageError) || request.signal.aborted) throw error;
+      throw new ImageError(error.code, `${name}, which ${text} was when it was pulled, is no longer in the store: ${error.message}`);
+    }
   }
 
   async #pull(reference: ImageReference, text: string, request: PullRequest): Promise<Pin> {
@@ -308,37 +334,6 @@ export class ImageStore implements Images {
   #cached(reference: string): Entry | undefined {
     const entry = this.#layout.find(reference);
     return entry !== undefined && isThere(this.#places, entry) ? entry : undefined;
-  }
-}
-
-type Listener = Pick<PullRequest, "onProgress" | "onUnpack">;
-
-/** The callers that wait for one pull. Each is told the progress. */
-class Listeners {
-  readonly #all = new Set<Listener>();
-  #isUnpacking = false;
-
-  add(one: Listener): void {
-    this.#all.add(one);
-    if (this.#isUnpacking) one.onUnpack?.();
-  }
-
-  /** Returns the number of remaining callers. */
-  delete(one: Listener): number {
-    this.#all.delete(one);
-    return this.#all.size;
-  }
-
-  get all(): Required<Listener> {
-    return {
-      onProgress: (progress) => {
-        for (const { onProgress } of this.#all) onProgress?.(progress);
-      },
-      onUnpack: () => {
-        this.#isUnpacking = true;
-        for (const { onUnpack } of this.#all) onUnpack?.();
-      },
-    };
   }
 }
 

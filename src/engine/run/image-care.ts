@@ -11,7 +11,7 @@ import {
   type PullRequest,
   type StoredImage,
 } from "../images/index.ts";
-import type { RevisionRecord, TaskRecord } from "../model/index.ts";
+import { type RevisionRecord, revisionKey, type ServiceRecord, type TaskRecord } from "../model/index.ts";
 import { type ImageBuild, type ImageReference, type PullPolicy, parseReference } from "../spec/index.ts";
 import { EngineError } from "./errors.ts";
 import type { EngineLog } from "./log.ts";
@@ -77,9 +77,16 @@ export function imagesOf(records: Iterable<TaskRecord>): ImageId[] {
   return [...records].flatMap(({ containers }) => containers.flatMap(({ image }) => image ?? []));
 }
 
-/** What services may return to. */
-export function imagesOfRevisions(revisions: Iterable<RevisionRecord>): ImageId[] {
-  return [...revisions].flatMap(({ images }) => Object.values(images ?? {}));
+/** What services may return to: the images of their versions, except of those that have failed and that their rollout does not need. */
+export function imagesOfRevisions(services: Iterable<ServiceRecord>, records: ReadonlyMap<string, RevisionRecord>): ImageId[] {
+  return [...services].flatMap(({ group, name, revisions, rollout }) => {
+    const needed = [rollout.to, rollout.from];
+    // A reboot of the host in the middle of a rollout says nothing about an image.
+    const kept = revisions.filter(
+      ({ number, verdict, reason }) => needed.includes(number) || verdict !== "failed" || reason?.code === "HostRebooted",
+    );
+    return kept.flatMap(({ number }) => Object.values(records.get(revisionKey({ group, service: name, number }))?.images ?? {}));
+  });
 }
 
 export class ImageCare {

@@ -130,13 +130,9 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
   const images: Images = new ImageStore({
     ...{ directory: paths.images, bootId: bootId(), ...ofImages },
     onSyncError: (error) => log("error", "layers-not-synced", { message: String(error) }),
-    inUse: () => [
-      ...imagesOf(records.values()),
-      ...fresh.all(),
-      ...pools.used,
-      ...imagesOfRevisions(revisions.values()),
-      ...autoUpdate.used,
-    ],
+    inUse: () => [...imagesOf(records.values()), ...fresh.all(), ...pools.used, ...autoUpdate.used],
+    remembered: () => imagesOfRevisions(services.values(), revisions),
+    onDamaged: (manifest) => log("error", "images-kept", { message: "an image of a container cannot be read", manifest }),
   });
   const pools: Pools = new Pools({
     ...{ paths, records: poolRecords, edits, images, binary: runtime.binary, cgroupParent: settings.cgroupParent, pullPolicy, log },

@@ -82,7 +82,8 @@ export interface EngineSettings {
   readonly probe?: Probe;
 }
 
-export interface ImageSettings extends Omit<ImageStoreOptions, "directory" | "bootId" | "onSyncError" | "inUse"> {
+export interface ImageSettings
+  extends Omit<ImageStoreOptions, "directory" | "bootId" | "onSyncError" | "onDamaged" | "inUse" | "remembered"> {
   /** Milliseconds for one build of an image. Default: an hour. */
   readonly buildTimeoutMs?: number | undefined;
   /** Pull policy for containers that do not set one. Default: default. */
