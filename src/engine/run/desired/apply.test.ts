@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { DEFAULT_USERS, newRecord } from "../../model/index.ts";
 import { type TaskSpec, taskSchema } from "../../spec/index.ts";
-import { differenceOf, followersOf, type Present } from "./apply.ts";
+import { differenceOf, followersOf, type Present, planApply } from "./apply.ts";
 import { fieldDifferences } from "./differences.ts";
 
 const spec = (name: string, dependsOn: object[] = []): TaskSpec =>
@@ -50,6 +50,27 @@ test("the plan of a file says what apply would do, and which fields are differen
     { name: "gone", change: "absent", fields: [] },
   ]);
   expect(differenceOf(specs, "g", present, { prune: true }).at(-1)).toEqual({ name: "gone", change: "removed", fields: [] });
+});
+
+test("R12 replicas that an applied file makes again get the images that their service keeps", () => {
+  const reference = "docker://registry.invalid/a:1";
+  const containers = [{ name: "c", image: reference, command: "x" }];
+  const replica = (index: number) => taskSchema.parse({ name: `web-${index}`, containers, replica: { of: "web", index }, update: {} });
+  const image = { reference, digest: "d", manifest: "m", config: null, via: "cache", stopSignal: null, healthCheck: null } as const;
+  const asked: string[][] = [];
+  const present: Present = {
+    ...{ tasks: [], succeeded: [], capacity: { cpus: 1, memoryBytes: 1000 }, revision: 1, at, users: DEFAULT_USERS },
+    ...{ cgroupOf: () => null, projectOf: () => undefined },
+    imagesKept: ({ name }, specs) => {
+      asked.push([name, ...specs.map((one) => one.name)]);
+      return { [reference]: image };
+    },
+  };
+  const { steps } = planApply([replica(1), replica(2), taskSchema.parse({ name: "alone", containers })], "g", present);
+  const made = steps.flatMap((step) => (step.type === "add" ? [step.record.containers[0]?.image] : []));
+  expect(made).toEqual([image, image, null]);
+  expect(steps.find(({ type }) => type === "roll")).toMatchObject({ images: { [reference]: image } });
+  expect(asked[0]).toEqual(["web", "web-1", "web-2"]);
 });
 
 test("a network that has to be there is one in which a task is, and no other file than that which makes it is asked for more", () => {

@@ -9,6 +9,7 @@ import {
   type NewTask,
   newRecord,
   type Reason,
+  type RevisionImages,
   reason,
   shortages,
   type TaskRecord,
@@ -57,7 +58,7 @@ export type Step =
   | { readonly type: "add"; readonly record: TaskRecord }
   | { readonly type: "respec"; readonly id: string; readonly spec: TaskSpec; readonly digest: string }
   /** The replicas of a service become these, step by step. */
-  | ({ readonly type: "roll"; readonly service: string } & Pick<Version, "specs" | "isStale" | "isForced">)
+  | ({ readonly type: "roll"; readonly service: string } & Pick<Version, "specs" | "images" | "isStale" | "isForced">)
   /** It comes from this file or project from now on. */
   | { readonly type: "adopt"; readonly id: string; readonly from: string }
   /** `by`: id of the task that takes its place; undefined: no task does. `why` undefined: a user has asked for it. `volumes`: its kept volumes go, too. */
@@ -85,6 +86,10 @@ export interface Present {
   readonly cgroupOf: (id: string, spec: TaskSpec) => string | null;
   /** All pools, with those of the file. They have ids of the host, too. */
   readonly pools?: readonly Pick<TaskRecord, "users">[];
+  /** Returns the images of which replicas of a service are made. undefined: they pull as their policies say. Default: they do. */
+  readonly imagesKept?:
+    | ((of: { readonly group: string; readonly name: string }, specs: readonly TaskSpec[]) => RevisionImages | undefined)
+    | undefined;
   /** Whether the file has pools beside its tasks. */
   readonly hasPools?: boolean;
 }
@@ -113,6 +118,7 @@ export function planApply(
   const forced = new Set<string>();
   const stale = new Set<string>();
   const services = new Map(specs.map((spec) => [spec.name, replicaOf(spec)?.service]));
+  const replicasOf = servicesOf(specs);
   const say = (name: string, id: string, change: AppliedChange) => {
     const service = services.get(name);
     applied.push({ id, name, change, ...(service === undefined ? {} : { service }) });
@@ -133,14 +139,17 @@ export function planApply(
       say(spec.name, current?.id ?? done!.task, change);
     } else {
       const id = taskId(group, spec.name, ++revision);
-      steps.push(
-        ...replacement({ id, group, spec, cgroup: present.cgroupOf(id, spec), at: present.at, from, ...usersFor(spec, ranges) }, current),
-      );
+      const images = service === undefined ? undefined : present.imagesKept?.({ group, name: service }, replicasOf.get(service) ?? []);
+      const task = { id, group, spec, cgroup: present.cgroupOf(id, spec), at: present.at, from, images, ...usersFor(spec, ranges) };
+      steps.push(...replacement(task, current));
       say(spec.name, id, change);
     }
   }
-  for (const [service, replicas] of servicesOf(specs))
-    steps.push({ type: "roll", service, specs: replicas, isStale: stale.has(service), isForced: forced.has(service) });
+  for (const [service, replicas] of replicasOf) {
+    const isForced = forced.has(service);
+    const images = isForced ? undefined : present.imagesKept?.({ group, name: service }, replicas);
+    steps.push({ type: "roll", service, specs: replicas, images, isStale: stale.has(service), isForced });
+  }
   const others = present.tasks.filter((task) => task.group === group && !names.has(task.name) && !task.isDeleteAsked);
   const rolled = new Set(services.values());
   for (const { id, name, spec } of others.filter((task) => !isOfSchedule(task, present.tasks))) {

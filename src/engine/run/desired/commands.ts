@@ -80,7 +80,9 @@ export class Commands {
     const succeeded = [...this.#draft.succeeded().values()];
     const tasks = this.#draft.all();
     const projectOf = projectsIn(this.projects, tasks, this.#options.hasVolumes);
-    const plan = planApply(specs, group, { ...this.#options, ...pools, projectOf, tasks, succeeded, revision: this.revision, at }, options);
+    const imagesKept: Present["imagesKept"] = (of, replicas) => this.services.imagesKept(of, replicas);
+    const present = { ...this.#options, ...pools, projectOf, tasks, succeeded, revision: this.revision, at, imagesKept };
+    const plan = planApply(specs, group, present, options);
     carryOutPools(this.#draft, ofPools, this.#options.by);
     this.revision = plan.revision;
     const { from, isProject = false } = options;

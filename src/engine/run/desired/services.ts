@@ -248,6 +248,23 @@ export class Services {
     return service && this.imagesOf(service)(service.rollout.to);
   }
 
+  /**
+   * The images that an applied file gives the replicas of a service: those of the current version, if the file has its containers.
+   * undefined: they pull as their policies say. A version that has not worked, or has stopped, is tried again with what its tags lead to.
+   */
+  imagesKept(of: Pick<ServiceRecord, "group" | "name">, specs: readonly TaskSpec[]): RevisionImages | undefined {
+    const service = this.get(of);
+    const { to, state } = service?.rollout ?? {};
+    if (service === undefined || to === undefined || (state !== "complete" && state !== "progressing")) return undefined;
+    if (service.revisions.some(({ number, verdict }) => number === to && verdict === "failed")) return undefined;
+    const version = this.recordsOf(service)(to);
+    const pairs = specs.flatMap((spec) => {
+      const before = version?.specs.find(({ name }) => name === spec.name);
+      return before === undefined ? [] : [[spec, { ...spec, containers: before.containers }] as const];
+    });
+    return pairs.length > 0 && pairs.every(([now, before]) => specDigest(now) === specDigest(before)) ? version?.images : undefined;
+  }
+
   /** Keeps what the replicas of the current version have pulled, so that later ones, and a return to the version, get the same. */
   #noteImages({ group, name, rollout }: ServiceRecord): void {
     const { draft } = this.#host;
