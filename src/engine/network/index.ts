@@ -5,6 +5,7 @@ export { withoutPrefix } from "./files.ts";
 export type { Backend, FilterKind, ServicePort } from "./filter/filter.ts";
 export type { FlowsTo } from "./flows.ts";
 export { whileHeld } from "./namespace.ts";
+export type { TaskNetworksOptions } from "./options.ts";
 export type { ResolverCgroup } from "./resolver.ts";
 export type { Known, NamedTask } from "./resolver-names.ts";
-export { TaskNetworks, type TaskNetworksOptions } from "./task-networks.ts";
+export { TaskNetworks } from "./task-networks.ts";

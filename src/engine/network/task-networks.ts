@@ -17,49 +17,20 @@ import { Bridges } from "./bridges.ts";
 import { connectionsTo } from "./connections.ts";
 import { merged, NetworkError } from "./errors.ts";
 import { removeFiles, writeFiles, writeHosts } from "./files.ts";
-import type { ChosenFilterOptions } from "./filter/chosen.ts";
 import { type RuleOwner, sweepRules } from "./filter/iptables-saved.ts";
 import { endFlows, type FlowsTo } from "./flows.ts";
 import { HostFilter } from "./host-filter.ts";
 import { addRouting, isPinned, makeNamespace, unmountNamespaces, unpinNamespace } from "./namespace.ts";
 import { Networks } from "./networks.ts";
 import { Openings } from "./openings.ts";
+import type { Provision, TaskNetworksOptions } from "./options.ts";
 import { add, check, leavesRules, Plugins, parentsOf, remove } from "./plugin.ts";
 import { checkInterface, checkPort } from "./ports.ts";
-import type { ResolverOptions } from "./resolver.ts";
 import { ResolvedNames } from "./resolver-names.ts";
 import type { ServicePorts } from "./service-ports.ts";
 import { INSIDE_MS, type ReachedService, TaskNamespaceRules } from "./task-rules.ts";
 import { Lost, type TidyOptions, tidyBridges, tidyLeases, tidyNamespaces } from "./tidy.ts";
 import { Together } from "./together.ts";
-
-export interface TaskNetworksOptions {
-  /** Directory for names, address leases and results. */
-  readonly directory: string;
-  /** Directory of the files to which network namespaces are bound. After a reboot the files may remain, but nothing is bound to them. */
-  readonly namespaces: string;
-  /** A key that no other engine of this host has. It is part of all names. */
-  readonly key: string;
-  readonly bootId: string;
-  /** Directories of the CNI plugins; undefined: the directories that distributions use. */
-  readonly cniPath: readonly string[] | undefined;
-  /** `program`: path of aardvark-dns; undefined: where distributions have it. */
-  readonly resolver: Pick<ResolverOptions, "program" | "cgroup">;
-  readonly filter: Pick<ChosenFilterOptions, "choice" | "identity" | "onChosen" | "onWarning">;
-  /** Milliseconds for one call of a plugin or program. */
-  readonly timeoutMs: number | undefined;
-  /** Path of runt-pause. @throws PauseNotFoundError */
-  readonly helper: () => string;
-}
-
-export interface Provision {
-  /** File of the user namespace that owns it. */
-  readonly users: string | undefined;
-  /** Whether a process may join its namespace before the interfaces are in it. */
-  readonly isEarly: boolean;
-  /** Whether it may ask the resolver: what runs in it has no loopback of its own. */
-  readonly asks: boolean;
-}
 
 const CNI_PATH = ["/opt/cni/bin", "/usr/lib/cni", "/usr/libexec/cni"];
 const TIMEOUT_MS = 30_000;
