@@ -1,6 +1,7 @@
 /** Executors for tests, below a directory and a cgroup of their own; nothing of them may be left. */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -28,7 +29,8 @@ export interface Executors {
 
 /** Registers the hooks of a test file. To be called inside `describe`. */
 export function useExecutors(): Executors {
-  const directory = mkdtempSync(join(tmpdir(), "runt-library-"));
+  // Made before the first test only: the hooks of a skipped file never run.
+  const directory = join(tmpdir(), `runt-library-${randomUUID().slice(0, 8)}`);
   const stateDir = join(directory, "executors");
   let made = "";
   let before = new Set<string>();
@@ -37,6 +39,7 @@ export function useExecutors(): Executors {
   const rootfs = () => (made ||= reachableRootfs(directory));
 
   beforeAll(() => {
+    mkdirSync(directory);
     execFileSync("chmod", ["711", directory]);
     rootfs();
     before = hostTraces(directory);
