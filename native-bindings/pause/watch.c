@@ -27,14 +27,14 @@
 
 /* All messages about a part of a table have its name as this attribute: NFTA_TABLE_NAME, NFTA_CHAIN_TABLE, NFTA_RULE_TABLE, NFTA_SET_TABLE and so on. */
 #define TABLE_ATTRIBUTE 1
-/* Changes in this time are told of together, so that a program that changes the table all the time costs little. */
+/* The process prints one line for all changes within this time. A program that changes the table all the time then costs little. */
 #define TOGETHER_MS 20
-/* The kernel does not send what does not fit. That is told, too, as a change by an unknown program. */
+/* The kernel drops messages that do not fit into this queue. The process then prints that an unknown program has changed the table. */
 #define QUEUE_BYTES (1 << 20)
 #define MOST_AT_ONCE 256
 #define MOST_PORTS 8
 
-/* Who has changed the table and was not told of yet. */
+/* The programs that have changed the table since the last line. */
 struct changes {
   uint32_t ports[MOST_PORTS];
   size_t count;
@@ -75,7 +75,7 @@ static int take_events(int events, const char *table, struct changes *changes) {
     else if (count < 0 && errno != EINTR) return errno == EAGAIN ? 0 : -1;
     // Other processes can write to this socket, too.
     if (count < 0 || from.nl_pid != 0) continue;
-    // What does not fit is lost.
+    // The kernel has cut the message off.
     if ((size_t)count > sizeof(buffer)) {
       note(changes, 0);
       continue;
@@ -88,7 +88,7 @@ static int take_events(int events, const char *table, struct changes *changes) {
   return 0;
 }
 
-/* false: nobody has read what was told before. */
+/* Returns false if the pipe is still full of earlier lines. */
 static bool tell(const struct changes *changes) {
   char text[16 * (MOST_PORTS + 2)] = "changed";
   size_t length = strlen(text);
@@ -152,7 +152,7 @@ int watch_table(const char *table) {
   setsockopt(events, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size));
   if (setsockopt(events, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &group, sizeof(group)) < 0) return failed("listen to nftables");
   if (setsockopt(asks, SOL_SOCKET, SO_RCVTIMEO, &longest, sizeof(longest)) < 0) return failed("netlink");
-  // Who does not read what is told must not keep this process from seeing that its input has ended.
+  // If nobody reads the output, this process must still see the end of its input.
   if (fcntl(STDOUT_FILENO, F_SETFL, O_NONBLOCK) < 0) return failed("standard output");
   if (tell_generation(asks) != 0) return 1;
   struct changes changes = {.count = 0};

@@ -147,7 +147,7 @@ async function during<T>(limit: Limit, action: (limit: Limit) => Promise<T>): Pr
   }
 }
 
-/** Asks when the first piece is read, so that an iterator that nobody reads opens nothing, and its errors are those of reading it. */
+/** Sends the request when the first piece is read. An iterator that nobody reads opens no connection, and reading it throws the errors. */
 async function* piecesWhenRead(
   sockets: Sockets,
   prepare: () => { readonly question: Question; readonly limit: Limit },

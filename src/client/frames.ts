@@ -99,7 +99,7 @@ export class FrameConnection {
   }
 }
 
-/** An error of a stream that nobody listens to must not end the process: the call itself reports it, too. */
+/** Keeps an error of a stream without a listener from ending the process. The call itself reports the error, too. */
 export function quiet<T extends Readable | Writable>(stream: T): T {
   stream.on("error", () => {});
   return stream;
