@@ -1,8 +1,9 @@
 /** Fluentd's forward protocol with acknowledgements, a shared key and routers in containers, also with receivers that are dead or hostile. */
-import { readdirSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { ForwardReceiver, type ReceiverManners } from "../support/engine/forward-receiver.ts";
+import { namesBelow } from "./names-below.ts";
 import { http, isRoot, until, useEngine } from "./support.ts";
 import { SLEEP } from "./tasks.ts";
 
@@ -84,9 +85,7 @@ describe.skipIf(!isRoot)("the forward protocol of Fluentd (needs root)", () => {
     await apply([{ ...app, stopSignal: "SIGKILL" }, router], { namespaces: { network: "shared" } });
     const socket = () => {
       const volumes = join(scene.directory, "state");
-      return readdirSync(volumes, { recursive: true, encoding: "utf8" }).find(
-        (name) => /\.log-router$/.test(name) && statSync(join(volumes, name)).isDirectory(),
-      );
+      return namesBelow(volumes).find((name) => /\.log-router$/.test(name) && statSync(join(volumes, name)).isDirectory());
     };
     // What an earlier router has left is removed before the router starts.
     await until(async () => /"known":"RUNNING"/.test((await http(scene.socket, "GET", "/v1/tasks/t")).text));

@@ -1,7 +1,8 @@
 /** A disk that is full while the network of a task is made: the task says so, nothing of it is left, what runs goes on, and with room it is made. */
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { namesBelow } from "./names-below.ts";
 import { taskOf, useNetworkHost } from "./network-host.ts";
 import { noNetworks } from "./network-plugins.ts";
 import { http, isRoot, LONGEST_MS, until, useEngine } from "./support.ts";
@@ -36,10 +37,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("a full disk for networks (
           for (;;) writeFileSync(filler, Buffer.alloc(4096, 120), { flag: "a" });
         } catch {}
       };
-      const there = () =>
-        existsSync(seen)
-          ? (readdirSync(seen, { recursive: true }) as string[]).filter((name) => !/filler|lock|last_reserved/.test(name))
-          : [];
+      const there = () => namesBelow(seen).filter((name) => !/filler|lock|last_reserved/.test(name));
       const traces = async () => [...(await host.left()), ...there()].sort();
       await apply("early", 18_100);
       await known("early", "RUNNING");

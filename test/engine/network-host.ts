@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach } from "vitest";
 import { runSync } from "../support/run-sync.ts";
+import { namesBelow } from "./names-below.ts";
 import { TEST_PLUGINS } from "./network-plugins.ts";
 import { type Daemon, http, type Scene, type SpawnOptions } from "./support.ts";
 
@@ -119,7 +120,7 @@ export function useNetworkHost(scene: Scene, filter?: Filter): NetworkHost {
 
 function filesBelow(directory: string): string[] {
   if (existsSync(directory) && !statSync(directory).isDirectory()) return [directory];
-  return existsSync(directory) ? (readdirSync(directory, { recursive: true }) as string[]).map((name) => join(directory, name)) : [];
+  return namesBelow(directory).map((name) => join(directory, name));
 }
 
 /** Processes of this machine that are in a network namespace. */

@@ -1,8 +1,9 @@
 /** The life of pods, row by row: who makes one, what survives a crash, what is shown, and what is left. */
 import { execFileSync, spawn } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { RUNTCTL } from "./client-programs.ts";
+import { namesBelow } from "./names-below.ts";
 import { useNetworkHost } from "./network-host.ts";
 import { noNetworks } from "./network-plugins.ts";
 import { eventsOf, http, isRoot, sharedIn, until, useEngine } from "./support.ts";
@@ -175,7 +176,7 @@ describe.skipIf(!isRoot)("the life of pods (needs root)", () => {
 
   test("P19 after any number of pods is deleted, nothing of them is left", async () => {
     await scene.daemon();
-    const left = () => readdirSync(scene.stateDir, { recursive: true, encoding: "utf8" }).filter((path) => /default\.p\d+\./.test(path));
+    const left = () => namesBelow(scene.stateDir).filter((path) => /default\.p\d+\./.test(path));
     const most = Number(process.env["RUNT_PODS"] ?? 6);
     const names = Array.from({ length: most }, (_, index) => `p${index}`);
     await applied(...names.map((name) => pod(name, "true", { volumes: [{ name: "v", emptyDir: {} }] })));

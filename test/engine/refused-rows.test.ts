@@ -1,11 +1,12 @@
 /** What is refused before anything of it is begun, and names that only look as if they had to be: cgroups, namespaces and directories are looked at, not answers only. */
-import { existsSync, readdirSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { TaskView } from "../../src/engine/index.ts";
 import { CGROUP_PARENT } from "../support/leaks.ts";
 import { DAMAGES } from "./damage.ts";
 import { cgroupsNamed } from "./kernel-files.ts";
+import { namesBelow } from "./names-below.ts";
 import { taskOf, useNetworkHost } from "./network-host.ts";
 import { noNetworks } from "./network-plugins.ts";
 import { http, isRoot, LONGEST_MS, until, useEngine } from "./support.ts";
@@ -19,12 +20,11 @@ describe.skipIf(!isRoot)("what is refused before it is begun (needs root)", () =
     expect([status, text]).toEqual([422, expect.any(String)]);
     return (JSON.parse(text).findings as { pointer: string; message: string }[]).map(({ pointer, message }) => `${pointer}: ${message}`);
   };
-  const below = (directory: string) => (existsSync(directory) ? readdirSync(directory, { recursive: true, encoding: "utf8" }).sort() : []);
   /** Everything that a task could have begun. The store itself is written all the time. */
   const traces = () => [
     ...cgroupsNamed(CGROUP_PARENT.slice(1)),
-    ...below(scene.stateDir).filter((path) => !path.startsWith("engine.db")),
-    ...below(join(scene.directory, "run")),
+    ...namesBelow(scene.stateDir).filter((path) => !path.startsWith("engine.db")),
+    ...namesBelow(join(scene.directory, "run")),
     ...scene.list().map(({ id }) => id),
   ];
 
@@ -81,7 +81,7 @@ describe.skipIf(!isRoot)("what is refused before it is begun (needs root)", () =
     await scene.daemon();
     expect(await get()).toEqual(view);
     expect(await scene.ctl("delete", "t")).toMatchObject({ status: 0 });
-    expect([scene.list(), below(join(scene.stateDir, "logs"))]).toEqual([[], []]);
+    expect([scene.list(), namesBelow(join(scene.stateDir, "logs"))]).toEqual([[], []]);
   });
 
   describe.skipIf(noNetworks !== undefined)("with networks (needs CNI plugins)", () => {

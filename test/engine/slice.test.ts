@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import { CGROUP_PARENT } from "../support/leaks.ts";
 import { printed } from "../support/log-file.ts";
 import { RUNTCTL } from "./client-programs.ts";
+import { namesBelow } from "./names-below.ts";
 import { eventsOf, http, identityOf, isRoot, until, useEngine, webTask } from "./support.ts";
 
 interface Task {
@@ -74,7 +75,7 @@ describe.skipIf(!isRoot)("a task with two containers (needs root)", () => {
     for (const line of before) expect(existsSync(`/proc/${line.split(" ")[1]!.split(":")[0]}`)).toBe(false);
     expect(cgroupsOf(task.id)).toEqual([]);
     expect(readFileSync("/proc/self/mountinfo", "utf8")).not.toContain(task.id);
-    const files = readdirSync(scene.stateDir, { recursive: true, encoding: "utf8" });
+    const files = namesBelow(scene.stateDir);
     expect(files.filter((path) => path.includes("web"))).toEqual([]);
     expect((await scene.ctl("get")).stderr).toBe("no tasks in group default\n");
   });
