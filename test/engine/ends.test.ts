@@ -193,9 +193,12 @@ describe.skipIf(!isRoot)("from start to end (needs root)", () => {
   test("E90 a task always has the lowest status of its containers; the end of the essential container ends all", async () => {
     await scene.daemon();
     const dependsOn = [{ container: "main", condition: "START" }];
+    const shared = mkdtempSync(join(scene.directory, "shared-"));
+    const mounts = [{ source: shared, target: "/shared" }];
     const slow = { command: ["/bin/sh", "-c", "[ -e /ready ]"], interval: "100ms", retries: 100 };
+    const script = "sleep 0.3; touch /ready; until [ -e /shared/end ]; do sleep 0.05; done; exit 4";
     const containers = [
-      { name: "main", script: `sleep 0.3; touch /ready; sleep 1; exit 4`, fields: { healthCheck: slow } },
+      { name: "main", script, fields: { healthCheck: slow, mounts } },
       { name: "next", fields: { dependsOn, essential: false } },
       { name: "last", fields: { dependsOn: [{ container: "main", condition: "HEALTHY" }], essential: false } },
     ];
@@ -211,6 +214,7 @@ describe.skipIf(!isRoot)("from start to end (needs root)", () => {
       if (!isEnding) expect([all.map((one) => one.known), known]).toEqual([all.map((one) => one.known), expected]);
       else expect(known).toBe("RUNNING");
       seen.add(known);
+      if (known === "RUNNING") writeFileSync(join(shared, "end"), "");
       return known === "STOPPED";
     });
     expect(seen).toContain("RUNNING");
