@@ -151,9 +151,7 @@ describe.skipIf(!isRoot)("whoever is killed (needs root)", () => {
     const state = `${task.known} ${JSON.stringify(container!.exit)} restarts ${container!.restarts} started ${container!.startedMs} stopped ${container!.stoppedMs} begun ${begun} ${container!.reason ?? ""} hit by ${[...hit]}`;
     // It was ended where it was found, and its policy decides; or it had ended, and that was known.
     if (hit.has("records"))
-      return task.known === model.known ||
-        (task.known === "STOPPED" &&
-          (isEndUnknown(container!.exit) || isLossTold(container!.reason) || isStopKilled(hit, container!.reason)))
+      return task.known === model.known || (task.known === "STOPPED" && (isEndUnknown(container!.exit) || isLossTold(container!.reason)))
         ? undefined
         : `${name}: ${state}`;
     // Whoever kills the monitor and the pump of a container takes its output away: it gets SIGPIPE.
@@ -230,10 +228,6 @@ const isEndUnknown = (exit: ContainerExit | null) => exit === null || exit.unkno
 
 /** What is left is told to end first, and may: then it is known how it has ended, and why. */
 const isLossTold = (reason: string | null): boolean => /^the records of container .* were lost/.test(reason ?? "");
-
-/** The runt that was to end it was killed, which is the later reason. */
-const isStopKilled = (hit: ReadonlySet<Kind>, reason: string | null): boolean =>
-  hit.has("runt") && /could not be stopped: runt kill: .* was ended by SIGKILL/.test(reason ?? "");
 
 async function untilSome<T>(look: () => readonly T[]): Promise<readonly T[]> {
   for (let tries = 0; tries < 40; tries++) {

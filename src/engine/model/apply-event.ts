@@ -266,9 +266,11 @@ function stepFailed(record: TaskRecord, container: ContainerRecord, { target, er
 
 function stopFailed(record: TaskRecord, container: ContainerRecord, { error, at }: Result): TaskRecord {
   const failures = container.stop.failures + 1;
+  // The reason of one whose records are lost is that, from its end on (ending.ts).
+  const why = container.lost ? null : reason("StopFailed", `container ${container.name} could not be stopped: ${error!.message}`);
   return changeContainer(record, container.name, {
     stop: { failures, nextTry: after(at, retryDelayMs(failures)), error: error!.message },
-    reason: container.reason ?? reason("StopFailed", `container ${container.name} could not be stopped: ${error!.message}`),
+    reason: container.reason ?? why,
   });
 }
 

@@ -37,3 +37,27 @@ test.each([
     "the records of container main were lost, and what was left of it was stopped: state.json is gone",
   );
 });
+
+const LOST = "the records of container main were lost, and what was left of it was stopped: state.json is gone";
+
+test("a stop that has failed does not replace that the records are lost: it is told after it", () => {
+  const send = running();
+  send({ at: at(4), type: "lookedUp", observation: { state: "lost", message: "state.json is gone" }, ...main });
+  const error = { message: "runt kill: it was ended by SIGKILL" };
+  const tried = send({ at: at(5), type: "result", target: "STOPPED", error, ...main }).record.containers[0]!;
+  expect([tried.reason, tried.stop.failures]).toEqual([null, 1]);
+  const ended = send({ at: at(9), type: "lookedUp", observation: { state: "exited", exit }, ...main }).record.containers[0]!;
+  expect(ended.reason).toEqual({ code: "RecordsLost", text: `${LOST}; before that it could not be stopped: ${error.message}` });
+});
+
+test("an exit that is seen later replaces only a reason that says that the exit is unknown", () => {
+  const unseen = { ...exit, code: null, unknown: true } as const;
+  const seen = { at: at(9), type: "observed", observation: { state: "exited", exit }, ...main } as const;
+  const lost = running();
+  lost({ at: at(4), type: "lookedUp", observation: { state: "lost", message: "state.json is gone" }, ...main });
+  lost({ at: at(5), type: "result", target: "STOPPED", exit: unseen, ...main });
+  expect(lost(seen).record.containers[0]).toMatchObject({ exit, reason: { code: "RecordsLost", text: LOST } });
+  const unknown = running();
+  unknown({ at: at(5), type: "observed", observation: { state: "exited", exit: unseen }, ...main });
+  expect(unknown(seen).record.containers[0]).toMatchObject({ exit, reason: { code: "ContainerExited" } });
+});

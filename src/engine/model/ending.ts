@@ -1,7 +1,7 @@
 /** Decides what happens to a container that has ended. */
 import { changeContainer } from "./change-record.ts";
 import { isFailedByCheck } from "./checks.ts";
-import { type Reason, reason } from "./reason.ts";
+import { type Reason, type ReasonCode, reason } from "./reason.ts";
 import { type ContainerExit, type ContainerRecord, specOf, type TaskRecord } from "./record.ts";
 import { newIncarnation, restartByPolicy, restartsAfter } from "./restart.ts";
 import type { Instant } from "./time.ts";
@@ -59,15 +59,24 @@ export function endContainer(
 }
 
 /** Why a container ended whose records were lost; undefined: they were not. */
-function lossOf({ name, lost }: ContainerRecord): Reason | undefined {
+function lossOf({ name, lost, stop }: ContainerRecord): Reason | undefined {
   if (lost === undefined || lost === null) return undefined;
-  return reason("RecordsLost", `the records of container ${name} were lost, and what was left of it was stopped: ${lost}`);
+  const later = stop.failures === 0 ? "" : `; before that it could not be stopped: ${stop.error ?? "the error is unknown"}`;
+  return reason("RecordsLost", `the records of container ${name} were lost, and what was left of it was stopped: ${lost}${later}`);
 }
+
+/** Reasons that say no more than that nobody has seen the end. */
+const UNSEEN: readonly ReasonCode[] = ["ExitUnknown", "ContainerVanished"];
 
 /** An observed exit status only replaces an unknown one. */
 function mergeExit(record: TaskRecord, container: ContainerRecord, exit: ContainerExit | undefined): TaskRecord {
   if (exit === undefined || exit.unknown || container.exit?.unknown !== true) return record;
-  return changeContainer(record, container.name, { exit, reason: exitReason(container.name, exit, true) });
+  // A reason that says why it was ended stays.
+  const isUnseen = container.reason === null || UNSEEN.includes(container.reason.code);
+  return changeContainer(record, container.name, {
+    exit,
+    ...(isUnseen ? { reason: exitReason(container.name, exit, true) } : {}),
+  });
 }
 
 export function exitReason(name: string, exit: ContainerExit | null, hasRun: boolean): Reason {
