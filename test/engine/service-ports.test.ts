@@ -1,14 +1,15 @@
 /** Ports of the host that belong to services: what clients of every kind see while tasks become ready, are replaced, restarted and removed, and while others change the packet filter. */
-import { cpSync } from "node:fs";
+import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { TaskView } from "../../src/engine/index.ts";
 import { program } from "../support/programs.ts";
-import { FILTERS, taskOf, useNetworkHost } from "./network-host.ts";
+import { FILTERS, processesIn, taskOf, useNetworkHost } from "./network-host.ts";
 import { noNetworks } from "./network-plugins.ts";
 import { eventsOf, http, isRoot, LONGEST_MS, until, useEngine } from "./support.ts";
 
 const PORT = 30_480;
+const SIGTERM = 15;
 
 /** Makes so many requests, one after the other, each by a connection of its own; prints a JSON list of what has come, or the code of the error. */
 const ASK = (url: string, count: number, from = "") => [
@@ -214,6 +215,33 @@ describe.skipIf(!isRoot || noNetworks !== undefined).each(FILTERS)("ports of ser
       const { names: answered, failures } = JSON.parse(await client.end());
       expect(failures).toEqual([]);
       for (const version of ["-v1", "-v2", "-v3"]) for (const at of [0, 1, 2]) expect(answered[`web-${at}${version}`]).toBeGreaterThan(0);
+      await remove("web-0");
+      expect(await host.left()).toEqual([]);
+    },
+    LONGEST_MS,
+  );
+
+  test.runIf(filter === FILTERS[0])(
+    "R8: a task is stopped when its program has accepted the connections that were led to it, or two seconds after the rules have changed",
+    async () => {
+      await host.daemon();
+      await apply(service("web"), set("web", 1));
+      await ready("web-0");
+      await until(async () => (await ask(1))[0] === "web-0");
+      const isServer = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, "latin1").startsWith("/server");
+      const pid = processesIn(await namespaceOf("web-0")).find(isServer)!;
+      // It accepts nothing from here on.
+      process.kill(pid, "SIGSTOP");
+      const asked = ask(1);
+      asked.catch(() => {});
+      await until(() => / 0A \S+:0*1 /.test(readFileSync(`/proc/${pid}/net/tcp`, "latin1")));
+      const begun = performance.now();
+      expect((await http(scene.socket, "POST", "/v1/tasks/web-0/stop")).status).toBe(202);
+      const pending = () => BigInt(`0x${/^ShdPnd:\s*(\S+)/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"))![1]}`);
+      await until(() => (pending() >> BigInt(SIGTERM - 1)) % 2n === 1n, LONGEST_MS);
+      expect(performance.now() - begun).toBeGreaterThan(1_999);
+      process.kill(pid, "SIGCONT");
+      await asked;
       await remove("web-0");
       expect(await host.left()).toEqual([]);
     },

@@ -43,7 +43,7 @@ const LOST = "the records of container main were lost, and what was left of it w
 test("a stop that has failed does not replace that the records are lost: it is told after it", () => {
   const send = running();
   send({ at: at(4), type: "lookedUp", observation: { state: "lost", message: "state.json is gone" }, ...main });
-  const error = { message: "runt kill: it was ended by SIGKILL" };
+  const error = { message: "runt kill: it was ended by SIGKILL", isOutcomeUnknown: true };
   const tried = send({ at: at(5), type: "result", target: "STOPPED", error, ...main }).record.containers[0]!;
   expect([tried.reason, tried.stop.failures]).toEqual([null, 1]);
   const ended = send({ at: at(9), type: "lookedUp", observation: { state: "exited", exit }, ...main }).record.containers[0]!;

@@ -14,7 +14,7 @@ import type { NetworkSpec, TaskSpec } from "../spec/index.ts";
 import { addressesOf, type CniResult, gatewayOf, hasAddress } from "./answer.ts";
 import { type Attachment, Attachments } from "./attachments.ts";
 import { Bridges } from "./bridges.ts";
-import { connectionsTo } from "./connections.ts";
+import { connectionsTo, unacceptedBy } from "./connections.ts";
 import { merged, NetworkError } from "./errors.ts";
 import { removeFiles, writeFiles, writeHosts } from "./files.ts";
 import { type RuleOwner, sweepRules } from "./filter/iptables-saved.ts";
@@ -167,6 +167,11 @@ export class TaskNetworks {
   /** Counts connections of TCP to these ports of the task. @throws NetworkError */
   connections(id: string, ports: ReadonlySet<number>): Promise<number> {
     return connectionsTo(this.placement(id).path, ports, this.#timeoutMs);
+  }
+
+  /** Counts connections of TCP to these ports that the program of the task has not accepted yet. @throws NetworkError */
+  unaccepted(id: string, ports: ReadonlySet<number>): Promise<number> {
+    return unacceptedBy(this.placement(id).path, ports, this.#timeoutMs);
   }
 
   /** @throws NetworkError: the network is not as it was made */

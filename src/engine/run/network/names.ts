@@ -4,15 +4,17 @@ import type { NetworkRecord, TaskRecord } from "../../model/index.ts";
 import { type Known, type TaskNetworks, withoutPrefix } from "../../network/index.ts";
 import { isInMachine, type Named, type Runtimes, viaRoutes } from "../../plan/index.ts";
 import type { EngineLog } from "../log.ts";
-import { type Drain, Draining } from "./draining.ts";
+import { accepted } from "./accepting.ts";
+import { type Drain, Draining, drainedPorts } from "./draining.ts";
 import { HostPorts } from "./host-ports.ts";
 import { heldBack, NetworkServices, namesOf, type Service, serviceNames, servicesOf } from "./services.ts";
 import { Upkeep } from "./upkeep.ts";
 
-/** A packet filter that does not answer must not keep a task from its end. */
-const LONGEST_LEAVE_MS = 5_000;
-/** The program of a task accepts within this time what was led to it before. */
-const LEAVE_MS = 100;
+/**
+ * A packet filter that does not answer must not keep a task from its end. On a busy host nft and iptables need seconds, and a task that is stopped before they are done loses
+ * connections. A task with CAP_NET_ADMIN can make the rules in its own namespace slow: that delays the stops of tasks in its networks by this time.
+ */
+const LONGEST_LEAVE_MS = 10_000;
 
 interface Written {
   readonly network: NetworkRecord;
@@ -34,6 +36,7 @@ export class NetworkNames {
   readonly #services: NetworkServices;
   readonly #ports: HostPorts;
   readonly #draining: Draining;
+  readonly #isCountable: (record: TaskRecord) => boolean;
   readonly #records: () => readonly TaskRecord[];
   readonly #unproven: NetworkNamesOptions["unproven"];
   /** What was last written, by task id. A task with another network record has a new file, which must be written again. */
@@ -46,13 +49,11 @@ export class NetworkNames {
     this.#records = () => [...records.values()];
     this.#services = new NetworkServices({ networks, runtimes, log, onSet: () => this.refresh() });
     this.#ports = new HostPorts(networks.servicePorts, log);
-    this.#draining = new Draining({
-      count: (id, ports) => networks.connections(id, ports),
-      isCountable: ({ spec }) => !isInMachine(spec, runtimes),
-    });
+    this.#isCountable = ({ spec }) => !isInMachine(spec, runtimes);
+    this.#draining = new Draining({ count: (id, ports) => networks.connections(id, ports), isCountable: this.#isCountable });
   }
 
-  /** Resolves when no new connection is led to a task that is to be stopped, and those that are there have ended, or this takes too long; undefined: it is part of no service. */
+  /** Resolves when no new connection is led to a task that is to be stopped, its program has accepted those that were, and those that are to be awaited have ended, or this takes too long; undefined: it is part of no service. */
   left(record: TaskRecord): Promise<void> | undefined {
     const { network } = record.spec;
     const isPart = network?.services !== undefined || network?.ports.some(({ service }) => service !== undefined);
@@ -67,9 +68,11 @@ export class NetworkNames {
   async #left(record: TaskRecord): Promise<void> {
     // What has decided to stop the task is followed by `refresh` before anything else happens.
     await setImmediate();
-    const isSettled = Promise.all([this.#services.settled(), this.#ports.settled()]);
+    const isSettled = Promise.all([this.#services.settled(record), this.#ports.settled()]);
     await Promise.race([isSettled, setTimeout(LONGEST_LEAVE_MS, undefined, { ref: false })]);
-    await setTimeout(LEAVE_MS);
+    const ports = drainedPorts(record);
+    const isCountable = ports.size > 0 && this.#isCountable(record);
+    await accepted(isCountable ? () => this.#networks.unaccepted(record.id, ports) : undefined);
     await this.#draining.drained(record);
   }
 

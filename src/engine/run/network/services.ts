@@ -156,6 +156,8 @@ function flowsTo(reached: readonly ReachedService[]): readonly FlowsTo[] {
 
 interface Asked {
   readonly network: NetworkRecord;
+  /** The network in which it reaches services. */
+  readonly place: string | undefined;
   readonly spec: TaskRecord["spec"];
   readonly reached: readonly ReachedService[];
   /** Of `reached`, to compare it. */
@@ -217,6 +219,7 @@ export class NetworkServices {
       if (reached.length > 0 || this.#rules.of(id) !== undefined)
         this.#rules.ask(id, {
           network: record.network!,
+          place: networkOf(record),
           spec: record.spec,
           reached,
           text: JSON.stringify(reached),
@@ -225,8 +228,9 @@ export class NetworkServices {
     }
   }
 
-  /** Resolves when all tasks have the rules of the last `refresh`, or could not get them. */
-  settled(): Promise<void> {
-    return this.#rules.settled();
+  /** Resolves when all tasks of the network of this one have the rules of the last `refresh`, or could not get them. Tasks of other networks cannot delay it. */
+  settled(record: TaskRecord): Promise<void> {
+    const network = networkOf(record);
+    return this.#rules.settled((id) => this.#rules.of(id)?.asked.place === network);
   }
 }

@@ -40,6 +40,16 @@ test("changes of one key come one after the other, and of those that wait only t
   expect(told).toEqual(["set b 1", "set a 3"]);
 });
 
+test("a wait for some keys does not wait for the others", async () => {
+  const { upkeep, next } = scene();
+  for (const key of ["slow", "own"]) upkeep.ask(key, "1");
+  const [slow, own] = [await next(), await next()];
+  own.done();
+  await upkeep.settled((key) => key === "own");
+  slow.done();
+  await upkeep.settled();
+});
+
 test("what has failed is tried again by itself, and told of once; what nobody asks for any more is not", async () => {
   const { upkeep, told, changes, next } = scene();
   upkeep.ask("a", "1");

@@ -46,9 +46,9 @@ export class Upkeep<Asked> {
     for (const key of this.#entries.keys()) if (!isKept(key)) this.#entries.delete(key);
   }
 
-  /** Resolves when all changes that were asked for are made, or have failed. */
-  async settled(): Promise<void> {
-    await Promise.all(this.#turns.values());
+  /** Resolves when all changes that were asked for are made, or have failed. @param isMeant chooses the keys; default: all */
+  async settled(isMeant: (key: string) => boolean = () => true): Promise<void> {
+    await Promise.all([...this.#turns].flatMap(([key, turn]) => (isMeant(key) ? [turn] : [])));
   }
 
   #begin(key: string, entry: Entry<Asked>): void {
