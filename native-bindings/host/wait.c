@@ -106,6 +106,16 @@ static int poll_on(struct pollfd *fds, unsigned long count, int timeout_ms) {
     }
 }
 
+/*
+ * The other side has closed: init by execve, a hook by its end. That comes before a signal, which stays pending. Otherwise a
+ * signal to a program that has just begun would end it with the words that it never began.
+ */
+static bool has_hung_up(const struct pollfd *fds, unsigned long count) {
+    for (unsigned long i = 0; i < count; i++)
+        if (fds[i].revents & POLLHUP) return true;
+    return false;
+}
+
 static int poll_with_signals(struct pollfd *fds, unsigned long count, int timeout_ms) {
     struct pollfd all[POLL_MOST + 1];
     int64_t end = timeout_ms > 0 ? host_monotonic_ms() + timeout_ms : 0;
@@ -114,7 +124,7 @@ static int poll_with_signals(struct pollfd *fds, unsigned long count, int timeou
     for (;;) {
         all[count] = (struct pollfd){ .fd = signals.fd, .events = POLLIN };
         int ready = poll_on(all, count + 1, timeout_ms);
-        if (ready > 0 && all[count].revents && take_signal()) {
+        if (ready > 0 && all[count].revents && !has_hung_up(all, count) && take_signal()) {
             errno = EINTR;
             return -1;
         }

@@ -1,7 +1,9 @@
 /** Signals of the caller while a verb runs: those that mean nothing to it change nothing, and those that end it leave what can be removed. */
 import type { ChildProcess } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { CGROUPS, isUnified } from "../support/cgroups.ts";
 import { isRoot, isRunt, shell, useHarness } from "../support/harness.ts";
 import { CGROUP_PARENT } from "../support/leaks.ts";
@@ -63,6 +65,9 @@ describe.skipIf(!isRoot || !isRunt)("signals of the caller (needs root)", () => 
     expect(places.filter((path) => existsSync(path + CGROUP_PARENT))).toEqual([]);
   };
 
+  /** proc_pid_stat(5): the state follows the name in parentheses. */
+  const isStopped = (pid: number) => /\) T /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+
   test.each(VERBS)("%s: stopped and continued, and signals that are ignored", async (verb) => {
     const path = staying();
     const name = id();
@@ -111,6 +116,35 @@ describe.skipIf(!isRoot || !isRunt)("signals of the caller (needs root)", () => 
     expect({ status, stderr }).toEqual({ status: 42, stderr: "" });
     expect(stdout).toContain("hup");
     expect(stdout).toContain("usr");
+    await clean(name);
+  });
+
+  test("a signal that comes when the program has just begun is the program's, also if the runtime has not seen it begin", async () => {
+    const name = id();
+    const shared = mkdtempSync(join(tmpdir(), "runt-test-"));
+    onTestFinished(() => rmSync(shared, { recursive: true }));
+    const path = bundle((config) => {
+      shell(config, "trap 'exit 42' TERM; trap 'echo hup' HUP; echo ready; while :; do sleep 0.02; done");
+      const wait = "echo waits > /tmp/hook; until [ -e /tmp/go ]; do sleep 0.05; done";
+      config["hooks"] = { startContainer: [{ path: "/bin/sh", args: ["sh", "-c", wait] }] };
+      config.mounts.push({ destination: "/tmp", type: "bind", source: shared, options: ["rbind"] });
+    });
+    const { status, stdout, stderr } = await runtime(["run", "-b", path, name], {
+      started: (child, output) => {
+        const steps: readonly { readonly isDue: () => boolean; readonly act: () => void }[] = [
+          { isDue: () => existsSync(join(shared, "hook")), act: () => child.kill("SIGSTOP") },
+          { isDue: () => isStopped(child.pid!), act: () => writeFileSync(join(shared, "go"), "") },
+          { isDue: () => readFileSync(output, "utf8").includes("ready"), act: () => child.kill("SIGHUP") && child.kill("SIGCONT") },
+          { isDue: () => readFileSync(output, "utf8").includes("hup"), act: () => child.kill("SIGTERM") },
+        ];
+        let at = 0;
+        const timer = setInterval(() => {
+          if (child.exitCode !== null || child.signalCode !== null || at === steps.length) clearInterval(timer);
+          else if (steps[at]!.isDue()) steps[at++]!.act();
+        }, 300);
+      },
+    });
+    expect({ status, stdout, stderr }).toEqual({ status: 42, stdout: "ready\nhup\n", stderr: "" });
     await clean(name);
   });
 });
