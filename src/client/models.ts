@@ -825,6 +825,29 @@ export interface Reason {
   readonly cause?: Reason | undefined;
 }
 
+export interface RegistryLogin {
+  /** HOST[:PORT], or HOST[:PORT]/NAMESPACE. */
+  readonly registry: string;
+  /** The file that has the login. */
+  readonly file: string;
+  /** The credential helper that has the password. null: the file has it. */
+  readonly helper: string | null;
+  /** Name of the host's credentials whose pulls read the file. null: no pull reads it. */
+  readonly readAs: string | null;
+}
+
+export interface RegistryLogout {
+  readonly removed: readonly string[];
+  /** The file that has the login. */
+  readonly file: string;
+}
+
+export interface RegistryUser {
+  readonly username: string;
+  /** The file that has the login. */
+  readonly file: string;
+}
+
 export interface Service {
   readonly group: string;
   readonly name: string;

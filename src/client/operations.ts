@@ -14,6 +14,9 @@ import type {
   PoolDetail,
   PulledImage,
   PullProgress,
+  RegistryLogin,
+  RegistryLogout,
+  RegistryUser,
   Service,
   Task,
   TaskDetail,
@@ -421,6 +424,37 @@ export interface Requests {
     /** An image of the store, by its reference or by a name as for a pull. */
     readonly reference: string;
   };
+  /** Log in to a registry, for pulls and pushes. */
+  readonly loginToRegistry: {
+    /** HOST[:PORT], or HOST[:PORT]/NAMESPACE. */
+    readonly registry: string;
+    readonly username: string;
+    readonly password: string;
+    /** Absolute path of a file as in containers-auth.json(5). Default: the file that pulls read. */
+    readonly file?: string | undefined;
+    /** Name of the host's credentials, whose file is meant. Default: default. */
+    readonly credentials?: string | undefined;
+  };
+  /** Remove the login of a registry, or all logins. */
+  readonly logoutFromRegistry: {
+    /** HOST[:PORT], or HOST[:PORT]/NAMESPACE. */
+    readonly registry?: string | undefined;
+    /** All registries of the file. */
+    readonly all?: true | undefined;
+    /** Absolute path of a file as in containers-auth.json(5). Default: the file that pulls read. */
+    readonly file?: string | undefined;
+    /** Name of the host's credentials, whose file is meant. Default: default. */
+    readonly credentials?: string | undefined;
+  };
+  /** Get the user that is logged in to a registry. */
+  readonly getRegistryUser: {
+    /** HOST[:PORT], or HOST[:PORT]/NAMESPACE. */
+    readonly registry: string;
+    /** Absolute path of a file as in containers-auth.json(5). Default: the file that pulls read. */
+    readonly file?: string | undefined;
+    /** Name of the host's credentials, whose file is meant. Default: default. */
+    readonly credentials?: string | undefined;
+  };
   /** List the kept volumes of all groups, and the tasks that name them. */
   readonly listVolumes: {
     /** Whether to measure the sizes; takes longer with many files. Default: false. */
@@ -605,6 +639,9 @@ export interface Answers {
   };
   readonly inspectImage: ImageDetail;
   readonly tagImage: NamedImage;
+  readonly loginToRegistry: RegistryLogin;
+  readonly logoutFromRegistry: RegistryLogout;
+  readonly getRegistryUser: RegistryUser;
   readonly listVolumes: {
     readonly volumes: readonly Volume[];
   };
@@ -786,6 +823,30 @@ export const OPERATIONS = {
   },
   loadImages: { method: "POST", path: "/v1/images/load", access: "admin", kind: "events", query: [], body: ["file"] },
   saveImage: { method: "GET", path: "/v1/images/save", access: "admin", kind: "bytes", query: ["reference"], body: null },
+  loginToRegistry: {
+    method: "POST",
+    path: "/v1/registries/login",
+    access: "admin",
+    kind: "json",
+    query: [],
+    body: ["registry", "username", "password", "file", "credentials"],
+  },
+  logoutFromRegistry: {
+    method: "POST",
+    path: "/v1/registries/logout",
+    access: "admin",
+    kind: "json",
+    query: [],
+    body: ["registry", "all", "file", "credentials"],
+  },
+  getRegistryUser: {
+    method: "GET",
+    path: "/v1/registries/user",
+    access: "admin",
+    kind: "json",
+    query: ["registry", "file", "credentials"],
+    body: null,
+  },
   listVolumes: { method: "GET", path: "/v1/volumes", access: "read", kind: "json", query: ["size"], body: null },
   removeVolumes: {
     method: "POST",

@@ -44,6 +44,8 @@ export const SUBJECTS = {
     tag: "tagImage",
     prune: "pruneImages",
   },
+  /** Logins for pulls and pushes. */
+  registries: { login: "loginToRegistry", logout: "logoutFromRegistry", user: "getRegistryUser" },
   /** Volumes that outlive tasks. */
   volumes: { list: "listVolumes", remove: "removeVolumes" },
   /** Prepared containers, and programs in them. */

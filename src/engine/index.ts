@@ -16,7 +16,7 @@ export {
   type TakeRequest,
   type TerminalSize,
 } from "../executor/index.ts";
-export type { Collected, ImageDetail, Pin, Progress } from "./images/index.ts";
+export { type Collected, checkLogin, type ImageDetail, ImageError, type Pin, type Progress } from "./images/index.ts";
 export { type LogRecord, parseRecord, renderRecord, TextWriter } from "./logs/index.ts";
 export {
   type AgentRecord,

@@ -24,6 +24,7 @@ import { log } from "./log.ts";
 import { ServiceManager } from "./notify.ts";
 import { Files } from "./parsing/files.ts";
 import { Peers } from "./peers.ts";
+import { Logins } from "./registries/logins.ts";
 import { ROUTES } from "./routes/index.ts";
 import { listenAt, makeSocketDirectory, type RemoveSocket } from "./sockets.ts";
 import { Watch } from "./watch/watch.ts";
@@ -56,6 +57,7 @@ export async function serve(configuration: Configuration, { probe }: Pick<Engine
   const files = new Files();
   const eventLoop = new EventLoop();
   const watch = new Watch({ engine, files, ...configuration.watch });
+  const logins = new Logins({ credentials: configuration.engine.images?.credentials ?? {}, directory: join(runDir, "login") });
   makeSocketDirectory(runDir);
   const sockets = socketsOf(configuration);
   const servers: Server[] = [];
@@ -63,7 +65,7 @@ export async function serve(configuration: Configuration, { probe }: Pick<Engine
   const places: string[] = [];
   for (const [name, file] of Object.entries(sockets)) {
     const services: Services = {
-      ...{ engine, stateDir, peers, timings, files, eventLoop, watch, isAdmin: name === "admin" },
+      ...{ engine, stateDir, peers, timings, files, eventLoop, watch, logins, isAdmin: name === "admin" },
       subscribers: new Slots(MOST_SUBSCRIBERS, SHARES_OF_SUBSCRIBERS),
       streams: new Slots(MOST_STREAMS),
     };

@@ -105,6 +105,12 @@ test("usage errors", async () => {
       ["port-forward", "t", "x"],
       ["images", "prune", "--unused", "11y"],
     ],
+    ...[
+      ["login", "--password-stdin"],
+      ["login", "--get-login", "-u", "x"],
+      ["login", "--authfile", "a", "--credentials", "b"],
+      ["logout", "--all", "host.example"],
+    ],
   ];
   const ofVerbs = VERBS.flatMap(({ name }) => [
     [name, "--nonsense"],

@@ -92,6 +92,25 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
     }
     expect(await refused("GET", "/v1/images/inspect?reference=oci:/nowhere")).toBe("409 no-image");
     expect((await ask("GET", "/v1/images/save?reference=oci:/nowhere")).status).toBe(200);
+    const [file, registry] = ["/nowhere/auth.json", "host.example"];
+    const login = { registry, username: "u", password: "p", file };
+    for (const [work, body] of [
+      ["login", login],
+      ["logout", { all: true, file }],
+    ] as const) {
+      expect(await refused("POST", `/v1/registries/${work}`, { registry: "" })).toBe("400 invalid-argument");
+      expect(await refused("POST", `/v1/registries/${work}`, body, read)).toBe("403 read-only");
+    }
+    expect(await refused("POST", "/v1/registries/login", login)).toBe("409 login-failed");
+    expect(await refused("POST", "/v1/registries/logout", { registry, all: true, file })).toBe("400 invalid-argument");
+    expect(await refused("POST", "/v1/registries/logout", { registry, file })).toBe("404 not-logged-in");
+    expect((await ask("POST", "/v1/registries/logout", { all: true, file })).value).toEqual({ removed: [], file });
+    const user = `/v1/registries/user?registry=${registry}&file=${file}`;
+    expect([await refused("GET", user), await refused("GET", "/v1/registries/user")]).toEqual([
+      "404 not-logged-in",
+      "400 invalid-argument",
+    ]);
+    expect(await refused("GET", user, undefined, read)).toBe("403 read-only");
     expect(await refused("POST", "/v1/interfaces", { name: "a b" })).toBe("400 invalid-argument");
     expect(await refused("DELETE", "/v1/interfaces/a%20b")).toBe("400 invalid-argument");
     for (const [method, path] of [
@@ -204,7 +223,7 @@ describe.skipIf(!isRoot)("the interface (needs root)", () => {
 
     // An internal error, a full disk, 128 streams at once and whatever needs a second process are other tests' affair.
     const elsewhere =
-      / (?:101|409|429|500|503)$|^(?:execInTask|attachToTask|forwardPort) (?:400|404)|^(?:getNode|listTasks|listRollouts|listOrphans|listImages|listInterfaces|getMetrics|getInterface) 400$|^runInPool (?:400|404)$|^followEvents (?:200|429)$|^(?:inspectImage|tagImage) 200$/;
+      / (?:101|409|429|500|503)$|^(?:execInTask|attachToTask|forwardPort) (?:400|404)|^(?:getNode|listTasks|listRollouts|listOrphans|listImages|listInterfaces|getMetrics|getInterface) 400$|^runInPool (?:400|404)$|^followEvents (?:200|429)$|^(?:inspectImage|tagImage|loginToRegistry|getRegistryUser) 200$/;
     expect([...contract.promised].filter((one) => !contract.seen.has(one) && !elsewhere.test(one))).toEqual([]);
   });
 

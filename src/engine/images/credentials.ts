@@ -11,7 +11,8 @@ const DEFAULT_CREDENTIALS = "default";
 
 /** The format of `containers-auth.json(5)`, which Docker also writes. */
 const authFile = z.object({
-  auths: z.record(z.string(), z.object({ auth: z.string().optional(), identitytoken: z.string().optional() })),
+  // Absent: helpers have all passwords.
+  auths: z.record(z.string(), z.object({ auth: z.string().optional(), identitytoken: z.string().optional() })).nullish(),
 });
 
 /**
@@ -51,7 +52,7 @@ function secretsIn(bytes: Buffer, name: string): string[] {
   const { success, data } = authFile.safeParse(parsed(bytes));
   // The message of the parser would show a part of the secret.
   if (!success) throw new ImageError("no-credentials", `credentials ${name}: they are no JSON as in containers-auth.json(5)`);
-  return Object.values(data.auths).flatMap(({ auth = "", identitytoken = "" }) => {
+  return Object.values(data.auths ?? {}).flatMap(({ auth = "", identitytoken = "" }) => {
     const pair = Buffer.from(auth, "base64").toString();
     return [auth, pair, pair.slice(pair.indexOf(":") + 1), identitytoken];
   });

@@ -46,7 +46,7 @@ function missingError(program: string, cause?: Error): ImageError {
  * Finds the message of a failure in standard error. skopeo and umoci log lines of key=value; the last fatal line has the reason. Control characters
  * are removed, because they could be commands for a terminal.
  */
-function reasonIn(text: string): string {
+export function reasonIn(text: string): string {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   const last = lines.findLast((line) => /level=(?:fatal|error)|⨯|^umount: |^mount: /.test(line)) ?? lines.at(-1) ?? "";
   const message = /msg="((?:[^"\\]|\\.)*)"/.exec(last)?.[1]?.replaceAll('\\"', '"') ?? last.trim();

@@ -13,6 +13,7 @@ import { inspect, load, push, save, tag } from "./image-work.ts";
 import { images } from "./images.ts";
 import { interfaces } from "./interfaces.ts";
 import { restart, rollback, start, stop } from "./life.ts";
+import { login, logout } from "./login.ts";
 import { logs } from "./logs.ts";
 import { node } from "./node.ts";
 import { plan } from "./plan.ts";
@@ -51,6 +52,8 @@ export const VERBS: readonly Verb[] = [
   scale,
   autoupdate,
   remove,
+  login,
+  logout,
   pull,
   images,
   inspect,

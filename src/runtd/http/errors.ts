@@ -2,9 +2,18 @@
 import type { Context } from "hono";
 import { EngineError, type EngineErrorCode, StoreError, type StoreErrorCode } from "../../engine/index.ts";
 import { factsOf, log } from "../log.ts";
+import { LoginError, type LoginErrorCode } from "../registries/errors.ts";
 
 /** Errors of the API itself. */
-type OwnErrorCode = "invalid-argument" | "read-only" | "unknown-path" | "body-too-large" | "upgrade-required" | "too-many" | "internal";
+type OwnErrorCode =
+  | "invalid-argument"
+  | "read-only"
+  | "unknown-path"
+  | "body-too-large"
+  | "upgrade-required"
+  | "too-many"
+  | "internal"
+  | LoginErrorCode;
 export type ErrorCode = OwnErrorCode | EngineErrorCode | StoreErrorCode;
 type Status = 400 | 403 | 404 | 409 | 413 | 422 | 426 | 429 | 500 | 503;
 
@@ -16,6 +25,8 @@ const STATUS: Readonly<Record<OwnErrorCode | EngineErrorCode, Status>> = {
   "upgrade-required": 426,
   "too-many": 429,
   internal: 500,
+  "login-failed": 409,
+  "not-logged-in": 404,
   "invalid-spec": 422,
   "unknown-task": 404,
   "unknown-container": 404,
@@ -69,7 +80,7 @@ export interface Refusal {
 
 /** Converts a thrown value to a response. Only unexpected errors are logged. */
 export function errorOf(error: unknown): Refusal {
-  if (error instanceof EngineError || error instanceof StoreError) return error;
+  if (error instanceof EngineError || error instanceof StoreError || error instanceof LoginError) return error;
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof InvalidRequest) return { code: "invalid-argument", message };
   if (error instanceof TooManyRequests) return { code: "too-many", message };

@@ -3,6 +3,7 @@ import type { Engine } from "../../engine/index.ts";
 import type { EventLoop } from "../event-loop.ts";
 import type { Files } from "../parsing/files.ts";
 import type { Peers } from "../peers.ts";
+import type { Logins } from "../registries/logins.ts";
 import type { Watch } from "../watch/watch.ts";
 import type { Slots } from "./slots.ts";
 import type { Timings } from "./timings.ts";
@@ -16,6 +17,7 @@ export interface Services {
   readonly files: Files;
   readonly eventLoop: EventLoop;
   readonly watch: Watch;
+  readonly logins: Logins;
   /** Slots of event, log and pull streams. */
   readonly subscribers: Slots;
   /** Slots of upgraded connections. */

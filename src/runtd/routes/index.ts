@@ -15,6 +15,7 @@ import { getMetrics, getUsage } from "./metrics.ts";
 import { getNode } from "./node.ts";
 import { describing } from "./openapi.ts";
 import { deletePool, getPool, listPools, runInPool } from "./pools.ts";
+import { getRegistryUser, loginToRegistry, logoutFromRegistry } from "./registries.ts";
 import { getRollout, listRollouts, pauseRollout, restartRollout, resumeRollout, scaleService, undoRollout } from "./rollouts.ts";
 import { deleteTasks, restartTasks, stopTasks } from "./several.ts";
 import { deleteTask, describeTask, getTask, listOrphans, listTasks } from "./tasks.ts";
@@ -58,6 +59,9 @@ const WORKING: readonly Route[] = [
   pushImage,
   loadImages,
   saveImage,
+  loginToRegistry,
+  logoutFromRegistry,
+  getRegistryUser,
   listVolumes,
   removeVolumes,
   listPools,
