@@ -213,7 +213,7 @@ export class Engine {
    */
   async deleteAll(selection: Selection, group: string, by?: Caller, volumes = false): Promise<Deleted> {
     const deleted = await this.#parts.edits.make(by, (command) => command.deleteAll(selection, group, volumes));
-    return volumes && selection !== "all" ? this.volumes.withLeft(deleted, selection.volumes ?? [], group) : deleted;
+    return volumes ? this.volumes.withLeft(deleted, selection === "all" ? [] : (selection.volumes ?? []), group) : deleted;
   }
 
   /** Stops several tasks, as `stop` does and in one transaction. @throws EngineError unknown-task */

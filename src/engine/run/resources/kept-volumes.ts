@@ -46,14 +46,21 @@ export class KeptVolumes {
     this.#options = options;
   }
 
-  /** Removes those of a task that is forgotten and that no other one may use. May be repeated. @throws the errors of the system calls */
+  /**
+   * Removes those of a task that is forgotten and that no other one may use, and no container that the store does not know. May be repeated.
+   * @throws the errors of the system calls; Error: such containers cannot be listed, and nothing is removed
+   */
   async release(record: TaskRecord): Promise<void> {
     if (record.areVolumesAsked !== true) return;
     const { paths, records } = this.#options;
+    const isLeft = ownVolumes(record).some((name) => existsSync(paths.kept(record.group, name)));
+    const orphans = isLeft ? await this.#orphans(record) : [];
     for (const name of ownVolumes(record)) {
       const [path, removed] = [paths.kept(record.group, name), paths.removedVolume(record.id, name)];
       // It is moved away at once: while it is removed, a new task may make its own.
-      if (existsSync(path) && !existsSync(removed) && ![...records.values()].some((other) => mayUse(other, record, name))) {
+      const isUsed =
+        [...records.values()].some((other) => mayUse(other, record, name)) || usersAmong(orphans, record.group, name).length > 0;
+      if (!isUsed && existsSync(path) && !existsSync(removed)) {
         mkdirSync(dirname(removed), { recursive: true, mode: 0o700 });
         renameSync(path, removed);
       }
@@ -104,10 +111,15 @@ export class KeptVolumes {
     return this.#removeAll(found);
   }
 
-  /** What is left of those of a file goes, too. Those of the tasks that are being deleted go with the last of them. @param names of the file */
+  /**
+   * What is left of those of a file goes, too. Those of the tasks that are being deleted go with the last of them, but for those that containers name
+   * that the store does not know. @param names of the file
+   */
   async withLeft(deleted: Deleted, names: readonly string[], group: string): Promise<Deleted> {
+    const orphans = await this.#options.orphans.tasks();
+    const going = deleted.volumes.filter((name) => usersAmong(orphans, group, name).length === 0);
     const left = await this.removeUnused(group, names);
-    return { ...deleted, volumes: [...new Set([...deleted.volumes, ...left])] };
+    return { ...deleted, volumes: [...new Set([...going, ...left])] };
   }
 
   /** Removes what a daemon that was killed has left of volumes that it was removing. @throws the errors of the system calls */
@@ -149,9 +161,25 @@ export class KeptVolumes {
 
   #users(group: string, name: string, orphans: readonly OrphanTask[]): string[] {
     const known = [...this.#options.records.values()].filter((one) => one.group === group && keptVolumes(one).includes(name));
-    const unknown = orphans.filter(({ group: own, spec }) => own === group && (spec === undefined || keptVolumes({ spec }).includes(name)));
-    return [...known, ...unknown].map(({ id }) => id);
+    return [...known, ...usersAmong(orphans, group, name)].map(({ id }) => id);
   }
+
+  /** @throws Error: they cannot be listed; its message has the volumes that stay for now */
+  async #orphans(record: TaskRecord): Promise<readonly OrphanTask[]> {
+    try {
+      return await this.#options.orphans.tasks();
+    } catch (cause) {
+      const names = ownVolumes(record).join(", ");
+      throw new Error(`volumes stay (${names}): containers that the store does not know cannot be listed: ${(cause as Error).message}`, {
+        cause,
+      });
+    }
+  }
+}
+
+/** Of the orphans those that may use a volume. */
+function usersAmong(orphans: readonly OrphanTask[], group: string, name: string): OrphanTask[] {
+  return orphans.filter(({ group: own, spec }) => own === group && (spec === undefined || keptVolumes({ spec }).includes(name)));
 }
 
 /** Of several that are deleted together the last one that stops removes the volume. */
