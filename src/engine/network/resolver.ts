@@ -304,7 +304,10 @@ function isAnswering(address: string): Promise<boolean> {
   ]);
   return new Promise((resolve) => {
     const socket = createSocket("udp4");
+    let isSettled = false;
     const settle = (is: boolean) => {
+      if (isSettled) return;
+      isSettled = true;
       clearTimeout(timer);
       socket
         .removeAllListeners()
@@ -314,6 +317,11 @@ function isAnswering(address: string): Promise<boolean> {
     };
     const timer = setTimeout(settle, ANSWER_MS, false);
     socket.once("error", () => settle(false)).once("message", () => settle(true));
-    socket.connect(RESOLVER_PORT, address, () => socket.send(question));
+    // What goes wrong before it is connected comes here, and not as an event.
+    const connected = (error?: Error | null) => {
+      if (error) settle(false);
+      else if (!isSettled) socket.send(question);
+    };
+    socket.connect(RESOLVER_PORT, address, connected);
   });
 }
