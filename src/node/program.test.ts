@@ -41,6 +41,21 @@ test("who listens gets all of an output of any length as it comes, and the end o
   });
 });
 
+test("each line of an output of any length is passed on whole, and a line without an end ends the program", async () => {
+  let count = 0;
+  const lines: string[] = [];
+  const onLine = (line: string) => {
+    count++;
+    if (!/^x+$/.test(line)) lines.push(line);
+  };
+  const end = await shell("printf 'é\n\n'; yes xxxxxxxxxxxxxxx | head -n 400000; printf 'la\n'; sleep 0.1; printf st", { onLine });
+  expect({ count, lines, failure: end.failure, stdout: end.stdout.length }).toEqual({
+    ...{ count: 400_004, lines: ["é", "", "la", "st"], failure: undefined, stdout: 0 },
+  });
+  const flood = await shell("echo first; exec cat /dev/zero", { onLine, mostOutput: 1 << 20 });
+  expect([flood.failure, lines.at(-1)]).toEqual(["has printed a line of more than 1048576 bytes", "first"]);
+});
+
 test("what a program prints, and how it ends", async () => {
   const end = await shell("echo out; echo err >&2; exit 3");
   expect({ ...end, stdout: end.stdout.toString() }).toEqual({

@@ -47,6 +47,8 @@ export interface ProgramOptions {
   readonly onStarted?: ((pid: number) => void) | undefined;
   /** Called with what it prints, as it comes. Its standard output is not collected then, and has any length. */
   readonly onOutput?: ((bytes: Buffer) => void) | undefined;
+  /** Called with each line of its standard output, which is not collected then, and has any length; but a line longer than `mostOutput` ends it. Must not throw. */
+  readonly onLine?: ((line: string) => void) | undefined;
 }
 
 export interface ProgramEnd {
@@ -67,7 +69,8 @@ export interface ProgramEnd {
 
 /** Never rejects. */
 export function runProgram(program: string, args: readonly string[], options: ProgramOptions): Promise<ProgramEnd> {
-  const { signal, timeoutMs, input, isSecret = false, isAlone = false, mostOutput = MOST_OUTPUT, onOutput, onStarted } = options;
+  const { signal, timeoutMs, input, isSecret = false, isAlone = false, mostOutput = MOST_OUTPUT } = options;
+  const { onOutput, onLine, onStarted } = options;
   if (signal?.aborted) return Promise.resolve(endOf(program, { failure: "was not started: it is not wanted any more" }));
   let child: ChildProcess;
   try {
@@ -94,8 +97,10 @@ export function runProgram(program: string, args: readonly string[], options: Pr
       child.unref();
       end({});
     };
-    const collected = onOutput === undefined ? child.stdout : null;
+    const collected = onOutput === undefined && onLine === undefined ? child.stdout : null;
     const stdout = collect(collected, () => stop(`has printed more than ${mostOutput} bytes`), mostOutput);
+    const lastLine =
+      onLine && passLines(child.stdout, onLine, () => stop(`has printed a line of more than ${mostOutput} bytes`), mostOutput);
     const stderr = collectEnd(child.stderr);
     if (onOutput !== undefined) for (const stream of [child.stdout, child.stderr]) stream?.on("data", onOutput);
     const onAbort = () => stop("was killed: it is not wanted any more");
@@ -107,8 +112,10 @@ export function runProgram(program: string, args: readonly string[], options: Pr
       signal?.removeEventListener("abort", onAbort);
       resolve(result);
     };
-    const end = (how: Pick<How, "exitCode" | "signal">) =>
+    const end = (how: Pick<How, "exitCode" | "signal">) => {
+      if (why === undefined) lastLine?.();
       settle(endOf(program, { ...how, failure: why, isTimedOut: why === late, stdout: stdout(isSecret), stderr: stderr() }));
+    };
     child.once("error", (error) => settle(notStarted(program, error)));
     child.once("close", (code, ended) => end({ exitCode: code ?? undefined, signal: ended ?? undefined }));
     // It may end before it has read everything.
@@ -200,6 +207,32 @@ function collect(stream: NodeJS.ReadableStream | null, overflow: () => void, mos
     const whole = Buffer.concat(chunks);
     if (isSecret) for (const chunk of chunks) chunk.fill(0);
     return whole;
+  };
+}
+
+const NEWLINE = 0x0a;
+
+/** Returns what passes the last line on, if it has no newline. */
+function passLines(stream: NodeJS.ReadableStream | null, onLine: (line: string) => void, overflow: () => void, most: number): () => void {
+  let begun: Buffer[] = [];
+  let size = 0;
+  const begin = (rest: Buffer) => {
+    size += rest.length;
+    if (size > most) overflow();
+    else if (rest.length > 0) begun.push(rest);
+  };
+  const pass = (whole: Buffer) => {
+    const text = Buffer.concat([...begun, whole]).toString();
+    [begun, size] = [[], 0];
+    for (const line of text.split("\n")) onLine(line);
+  };
+  stream?.on("data", (chunk: Buffer) => {
+    const end = chunk.lastIndexOf(NEWLINE);
+    if (end >= 0) pass(chunk.subarray(0, end));
+    begin(chunk.subarray(end + 1));
+  });
+  return () => {
+    if (begun.length > 0) pass(Buffer.alloc(0));
   };
 }
 

@@ -1,5 +1,5 @@
 /** Runs the programs that set networks up. */
-import { packageOf, runProgram } from "../../node/index.ts";
+import { type ProgramOptions, packageOf, runProgram } from "../../node/index.ts";
 import { NetworkError } from "./errors.ts";
 
 /** PATH, extended by the directories of administration programs, which not every user has in it. */
@@ -15,10 +15,19 @@ export async function output(
   input = "",
   onStarted?: (pid: number) => void,
 ): Promise<string> {
+  return (await run(program, args, { input, timeoutMs, onStarted })).toString();
+}
+
+/** Runs a program whose standard output has any length. @param onLine called with each of its lines. @throws NetworkError program-missing, program-failed */
+export async function eachLine(program: string, args: readonly string[], timeoutMs: number, onLine: (line: string) => void): Promise<void> {
+  await run(program, args, { timeoutMs, onLine });
+}
+
+async function run(program: string, args: readonly string[], options: ProgramOptions): Promise<Buffer> {
   // The messages of some programs are read.
   const env = { ...process.env, LC_ALL: "C", PATH: searchPath() };
-  const { failure, stdout, stderr, isTimedOut, error } = await runProgram(program, args, { env, input, timeoutMs, onStarted });
-  if (failure === undefined) return stdout.toString();
+  const { failure, stdout, stderr, isTimedOut, error } = await runProgram(program, args, { env, input: "", ...options });
+  if (failure === undefined) return stdout;
   if (error?.code === "ENOENT")
     throw new NetworkError("program-missing", `the program ${program} is not installed: it is in the package ${packageOf(program)}`, {
       cause: error,

@@ -166,12 +166,23 @@ export class TaskNetworks {
 
   /** Counts connections of TCP to these ports of the task. @throws NetworkError */
   connections(id: string, ports: ReadonlySet<number>): Promise<number> {
-    return connectionsTo(this.placement(id).path, ports, this.#timeoutMs);
+    return this.#counted(id, (path) => connectionsTo(path, ports, this.#timeoutMs));
   }
 
   /** Counts connections of TCP to these ports that the program of the task has not accepted yet. @throws NetworkError */
   unaccepted(id: string, ports: ReadonlySet<number>): Promise<number> {
-    return unacceptedBy(this.placement(id).path, ports, this.#timeoutMs);
+    return this.#counted(id, (path) => unacceptedBy(path, ports, this.#timeoutMs));
+  }
+
+  /** A namespace that is gone has no connections. */
+  async #counted(id: string, count: (path: string) => Promise<number>): Promise<number> {
+    const { path } = this.placement(id);
+    try {
+      return await count(path);
+    } catch (error) {
+      if (isPinned(path)) throw error;
+      return 0;
+    }
   }
 
   /** @throws NetworkError: the network is not as it was made */

@@ -14,7 +14,7 @@ const TIMES: Times = { least: 100, most: 2_000, betweenLooks: 50 };
 
 /**
  * Resolves when the program has accepted all connections that have come, at the earliest after 100 ms, and at the latest after 2 s.
- * @param count counts those that it has not accepted; it may fail if the task has no network any more. undefined: they cannot be counted
+ * @param count counts those that it has not accepted. When it fails, nobody can say how many there are, and it is asked again. undefined: they cannot be counted
  */
 export async function accepted(count: (() => Promise<number>) | undefined, { least, most, betweenLooks }: Times = TIMES): Promise<void> {
   const end = performance.now() + most;
@@ -26,11 +26,11 @@ export async function accepted(count: (() => Promise<number>) | undefined, { lea
   }
 }
 
-/** On a busy host the program that counts may itself take long. undefined: it has taken longer. */
+/** On a busy host the program that counts may itself take long. undefined: it has taken longer, or has failed. */
 async function within(count: () => Promise<number>, ms: number): Promise<number | undefined> {
   const isCounted = new AbortController();
   const late = sleep(ms, undefined, { ref: false, signal: isCounted.signal }).catch(() => undefined);
-  const found = await Promise.race([count().catch(() => 0), late]);
+  const found = await Promise.race([count().catch(() => undefined), late]);
   isCounted.abort();
   return found;
 }

@@ -54,3 +54,19 @@ test("R8 the wait ends with the last connection, or when the time is over; a tas
   expect(draining.of("g.vm.1")).toMatchObject({ connections: null });
   await machine;
 });
+
+test("R8 a count that fails is not taken for the end of all connections", async () => {
+  const counts = [new Error("no more descriptors"), 2, new Error("it has not ended within 30 s"), 0];
+  const count = async () => {
+    const next = counts.shift() ?? 5;
+    if (typeof next === "number") return next;
+    throw next;
+  };
+  const draining = new Draining({ count, isCountable: () => true });
+  const record = task({ drain: "30s" }, "Replaced");
+  const done = draining.drained(record);
+  await new Promise(setImmediate);
+  expect(draining.of(record.id)).toMatchObject({ connections: null });
+  await done;
+  expect(counts).toEqual([]);
+});

@@ -5,14 +5,14 @@ import { DEFAULT_DRAIN_MS } from "../../spec/index.ts";
 
 /** A task whose connections are awaited. */
 export interface Drain {
-  /** Connections that have not ended; null: they cannot be counted. */
+  /** Connections that have not ended; null: they cannot be counted, now or at all. */
   readonly connections: number | null;
   /** Milliseconds since the epoch: then it is stopped in any case. */
   readonly untilMs: number;
 }
 
 export interface DrainingOptions {
-  /** Counts the connections of a task to these ports. */
+  /** Counts the connections of a task to these ports. It fails when nobody can say how many there are. */
   readonly count: (id: string, ports: ReadonlySet<number>) => Promise<number>;
   /** Whether its connections can be counted: those into a virtual machine cannot. */
   readonly isCountable: (record: TaskRecord) => boolean;
@@ -74,8 +74,7 @@ export class Draining {
     const [end, untilMs] = [performance.now() + forMs, Date.now() + forMs];
     const isCountable = this.#options.isCountable(record);
     for (let left = forMs; left > 0; left = end - performance.now()) {
-      // A namespace that is gone has no connections.
-      const connections = isCountable ? await this.#options.count(record.id, ports).catch(() => 0) : null;
+      const connections = isCountable ? await this.#options.count(record.id, ports).catch(() => null) : null;
       if (connections === 0) break;
       set({ connections, untilMs });
       await sleep(Math.min(LOOK_MS, left), undefined, { ref: false });
