@@ -4,10 +4,9 @@
  * chain of its own, and every rule has a comment with the name of the network.
  */
 import { RESOLVER_PORT } from "../../plan/index.ts";
-import { output } from "../command.ts";
 import { NetworkError } from "../errors.ts";
 import type { GuardedBridge } from "./filter.ts";
-import { restoreRaw } from "./iptables-saved.ts";
+import { restoreRaw, savedRules } from "./iptables-saved.ts";
 
 /** Begins the names of the chains, and ends with that of the bridge: at most 28 characters. */
 const CHAIN = "RUNT-GUARD-";
@@ -141,7 +140,7 @@ export class IptablesGuards {
   }
 
   #saved(): Promise<string> {
-    return output("iptables-save", ["-t", "raw"], this.#timeoutMs);
+    return savedRules(this.#timeoutMs, "raw");
   }
 
   /** One after the other, so that each sees what the one before has written. */

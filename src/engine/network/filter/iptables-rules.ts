@@ -1,9 +1,8 @@
 /** What the driver of iptables, or an earlier version, has left in the host's tables, for another driver that takes it over. On a host without iptables there is nothing. */
-import { output } from "../command.ts";
 import { NetworkError } from "../errors.ts";
 import type { KnownToFilter } from "./filter.ts";
 import { IptablesGuards } from "./iptables-guards.ts";
-import { removalOf, restoreNat, sweepRules } from "./iptables-saved.ts";
+import { removalOf, restoreNat, savedRules, sweepRules } from "./iptables-saved.ts";
 import { IptablesServices } from "./iptables-services.ts";
 
 export interface IptablesRulesOptions {
@@ -54,7 +53,7 @@ export class IptablesRules {
 
   async #saved(): Promise<string> {
     try {
-      return await output("iptables-save", [], this.#options.timeoutMs);
+      return await savedRules(this.#options.timeoutMs);
     } catch (error) {
       if (error instanceof NetworkError && error.code === "program-missing") return "";
       throw error;

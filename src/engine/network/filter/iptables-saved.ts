@@ -2,9 +2,26 @@
  * Removes rules and chains that this engine (iptables-nat.ts) or CNI plugins have made for a task. They are found by their comment, `name: "NETWORK" id: "CONTAINER"`, because plugins find them by
  * the addresses of the task, and leave them behind if the namespace is gone.
  */
-import { output } from "../command.ts";
+import { eachLine, output } from "../command.ts";
 
 const COMMENT = /--comment "(?:dnat )?name: \\"([^"\\]+)\\" id: \\"([^"\\]+)\\""/;
+
+/** What this engine and plugins call their chains, and write into their comments. */
+const OWN = /RUNT-|CNI-|--comment "(?:runt|(?:dnat )?name: )/;
+/** Where a table begins and ends. */
+const FRAME = /^(?:\*|COMMIT)/;
+
+/**
+ * What iptables-save(8) prints of the rules of this engine and of plugins. On a host with kube-proxy others have many more, of which nothing is kept.
+ * @param table undefined: all. @throws NetworkError program-missing, program-failed
+ */
+export async function savedRules(timeoutMs: number, table?: "nat" | "raw"): Promise<string> {
+  const kept: string[] = [];
+  await eachLine("iptables-save", table === undefined ? [] : ["-t", table], timeoutMs, (line) => {
+    if (FRAME.test(line) || OWN.test(line)) kept.push(line);
+  });
+  return [...kept, ""].join("\n");
+}
 
 export interface RuleOwner {
   readonly network: string;
@@ -13,7 +30,7 @@ export interface RuleOwner {
 
 /** Removes such rules from the table nat. @throws NetworkError program-missing, program-failed */
 export async function sweepRules(isLeft: (owner: RuleOwner) => boolean, timeoutMs: number): Promise<void> {
-  const lines = removalOf(await output("iptables-save", ["-t", "nat"], timeoutMs), isLeft);
+  const lines = removalOf(await savedRules(timeoutMs, "nat"), isLeft);
   if (lines.length === 0) return;
   await restoreNat(lines, timeoutMs);
 }

@@ -1,6 +1,7 @@
 /** Keeps the rules of the host for ports that belong to services. They are of the whole engine, so that one program writes them for all tasks. */
 import { output } from "../command.ts";
 import type { ServicePort } from "./filter.ts";
+import { savedRules } from "./iptables-saved.ts";
 import { isWhole, type Section, sectionsOf, tasksIn, written } from "./iptables-service-rules.ts";
 
 export interface IptablesServicesOptions {
@@ -76,7 +77,7 @@ export class IptablesServices {
   }
 
   #saved(): Promise<string> {
-    return output("iptables-save", [], this.#options.timeoutMs);
+    return savedRules(this.#options.timeoutMs);
   }
 
   /** One after the other, so that each sees what the one before has written. */

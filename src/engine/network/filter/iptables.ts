@@ -1,12 +1,11 @@
 /** The driver for iptables: rules and chains in the tables that all programs of the host share, found by their comments. */
 import type { Attachment } from "../attachments.ts";
-import { output } from "../command.ts";
 import { NetworkError } from "../errors.ts";
 import { Together } from "../together.ts";
 import type { GuardedBridge, KnownToFilter, PacketFilter, ServicePort, TaskWays } from "./filter.ts";
 import { IptablesGuards } from "./iptables-guards.ts";
 import { countRules, incompleteChain, natRemoval, natRules } from "./iptables-nat.ts";
-import { removalOf, restoreNat, sweepRules } from "./iptables-saved.ts";
+import { removalOf, restoreNat, savedRules, sweepRules } from "./iptables-saved.ts";
 import { IptablesServices } from "./iptables-services.ts";
 import { deleteTable, type NftOptions, readTable, tableOf } from "./nft-table.ts";
 import { ownerOf, SERVICES } from "./table.ts";
@@ -160,7 +159,7 @@ export class IptablesFilter implements PacketFilter {
   }
 
   #saved(): Promise<string> {
-    return output("iptables-save", [], this.#options.timeoutMs);
+    return savedRules(this.#options.timeoutMs);
   }
 }
 
