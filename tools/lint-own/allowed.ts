@@ -108,9 +108,6 @@ export const OWN_CALLS: Allowed = {
     "openSync(path)": CALLERS_CHECKED,
     "readFileSync(fd)": HELD,
   },
-  "src/engine/run/containers/holder.ts": {
-    "readFileSync(`/proc/${pid}/stat`)": KERNEL,
-  },
   "src/engine/run/resources/kept-volumes.ts": {
     "renameSync(path, removed)": NAME_MOVED,
     "openSync(path)": CHECKED,
@@ -169,7 +166,10 @@ export const OWN_CALLS: Allowed = {
   },
   "src/engine/volumes/fill.ts": {
     "renameSync(part, complete)": NAME,
-    "renameSync(below(complete, name), below(volume, name))": "out of a copy that only root reaches, into a directory that was looked at",
+    "renameSync(complete, moving)": NAME,
+    "renameSync(from, to)":
+      "out of a copy that only root reaches, into a directory that was looked at: an empty directory of this engine is replaced, or nothing",
+    "unlinkSync(from)": "in a copy that only root reaches: the entry has its name in the volume",
     "unlinkSync(path)": "in a copy that only root reaches and in which nothing runs yet; links are not followed",
     "lchownSync(path)": "in a copy that only root reaches and in which nothing runs yet; links are not followed",
     "chmodSync(path)": "in a copy that only root reaches and in which nothing runs yet; links are not followed",
@@ -275,6 +275,9 @@ export const OWN_CALLS: Allowed = {
   "src/executor/pool/owner.ts": {
     "renameSync(path, aside)":
       "one name in the directory of the pool; what was moved is looked at, and has its name again if its process lives",
+  },
+  "src/executor/streams.ts": {
+    'readFileSync("/proc/sys/fs/pipe-max-size")': KERNEL,
   },
   "src/executor/record.ts": {
     "unlinkSync(temporary)": NAME,

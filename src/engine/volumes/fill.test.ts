@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import {
   chownSync,
   existsSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -66,13 +67,68 @@ describe.skipIf(process.geteuid?.() !== 0)("what an image has for a new volume (
     for (const path of ["volume", "beside"]) rmSync(at(path), { recursive: true, force: true });
     makeScratch(at("volume"));
     writeFileSync(at("volume/seed"), "");
-    mkdirSync(at("beside/complete"), { recursive: true, mode: 0o750 });
-    writeFileSync(at("beside/complete/rest"), "");
+    mkdirSync(at("beside/moving"), { recursive: true, mode: 0o750 });
+    writeFileSync(at("beside/moving/rest"), "");
     await fill();
     expect([readdirSync(at("volume")).sort(), existsSync(at("beside"))]).toEqual([["rest", "seed"], false]);
     mkdirSync(at("beside/complete/old"), { recursive: true });
     await forgetFilling(at("beside"));
     expect(existsSync(at("beside"))).toBe(false);
+  });
+
+  test.each(["a file", "another owner"])(
+    "what another container writes into it while the copy is made stays as it is: %s",
+    async (what) => {
+      const filling = fill();
+      while (!existsSync(at("beside/part"))) await new Promise(setImmediate);
+      if (what === "a file") writeFileSync(at("volume/seed"), "mine");
+      else chownSync(at("volume"), 5, 5);
+      await filling;
+      if (what === "a file") expect([readFileSync(at("volume/seed"), "utf8"), look("volume")]).toEqual(["mine", "0:0 777"]);
+      else expect([readdirSync(at("volume")), look("volume")]).toEqual([[], "5:5 777"]);
+      expect([readdirSync(at("volume")).length <= 1, existsSync(at("beside"))]).toEqual([true, false]);
+    },
+  );
+
+  test("a whole copy that a crash has left is not moved into a volume that somebody has used since", async () => {
+    mkdirSync(at("beside/complete"), { recursive: true, mode: 0o750 });
+    writeFileSync(at("beside/complete/seed"), "image");
+    writeFileSync(at("volume/seed"), "mine");
+    await fill();
+    expect([readdirSync(at("volume")), readFileSync(at("volume/seed"), "utf8"), look("volume")]).toEqual([["seed"], "mine", "0:0 777"]);
+    expect(existsSync(at("beside"))).toBe(false);
+  });
+
+  test("a name that somebody takes while the entries are moved is not replaced, and owner and mode stay", async () => {
+    const [moving, volume] = [at("beside/moving"), at("volume")];
+    mkdirSync(moving, { recursive: true, mode: 0o750 });
+    for (const name of ["file", "below-file", "linked"]) writeFileSync(join(moving, name), "image");
+    for (const name of ["full", "empty", "over-file", "begun", "new"]) {
+      mkdirSync(join(moving, name));
+      writeFileSync(join(moving, name, "image"), "");
+    }
+    writeFileSync(join(volume, "file"), "mine");
+    writeFileSync(join(volume, "over-file"), "mine");
+    for (const name of ["below-file", "full", "empty"]) mkdirSync(join(volume, name), { mode: 0o700 });
+    writeFileSync(join(volume, "full/mine"), "");
+    // A crash between the two steps of an entry has left these.
+    linkSync(join(moving, "linked"), join(volume, "linked"));
+    mkdirSync(join(volume, "begun"), { mode: 0o1000 });
+    await fill();
+    expect(["file", "over-file", "linked"].map((name) => readFileSync(join(volume, name), "utf8"))).toEqual(["mine", "mine", "image"]);
+    expect(["below-file", "full", "empty", "begun", "new"].map((name) => readdirSync(join(volume, name)))).toEqual([
+      [],
+      ["mine"],
+      [],
+      ["image"],
+      ["image"],
+    ]);
+    expect([look("volume"), look("volume/empty"), statSync(join(volume, "linked")).nlink, existsSync(at("beside"))]).toEqual([
+      "0:0 777",
+      "0:0 700",
+      1,
+      false,
+    ]);
   });
 
   test("of two that fill it at once the second finds it filled; a copy that cannot be made leaves it empty, with the reason", async () => {

@@ -1,9 +1,22 @@
 /**
  * Fills a new volume with the files that the image has at the mount point, with owner and mode. The copy is made beside the volume, and moved into
- * it when it is complete. After a crash the volume is empty, or the next call completes it. A container that already uses the volume sees the files
- * appear.
+ * it when it is complete, if the volume is still new then. After a crash the volume is empty, or the next call completes it. A container that already
+ * uses the volume sees the files appear. What another container has written meanwhile stays, and keeps its name.
  */
-import { chmodSync, existsSync, lchownSync, lstatSync, mkdirSync, readdirSync, renameSync, rmdirSync, statSync, unlinkSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  lchownSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  type Stats,
+  statSync,
+  unlinkSync,
+} from "node:fs";
 import { join } from "node:path";
 import { outputOf } from "../../node/index.ts";
 import { giveOwnDirectory } from "../own/index.ts";
@@ -41,37 +54,88 @@ export async function fillVolume(filling: Filling): Promise<void> {
   }
 }
 
+/** The names of the copy: while it is made, when it is whole, and from the last look at the volume on, while its entries are moved. */
+const STAGES = ["part", "complete", "moving"] as const;
+
 async function fill({ volume, beside, from, first, signal }: Filling): Promise<void> {
   signal.throwIfAborted();
-  const [part, complete] = [join(beside, "part"), join(beside, "complete")];
-  if (!existsSync(complete)) {
-    await removeScratch(part);
-    if (!isNewScratch(volume)) return;
-    mkdirSync(part, { recursive: true, mode: 0o700 });
-    // cp keeps hard links, holes, symbolic links and extended attributes, and opens no special files.
-    await copy(`${from}/.`, part, signal);
-    prepare(part, first);
-    await run("sync", ["--file-system", part], signal);
-    renameSync(part, complete);
+  const [part, complete, moving] = STAGES.map((name) => join(beside, name)) as [string, string, string];
+  if (!existsSync(moving)) {
+    if (!existsSync(complete)) {
+      await removeScratch(part);
+      if (!isNewScratch(volume)) return forgetFilling(beside);
+      mkdirSync(part, { recursive: true, mode: 0o700 });
+      // cp keeps hard links, holes, symbolic links and extended attributes, and opens no special files.
+      await copy(`${from}/.`, part, signal);
+      prepare(part, first);
+      await run("sync", ["--file-system", part], signal);
+      renameSync(part, complete);
+    }
+    // Another container may have written, or taken the volume, while the copy was made.
+    if (!isNewScratch(volume)) return forgetFilling(beside);
+    renameSync(complete, moving);
   }
-  move(complete, volume);
-  rmdirSync(beside);
+  move(moving, volume);
+  await forgetFilling(beside);
 }
 
 /** Removes the copy of an earlier volume of this name, which an interrupted call may have left. */
 export async function forgetFilling(beside: string): Promise<void> {
   removeOther(beside);
-  for (const name of ["part", "complete"]) await removeScratch(join(beside, name));
+  for (const name of STAGES) await removeScratch(join(beside, name));
   if (existsSync(beside)) rmdirSync(beside);
 }
 
-/** May be repeated after a crash. */
-function move(complete: string, volume: string): void {
+/** May be repeated after a crash. What is left in `moving` has a name that somebody else has taken. */
+function move(moving: string, volume: string): void {
   if (!lstatSync(volume).isDirectory()) throw new Error(`${volume} is not a directory`);
-  for (const name of readdirSync(complete, { encoding: "buffer" })) renameSync(below(complete, name), below(volume, name));
-  const { uid, gid, mode } = statSync(complete);
-  giveOwnDirectory(volume, { mode: mode & 0o7777, owner: { uid, gid } });
-  rmdirSync(complete);
+  const { uid, gid, mode } = statSync(moving);
+  // Before the entries: from then on the volume is not new any more, for whoever looks.
+  if (isNewScratch(volume)) giveOwnDirectory(volume, { mode: mode & 0o7777, owner: { uid, gid } });
+  for (const name of readdirSync(moving, { encoding: "buffer" })) moveNew(below(moving, name), below(volume, name));
+}
+
+/** Mode of a directory that is replaced at once by the one that gets its name. No program makes such a directory: if it is there, a crash has left it. */
+const PLACE = 0o1000;
+
+/** rename(2) that replaces nothing: an entry that is there stays. */
+function moveNew(from: Buffer, to: Buffer): void {
+  const found = lstatSync(from);
+  if (found.isDirectory()) {
+    if (!isPlaced(to)) return;
+    // An empty directory is replaced by it, and nothing else.
+    ignoring(["ENOTEMPTY", "EEXIST", "ENOTDIR"], () => renameSync(from, to));
+  } else if (ignoring(["EEXIST"], () => linkOrRename(from, to)) || isSame(found, lstatSync(to, { throwIfNoEntry: false }))) {
+    // After a crash between the two both names may be there.
+    ignoring(["ENOENT"], () => unlinkSync(from));
+  }
+}
+
+function isPlaced(to: Buffer): boolean {
+  if (ignoring(["EEXIST"], () => mkdirSync(to, { mode: PLACE }))) return true;
+  const { uid, mode } = lstatSync(to);
+  return uid === process.geteuid?.() && (mode & 0o7777) === PLACE;
+}
+
+/** Not every file system has links, and a file may have as many as there can be. */
+function linkOrRename(from: Buffer, to: Buffer): void {
+  if (ignoring(["EPERM", "EMLINK", "EOPNOTSUPP"], () => linkSync(from, to))) return;
+  if (lstatSync(to, { throwIfNoEntry: false }) === undefined) renameSync(from, to);
+}
+
+function isSame({ dev, ino }: Stats, other: Stats | undefined): boolean {
+  return other !== undefined && other.dev === dev && other.ino === ino;
+}
+
+/** False: it has failed with one of these errors. */
+function ignoring(codes: readonly string[], action: () => void): boolean {
+  try {
+    action();
+    return true;
+  } catch (error) {
+    if (!codes.includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    return false;
+  }
 }
 
 /** Removes device nodes and sockets, which are useless in a copy. Maps owners back to ids from 0 on. */
