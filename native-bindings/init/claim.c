@@ -22,11 +22,14 @@ static long take(int fd, void *to, size_t size) {
   return 0;
 }
 
-/* What is left of a message that is no good, so that the report to `start` does not stand behind it. */
+/* As much as a pipe can hold by default, in blocks. */
+#define BLOCKS_MOST 1024
+
+/* What is left of a message that is no good, so that the report to `start` does not stand behind it. A sender that never ends is left alone. */
 static void drain(int fd) {
   char block[1024];
   sys(__NR_fcntl, fd, F_SETFL, O_NONBLOCK);
-  while (sys_read(fd, block, sizeof block) > 0) continue;
+  for (int blocks = 0; blocks < BLOCKS_MOST && sys_read(fd, block, sizeof block) > 0; blocks++) continue;
   sys(__NR_fcntl, fd, F_SETFL, 0);
 }
 

@@ -152,6 +152,15 @@ static bool has_reader(int writer) {
   return (row.revents & POLLERR) == 0;
 }
 
+/* The default of fs.pipe-max-size. */
+#define PIPE_MOST (1l << 20)
+
+/* Bytes that are in a pipe now. Another process may have its other end and fill it without a pause: what comes later is not of the container. */
+static long in_pipe(int reader) {
+  int size = 0;
+  return sys_ioctl(reader, FIONREAD, &size) < 0 ? PIPE_MOST : size;
+}
+
 static void save(int reader, const char *record_path, int output) {
   char bytes[4096], path[PATH_MAX];
   struct buffer name = BUFFER(path);
@@ -161,10 +170,11 @@ static void save(int reader, const char *record_path, int output) {
   struct stat mine;
   bool has_more = output == 1 && is_fifo(1, &mine);
   int file = has_more && !name.truncated ? fresh_open(path) : -1;
-  long size;
-  while ((size = sys_read(reader, bytes, sizeof bytes)) > 0 || size == -EINTR) {
+  for (long left = in_pipe(reader), size; left > 0; left -= size) {
+    sys_again(size, __NR_read, reader, bytes, left < (long)sizeof bytes ? left : (long)sizeof bytes);
+    if (size <= 0) break;
     if (file < 0 && !name.truncated) file = fresh_open(path);
-    if (file < 0 || size < 0) continue;
+    if (file < 0) continue;
     for (long done = 0, written = 1; done < size && written > 0; done += written)
       written = sys_write(file, bytes + done, (size_t)(size - done));
   }

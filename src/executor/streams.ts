@@ -1,5 +1,5 @@
 /** The caller's ends of an executor's FIFOs: its standard streams, and the size of its terminal. */
-import { closeSync, constants, existsSync } from "node:fs";
+import { closeSync, constants, existsSync, readFileSync } from "node:fs";
 import { Readable, type Writable } from "node:stream";
 import type { Directory } from "./directory.ts";
 import { ExecutorError } from "./errors.ts";
@@ -133,14 +133,28 @@ function readOutput({ fifo, saved, life }: OutputSource): Readable {
   return output;
 }
 
-/** What has come into `source` and was not passed on; its "data" events pass it on. Then what is in the FIFO. */
+/** Bytes that a pipe can have. Root may have given one more. Source: fcntl(2), F_SETPIPE_SZ. */
+function mostInPipe(): number {
+  const most = Number(readFileSync("/proc/sys/fs/pipe-max-size", "utf8"));
+  return Number.isSafeInteger(most) && most > 0 ? most : 1 << 20;
+}
+
+/**
+ * What has come into `source` and was not passed on; its "data" events pass it on. Then what is in the FIFO: no more than a pipe can have, because another
+ * process may hold its other end and fill it without a pause.
+ */
 function* drain(fifo: string, source: Readable): Generator<Buffer> {
   while (source.read() !== null);
   // The reading end that is open keeps what is in the FIFO; this one shares it.
   const fd = openOwnFifo(fifo, O_RDONLY | O_NONBLOCK);
   source.destroy();
   try {
-    for (let chunk = readNow(fd); chunk !== undefined; chunk = readNow(fd)) yield chunk;
+    let left = mostInPipe();
+    for (let chunk = readNow(fd); chunk !== undefined; chunk = readNow(fd)) {
+      yield chunk;
+      left -= chunk.length;
+      if (left <= 0) return;
+    }
   } finally {
     closeSync(fd);
   }
