@@ -8,7 +8,7 @@ import { deadlinePath } from "./launch/stdio.ts";
 import type { OwnCgroup } from "./own-cgroup.ts";
 import { type GivenProcess, handOver } from "./pool/claim.ts";
 import { KILL_BOUND_MS } from "./process/end-cgroup.ts";
-import { isAlive, isOfAnotherBoot } from "./process/procfs.ts";
+import { isAlive, isOfAnotherBoot, isShortage } from "./process/procfs.ts";
 import { abandon, finalState, initOf, monitorLives, readRecord, runningState } from "./record.ts";
 import type { Runtime } from "./runtime/client.ts";
 import type { CheckedPlan } from "./shutdown.ts";
@@ -19,9 +19,12 @@ const PAUSE_MS = 20;
 /** A state that is missing for so long is lost. */
 const LOST_MS = 1_000;
 
-/** exited: nothing of it is left. stuck: something is, and could not be removed this time. */
+/**
+ * exited: nothing of it is left. stuck: something is, and could not be removed this time. unknown: this process could not look, for want of
+ * descriptors or memory.
+ */
 export type Look =
-  | { readonly now: "created" | "running" | "draining" | "stuck" }
+  | { readonly now: "created" | "running" | "draining" | "stuck" | "unknown" }
   | { readonly now: "exited"; readonly state: ProcessState };
 
 export class Container {
@@ -57,6 +60,16 @@ export class Container {
 
   /** What the record says now. */
   async look(): Promise<Look> {
+    try {
+      return await this.#look();
+    } catch (error) {
+      // Nothing is removed while it may run.
+      if (!isShortage(error)) throw error;
+      return { now: "unknown" };
+    }
+  }
+
+  async #look(): Promise<Look> {
     let record = this.directory.exitRecord();
     const lives = record !== undefined && monitorLives(record);
     // A monitor that is gone by now may have written its last word since.

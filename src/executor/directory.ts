@@ -22,7 +22,7 @@ import { ExecutorError } from "./errors.ts";
 import { checkId } from "./launch/check.ts";
 import type { StreamName } from "./launch/stdio.ts";
 import { removeOwnTree } from "./own/file.ts";
-import { isAlive, isOfAnotherBoot, processStat, thisBoot } from "./process/procfs.ts";
+import { isAlive, isOfAnotherBoot, processStat, thisBoot, unlessShortage } from "./process/procfs.ts";
 import { isProcess, parseState, readLogCounts, readRecord, readStateFile } from "./record.ts";
 import { checkProtocol, PROTOCOL, type Protocol } from "./version.ts";
 
@@ -224,14 +224,14 @@ export class Directory {
     );
   }
 
-  /** Of its config.json; none where that cannot be read. */
+  /** Of its config.json; none where that is damaged or gone. @throws EMFILE, ENFILE, ENOMEM: nobody can say */
   annotations(): Readonly<Record<string, string>> {
     try {
       const text = readStateFile(join(this.path, "config.json"));
       const { annotations } = JSON.parse(text ?? "{}") as { annotations?: Record<string, string> };
       return annotations ?? {};
-    } catch {
-      return {};
+    } catch (error) {
+      return unlessShortage(error) ?? {};
     }
   }
 

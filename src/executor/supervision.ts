@@ -8,7 +8,7 @@ import type { StreamName } from "./launch/stdio.ts";
 import { type Made, makeContainer, prepare, programOf } from "./making.ts";
 import type { GivenProcess } from "./pool/claim.ts";
 import { freezerFile, isFrozen } from "./process/cgroups.ts";
-import { isAlive } from "./process/procfs.ts";
+import { isAlive, isShortage, mayBeAlive } from "./process/procfs.ts";
 import { type CheckedPlan, shutDown } from "./shutdown.ts";
 import type { Streams } from "./streams.ts";
 import type { ExecutorOptions, ExecutorState, ProcessState, ShutdownResult } from "./types.ts";
@@ -35,6 +35,16 @@ export class Supervision {
   }
 
   get state(): ExecutorState {
+    try {
+      return this.#stateNow();
+    } catch (error) {
+      // Nobody can say whether it is paused, or was started by another process.
+      if (!isShortage(error)) throw error;
+      return this.#lifecycle.state;
+    }
+  }
+
+  #stateNow(): ExecutorState {
     if (this.#lifecycle.state === "created") return this.container.awaitsStart() || !isAlive(this.#process!) ? "created" : "running";
     if (this.#lifecycle.state !== "running" || this.#process === undefined) return this.#lifecycle.state;
     this.#freezer ??= isAlive(this.#process) ? freezerFile(this.#process.pid) : undefined;
@@ -154,7 +164,7 @@ export class Supervision {
   }
 
   hasEnded(): boolean {
-    return this.#lifecycle.state === "exited" || !isAlive(this.#process!);
+    return this.#lifecycle.state === "exited" || !mayBeAlive(this.#process!);
   }
 
   /** It has processes: its program's, or the one that waits for start. @throws ExecutorError wrong-state */

@@ -5,7 +5,7 @@
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { removeOwnFile, writeAtomically } from "../../node/index.ts";
-import { readOwnFile } from "../own/index.ts";
+import { readOwnFile, unlessShortage } from "../own/index.ts";
 import type { NetworkStep } from "../plan/index.ts";
 import type { CniResult } from "./answer.ts";
 
@@ -98,7 +98,8 @@ export class Attachments {
           ...(filter === "nft" ? { filter } : {}),
           ...(reachesMetadata === undefined ? {} : { reachesMetadata }),
         };
-    } catch {
+    } catch (error) {
+      unlessShortage(error);
       // Invalid JSON, and what is no file of this engine's, is handled like a file of another format.
     }
     return { containerId, bootId: "", namespace: "", steps: [], results: null };

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { readOwnFile } from "../own/index.ts";
+import { readOwnFile, unlessShortage } from "../own/index.ts";
 import { type BridgeNetwork, hostIn } from "../plan/index.ts";
 import { dotted, type NetworkSpec, numberOf, overlaps, rangeOf } from "../spec/index.ts";
 import { writeDurably } from "./attachments.ts";
@@ -124,8 +124,8 @@ function readIn(path: string): BridgeNetwork | undefined {
   try {
     const found = JSON.parse(readOwnFile(path).toString()) as BridgeNetwork;
     return [found.name, found.bridge, found.subnet].every((text) => typeof text === "string") ? found : undefined;
-  } catch {
-    return undefined;
+  } catch (error) {
+    return unlessShortage(error);
   }
 }
 

@@ -11,7 +11,8 @@ import type { TerminalSize } from "../launch/command.ts";
 import { makeFifos } from "../launch/fifos.ts";
 import { checkSize, writeSize } from "../launch/size.ts";
 
-import { type Cgroup, makeSubCgroup, processesIn, readIfThere, removeSubCgroup, type SubCgroup } from "../process/cgroups.ts";
+import { type Cgroup, isEmptyNow, makeSubCgroup, readIfThere, removeSubCgroup, type SubCgroup } from "../process/cgroups.ts";
+import { isShortage } from "../process/procfs.ts";
 import { failure, lastLine, openLog } from "../runtime/call.ts";
 import type { Runtime } from "../runtime/client.ts";
 import { signalNumber } from "../signals.ts";
@@ -144,7 +145,13 @@ export class ExecHandle {
   /** What `runt` writes when the program is there. */
   #seePid(): boolean {
     if (this.#pid !== undefined) return true;
-    const text = readIfThere(filesOf(this.#target).pid);
+    let text: string | undefined;
+    try {
+      text = readIfThere(filesOf(this.#target).pid);
+    } catch (error) {
+      // It is looked at again.
+      if (!isShortage(error)) throw error;
+    }
     if (text !== undefined && /^\d+$/.test(text)) this.#pid = Number(text);
     return this.#pid !== undefined;
   }
@@ -243,7 +250,7 @@ export class ExecHandle {
   /** What is read here or goes into streams of the caller. A process that was left behind may have it open, and is not waited for. */
   async #outputs(): Promise<void> {
     const own = this.#isCollected ? [this.stdout, this.stderr] : [];
-    const isAll = this.#sub !== undefined && processesIn([this.#sub.directory]).length === 0;
+    const isAll = this.#sub !== undefined && isEmptyNow(this.#sub.directory);
     const streams = [...this.#ends.copied, ...own].flatMap((stream) => stream ?? []);
     // A reader of the caller's that takes nothing does not hold up an end that the caller has asked for.
     await settled(streams, isAll && this.#endedBy !== "abort" ? undefined : LINGER_MS);

@@ -11,7 +11,7 @@ import { ExecutorError } from "../errors.ts";
 import { idsIn } from "../list.ts";
 import { directoryOfProcess, groupingHierarchy, processesIn } from "../process/cgroups.ts";
 import { freeze, thaw } from "../process/end-cgroup.ts";
-import { isAlive, type ProcessIdentity, processStat } from "../process/procfs.ts";
+import { isAlive, type ProcessIdentity, processStat, unlessShortage } from "../process/procfs.ts";
 import { readLogCounts, readRecord } from "../record.ts";
 
 export interface FenceOptions {
@@ -93,9 +93,9 @@ export class Fence {
   leave(): void {
     if (this.#own?.before === undefined) return;
     const { directory, before } = this.#own;
-    const keepers = [...this.#unreleased].flatMap((id) => this.#keepersInside(id));
-    this.#own = undefined;
     try {
+      const keepers = [...this.#unreleased].flatMap((id) => this.#keepersInside(id));
+      this.#own = undefined;
       for (const pid of keepers) this.#moveOutNow(pid);
       writeFileSync(join(before, "cgroup.procs"), String(process.pid));
       for (const made of [directory, this.#effects, this.#monitors]) rmdirSync(made);
@@ -120,7 +120,8 @@ export class Fence {
   #names(): string[] {
     try {
       return readdirSync(this.#effects, { withFileTypes: true }).flatMap(({ name }) => (name.startsWith(`${this.#key}.`) ? [name] : []));
-    } catch {
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
       return [];
     }
   }
@@ -221,7 +222,8 @@ function allKeepers(stateDir: string): ProcessIdentity[] {
 function orUndefined<T>(read: () => T): T | undefined {
   try {
     return read();
-  } catch {
-    return undefined;
+  } catch (error) {
+    // A monitor that is not recognised would be killed.
+    return unlessShortage(error);
   }
 }

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseMountLine } from "../../shared/linux/index.ts";
+import { isShortage, unlessShortage } from "./procfs.ts";
 
 export interface Hierarchy {
   readonly mountpoint: string;
@@ -53,15 +54,16 @@ export function directoryOfProcess(pid: number, controller: string, found: reado
   return undefined;
 }
 
+/** undefined: it is not there, or cannot be read. @throws EMFILE, ENFILE, ENOMEM: nobody can say */
 export function readIfThere(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
-  } catch {
-    return undefined;
+  } catch (error) {
+    return unlessShortage(error);
   }
 }
 
-/** Host pids in these directories and below, ascending; nested and threaded groups too. */
+/** Host pids in these directories and below, ascending; nested and threaded groups too. @throws as readIfThere */
 export function processesIn(paths: readonly string[]): number[] {
   const found = new Set<number>();
   const walk = (directory: string) => {
@@ -82,8 +84,8 @@ function leaderOf(thread: string): string {
 function list(directory: string): string[] {
   try {
     return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
-  } catch {
-    return [];
+  } catch (error) {
+    return unlessShortage(error) ?? [];
   }
 }
 
@@ -151,9 +153,19 @@ export async function removeSubCgroup({ directory, identity }: SubCgroup): Promi
       return;
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
-      if (code === "ENOENT" || processesIn([directory]).length > 0) return;
+      if (code === "ENOENT" || !isEmptyNow(directory)) return;
       await sleep(REMOVE_PAUSE_MS);
     }
+  }
+}
+
+/** Whether no process is in it and below. False as well while nobody can say. */
+export function isEmptyNow(directory: string): boolean {
+  try {
+    return processesIn([directory]).length === 0;
+  } catch (error) {
+    if (!isShortage(error)) throw error;
+    return false;
   }
 }
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ExecutorError } from "../errors.ts";
 import { type Hierarchy, hierarchies, processesIn, readIfThere } from "./cgroups.ts";
-import { readProc } from "./procfs.ts";
+import { isShortage, readProc } from "./procfs.ts";
 
 /** How long SIGKILL, and a launch that was given up, may take. */
 export const KILL_BOUND_MS = 10_000;
@@ -50,7 +50,12 @@ export async function endCgroups(places: readonly Place[], patienceMs = KILL_BOU
   const deadline = performance.now() + patienceMs;
   const killed = new Set<number>();
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
-    for (const pid of await killAll(places)) killed.add(pid);
+    try {
+      for (const pid of await killAll(places)) killed.add(pid);
+    } catch (error) {
+      // It may pass.
+      if (!isShortage(error) || performance.now() > deadline) throw error;
+    }
     const left = places.filter(({ directory }) => !isRemoved(directory));
     if (left.length === 0) return killed.size;
     if (performance.now() > deadline) throw stuck(left);

@@ -12,7 +12,7 @@ export interface ProcessStat {
   readonly systemTicks: number;
 }
 
-/** undefined: there is no such process. */
+/** undefined: there is no such process. @throws as readProc */
 export function processStat(pid: number): ProcessStat | undefined {
   const text = readProc(pid, "stat");
   if (text === undefined) return undefined;
@@ -29,12 +29,28 @@ export function processStat(pid: number): ProcessStat | undefined {
   };
 }
 
+/** Gone, or hidden: with hidepid the kernel shows this user no processes of others. */
+const NOT_THERE = ["ENOENT", "ESRCH", "EACCES", "EPERM"];
+
+/** undefined: there is no such process. @throws the other errors of open(2) and read(2), such as EMFILE: they say nothing about the process */
 export function readProc(pid: number, name: string): string | undefined {
   try {
     return readFileSync(`/proc/${pid}/${name}`, "utf8");
-  } catch {
+  } catch (error) {
+    if (!NOT_THERE.includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
     return undefined;
   }
+}
+
+/** Whether this process or the host had no descriptor or no memory left: what was to be looked at may well be there. */
+export function isShortage(error: unknown): boolean {
+  return ["EMFILE", "ENFILE", "ENOMEM"].includes((error as NodeJS.ErrnoException | undefined)?.code ?? "");
+}
+
+/** Ignores the error of a look at something that may be gone or damaged. @throws the error, if it says nothing about that */
+export function unlessShortage(error: unknown): undefined {
+  if (isShortage(error)) throw error;
+  return undefined;
 }
 
 /** The identity of a process: a pid is used again, and after a reboot so may be the start ticks. `bootId` undefined: of this boot. */
@@ -44,11 +60,21 @@ export interface ProcessIdentity {
   readonly bootId?: string | undefined;
 }
 
-/** True while the process that was started then, in this boot, is there and no zombie. */
+/** True while the process that was started then, in this boot, is there and no zombie. @throws as readProc */
 export function isAlive({ pid, startTicks, bootId }: ProcessIdentity): boolean {
   if (isOfAnotherBoot(bootId)) return false;
   const found = processStat(pid);
   return found !== undefined && found.startTicks === startTicks && found.state !== "Z" && found.state !== "X";
+}
+
+/** As isAlive, and true as well while nobody can say. */
+export function mayBeAlive(identity: ProcessIdentity): boolean {
+  try {
+    return isAlive(identity);
+  } catch (error) {
+    if (!isShortage(error)) throw error;
+    return true;
+  }
 }
 
 let known: string | undefined;

@@ -2,8 +2,8 @@
  * When the first process of a shared pid namespace ends, the kernel kills all other processes before it reports that end. An observer that looks only at the other
  * processes would take their ends for failures of their own.
  */
-import { readFileSync } from "node:fs";
 import type { ProcessState } from "../../../executor/index.ts";
+import { readProc } from "../../own/index.ts";
 
 /** PF_EXITING in the `flags` field of /proc/PID/stat. Source: include/linux/sched.h, proc(5). */
 const EXITING = 0x4;
@@ -11,14 +11,10 @@ const EXITING = 0x4;
 const FLAGS = 9 - 3;
 const START_TICKS = 22 - 3;
 
-/** Whether the process is ending or has ended. */
+/** Whether the process is ending or has ended. @throws as readProc */
 export function isEnding({ pid, startTicks }: Pick<ProcessState, "pid" | "startTicks">): boolean {
-  let text: string;
-  try {
-    text = readFileSync(`/proc/${pid}/stat`, "utf8");
-  } catch {
-    return true;
-  }
+  const text = readProc(pid, "stat");
+  if (text === undefined) return true;
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   return fields[START_TICKS] !== startTicks || (Number(fields[FLAGS]) & EXITING) !== 0;
 }

@@ -11,9 +11,9 @@ import { adoptionOf, orphansAmong } from "./orphans.ts";
 const at = { bootId: "b", bootMs: 0, wallMs: 0 };
 const ours = { [ANNOTATION.task]: "g.web.7", [ANNOTATION.group]: "g", [ANNOTATION.container]: "app", [ANNOTATION.generation]: "1" };
 const present = [
-  { id: "g.web.7.app-1.1", isRunning: true, annotations: ours },
-  { id: "foreign", isRunning: true, annotations: {} },
-  { id: "half", isRunning: true, annotations: { [ANNOTATION.task]: "g.web.7" } },
+  { id: "g.web.7.app-1.1", isRunning: true, isUnknown: false, annotations: ours },
+  { id: "foreign", isRunning: true, isUnknown: false, annotations: {} },
+  { id: "half", isRunning: true, isUnknown: false, annotations: { [ANNOTATION.task]: "g.web.7" } },
 ];
 
 test.each(["show", "adopt", "stop"] as const)(

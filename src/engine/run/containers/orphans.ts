@@ -107,15 +107,22 @@ export class Orphans {
 
   /** The orphans that still exist. */
   async look(): Promise<OrphanView[]> {
+    return orphansAmong(await this.#present(), new Set());
+  }
+
+  async #present(): Promise<Present[]> {
     if (this.#ids.size === 0) return [];
     const present = (await this.#runtime.present()).filter(({ id }) => this.#ids.has(id));
     this.#ids = new Set(present.map(({ id }) => id));
-    return orphansAmong(present, new Set());
+    return present;
   }
 
-  /** The tasks of the orphans that run, with what they were asked for as far as that is known. */
+  /** The tasks of the orphans that run, or of which nobody can say, with what they were asked for as far as that is known. */
   async tasks(): Promise<OrphanTask[]> {
-    const running = (await this.look()).filter(({ isRunning }) => isRunning);
+    const running = orphansAmong(
+      (await this.#present()).filter(({ isRunning, isUnknown }) => isRunning || isUnknown),
+      new Set(),
+    );
     const groups = new Map(running.flatMap(({ task, group }) => (task === null || group === null ? [] : [[task, group] as const])));
     return [...groups].map(([id, group]) => ({ id, group, spec: this.#specCopies.read(id)?.spec }));
   }

@@ -55,6 +55,8 @@ export interface Present {
   readonly id: string;
   /** Whether a process of it may exist. */
   readonly isRunning: boolean;
+  /** What is on disk of it cannot be read: it may run. */
+  readonly isUnknown: boolean;
   /** Empty if the annotations cannot be read. */
   readonly annotations: Readonly<Record<string, string>>;
 }
@@ -282,6 +284,7 @@ export class ContainerRuntime {
     return entries.map(({ id, state, process }) => ({
       id,
       isRunning: process !== null && state !== "exited" && state !== "draining",
+      isUnknown: state === "unknown",
       annotations: Executor.annotations(stateDir, id),
     }));
   }

@@ -6,7 +6,7 @@ import { mkdirSync, readdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { removeOwnFile, writeAtomically } from "../../../node/index.ts";
 import { isTaskId, revisionOf, type SpecCopy, type TaskRecord } from "../../model/index.ts";
-import { readOwnFile } from "../../own/index.ts";
+import { readOwnFile, unlessShortage } from "../../own/index.ts";
 import { specDigest } from "../../spec/index.ts";
 import type { Paths } from "../paths.ts";
 import type { TaskResource } from "./resource.ts";
@@ -38,14 +38,14 @@ export class SpecCopies implements TaskResource {
     writeAtomically(path, JSON.stringify(specCopy), { durability: "none" });
   }
 
-  /** undefined: there is no file, or it cannot be trusted. */
+  /** undefined: there is no file, or it cannot be trusted. @throws EMFILE, ENFILE, ENOMEM: nobody can say */
   read(id: string): SpecCopy | undefined {
     if (!isTaskId(id)) return undefined;
     try {
       const { digest, ...specCopy } = JSON.parse(readOwnFile(this.#paths.specCopy(id)).toString()) as Written;
       return specCopy.id === id && specDigest(specCopy.spec) === digest ? specCopy : undefined;
-    } catch {
-      return undefined;
+    } catch (error) {
+      return unlessShortage(error);
     }
   }
 
