@@ -5,7 +5,7 @@ import type { PodHost } from "./manifest/translation.ts";
 
 /** Findings have line and column, like those of parseTasks. */
 export function parseFile(text: string, host: PodHost): ParsedFile {
-  return withPools(readDocuments(text, "task"), (others) => tasksOrPods(others, host));
+  return withPools(readDocuments(text, "task", { merge: true }), (others) => tasksOrPods(others, host));
 }
 
 /** A document with `apiVersion` or `kind` is a Kubernetes object, because tasks have neither. */

@@ -20,7 +20,12 @@ export function imageProcess(
   const own = args.length > 0 ? args : image.cmd;
   const [cmd, ...rest] = command === undefined ? [...image.entrypoint, ...own] : [command, ...args];
   if (cmd === undefined || cmd === "") return undefined;
-  return { cmd, args: rest, env: { ...environmentOf(image), ...env }, cwd: cwd ?? image.cwd ?? "/", user: user ?? image.user ?? "0" };
+  return { cmd, args: rest, env: { ...environmentOf(image), ...env }, cwd: cwd ?? image.cwd ?? "/", user: userOf(user, image.user) };
+}
+
+/** @param user of the task. ":group" has the user that there is without it. */
+export function userOf(user: string | undefined, ofImage: string | null = null): string {
+  return user?.startsWith(":") ? `${ofImage?.split(":")[0] || "0"}${user}` : (user ?? ofImage ?? "0");
 }
 
 /** @param user of the process, by the task or the image. @throws Error in the words of the kubelet. Source: kubelet, kuberuntime, verifyRunAsNonRoot */

@@ -24,7 +24,7 @@ import {
   namespacesOf,
   type TaskSpec,
 } from "../spec/index.ts";
-import { checkUser, type ImageProcess, imageProcess } from "./image.ts";
+import { checkUser, type ImageProcess, imageProcess, userOf } from "./image.ts";
 import { memberAnnotations, relayMounts } from "./machine.ts";
 import { fileMounts, type NetworkPlacement, resolvMounts } from "./network-files.ts";
 
@@ -213,7 +213,8 @@ function processOf(task: TaskSpec, written: ContainerSpec, placement: Placement)
   const given = addressed(written, engineEnv);
   const container = { ...given, env: { ...engineEnv, ...ofFiles, ...given.env, ...secretEnv, ...devices?.env } };
   if (image === undefined) {
-    const { command, args, env, cwd = "/", user = "0" } = container;
+    const { command, args, env, cwd = "/" } = container;
+    const user = userOf(container.user);
     checkUser(container, user);
     return { cmd: command!, args, env: { ...usualEnv(task, container, network), ...env }, cwd, user };
   }

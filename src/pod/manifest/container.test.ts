@@ -293,3 +293,28 @@ test("the policy of autoupdate is that of the container, or of all containers of
   expect(policy(annotated("io.containers.autoupdate: registry"))).toBe("registry");
   expect(policy(annotated(`io.containers.autoupdate: registry, io.containers.autoupdate/${name}: disabled`))).toBe("disabled");
 });
+
+test("P4 the command of a probe has the values that are written in the manifest, and nothing of a variable from elsewhere", () => {
+  const text = `${SECRET}${one(
+    '    env:\n    - { name: PORT, value: "80" }\n    - { name: T, valueFrom: { secretKeyRef: { name: keys, key: TOKEN } } }\n    livenessProbe: { exec: { command: [check, "$(PORT)", "x$(T)", "$$(PORT)", "$(NOBODY)"] } }\n',
+  )}`;
+  expect(first(text).livenessCheck!.command).toEqual(["check", "80", "x", "$(PORT)", "$(NOBODY)"]);
+});
+
+test("a group without a user belongs to the user of the image; what the API server refuses is refused", () => {
+  const user = (rights: string) => first(one(`    securityContext: ${rights}\n`)).user;
+  expect([user("{ runAsGroup: 7 }"), user("{ runAsUser: 5, runAsGroup: 7 }"), user("{}")]).toEqual([":7", "5:7", "0"]);
+  expect(
+    told(
+      one(
+        `    ports: [{ containerPort: 80, name: web, hostPort: 0 }, { containerPort: 81, name: web }, { containerPort: 82, name: ${"a".repeat(16)} }]\n    resources: { limits: { cpu: 500m }, requests: { cpu: 1 } }\n    volumeMounts: [{ name: v, mountPath: /v }, { name: v, mountPath: /v }]\n`,
+        "  volumes: [{ name: v }]\n",
+      ),
+    ),
+  ).toEqual([
+    expect.stringMatching(/\/ports\/1\/name: the port web is there twice$/),
+    expect.stringMatching(/\/ports\/2\/name: is no name of a port: at most 15 of a-z, 0-9 and -, with a letter$/),
+    expect.stringMatching(/\/resources\/requests\/cpu: is more than the limit \(500m\)$/),
+    expect.stringMatching(/\/volumeMounts\/1\/mountPath: something is mounted on \/v already$/),
+  ]);
+});

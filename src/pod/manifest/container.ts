@@ -7,6 +7,7 @@ import { type ContainerResources, resourcesOf, sharesOf } from "../resources.ts"
 import { type ContainerInput, DEVICES, PAGES } from "../schema/container.ts";
 import type { ContainerSecurity } from "../schema/security.ts";
 import { uidOf } from "../uid.ts";
+import { checkContainer } from "./container-rules.ts";
 import { addressVariables } from "./downward.ts";
 import { environmentOf } from "./env.ts";
 import { checksOf } from "./probes.ts";
@@ -30,6 +31,7 @@ const LEAST_CPUS = 0.01;
 export function containerOf(at: Translation, container: ContainerInput, role: Role, path: Path): Container {
   const { hostNetwork, hostname, terminationGracePeriodSeconds: grace } = at.pod.spec;
   const { metadata } = at.pod;
+  checkContainer(at, container, path);
   const env = environmentOf(at, container, path);
   const addresses = addressVariables(at.pod, container);
   const texts = JSON.stringify([container.command, container.args, container.env]);
@@ -259,7 +261,6 @@ function rightsOf(at: Translation, { securityContext: own }: ContainerInput, pat
   const seccomp = own?.seccompProfile ?? common?.seccompProfile;
   const context: Path = [...path, "securityContext"];
   if (isNonRoot && user === 0) at.refuse("container's runAsUser breaks non-root policy", [...context, "runAsNonRoot"]);
-  if (group !== undefined && user === undefined) at.refuse("runAsGroup needs runAsUser", [...context, "runAsGroup"]);
   checkEscalation(at, own, context);
   const isUnmasked = own?.procMount === "Unmasked";
   // Source: ValidateSecurityContext of Kubernetes.
@@ -268,7 +269,8 @@ function rightsOf(at: Translation, { securityContext: own }: ContainerInput, pat
   return {
     // Whether the user of the image is root is known when it has been pulled.
     ...(isNonRoot && user === undefined ? { runAsNonRoot: true as const } : {}),
-    ...(user === undefined ? {} : { user: group === undefined ? String(user) : `${user}:${group}` }),
+    // Without runAsUser the user is that of the image. Source: kubelet, determineEffectiveSecurityContext.
+    ...(user === undefined && group === undefined ? {} : { user: `${user ?? ""}${group === undefined ? "" : `:${group}`}` }),
     ...(groups.length === 0 ? {} : { groups }),
     ...(common?.supplementalGroupsPolicy === "Strict" ? { strictGroups: true as const } : {}),
     ...(own?.privileged ? { privileged: true } : {}),

@@ -54,7 +54,7 @@ test("each of its fields is one of the schedule", () => {
 test("the name and the index of a pod are placeholders, which no file has by chance", () => {
   const env = [{ name: "POD", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } }];
   const container = { name: "main", image: "app", env, args: ["$(JOB_COMPLETION_INDEX)"] };
-  const { schedule, containers } = taskOf(cronJob({}, { completionMode: "Indexed" }, { containers: [container] }));
+  const { schedule, containers } = taskOf(cronJob({}, { completionMode: "Indexed", completions: 1 }, { containers: [container] }));
   const { minutes, index } = schedule!.placeholders!;
   expect(containers[0]!.env).toMatchObject({ POD: `backup-${minutes}-0`, JOB_COMPLETION_INDEX: index });
   expect(containers[0]!.args).toEqual([index]);

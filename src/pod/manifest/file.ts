@@ -62,12 +62,12 @@ interface Template {
 }
 
 export function podsIn(documents: readonly ReadDocument[], host: PodHost): ParsedFile {
-  const file = new PodFile(host);
+  const file = new PodFile(host, documents[0]);
   for (const document of documents.flatMap(objectsOf)) file.add(document);
   return file.tasks();
 }
 
-/** The items of a List, each as a document of its own; for any other kind the document itself. Source: Kubernetes, API conventions, "List". */
+/** The items of a List, each as a document of its own, also of a List in a List; for any other kind the document itself. Source: Kubernetes, API conventions, "List". */
 function objectsOf(document: ReadDocument): readonly ReadDocument[] {
   const { apiVersion, kind, items, ...others } = (document.value ?? {}) as Readonly<Record<string, unknown>>;
   if (typeof kind !== "string" || !kind.endsWith("List") || !Array.isArray(items)) return [document];
@@ -75,12 +75,15 @@ function objectsOf(document: ReadDocument): readonly ReadDocument[] {
   const missing = kind === "List" ? {} : { apiVersion, kind: kind.slice(0, -"List".length) };
   const further = Object.keys(others).filter((key) => key !== "metadata");
   const problems = further.map((key) => document.place({ code: "shape", message: `the field "${key}" is not supported`, path: [key] }));
-  return items.map((value: unknown, index) => ({
-    value: typeof value === "object" && value !== null ? { ...missing, ...value } : value,
-    findings: index === 0 ? problems : [],
-    tagged: [],
-    place: (problem) => document.place({ ...problem, path: ["items", index, ...problem.path] }),
-  }));
+  if (problems.length > 0) return [{ ...document, findings: [...document.findings, ...problems] }];
+  return items.flatMap((value: unknown, index) =>
+    objectsOf({
+      value: typeof value === "object" && value !== null ? { ...missing, ...value } : value,
+      findings: [],
+      tagged: [],
+      place: (problem) => document.place({ ...problem, path: ["items", index, ...problem.path] }),
+    }),
+  );
 }
 
 class PodFile {
@@ -91,9 +94,10 @@ class PodFile {
   readonly #templates: Template[] = [];
   readonly #generated = new Map<string, number>();
   /** Where a finding about the whole file is placed. */
-  #first: ReadDocument | undefined;
+  readonly #first: ReadDocument | undefined;
 
-  constructor(host: PodHost) {
+  constructor(host: PodHost, first: ReadDocument | undefined) {
+    this.#first = first;
     this.#parts = {
       objects: new Objects(),
       claims: new Claims(),
@@ -105,7 +109,6 @@ class PodFile {
   }
 
   add(document: ReadDocument): void {
-    this.#first ??= document;
     this.#findings.push(...document.findings);
     if (document.findings.length > 0) return;
     const written = withGeneratedName(withoutNulls(document.value), this.#generated);
@@ -175,6 +178,8 @@ class PodFile {
   /** All pods of a workload have the same template, so that a problem of the template is reported once. */
   #expand(workload: WorkloadInput, document: ReadDocument, { refuse, warn }: Readonly<Record<"refuse" | "warn", Place>>): void {
     workloadProblems(workload).forEach(refuse);
+    if (workload.kind === "Job" && (workload.spec.suspend || workload.spec.parallelism === 0))
+      warn({ code: "shape", message: "the job is suspended: no pods of it are made", path: ["spec"] });
     if (workload.kind === "StatefulSet")
       for (const [index, { metadata, spec }] of workload.spec.volumeClaimTemplates.entries()) {
         const path = ["spec", "volumeClaimTemplates", index, "spec"];

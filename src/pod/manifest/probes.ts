@@ -59,10 +59,19 @@ function checkOf(at: Translation, container: ContainerInput, probe: ProbeInput, 
 
 /** Connections are made from inside the pod, to its loopback interface unless the probe names a host. */
 function wayOf(at: Translation, container: ContainerInput, { exec, httpGet, tcpSocket, grpc }: ProbeInput, path: Path): Check {
-  if (exec !== undefined) return { command: exec.command };
+  if (exec !== undefined) return { command: expanded(at, container, exec.command, [...path, "exec", "command"]) };
   if (grpc !== undefined) return { grpc: { port: grpc.port, service: grpc.service } };
   if (httpGet !== undefined) return { http: httpOf(at, container, httpGet, [...path, "httpGet"]) };
   return { tcp: placeOf(at, container, tcpSocket!, [...path, "tcpSocket"]) };
+}
+
+/**
+ * References in the command of a probe. They see values that are written in the manifest, as they are written, and nothing of a variable from
+ * elsewhere. Source: ExpandContainerCommandOnlyStatic of the kubelet.
+ */
+function expanded(at: Translation, { env }: ContainerInput, command: readonly string[], path: Path): string[] {
+  const values = Object.fromEntries(env.map(({ name, value = "" }) => [name, value]));
+  return command.map((one, index) => at.expand(one, values, [...path, index]));
 }
 
 function httpOf(at: Translation, container: ContainerInput, httpGet: HttpGetInput, path: Path): NonNullable<Check["http"]> {

@@ -90,7 +90,14 @@ test("P16 what a service cannot be is refused by name at its place; one that sel
     expect.stringContaining("/spec/externalName: is not supported"),
   ]);
   expect(at("selector: { app: web }, ports: [{ port: 80, targetPort: grpc }]")).toEqual(["f:4:41: /spec/ports/0: web-0 has no port grpc"]);
-  expect(at('selector: { app: web }, ports: [{ port: 80, targetPort: 0 }, { name: b, port: 81, targetPort: "" }]')).toEqual([]);
+  expect(at('selector: { app: web }, ports: [{ name: a, port: 80, targetPort: 0 }, { name: b, port: 81, targetPort: "" }]')).toEqual([]);
+  for (const names of ["", "name: a, "])
+    expect(at(`selector: { app: web }, ports: [{ name: a, port: 80 }, { ${names}port: 81 }]`)).toEqual([
+      "f:4:33: /spec/ports: with several ports each has a name of its own",
+    ]);
+  expect(at("selector: { app: web }, ports: [{ port: 80, nodePort: 30080 }]")).toEqual([
+    "f:4:33: /spec/ports: a nodePort needs the type NodePort or LoadBalancer",
+  ]);
   expect(at("selector: { app: web }")).toEqual(["f:4:1: /spec/ports: a service has at least one port"]);
   expect(at("selector: { app: web }, clusterIP: None")).toEqual([]);
   expect(

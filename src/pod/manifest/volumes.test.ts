@@ -103,3 +103,13 @@ test("what Kubernetes 1.37 has added: owners of files, options of mounts, and wo
     expect.stringContaining("/emptyDir/mode: only 511 is supported: all users of the pod may write to it"),
   ]);
 });
+
+test("P4 a claim without a volume of the host has the group of the pod; a list of no keys is no list", () => {
+  const text = `${CONFIG}---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: { name: data }\nspec: { accessModes: [ReadWriteOnce], resources: { requests: { storage: 1Gi } } }\n---\n${one(
+    "    volumeMounts: [{ name: d, mountPath: /d }, { name: c, mountPath: /c }]\n",
+    "  securityContext: { fsGroup: 77 }\n  volumes:\n  - { name: d, persistentVolumeClaim: { claimName: data } }\n  - { name: c, configMap: { name: conf, items: [] } }\n",
+  )}`;
+  const [claimed, files] = only(text).volumes!;
+  expect(claimed).toEqual({ name: "d", kept: "data", group: 77 });
+  expect(Object.keys(files!.files!)).toEqual(["PORT", "app.ini"]);
+});

@@ -33,11 +33,13 @@ function volumeOf(at: Translation, volume: VolumeInput, path: Path): Volume | un
   if (hostPath !== undefined) {
     return { name, host: hostPath.path, ...(hostPath.type === "" ? {} : { hostType: hostPath.type }) };
   }
-  if (volume.persistentVolumeClaim !== undefined)
-    return { name, ...at.claims.sourceOf(at.namespace, volume.persistentVolumeClaim.claimName) };
   if (volume.image !== undefined) return { name, ...imageOf(at, volume.image, [...path, "image"]) };
   const { fsGroup } = at.pod.spec.securityContext ?? {};
   const group = fsGroup === undefined ? {} : { group: fsGroup };
+  if (volume.persistentVolumeClaim !== undefined) {
+    const source = at.claims.sourceOf(at.namespace, volume.persistentVolumeClaim.claimName);
+    return { name, ...source, ...(source.kept === undefined ? {} : group) };
+  }
   const files = filesOf(at, volume, path);
   if (files !== undefined) return { name, files, ...group };
   const { medium, sizeLimit } = volume.emptyDir ?? { medium: "" };
@@ -203,9 +205,10 @@ function rightsOf({ mode, user: uid }: { readonly mode?: number | undefined; rea
 function keyFiles(at: Translation, kind: ObjectKind, ref: Keys, usual: Usual, path: Path, field = "name"): Files {
   const entries = entriesOf(at, kind, ref, [...path, field]);
   if (entries === undefined) return {};
-  if (ref.items === undefined) return Object.fromEntries([...entries].map(([key, content]) => [key, { ...content, ...usual }]));
+  // As without the list. Source: Kubernetes, MakePayload of its volumes.
+  if ((ref.items ?? []).length === 0) return Object.fromEntries([...entries].map(([key, content]) => [key, { ...content, ...usual }]));
   const files: Files = {};
-  for (const [index, item] of ref.items.entries()) {
+  for (const [index, item] of ref.items!.entries()) {
     const content = entries.get(item.key);
     if (content !== undefined) files[item.path] = { ...content, ...rightsOf(item, usual) };
     else if (!ref.optional) at.refuse(`${kind} ${ref.name} has no key ${item.key}`, [...path, "items", index, "key"], "unknown-reference");

@@ -265,3 +265,52 @@ test("an empty word is none, as for Kubernetes", () => {
     containers: [{ pullPolicy: "prefer-cached", hostname: "a" }],
   });
 });
+
+test("P3 pods have the labels that a controller adds, and what names them finds them", () => {
+  const labelsOf = (text: string) => read(text).tasks.map((one) => JSON.parse(one.annotations!["runt.dev/pod"]!).metadata.labels);
+  const set = deployment("  replicas: 2\n  serviceName: web\n", "      terminationGracePeriodSeconds: 1\n").replace(
+    "Deployment",
+    "StatefulSet",
+  );
+  const added = (index: number) => ({
+    "statefulset.kubernetes.io/pod-name": `web-${index}`,
+    "apps.kubernetes.io/pod-index": String(index),
+  });
+  expect(labelsOf(set)).toEqual([0, 1].map((index) => ({ app: "web", ...added(index) })));
+  expect(labelsOf(job(""))).toEqual([{ "batch.kubernetes.io/job-name": "pi", "job-name": "pi" }]);
+  const service = "---\napiVersion: v1\nkind: Service\nmetadata: { name: s }\nspec: { clusterIP: None, selector: { job-name: pi } }\n";
+  const served = read(job("") + service);
+  expect([served.findings, served.warnings ?? []]).toEqual([[], []]);
+});
+
+test("P3 a job that is suspended has no pods, and that is told", () => {
+  for (const field of ["suspend: true", "parallelism: 0"]) {
+    const { tasks, findings, warnings = [] } = read(job(`  ${field}\n`));
+    expect([tasks, findings]).toEqual([[], []]);
+    expect(warnings.map(({ message }) => message)).toContain("the job is suspended: no pods of it are made");
+  }
+  expect(told(job("  completionMode: Indexed\n"))).toEqual([expect.stringContaining("/spec/completions: is needed with the mode Indexed")]);
+  expect(told(deployment("  strategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: 0% } }\n"))).toEqual([
+    expect.stringContaining("/spec/strategy/rollingUpdate: maxSurge and maxUnavailable are both 0"),
+  ]);
+  expect(told(deployment("  strategy: { type: Recreate, rollingUpdate: { maxSurge: 1 } }\n"))).toEqual([
+    expect.stringContaining("/spec/strategy/rollingUpdate: is for the type RollingUpdate"),
+  ]);
+});
+
+test("a list without items runs nothing and says so; lists in lists and merged maps are taken as kubectl takes them", () => {
+  const { findings, warnings = [], tasks } = read("apiVersion: v1\nkind: List\nitems: []\n");
+  expect([tasks, findings, warnings.map((one) => renderFinding(one, "f"))]).toEqual([
+    [],
+    [],
+    ["f:2:1: /kind: the file has no pod in it: nothing runs"],
+  ]);
+  expect(told("apiVersion: v1\nkind: List\nextra: 1\nitems: []\n")).toEqual([
+    expect.stringContaining('the field "extra" is not supported'),
+  ]);
+  const pod =
+    "{ apiVersion: v1, kind: Pod, metadata: { name: a }, spec: { containers: [{ name: a, <<: { image: app:v1, command: [x] }, command: [y] }] } }";
+  const nested = read(`apiVersion: v1\nkind: List\nitems: [{ apiVersion: v1, kind: List, items: [${pod}] }]\n`);
+  expect(nested.findings).toEqual([]);
+  expect(nested.tasks.map(({ containers: [one] }) => [one!.image, one!.command])).toEqual([["oci:/i/app:v1", "y"]]);
+});

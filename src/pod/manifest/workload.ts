@@ -54,7 +54,8 @@ export function podsOf(workload: WorkloadInput): readonly WorkloadPod[] {
       const { parallelism, backoffLimit, ttlSecondsAfterFinished: retention, activeDeadlineSeconds: deadline } = workload.spec;
       // Without `completions` there are `parallelism` pods, which together work until nothing is left to do. Source: Kubernetes, "Parallel
       // execution for Jobs".
-      const { completions = parallelism, completionMode } = workload.spec;
+      const { completions = parallelism, completionMode, suspend } = workload.spec;
+      if (suspend || parallelism === 0) return [];
       return several(completions, (index) => ({
         written: completionMode === "Indexed" ? indexed(pod(index), index) : pod(index),
         rules: {
@@ -74,17 +75,25 @@ function podOf(
   further: Readonly<Record<string, unknown>> = {},
 ) {
   const { labels, annotations } = spec.template.metadata ?? {};
+  const own = ownLabels(kind, metadata.name, index);
   return {
     apiVersion: "v1",
     kind: "Pod",
     metadata: {
       name: `${metadata.name}-${index}`,
       ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
-      ...(labels === undefined ? {} : { labels }),
+      ...(labels === undefined && own === undefined ? {} : { labels: { ...labels, ...own } }),
       annotations: { ...annotations, [OWNER]: `${kind}/${metadata.name}` },
     },
     spec: { ...spec.template.spec, ...further },
   };
+}
+
+/** Labels that a controller adds to its pods. Source: Kubernetes, "Well-Known Labels, Annotations and Taints". */
+function ownLabels(kind: WorkloadInput["kind"], name: string, index: number | string): Readonly<Record<string, string>> | undefined {
+  if (kind === "StatefulSet")
+    return { "statefulset.kubernetes.io/pod-name": `${name}-${index}`, "apps.kubernetes.io/pod-index": String(index) };
+  return kind === "Job" ? { "batch.kubernetes.io/job-name": name, "job-name": name } : undefined;
 }
 
 /** A pod of a workload with rollouts. A text is a placeholder. @param before index of the pod before it; undefined: it is the first one */
@@ -149,7 +158,10 @@ function scheduledPod({ metadata, spec, ...rest }: CronJobInput): WorkloadPod {
     kind: "Job",
     metadata: { ...metadata, name: `${metadata.name}-${placeholders.minutes}` },
   } as const;
-  const [pod] = podsOf({ ...job, spec: { ...jobTemplate.spec, completions: 1, parallelism: 1, completionMode: "NonIndexed" } });
+  const [pod] = podsOf({
+    ...job,
+    spec: { ...jobTemplate.spec, completions: 1, parallelism: 1, suspend: false, completionMode: "NonIndexed" },
+  });
   const written = pod!.written as unknown as Written;
   return {
     written: jobTemplate.spec.completionMode === "Indexed" ? indexed(written, placeholders.index) : written,
@@ -213,7 +225,8 @@ export function workloadProblems(workload: WorkloadInput): Problem[] {
   const { kind, spec } = workload;
   const wrong = (message: string, ...path: string[]): Problem => ({ code: "combination", message, path: ["spec", ...path] });
   const policy = spec.template.spec["restartPolicy"] ?? "Always";
-  if (kind === "Job") return policy === "Always" ? [wrong(NO_JOB, "template", "spec", "restartPolicy")] : [];
+  if (kind === "Job")
+    return [...jobProblems(workload.spec, ["spec"]), ...(policy === "Always" ? [wrong(NO_JOB, "template", "spec", "restartPolicy")] : [])];
   const labels = spec.template.metadata?.labels ?? {};
   const selected =
     workload.kind === "ReplicationController"
@@ -231,14 +244,23 @@ export function workloadProblems(workload: WorkloadInput): Problem[] {
   ];
 }
 
+/** Source: ValidateJobSpec of Kubernetes. */
+function jobProblems({ completionMode, completions }: Extract<WorkloadInput, { kind: "Job" }>["spec"], path: readonly string[]): Problem[] {
+  if (completionMode !== "Indexed" || completions !== undefined) return [];
+  return [{ code: "combination", message: "is needed with the mode Indexed", path: [...path, "completions"] }];
+}
+
 const MOST_NAME = 63;
 
 function cronJobProblems({ metadata: { name }, spec: { jobTemplate } }: CronJobInput): Problem[] {
   const { completions, parallelism, template } = jobTemplate.spec;
   const policy = template.spec["restartPolicy"] ?? "Always";
   const [path, last] = [["spec", "jobTemplate", "spec"], String((completions ?? parallelism) - 1)];
+  const isSuspended = jobTemplate.spec.suspend || parallelism === 0;
   const isLong = `${name}-00000000-${last}`.length > MOST_NAME;
   return [
+    ...jobProblems(jobTemplate.spec, path),
+    ...(isSuspended ? [{ code: "combination" as const, message: "its jobs would have no pods", path }] : []),
     ...(policy === "Always"
       ? [{ code: "combination" as const, message: NO_JOB, path: [...path, "template", "spec", "restartPolicy"] }]
       : []),

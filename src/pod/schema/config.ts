@@ -14,14 +14,20 @@ const base64 = z
   .transform((value) => value.replace(/\s/g, ""))
   .refine((value) => BASE64.test(value), "is no base64");
 
-export const configMap = z.strictObject({
-  apiVersion: z.literal("v1"),
-  kind: z.literal("ConfigMap"),
-  metadata: objectMetadata,
-  immutable: ignored,
-  data: z.record(key, z.string()).default({}),
-  binaryData: z.record(key, base64).default({}),
-} satisfies Fields<ConfigMap>);
+export const configMap = z
+  .strictObject({
+    apiVersion: z.literal("v1"),
+    kind: z.literal("ConfigMap"),
+    metadata: objectMetadata,
+    immutable: ignored,
+    data: z.record(key, z.string()).default({}),
+    binaryData: z.record(key, base64).default({}),
+  } satisfies Fields<ConfigMap>)
+  // Source: ValidateConfigMap of Kubernetes.
+  .refine(({ data, binaryData }) => Object.keys(binaryData).every((one) => !Object.hasOwn(data, one)), {
+    error: "a key is in data or in binaryData, not in both",
+    path: ["binaryData"],
+  });
 
 export const secret = z.strictObject({
   apiVersion: z.literal("v1"),

@@ -56,7 +56,13 @@ const resources = z.strictObject({
 
 const port = z.strictObject({
   containerPort: z.int().min(1).max(65_535),
-  hostPort: z.int().min(1).max(65_535).optional(),
+  // 0 means none, as the zero value of Go.
+  hostPort: z
+    .int()
+    .min(0)
+    .max(65_535)
+    .transform((port) => port || undefined)
+    .optional(),
   hostIP: z.union([z.ipv4(), z.ipv6(), z.literal("")], { error: "is no IP address" }).optional(),
   name: z.string().optional(),
   protocol: wordOr(["TCP", "UDP", "SCTP"], "TCP", "write TCP, UDP or SCTP"),

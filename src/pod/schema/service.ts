@@ -51,7 +51,15 @@ export const service = z.strictObject({
       externalName: refused("names lead to pods"),
     } satisfies Fields<ServiceSpec>)
     // Source: Kubernetes, ValidateService.
-    .refine(({ ports, ...one }) => ports.length > 0 || isHeadless(one), { error: "a service has at least one port", path: ["ports"] }),
+    .refine(({ ports, ...one }) => ports.length > 0 || isHeadless(one), { error: "a service has at least one port", path: ["ports"] })
+    .refine(({ ports }) => ports.length < 2 || new Set(ports.flatMap(({ name }) => name ?? [])).size === ports.length, {
+      error: "with several ports each has a name of its own",
+      path: ["ports"],
+    })
+    .refine(({ ports, type }) => type !== "ClusterIP" || ports.every(({ nodePort }) => nodePort === 0), {
+      error: "a nodePort needs the type NodePort or LoadBalancer",
+      path: ["ports"],
+    }),
   status: ignored,
 } satisfies Fields<Service>);
 

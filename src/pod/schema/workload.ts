@@ -77,8 +77,18 @@ export const deployment = z.strictObject({
     strategy: z
       .strictObject({
         type: wordOr(["RollingUpdate", "Recreate"], "RollingUpdate"),
-        rollingUpdate: z.strictObject({ maxSurge: share, maxUnavailable: share }).optional(),
+        rollingUpdate: z
+          .strictObject({ maxSurge: share, maxUnavailable: share })
+          // Source: ValidateRollingUpdateDeployment of Kubernetes.
+          .refine((one) => ![one.maxSurge, one.maxUnavailable].every((some) => some === 0 || some === "0%"), {
+            error: "maxSurge and maxUnavailable are both 0: no pod could be replaced",
+          })
+          .optional(),
       } satisfies Fields<DeploymentStrategy>)
+      .refine(({ type, rollingUpdate }) => type !== "Recreate" || rollingUpdate === undefined, {
+        error: "is for the type RollingUpdate",
+        path: ["rollingUpdate"],
+      })
       .prefault({}),
     minReadySeconds: seconds(0).max(MOST_READY).default(0),
     paused: only(false, NOT_PAUSED),
@@ -191,11 +201,11 @@ const BY_INDEX = "failures are counted for all indices together";
 const jobSpec = z.strictObject({
   template,
   completions: count.min(1).optional(),
-  parallelism: count.min(1).default(1),
+  parallelism: count.default(1),
   backoffLimit: z.int().min(0).max(1_000_000).default(6),
   ttlSecondsAfterFinished: seconds(0).optional(),
   completionMode: z.enum(["NonIndexed", "Indexed"]).default("NonIndexed"),
-  suspend: only(false, "an apply takes effect at once"),
+  suspend: z.boolean().default(false),
   // A cluster adds the selector.
   selector: ignored,
   manualSelector: only(false, "the pods of a job are its own"),

@@ -169,7 +169,7 @@ const fields = z.strictObject({
     ),
   secrets: z.array(secretFile).max(100).optional(),
   cwd: absolutePath.optional().describe("Working directory. Absent: that of the image, or /."),
-  user: text.min(1).optional().describe('"name" or "uid", either with ":group". Absent: what the image says, else 0.'),
+  user: text.min(1).optional().describe('"name" or "uid", either with ":group", or ":group" alone. Absent: the image\'s, else 0.'),
   runAsNonRoot: z
     .literal(true)
     .optional()
