@@ -26,6 +26,11 @@ const REASONS: readonly Reason[] = [
     why: "Podman calls the pod of a workload NAME-pod; runt counts the pods of a workload",
     isIt: ({ podman, runt }, { name }) => podman === `${name}-pod` && runt === `${name}-0`,
   },
+  {
+    field: /^environment [A-Z0-9_]+_SERVICE_(?:HOST|PORT(?:_[A-Z0-9_]+)?)$/,
+    why: "a kubelet sets variables for the services of the namespace, Podman does not",
+    isIt: ({ podman }) => podman === undefined,
+  },
   { field: /^environment container$/, why: "Podman sets this variable, a kubelet does not", isIt: onlyPodman },
   {
     field: /^capabilities$/,

@@ -5,9 +5,12 @@ import { fieldValue, resourceValue } from "./downward.ts";
 import { type ObjectKind, textOf } from "./objects.ts";
 import type { Path, Translation } from "./translation.ts";
 
-/** The order is that of Kubernetes: first envFrom, then env. Each variable may use the earlier ones. */
+/**
+ * The order is that of Kubernetes: first envFrom, then env. Each variable may use the earlier ones, and those of services, which it may replace.
+ * Source: kubelet, makeEnvironmentVariables.
+ */
 export function environmentOf(at: Translation, container: ContainerInput, path: Path): Record<string, string> {
-  const values: Record<string, string> = {};
+  const values: Record<string, string> = at.services.variablesFor(at.pod);
   for (const [index, source] of container.envFrom.entries()) Object.assign(values, allOf(at, source, [...path, "envFrom", index]));
   for (const [index, variable] of container.env.entries()) {
     const value = variableValue(at, container, variable, values, [...path, "env", index]);

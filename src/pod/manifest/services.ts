@@ -101,12 +101,36 @@ export class Services {
   }
 
   /**
+   * Variables by which the containers of a pod find the services of its namespace. A service whose address the daemon chooses is named.
+   * Source: Kubernetes, "Accessing the Service", "Environment Variables".
+   */
+  variablesFor(pod: PodInput): Record<string, string> {
+    if (pod.spec.enableServiceLinks === false || pod.spec.hostNetwork) return {};
+    const own = this.#known.filter(({ service }) => namespaceOf(service) === namespaceOf(pod) && !isHeadless(service.spec));
+    return Object.fromEntries(
+      own.flatMap(({ service }) => {
+        const { ports } = service.spec;
+        const prefix = `${variableWord(service.metadata.name)}_SERVICE`;
+        return [
+          [`${prefix}_HOST`, (this.#isRedirected(service) ? undefined : addressOf(service)) ?? service.metadata.name],
+          [`${prefix}_PORT`, String(ports[0]?.port ?? "")],
+          ...ports.flatMap(({ name, port }) => (name === undefined ? [] : [[`${prefix}_PORT_${variableWord(name)}`, String(port)]])),
+        ];
+      }),
+    );
+  }
+
+  /**
    * Whether the name of the service leads to the pods themselves, because a virtual machine cannot reach the virtual address. The pods then answer
    * on the port of the service.
    */
   #isRedirected(service: ServiceInput): boolean {
     return this.#withMachine.has(namespaceOf(service)) && !isHeadless(service.spec);
   }
+}
+
+function variableWord(name: string): string {
+  return name.toUpperCase().replaceAll("-", "_");
 }
 
 function namespaceOf({ metadata: { namespace = "default" } }: { readonly metadata: { readonly namespace?: string | undefined } }): string {

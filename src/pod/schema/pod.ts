@@ -71,7 +71,7 @@ const runs = {
 /** Fields that are accepted with any value, or with the value that describes this host. */
 const holdAnyway = {
   automountServiceAccountToken: only(false, `there is no account whose token could be mounted; ${LEFT_OUT}`),
-  enableServiceLinks: ignored,
+  enableServiceLinks: z.boolean().optional(),
   tolerations: ignored,
   setHostnameAsFQDN: only(false, "a pod has no domain"),
 };
