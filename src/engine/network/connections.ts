@@ -42,7 +42,8 @@ export function unacceptedIn(line: string, ports: ReadonlySet<number>): number {
   const { port, remote, state, received } = socketIn(line) ?? {};
   if (port === undefined || !ports.has(port)) return 0;
   if (state === LISTENING) return received!;
-  return state === OPENING && !LOOPBACK.test(remote!) ? 1 : 0;
+  if (LOOPBACK.test(remote!)) return 0;
+  return state === OPENING ? 1 : 0;
 }
 
 interface Socket {

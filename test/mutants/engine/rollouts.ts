@@ -149,6 +149,14 @@ export const ROLLOUT_MUTANTS: readonly Mutant[] = [
     test: "src/engine/network/connections.test.ts",
   },
   {
+    id: "R8c",
+    fault: "connections that the program has not accepted do not count",
+    file: "src/engine/network/connections.ts",
+    from: "if (state === LISTENING) return received!;",
+    to: "if (state === LISTENING) return 0;",
+    test: "src/engine/network/connections.test.ts",
+  },
+  {
     id: "R12",
     fault: "a task with the wanted spec counts as one of the version, whatever image it runs",
     file: "src/engine/model/revision-images.ts",
