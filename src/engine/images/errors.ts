@@ -1,4 +1,5 @@
 /** Errors of images. */
+import { cut } from "../../shared/text/index.ts";
 
 export type ImageErrorCode =
   /** A program is not installed; the message names its package. */
@@ -27,8 +28,9 @@ export class ImageError extends Error {
   override readonly name = "ImageError";
   readonly code: ImageErrorCode;
 
+  /** @param message is cut: images and registries may have texts of any length in it */
   constructor(code: ImageErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options);
+    super(cut(message), options);
     this.code = code;
   }
 }

@@ -3,6 +3,7 @@ import { lstatSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { writeAtomically } from "../../node/index.ts";
+import { firstIssue } from "../../shared/text/index.ts";
 import { readOwnFile } from "../own/index.ts";
 import { ImageError } from "./errors.ts";
 import { descriptor, jsonOf, MANIFEST_TYPE } from "./manifest.ts";
@@ -109,8 +110,8 @@ export class Layout {
 }
 
 function entriesIn(bytes: Buffer, path: string): Entry[] {
-  const { success, data, error } = index.safeParse(jsonOf(bytes, path));
-  if (!success) throw new ImageError("image-invalid", `${path}: ${z.prettifyError(error)}`);
+  const { success, data, error } = index.safeParse(jsonOf(bytes, path, Number.POSITIVE_INFINITY));
+  if (!success) throw new ImageError("image-invalid", `${path}: ${firstIssue(error)}`);
   return data.manifests.flatMap(({ digest: manifest, size: manifestSize, annotations }): Entry[] => {
     const { [NAME]: reference, [SOURCE]: digest, [CONFIG]: config = null, [PULLED]: pulled = "" } = annotations;
     if (reference === undefined || digest === undefined) return [];

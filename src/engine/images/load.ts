@@ -2,6 +2,7 @@
 
 import { createHash } from "node:crypto";
 import { z } from "zod";
+import { firstIssue } from "../../shared/text/index.ts";
 import { type ImageConfig, parseImageConfig } from "../spec/index.ts";
 import { readBlob } from "./blob.ts";
 import { ImageError } from "./errors.ts";
@@ -41,7 +42,7 @@ function configOf(bytes: Buffer, digest: string): ImageConfig {
     return parseImageConfig(jsonOf(bytes, digest));
   } catch (error) {
     if (!(error instanceof z.ZodError)) throw error;
-    throw new ImageError("image-invalid", `${digest}: it is no configuration of an image: ${z.prettifyError(error)}`, { cause: error });
+    throw new ImageError("image-invalid", `${digest}: it is no configuration of an image: ${firstIssue(error)}`);
   }
 }
 

@@ -1,5 +1,6 @@
 /** Parses the manifest of one image in the store: opencontainers/image-spec, manifest.md. Pure. */
 import { z } from "zod";
+import { boundedJson, firstIssue } from "../../shared/text/index.ts";
 import { ImageError } from "./errors.ts";
 
 export const DIGEST = /^sha256:[0-9a-f]{64}$/;
@@ -7,7 +8,14 @@ export const DIGEST = /^sha256:[0-9a-f]{64}$/;
 export const descriptor = z.object({ mediaType: z.string(), digest: z.string().regex(DIGEST), size: z.int().nonnegative() });
 export type Descriptor = z.output<typeof descriptor>;
 
-const manifest = z.object({ schemaVersion: z.literal(2), config: descriptor, layers: z.array(descriptor) });
+/** More entries than this are not looked at one by one: each wrong one would be a problem of its own. */
+const MOST_ENTRIES = 1000;
+
+const manifest = z.object({
+  schemaVersion: z.literal(2),
+  config: descriptor,
+  layers: z.array(z.unknown()).max(MOST_ENTRIES).pipe(z.array(descriptor)),
+});
 
 export interface Manifest {
   readonly config: Descriptor;
@@ -27,7 +35,7 @@ const MOST_LAYERS = 110;
 /** Parses a manifest of OCI or Docker. Media types of its parts are not checked. @throws ImageError image-invalid */
 export function partsOf(bytes: Buffer, what: string): Manifest {
   const { success, data, error } = manifest.safeParse(jsonOf(bytes, what));
-  if (!success) throw new ImageError("image-invalid", `${what}: it is no manifest of an image: ${z.prettifyError(error)}`);
+  if (!success) throw new ImageError("image-invalid", `${what}: it is no manifest of an image: ${firstIssue(error)}`);
   return data;
 }
 
@@ -45,11 +53,16 @@ export function parseManifest(bytes: Buffer, what: string): Manifest {
   return data;
 }
 
-/** @throws ImageError image-invalid */
-export function jsonOf(bytes: Buffer, what: string): unknown {
+/** Most values of a manifest, an index or a configuration. Those of real images have some thousand. */
+const MOST_VALUES = 100_000;
+
+/** @param what name of the part in the error. @throws ImageError image-invalid */
+export function jsonOf(bytes: Buffer, what: string, mostValues = MOST_VALUES): unknown {
   try {
-    return JSON.parse(bytes.toString());
+    const value = boundedJson(bytes.toString(), mostValues);
+    if (value !== undefined) return value;
   } catch (error) {
     throw new ImageError("image-invalid", `${what}: it is no JSON`, { cause: error });
   }
+  throw new ImageError("image-invalid", `${what}: its JSON has more than ${mostValues} values, or nests too deeply`);
 }

@@ -1,6 +1,7 @@
 /** Parses and checks the output of CNI plugins. Source: https://www.cni.dev/docs/spec (1.0.0 and 0.4.0). */
 import { isIP } from "node:net";
 import { z } from "zod";
+import { boundedJson, cut, firstIssue } from "../../shared/text/index.ts";
 
 const address = z.string().refine((value) => isIP(value) !== 0, "is no IP address");
 const prefix = z.string().refine(isPrefix, "is no address with a prefix");
@@ -32,8 +33,8 @@ export interface Expected {
 /** The result of ADD, or a description of what is wrong with it. */
 export function readResult(text: string, { version, interface: name, namespace }: Expected): CniResult | string {
   const { success, data, error } = cniResult.safeParse(json(text));
-  if (!success) return text.trim() === "" ? "it is empty" : `it does not match the specification: ${issueOf(error)}`;
-  if (data.cniVersion !== version) return `it is of version ${data.cniVersion}, and ${version} was requested`;
+  if (!success) return text.trim() === "" ? "it is empty" : `it does not match the specification: ${firstIssue(error)}`;
+  if (data.cniVersion !== version) return `it is of version ${cut(data.cniVersion)}, and ${version} was requested`;
   const { interfaces = [], ips = [] } = data;
   const lost = ips.find((ip) => ip.interface !== undefined && interfaces[ip.interface] === undefined);
   if (lost !== undefined) return `it gives ${lost.address} to an interface that it does not list`;
@@ -45,7 +46,7 @@ export function readResult(text: string, { version, interface: name, namespace }
 /** The error that a plugin reports on stdout; undefined: it reports none. */
 export function readError(text: string): string | undefined {
   const { success, data } = cniError.safeParse(json(text));
-  return success ? [`${data.msg} (code ${data.code})`, ...(data.details ? [data.details] : [])].join(": ") : undefined;
+  return success ? cut([`${data.msg} (code ${data.code})`, ...(data.details ? [data.details] : [])].join(": ")) : undefined;
 }
 
 /** The versions that a plugin supports; undefined: its answer does not name them. */
@@ -54,17 +55,13 @@ export function readVersions(text: string): readonly string[] | undefined {
   return success ? data.supportedVersions : undefined;
 }
 
+/** undefined: it is no JSON, or has far more values than the answer of a plugin. */
 function json(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return boundedJson(text);
   } catch {
     return undefined;
   }
-}
-
-function issueOf(error: z.ZodError): string {
-  const { path, message } = error.issues[0]!;
-  return path.length === 0 ? message : `${path.join(".")}: ${message}`;
 }
 
 export function hasAddress({ ips = [] }: CniResult, address: string): boolean {

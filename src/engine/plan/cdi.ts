@@ -1,6 +1,7 @@
 /** Parses CDI specifications of the host, and merges what the devices of a container need. Pure. Source: Container Device Interface, SPEC.md. */
 import { z } from "zod";
 import type { Mount, OciObject } from "../../executor/index.ts";
+import { cut } from "../../shared/text/index.ts";
 
 /** A device node of a specification. Missing numbers are taken from the node on the host. */
 export interface CdiNode {
@@ -105,7 +106,7 @@ export function parseCdi(value: unknown): CdiSpecification {
   const result = specification.safeParse(value);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  throw new Error(`/${issue!.path.join("/")}: ${issue!.message}`);
+  throw new Error(cut(`/${issue!.path.join("/")}: ${issue!.message}`));
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Performs actions. An action can be repeated after a crash, because the name of what it makes was recorded before. Its result is an event. */
 import { ProgramError } from "../../executor/index.ts";
+import { cut } from "../../shared/text/index.ts";
 import { type Action, type ActionError, type ContainerStatus, type ImageRecord, specOf, type TaskRecord } from "../model/index.ts";
 import { limitsOf } from "../plan/index.ts";
 import type { Checking } from "./checking.ts";
@@ -166,10 +167,12 @@ function failureOf(action: Effect, error: ActionError): Happening {
 /** The executor rolls back a launch that fails. If the rollback failed too, the container may exist. */
 function errorOf(error: unknown): ActionError {
   const { code, cause } = error as { code?: string; cause?: { message?: string } };
-  const message = error instanceof Error ? error.message : String(error);
+  const whole = error instanceof Error ? error.message : String(error);
+  // It goes into the task's record, its journal and each answer about the task.
+  const message = cut(whole);
   if (error instanceof PullFailure)
     return { message, isOutcomeUnknown: false, ...(error.stops === undefined ? {} : { stops: error.stops }) };
   if (error instanceof ProgramError) return { message, isOutcomeUnknown: false, exitStatus: error.shellStatus };
-  const isTold = cause?.message === undefined || message.includes(cause.message);
-  return { message: isTold ? message : `${message}: ${cause.message}`, isOutcomeUnknown: code === "stuck" };
+  const isTold = cause?.message === undefined || whole.includes(cause.message);
+  return { message: isTold ? message : cut(`${whole}: ${cause.message}`), isOutcomeUnknown: code === "stuck" };
 }

@@ -2,6 +2,7 @@
 import type { Context } from "hono";
 import type { z } from "zod";
 import type { Caller } from "../../engine/index.ts";
+import { cut } from "../../shared/text/index.ts";
 import type { FrameStream } from "../streams/frame-stream.ts";
 import { type ErrorCode, InvalidRequest } from "./errors.ts";
 import type { Services } from "./services.ts";
@@ -113,8 +114,9 @@ interface Parts {
 export function validated(route: Route, { params, query, body }: Parts): Required<Parts> {
   const problems: string[] = [];
   const read = (part: string, schema: z.ZodType | undefined, value: unknown): unknown => {
-    const { success, data, error } = schema?.safeParse(value) ?? { success: true };
-    if (!success) for (const { path, message } of error!.issues) problems.push(`${[part, ...path].join(".")}: ${message}`);
+    const { data, error } = schema?.safeParse(value) ?? {};
+    for (const { path, message } of error?.issues.slice(0, MOST_PROBLEMS) ?? [])
+      problems.push(cut(`${[part, ...path].join(".")}: ${message}`));
     return data;
   };
   const parts = {

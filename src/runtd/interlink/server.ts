@@ -9,9 +9,9 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { z } from "zod";
 import { EngineError } from "../../engine/index.ts";
+import { boundedJson, cut } from "../../shared/text/index.ts";
 import type { PassedSocket } from "../activation.ts";
 import { errorOf, statusOf } from "../http/errors.ts";
-import { boundedJson } from "../http/json.ts";
 import { HTTP_LIMITS, MOST_CONNECTIONS } from "../http/limits.ts";
 import { type Listening, listenAt, listening } from "../sockets.ts";
 import type { Calls } from "./calls.ts";
@@ -23,6 +23,8 @@ import { createRequest, logRequest, podRequest, statusRequest } from "./requests
 const LARGEST_BODY = 4 * 1024 * 1024;
 /** Maximum number of JSON values in a request. interLink asks for the status of some hundred pods by sending these pods as a whole. */
 const MOST_VALUES = 100_000;
+/** Maximum number of problems that are reported. */
+const MOST_PROBLEMS = 20;
 
 export interface InterlinkOptions {
   readonly calls: Calls;
@@ -72,9 +74,9 @@ class InvalidBody extends Error {
 
   constructor(problems: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[]) {
     super("the body is wrong");
-    this.detail = problems.map(({ path, message }) => ({
-      loc: ["body", ...path.map((part) => (typeof part === "number" ? part : String(part)))],
-      msg: message,
+    this.detail = problems.slice(0, MOST_PROBLEMS).map(({ path, message }) => ({
+      loc: ["body", ...path.map((part) => (typeof part === "number" ? part : cut(String(part))))],
+      msg: cut(message),
       type: "value_error",
     }));
   }

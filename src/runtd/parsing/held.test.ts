@@ -5,7 +5,7 @@
  */
 import { expect, test } from "vitest";
 import { parseFile } from "../../pod/index.ts";
-import { boundedJson } from "../http/json.ts";
+import { boundedJson } from "../../shared/text/index.ts";
 
 const MOST_MS = 50;
 const TRIES = 10;

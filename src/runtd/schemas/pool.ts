@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { EngineError, type PoolDetail, type PoolView, type TakeRequest } from "../../engine/index.ts";
 import { FRAME, type Frame, LARGEST_FILES, type PoolRunEnd, type PoolRunStart } from "../../shared/frames/index.ts";
+import { boundedJson, firstIssue } from "../../shared/text/index.ts";
 
 const count = z.int();
 const wallMs = z.number().describe("Milliseconds since the epoch.");
@@ -99,7 +100,7 @@ export const poolRunEnd = z
 export function runStartOf({ kind, payload }: Frame): PoolRunStart {
   if (kind !== FRAME.start) throw invalid(`the first frame is of kind ${kind}, not ${FRAME.start}`);
   const { success, data, error } = poolRunStart.safeParse(jsonOf(payload));
-  if (!success) throw invalid(`the first frame: ${z.prettifyError(error)}`);
+  if (!success) throw invalid(`the first frame: ${firstIssue(error)}`);
   const total = (data.files ?? []).reduce((sum, { bytes }) => sum + bytes, 0);
   if (total > LARGEST_FILES) throw invalid(`files: together they have ${total} bytes, and ${LARGEST_FILES} are the most`);
   return data;
@@ -135,10 +136,10 @@ export function invalid(message: string): EngineError {
   return new EngineError("invalid-argument", message);
 }
 
-/** undefined: the payload is not valid JSON. */
+/** undefined: the payload is not valid JSON, or has more values than any request. */
 function jsonOf(payload: Uint8Array): unknown {
   try {
-    return JSON.parse(Buffer.from(payload).toString());
+    return boundedJson(Buffer.from(payload).toString());
   } catch {
     return undefined;
   }

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { ExecutorError, type SpawnRequest, type TerminalSize } from "../../engine/index.ts";
 import { FRAME, type Frame, type StreamStart } from "../../shared/frames/index.ts";
+import { boundedJson, firstIssue } from "../../shared/text/index.ts";
 
 const size = z.strictObject({ rows: z.int().min(1).max(65_535), columns: z.int().min(1).max(65_535) });
 
@@ -21,7 +22,7 @@ export const streamStart = z
 export function startOf({ kind, payload }: Frame): SpawnRequest {
   if (kind !== FRAME.start) throw new ExecutorError("invalid-argument", `the first frame is of kind ${kind}, not ${FRAME.start}`);
   const { success, data, error } = streamStart.safeParse(jsonOf(payload));
-  if (!success) throw new ExecutorError("invalid-argument", `the first frame: ${z.prettifyError(error)}`);
+  if (!success) throw new ExecutorError("invalid-argument", `the first frame: ${firstIssue(error)}`);
   const { command, env, cwd, user, terminal, stdin } = data;
   const [cmd, ...args] = command;
   return {
@@ -40,10 +41,10 @@ export function sizeOf(payload: Uint8Array): TerminalSize {
   return size.parse(jsonOf(payload));
 }
 
-/** undefined: the payload is not valid JSON. */
+/** undefined: the payload is not valid JSON, or has more values than any request. */
 function jsonOf(payload: Uint8Array): unknown {
   try {
-    return JSON.parse(Buffer.from(payload).toString());
+    return boundedJson(Buffer.from(payload).toString());
   } catch {
     return undefined;
   }

@@ -4,6 +4,7 @@
  */
 import { lstatSync } from "node:fs";
 import { type Caller, type Engine, EngineError, renderFinding, type TaskDifference } from "../../engine/index.ts";
+import { cut } from "../../shared/text/index.ts";
 import { log } from "../log.ts";
 import type { Files } from "../parsing/files.ts";
 import { hostOf } from "../read-file.ts";
@@ -26,8 +27,6 @@ const EVERY_MS = 2_000;
 const LOOKS_AGAIN = 15;
 /** A lock of git that stays longer than this, in milliseconds, is left over. */
 const LONGEST_LOCK_MS = 60_000;
-/** Of a condition. */
-const LONGEST_MESSAGE = 1000;
 
 interface Known {
   /** Of the file and of those that it names, as the last reading found them. */
@@ -299,8 +298,4 @@ function messageOf(error: unknown, path: string): string {
     return findings.map(({ line, column, message }) => `${path}:${line}:${column}: ${message}`).join("; ") || error.message;
   }
   return (error as Error).message;
-}
-
-function cut(message: string): string {
-  return message.length <= LONGEST_MESSAGE ? message : `${message.slice(0, LONGEST_MESSAGE)}...`;
 }

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { z } from "zod";
 import { parseImageConfig } from "./config.ts";
 
 const ROOTFS = { type: "layers", diff_ids: [`sha256:${"1".repeat(64)}`] };
@@ -53,3 +54,29 @@ test.each([{}, { rootfs: { type: "layers", diff_ids: ["../../x"] } }, { config: 
     expect(() => parseImageConfig(Object.keys(change).length === 0 ? null : { ...whole, ...change })).toThrow();
   },
 );
+
+test("a list with any number of wrong entries is one problem", () => {
+  const wrong = Array.from({ length: 200_000 }, () => 0);
+  const whole = { os: "linux", architecture: "amd64", rootfs: ROOTFS };
+  const Volumes = Object.fromEntries(wrong.map((_, at) => [`${at}\0`, {}]));
+  for (const change of [
+    { rootfs: { type: "layers", diff_ids: wrong } },
+    { rootfs: { type: "layers", diff_ids: wrong.slice(0, 9_000) } },
+    { config: { Env: wrong } },
+    { config: { Healthcheck: { Test: wrong } } },
+    { config: { Volumes } },
+  ]) {
+    const problems = problemsOf({ ...whole, ...change });
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(/^is no (?:list|object) (?:of|with) at most 10000 /);
+  }
+});
+
+function problemsOf(value: unknown): string[] {
+  try {
+    parseImageConfig(value);
+  } catch (error) {
+    return (error as z.ZodError).issues.map(({ message }) => message);
+  }
+  return [];
+}

@@ -5,15 +5,34 @@ import { z } from "zod";
 import type { HealthCheck } from "../schema/check.ts";
 
 const NS_PER_MS = 1_000_000;
-const text = z
-  .string()
-  .max(1 << 20)
-  .refine((value) => !value.includes("\0"));
+const LONGEST_TEXT = 1 << 20;
+const text = z.string().refine(isText, `is longer than ${LONGEST_TEXT} characters, or has a zero byte in it`);
+/** More entries than this are not looked at. */
+const MOST_ENTRIES = 10_000;
+
+/** A list or an object with one problem, however many of its entries are wrong. An image can have a million of them. */
 const strings = z
-  .array(text)
-  .max(10_000)
+  .custom<readonly string[]>((value) => isListOf(value, isText), `is no list of at most ${MOST_ENTRIES} texts`)
   .nullish()
   .transform((value) => value ?? []);
+const volumes = z.custom<object>(
+  (value) => typeof value === "object" && value !== null && isListOf(Object.keys(value), isText),
+  `is no object with at most ${MOST_ENTRIES} paths`,
+);
+const diffIds = z.custom<readonly string[]>((value) => isListOf(value, isDigest), `is no list of at most ${MOST_ENTRIES} SHA-256 digests`);
+
+function isListOf(value: unknown, isOne: (entry: unknown) => boolean): boolean {
+  return Array.isArray(value) && value.length <= MOST_ENTRIES && value.every(isOne);
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string" && value.length <= LONGEST_TEXT && !value.includes("\0");
+}
+
+function isDigest(value: unknown): boolean {
+  return typeof value === "string" && /^sha256:[0-9a-f]{64}$/.test(value);
+}
+
 const nanoseconds = z
   .number()
   .nonnegative()
@@ -27,7 +46,7 @@ const process = z.object({
   User: text.nullish(),
   WorkingDir: text.nullish(),
   StopSignal: z.union([text, z.number()]).nullish(),
-  Volumes: z.record(text, z.unknown()).nullish(),
+  Volumes: volumes.nullish(),
   Healthcheck: z
     .object({
       Test: strings,
@@ -44,7 +63,7 @@ const config = z.object({
   architecture: z.string(),
   os: z.string(),
   config: process.nullish(),
-  rootfs: z.object({ type: z.literal("layers"), diff_ids: z.array(z.string().regex(/^sha256:[0-9a-f]{64}$/)) }),
+  rootfs: z.object({ type: z.literal("layers"), diff_ids: diffIds }),
 });
 
 export interface ImageConfig {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { boundedJson } from "./json.ts";
+import { boundedJson } from "./bounded-json.ts";
 
 test("JSON is what it is, brackets and quotes in texts, too", () => {
   for (const value of [1, "x", "[{,", 'a"b', "a\\", { a: [1, { b: ']\\"}' }] }, null, Array.from({ length: 1000 }, () => "{".repeat(100))])
