@@ -72,8 +72,9 @@ export async function scanLayer(path: string, { mediaType, digest }: Descriptor,
 /** Attributes of the overlay file system would give a file a meaning that is not visible in the archive. */
 const OVERLAY_ATTRIBUTE = /^(?:SCHILY|LIBARCHIVE)\.xattr\.(?:trusted|user)\.overlay\./;
 
-/** PATH_MAX of the kernel. */
-const LONGEST_NAME = 4096;
+/** PATH_MAX and NAME_MAX of the kernel, in bytes. */
+const LONGEST_PATH = 4096;
+const LONGEST_NAME = 255;
 /**
  * Whiteouts of "", "." and "..". They would remove the directory of the entry or its parent, which may be the root file system itself, instead of a
  * file in it.
@@ -82,10 +83,15 @@ const ODD_WHITEOUTS = [".wh.", ".wh..", ".wh..."];
 
 function assertAllowed({ name, link, type, pax }: TarEntry, digest: string): void {
   const shown = JSON.stringify(name.slice(0, 200));
-  if (name.length > LONGEST_NAME) throw refused(`layer ${digest}: ${shown}... is longer than a path can be`);
-  if (name.split("/").some((part) => ODD_WHITEOUTS.includes(part)))
-    throw refused(`layer ${digest}: ${shown} removes a directory that it is in`);
-  if (hasParentPart(name)) throw refused(`layer ${digest}: ${shown} leads out of the root file system`);
+  if (Buffer.byteLength(name) > LONGEST_PATH) throw refused(`layer ${digest}: ${shown}... is longer than a path can be`);
+  const parts = name.split("/");
+  const long = parts.find((part) => Buffer.byteLength(part) > LONGEST_NAME);
+  if (long !== undefined)
+    throw refused(
+      `layer ${digest}: ${JSON.stringify(long.slice(0, 200))}... is longer than ${LONGEST_NAME} bytes, which no file name can be`,
+    );
+  if (parts.some((part) => ODD_WHITEOUTS.includes(part))) throw refused(`layer ${digest}: ${shown} removes a directory that it is in`);
+  if (parts.includes("..")) throw refused(`layer ${digest}: ${shown} leads out of the root file system`);
   if (type === "1" && hasParentPart(link))
     throw refused(`layer ${digest}: ${shown} is a link to ${JSON.stringify(link.slice(0, 200))}, out of the root file system`);
   for (const key of pax.keys()) {
@@ -108,23 +114,33 @@ function sparse(digest: string, shown: string): ImageError {
   return new ImageError("image-unsupported", `layer ${digest}: ${shown} is a sparse file`);
 }
 
+/** Most characters of the names of the directories in one layer. The largest real images have some hundred thousand directories. */
+const MOST_CHARACTERS = 32 << 20;
+
 /** Counts the directories that an archive implies: a/b/c is unpacked with a and a/b, even if no entry names these. */
 export class Directories {
-  readonly #known = new Set<string>();
+  /** Numbers of directories, by the number of the parent directory and the name: the name is kept once, however long the path to it is. */
+  readonly #known = new Map<string, number>();
+  #characters = 0;
 
-  /** Number of directories that this entry adds to those of earlier entries. */
+  /** Number of directories that this entry adds to those of earlier entries. @throws ImageError image-refused: they would take too much memory */
   impliedBy(name: string): number {
+    const before = this.#known.size;
+    let parent = 0;
     const parts = name.split("/").filter((part) => part !== "" && part !== ".");
-    let count = 0;
-    // If a directory is known, its parents are known, too.
-    for (
-      let path = parts.slice(0, -1).join("/");
-      path !== "" && !this.#known.has(path);
-      path = path.slice(0, Math.max(0, path.lastIndexOf("/")))
-    ) {
-      this.#known.add(path);
-      count++;
+    for (const part of parts.slice(0, -1)) {
+      const key = `${parent}/${part}`;
+      parent = this.#known.get(key) ?? this.#add(key);
     }
-    return count;
+    return this.#known.size - before;
+  }
+
+  #add(key: string): number {
+    this.#characters += key.length;
+    if (this.#characters > MOST_CHARACTERS)
+      throw refused(`the names of its directories have more than ${MOST_CHARACTERS} characters together`);
+    const number = this.#known.size + 1;
+    this.#known.set(key, number);
+    return number;
   }
 }
