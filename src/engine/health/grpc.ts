@@ -1,6 +1,7 @@
 /** The gRPC health check (grpc/grpc, "GRPC Health Checking Protocol"): one call of grpc.health.v1.Health/Check over HTTP/2 without TLS. */
 import { type ClientHttp2Session, connect } from "node:http2";
 import type { Duplex } from "node:stream";
+import { cut } from "../../shared/text/index.ts";
 import type { GrpcCheck } from "../spec/index.ts";
 import { type Checked, overConnection, type Probe } from "./connection.ts";
 
@@ -90,7 +91,7 @@ export function readReply({ httpStatus, grpcStatus, grpcMessage, body }: GrpcRep
   const bad = (output: string): Checked => ({ isHealthy: false, output });
   if (httpStatus === undefined) return bad("no answer of HTTP/2");
   if (httpStatus !== 200) return bad(`HTTP/2 status ${httpStatus}`);
-  if (grpcStatus !== "0") return bad(`gRPC status ${grpcStatus ?? "missing"}${grpcMessage === undefined ? "" : `: ${grpcMessage}`}`);
+  if (grpcStatus !== "0") return bad(`gRPC status ${grpcStatus ?? "missing"}${grpcMessage === undefined ? "" : `: ${cut(grpcMessage)}`}`);
   const status = statusIn(body);
   if (status === undefined) return bad("the answer is no HealthCheckResponse");
   return { isHealthy: status === 1, output: STATUS[status] ?? `status ${status}` };

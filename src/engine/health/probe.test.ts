@@ -1,5 +1,7 @@
-import { expect, test } from "vitest";
-import { isWhole, readAnswer, requestText } from "./probe.ts";
+import { PassThrough, Readable } from "node:stream";
+import { expect, test, vi } from "vitest";
+import type { HttpCheck } from "../spec/index.ts";
+import { AnswerReader, probeHttp, readAnswer, requestText } from "./probe.ts";
 
 test("a request has its host, its headers once each, and asks for the end of the connection", () => {
   expect(
@@ -15,19 +17,69 @@ test("an answer is known by its first line", () => {
     expect(readAnswer(text)).toBeUndefined();
 });
 
-test("an answer ends where its headers say, also if the server keeps the connection", () => {
+/** Of a response that comes in pieces of so many bytes. */
+function isWhole(text: string, size = text.length): boolean {
+  const answer = new AnswerReader();
+  const bytes = Buffer.from(text);
+  let isOver = false;
+  for (let at = 0; at < bytes.length; at += size) {
+    expect(isOver, `${text} is over before byte ${at}`).toBe(false);
+    isOver = answer.add(bytes.subarray(at, at + size));
+  }
+  expect(answer.text).toBe(text);
+  return isOver;
+}
+
+test("an answer ends where its headers say, also if the server keeps the connection, and in whatever pieces it comes", () => {
   const whole = [
     "content-length: 3\r\n\r\nhey",
     "Content-Length: 2\r\n\r\n\u00e9",
     "Transfer-Encoding: chunked\r\n\r\n3\r\nhey\r\n0\r\n\r\n",
+    "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     "content-length: 0\r\n\r\n",
   ];
-  for (const rest of whole) {
-    const text = `HTTP/1.1 200 OK\r\n${rest}`;
-    expect(isWhole(text), text).toBe(true);
-    if (!rest.endsWith(" 0\r\n\r\n")) expect(isWhole(text.slice(0, -1)), text).toBe(false);
+  for (const size of [1, 2, 3, 7, 1000]) {
+    for (const rest of whole) {
+      const text = `HTTP/1.1 200 OK\r\n${rest}`;
+      expect(isWhole(text, size), text).toBe(true);
+      expect(isWhole(text.slice(0, -1).replace("\u00e9", "e"), size), text).toBe(false);
+    }
+    expect(isWhole("HTTP/1.1 204 No Content\r\n\r\n", size)).toBe(true);
+    for (const text of ["", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\n\r\nuntil the end", "no HTTP\r\ncontent-length: 0\r\n\r\n"])
+      expect(isWhole(text, size)).toBe(false);
   }
-  expect(isWhole("HTTP/1.1 204 No Content\r\n\r\n")).toBe(true);
-  for (const text of ["", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\n\r\nuntil the end", "no HTTP\r\ncontent-length: 0\r\n\r\n"])
-    expect(isWhole(text)).toBe(false);
+});
+
+test("the head of an answer in small pieces is parsed once, and reading ends at a limit", () => {
+  const parsed = vi.spyOn(RegExp.prototype, "exec");
+  const answer = new AnswerReader();
+  let size = 0;
+  const add = (text: string) => {
+    size += text.length;
+    return answer.add(Buffer.from(text));
+  };
+  expect(add("HTTP/1.1 200 OK\r\ncontent-length: 999999999\r\n\r\n")).toBe(false);
+  const after = parsed.mock.calls.length;
+  while (!add("x")) expect(size).toBeLessThan(65_536);
+  expect(size).toBe(65_536);
+  expect(parsed.mock.calls.length).toBe(after);
+  add("more");
+  expect(answer.text).toHaveLength(65_536);
+  parsed.mockRestore();
+});
+
+test("a server that sends without end, and no head, is not read for ever", async () => {
+  const output = new PassThrough();
+  const relay = { input: new PassThrough(), output, errors: new PassThrough(), ended: new Promise<null>(() => {}), end: async () => {} };
+  const endless = Readable.from(
+    (function* () {
+      for (;;) yield Buffer.alloc(1000, "x");
+    })(),
+  );
+  endless.pipe(output);
+  const check = { port: 1, path: "/", address: "127.0.0.1", headers: {} } as HttpCheck;
+  const found = await probeHttp(check, { start: async () => relay, timeoutMs: 60_000 });
+  expect(found).toMatchObject({ isHealthy: false, output: expect.stringContaining("no answer of HTTP/1") });
+  expect(output.destroyed).toBe(true);
+  endless.destroy();
 });

@@ -7,10 +7,8 @@ import type { HttpCheck, TcpCheck } from "../spec/index.ts";
 import { type Checked, overConnection, overRelay, type Probe } from "./connection.ts";
 import { closed } from "./relay.ts";
 
-/** Longest part of a response body, in bytes, that is kept to explain a failure. */
-const LONGEST_BODY = 512;
-/** Maximum number of characters of a response that are kept. */
-const LONGEST_ANSWER = 65_536;
+/** Characters of the first line of a response, and of its body, that explain a failure. */
+const LONGEST_PART = 512;
 
 /** Healthy: the connection was made in time. @throws the errors of `start` */
 export function probeTcp(check: TcpCheck, probe: Probe): Promise<Checked> {
@@ -22,21 +20,22 @@ export function probeTcp(check: TcpCheck, probe: Probe): Promise<Checked> {
 
 /** Healthy: a response with a status from 200 to 399 arrived in time. @throws the errors of `start` */
 export async function probeHttp(check: HttpCheck, probe: Probe): Promise<Checked> {
-  let text = "";
+  const answer = new AnswerReader();
   const checked = await overRelay("connect", check, probe, async ({ input, output, ended }) => {
     const whole = new Promise<void>((resolve) => {
-      output.setEncoding("utf8").on("data", (chunk: string) => {
-        if (text.length < LONGEST_ANSWER) text += chunk;
-        if (isWhole(text)) resolve();
+      output.on("data", (chunk: Buffer) => {
+        if (!answer.add(chunk)) return;
+        output.destroy();
+        resolve();
       });
     });
     input.end(requestText(check));
     // Some servers keep the connection although they are asked to close it.
     await Promise.race([whole, Promise.all([ended, closed(output)])]);
-    return resultOf(text);
+    return resultOf(answer.text);
   });
   // A response counts even if the server does not close the connection in time.
-  return text === "" ? checked : resultOf(text);
+  return answer.text === "" ? checked : resultOf(answer.text);
 }
 
 /** Turns a response into the result of a check. @throws Error: the response is empty */
@@ -48,7 +47,10 @@ function resultOf(text: string): Checked {
   return {
     isHealthy,
     status: answer.status,
-    output: isHealthy ? answer.line : [answer.line, answer.body.slice(0, LONGEST_BODY)].filter(Boolean).join("\n"),
+    output: [answer.line, ...(isHealthy ? [] : [answer.body])]
+      .map((part) => part.slice(0, LONGEST_PART))
+      .filter(Boolean)
+      .join("\n"),
   };
 }
 
@@ -83,16 +85,63 @@ export function readAnswer(text: string): HttpAnswer | undefined {
   return status === undefined ? undefined : { status: Number(status), line, body: body.join("\r\n\r\n") };
 }
 
-/** Whether the response has ended by what its headers say, even if the connection goes on. Source: RFC 9112, "Message Body Length". */
-export function isWhole(text: string): boolean {
-  const end = text.indexOf("\r\n\r\n");
-  const status = end < 0 ? undefined : readAnswer(text)?.status;
-  if (status === undefined) return false;
-  if (status === 204 || status === 304) return true;
-  const head = text.slice(0, end + 2).toLowerCase();
-  if (/\r\ntransfer-encoding: *chunked *\r\n/.test(head)) return text.endsWith("\r\n0\r\n\r\n") || text.slice(end + 4) === "0\r\n\r\n";
+/** Bytes of a response that are read. */
+const LONGEST_ANSWER = 65_536;
+const END_OF_HEAD = Buffer.from("\r\n\r\n");
+/** Ends a chunked body, which may consist of nothing else. */
+const LAST_CHUNK = "\r\n0\r\n\r\n";
+
+/** Reads a response as it comes. Each byte is looked at once, in however small pieces a server sends it. */
+export class AnswerReader {
+  readonly #pieces: Buffer[] = [];
+  #bytes = 0;
+  /** The last bytes of all, enough to find an end that comes in pieces. */
+  #last: Buffer = Buffer.alloc(0);
+  /** How the body ends, and where it begins; undefined: the head has not ended. */
+  #body: { readonly start: number; readonly end: BodyEnd } | undefined;
+
+  /**
+   * True: no more is needed. The response has ended by what its headers say, even if the connection goes on, or it is longer than what is read of it.
+   * Source: RFC 9112, "Message Body Length".
+   */
+  add(chunk: Buffer): boolean {
+    const before = this.#bytes - this.#last.length;
+    const seen = Buffer.concat([this.#last, chunk]);
+    this.#pieces.push(chunk.subarray(0, Math.max(0, LONGEST_ANSWER - this.#bytes)));
+    this.#bytes += chunk.length;
+    const end = this.#body === undefined ? seen.indexOf(END_OF_HEAD) : -1;
+    if (end >= 0) this.#body = { start: before + end + END_OF_HEAD.length, end: bodyEndOf(this.text) };
+    this.#last = seen.subarray(Math.max(0, seen.length - LAST_CHUNK.length));
+    return this.#bytes >= LONGEST_ANSWER || this.#isWhole();
+  }
+
+  #isWhole(): boolean {
+    if (this.#body === undefined) return false;
+    const { start, end } = this.#body;
+    const length = this.#bytes - start;
+    if (end !== "chunked") return end !== "close" && length >= end;
+    const last = this.#last.toString("latin1");
+    return length >= LAST_CHUNK.length ? last === LAST_CHUNK : length === LAST_CHUNK.length - 2 && last.endsWith(LAST_CHUNK.slice(2));
+  }
+
+  /** What has been read. */
+  get text(): string {
+    return Buffer.concat(this.#pieces).toString();
+  }
+}
+
+/** After so many bytes, with a last chunk, or with the connection. */
+type BodyEnd = number | "chunked" | "close";
+
+/** @param text of a response whose head is whole */
+function bodyEndOf(text: string): BodyEnd {
+  const status = readAnswer(text)?.status;
+  if (status === undefined) return "close";
+  if (status === 204 || status === 304) return 0;
+  const head = text.slice(0, text.indexOf("\r\n\r\n") + 2).toLowerCase();
+  if (/\r\ntransfer-encoding: *chunked *\r\n/.test(head)) return "chunked";
   const length = /\r\ncontent-length: *(\d{1,9}) *\r\n/.exec(head)?.[1];
-  return length !== undefined && Buffer.byteLength(text.slice(end + 4)) >= Number(length);
+  return length === undefined ? "close" : Number(length);
 }
 
 // Health checks over HTTPS. Like the kubelet, it accepts any certificate, whatever its name and
@@ -106,15 +155,16 @@ export function probeHttps(check: HttpCheck, probe: Probe): Promise<Checked> {
 /** @throws Error: no TLS connection could be made */
 function responseOverTls(connection: Duplex, request: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    let text = "";
+    const answer = new AnswerReader();
     const encrypted = connect({ socket: connection, rejectUnauthorized: false }, () => encrypted.write(request));
     encrypted.on("data", (chunk: Buffer) => {
-      text += chunk.toString();
-      if (text.length >= LONGEST_ANSWER || isWhole(text)) resolve(text);
+      if (!answer.add(chunk)) return;
+      resolve(answer.text);
+      encrypted.destroy();
     });
     // Many servers close the connection without the TLS close_notify alert.
-    encrypted.on("error", (error) => (text === "" ? reject(error) : resolve(text)));
-    encrypted.on("close", () => resolve(text));
-    encrypted.on("end", () => resolve(text));
+    encrypted.on("error", (error) => (answer.text === "" ? reject(error) : resolve(answer.text)));
+    encrypted.on("close", () => resolve(answer.text));
+    encrypted.on("end", () => resolve(answer.text));
   });
 }
