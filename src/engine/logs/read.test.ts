@@ -1,6 +1,7 @@
 import { appendFileSync, mkdtempSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type LogRecord, type ReadOptions, readLog, TextWriter } from "./index.ts";
 
@@ -36,7 +37,7 @@ function follow(options: ReadOptions = {}) {
   })();
   const look = async () => {
     wake();
-    for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+    for (let turn = 0; turn < 20; turn++) await setImmediate();
   };
   const end = async () => {
     isOver = true;
@@ -186,4 +187,40 @@ test("a place that was told is where another reader goes on, also over a rotatio
   // A file with the same inode and another first record is another file.
   const place = places[1]!.replace(/-(\d+)-\d*$/, "-$1-20260102030400000000000");
   expect((await all({ from: place }))[0]).toMatch(/^runt lines were rotated away/);
+});
+
+/** How many turns other work gets meanwhile. */
+async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
+  let isOver = false;
+  let turns = 0;
+  const counting = (async () => {
+    for (; !isOver; turns++) await setImmediate();
+  })();
+  await work();
+  isOver = true;
+  await counting;
+  return turns;
+}
+
+test("a search through a large log lets other work go on, and ends when nobody waits any more", async () => {
+  const part = Array.from({ length: 10_000 }, (_, at) => record(at % 60, "x".repeat(50))).join("");
+  writeFileSync(path, part);
+  const pieces = Math.floor(part.length / 65_536);
+  expect(await turnsDuring(() => all({ since: time(99) }))).toBeGreaterThanOrEqual(pieces - 1);
+  expect(await turnsDuring(() => all({ tail: 1_000_000, since: time(99) }))).toBeGreaterThanOrEqual(2 * pieces - 2);
+  const controller = new AbortController();
+  const ended = turnsDuring(() => all({ tail: 1_000_000, since: time(99), signal: controller.signal }));
+  await setImmediate();
+  controller.abort();
+  expect(await ended).toBeLessThan(pieces);
+});
+
+test("since: a rotated file that begins and ends earlier is not searched, but one that ends later is", async () => {
+  writeFileSync(`${path}.2`, record(1, "a") + record(9, "between") + record(2, "b"));
+  writeFileSync(`${path}.1`, record(3, "c") + record(4, "d"));
+  writeFileSync(path, record(5, "e"));
+  expect(await all({ since: time(4) })).toEqual(["stdout d", "stdout e"]);
+  expect(await all({ since: time(4), tail: 9 })).toEqual(["stdout d", "stdout e"]);
+  expect(await all({ since: time(2) })).toEqual(["stdout between", "stdout b", "stdout c", "stdout d", "stdout e"]);
+  expect(await all({ since: time(6) })).toEqual([]);
 });

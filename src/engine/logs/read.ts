@@ -2,6 +2,7 @@
 
 import { type FSWatcher, fstatSync, readSync, watch } from "node:fs";
 import { dirname } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { LineReader, linesBackward } from "./lines.ts";
 import { type LogRecord, note, parseRecord, recordTime } from "./record.ts";
 import { closeSegments, newerThan, openSegments, type Segment } from "./segments.ts";
@@ -9,12 +10,14 @@ import { closeSegments, newerThan, openSegments, type Segment } from "./segments
 export interface ReadOptions {
   /** Only this many lines from the end. */
   readonly tail?: number | undefined;
-  /** Only records of this time or later, in the format of LogRecord.time. */
+  /** Only records of this time or later, in the format of LogRecord.time. A rotated file that begins and ends earlier is not searched. */
   readonly since?: string | undefined;
   /** `LogRecord.next` of the last record that was read. If it is given, `tail` is ignored. */
   readonly from?: string | undefined;
   /** Absent: reading ends at the current end of the log. */
   readonly follow?: Following | undefined;
+  /** Ends reading, also within a search. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface Following {
@@ -26,14 +29,15 @@ export interface Following {
 
 /**
  * Yields records in batches, in the order of the files. Buffers about 64 KiB, even if the caller is
- * slow. If files were rotated away before they were read, a record of the stream runt says so.
+ * slow. If files were rotated away before they were read, a record of the stream runt says so. Other work of this process goes on between the batches, and
+ * while a large log is searched.
  * @param path of the log, which need not exist yet
  */
 export async function* readLog(
   path: string,
-  { tail, since = "", from, follow }: ReadOptions,
+  { tail, since = "", from, follow, signal }: ReadOptions,
 ): AsyncGenerator<readonly LogRecord[], void, undefined> {
-  const log = new OpenLog(path, { tail, from }, follow !== undefined);
+  const log = await OpenLog.open(path, { tail, since, from, signal, grows: follow !== undefined });
   try {
     for (;;) {
       // `isOver` is asked before reading, so that everything written before the end is read.
@@ -41,6 +45,8 @@ export async function* readLog(
       for (let records = log.next(); records.length > 0; records = log.next()) {
         const wanted = records.filter(({ time }) => time >= since);
         if (wanted.length > 0) yield wanted;
+        await setImmediate();
+        if (signal?.aborted) return;
       }
       if (isOver) return;
       await follow?.changed();
@@ -62,11 +68,25 @@ class OpenLog {
   /** Whether the segment in which reading should continue is gone. */
   #isLost: boolean;
 
-  constructor(path: string, { tail, from }: Pick<ReadOptions, "tail" | "from">, grows: boolean) {
+  static async open(
+    path: string,
+    { from, grows, ...range }: Range & Pick<ReadOptions, "from"> & { readonly grows: boolean },
+  ): Promise<OpenLog> {
+    const segments = openSegments(path);
+    try {
+      const start = from === undefined ? await startOf(segments, range) : placeIn(segments, from);
+      return new OpenLog(path, grows, segments, start);
+    } catch (error) {
+      closeSegments(segments);
+      throw error;
+    }
+  }
+
+  /** @param start undefined: the segment in which reading should continue is gone */
+  private constructor(path: string, grows: boolean, segments: Segment[], start: Start | undefined) {
     this.#path = path;
     this.#grows = grows;
-    this.#segments = openSegments(path);
-    const start = from === undefined ? startOfLast(this.#segments, tail) : placeIn(this.#segments, from);
+    this.#segments = segments;
     this.#isLost = start === undefined;
     const { segment, offset } = start ?? { segment: 0, offset: 0 };
     closeSegments(this.#segments.splice(0, segment));
@@ -143,9 +163,14 @@ const HEAD_BYTES = 64;
  * the other.
  */
 function firstOf({ fd }: Segment): string {
+  return headOf(fd).time.replaceAll(/\D/g, "");
+}
+
+/** The first record, of which only the head is whole. */
+function headOf(fd: number): LogRecord {
   const head = Buffer.alloc(HEAD_BYTES);
   const size = readSync(fd, head, 0, HEAD_BYTES, 0);
-  return parseRecord(head.subarray(0, size)).time.replaceAll(/\D/g, "");
+  return parseRecord(head.subarray(0, size));
 }
 
 /** @param first result of `firstOf` for this segment */
@@ -161,30 +186,65 @@ function placeIn(segments: readonly Segment[], text: string): { readonly segment
   return segment !== -1 && offset <= fstatSync(segments[segment]!.fd).size ? { segment, offset } : undefined;
 }
 
-/** Finds where the last lines of a log begin. */
+/** Finds where reading begins. */
 interface Start {
   /** Index of the segment. */
   readonly segment: number;
   readonly offset: number;
 }
 
-/** The position of the last `count` lines of all streams together, including an unfinished line. `count` undefined: the beginning of the log. */
-function startOfLast(segments: readonly Segment[], count: number | undefined): Start {
-  if (count === undefined) return { segment: 0, offset: 0 };
+interface Range {
+  readonly tail: number | undefined;
+  /** Empty: of any time. */
+  readonly since: string;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Bytes of a log that are searched before other work of this process gets its turn. */
+const SEARCHED_AT_ONCE = 65_536;
+
+/** The position of the last `tail` lines of all streams together, including an unfinished line, and behind the files that have only earlier ones. */
+async function startOf(segments: readonly Segment[], { tail, since, signal }: Range): Promise<Start> {
+  const lowest = firstSince(segments, since);
+  if (tail === undefined) return { segment: lowest, offset: 0 };
   let lines = 0;
   /** Streams of which a later record was seen. A part of such a stream belongs to the same line as that record. */
   const seen = new Set<string>();
   let start: Start | undefined;
-  for (let segment = segments.length - 1; segment >= 0; segment--) {
+  let searched = 0;
+  for (let segment = segments.length - 1; segment >= lowest; segment--) {
     for (const { start: offset, line } of linesBackward(segments[segment]!.fd)) {
       const { stream, isPart } = parseRecord(line);
       const begins = !isPart || !seen.has(stream);
       seen.add(stream);
-      if (begins && ++lines > count) return start ?? { segment, offset: offset + line.length + 1 };
+      if (begins && ++lines > tail) return start ?? { segment, offset: offset + line.length + 1 };
       start = { segment, offset };
+      searched += line.length + 1;
+      if (searched < SEARCHED_AT_ONCE) continue;
+      searched = 0;
+      await setImmediate();
+      if (signal?.aborted) return start;
     }
   }
   return start ?? { segment: Math.max(0, segments.length - 1), offset: 0 };
+}
+
+/** Index of the first segment that can have records of this time or later. The current file is never left out. */
+function firstSince(segments: readonly Segment[], since: string): number {
+  let at = 0;
+  while (at < segments.length - 1 && isBefore(segments[at]!, since)) at++;
+  return at;
+}
+
+function isBefore(segment: Segment, since: string): boolean {
+  // Between the first and the last record there are later ones only if the clock was set back.
+  return [...timesOf(segment)].every((time) => time < since);
+}
+
+/** Of the first and the last record; empty for what is no record. */
+function* timesOf({ fd }: Segment): Generator<string> {
+  yield headOf(fd).time;
+  for (const { line } of linesBackward(fd)) return yield parseRecord(line).time;
 }
 
 // Notifies a reader when a log has grown.

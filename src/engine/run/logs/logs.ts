@@ -35,13 +35,13 @@ export async function* readContainerLog(
   const since = query.sinceMs === undefined ? undefined : recordTime(query.sinceMs);
   if (query.previous) {
     const path = previousLog(first.log);
-    if (path !== undefined) yield* readLog(path, { tail: query.tail, since });
+    if (path !== undefined) yield* readLog(path, { tail: query.tail, since, signal: query.signal });
     return;
   }
-  if (!query.follow) return yield* readLog(first.log, { tail: query.tail, since });
+  if (!query.follow) return yield* readLog(first.log, { tail: query.tail, since, signal: query.signal });
   let from = query.from === undefined ? undefined : placeOf(query.from);
   if (from !== undefined && from.generation < first.generation) {
-    yield* placed(from.generation, restOf(first, from, since));
+    yield* placed(from.generation, restOf(first, from, { since, signal: query.signal }));
     from = undefined;
   }
   for (let current: ContainerView | undefined = first, tail = query.tail; current !== undefined; tail = undefined, from = undefined) {
@@ -73,12 +73,12 @@ async function* placed(
 async function* restOf(
   { log, generation }: ContainerView,
   from: ReturnType<typeof placeOf>,
-  since: string | undefined,
+  options: Pick<ReadOptions, "since" | "signal">,
 ): AsyncGenerator<readonly LogRecord[], void, undefined> {
   let path: string | undefined = log;
   for (let at = generation; path !== undefined && at > from.generation; at--) path = previousLog(path);
   if (path === undefined) yield [note(recordTime(Date.now()), "lines of an earlier start are gone")];
-  else yield* readLog(path, { since, from: from.place });
+  else yield* readLog(path, { ...options, from: from.place });
 }
 
 async function* followIncarnation(
@@ -95,7 +95,7 @@ async function* followIncarnation(
     return now === undefined || now.generation !== generation || now.known === "STOPPED";
   };
   try {
-    yield* readLog(log, { ...options, follow: { isOver, changed: watch.changed } });
+    yield* readLog(log, { ...options, signal, follow: { isOver, changed: watch.changed } });
   } finally {
     unsubscribe();
     signal?.removeEventListener("abort", watch.wake);
