@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { descendants, killDescendants } from "../../src/executor/exec/kill.ts";
 import { type Cgroup, hierarchies, makeSubCgroup, processesIn, removeSubCgroup } from "../../src/executor/process/cgroups.ts";
+import { processStat } from "../../src/executor/process/procfs.ts";
 import { CGROUP_PARENT, isGone, isRoot, until } from "./support.ts";
 
 const unified = hierarchies().find(({ version }) => version === 2)?.mountpoint;
@@ -49,11 +50,38 @@ describe("processes by descent", () => {
   test("all that still descend from it are killed", async () => {
     const child = spawn("sh", ["-c", "sleep 1000 & sh -c 'sleep 1000 & sleep 1000; true'; true"], { stdio: "ignore" });
     const ended = new Promise((resolve) => child.once("exit", (_, signal) => resolve(signal)));
-    await until(() => descendants(child.pid!).filter(({ pid }) => readFileSync(`/proc/${pid}/comm`, "utf8") === "sleep\n").length === 3);
-    const pids = descendants(child.pid!).map(({ pid }) => pid);
+    const root = processStat(child.pid!)!;
+    const isSleep = ({ pid }: { readonly pid: number }) => readFileSync(`/proc/${pid}/comm`, "utf8") === "sleep\n";
+    await until(async () => (await descendants(root)).filter(isSleep).length === 3);
+    const pids = (await descendants(root)).map(({ pid }) => pid);
     expect(pids).toHaveLength(5);
-    killDescendants(child.pid!);
+    // Another process that has got the pid is not its end.
+    expect(await descendants({ ...root, startTicks: "1" })).toEqual([]);
+    await killDescendants(child.pid!);
     expect(await ended).toBe("SIGKILL");
     await until(() => pids.every(isGone));
+  });
+
+  test("other work goes on while there are very many", async () => {
+    const child = spawn("sh", ["-c", "i=0; while [ $i -lt 300 ]; do sleep 1000 & i=$((i + 1)); done; exec sleep 1000"], {
+      stdio: "ignore",
+    });
+    const ended = new Promise((resolve) => child.once("exit", (_, signal) => resolve(signal)));
+    const root = processStat(child.pid!)!;
+    await until(() => readFileSync(`/proc/${root.pid}/comm`, "utf8") === "sleep\n");
+    const count = (await descendants(root)).length;
+    expect(count).toBe(301);
+    let turns = 0;
+    let isOver = false;
+    const turn = () => {
+      turns++;
+      if (!isOver) setImmediate(turn);
+    };
+    setImmediate(turn);
+    await killDescendants(root.pid);
+    isOver = true;
+    // Two passes, which read two files of each, and the signals.
+    expect(turns).toBeGreaterThan((2 * count) / 128);
+    expect(await ended).toBe("SIGKILL");
   });
 });

@@ -127,9 +127,9 @@ export function wrapper(directory: string, name: string, lines: string): string 
   return path;
 }
 
-export async function until(condition: () => boolean, timeoutMs = PATIENCE_MS): Promise<void> {
+export async function until(condition: () => boolean | Promise<boolean>, timeoutMs = PATIENCE_MS): Promise<void> {
   const deadline = Date.now() + timeoutMs;
-  while (!condition()) {
+  while (!(await condition())) {
     if (Date.now() > deadline) throw new Error(`not within ${timeoutMs} ms: ${condition}`);
     await sleep(10);
   }

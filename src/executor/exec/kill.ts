@@ -1,9 +1,9 @@
 /** The end of everything that one exec has started. */
 
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { RuntimeError } from "../errors.ts";
 import { processesIn, type SubCgroup } from "../process/cgroups.ts";
-import { isAlive, processStat } from "../process/procfs.ts";
+import { isAlive, processStat, readProc, slices, unlessShortage } from "../process/procfs.ts";
 import type { Runtime } from "../runtime/client.ts";
 
 export interface ExecProcesses {
@@ -37,7 +37,7 @@ export async function killExec(processes: ExecProcesses): Promise<readonly numbe
   if (isThere()) await signalCgroup(processes, "SIGKILL");
   // Without a cgroup, or when it has not come that far, or is not the container's: what descends from it.
   const pid = processes.pid();
-  if (pid !== undefined) killDescendants(pid);
+  if (pid !== undefined) await killDescendants(pid);
   if (sub === undefined || (pid === undefined && !isThere()) || (await signalCgroup(processes, "SIGKILL"))) return [];
   return processesIn([sub.directory]);
 }
@@ -48,36 +48,98 @@ interface Descendant {
   readonly startTicks: string;
 }
 
-/** The process and all below it, in this moment. */
-export function descendants(root: number): Descendant[] {
-  const children = new Map<number, Descendant[]>();
-  const found: Descendant[] = [];
-  for (const name of readdirSync("/proc")) {
-    if (!/^\d+$/.test(name)) continue;
-    const stat = processStat(Number(name));
-    if (stat === undefined) continue;
-    children.set(stat.parent, [...(children.get(stat.parent) ?? []), stat]);
-    if (stat.pid === root) found.push(stat);
+/** The children that a process seems to have. Each has to be compared: a pid may belong to another process by now. */
+type ChildrenOf = (pid: number) => Promise<readonly number[]>;
+
+/** The process and all below it, in this moment. Other work of this process goes on meanwhile: there may be tens of thousands of them. @throws as readProc */
+export async function descendants(root: Descendant): Promise<Descendant[]> {
+  const turn = slices();
+  // The files are there if the kernel was built with CONFIG_PROC_CHILDREN.
+  const childrenOf = existsSync(`/proc/self/task/${process.pid}/children`)
+    ? (pid: number) => listedChildren(pid, turn)
+    : await allChildren(turn);
+  const found: Descendant[] = isSame(root) ? [root] : [];
+  // What is appended meanwhile is visited, too.
+  for (const parent of found) {
+    const children: Descendant[] = [];
+    for (const pid of await childrenOf(parent.pid)) {
+      const stat = processStat(pid);
+      if (stat?.parent === parent.pid) children.push(stat);
+      await turn();
+    }
+    // If the parent has ended meanwhile, these may be the children of another process that has got its pid.
+    if (isSame(parent)) for (const child of children) found.push(child);
   }
-  for (let at = 0; at < found.length; at++) found.push(...(children.get(found[at]!.pid) ?? []));
   return found;
 }
+
+async function listedChildren(pid: number, turn: ReturnType<typeof slices>): Promise<readonly number[]> {
+  const children: number[] = [];
+  for (const thread of threadsOf(pid)) {
+    for (const child of (readProc(pid, `task/${thread}/children`) ?? "").split(" ")) if (child !== "") children.push(Number(child));
+    await turn();
+  }
+  return children;
+}
+
+function threadsOf(pid: number): readonly string[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`);
+  } catch (error) {
+    return unlessShortage(error) ?? [];
+  }
+}
+
+/** Of all processes of the host. */
+async function allChildren(turn: ReturnType<typeof slices>): Promise<ChildrenOf> {
+  const children = new Map<number, number[]>();
+  for (const name of readdirSync("/proc")) {
+    const stat = /^\d+$/.test(name) ? processStat(Number(name)) : undefined;
+    const siblings = stat && children.get(stat.parent);
+    if (siblings !== undefined) siblings.push(stat!.pid);
+    else if (stat !== undefined) children.set(stat.parent, [stat.pid]);
+    await turn();
+  }
+  return async (pid) => children.get(pid) ?? [];
+}
+
+/** It may be a zombie, whose threads can still have children. */
+function isSame({ pid, startTicks }: Descendant): boolean {
+  return processStat(pid)?.startTicks === startTicks;
+}
+
+/** Passes over all processes. Only one that forks as fast as it is stopped needs more than a few. */
+const MOST_PASSES = 50;
 
 /**
  * SIGKILL for all of them, stopped first so that none forks meanwhile, and from the top: a stopped parent waits for no child, so that the child's pid
  * stays its own. Each is compared by its start time before it is signalled.
+ * @param pid of a child of this process that it has not waited for. @throws as readProc
  */
-export function killDescendants(root: number): void {
+export async function killDescendants(pid: number): Promise<void> {
+  const root = processStat(pid);
+  if (root === undefined) return;
   const known = new Map<number, Descendant>();
-  for (;;) {
-    const fresh = descendants(root).filter(({ pid, startTicks }) => known.get(pid)?.startTicks !== startTicks);
-    if (fresh.length === 0) break;
-    for (const one of fresh) {
-      known.set(one.pid, one);
-      send(one, "SIGSTOP");
+  const turn = slices();
+  try {
+    for (let pass = 0; pass < MOST_PASSES; pass++) {
+      let isNew = false;
+      for (const one of await descendants(root)) {
+        if (known.get(one.pid)?.startTicks === one.startTicks) continue;
+        isNew = true;
+        known.set(one.pid, one);
+        send(one, "SIGSTOP");
+        await turn();
+      }
+      if (!isNew) break;
+    }
+  } finally {
+    // None of them stays stopped, also if the look at the others has failed.
+    for (const one of known.values()) {
+      send(one, "SIGKILL");
+      await turn();
     }
   }
-  for (const one of known.values()) send(one, "SIGKILL");
 }
 
 function send(one: Descendant, signal: NodeJS.Signals): void {

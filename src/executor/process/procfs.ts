@@ -1,5 +1,6 @@
 /** What /proc says of processes. A pid means nothing without the time its process was started (start ticks). */
 import { readFileSync } from "node:fs";
+import { setImmediate } from "node:timers/promises";
 
 export interface ProcessStat {
   readonly pid: number;
@@ -27,6 +28,18 @@ export function processStat(pid: number): ProcessStat | undefined {
     systemTicks: Number(field(15)),
     startTicks: field(22),
   };
+}
+
+/** So many processes are looked at in about a millisecond. */
+const PROCESSES_AT_ONCE = 128;
+
+/**
+ * For loops over processes, of which a container may have very many: the result is called once for each of them, and when it returns a promise the loop
+ * awaits that, so that this process does its other work meanwhile.
+ */
+export function slices(): () => Promise<void> | undefined {
+  let count = 0;
+  return () => (++count % PROCESSES_AT_ONCE === 0 ? setImmediate() : undefined);
 }
 
 /** Gone, or hidden: with hidepid the kernel shows this user no processes of others. */
