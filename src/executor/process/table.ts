@@ -2,7 +2,7 @@
 
 import { uptime } from "node:os";
 import type { ProcessState } from "../types.ts";
-import { processStat, readProc } from "./procfs.ts";
+import { processStat, readProc, slices } from "./procfs.ts";
 
 /** sysconf(_SC_CLK_TCK): what Linux shows to user space on x86-64 and arm64. */
 export const TICKS_PER_SECOND = 100;
@@ -29,30 +29,36 @@ export class ProcessTable {
   #looks = new Map<number, Look>();
 
   /** The processes of these pids. A pid that belongs to another process than last time starts anew. */
-  read(pids: readonly number[], now = performance.now()): ProcessUse[] {
-    const looks = new Map<number, Look>();
-    const uses = pids.flatMap((pid): ProcessUse[] => {
+  async read(pids: readonly number[]): Promise<ProcessUse[]> {
+    const [earlier, looks] = [this.#looks, new Map<number, Look>()];
+    const uses: ProcessUse[] = [];
+    const turn = slices();
+    for (const pid of pids) {
       const stat = processStat(pid);
-      if (stat === undefined) return [];
-      const before = this.#looks.get(pid);
-      looks.set(pid, { atMs: now, startTicks: stat.startTicks, userTicks: stat.userTicks, systemTicks: stat.systemTicks });
-      // In kB, unlike those of stat, which are in pages: of 4, 16 or 64 KiB on arm64.
-      const status = readProc(pid, "status") ?? "";
-      const swap = kilobytes(status, "VmSwap");
-      return [
-        {
-          pid,
-          startTicks: stat.startTicks,
-          command: (readProc(pid, "comm") ?? "").trimEnd(),
-          rssBytes: (kilobytes(status, "VmRSS") ?? 0) * 1024,
-          ...(swap === undefined ? {} : { swapBytes: swap * 1024 }),
-          ...(before?.startTicks === stat.startTicks && now > before.atMs ? { cpu: share(before, looks.get(pid)!) } : {}),
-        },
-      ];
-    });
+      if (stat !== undefined) {
+        const before = earlier.get(pid);
+        const { startTicks, userTicks, systemTicks } = stat;
+        const look = { atMs: performance.now(), startTicks, userTicks, systemTicks };
+        looks.set(pid, look);
+        const isSame = before?.startTicks === startTicks && look.atMs > before.atMs;
+        uses.push({ pid, startTicks, ...memoryOf(pid), ...(isSame ? { cpu: share(before, look) } : {}) });
+      }
+      await turn();
+    }
     this.#looks = looks;
     return uses;
   }
+}
+
+function memoryOf(pid: number): Pick<ProcessUse, "command" | "rssBytes" | "swapBytes"> {
+  // In kB, unlike those of stat, which are in pages: of 4, 16 or 64 KiB on arm64.
+  const status = readProc(pid, "status") ?? "";
+  const swap = kilobytes(status, "VmSwap");
+  return {
+    command: (readProc(pid, "comm") ?? "").trimEnd(),
+    rssBytes: (kilobytes(status, "VmRSS") ?? 0) * 1024,
+    ...(swap === undefined ? {} : { swapBytes: swap * 1024 }),
+  };
 }
 
 /** undefined: a kernel thread or a zombie, which has no memory; or a kernel that does not tell. */

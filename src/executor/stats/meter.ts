@@ -20,7 +20,8 @@ export class Meter {
     this.#last = { clockMs: performance.now() - ageMs, cpu: { usageUs: 0, userUs: 0, systemUs: 0 } };
   }
 
-  read(): Stats {
+  /** @param hasProcesses whether to look at each process, which takes as long as there are many; otherwise `processes` is empty */
+  async read(hasProcesses = true): Promise<Stats> {
     const found = hierarchies();
     const read = (controller: string, file: string) => {
       const directory = directoryOf(this.#cgroup, controller, found);
@@ -31,13 +32,9 @@ export class Meter {
     const percent = cpuPercent(this.#last, now);
     this.#last = now;
     const all = { ...stats, cpu: { ...stats.cpu, ...(percent ? { percent } : {}) } };
-    return {
-      atMs: Date.now(),
-      cgroupVersion: this.#cgroup.version,
-      ...all,
-      processes: this.#table.read(processesIn(this.#cgroup.paths)),
-      measured: measured(all),
-    };
+    const atMs = Date.now();
+    const processes = hasProcesses ? await this.#table.read(processesIn(this.#cgroup.paths)) : [];
+    return { atMs, cgroupVersion: this.#cgroup.version, ...all, processes, measured: measured(all) };
   }
 }
 

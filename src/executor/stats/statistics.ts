@@ -41,9 +41,9 @@ export class Statistics {
   }
 
   /** Percentages are since the last call. @throws ExecutorError wrong-state, when it has no cgroup */
-  async read(): Promise<Stats> {
+  async read(hasProcesses = true): Promise<Stats> {
     this.#meter ??= await this.#newMeter();
-    return this.#meter.read();
+    return this.#meter.read(hasProcesses);
   }
 
   stream(options: StatsStreamOptions): AsyncGenerator<Stats, void, undefined> {
@@ -52,7 +52,7 @@ export class Statistics {
     const read = async () => {
       try {
         meter ??= await this.#newMeter();
-        const stats = meter.read();
+        const stats = await meter.read();
         // Of a container that has ended meanwhile nothing can be read, or not all.
         return hasEnded() ? undefined : stats;
       } catch (error) {

@@ -249,9 +249,9 @@ export class ContainerRuntime {
     return this.#present(id);
   }
 
-  /** @throws ExecutorError wrong-state: the container does not run */
+  /** Without the table of its processes. @throws ExecutorError wrong-state: the container does not run */
   async stats(id: string): Promise<Stats> {
-    return (await this.#present(id)).stats();
+    return (await this.#present(id)).stats({ processes: false });
   }
 
   /** What the kernel of its virtual machine counts, as JSON. @throws ExecutorError wrong-state: the container does not run; RuntimeError */
