@@ -1,6 +1,7 @@
 /** Volumes that outlive tasks (`kept`). */
 import { z } from "zod";
 import type { KeptVolumeView } from "../../engine/index.ts";
+import { TooManyRequests } from "../http/errors.ts";
 import { jsonRoute } from "../http/route.ts";
 import { log } from "../log.ts";
 import { groupName } from "../schemas/names.ts";
@@ -43,7 +44,24 @@ export const listVolumes = jsonRoute({
     size: z.enum(["true", "false"]).default("false").describe("Whether to measure the sizes; takes longer with many files."),
   }),
   answer: { status: 200, description: "By group and name", schema: z.strictObject({ volumes: z.array(volumeView) }) },
-  handle: async ({ engine, query }) => ({ volumes: [...(await engine.volumes.list(query.size === "true"))] }),
+  errors: ["too-many"],
+  async handle({ engine, query, subscribers, caller, context }) {
+    if (query.size === "false") return { volumes: [...(await engine.volumes.list())] };
+    // To measure takes a program for each volume, and long: as many may ask for it as for the streams.
+    const place = await subscribers.placeFor(caller);
+    if (typeof place === "string") throw new TooManyRequests(place);
+    const free = place();
+    const { signal } = context.req.raw;
+    try {
+      return { volumes: [...(await engine.volumes.list(true, signal))] };
+    } catch (error) {
+      // The client has gone away: nobody reads the answer.
+      if (signal.aborted) return { volumes: [] };
+      throw error;
+    } finally {
+      free();
+    }
+  },
 });
 
 export const removeVolumes = jsonRoute({

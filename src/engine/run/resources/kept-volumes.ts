@@ -5,11 +5,12 @@ import { dirname } from "node:path";
 import { isMountPoint, mountsBelow, unmountBelow } from "../../../node/index.ts";
 import type { TaskRecord } from "../../model/index.ts";
 import type { TaskSpec } from "../../spec/index.ts";
-import { removeEmpty, removeScratch, sizeOnDisk } from "../../volumes/index.ts";
+import { removeEmpty, removeScratch } from "../../volumes/index.ts";
 import { keptVolumes, ownVolumes } from "../desired/kept.ts";
 import type { Deleted } from "../desired/selection.ts";
 import { EngineError } from "../errors.ts";
 import type { Paths } from "../paths.ts";
+import { Sizes } from "./sizes.ts";
 
 export interface KeptVolumesOptions {
   readonly paths: Paths;
@@ -41,6 +42,7 @@ const ALONE = "@";
 
 export class KeptVolumes {
   readonly #options: KeptVolumesOptions;
+  readonly #sizes = new Sizes();
 
   constructor(options: KeptVolumesOptions) {
     this.#options = options;
@@ -69,15 +71,18 @@ export class KeptVolumes {
     }
   }
 
-  /** Of all groups, by group and name. @param isMeasured whether to look how much they hold, which takes as long as they have files */
-  async list(isMeasured = false): Promise<readonly KeptVolumeView[]> {
+  /**
+   * Of all groups, by group and name.
+   * @param isMeasured whether to look how much they hold, which takes as long as they have files. @param signal ends that. @throws the reason of `signal`
+   */
+  async list(isMeasured = false, signal?: AbortSignal): Promise<readonly KeptVolumeView[]> {
     const orphans = await this.#options.orphans.tasks();
     const views: KeptVolumeView[] = [];
     for (const group of directoriesIn(this.#options.paths.keptOf())) {
       for (const name of directoriesIn(this.#options.paths.keptOf(group))) {
         const found = this.#find(group, name);
         if (found === undefined) continue;
-        const usedBytes = isMeasured ? await sizeOnDisk(found.path).catch(() => null) : null;
+        const usedBytes = isMeasured ? await this.#sizes.of(`${found.device}:${found.inode}`, found.path, signal) : null;
         views.push({ group, name, createdMs: found.createdMs, usedBytes, tasks: this.#users(group, name, orphans) });
       }
     }
