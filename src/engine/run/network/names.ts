@@ -7,7 +7,8 @@ import type { EngineLog } from "../log.ts";
 import { accepted } from "./accepting.ts";
 import { type Drain, Draining, drainedPorts } from "./draining.ts";
 import { HostPorts } from "./host-ports.ts";
-import { heldBack, NetworkServices, namesOf, type Service, serviceNames, servicesOf } from "./services.ts";
+import { foundAs, membershipsOf, networkIdsOf, Peers } from "./peers.ts";
+import { heldBack, NetworkServices, namesOf, servicesOf } from "./services.ts";
 import { Upkeep } from "./upkeep.ts";
 
 /**
@@ -15,11 +16,6 @@ import { Upkeep } from "./upkeep.ts";
  * connections. A task with CAP_NET_ADMIN can make the rules in its own namespace slow: that delays the stops of tasks in its networks by this time.
  */
 const LONGEST_LEAVE_MS = 10_000;
-
-interface Written {
-  readonly network: NetworkRecord;
-  readonly text: string;
-}
 
 export interface NetworkNamesOptions {
   readonly networks: TaskNetworks;
@@ -32,22 +28,24 @@ export interface NetworkNamesOptions {
 
 export class NetworkNames {
   readonly #networks: TaskNetworks;
-  readonly #log: EngineLog;
   readonly #services: NetworkServices;
   readonly #ports: HostPorts;
   readonly #draining: Draining;
   readonly #isCountable: (record: TaskRecord) => boolean;
   readonly #records: () => readonly TaskRecord[];
   readonly #unproven: NetworkNamesOptions["unproven"];
-  /** What was last written, by task id. A task with another network record has a new file, which must be written again. */
-  readonly #written = new Map<string, Written>();
+  readonly #peers: Peers;
 
   constructor({ networks, runtimes, records, unproven, log }: NetworkNamesOptions) {
     this.#unproven = unproven;
     this.#networks = networks;
-    this.#log = log;
     this.#records = () => [...records.values()];
-    this.#services = new NetworkServices({ networks, runtimes, log, onSet: () => this.refresh() });
+    this.#services = new NetworkServices({ networks, runtimes, log, onSet: (id) => this.#peers.ask(id) });
+    this.#peers = new Peers({
+      write: ({ id, spec, network }, peers) => networks.writePeers(id, spec, network!.addresses, peers),
+      leadTo: (record) => this.#services.leadTo(record),
+      log,
+    });
     this.#ports = new HostPorts(networks.servicePorts, log);
     this.#isCountable = ({ spec }) => !isInMachine(spec, runtimes);
     this.#draining = new Draining({ count: (id, ports) => networks.connections(id, ports), isCountable: this.#isCountable });
@@ -93,62 +91,17 @@ export class NetworkNames {
     this.#services.refresh(records, services);
     this.#ports.refresh(records, held);
     const named = records.filter(({ spec, network }) => spec.network?.name !== undefined && network);
-    for (const id of this.#written.keys()) if (!named.some((one) => one.id === id)) this.#written.delete(id);
-    for (const record of named)
-      this.#write(
-        record,
-        named.filter((one) => one !== record),
-        services,
-      );
-  }
-
-  #write(record: TaskRecord, others: readonly TaskRecord[], services: readonly Service[]): void {
-    const { id, spec, network } = record;
-    // If two tasks have the same name, the newer one comes first, because resolvers take the first match.
-    const leadTo = this.#services.leadTo(record);
-    if (leadTo === undefined) return;
-    const served = serviceNames(record, services, leadTo === "addresses");
-    const taken = new Set(served.flatMap(({ names }) => names));
-    const tasks = others.toReversed().flatMap((one) => namesFor(record, one));
-    // The name of a service is not that of a task, too.
-    const peers = [...served, ...tasks.map((one) => ({ ...one, names: one.names.filter((name) => !taken.has(name)) }))].filter(
-      ({ names }) => names.length > 0,
-    );
-    const text = JSON.stringify(peers);
-    const before = this.#written.get(id);
-    if (before?.network === network && before?.text === text) return;
-    try {
-      this.#networks.writePeers(id, spec, network!.addresses, peers);
-      this.#written.set(id, { network: network!, text });
-    } catch (error) {
-      this.#log("error", "names-not-written", { task: id, message: String(error) });
-    }
+    this.#peers.refresh(named, services);
   }
 }
 
-/** Addresses and names under which one task of a group finds another: one entry for each network that both are in. */
+/** Addresses and names under which one task finds another: one entry for each network that both are in. */
 export function namesFor(
   record: Pick<TaskRecord, "group" | "spec">,
   other: Pick<TaskRecord, "group" | "name" | "spec" | "network">,
 ): readonly Named[] {
-  const own = new Set(networksOf(record).map(({ id }) => id));
-  return networksOf(other).flatMap(({ id, aliases = [] }, index) => {
-    // Each network gives one address. Addresses are in the order of the networks (plan/network.ts).
-    const address = other.network?.addresses[index];
-    if (!own.has(id) || address === undefined) return [];
-    return [{ address: withoutPrefix(address), names: withLinks([other.name, ...aliases], other, record) }];
-  });
-}
-
-/** With the names that the task itself gives it. Docker Compose names a container after its project, its service and its number. */
-function withLinks(
-  names: readonly string[],
-  { group, name }: Pick<TaskRecord, "group" | "name">,
-  { spec: { network } }: Pick<TaskRecord, "spec">,
-): readonly string[] {
-  const called = new Set([...names, ...["-", "_"].flatMap((sign) => [`${group}${sign}${name}${sign}1`, `${group}${sign}${name}`])]);
-  const given = (network?.links ?? []).flatMap((link) => (called.has(link.name) ? [link.alias] : []));
-  return [...new Set([...names, ...given])];
+  const own = networkIdsOf(record);
+  return membershipsOf(other).flatMap((member) => (own.includes(member.network) ? [foundAs(member, record)] : []));
 }
 
 /** The address at which a task reaches another task of its group: in a network that both are in, or, if neither names a network, on the default bridge. */
@@ -160,17 +113,6 @@ export function addressFor(
   if (record.spec.network?.name !== undefined) return namesFor(record, other)[0]?.address;
   const address = other.spec.network?.name === undefined ? other.network?.addresses[0] : undefined;
   return address && withoutPrefix(address);
-}
-
-interface NamedNetwork {
-  /** The same for tasks that are in the same network. */
-  readonly id: string;
-  readonly aliases?: readonly string[] | undefined;
-}
-
-function networksOf({ group, spec: { network } }: Pick<TaskRecord, "group" | "spec">): readonly NamedNetwork[] {
-  if (network?.name === undefined) return [];
-  return [network, ...(network.further ?? [])].map(({ name, shared, aliases }) => ({ id: `${shared ? "" : group}.${name}`, aliases }));
 }
 
 interface Routes {

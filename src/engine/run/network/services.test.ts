@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { newRecord, type TaskRecord } from "../../model/index.ts";
 import { taskSchema } from "../../spec/index.ts";
-import { namesOf, reachedBy, serviceNames, servicesOf } from "./services.ts";
+import { serviceNames as namesIn, namesOf, reachedBy as reachedIn, type Service, servicesOf } from "./services.ts";
 
 const AT = { bootId: "b", bootMs: 1, wallMs: 1 };
 
@@ -25,6 +25,12 @@ const API = { names: ["api", "api.default.svc"], ports: [{ port: 80, to: 8080 }]
 const web = (index: number, said: object = {}, rest: object = {}) =>
   task(`web-${index}`, [{ ...API, ...said }], { address: `10.64.0.${index}`, ...rest });
 const CLIENT = task("client", [], { address: "10.64.0.99" });
+
+const inNetworkOf = ({ group, spec: { network } }: TaskRecord, services: readonly Service[]) =>
+  services.filter((one) => one.network === `${network!.shared ? "" : group}.${network!.name}`);
+const reachedBy = (record: TaskRecord, services: readonly Service[]) => reachedIn(record, inNetworkOf(record, services));
+const serviceNames = (record: TaskRecord, services: readonly Service[], hasAddresses: boolean) =>
+  namesIn(inNetworkOf(record, services), hasAddresses);
 
 test("connections to a service go to the parts that are ready, and are refused without one", () => {
   const parts = [web(1, {}, { health: "HEALTHY" }), web(2, {}, { health: "UNHEALTHY" }), web(3)];

@@ -5,6 +5,7 @@ import { type FlowsTo, type Known, type NamedTask, type TaskNetworks, withoutPre
 import { isInMachine, type Named, type ReachedService, type Runtimes } from "../../plan/index.ts";
 import { dotted, rangeOf } from "../../spec/index.ts";
 import type { EngineLog } from "../log.ts";
+import { grouped, Unchanged } from "./unchanged.ts";
 import { Upkeep } from "./upkeep.ts";
 
 type ServiceSpec = NonNullable<NonNullable<TaskRecord["spec"]["network"]>["services"]>[number];
@@ -34,9 +35,10 @@ const COUNT = VIRTUAL.last - VIRTUAL.first - 1;
 /** A new task gets no connections before it is proven, if an earlier one of its name serves. Pure. */
 export function heldBack(records: readonly TaskRecord[], unproven: ReadonlySet<string>): ReadonlySet<string> {
   if (unproven.size === 0) return unproven;
-  const serves = (other: TaskRecord, { id, group, name }: TaskRecord) =>
-    other.id !== id && other.group === group && other.name === name && isServing(other);
-  return new Set(records.flatMap((one) => (unproven.has(one.id) && records.some((other) => serves(other, one)) ? [one.id] : [])));
+  const nameOf = ({ group, name }: TaskRecord) => `${group} ${name}`;
+  const serving = grouped(records.filter(isServing), nameOf);
+  const hasOther = (one: TaskRecord) => serving.get(nameOf(one))?.some(({ id }) => id !== one.id) === true;
+  return new Set(records.flatMap((one) => (unproven.has(one.id) && hasOther(one) ? [one.id] : [])));
 }
 
 /** Of all networks. A service has its address as long as a task says that it is a part of it. Pure. @param held ids of tasks that get no connections (heldBack) */
@@ -46,9 +48,10 @@ export function servicesOf(records: readonly TaskRecord[], held: ReadonlySet<str
     const network = networkOf(record);
     for (const said of network === undefined ? [] : (record.spec.network!.services ?? [])) {
       const key = `${network} ${said.names[0]}`;
-      const before = found.get(key)?.records ?? [];
+      const all = found.get(key)?.records ?? [];
+      all.push({ record, said });
       // While a task is replaced the newer one says what the service is.
-      found.set(key, { network: network!, said, records: [...before, { record, said }] });
+      found.set(key, { network: network!, said, records: all });
     }
   }
   const addresses = addressesOf([...found].map(([key, { said }]) => [key, said.address]));
@@ -102,10 +105,11 @@ function networkOf({ group, spec: { network } }: Pick<TaskRecord, "group" | "spe
 
 /** What the resolver is told of tasks and services. Pure. */
 export function namesOf(records: readonly TaskRecord[], services: readonly Service[] = servicesOf(records)): Known {
+  const byNetwork = grouped(services, ({ network }) => network);
   const tasks = records.flatMap(({ id, name, group, spec, network: has }): NamedTask[] => {
     const { network } = spec;
     if (network?.name === undefined || !has) return [];
-    const here = services.filter((one) => one.network === networkOf({ group, spec }));
+    const here = byNetwork.get(networkOf({ group, spec })!) ?? [];
     const own = here.flatMap(({ address, names, parts }) =>
       address === undefined ? parts.filter((one) => one.id === id).flatMap(({ said }) => [...names, ...(said.hosts ?? [])]) : [],
     );
@@ -115,20 +119,18 @@ export function namesOf(records: readonly TaskRecord[], services: readonly Servi
   return { tasks, services: services.flatMap(({ address, ...one }) => (address === undefined ? [] : [{ ...one, address }])) };
 }
 
-/** Lines of the hosts file of a task. @param hasAddresses whether rules lead it to virtual addresses; otherwise the names lead to the parts. Pure. */
-export function serviceNames(record: TaskRecord, services: readonly Service[], hasAddresses: boolean): readonly Named[] {
-  return services
-    .filter(({ network }) => network === networkOf(record))
-    .flatMap(({ names, address, parts }): Named[] => {
-      if (address !== undefined && hasAddresses) return [{ address, names: [...names] }];
-      return parts.map((one) => ({ address: one.address, names: [...names, ...(one.said.hosts ?? [])] }));
-    });
+/** Lines of the hosts file of a task. @param services of its network. @param hasAddresses whether rules lead it to virtual addresses; otherwise the names lead to the parts. Pure. */
+export function serviceNames(services: readonly Service[], hasAddresses: boolean): readonly Named[] {
+  return services.flatMap(({ names, address, parts }): Named[] => {
+    if (address !== undefined && hasAddresses) return [{ address, names: [...names] }];
+    return parts.map((one) => ({ address: one.address, names: [...names, ...(one.said.hosts ?? [])] }));
+  });
 }
 
-/** The services with an address, as a task reaches them. Pure. */
-export function reachedBy(record: TaskRecord, services: readonly Service[]): readonly ReachedService[] {
-  return services.flatMap(({ network, address, parts }) => {
-    if (address === undefined || network !== networkOf(record)) return [];
+/** Those with an address, as a task reaches them. @param services of its network. Pure. */
+export function reachedBy(record: Pick<TaskRecord, "id">, services: readonly Service[]): readonly ReachedService[] {
+  return services.flatMap(({ address, parts }) => {
+    if (address === undefined) return [];
     const ports = new Map<string, { port: number; protocol: "tcp" | "udp"; to: string[] }>();
     for (const { address: of, said } of chosen(record, parts)) {
       for (const { port, protocol, to } of said.ports) {
@@ -142,9 +144,14 @@ export function reachedBy(record: TaskRecord, services: readonly Service[]): rea
 }
 
 /** Of a sticky service a task reaches the first part. The order depends on both, so that tasks have different ones, and each keeps its own when others come and go. */
-function chosen({ id }: TaskRecord, parts: readonly Part[]): readonly Part[] {
-  const rank = (part: Part) => createHash("sha256").update(`${id} ${part.id}`).digest("hex");
-  return parts.some(({ said }) => said.sticky) ? parts.toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1)) : parts;
+function chosen({ id }: Pick<TaskRecord, "id">, parts: readonly Part[]): readonly Part[] {
+  if (!isSticky(parts)) return parts;
+  const ranked = parts.map((part) => ({ part, rank: createHash("sha256").update(`${id} ${part.id}`).digest("hex") }));
+  return ranked.sort((a, b) => (a.rank < b.rank ? -1 : 1)).map(({ part }) => part);
+}
+
+function isSticky(parts: readonly Part[]): boolean {
+  return parts.some(({ said }) => said.sticky);
 }
 
 /** Ports of UDP, as `endFlows` asks for them: the kernel asks the rules only for the first packet of a flow. */
@@ -154,29 +161,44 @@ function flowsTo(reached: readonly ReachedService[]): readonly FlowsTo[] {
   );
 }
 
-interface Asked {
-  readonly network: NetworkRecord;
-  /** The network in which it reaches services. */
-  readonly place: string | undefined;
-  readonly spec: TaskRecord["spec"];
+/** What a task reaches. */
+interface Reached {
   readonly reached: readonly ReachedService[];
   /** Of `reached`, to compare it. */
   readonly text: string;
   readonly flows: readonly FlowsTo[];
 }
 
+function reachedOf(record: Pick<TaskRecord, "id">, services: readonly Service[]): Reached {
+  const reached = reachedBy(record, services);
+  return { reached, text: JSON.stringify(reached), flows: flowsTo(reached) };
+}
+
+const NOTHING: Reached = { reached: [], text: "[]", flows: [] };
+
+interface Asked extends Reached {
+  readonly network: NetworkRecord;
+  /** The network in which it reaches services. */
+  readonly place: string | undefined;
+  readonly spec: TaskRecord["spec"];
+}
+
 export interface NetworkServicesOptions {
   readonly networks: Pick<TaskNetworks, "serve">;
   readonly runtimes: Runtimes;
   readonly log: EngineLog;
-  /** Called when a task has rules for the first time. */
-  readonly onSet: () => void;
+  /** Called with the id of a task that has rules for the first time. */
+  readonly onSet: (id: string) => void;
 }
 
 /** Keeps the rules of tasks up to date. */
 export class NetworkServices {
   readonly #runtimes: Runtimes;
   readonly #rules: Upkeep<Asked>;
+  /** By network. */
+  readonly #services = new Unchanged<readonly Service[]>();
+  /** What tasks reach by the services of their networks: by task id where that differs, else by network. */
+  #reached = new Map<string, { readonly services: readonly Service[]; readonly found: Reached }>();
   /** What the tasks have that have rules. */
   readonly #having = new Map<string, Asked>();
 
@@ -197,7 +219,7 @@ export class NetworkServices {
       onSet: (id, asked) => {
         const before = this.#having.get(id);
         this.#having.set(id, asked);
-        if (before?.network !== asked.network) onSet();
+        if (before?.network !== asked.network) onSet(id);
       },
       onFailed: (id, error) => log("error", "services-not-set", { task: id, message: String(error) }),
     });
@@ -214,18 +236,30 @@ export class NetworkServices {
     const known = new Map(records.flatMap((one) => (one.network && networkOf(one) !== undefined ? [[one.id, one]] : [])));
     this.#rules.retain((id) => known.has(id));
     for (const id of this.#having.keys()) if (!known.has(id)) this.#having.delete(id);
+    this.#services.renew(grouped(services, ({ network }) => network));
+    const before = this.#reached;
+    this.#reached = new Map();
     for (const [id, record] of known) {
-      const reached = isInMachine(record.spec, this.#runtimes) ? [] : reachedBy(record, services);
-      if (reached.length > 0 || this.#rules.of(id) !== undefined)
-        this.#rules.ask(id, {
-          network: record.network!,
-          place: networkOf(record),
-          spec: record.spec,
-          reached,
-          text: JSON.stringify(reached),
-          flows: flowsTo(reached),
-        });
+      const [place, { spec }] = [networkOf(record)!, record];
+      const found = isInMachine(spec, this.#runtimes) ? NOTHING : this.#find(record, place, before);
+      if (found.reached.length > 0 || this.#rules.of(id) !== undefined)
+        this.#rules.ask(id, { network: record.network!, place, spec, ...found });
     }
+  }
+
+  /** Tasks of a network reach the same, unless a service of it is sticky. */
+  #find(
+    { id }: TaskRecord,
+    place: string,
+    before: ReadonlyMap<string, { readonly services: readonly Service[]; readonly found: Reached }>,
+  ): Reached {
+    const services = this.#services.get(place);
+    if (services === undefined) return NOTHING;
+    const key = services.some(({ parts }) => isSticky(parts)) ? `task ${id}` : `network ${place}`;
+    const known = this.#reached.get(key) ?? before.get(key);
+    const entry = known?.services === services ? known : { services, found: reachedOf({ id }, services) };
+    this.#reached.set(key, entry);
+    return entry.found;
   }
 
   /** Resolves when all tasks of the network of this one have the rules of the last `refresh`, or could not get them. Tasks of other networks cannot delay it. */
