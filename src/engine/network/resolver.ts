@@ -7,7 +7,7 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, read
 import { basename, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { removeOwnFile, runProgram, writeAtomically } from "../../node/index.ts";
-import { isAlive, makeOwnDirectory, type ProcessIdentity, processStat, readOwnFile, readProc, thisBoot } from "../own/index.ts";
+import { isAlive, makeOwnDirectory, type ProcessIdentity, processStat, readOwnFile, readProc, slices, thisBoot } from "../own/index.ts";
 import { RESOLVER_PORT } from "../plan/index.ts";
 import { lastLines, searchPath } from "./command.ts";
 
@@ -173,7 +173,7 @@ export class Resolver {
       const { stderr, failure } = await runProgram("sh", ["-c", START, "sh", this.#options.cgroup.make().join(" "), ...words], {
         ...{ cwd: place, env, timeoutMs: this.#options.timeoutMs },
       });
-      this.#process = this.#search(fstatSync(fd));
+      this.#process = await this.#search(fstatSync(fd));
       if (this.#process === undefined)
         throw new Error(`it could not be started: ${lastLines(stderr) || failure || "it has ended at once"}`);
     } finally {
@@ -205,7 +205,7 @@ export class Resolver {
   async #found(): Promise<ProcessIdentity | undefined> {
     const own = statOf(this.#options.directory);
     let found = [this.#process, recorded(this.#record)].find((one) => one !== undefined && isAlive(one));
-    found ??= own && this.#search(own);
+    found ??= own && (await this.#search(own));
     const isRight = found !== undefined && isSame(statOf(`/proc/${found.pid}/cwd`), own) && networkOf(found.pid) === networkOf("self");
     if (found !== undefined && !isRight) await end(found);
     this.#process = isRight ? found : undefined;
@@ -213,9 +213,11 @@ export class Resolver {
   }
 
   /** By its working directory: a killed engine may not have recorded it, and the pid of a file may be another process by now. */
-  #search(own: Stats): ProcessIdentity | undefined {
+  async #search(own: Stats): Promise<ProcessIdentity | undefined> {
+    const turn = slices();
     const name = basename(this.program ?? PLACES[0]!).slice(0, LONGEST_NAME);
     for (const pid of readdirSync("/proc").map(Number).filter(Number.isInteger)) {
+      await turn();
       if (!isSame(statOf(`/proc/${pid}/cwd`), own) || readProc(pid, "comm")?.trim() !== name) continue;
       const stat = processStat(pid);
       if (stat !== undefined && stat.state !== "Z") return { pid, startTicks: stat.startTicks, bootId: thisBoot() };
