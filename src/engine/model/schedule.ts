@@ -49,7 +49,9 @@ export function runsOf({ group, name }: Pick<TaskRecord, "group" | "name">, reco
   const byTime = new Map<number, TaskRecord[]>();
   for (const record of records) {
     if (record.run?.of !== name || record.group !== group || record.isDeleteAsked) continue;
-    byTime.set(record.run.atMs, [...(byTime.get(record.run.atMs) ?? []), record]);
+    const others = byTime.get(record.run.atMs);
+    if (others === undefined) byTime.set(record.run.atMs, [record]);
+    else others.push(record);
   }
   return [...byTime].sort(([a], [b]) => a - b).map(([atMs, tasks]) => ({ atMs, tasks, state: stateOf(tasks) }));
 }

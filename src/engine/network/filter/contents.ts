@@ -106,7 +106,11 @@ function shown({ key, value, mark }: Element): string {
 
 function bySet(all: readonly Element[]): [string, Element[]][] {
   const found = new Map<string, Element[]>();
-  for (const one of all) found.set(one.set, [...(found.get(one.set) ?? []), one]);
+  for (const one of all) {
+    const elements = found.get(one.set);
+    if (elements === undefined) found.set(one.set, [one]);
+    else elements.push(one);
+  }
   return [...found];
 }
 

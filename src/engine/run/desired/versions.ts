@@ -22,7 +22,9 @@ export function servicesOf(specs: readonly TaskSpec[]): ReadonlyMap<string, read
   const all = new Map<string, TaskSpec[]>();
   for (const spec of specs) {
     const place = replicaOf(spec);
-    if (place !== undefined) all.set(place.service, [...(all.get(place.service) ?? []), spec]);
+    const others = place && all.get(place.service);
+    if (others !== undefined) others.push(spec);
+    else if (place !== undefined) all.set(place.service, [spec]);
   }
   for (const list of all.values()) list.sort((a, b) => (replicaOf(a)?.index ?? 0) - (replicaOf(b)?.index ?? 0));
   return all;

@@ -76,7 +76,7 @@ export interface PeersOptions {
 }
 
 /** Lines that are written before other work of this process gets its turn. A file counts as some lines, however few it has. */
-const LINES_AT_ONCE = 10_000;
+const LINES_AT_ONCE = 5_000;
 const LINES_OF_FILE = 50;
 
 /**
