@@ -21,21 +21,25 @@ const STDIN = 0;
 const FAILED = 1;
 /** Exit status if that of the container is unknown. */
 const UNKNOWN = 255;
-const SIGNAL_STATUS = { SIGINT: 130, SIGTERM: 143 } as const;
+/** SIGPIPE: nobody reads the output any more. Node gets an error in its place. */
+const SIGNAL_STATUS = { SIGHUP: 129, SIGINT: 130, SIGPIPE: 141, SIGTERM: 143 } as const;
+const SIGNALS = ["SIGHUP", "SIGINT", "SIGTERM"] as const;
 
 /**
  * Returns an exit status: for the first failed task, the status of the essential container that ended it; 128 + signal if a signal ended this
- * process; 1 if no task was started.
+ * process, or nobody reads its output any more; 1 if no task was started.
  * @throws the errors of Engine.open
  */
 export async function runOnce(configuration: Configuration, { file, group }: OnceOptions): Promise<number> {
   const text = readFileSync(file === "-" ? STDIN : file, "utf8");
+  // From here on a signal leaves nothing behind, also while the engine is opened.
+  const ending = new Ending();
   const { engine: settings, isStateDirGiven, runDir } = configuration;
   const stateDir = isStateDirGiven ? settings.stateDir : mkdtempSync(join(tmpdir(), "runtd-once-"));
   try {
     const engine = await Engine.open({ ...settings, stateDir, usersDir: runDir, isOwnProcess: true, log: onlyErrors });
     try {
-      return await toItsEnd(engine, text, { file, group });
+      return await toItsEnd(engine, text, { file, group }, ending);
     } finally {
       engine.close();
     }
@@ -45,15 +49,39 @@ export async function runOnce(configuration: Configuration, { file, group }: Onc
   }
 }
 
-async function toItsEnd(engine: Engine, text: string, { file, group }: OnceOptions): Promise<number> {
-  let endedBy: keyof typeof SIGNAL_STATUS | undefined;
+/** Why this process is to end before its tasks: a signal, or an output that nobody reads any more (`| head`, a terminal that was closed). */
+class Ending {
+  #by: keyof typeof SIGNAL_STATUS | undefined;
+  #onEnd: () => void = () => {};
+
+  constructor() {
+    for (const signal of SIGNALS) process.on(signal, () => this.#end(signal));
+    for (const stream of [process.stdout, process.stderr]) stream.on("error", () => this.#end("SIGPIPE"));
+  }
+
+  /** Exit status; undefined: it is to go on. */
+  get status(): number | undefined {
+    return this.#by && SIGNAL_STATUS[this.#by];
+  }
+
+  /** @param act called for each signal from now on */
+  on(act: () => Promise<void>): void {
+    this.#onEnd = () => void act().catch((error) => log("error", "not-deleted", factsOf(error)));
+  }
+
+  #end(by: keyof typeof SIGNAL_STATUS): void {
+    // Each further line that cannot be written is an error, too.
+    const isKnown = this.#by === "SIGPIPE" && by === "SIGPIPE";
+    this.#by ??= by;
+    if (!isKnown) this.#onEnd();
+  }
+}
+
+async function toItsEnd(engine: Engine, text: string, { file, group }: OnceOptions, ending: Ending): Promise<number> {
+  if (ending.status !== undefined) return ending.status;
   const ids: string[] = [];
   const deleteAll = () => deleteTasks(engine, ids, group);
-  const end = (signal: "SIGINT" | "SIGTERM") => {
-    endedBy ??= signal;
-    void deleteAll();
-  };
-  process.on("SIGINT", end).on("SIGTERM", end);
+  ending.on(deleteAll);
   try {
     // Other tasks of the group do not count. A task that has succeeded earlier may have been removed.
     const parsed = readFile(text, engine);
@@ -68,7 +96,7 @@ async function toItsEnd(engine: Engine, text: string, { file, group }: OnceOptio
     return FAILED;
   }
   // The signal may have arrived while the tasks were being recorded.
-  if (endedBy !== undefined) await deleteAll();
+  if (ending.status !== undefined) await deleteAll();
   const outputs = new OutputCopy(engine, ids, group);
   // A shared proxy does not end by itself.
   const awaited = ids.filter((id) => engine.detail(id, group, { isRedacted: true }).spec["start"] !== "needed");
@@ -79,7 +107,7 @@ async function toItsEnd(engine: Engine, text: string, { file, group }: OnceOptio
   await outputs.finish();
   await deleteAll();
   await until(engine, () => !engine.list().some(({ id }) => ids.includes(id)));
-  if (endedBy !== undefined) return SIGNAL_STATUS[endedBy];
+  if (ending.status !== undefined) return ending.status;
   return ended.map(statusOf).find((status) => status !== 0) ?? 0;
 }
 
@@ -191,7 +219,15 @@ async function copy(records: AsyncIterable<readonly LogRecord[]>, prefix: string
   for (const parts of begun.values()) await print(Buffer.concat([...parts, Buffer.from("\n")]));
 }
 
-/** Waits for a slow reader, so that the rest of the log stays in its file. */
+/** Waits for a slow reader, so that the rest of the log stays in its file. What is left of it is dropped when nobody reads any more. */
 async function print(bytes: Buffer): Promise<void> {
-  if (!process.stdout.write(bytes)) await new Promise((resolve) => process.stdout.once("drain", resolve));
+  const { stdout } = process;
+  if (stdout.write(bytes)) return;
+  await new Promise<void>((resolve) => {
+    const done = () => {
+      stdout.off("drain", done).off("error", done).off("close", done);
+      resolve();
+    };
+    stdout.on("drain", done).on("error", done).on("close", done);
+  });
 }

@@ -94,8 +94,7 @@ export async function serve(configuration: Configuration, { probe }: Pick<Engine
     // Actions in progress continue without this process, and the next daemon finds their results.
     process.exit(0);
   };
-  process.once("SIGTERM", end);
-  process.once("SIGINT", end);
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.once(signal, end);
   for (const server of servers) {
     logServerErrors(server);
     cutOffUnread(server);

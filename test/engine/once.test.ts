@@ -130,6 +130,18 @@ describe.skipIf(!isRoot)("runtd --once (needs root)", () => {
     expect(cgroups()).toEqual([]);
   });
 
+  test.each([
+    ["its terminal is closed", 129, (run: ChildProcess) => run.kill("SIGHUP")],
+    ["nobody reads its output any more", 141, (run: ChildProcess) => run.stdout!.destroy()],
+  ])("%s: its containers end as by SIGTERM, and nothing is left", async (_, status, end) => {
+    const before = left();
+    const run = start(task("trap 'exit 0' TERM; while :; do echo up; sleep 0.1; done"));
+    await until(() => run.out().includes("up"));
+    end(run);
+    expect(await run.ended).toBe(status);
+    expect([left(), cgroups()]).toEqual([before, []]);
+  });
+
   test("killed: with --state-dir the next one goes on with what runs", async () => {
     const run = start(task("echo up; while :; do sleep 0.1; done"), "--state-dir", scene.stateDir);
     await until(() => run.out().includes("up"));
