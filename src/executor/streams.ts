@@ -1,5 +1,5 @@
 /** The caller's ends of an executor's FIFOs: its standard streams, and the size of its terminal. */
-import { closeSync, constants, existsSync, readFileSync } from "node:fs";
+import { closeSync, constants, existsSync } from "node:fs";
 import { Readable, type Writable } from "node:stream";
 import type { Directory } from "./directory.ts";
 import { ExecutorError } from "./errors.ts";
@@ -8,6 +8,7 @@ import type { TerminalSize } from "./launch/command.ts";
 import { checkSize, writeSize } from "./launch/size.ts";
 import { pipePath, type StreamName, sizePath } from "./launch/stdio.ts";
 import { openOwnFifo, readOwnFile } from "./own/file.ts";
+import { readIfThere } from "./process/cgroups.ts";
 
 function stdinOf(fd: number): Writable {
   const stdin = writerOf(fd);
@@ -135,7 +136,7 @@ function readOutput({ fifo, saved, life }: OutputSource): Readable {
 
 /** Bytes that a pipe can have. Root may have given one more. Source: fcntl(2), F_SETPIPE_SZ. */
 function mostInPipe(): number {
-  const most = Number(readFileSync("/proc/sys/fs/pipe-max-size", "utf8"));
+  const most = Number(readIfThere("/proc/sys/fs/pipe-max-size"));
   return Number.isSafeInteger(most) && most > 0 ? most : 1 << 20;
 }
 

@@ -72,9 +72,15 @@ function placeOf(path: string): string {
 /** Flag of open(2), which Node does not export. The number is that of x86-64 and arm64. */
 const O_PATH = 0o10_000_000;
 
+/** The mount that shows a directory, through links. @throws the errors of open(2) */
+export function mountOf(directory: string): MountLine | undefined {
+  const id = mountIdOf(directory, constants.O_DIRECTORY);
+  return mounts().find((one) => one.id === id);
+}
+
 /** Of the mount to which the path leads now (proc_pid_fdinfo(5)). */
-function mountIdOf(path: string): string {
-  const fd = openSync(path, O_PATH | constants.O_NOFOLLOW);
+function mountIdOf(path: string, flags: number = constants.O_NOFOLLOW): string {
+  const fd = openSync(path, O_PATH | flags);
   try {
     return /^mnt_id:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "utf8"))?.[1] ?? "";
   } finally {

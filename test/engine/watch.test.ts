@@ -74,6 +74,52 @@ describe.skipIf(!isRoot)("a watched directory (needs root)", () => {
   );
 
   test(
+    "tasks of files whose file system is not mounted stay, also for the next daemon, until they are deleted",
+    async () => {
+      const mounted = join(directory, "share");
+      const mount = () => {
+        execFileSync("mount", ["-t", "tmpfs", "-o", "mode=0755", "runt-share", mounted]);
+        put("share/sub/two.yaml", task("two"));
+      };
+      mkdirSync(mounted, { mode: 0o755 });
+      mount();
+      try {
+        put("one.yaml", task("one"));
+        put("same/three.yaml", task("three"));
+        const first = await scene.daemon({ args });
+        await until(async () => (await tasks()).length === 3);
+        const before = await ids();
+        execFileSync("umount", [mounted]);
+        const isHeld = async () =>
+          (await condition("WatchFailed")).startsWith(
+            `the file system that was mounted at ${mounted} is not there: the tasks of ${mounted}/sub/two.yaml stay`,
+          );
+        await until(isHeld);
+        expect(await ids()).toEqual(before);
+        await first.kill();
+        await scene.daemon({ args });
+        await until(isHeld);
+        expect(await ids()).toEqual(before);
+        mount();
+        await until(async () => (await condition("WatchFailed")) === "");
+        expect(await ids()).toEqual(before);
+        execFileSync("umount", [mounted]);
+        rmSync(mounted, { recursive: true });
+        await until(isHeld);
+        // Other files are removed as always.
+        rmSync(join(directory, "same"), { recursive: true });
+        await until(async () => (await names()).join() === "default/one RUNNING,default/two RUNNING");
+        expect((await scene.ctl("delete", "two")).status).toBe(0);
+        await until(async () => (await condition("WatchFailed")) === "");
+        expect(await names()).toEqual(["default/one RUNNING"]);
+      } finally {
+        if (existsSync(join(mounted, "sub"))) execFileSync("umount", [mounted]);
+      }
+    },
+    LONGEST_MS,
+  );
+
+  test(
     "a broken file changes nothing and is told, and so are one that others may write and one whose tasks are not its own",
     async () => {
       await scene.daemon({ args });

@@ -276,9 +276,6 @@ export const OWN_CALLS: Allowed = {
     "renameSync(path, aside)":
       "one name in the directory of the pool; what was moved is looked at, and has its name again if its process lives",
   },
-  "src/executor/streams.ts": {
-    'readFileSync("/proc/sys/fs/pipe-max-size")': KERNEL,
-  },
   "src/executor/record.ts": {
     "unlinkSync(temporary)": NAME,
   },
@@ -288,7 +285,7 @@ export const OWN_CALLS: Allowed = {
     "rmSync(directory)": MADE,
   },
   "src/node/mounts.ts": {
-    "openSync(path)": "O_PATH, without following a link: only its mount is asked for",
+    "openSync(path)": "O_PATH: only the mount is asked for of what the path, or the link there, leads to",
     "readFileSync(`/proc/self/fdinfo/${fd}`)": KERNEL,
     'readFileSync("/proc/self/mountinfo")': KERNEL,
   },

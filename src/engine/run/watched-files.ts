@@ -41,6 +41,20 @@ export class WatchedFiles {
     return this.#options.edits.make(by, (commands) => applyWatched(commands, tasks, source));
   }
 
+  /** Records on which file system a file that was applied is now. @throws StoreError not-written */
+  async move(path: string, fileSystem: string): Promise<void> {
+    await this.#options.edits.make(undefined, (commands) => {
+      const file = commands.watched[path];
+      if (file !== undefined) commands.watched = { ...commands.watched, [path]: { ...file, fileSystem } };
+    });
+  }
+
+  /** Whether a task that was made from the file is left. */
+  hasTasks(path: string): boolean {
+    const from = watchOrigin(path);
+    return [...this.#options.records.values()].some((one) => one.from === from && !one.isDeleteAsked);
+  }
+
   /** Removes the tasks of a file that is gone. @throws StoreError not-written */
   async remove(path: string, by: Caller): Promise<readonly Applied[]> {
     return this.#options.edits.make(by, (commands) => removeWatched(commands, path));

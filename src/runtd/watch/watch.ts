@@ -9,6 +9,7 @@ import { log } from "../log.ts";
 import type { Files } from "../parsing/files.ts";
 import { hostOf } from "../read-file.ts";
 import { identityOf, trustedDirectory } from "../trusted-file.ts";
+import { FileSystems, pointIn } from "./file-systems.ts";
 import { type Head, type WorkTree, workTreeOf } from "./git.ts";
 import type { WatchedText } from "./read.ts";
 import { type Found, filesBelow } from "./scan.ts";
@@ -121,23 +122,29 @@ export class Watch {
     const isBelow = (path: string) => path.startsWith(directory === "/" ? "/" : `${directory}/`);
     const isRefused = (path: string) => [...found.refused.keys()].some((one) => path === one || path.startsWith(`${one}/`));
     const gone = Object.keys(watched.all).filter((path) => isBelow(path) && !found.files.has(path) && !isRefused(path));
+    const fileSystems = new FileSystems();
     for (const [path, why] of found.refused) await this.#tellProblem(path, why, undefined);
     for (const path of found.files.keys()) {
       if (this.#isStopped) return;
-      await this.#takeFile(path, { directory, gone, tree });
+      await this.#takeFile(path, { directory, gone, tree, fileSystems });
     }
     for (const path of this.#known.keys())
       if (isBelow(path) && !found.files.has(path) && !found.refused.has(path)) this.#known.delete(path);
-    if (gone.length === 0) return;
-    // A file system that is not mounted yet, or a checkout that has failed.
-    if (found.files.size === 0)
-      throw new Error(
-        `${directory} has no file any more: the tasks of ${gone.join(", ")} stay until it has one, or until they are deleted`,
-      );
-    for (const path of gone) {
+    // A file system that is not mounted yet, or a checkout that has failed. Whoever deletes the tasks says that the file was removed.
+    const isMoved = (path: string) => ![undefined, fileSystems.of(path)].includes(watched.all[path]?.fileSystem);
+    const held = gone.filter((path) => (found.files.size === 0 || isMoved(path)) && watched.hasTasks(path));
+    // Meanwhile a file system may have been mounted.
+    for (const path of gone.filter((one) => !held.includes(one) && isGone(one))) {
       const removed = await watched.remove(path, callerOf(path, tree?.head()));
       log("info", "watch-removed", { path, tasks: removed });
     }
+    if (held.length === 0) return;
+    const points = new Set(held.flatMap((path) => pointIn(watched.all[path]?.fileSystem) ?? []));
+    const [why, until] =
+      found.files.size === 0
+        ? [`${directory} has no file any more`, "it has one"]
+        : [`the file system that was mounted at ${[...points].join(", ")} is not there`, "it is"];
+    throw new Error(`${why}: the tasks of ${held.join(", ")} stay until ${until}, or until they are deleted`);
   }
 
   async #takeFile(path: string, place: Place): Promise<void> {
@@ -157,8 +164,12 @@ export class Watch {
   }
 
   async #readFile(path: string, place: Place): Promise<void> {
+    const { watched } = this.#options.engine;
     let text: WatchedText | undefined;
     try {
+      const before = watched.all[path];
+      const fileSystem = place.fileSystems.of(path);
+      if (before !== undefined && before.fileSystem !== fileSystem) await watched.move(path, fileSystem);
       text = await this.#options.files.readWatched(path, hostOf(this.#options.engine));
       const problems = [...text.file.findings.map((one) => renderFinding(one, path)), ...text.problems];
       // It stays wrong until it, or what it names, is changed. What is missing may be made without that.
@@ -169,7 +180,7 @@ export class Watch {
     }
   }
 
-  async #applyFile(path: string, text: WatchedText, { gone, tree }: Place): Promise<void> {
+  async #applyFile(path: string, text: WatchedText, { gone, tree, fileSystems }: Place): Promise<void> {
     const { watched } = this.#options.engine;
     const known: Known = { identity: identityRead(path, text), text, problem: "", againMs: performance.now() + this.#againMs, drift: "" };
     // The last daemon has applied this version. What users have changed since then stays as it is.
@@ -179,7 +190,8 @@ export class Watch {
     }
     const { file, group, isProject, networks, digest } = text;
     const head = tree?.head();
-    const source = { path, group, isProject, networks, digest, gone: gone.filter((one) => one !== path), commit: head?.commit };
+    const fileSystem = fileSystems.of(path);
+    const source = { fileSystem, path, group, isProject, networks, digest, gone: gone.filter((one) => one !== path), commit: head?.commit };
     const tasks = await watched.apply(file, source, callerOf(path, head));
     log("info", "watch-applied", { path, group, tasks, ...(head?.commit === undefined ? {} : { commit: head.commit }) });
     for (const warning of text.warnings) log("info", "watch-warning", { message: renderFinding(warning, path) });
@@ -246,6 +258,7 @@ interface Place {
   /** Files that were applied and do not exist any more. */
   readonly gone: readonly string[];
   readonly tree: WorkTree | undefined;
+  readonly fileSystems: FileSystems;
 }
 
 /** Of a file and of those that it names, as they are now: the same as identityRead if none was changed since. */
@@ -255,6 +268,16 @@ function identityNow(path: string, text: WatchedText | undefined): string {
 
 function identityRead(path: string, text: WatchedText | undefined): string {
   return text === undefined ? identityNow(path, text) : JSON.stringify(Object.entries(text.read));
+}
+
+/** @throws the errors of lstat(2), such as that of a file system that does not answer */
+function isGone(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) === undefined;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOTDIR") throw error;
+    return true;
+  }
 }
 
 function identityAt(path: string): string | null {

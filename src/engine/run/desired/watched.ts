@@ -26,14 +26,14 @@ export function watchOrigin(path: string): string {
  * @throws EngineError no-room, other-origin, unknown-network
  */
 export function applyWatched(commands: Commands, specs: readonly TaskSpec[], source: WatchedSource): readonly Applied[] {
-  const { path, group, digest, commit, isProject, networks, gone } = source;
+  const { path, group, digest, commit, fileSystem, isProject, networks, gone } = source;
   const from = watchOrigin(path);
   refuseOthers(commands.tasks, specs, { group, isProject, own: new Set([from, ...gone.map(watchOrigin)]) });
   const names = new Set(specs.map(({ name }) => name));
   const all = specs.length === 0 ? [] : commands.apply({ tasks: specs, pools: [] }, group, { from, isProject, networks, takeOver: true });
   const removed = removeTasks(commands, from, (task) => task.group !== group || !names.has(task.name));
   const applied = [...all.filter(({ change }) => change !== "absent"), ...removed];
-  commands.watched = { ...commands.watched, [path]: { group, digest, ...(commit === undefined ? {} : { commit }) } };
+  commands.watched = { ...commands.watched, [path]: { group, digest, ...(commit === undefined ? {} : { commit }), fileSystem } };
   commands.tell({ type: "watch", state: "applied", path, group, message: summaryOf(applied), ...(commit === undefined ? {} : { commit }) });
   return applied;
 }
