@@ -35,6 +35,8 @@ export interface ExecTarget {
 /** How long output is waited for that a process left behind could still write. */
 const LINGER_MS = 50;
 const LOOK_MS = 5;
+/** How long a kill that has no descriptor to look with is tried again. */
+const SHORTAGE_MS = 10_000;
 const { SIGKILL, SIGSTOP, SIGCONT } = osConstants.signals;
 
 /** Of Executor.spawn. `await using` ends it, with all that it has started, when it is left. */
@@ -211,8 +213,17 @@ export class ExecHandle {
     return { runtime, id, sub: this.#sub, pid: () => (this.#hasExited ? undefined : this.#child.pid) };
   }
 
-  #killAll(): Promise<readonly number[]> {
-    return killExec(this.#processes());
+  async #killAll(): Promise<readonly number[]> {
+    const end = performance.now() + SHORTAGE_MS;
+    for (;;) {
+      try {
+        return await killExec(this.#processes());
+      } catch (error) {
+        // It may pass.
+        if (!isShortage(error) || performance.now() > end) throw error;
+        await sleep(LOOK_MS);
+      }
+    }
   }
 
   #stuck(pids: readonly number[]): ExecutorError {
