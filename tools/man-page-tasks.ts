@@ -118,7 +118,10 @@ function daemonPage(version: string): string {
         ],
         ["64", "the command line is wrong"],
         ["78", "the configuration file is wrong, or users other than root may write it"],
-        ["other", "--once: exit status of the first essential container that ended; 128 + N after signal N; 255 if it is unknown"],
+        [
+          "other",
+          "--once: exit status of the first essential container that ended; 128 + N after signal N; 141 if its output has lost its reader; 255 if it is unknown",
+        ],
       ]),
     ),
     ...heading(
