@@ -180,7 +180,7 @@ export type Event =
        * started: the tasks of this time were made. missed: the run could not start in time. held: it waits for the end of the
        * previous run. taken: another task has the name of the run.
        */
-      readonly state: "started" | "missed" | "held" | "taken";
+      readonly state: "started" | "missed" | "held" | "taken" | "reset";
       /** The time of the schedule, in milliseconds since the epoch. */
       readonly atMs: number;
     }

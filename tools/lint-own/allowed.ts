@@ -43,7 +43,7 @@ export const OWN_CALLS: Allowed = {
     "readFileSync(fd)": HELD,
   },
   "src/engine/images/images.ts": {
-    "utimesSync(this.#places.blob(pin.manifest))": "the time of a blob that was just read with its digest",
+    "utimesSync(this.#places.blob(manifest))": "the time of a blob of the engine",
   },
   "src/engine/images/places.ts": {
     "renameSync(content, join(places.layers, name))": NAME,

@@ -120,7 +120,11 @@ export class Builder {
   /** Removes the layers of the builder if nothing was built for `unusedMs` milliseconds. */
   async dropCache(unusedMs: number): Promise<void> {
     const found = statSync(this.#storage, { throwIfNoEntry: false });
-    if (this.#isBuilding || found === undefined || Date.now() - found.mtimeMs < unusedMs) return;
+    if (this.#isBuilding || found === undefined) return;
+    const now = new Date();
+    // The clock was set back since the last build: it counts from now on.
+    if (found.mtimeMs > now.getTime()) utimesSync(this.#storage, now, now);
+    if (now.getTime() - found.mtimeMs < unusedMs) return;
     await this.#slots.during(new AbortController().signal, () => removeScratch(this.#storage));
   }
 

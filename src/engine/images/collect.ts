@@ -41,17 +41,27 @@ export interface CollectOptions {
   /** Called when an image that a container uses cannot be read, so that nothing is removed. */
   readonly onDamaged: (manifest: string) => void;
   readonly lastUsedMs: (entry: Entry) => number;
+  /** Takes it for used now: its time is one to come, from when the clock was wrong. */
+  readonly reset: (entry: Entry) => void;
   /** Percent of the file system that is in use. */
   readonly fullness: () => number;
 }
 
+/** In milliseconds. */
+const MOST_AHEAD = 600_000;
+
 /** The least recently used image is removed first. */
 export async function collect({ unusedMs, most = Infinity, kept = [], fullPercent = 100 }: CollectPolicy, options: CollectOptions) {
-  const { layout, used, remembered, lastUsedMs, fullness } = options;
+  const { layout, used, remembered, lastUsedMs, reset, fullness } = options;
   const isUsed = new Set([...used, ...remembered].map(({ manifest }) => manifest));
+  const ownTime = (entry: Entry) => {
+    const [at, now] = [lastUsedMs(entry), Date.now()];
+    if (at > now + MOST_AHEAD) reset(entry);
+    return Math.min(at, now);
+  };
   const unused = layout.entries
     .filter(({ manifest, reference }) => !isUsed.has(manifest) && !kept.includes(reference))
-    .map((entry) => ({ entry, at: lastUsedMs(entry) }))
+    .map((entry) => ({ entry, at: ownTime(entry) }))
     .sort((a, b) => a.at - b.at);
   const removed: string[] = [];
   let freedBytes = await sweepParts(options);

@@ -1,5 +1,5 @@
 /** The image store of an engine: pulls images, unpacks their layers, and makes root file systems of them. */
-import { statfsSync, statSync, utimesSync } from "node:fs";
+import { existsSync, statfsSync, statSync, utimesSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
 import { type ImageConfig, type ImageReference, parseReference, pinned, renderReference } from "../spec/index.ts";
@@ -175,12 +175,21 @@ export class ImageStore implements Images {
       ...{ places: this.#places, layout: this.#layout, used: this.#used, remembered: this.#remembered },
       onDamaged: (manifest: string) => this.#options.onDamaged?.(manifest),
       lastUsedMs: (entry: Entry) => this.#lastUsedMs(entry),
+      reset: (entry: Entry) => {
+        this.#layout.put({ ...entry, pulledMs: Math.min(entry.pulledMs, Date.now()) });
+        if (existsSync(this.#places.blob(entry.manifest))) this.#touch(entry);
+      },
       fullness: () => {
         const { blocks, bavail, bfree } = statfsSync(this.#options.directory);
         // Like df(1): blocks that are reserved for root do not count.
         return (100 * (blocks - bfree)) / (blocks - bfree + bavail);
       },
     };
+  }
+
+  #touch({ manifest }: Pick<Entry, "manifest">): void {
+    const now = new Date();
+    utimesSync(this.#places.blob(manifest), now, now);
   }
 
   #lastUsedMs({ manifest, pulledMs }: Entry): number {
@@ -253,8 +262,7 @@ export class ImageStore implements Images {
     assertFits(loaded, pin.reference);
     assertSizes(this.#places, loaded);
     await this.#unpack(loaded, signal, onUnpack);
-    const now = new Date();
-    utimesSync(this.#places.blob(pin.manifest), now, now);
+    this.#touch(pin);
     return pin;
   }
 

@@ -1,9 +1,10 @@
 /** Images that services may return to, and those that the store has lost. */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ImageStore } from "./images.ts";
+import { Layout } from "./layout.ts";
 import type { ImageId } from "./load.ts";
 
 let directory: string;
@@ -31,6 +32,19 @@ test("R12 a damaged image of a version does not keep what nobody needs", async (
   writeFileSync(stray(), "x");
   expect(await images.collect({ unusedMs: 0 }, false)).toEqual({ removed: [], freedBytes: 1 });
   expect([existsSync(stray()), damaged]).toEqual([false, []]);
+});
+
+test("an image that was used while the clock was years ahead is not unused at once, nor kept for years", async () => {
+  mkdirSync(join(directory, "images/layout"), { recursive: true });
+  new Layout(join(directory, "images/layout")).put({
+    ...{ reference: "docker.io/library/a:1", digest: GONE.manifest, manifest: GONE.manifest, manifestSize: 1, config: null },
+    pulledMs: Date.parse("2099-01-01"),
+  });
+  const images = store();
+  expect((await images.collect({ unusedMs: 3_600_000 }, false)).removed).toEqual([]);
+  const [{ pulledMs } = { pulledMs: 0 }] = new Layout(join(directory, "images/layout")).entries;
+  expect(Date.now() - pulledMs).toBeGreaterThanOrEqual(0);
+  expect((await images.collect({ unusedMs: 0 }, false)).removed).toEqual(["docker.io/library/a:1"]);
 });
 
 test("R12 a damaged image of a container keeps all blobs, and is told of", async () => {

@@ -25,7 +25,7 @@ export function applyBoot(record: TaskRecord, { at, exits }: Booted): TaskRecord
     // Deadlines of the earlier boot mean nothing on the new clock. The retention starts again.
     cleanup: null,
     // The clocks of two boots have nothing in common but the time of the day.
-    ...(ended.expires === undefined ? {} : { expires: moved(ended.expires, at) }),
+    ...(ended.expires === undefined ? {} : { expires: moved(ended.expires, at, record.spec.deadline) }),
     resources: ended.resources.map((one) => ({ ...one, applied: null, nextTry: null })),
     leftovers: ended.leftovers.map((one) => ({ ...one, isRemoving: false, nextTry: null })),
   };
@@ -34,8 +34,10 @@ export function applyBoot(record: TaskRecord, { at, exits }: Booted): TaskRecord
   return startAgain(settled, (one) => hasSucceeded(record, one));
 }
 
-function moved(expires: Instant, at: Instant): Instant {
-  return { ...at, bootMs: at.bootMs + Math.max(0, expires.wallMs - at.wallMs), wallMs: expires.wallMs };
+/** Not later than a deadline that begins now: the clock may have been wrong before, and was set back since. @param most milliseconds */
+function moved(expires: Instant, at: Instant, most = Infinity): Instant {
+  const left = Math.min(most, Math.max(0, expires.wallMs - at.wallMs));
+  return { ...at, bootMs: at.bootMs + left, wallMs: Math.min(expires.wallMs, at.wallMs + left) };
 }
 
 /** The task waits to be started anew. Its containers are made again, and what is left of them is removed. */

@@ -149,6 +149,30 @@ describe("decisions", () => {
   });
 });
 
+describe("a clock that was wrong", () => {
+  const reset = { due: "12:00 reset", remove: [] };
+
+  test("and has been set back by years does not keep the schedule from running until then", () => {
+    const later = { decidedMs: ms("2099-01-01T00:00Z"), heldMs: ms("2099-01-01T00:00Z") };
+    for (const schedule of [{}, { cron: "@every 7m" }, { overlap: "forbid" }, { startWithin: 30 }])
+      expect(decided(scheduleRecord(schedule, later))).toEqual(reset);
+    const made = { ...scheduleRecord(), createdAt: at(ms("2099-01-01T00:00Z")) };
+    expect(decided(made)).toEqual(reset);
+    expect(decided(scheduleRecord({ suspended: true }, later)).due).toBeUndefined();
+  });
+
+  test("and has been set back by minutes makes no run twice", () => {
+    expect(decided(scheduleRecord({}, { decidedMs: NOON + 600_000 })).due).toBeUndefined();
+    expect(decided(scheduleRecord({}, { decidedMs: NOON + 600_001 }))).toEqual(reset);
+  });
+
+  test("and has been set forward by years makes the last of the runs, once", () => {
+    const now = ms("2099-01-01T00:00:30Z");
+    expect(decided(scheduleRecord({}, BEFORE), [], now).due).toBe("00:00 started");
+    expect(decided(scheduleRecord({}, { decidedMs: ms("2099-01-01T00:00Z") }), [], now).due).toBeUndefined();
+  });
+});
+
 describe("tasks of a run", () => {
   test("have the time in their name, and are run again whether or not they succeed", () => {
     const [spec, ...others] = runSpecs(scheduleRecord(), NOON);

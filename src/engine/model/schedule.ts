@@ -4,8 +4,14 @@ import { dependencyTarget, rhythmOf, type ScheduleSpec, type TaskSpec } from "..
 import { hasSucceeded } from "./readiness.ts";
 import type { TaskRecord } from "./record.ts";
 
-/** started: its runs were made. missed: it could not start in the time that the schedule allows. held: it waits for the end of the run before. taken: another task has the name. */
-export type ScheduleState = "started" | "missed" | "held" | "taken";
+/**
+ * started: its runs were made. missed: it could not start in the time that the schedule allows. held: it waits for the end of the run before. taken: another task has the name.
+ * reset: the clock was set back, and the schedule counts from now on.
+ */
+export type ScheduleState = "started" | "missed" | "held" | "taken" | "reset";
+
+/** In milliseconds. Clocks are set back by so much without a run being missed or made twice: the schedule waits. */
+const MOST_AHEAD = 600_000;
 
 export interface ScheduleDecision {
   /** What becomes of the time that is due; undefined: none is due, or it waits on. */
@@ -73,6 +79,8 @@ export function decideSchedule(record: TaskRecord, records: readonly TaskRecord[
   const runs = runsOf(record, records);
   const old = [...beyond(runs, "succeeded", schedule.keepSucceeded), ...beyond(runs, "failed", schedule.keepFailed)];
   if (schedule.suspended) return { remove: old };
+  // A clock that was wrong at the last look, or when the task was made: no time would be behind that one for years.
+  if (decidedMs(record) > nowMs + MOST_AHEAD) return { due: { atMs: nowMs, state: "reset" }, remove: old };
   const atMs = lastTimeMs(schedule, decidedMs(record), nowMs);
   if (atMs === undefined) return { remove: old };
   if (schedule.startWithin !== undefined && atMs + schedule.startWithin < nowMs) return { due: { atMs, state: "missed" }, remove: old };

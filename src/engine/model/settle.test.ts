@@ -45,6 +45,11 @@ test("a task with a deadline is stopped when it has passed, also after a reboot 
   const later = new World(one.record, () => {});
   later.send({ type: "booted", at: booted, exits: {} }, { type: "admitted", at: booted });
   expect(later.record).toMatchObject({ desired: "RUNNING", expires: { bootId: "boot-1", bootMs: 10_500, wallMs: 60_000 } });
+  // The clock was wrong in the earlier boot, by years: the deadline begins anew, and not in years.
+  const set = { bootId: "boot-1", bootMs: 500, wallMs: -1e12 };
+  const right = new World(one.record, () => {});
+  right.send({ type: "booted", at: set, exits: {} }, { type: "admitted", at: set });
+  expect(right.record).toMatchObject({ desired: "RUNNING", expires: { bootId: "boot-1", bootMs: 60_500, wallMs: 60_000 - 1e12 } });
   one.send({ type: "tick", at: { bootId: "boot-0", bootMs: 60_000, wallMs: 60_000 } });
   expect(one.record).toMatchObject({ desired: "STOPPED", reason: { code: "DeadlineExceeded" } });
   while (one.pending.length > 0) one.finish(0, "ok");

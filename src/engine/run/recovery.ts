@@ -2,7 +2,7 @@
  * Finds out, after a start, what is left of the tasks in the store. The earlier daemon is dead, because its lock on the store is free. The executor takes care of
  * the launches that it left unfinished: it waits for a launch in progress, and prevents one that has not started.
  */
-import { ExecutorError } from "../../executor/index.ts";
+import { ExecutorError, type ProcessState } from "../../executor/index.ts";
 import type { ContainerExit, ContainerRecord, Instant, Observation, TaskRecord } from "../model/index.ts";
 import { type ContainerRuntime, exitOf } from "./containers/runtime.ts";
 import { Limit } from "./limit.ts";
@@ -86,7 +86,7 @@ class Recovery {
         // Creating a container leaves nothing in the runtime until it is started, so that a container recorded as created still is.
         return { state: container.known === "CREATED" ? "created" : "absent" };
       case "running":
-        return { state: "running", startedAt: container.startedAt ?? instantOf(found.process.startedMs, this.#now) };
+        return { state: "running", startedAt: container.startedAt ?? instantOf(found.process, this.#now) };
       case "exited":
         return { state: "exited", exit: exitOf(found.process) };
       case "lost":
@@ -100,9 +100,18 @@ function mayBeThere({ known, applied, isUnsure }: ContainerRecord): boolean {
   return known !== "STOPPED" || applied !== null || isUnsure;
 }
 
-/** Converts the wall time of a start, known only to the runtime, to time since boot. This is wrong if the wall clock was set in between. */
-function instantOf(wallMs: number, now: Instant): Instant {
-  return { bootId: now.bootId, bootMs: Math.max(0, now.bootMs - (now.wallMs - wallMs)), wallMs };
+/** Of /proc, on x86-64 and arm64 (proc_pid_stat(5), starttime). */
+const MS_PER_TICK = 10;
+
+/**
+ * Converts the wall time of a start, known only to the runtime, to time since boot. Its first process was started before, and both before now: where that
+ * does not fit, the wall clock was set in between, and the time of the first process is taken.
+ */
+export function instantOf({ startedMs, startTicks }: Pick<ProcessState, "startedMs" | "startTicks">, now: Instant): Instant {
+  const begunMs = Math.min(now.bootMs, Number(startTicks) * MS_PER_TICK || 0);
+  const toldMs = now.bootMs - (now.wallMs - startedMs);
+  const isTrue = toldMs >= begunMs && toldMs <= now.bootMs;
+  return { bootId: now.bootId, bootMs: isTrue ? toldMs : begunMs, wallMs: startedMs };
 }
 
 /** For a task of an earlier boot: the ends that were recorded before the host went down and that the engine has not seen. */

@@ -135,6 +135,18 @@ test("a clock that is set is noticed within a minute", async () => {
   expect(own.runs()).toEqual(["03:00"]);
 });
 
+test("a clock that was in the future when the task was made, and has been set right since, is noticed within a minute, and told", async () => {
+  vi.setSystemTime(Date.parse("2099-01-01T00:00:30Z"));
+  const own = host({ cron: "* * * * *" });
+  await pass(minute);
+  expect(own.runs()).toEqual(["00:01"]);
+  vi.setSystemTime(START);
+  await pass(minute);
+  expect(own.told).toEqual(["started", "reset"]);
+  await pass(2 * minute);
+  expect(own.told.slice(2)).toEqual(["started", "started"]);
+});
+
 test("what cannot be recorded is tried again, and told", async () => {
   const own = host({ cron: "* * * * *" });
   own.refused = new Error("the disk is full");

@@ -20,6 +20,8 @@ const RETRY_MS = 10_000;
 interface Looked {
   readonly seen: readonly TaskRecord[];
   readonly nextMs: number | undefined;
+  /** When. */
+  readonly atMs: number;
 }
 
 export class Schedules {
@@ -73,9 +75,10 @@ export class Schedules {
     const seen = [record, ...runs.filter(({ run, group: of }) => of === group && run?.of === name)];
     const before = this.#looked.get(id);
     const isSame = before?.seen.length === seen.length && seen.every((one, at) => one === before.seen[at]);
-    if (isSame && (before?.nextMs === undefined || now < before.nextMs)) return;
+    // A clock that was set back makes the next time another one.
+    if (isSame && now >= before.atMs && (before.nextMs === undefined || now < before.nextMs)) return;
     const { due, remove } = decideSchedule(record, all, now);
-    this.#looked.set(id, { seen, nextMs: nextLookMs(record, now) });
+    this.#looked.set(id, { seen, nextMs: nextLookMs(record, now), atMs: now });
     if (due !== undefined || remove.length > 0) void this.#carryOut(id, now);
   }
 
@@ -86,7 +89,7 @@ export class Schedules {
     } catch (error) {
       // Such as a disk that is full, or users of which none are left.
       this.#options.log("error", "schedule-failed", { task: id, message: String(error) });
-      this.#looked.set(id, { seen: this.#looked.get(id)?.seen ?? [], nextMs: this.#now() + RETRY_MS });
+      this.#looked.set(id, { seen: this.#looked.get(id)?.seen ?? [], nextMs: this.#now() + RETRY_MS, atMs: this.#now() });
     } finally {
       this.#busy.delete(id);
       this.refresh();

@@ -21,6 +21,7 @@ const SCHEDULE_TEXT = {
   missed: "missed: it could not start in time",
   held: "waits for the end of the run before",
   taken: "left out: another task has its name",
+  reset: "counts from now on: the clock of the host was set back",
 } as const;
 
 /** Describes an event, without the name of the task. */

@@ -47,7 +47,7 @@ export const engineEvent = z
       type: z.literal("schedule"),
       ...ofTask,
       state: z
-        .enum(["started", "missed", "held", "taken"])
+        .enum(["started", "missed", "held", "taken", "reset"])
         .describe(
           "started: the tasks of this time were made. missed: the run could not start in time. held: it waits for the end of the previous run. taken: another task has the name of the run.",
         ),

@@ -47,7 +47,7 @@ export const HOST_MUTANTS: readonly Mutant[] = [
     id: "E4",
     fault: "the next daemon takes what runs for what is gone",
     file: `${RUN}/recovery.ts`,
-    from: `return { state: "running", startedAt: container.startedAt ?? instantOf(found.process.startedMs, this.#now) };`,
+    from: `return { state: "running", startedAt: container.startedAt ?? instantOf(found.process, this.#now) };`,
     to: `return { state: "absent" };`,
     test: ROWS,
   },
