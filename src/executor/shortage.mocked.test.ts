@@ -12,12 +12,19 @@ import type { Runtime } from "./runtime/client.ts";
 const shortage = vi.hoisted(() => ({ code: "", of: /^$/ }));
 vi.mock("node:fs", async (original) => {
   const fs = await original<typeof import("node:fs")>();
-  const readFileSync = (path: string, ...rest: []) => {
-    if (shortage.code !== "" && shortage.of.test(path))
+  const opened = (path: unknown) => {
+    if (shortage.code !== "" && shortage.of.test(String(path)))
       throw Object.assign(new Error(`${shortage.code}: open '${path}'`), { code: shortage.code });
+  };
+  const readFileSync = (path: string, ...rest: []) => {
+    opened(path);
     return fs.readFileSync(path, ...rest);
   };
-  return { ...fs, readFileSync };
+  const openSync = (path: string, flags: number, mode?: number) => {
+    opened(path);
+    return fs.openSync(path, flags, mode);
+  };
+  return { ...fs, openSync, readFileSync };
 });
 
 let directory: string;

@@ -46,8 +46,8 @@ export const POD_MUTANTS: readonly Mutant[] = [
     id: "P5",
     fault: "one line less than was asked for",
     file: "src/engine/logs/read.ts",
-    from: "if (begins && ++lines > count)",
-    to: "if (begins && ++lines >= count)",
+    from: "if (begins && ++lines > tail)",
+    to: "if (begins && ++lines >= tail)",
     test: LIVES,
   },
   {

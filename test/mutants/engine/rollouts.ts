@@ -112,8 +112,8 @@ export const ROLLOUT_MUTANTS: readonly Mutant[] = [
     id: "R6b",
     fault: "a new replica gets connections although nothing is proven",
     file: "src/engine/run/network/services.ts",
-    from: "unproven.has(one.id) && records.some(",
-    to: "!unproven.has(one.id) && records.some(",
+    from: "unproven.has(one.id) && hasOther(one)",
+    to: "!unproven.has(one.id) && hasOther(one)",
     test: "src/engine/run/network/host-ports.test.ts",
   },
   {
