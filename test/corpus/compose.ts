@@ -86,7 +86,7 @@ export const OWN_COMPOSE: readonly Case[] = [
             env: { TZ: "utc", PORT: "8080" },
             capabilities: { add: ["CAP_NET_RAW", "CAP_SYS_TIME"] },
             args: ["-c", "echo web"],
-            mounts: [{ target: "/kept" }, { target: "/data", readOnly: true }],
+            mounts: [{ target: "/data", readOnly: true }, { target: "/kept" }],
           },
         ],
       },

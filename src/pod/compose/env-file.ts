@@ -2,8 +2,14 @@
 import { Expansion } from "../expansion.ts";
 import { type Environment, interpolate, type Unset } from "./interpolate.ts";
 
-const LINE = /^(?:export\s+)?([^\s=:#'"]+)\s*(?:[=:]\s*(.*))?$/s;
-const ESCAPES: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", "\\": "\\", '"': '"', $: "$$" };
+/** Escapes in double quotes. "$$" is a dollar for the interpolation that follows. */
+const ESCAPES: Readonly<Record<string, string>> = {
+  ...{ a: "\x07", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v" },
+  ...{ "\\": "\\", '"': '"', $: "$$" },
+};
+/** Of a line: the name, and what separates it from its value. A name without a value ends with the line. Source: compose-go, dotenv/parser.go. */
+const NAME = /(?:export[^\S\n]+)?([\p{L}\p{N}_.[\]-]+)[^\S\n]*([=:]|\n|$)/uy;
+const SPACE = /[^\S\n]*/y;
 
 /**
  * Variables in the order of the file. A name without "=" gets its value from `environment`, or is left out. Values may refer to variables of
@@ -20,9 +26,7 @@ export function variablesIn(
 ): Record<string, string> {
   const values: Record<string, string> = {};
   const all: Record<string, string | undefined> = { ...earlier, ...environment };
-  for (const { line, content } of statements(text)) {
-    const [, name, value] = LINE.exec(content) ?? [];
-    if (name === undefined) throw new Error(`line ${line} is no NAME=VALUE`);
+  for (const { line, name, value } of statements(text)) {
     const known = value === undefined ? environment[name] : valueIn(value, all, { line, expansion, unset });
     if (known === undefined) continue;
     values[name] = known;
@@ -43,38 +47,76 @@ export function rawVariablesIn(text: string): Record<string, string> {
 
 interface Statement {
   readonly line: number;
-  readonly content: string;
+  readonly name: string;
+  /** undefined: there is only a name. */
+  readonly value: Value | undefined;
 }
 
-/** Yields lines that are neither empty nor comments. A quoted value may continue over several lines. */
-function* statements(text: string): Generator<Statement> {
-  const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/);
-  for (let at = 0; at < lines.length; at++) {
-    const line = at + 1;
-    let content = lines[at]!.trim();
-    if (content === "" || content.startsWith("#")) continue;
-    const quote = /^[^=:'"]*[=:]\s*(['"])/.exec(content)?.[1];
-    if (quote !== undefined) {
-      const parts = [content];
-      // The search starts after the opening quote, and in each further line at its beginning.
-      let from = content.indexOf(quote) + 1;
-      while (!isClosed(parts.at(-1)!, quote, from) && at + 1 < lines.length) {
-        parts.push(lines[++at]!);
-        from = 0;
-      }
-      content = parts.join("\n");
+interface Value {
+  readonly text: string;
+  readonly quote?: string;
+}
+
+/** What follows a quoted value in its line is the next statement. @throws Error */
+function* statements(content: string): Generator<Statement> {
+  const text = content.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
+  let line = 1;
+  let counted = 0;
+  for (let at = 0; ; ) {
+    at = beginningOf(text, at);
+    if (at >= text.length) return;
+    while (counted < at) if (text[counted++] === "\n") line++;
+    NAME.lastIndex = at;
+    const [all, name, separator] = NAME.exec(text) ?? [];
+    if (all === undefined || name === undefined) throw new Error(`line ${line} is no NAME=VALUE`);
+    at += all.length;
+    if (separator !== "=" && separator !== ":") {
+      yield { line, name, value: undefined };
+      continue;
     }
-    yield { line, content };
+    SPACE.lastIndex = at;
+    at += SPACE.exec(text)![0].length;
+    const quote = text[at];
+    if (quote === "'" || quote === '"') {
+      const end = closingOf(text, quote, at + 1);
+      if (end < 0) throw new Error(`line ${line}: a quote is not closed`);
+      yield { line, name, value: { text: text.slice(at + 1, end), quote } };
+      at = end + 1;
+    } else {
+      const next = text.indexOf("\n", at);
+      const end = next < 0 ? text.length : next;
+      yield { line, name, value: { text: withoutComment(text.slice(at, end)) } };
+      at = end;
+    }
   }
 }
 
-/** Whether the line has the closing quote of a value. A quote after a backslash does not count. */
-function isClosed(line: string, quote: string, from: number): boolean {
-  for (let at = from; at < line.length; at++) {
-    if (line[at] === "\\") at++;
-    else if (line[at] === quote) return true;
+/** Position of the next statement: behind white space and comments. */
+function beginningOf(text: string, from: number): number {
+  let at = from;
+  for (; at < text.length; at++) {
+    if (text[at] === "#") {
+      const next = text.indexOf("\n", at);
+      if (next < 0) return text.length;
+      at = next;
+    } else if (!/\s/.test(text[at]!)) break;
   }
-  return false;
+  return at;
+}
+
+/** Position of the closing quote; -1: there is none. A quote after a backslash does not count. */
+function closingOf(text: string, quote: string, from: number): number {
+  for (let at = from; at < text.length; at++) {
+    if (text[at] === "\\") at++;
+    else if (text[at] === quote) return at;
+  }
+  return -1;
+}
+
+/** A comment begins after a space that follows the value. */
+function withoutComment(line: string): string {
+  const at = line.indexOf(" #");
+  return (at < 0 ? line : line.slice(0, at)).trimEnd();
 }
 
 interface Place {
@@ -83,12 +125,12 @@ interface Place {
   readonly unset: Unset;
 }
 
-function valueIn(given: string, environment: Environment, { line, expansion, unset }: Place): string {
-  const single = /^'((?:[^'\\]|\\.)*)'\s*(?:#.*)?$/s.exec(given)?.[1];
-  if (single !== undefined) return single.replaceAll("\\'", "'");
-  const double = /^"((?:[^"\\]|\\.)*)"\s*(?:#.*)?$/s.exec(given)?.[1];
-  if (double === undefined && /^['"]/.test(given)) throw new Error(`line ${line}: a quote is not closed`);
-  const plain = double === undefined ? withoutComment(given).trim() : double.replace(/\\(.)/gs, (all, one: string) => ESCAPES[one] ?? all);
+function valueIn({ text, quote }: Value, environment: Environment, { line, expansion, unset }: Place): string {
+  if (quote === "'") return text.replaceAll("\\'", "'");
+  const plain =
+    quote === undefined
+      ? text
+      : text.replace(/\\(?:0(\d{3})|(.))/gs, (all, octal, one) => (one === undefined ? ofOctal(octal) : ESCAPES[one]) ?? all);
   try {
     return interpolate(plain, environment, expansion, unset);
   } catch (error) {
@@ -96,9 +138,7 @@ function valueIn(given: string, environment: Environment, { line, expansion, uns
   }
 }
 
-/** A comment begins at the start, or after white space. A regular expression that looks for both takes quadratic time over long white space. */
-function withoutComment(text: string): string {
-  for (let at = text.indexOf("#"); at >= 0; at = text.indexOf("#", at + 1))
-    if (at === 0 || /\s/.test(text[at - 1]!)) return text.slice(0, at);
-  return text;
+/** undefined: it is no number of a byte. */
+function ofOctal(digits: string): string | undefined {
+  return /^[0-3][0-7]{2}$/.test(digits) ? String.fromCharCode(Number.parseInt(digits, 8)) : undefined;
 }

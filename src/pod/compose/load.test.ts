@@ -7,6 +7,7 @@ const FILES: Readonly<Record<string, string>> = {
   "/srv/app/sub/other.yaml": "services:\n  o: { x-runt-rootfs: /r, command: $WHO, volumes: ['./d:/d'], env_file: o.env }\n",
   "/srv/app/sub/o.env": "A=1\n",
   "/srv/app/sub/.env": "WHO=sub\n",
+  "/srv/app/named.yaml": "name: other\nversion: '3'\nservices: { n: { x-runt-rootfs: /r, command: $COMPOSE_PROJECT_NAME } }\n",
   "/srv/app/loop.yaml": "include: [loop.yaml]\n",
   "/srv/app/wrong.yaml": "services:\n  w:\n    x-runt-rootfs: /r\n    comand: x\n",
 };
@@ -36,6 +37,27 @@ test("an included file has its own directory and .env; include alone is a Compos
   );
   expect(tellAll(merged("include: [wrong.yaml]\n"))).toEqual([
     expect.stringMatching(/^\/srv\/app\/wrong\.yaml:4:5: \/services\/w\/comand: .* is command meant\?$/),
+  ]);
+});
+
+/** Source: compose-go, loader/include.go, importResources. */
+test("of an included file only services, networks and the like are taken, and not its name", () => {
+  const environment = { COMPOSE_PROJECT_NAME: "outer" };
+  const of = (text: string) => parseCompose(text, { ...options, environment })!;
+  for (const name of ["", "name: shop\n"]) {
+    const file = of(`${name}include: [named.yaml]\n`);
+    expect([file.findings, file.name, file.warnings]).toEqual([[], name === "" ? undefined : "shop", []]);
+    expect(file.tasks[0]!.containers[0]!.command).toBe("outer");
+  }
+});
+
+test("of two entries for one target in one file the later one counts", () => {
+  const fields = "    volumes: ['/a:/x', '/b:/y', '/c:/x:ro']\n    secrets: [s, { source: s, target: /run/secrets/s, mode: 0o444 }]\n";
+  const { tasks, findings } = read(`${one(fields)}secrets: { s: { file: token } }\n`);
+  expect(findings).toEqual([]);
+  expect(tasks[0]!.containers[0]!.mounts.map(({ source, target }) => [source, target]).slice(0, 2)).toEqual([
+    ["/c", "/x"],
+    ["/b", "/y"],
   ]);
 });
 

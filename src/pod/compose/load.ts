@@ -4,7 +4,7 @@ import { Expansion } from "../expansion.ts";
 import { variablesIn } from "./env-file.ts";
 import { extended } from "./extends.ts";
 import { type Fields, fieldsOf, isMap } from "./fields.ts";
-import { mergedFiles, withoutPath, withPathsIn } from "./merge.ts";
+import { KINDS, mergedFiles, withoutPath, withoutReplaced, withPathsIn } from "./merge.ts";
 import type { Base, ComposeOptions, Layer } from "./model.ts";
 import { absolute, directoryOf } from "./paths.ts";
 import { AS_COMPOSE, emptyFields, type Preparation, prepared } from "./prepare.ts";
@@ -42,7 +42,7 @@ export class Loading {
         all = all === undefined ? value : mergedFiles(withoutTagged(all, document), value);
       }
     }
-    return all;
+    return withoutReplaced(all);
   }
 
   /** Merges one document with those before it. @param below the result of the documents before it */
@@ -87,7 +87,9 @@ export class Loading {
       try {
         const texts = files.map((file) => ({ file, text: readIn(file, options) }));
         const environment = this.#environmentOf(envFiles, directory, options);
-        const inner = withPathsIn(directory, this.load(texts, { ...options, directory, environment }, [...chain, ...files]));
+        const read = fieldsOf(withPathsIn(directory, this.load(texts, { ...options, directory, environment }, [...chain, ...files])));
+        // An included file is no project of its own: its name, for example, is not that of this one.
+        const inner = Object.fromEntries(Object.entries(read).filter(([kind]) => KINDS.includes(kind)));
         for (const name of conflicts(inner, all)) tell(`${name} is in the file and in what it includes`);
         all = mergedFiles(inner, all);
       } catch (error) {
@@ -191,7 +193,7 @@ function includeOf(one: unknown, directory: string): Include {
 
 /** Names that are in both files with different contents. */
 function conflicts(a: unknown, b: unknown): string[] {
-  return ["services", "networks", "volumes", "secrets", "configs"].flatMap((kind) => {
+  return KINDS.flatMap((kind) => {
     const [one, other] = [fieldsOf(fieldsOf(a)[kind]), fieldsOf(fieldsOf(b)[kind])];
     const same = (name: string) => JSON.stringify(one[name] ?? {}) === JSON.stringify(other[name] ?? {});
     return Object.keys(one)
