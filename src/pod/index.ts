@@ -7,7 +7,7 @@ export { variablesIn } from "./compose/env-file.ts";
 export type { ComposeFile } from "./compose/file.ts";
 export type { ComposeOptions } from "./compose/model.ts";
 export { parseCompose } from "./compose/parse.ts";
-export { projectOf } from "./compose/project-name.ts";
+export { isProjectName, projectOf } from "./compose/project-name.ts";
 export { dockerHub, imageReference } from "./image-name.ts";
 export type { ClusterRules, PodHost } from "./manifest/translation.ts";
 export { parseFile } from "./parse-file.ts";

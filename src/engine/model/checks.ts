@@ -21,11 +21,13 @@ export function newChecks(spec: ContainerSpec | undefined): CheckStates {
   return { health: null, ...Object.fromEntries(states) };
 }
 
-/** The definition of a check. For health, the task file takes precedence over the image. undefined: there is no such check. */
+/** The definition of a check. For health, the task file takes precedence over the image, whose check it can change or leave out. undefined: there is no such check. */
 export function checkOf(record: TaskRecord, name: string, kind: CheckKind): Check | undefined {
   const given = checkIn(specOf(record, name), kind);
   if (given !== undefined || kind !== "health") return given;
-  return record.containers.find((container) => container.name === name)?.image?.healthCheck ?? undefined;
+  const { imageHealthCheck: changes } = specOf(record, name) ?? {};
+  const ofImage = record.containers.find((container) => container.name === name)?.image?.healthCheck ?? undefined;
+  return changes === false ? undefined : ofImage && ({ ...ofImage, ...changes } as Check);
 }
 
 function checkIn(spec: ContainerSpec | undefined, kind: CheckKind): Check | undefined {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { exitOf, World } from "../../../test/support/engine/world.ts";
-import { type Condition, taskSchema } from "../spec/index.ts";
+import { type Condition, checkGroup, taskSchema } from "../spec/index.ts";
 import { newRecord, reason, renderReason } from "./index.ts";
 
 const at = { bootId: "boot-0", bootMs: 0, wallMs: 0 };
@@ -80,6 +80,16 @@ test("E93 who waits for what can never be gives up at once and says why; with a 
   expect([late.bootMs, of(late, "web").known]).toEqual([1000, "STOPPED"]);
   expect(why(late, "web")).toBe("container web cannot start <- db was not complete within 1000 ms");
   expect(late.record.known).toBe("RUNNING");
+});
+
+test("the check of an image is known when it was pulled, unless the task has said that it does not apply", () => {
+  const target = { name: "db", image: "oci:/i", essential: false };
+  const after = { name: "web", rootfs: "/r", command: "x", dependsOn: [{ container: "db", condition: "HEALTHY" as const }] };
+  const never = (more: object) =>
+    checkGroup([taskSchema.parse({ name: "t", containers: [{ ...target, ...more }, after] })]).map(({ message }) => message);
+  expect(never({})).toEqual([]);
+  expect(never({ imageHealthCheck: { interval: "1s" } })).toEqual([]);
+  expect(never({ imageHealthCheck: false })).toEqual(["db has no health check: it never becomes HEALTHY"]);
 });
 
 test("E91 SUCCESS: an end with 0 lets it go on; any other, and one that nobody saw, never does", () => {

@@ -86,7 +86,8 @@ function whyNever({ condition, container: name }: Dependency, { task, container 
 
 /** The image, which was not pulled yet, may define a health check. */
 function mayGetHealthCheck(task: TaskRecord, { name, image }: ContainerRecord): boolean {
-  return image === null && specOf(task, name)?.image !== undefined;
+  const spec = specOf(task, name);
+  return image === null && spec?.image !== undefined && spec.imageHealthCheck !== false;
 }
 
 const WORDS = { CREATE: "created", START: "started", SUCCESS: "successful", COMPLETE: "complete", HEALTHY: "healthy" } as const;

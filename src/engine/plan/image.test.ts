@@ -18,6 +18,8 @@ const container = (fields: object): ContainerSpec =>
 test.each([
   [{}, ["/entry", "-x", "default"]],
   [{ args: ["mine"] }, ["/entry", "-x", "mine"]],
+  [{ imageEntrypoint: false }, ["default"]],
+  [{ imageEntrypoint: false, args: ["mine", "x"] }, ["mine", "x"]],
   [{ command: "sh" }, ["sh"]],
   [{ command: "sh", args: ["-c", "true"] }, ["sh", "-c", "true"]],
 ])("%j runs %j", (fields, line) => {
@@ -31,6 +33,7 @@ test("the task's words come before the image's, and those before the engine's", 
   expect(imageProcess(container(said), IMAGE)).toMatchObject({ ...said, env: { A: "task", B: "b", PATH: "/p" } });
   expect(imageProcess(container({}), { ...IMAGE, cwd: null, user: null })).toMatchObject({ cwd: "/", user: "0" });
   expect(imageProcess(container({}), { ...IMAGE, entrypoint: [], cmd: [] })).toBeUndefined();
+  expect(imageProcess(container({ imageEntrypoint: false }), { ...IMAGE, cmd: [] })).toBeUndefined();
 });
 
 test("volumes that the task mounts itself are the task's", () => {

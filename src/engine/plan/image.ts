@@ -10,15 +10,16 @@ export interface ImageProcess {
 }
 
 /**
- * The task's `command` replaces entrypoint and arguments of the image; its `args` replace only the arguments. undefined: neither of them names a
- * program.
+ * The task's `command` replaces entrypoint and arguments of the image; its `args` replace only the arguments. With `imageEntrypoint: false` the
+ * arguments of either are all. undefined: neither of them names a program.
  */
 export function imageProcess(
-  { command, args, env, cwd, user }: Pick<ContainerSpec, "command" | "args" | "env" | "cwd" | "user">,
+  { command, args, env, cwd, user, imageEntrypoint }: Pick<ContainerSpec, "command" | "args" | "env" | "cwd" | "user" | "imageEntrypoint">,
   image: ImageConfig,
 ): ImageProcess | undefined {
   const own = args.length > 0 ? args : image.cmd;
-  const [cmd, ...rest] = command === undefined ? [...image.entrypoint, ...own] : [command, ...args];
+  const entrypoint = imageEntrypoint === false ? [] : image.entrypoint;
+  const [cmd, ...rest] = command === undefined ? [...entrypoint, ...own] : [command, ...args];
   if (cmd === undefined || cmd === "") return undefined;
   return { cmd, args: rest, env: { ...environmentOf(image), ...env }, cwd: cwd ?? image.cwd ?? "/", user: userOf(user, image.user) };
 }

@@ -15,6 +15,12 @@ test("P4 what the host says with what the task adds: servers and domains behind,
   expect(resolvText(dns(more), HOST, false)).toContain("nameserver 192.0.2.9\nnameserver 192.0.2.53\nsearch");
   expect(resolvText(dns(more), HOST, false)).not.toContain("127.0.0.53");
   expect(resolvText(dns({ inherit: true }), "domain one.example\nsearch two.example\n", true)).toBe("search two.example\n");
+  const others = dns({ inherit: ["servers", "options"], search: ["b.example"] });
+  expect(resolvText(others, HOST, true)).toBe(
+    resolvText(dns({ inherit: true }), HOST, true).replace("search a.example b.example", "search b.example"),
+  );
+  expect(resolvText(dns({ inherit: ["servers"] }), HOST, true)).toBe("nameserver 127.0.0.53\nnameserver 192.0.2.9\n");
+  expect(serversOf(dns({ inherit: ["search"], servers: ["192.0.2.1"] }), HOST)).toEqual(["192.0.2.1"]);
   expect(resolvText(dns({ servers: ["192.0.2.1"] }), HOST, true)).toBe("nameserver 192.0.2.1\n");
 });
 

@@ -84,7 +84,7 @@ const RESOLV = "/etc/resolv.conf";
 
 /** `isHostNetwork`: whether servers on the host's loopback interface can be reached. Source: resolv.conf(5). */
 export function resolvText(dns: DnsSpec | undefined, hostResolv: string, isHostNetwork: boolean): string {
-  const { servers, search, options } = dns === undefined || dns.inherit ? parsed(hostResolv) : { servers: [], search: [], options: [] };
+  const { servers, search, options } = inherited(dns, hostResolv);
   const base = isHostNetwork ? servers : servers.filter((server) => !/^(127\.|::1$)/.test(server));
   return textOf({
     servers: distinct([...base, ...(dns?.servers ?? [])]),
@@ -98,7 +98,7 @@ export function resolvText(dns: DnsSpec | undefined, hostResolv: string, isHostN
  * belong to somebody else.
  */
 function resolverText(dns: DnsSpec | undefined, hostResolv: string): string {
-  const { search, options } = dns === undefined || dns.inherit ? parsed(hostResolv) : { search: [], options: [] };
+  const { search, options } = inherited(dns, hostResolv);
   return textOf({
     servers: [RESOLVER_ADDRESS],
     search: distinct([...search, ...(dns?.search ?? [])]),
@@ -109,7 +109,7 @@ function resolverText(dns: DnsSpec | undefined, hostResolv: string): string {
 /** Name servers to which the resolver forwards queries of a task, from the host; empty: the host's name servers. */
 export function serversOf(dns: DnsSpec | undefined, hostResolv: string): readonly string[] {
   if (dns === undefined || dns.servers.length === 0) return [];
-  return distinct([...(dns.inherit ? parsed(hostResolv).servers : []), ...dns.servers]);
+  return distinct([...inherited(dns, hostResolv).servers, ...dns.servers]);
 }
 
 /** @param source path of the file; undefined: the task has none */
@@ -119,6 +119,14 @@ export function resolvMounts(source: string | undefined, container: ContainerSpe
 }
 
 type Lists = Readonly<Record<"servers" | "search" | "options", readonly string[]>>;
+
+/** What of the host's file stays. */
+function inherited(dns: DnsSpec | undefined, hostResolv: string): Lists {
+  const { servers, search, options } = parsed(hostResolv);
+  const { inherit = false } = dns ?? { inherit: true };
+  const isKept = (field: keyof Lists) => (typeof inherit === "boolean" ? inherit : inherit.includes(field));
+  return { servers: isKept("servers") ? servers : [], search: isKept("search") ? search : [], options: isKept("options") ? options : [] };
+}
 
 /** Of several `search` and `domain` lines the last one counts, as for the resolver. */
 function parsed(text: string): Lists {

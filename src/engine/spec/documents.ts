@@ -128,6 +128,13 @@ function taggedIn(document: Document, tags: readonly string[]): Tagged[] {
   return found;
 }
 
+/** The key that merges another map, which the library has as a symbol. */
+const MERGE = "<<";
+
+function textOf(key: unknown): string {
+  return typeof key === "symbol" ? MERGE : String(key);
+}
+
 /** Finds keys that occur twice, or that are maps or lists. The library could find duplicates, but it compares each key with every other one. */
 function wrongKeys(document: Document, textKeys: boolean): { message: string; offset: number }[] {
   const found: { message: string; offset: number }[] = [];
@@ -137,15 +144,15 @@ function wrongKeys(document: Document, textKeys: boolean): { message: string; of
       const isWrong = (key: unknown) => !isScalar(key) && key !== null;
       for (const [index, { key }] of map.items.entries())
         if (isWrong(key)) found.push({ message: "a key is a text", offset: offsetAt(index) });
-        // The key "<<" is a symbol.
         else if (textKeys && isScalar(key) && !["string", "symbol"].includes(typeof key.value))
           found.push({ message: `a key is a text: write ${JSON.stringify(String(key.value))} in quotes`, offset: offsetAt(index) });
       const keys = map.items.flatMap(({ key }, index) =>
-        isWrong(key) ? [] : [{ index, text: isScalar(key) ? String(key.value) : "null" }],
+        isWrong(key) ? [] : [{ index, text: isScalar(key) ? textOf(key.value) : "null" }],
       );
       for (const at of duplicates(keys.map(({ text }) => text))) {
         const { index, text } = keys[at]!;
-        found.push({ message: `the key ${JSON.stringify(text)} is there twice`, offset: offsetAt(index) });
+        const remedy = text === MERGE ? ": write one with a list, as in <<: [*a, *b]" : "";
+        found.push({ message: `the key ${JSON.stringify(text)} is there twice${remedy}`, offset: offsetAt(index) });
       }
     },
   });

@@ -106,3 +106,73 @@ test("ipc: none has no /dev/shm, and cannot be shared", () => {
     expect.stringContaining("/services/other/ipc: web has ipc: none, which nobody can share"),
   ]);
 });
+
+/** Source: docker/go-units, RAMInBytes; xhit/go-str2duration; moby, signal.ParseSignal; nat.ParsePortSpecs. */
+test("small forms: times in days, sizes without a leading 0, signals as numbers, the port 0, ports of both families", () => {
+  expect(container("    stop_grace_period: 1d\n").stopTimeout).toBe(86_400_000);
+  expect(container("    stop_grace_period: 1w2d\n").stopTimeout).toBe(777_600_000);
+  expect(container("    stop_grace_period: '0'\n").stopTimeout).toBe(0);
+  expect(container("    stop_grace_period: .5s\n").stopTimeout).toBe(500);
+  expect(container("    stop_grace_period: 1500000000ns\n").stopTimeout).toBe(1500);
+  expect(container("    mem_limit: .5g\n").memory).toBe(2 ** 29);
+  expect(container("    mem_limit: -1\n    mem_reservation: -1\n")).not.toHaveProperty("memory");
+  expect(container("    stop_signal: '9'\n").stopSignal).toBe(9);
+  expect(container("    stop_signal: sigint\n").stopSignal).toBe("SIGINT");
+  const ports = (list: string) => only(one(`    ports: ${list}\n`)).network!.ports.map(({ host, address }) => [host, address]);
+  expect(ports("['80:80', '[::]:80:80', '0.0.0.0:80:80', '[::]:81:80']")).toEqual([
+    [80, undefined],
+    [81, "::"],
+  ]);
+  expect(ports("['0:80']")).toEqual([[undefined, undefined]]);
+});
+
+test("of an external network only the name counts, with a warning; what no service uses may have any driver", () => {
+  const file = read(
+    `${one("    networks: [net]\n")}networks: { net: { external: true, name: n, driver: foreign, attachable: true, internal: true } }\n`,
+  );
+  expect([file.findings, file.tasks[0]!.network]).toEqual([[], expect.objectContaining({ name: "n", shared: true })]);
+  expect(file.tasks[0]!.network).not.toHaveProperty("internal");
+  expect(file.warnings.map(({ pointer }) => pointer)).toEqual(
+    ["driver", "attachable", "internal"].map((field) => `/networks/net/${field}`),
+  );
+  expect(told(`${one("")}volumes: { v: { external: true, driver: local } }\n`)).toHaveLength(1);
+  const unused = read(`${one("")}networks: { n: { driver: weave } }\nvolumes: { v: { driver: nfs, driver_opts: { a: b } } }\n`);
+  expect(unused.findings).toEqual([]);
+  expect(unused.warnings.map(({ message }) => message)).toEqual(Array(3).fill(expect.stringMatching(/No service uses it$/)));
+  expect(told(`${one("    volumes: ['v:/v']\n")}volumes: { v: { driver: nfs } }\n`)).toHaveLength(1);
+});
+
+/** Each of them is refused by `docker compose config` 2.40.3, too, except the mode. */
+test.each([
+  ["cpus: 1\n    deploy: { resources: { limits: { cpus: '2' } } }", "cpus: differs from deploy.resources.limits.cpus"],
+  ["mem_limit: 64m\n    deploy: { resources: { limits: { cpus: '2' } } }", "mem_limit: differs from"],
+  ["mem_reservation: 64m\n    deploy: { resources: { reservations: { memory: 32m } } }", "mem_reservation: differs from"],
+  ["pids_limit: 5\n    deploy: { resources: { limits: { pids: 6 } } }", "pids_limit: differs from"],
+  ["scale: 2\n    deploy: { replicas: 3 }", "scale: differs from deploy.replicas"],
+  ["depends_on: { b: { condition: service_started, required: false } }", "depends_on/b: there is no service b"],
+  ["depends_on: { web: {} }", "depends_on/web/condition: "],
+  ["volumes: ['./a:/a:ro:z']", 'volumes/0: write a volume like "./data:/data:ro"'],
+  ["secrets: [{ source: s, uid: 5 }]", 'secrets/0/uid: write it in quotes, as in "1000"'],
+  ["secrets: [{ source: s, mode: '04440' }]", "secrets/0/mode: has more than the bits of reading"],
+  ["ports: [{ target: 80, host_ip: '' }]", "ports/0/host_ip: is no IP address"],
+  ["container_name: a", "container_name: use at least two of"],
+  ["devices: [{ source: /dev/a }]", "devices/0/target: "],
+  ["volumes: [{ type: tmpfs, target: /t, tmpfs: { mode: '0700' } }]", "volumes/0/tmpfs/mode: write a number without quotes"],
+  ["blkio_config: { weight: '300' }", "blkio_config/weight: write a number without quotes"],
+  ["build: { context: ., ulimits: { nofile: '5' } }", "build/ulimits/nofile: "],
+  ["depends_on: [a, a]", "depends_on: has an entry twice"],
+  ["security_opt: [label=disable, label=disable]", "security_opt: has an entry twice"],
+  ["volumes_from: [a, a]", "volumes_from: has an entry twice"],
+  ["device_cgroup_rules: ['c 1:3 r', 'c 1:3 r']", "device_cgroup_rules: has an entry twice"],
+  ["extra_hosts: ['a:10.0.0.1', 'a:10.0.0.1']", "extra_hosts: has an entry twice"],
+  ["gpus: [{ capabilities: [gpu, gpu] }]", "gpus/0/capabilities: has an entry twice"],
+  ["environment: ['A =1']", "environment/0: has a space behind the name"],
+])("what Compose refuses is refused: %s", (fields, why) => {
+  expect(told(one(`    ${fields}\n`))).toEqual([expect.stringContaining(`/services/web/${why}`)]);
+});
+
+test("a key that merges maps and is there twice is told of with what to write", () => {
+  expect(told("x-a: &a { user: '5' }\nservices:\n  web:\n    <<: *a\n    <<: *a\n")).toEqual([
+    expect.stringContaining('the key "<<" is there twice: write one with a list, as in <<: [*a, *b]'),
+  ]);
+});

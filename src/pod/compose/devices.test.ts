@@ -8,7 +8,7 @@ const reserved = (request: string) => `deploy: { resources: { reservations: { de
 
 test("devices: short and long form, relative to the directory of the file, and names of CDI", () => {
   const list =
-    "[/dev/fuse, './tty:/dev/tty0:rw', { source: /dev/sdb, target: /dev/xvdc, permissions: r }, { source: /dev/kvm }, 'acme.com/net=a_1']";
+    "[/dev/fuse, './tty:/dev/tty0:rw', { source: /dev/sdb, target: /dev/xvdc, permissions: r }, { source: /dev/kvm, target: /dev/kvm }, 'acme.com/net=a_1']";
   expect(container(`    devices: ${list}\n    device_cgroup_rules: ["c 13:* rmw"]\n`)).toMatchObject({
     devices: [
       { source: "/dev/fuse" },

@@ -94,7 +94,7 @@ test("each service is in the network of its project, or in one that the file has
   expect(told(one("    network_mode: host\n    networks: [default]\n"))).toEqual([
     "f:6:5: /services/web/networks: with network_mode host there are no networks",
   ]);
-  expect(told(`${one("")}networks: { a: { driver: calico } }\n`)[0]).toContain(
+  expect(told(`${one("    networks: [a]\n")}networks: { a: { driver: calico } }\n`)[0]).toContain(
     "/networks/a/driver: only bridge, macvlan, ipvlan and overlay are supported",
   );
 });

@@ -156,7 +156,7 @@ test("logging: the size of the files; other drivers' options are told of", () =>
 test("blkio_config: what it says of a device in several lists is one, and 0 is none", () => {
   const fields = `    blkio_config:
       weight: 300
-      weight_device: [{ path: /dev/sda, weight: "400" }]
+      weight_device: [{ path: /dev/sda, weight: 400 }]
       device_read_bps: [{ path: /dev/sda, rate: 1024k }, { path: /dev/sdb, rate: 0 }]
       device_write_iops: [{ path: /dev/sda, rate: 200 }]
 `;

@@ -28,9 +28,11 @@ import { placeIn } from "./origin.ts";
 import { engineName, type ServicePlace } from "./place.ts";
 import { withSharedPorts } from "./ports.ts";
 import { withoutEmptyTexts, withoutExtensions } from "./prepare.ts";
+import { normalName } from "./project-name.ts";
 import { type ComposeInput, composeFile } from "./schema.ts";
 import { taskOf } from "./service.ts";
 import { ownPort, templateOf } from "./template.ts";
+import { isOfUnused, withNamesOnly } from "./unused.ts";
 
 export interface ComposeFile extends ParsedFile {
   /** The tasks in the format of a task file. Empty if there are findings. */
@@ -57,13 +59,15 @@ export function failed(findings: readonly Finding[], warnings: readonly Finding[
 
 export function tasksOfCompose({ value, problems, warnings, place }: Model, options: ComposeOptions): ComposeFile {
   const told: Problem[] = [...problems];
-  const { data, wrong } = parsed(withoutEmptyTexts(withoutExtensions(value)));
-  for (const problem of wrong) add(told, withProposal(composeFile, problem));
+  const said: Problem[] = [...warnings];
+  const { data, wrong } = parsed(withNamesOnly(withoutEmptyTexts(withoutExtensions(value)), said));
+  for (const problem of wrong)
+    if (isOfUnused(problem, value)) said.push({ ...problem, message: `${problem.message}. No service uses it` });
+    else add(told, withProposal(composeFile, problem));
   const placed = (all: readonly Problem[]) => once(all.map(place));
-  if (data === undefined) return failed(placed(told), placed(warnings));
+  if (data === undefined) return failed(placed(told), placed(said));
   const directories = new Set<string>();
   const found: Problem[] = [];
-  const said: Problem[] = [...warnings];
   const builds: ServiceBuild[] = [];
   const made = madeOf(data, options, { problems: found, warnings: said, directories, builds });
   const checked = checkedTasks(made, found);
@@ -81,7 +85,7 @@ export function tasksOfCompose({ value, problems, warnings, place }: Model, opti
   return {
     ...parsedFile(checked, []),
     inputs: made.map(({ input }) => input),
-    name: data.name,
+    name: normalName(data.name ?? "") || undefined,
     warnings: placed(said),
     directories: [...directories],
     builds: inOrder(builds),

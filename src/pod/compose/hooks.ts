@@ -31,9 +31,17 @@ function hookOf(hooks: Hooks, field: string, place: ServicePlace) {
   return isPlain ? { command } : { commands };
 }
 
-export function wordsIn(value: string | string[], path: readonly (string | number)[], { refuse }: ServicePlace): string[] {
+/** Most characters of a command that a warning repeats. */
+const MOST_SHOWN = 40;
+
+/** Words of a command that is a text or a list. As in Compose, a text ends at the first operator of a shell, which a warning says. */
+export function wordsIn(value: string | string[], path: readonly (string | number)[], { refuse, warn }: ServicePlace): string[] {
+  if (typeof value !== "string") return value;
   try {
-    return typeof value === "string" ? wordsOf(value) : value;
+    const { words, left } = wordsOf(value);
+    const shown = left.length > MOST_SHOWN ? `${left.slice(0, MOST_SHOWN)}...` : left;
+    if (left !== "") warn(`${JSON.stringify(shown)} is not passed on, as with Compose: only a shell runs it, as in [sh, -c, "..."]`, path);
+    return [...words];
   } catch (error) {
     refuse((error as Error).message, path);
     return [];

@@ -24,8 +24,29 @@ type Limits = Pick<
 /** In microseconds: the period for cpu_quota without cpu_period. */
 const PERIOD = 100_000;
 
+/** Values that Compose refuses unless they are the same. Source: compose-go, loader/validate.go, checkConsistency. */
+function checkSame(
+  { deploy, scale, cpus, mem_limit: memory, mem_reservation: reserved, pids_limit: pids }: ServiceInput,
+  { refuse }: ServicePlace,
+): void {
+  const { limits, reservations } = deploy?.resources ?? {};
+  const size = (one: string | number = 0) => bytesOf(one);
+  const differ = [
+    ["cpus", "limits.cpus", cpus, limits && (limits.cpus ?? 0)],
+    ["mem_limit", "limits.memory", size(memory), limits && size(limits.memory)],
+    ["mem_reservation", "reservations.memory", size(reserved), reservations && size(reservations.memory)],
+    ["pids_limit", "limits.pids", pids, limits && (limits.pids ?? 0)],
+  ] as const;
+  for (const [field, other, value, ofDeploy] of differ)
+    if (value && ofDeploy !== undefined && value !== ofDeploy)
+      refuse(`differs from deploy.resources.${other}: give one, or both the same`, [field]);
+  if (scale !== undefined && deploy?.replicas !== undefined && scale !== deploy.replicas)
+    refuse("differs from deploy.replicas: give one, or both the same", ["scale"]);
+}
+
 /** 0 means unlimited in all of these fields. */
 export function limitsOf(service: ServiceInput, place: ServicePlace): Limits {
+  checkSame(service, place);
   const { limits = {}, reservations = {} } = service.deploy?.resources ?? {};
   const quota = service.cpu_quota === undefined ? undefined : service.cpu_quota / (service.cpu_period || PERIOD);
   if (service.cpu_period !== undefined && service.cpu_quota === undefined) place.warn("has no effect without cpu_quota", ["cpu_period"]);

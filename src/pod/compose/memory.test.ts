@@ -40,8 +40,7 @@ test("directories in memory, with a size", () => {
     readOnly: true,
   });
   const ofMode = (mode: string) => one(`    volumes: [{ type: tmpfs, target: /run, tmpfs: { mode: ${mode} } }]\n`);
-  for (const mode of ["0o700", "448", '"0700"', '"448"'])
-    expect(only(ofMode(mode)).volumes).toEqual([{ name: "memory-0", medium: "memory", mode: 0o700 }]);
+  for (const mode of ["0o700", "448"]) expect(only(ofMode(mode)).volumes).toEqual([{ name: "memory-0", medium: "memory", mode: 0o700 }]);
   expect(told(ofMode("7777"))).toEqual([expect.stringContaining("7777 is no mode: it is a decimal number, and 07777 is octal")]);
   expect(told(one("    tmpfs: [/run:mode=77777]\n"))).toEqual([expect.stringContaining("not mode=77777")]);
   expect(told(one("    tmpfs: [/run:huge=always]\n"))).toEqual([

@@ -24,6 +24,10 @@ export function mountsOf(
       refuse("is a path of Windows: name a directory of this host", path);
       return [];
     }
+    if (typeof one === "string" && (one.split(":").length > 3 || one.endsWith(":"))) {
+      refuse('write a volume like "./data:/data:ro"', path);
+      return [];
+    }
     if (typeof one !== "string" && one.type === "image") {
       const found = imageOf(one, index, place);
       if (found !== undefined) volumes.push(found.volume);

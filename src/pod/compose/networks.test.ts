@@ -65,11 +65,6 @@ test.each([
     "networks: { a: { driver_opts: { com.docker.network.bridge.host_binding_ipv4: '::1' } } }",
     "com.docker.network.bridge.host_binding_ipv4: is no address of IPv4",
   ],
-  [
-    "web: { networks: [a] }",
-    "networks: { a: { external: true, internal: true } }",
-    "networks/a/external: is made by others: only its name can be said here",
-  ],
 ])("%s with %s is refused by name", (service, networks, message) => {
   const text = `services:\n  ${service.replace("{ ", "{ x-runt-rootfs: /r, command: x, ")}\n${networks}\n`;
   expect(told(text)).toEqual([expect.stringContaining(message)]);
@@ -209,4 +204,19 @@ test.each([
   expect(told(`${one("    networks: { lan: { ipv4_address: 192.0.2.9 } }\n")}networks: { lan: { ${network} } }\n`)).toEqual([
     expect.stringContaining(`/networks/lan/${message}`),
   ]);
+});
+
+/** Source: moby, daemon/container_operations.go, buildSandboxOptions; resolvconf, OverrideSearch. */
+test("what a service gives of resolv.conf takes the place of the host's, and an empty search domain is none", () => {
+  const dns = (fields: string) => only(one(fields)).network!.dns;
+  const none = { servers: [], search: [], options: [] };
+  for (const search of ["''", "['']", "'.'", "[.]"])
+    expect(dns(`    dns_search: ${search}\n`)).toEqual({ ...none, inherit: ["servers", "options"] });
+  expect(dns("    dns_search: [a.example, '']\n")).toEqual({ ...none, search: ["a.example"], inherit: ["servers", "options"] });
+  expect(dns("    dns: 192.0.2.1\n")).toEqual({ ...none, servers: ["192.0.2.1"], inherit: ["search", "options"] });
+  expect(dns("    dns: 192.0.2.1\n    dns_search: .\n    dns_opt: [rotate]\n")).toEqual({
+    ...{ servers: ["192.0.2.1"], search: [], options: ["rotate"] },
+  });
+  expect(dns("    dns: ''\n    dns_search: []\n")).toBeUndefined();
+  expect(only(one("    network_mode: host\n    dns_search: ''\n")).dns).toEqual({ ...none, inherit: ["servers", "options"] });
 });

@@ -159,11 +159,17 @@ function linkOf(network: NetworkInput | null | undefined): Network["link"] {
   return { type: driver, parent: options.parent, ...(mode === undefined ? {} : { mode }) };
 }
 
-/** undefined: the service has no settings for resolv.conf. */
-export function dnsOf({ dns: servers, dns_search: search, dns_opt: options = [] }: ServiceInput): Network["dns"] | undefined {
-  const list = (value: string | string[] | undefined) => (typeof value === "string" ? [value] : (value ?? []));
-  const dns = { servers: list(servers), search: list(search), options };
-  return Object.values(dns).some((one) => one.length > 0) ? dns : undefined;
+/**
+ * Fields that the service does not give stay those of the host. A search domain that is empty or "." is none. undefined: the service has no settings
+ * for resolv.conf. Source: moby, daemon/libnetwork/internal/resolvconf, OverrideSearch.
+ */
+export function dnsOf({ dns: servers, dns_search: search, dns_opt: options }: ServiceInput): Network["dns"] | undefined {
+  const list = (value: string | string[] = []) => (typeof value === "string" ? [value] : value);
+  const dns = { servers: list(servers).filter((one) => one !== ""), search: list(search), options: list(options) };
+  const inherit = (["servers", "search", "options"] as const).filter((field) => dns[field].length === 0);
+  if (inherit.length === 3) return undefined;
+  const domains = dns.search.filter((one) => one !== "" && one !== ".");
+  return { ...(inherit.length === 0 ? {} : { inherit }), ...dns, search: domains };
 }
 
 /** Entries of /etc/hosts. "host-gateway" stands for the address of the host in the task's network, which only the engine knows. */

@@ -11,6 +11,8 @@ const FIELDS: Readonly<Record<string, string>> = {
   capabilities: "cap_add",
   dependsOn: "depends_on",
   healthCheck: "healthcheck",
+  imageHealthCheck: "healthcheck",
+  imageEntrypoint: "entrypoint",
   postStart: "post_start",
   preStop: "pre_stop",
   stopSignal: "stop_signal",

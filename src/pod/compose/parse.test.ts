@@ -144,7 +144,7 @@ test.each([
     "ports",
     "80 can be the port of one container, and the service has 2 by scale: write a range, or only deploy.replicas",
   ],
-  ["container_name: c\n    scale: 2", "container_name", "is of one container, and the service has several"],
+  ["container_name: cc\n    scale: 2", "container_name", "is of one container, and the service has several"],
   ["privileged: perhaps", "privileged", "write true or false"],
   ["security_opt: ['systempaths=none']", "security_opt/0", "is not supported: only no-new-privileges"],
   ["user: 5", "user", "expected a string, not a number"],
@@ -181,7 +181,7 @@ test.each([
   ["pre_stop: [{ command: a, working_dir: x }]", "pre_stop/0/working_dir", "is no absolute path of the container"],
   ["external_links: ['a:b:c']", "external_links/0", "write CONTAINER or CONTAINER:ALIAS"],
   ["external_links: [a]\n    network_mode: none", "external_links", "with network_mode none other containers are not found"],
-  ["container_name: /x", "container_name", "use A-Z a-z 0-9 _ . -"],
+  ["container_name: /x", "container_name", "use at least two of A-Z a-z 0-9 _ . -"],
   ["comand: x", "comand", 'the field "comand" is not supported: is command meant?'],
   ["healthcheck: { intervall: 5s }", "healthcheck/intervall", "is interval meant?"],
   ["volumes: ['/mnt:/mnt:rslave', 'data:/d:rslave']", "volumes/1", "rslave is of directories of the host"],
@@ -240,8 +240,9 @@ test("an image says what the service does not; a command takes the place of its 
   expect(service("    entrypoint: /run\n    command: [a]\n")).toEqual([reference, "prefer-cached", "/run", ["a"]]);
   expect(service("    entrypoint: []\n    command: [/a, b]\n")).toEqual([reference, "prefer-cached", "/a", ["b"]]);
   const wrong = (fields: string) => told(`services:\n  web:\n    image: registry.example/web:v1\n${fields}`);
-  expect(wrong("    entrypoint: []\n")).toEqual(["f:4:5: /services/web/entrypoint: names no program, and takes the place of the image's"]);
-  expect(wrong("    command: []\n")).toEqual(["f:4:5: /services/web/command: is empty: leave it out, or name an entrypoint"]);
+  expect(wrong('    entrypoint: [""]\n')).toEqual([
+    "f:4:5: /services/web/entrypoint: names no program, and takes the place of the image's arguments, too",
+  ]);
   expect(wrong("    pull_policy: hourly\n")).toEqual([
     "f:4:5: /services/web/pull_policy: only always, missing, if_not_present, never, build, daily, weekly and every_DURATION are supported",
   ]);
@@ -251,6 +252,32 @@ test("an image says what the service does not; a command takes the place of its 
   expect(service("    pull_policy: never\n")?.[1]).toBe("never");
   const latest = only("services:\n  web: { image: registry.example/web, pull_policy: missing }\n").containers[0]!;
   expect(latest.pullPolicy).toBe("always");
+});
+
+/** Source: moby, daemon/commit.go, merge. */
+test("an empty command is none; an empty entrypoint takes the place of that of the image, whose arguments stay", () => {
+  const program = (fields: string) => {
+    const { command, args, imageEntrypoint } = only(`services:\n  web:\n    image: a.example/web:v1\n${fields}`).containers[0]!;
+    return [command, args, imageEntrypoint];
+  };
+  for (const empty of ["''", "[]", `\${X:-}`, "' '"]) {
+    expect(program(`    command: ${empty}\n`)).toEqual([undefined, [], undefined]);
+    expect(program(`    entrypoint: ${empty}\n`)).toEqual([undefined, [], false]);
+    expect(program(`    entrypoint: ${empty}\n    command: ${empty}\n`)).toEqual([undefined, [], false]);
+    expect(program(`    entrypoint: /run\n    command: ${empty}\n`)).toEqual(["/run", [], undefined]);
+  }
+  expect(program("    entrypoint: ['']\n    command: [a, b]\n")).toEqual(["a", ["b"], undefined]);
+  expect(told("services: { web: { x-runt-rootfs: /r, entrypoint: [] } }\n")).toEqual([expect.stringContaining("needs a command")]);
+});
+
+test("a command that is a text ends at an operator of a shell, and a warning says what is left out", () => {
+  const file = read(one("    post_start: [{ command: 'a && b' }]\n").replace("command: serve", "command: echo a; echo b"));
+  expect(file.tasks[0]!.containers[0]).toMatchObject({ command: "echo", args: ["a"], postStart: { command: ["a"] } });
+  expect(file.warnings.map(({ pointer, message }) => `${pointer}: ${message}`)).toEqual([
+    expect.stringContaining('/services/web/command: "; echo b" is not passed on, as with Compose: only a shell runs it'),
+    expect.stringContaining('/services/web/post_start/0/command: "&& b" is not passed on'),
+  ]);
+  expect(told(one("").replace("command: serve", "command: (a; b)"))).toEqual([expect.stringContaining('"(" is for a shell')]);
 });
 
 /** Compose specification, "env_file": later files take precedence over earlier ones, and `environment` over all files. */

@@ -26,7 +26,7 @@ export function portsOf({ ports = [], network_mode: mode }: ServiceInput, { refu
   if (ports.length > 0 && mode === "none") refuse("with network_mode none there is nothing to publish", ["ports"]);
   if (ports.length > 0 && mode === "host") warn("has no effect with network_mode host: its ports are those of the host", ["ports"]);
   const seen = new Set<string>();
-  return ports.flatMap((one, index): Mapping[] => {
+  const all = ports.flatMap((one, index): Mapping[] => {
     const written = typeof one === "object" ? fromLong(one) : fromShort(String(one));
     const found = written === undefined ? WRONG : mappingsOf(written);
     if (typeof found === "string") refuse(found, ["ports", index]);
@@ -37,7 +37,11 @@ export function portsOf({ ports = [], network_mode: mode }: ServiceInput, { refu
       return seen.size < seen.add(text).size;
     });
   });
+  // Without an address a port is one of all addresses, so that nothing is to be added for all of one family.
+  return all.filter(({ address, ...rest }) => !ANY_ADDRESS.includes(address ?? "") || !seen.has(JSON.stringify(rest)));
 }
+
+const ANY_ADDRESS = ["0.0.0.0", "::"];
 
 const WRONG = 'write a port like "8080:80", "8000-8010:80-90" or "127.0.0.1:53:53/udp"';
 
@@ -56,15 +60,17 @@ function fromLong(one: Exclude<NonNullable<ServiceInput["ports"]>[number], strin
 /** Returns a string with the error if the ports do not fit. */
 function mappingsOf({ address, host, container, protocol }: Written): Mapping[] | string {
   const inside = rangeOf(container);
-  const outside = host === "" ? ANY : rangeOf(host);
+  // As with Docker, the port 0 is one that the host chooses.
+  const isAny = host === "" || /^0+$/.test(host);
+  const outside = isAny ? ANY : rangeOf(host);
   if (inside === undefined || outside === undefined) return WRONG;
   const count = inside[1] - inside[0] + 1;
   const common = { protocol, ...(address === undefined ? {} : { address }) };
   const all = Array.from({ length: count }, (_, at) => inside[0] + at);
-  if (host !== "" && outside[1] - outside[0] + 1 === count)
+  if (!isAny && outside[1] - outside[0] + 1 === count)
     return all.map((port, at) => ({ container: port, host: outside[0] + at, ...common }));
   // For one port in the container, the host chooses one port of the range.
-  if (host !== "" && count > 1) return `${host} are not as many ports as ${container}`;
+  if (!isAny && count > 1) return `${host} are not as many ports as ${container}`;
   return all.map((port) => ({ container: port, hostRange: [...outside] as [number, number], ...common }));
 }
 

@@ -135,7 +135,7 @@ function withNulls(fields: Readonly<Record<string, unknown>>): Readonly<Record<s
 
 /** Fields of a service that are ignored when they are empty, for example because a variable has no value. */
 const TEXTS = [
-  ...["cgroup_parent", "cpuset", "dns", "dns_search", "domainname", "hostname", "ipc", "isolation", "mac_address", "network_mode", "pid"],
+  ...["cgroup_parent", "cpuset", "dns", "domainname", "hostname", "ipc", "isolation", "mac_address", "network_mode", "pid"],
   ...["platform", "restart", "runtime", "stop_signal", "tmpfs", "user", "userns_mode", "uts", "working_dir"],
 ];
 

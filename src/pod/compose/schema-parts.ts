@@ -2,17 +2,24 @@
 import { z } from "zod";
 import { text } from "../schema/field.ts";
 import { SIZE } from "./quantity.ts";
-import { count, flag } from "./scalars.ts";
+import { count, durationText, flag } from "./scalars.ts";
 
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 export const pairs = z.union([z.record(z.string().min(1), scalar.nullable()), z.array(z.string())]).optional();
 /** A list without duplicates. */
-const distinct = z.array(z.string()).refine((all) => new Set(all).size === all.length, "has an entry twice");
+export const distinct = z.array(z.string()).refine((all) => new Set(all).size === all.length, "has an entry twice");
+/** Variables. In a list of NAME=VALUE a space behind the name is refused, because it would be part of the name. */
+export const variables = pairs.superRefine((given, { addIssue }) => {
+  for (const [at, one] of (Array.isArray(given) ? given : []).entries())
+    if (/^[^=]*\s(?:=|$)/.test(one)) addIssue({ code: "custom", path: [at], message: "has a space behind the name" });
+});
 /** A map, or a list in which each entry has a value. */
 const defined = (isDefined: (one: string) => boolean, message: string) =>
   z.union([z.record(z.string().min(1), scalar.nullable()), distinct.refine((all) => all.every(isDefined), message)]).optional();
-export const duration = z.string().regex(/^(?:\d+(?:\.\d+)?(?:us|ms|s|m|h))+$/, 'write a duration like "1m30s"');
+export const duration = durationText;
 export const bytes = z.union([z.int().min(0), z.string().regex(SIZE, 'write a size like "64m"')]);
+/** -1 means no limit. */
+export const memoryLimit = z.union([bytes, z.literal(-1)]);
 export const strings = z.union([z.string(), z.array(z.string())]).optional();
 /** Types of fields that are accepted but have no effect (ignored.ts). Their values are checked all the same. */
 export const told = {
@@ -40,27 +47,15 @@ const mode = z.union([
   z.int().min(0).max(0o7777),
   z
     .string()
-    .regex(/^0?[0-7]{3}$/, "is no mode like 0400")
+    .regex(/^0?[0-7]{3,4}$/, "is no mode like 0400")
+    .regex(/^0*[0-7]{3}$/, "has more than the bits of reading, writing and running: write three digits")
     .transform((digits) => Number.parseInt(digits, 8)),
 ]);
-/** Of a directory in memory. Compose reads a string as a number of C: with a leading 0 it is octal. */
-const memoryMode = z.union([
-  z.int().min(0),
-  z
-    .string()
-    .regex(/^(?:0o?[0-7]+|[1-9]\d*)$/, "is no mode like 0700")
-    .transform((text) => (text.startsWith("0") ? Number.parseInt(text.replace(/^0o/, ""), 8) : Number(text))),
-]);
-const id = z.union([
-  z
-    .int()
-    .min(0)
-    .max(2 ** 31 - 1),
-  z
-    .string()
-    .regex(/^\d{1,9}$/, "is not a number of a user or group")
-    .transform(Number),
-]);
+/** Compose takes it only as text. */
+const id = z
+  .string({ error: 'write it in quotes, as in "1000"' })
+  .regex(/^\d{1,9}$/, "is not a number of a user or group")
+  .transform(Number);
 /** A string is short for { source }. */
 export const file = z.preprocess(
   (given) => (typeof given === "string" ? { source: given } : given),
@@ -68,7 +63,7 @@ export const file = z.preprocess(
 );
 
 export const dependency = z.strictObject({
-  condition: z.enum(["service_started", "service_healthy", "service_completed_successfully"]).default("service_started"),
+  condition: z.enum(["service_started", "service_healthy", "service_completed_successfully"]),
   restart: flag.default(false),
   required: flag.default(true),
 });
@@ -77,7 +72,13 @@ const TESTS = ["NONE", "CMD", "CMD-SHELL"];
 
 export const healthcheck = z.strictObject({
   test: z
-    .union([z.string(), z.array(text).refine((words) => TESTS.includes(words[0] ?? "NONE"), `begins with ${TESTS.join(", ")}`)])
+    .union([
+      z.string(),
+      z
+        .array(text)
+        .refine((words) => TESTS.includes(words[0] ?? "NONE"), `begins with ${TESTS.join(", ")}`)
+        .refine((words) => words.length !== 1 || words[0] === "NONE", "names no command"),
+    ])
     .optional(),
   interval: duration.optional(),
   timeout: duration.optional(),
@@ -107,7 +108,7 @@ export const mount = z.union([
         selinux: z.enum(["z", "Z"]).optional(),
       })
       .optional(),
-    tmpfs: z.strictObject({ size: bytes.optional(), mode: memoryMode.optional() }).optional(),
+    tmpfs: z.strictObject({ size: bytes.optional(), mode: z.int({ error: "write a number without quotes" }).min(0).optional() }).optional(),
     image: z.strictObject({ subpath: z.string().optional() }).optional(),
     volume: z.strictObject({ nocopy: flag.optional(), subpath: z.string().optional(), labels: told.ownLabels }).optional(),
   }),
@@ -121,20 +122,20 @@ export const port = z.union([
     published: z.union([z.string(), z.int()]).optional(),
     protocol: z.enum(["tcp", "udp"], { error: "only tcp and udp are supported" }).optional(),
     app_protocol: told.text,
-    host_ip: z.string().optional(),
+    host_ip: z
+      .string()
+      .refine((text) => [z.ipv4(), z.ipv6()].some((one) => one.safeParse(text).success), "is no IP address")
+      .optional(),
     mode: z.enum(["host", "ingress"]).optional(),
     name: z.string().optional(),
   }),
 ]);
 
-export const device = z.union([
-  z.string(),
-  z.strictObject({ source: z.string(), target: z.string().optional(), permissions: z.string().optional() }),
-]);
+export const device = z.union([z.string(), z.strictObject({ source: z.string(), target: z.string(), permissions: z.string().optional() })]);
 
 /** Devices that are requested by their capabilities. Source: compose-spec.json, "devices", "gpus". */
 const requested = z.strictObject({
-  capabilities: z.array(z.string()).optional(),
+  capabilities: distinct.optional(),
   count: z.union([z.literal("all"), count(-1)], { error: "is all, or a number" }).optional(),
   device_ids: distinct.optional(),
   driver: z.string().optional(),
@@ -251,14 +252,15 @@ export const hook = z.strictObject({
 });
 
 /** A list of NAME=ADDRESS, or a map. */
-export const extraHosts = z.union([z.array(z.string()), z.record(z.string(), z.union([z.string(), z.array(z.string())]))]);
+export const extraHosts = z.union([distinct, z.record(z.string(), z.union([z.string(), z.array(z.string())]))]);
 
+const wholeLimit = z.int({ error: "write a number without quotes" }).min(-1);
 const buildParts = z.strictObject({
   context: z.string().optional(),
   dockerfile: z.string().optional(),
   dockerfile_inline: z.string().optional(),
   target: z.string().optional(),
-  args: pairs,
+  args: variables,
   labels: pairs,
   tags: z.array(z.string()).optional(),
   platforms: z.array(z.string()).optional(),
@@ -272,7 +274,7 @@ const buildParts = z.strictObject({
   network: z.enum(["default", "bridge", "none", "host"], { error: "only default, none and host are supported" }).optional(),
   extra_hosts: extraHosts.optional(),
   shm_size: bytes.optional(),
-  ulimits: ulimits.optional(),
+  ulimits: z.record(z.string(), z.union([wholeLimit, z.strictObject({ soft: wholeLimit, hard: wholeLimit })])).optional(),
   privileged: flag.pipe(z.literal(false, { error: "only false is supported: steps of a build have no rights on the host" })).optional(),
   entitlements: z
     .array(z.literal("network.host", { error: "only network.host is supported: steps of a build have no rights on the host" }))

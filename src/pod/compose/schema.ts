@@ -14,12 +14,14 @@ import {
   develop,
   device,
   deviceRequest,
+  distinct,
   duration,
   extraHosts,
   file,
   healthcheck,
   hook,
   logging,
+  memoryLimit,
   mount,
   pairs,
   pids,
@@ -27,6 +29,7 @@ import {
   strings,
   told,
   ulimits,
+  variables,
 } from "./schema-parts.ts";
 
 /** Source: compose-spec.json, "services", "volumes", "networks". */
@@ -104,10 +107,6 @@ const network = z
     for (const { option, message } of linkProblems(driver, options))
       addIssue({ code: "custom", path: ["driver_opts", ...option], message });
   })
-  .superRefine(({ external, name: _, ...others }, { addIssue }) => {
-    if (external === undefined || external === false || Object.values(others).every((one) => one === undefined)) return;
-    addIssue({ code: "custom", path: ["external"], message: "is made by others: only its name can be said here" });
-  })
   .nullable();
 const volume = z
   .strictObject({
@@ -155,7 +154,7 @@ const model = z.strictObject({
   runtime_flags: told.texts,
 });
 
-const whole = z.union([z.int(), z.string().regex(/^\d+$/, "is no number").transform(Number)]);
+const whole = z.int({ error: "write a number without quotes" });
 const blockLimits = z.array(z.strictObject({ path: z.string(), rate: bytes })).optional();
 
 /** 0 means no limit. Source: compose-spec.json, "blkio_config". */
@@ -167,6 +166,11 @@ const blockIo = z.strictObject({
   device_read_iops: blockLimits,
   device_write_iops: blockLimits,
 });
+
+/** A number, or a name in capital letters. Source: moby, signal.ParseSignal. */
+function signalOf(text: string): string | number {
+  return /^\d+$/.test(text) ? Number(text) : text.toUpperCase();
+}
 
 const WINDOWS = "it is of Windows";
 const KERNEL_TIME = "real-time scheduling is not given to services";
@@ -186,7 +190,7 @@ export const service = z.strictObject({
   platform: z.string().optional(),
   command,
   entrypoint: command,
-  environment: pairs,
+  environment: variables,
   env_file: z
     .union([
       z.string(),
@@ -212,19 +216,19 @@ export const service = z.strictObject({
   domainname: z.string().optional(),
   container_name: z
     .string()
-    .regex(/^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/, "use A-Z a-z 0-9 _ . -, with a letter or digit first")
+    .regex(/^[a-zA-Z0-9][a-zA-Z0-9_.-]+$/, "use at least two of A-Z a-z 0-9 _ . -, with a letter or digit first")
     .optional(),
   cap_add: z.array(z.string()).optional(),
   cap_drop: z.array(z.string()).optional(),
   privileged: flag.optional(),
-  security_opt: z.array(z.string()).optional(),
+  security_opt: distinct.optional(),
   read_only: flag.optional(),
   init: flag.optional(),
   restart: z
     .string()
     .regex(/^(?:no|always|unless-stopped|on-failure(?::\d+)?)$/, "is no, always, unless-stopped or on-failure[:N]")
     .optional(),
-  depends_on: z.union([z.array(z.string()), z.record(z.string(), dependency)]).optional(),
+  depends_on: z.union([distinct, z.record(z.string(), dependency)]).optional(),
   links: z.array(z.string()).optional(),
   external_links: z
     .array(z.string().regex(/^[^:]+(?::[^:]+)?$/, "write CONTAINER or CONTAINER:ALIAS"))
@@ -234,10 +238,10 @@ export const service = z.strictObject({
   pre_start: refused("make it a service that this one depends on with service_completed_successfully"),
   post_start: z.array(hook).optional(),
   pre_stop: z.array(hook).optional(),
-  stop_signal: z.string().optional(),
+  stop_signal: z.string().transform(signalOf).optional(),
   stop_grace_period: duration.optional(),
   volumes: z.array(mount).optional(),
-  volumes_from: z.array(z.string()).optional(),
+  volumes_from: distinct.optional(),
   tmpfs: strings,
   shm_size: bytes.optional(),
   secrets: z.array(file).optional(),
@@ -294,8 +298,8 @@ export const service = z.strictObject({
   cpu_rt_runtime: refused(KERNEL_TIME),
   cpu_count: count(0).optional(),
   cpu_percent: count(0, 100).optional(),
-  mem_limit: bytes.optional(),
-  mem_reservation: bytes.optional(),
+  mem_limit: memoryLimit.optional(),
+  mem_reservation: memoryLimit.optional(),
   memswap_limit: z.union([bytes, z.literal([-1, "-1"])]).optional(),
   mem_swappiness: count(-1, 100).optional(),
   oom_kill_disable: flag.optional(),
@@ -309,6 +313,7 @@ export const service = z.strictObject({
     .optional(),
   device_cgroup_rules: z
     .array(z.string().regex(/^[abc] (?:\d{1,9}|\*):(?:\d{1,9}|\*) [rwm]{1,3}$/, 'write a rule like "c 1:3 rwm"'))
+    .refine((all) => new Set(all).size === all.length, "has an entry twice")
     .optional(),
   devices: z.array(device).optional(),
   gpus: z.union([z.literal("all", { error: "is all, or a list of requests" }), z.array(deviceRequest)]).optional(),

@@ -3,6 +3,7 @@ import type { TaskInput } from "../../engine/spec/index.ts";
 import { addedCapabilities, capabilityName } from "../capability.ts";
 import { dockerHub, GAP, imageReference, pullPolicyOf, withoutGaps } from "../image-name.ts";
 import { isOwnPlatform, ownPlatform } from "./build.ts";
+import { checkOf } from "./check.ts";
 import { contentsOf, envFilesOf, labelFilesOf } from "./contents.ts";
 import { devicesOf } from "./devices.ts";
 import { pairsOf } from "./fields.ts";
@@ -35,7 +36,6 @@ export function taskOf(service: ServiceInput, project: ComposeInput, { task, con
   const member = { names, ports: portsOf(service, place) };
   const network = networkOf(service, project, member, place);
   const dns = network === undefined ? dnsOf(service) : undefined;
-  const check = checkOf(service.healthcheck);
   const restart = restartOf(service);
   const env = { ...envFilesOf(service, place), ...pairsOf(service.environment, place.environment) };
   const annotations = { ...labelFilesOf(service, place), ...pairsOf(service.labels), ...pairsOf(service.annotations) };
@@ -67,7 +67,7 @@ export function taskOf(service: ServiceInput, project: ComposeInput, { task, con
         ...hooksOf(service, place),
         ...(service.stop_signal === undefined ? {} : { stopSignal: service.stop_signal }),
         stopTimeout: service.stop_grace_period ?? GRACE,
-        ...(check === undefined ? {} : { healthCheck: check }),
+        ...checkOf(service),
         ...limitsOf(service, place),
         ...(service.cgroup === "host" ? { hostCgroups: true as const } : {}),
         ...(log === undefined ? {} : { log }),
@@ -145,23 +145,21 @@ function sourceOf(
 }
 
 /**
- * An entrypoint replaces entrypoint and arguments of the image; a command alone replaces only the arguments. Source: Compose specification,
- * "entrypoint".
+ * An entrypoint replaces entrypoint and arguments of the image; a command alone replaces only the arguments. An empty entrypoint replaces only that
+ * of the image, and an empty command says nothing. Source: moby, daemon/commit.go, merge; daemon/create.go, "no command specified".
  */
 function programOf(
   { entrypoint, command, "x-runt-rootfs": rootfs }: ServiceInput,
   place: ServicePlace,
-): Pick<Container, "command" | "args"> {
-  const { refuse } = place;
-  const split = (value: string | string[] | undefined, field: string) => wordsIn(value ?? [], [field], place);
-  const own = split(command, "command");
-  if (entrypoint === undefined) {
-    if (command !== undefined && own.length === 0) refuse("is empty: leave it out, or name an entrypoint", ["command"]);
-    if (rootfs === undefined) return { args: own };
-  }
-  const [program, ...args] = [...split(entrypoint, "entrypoint"), ...own];
-  if (entrypoint !== undefined && program === undefined) refuse("names no program, and takes the place of the image's", ["entrypoint"]);
-  return { ...(program === undefined ? {} : { command: program }), args };
+): Pick<Container, "command" | "args" | "imageEntrypoint"> {
+  const own = wordsIn(command ?? [], ["command"], place);
+  const first = wordsIn(entrypoint ?? [], ["entrypoint"], place);
+  const isNone = first.length === 1 && first[0] === "";
+  if (isNone && own.length === 0) place.refuse("names no program, and takes the place of the image's arguments, too", ["entrypoint"]);
+  const [program, ...args] = [...(isNone ? [] : first), ...own];
+  if (rootfs === undefined && entrypoint === undefined) return { args: own };
+  if (program !== undefined) return { command: program, args };
+  return rootfs === undefined ? { args, imageEntrypoint: false } : { args };
 }
 
 const CONDITIONS = { service_started: "START", service_healthy: "HEALTHY", service_completed_successfully: "SUCCESS" } as const;
@@ -183,7 +181,7 @@ function dependenciesOf(
   const all = [...said, ...[...linked, ...lent].filter(([name]) => !said.some(([other]) => other === name))];
   return all.flatMap(([name, { condition, required, restart }, path]) => {
     const isThere = Object.hasOwn(services, name);
-    if (required && !isThere) refuse(`there is no service ${name}`, path);
+    if (!isThere) refuse(`there is no service ${name}`, path);
     else if (required && !isActive(name)) refuse(`the service ${name} is not switched on: name one of its profiles`, path);
     if (!isThere || !isActive(name)) return [];
     return containersOf(name).map(({ task, container }) =>
@@ -213,21 +211,6 @@ function restartOf({ restart: policy, deploy }: ServiceInput): Container["restar
   if (!policy.startsWith("on-failure")) return { backoff };
   const [, count] = policy.split(":");
   return { backoff, ignoredExitCodes: [0], ...limit(count === undefined ? undefined : Number(count)) };
-}
-
-function checkOf(given: ServiceInput["healthcheck"]): Container["healthCheck"] {
-  if (given?.test === undefined || given.disable) return undefined;
-  const test = typeof given.test === "string" ? ["CMD-SHELL", given.test] : given.test;
-  if (test[0] === "NONE") return undefined;
-  const command = test[0] === "CMD" ? test.slice(1) : ["/bin/sh", "-c", test.slice(1).join(" ")];
-  return {
-    command,
-    interval: given.interval ?? "30s",
-    timeout: given.timeout ?? "30s",
-    retries: given.retries || 3,
-    startPeriod: given.start_period ?? 0,
-    ...(given.start_interval === undefined ? {} : { startInterval: given.start_interval }),
-  };
 }
 
 /** Translates security_opt of a service. Source: docker run, "--security-opt"; moby, daemon/daemon_unix.go. */

@@ -38,7 +38,10 @@ export function addMounts(draft: Draft, unit: Unit, section: "Container" | "Pod"
       const image = imageIn(found.unit, others);
       const isEmpty = found.unit?.flag("Volume", "Copy")?.is === false;
       if (image !== undefined) draft.add("volumes", { type: "image", source: image, target }, value.entry);
-      else draft.add("volumes", [found.name, target, [options, isEmpty ? "nocopy" : ""].filter(Boolean).join(",")].join(":"), value.entry);
+      else {
+        const words = [options, isEmpty ? "nocopy" : ""].filter(Boolean).join(",");
+        draft.add("volumes", [found.name, target, words].filter(Boolean).join(":"), value.entry);
+      }
     }
   }
   if (section === "Pod") return names;
@@ -95,7 +98,9 @@ function mountOf(value: Value, unit: Unit, others: Others): Record<string, unkno
   if (target === undefined) return refuse("names no destination");
   const common = { type, target, ...(given.get("ro") === "true" ? { read_only: true } : {}) };
   if (type === "tmpfs") {
-    const tmpfs = { ...(given.has("size") ? { size: given.get("size") } : {}), ...(given.has("mode") ? { mode: given.get("mode") } : {}) };
+    const [size, mode] = [given.get("size"), given.get("mode")];
+    if (mode !== undefined && !/^[0-7]{1,5}$/.test(mode)) return refuse(`${mode} is no mode like 1777`);
+    const tmpfs = { ...(size === undefined ? {} : { size }), ...(mode === undefined ? {} : { mode: Number.parseInt(mode, 8) }) };
     return source === undefined ? { ...common, tmpfs } : refuse("what is in memory has no source");
   }
   if (source === undefined) return type === "volume" ? common : refuse("names no source");

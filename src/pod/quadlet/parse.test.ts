@@ -71,6 +71,7 @@ test.each([
   ["PublishPort=1-70000:80", "Container/PublishPort: write a port like"],
   ["Memory=lots", 'Container/Memory: write a size like "64m"'],
   ["Notify=healthy", "Container/Notify: needs HealthCmd"],
+  ["HealthCmd=none\nNotify=healthy", "Container/Notify: needs HealthCmd"],
   ["HealthRetries=5", "Container/HealthRetries: needs HealthCmd"],
   ["Group=1", "Container/Group: needs User"],
   ["UserNS=keep-id", "Container/UserNS: keep-id is not supported: only host and auto are"],
@@ -107,7 +108,7 @@ Volume=plain:/p
 Volume=/anonymous
 Volume=image.volume:/i
 Tmpfs=/t:size=1m
-Mount=type=tmpfs,"dst=/a,b",ro,tmpfs-size=2m
+Mount=type=tmpfs,"dst=/a,b",ro,tmpfs-size=2m,tmpfs-mode=750
 Mount=type=volume,source=data.volume,destination=/e
 Mount=type=bind,src=/s,target=/s2,readonly=true,bind-propagation=rslave
 ReadOnly=true
@@ -135,7 +136,7 @@ ReadOnlyTmpfs=false
     ["/p", { kept: "plain" }, false, undefined],
     ["/anonymous", {}, false, false],
     ["/i", { image: "docker://quay.io/a/b:1", pullPolicy: "prefer-cached" }, true, undefined],
-    ["/a,b", { medium: "memory", size: 2 * 1024 * 1024 }, true, undefined],
+    ["/a,b", { medium: "memory", size: 2 * 1024 * 1024, mode: 0o750 }, true, undefined],
     ["/e", { kept: "systemd-data" }, false, true],
     ["/s2", "/s", true, undefined],
     ["/t", { medium: "memory", size: 1024 * 1024 }, false, undefined],

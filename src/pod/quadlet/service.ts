@@ -34,7 +34,8 @@ export function addContainer(draft: Draft, others: Others): void {
   const notify = unit.text(SECTION, "Notify");
   if (notify !== undefined && !/^(?:healthy|false|no|0|off)$/i.test(notify.text))
     unit.refuse("only healthy is supported: there is no socket of notifications", notify.entry);
-  if (notify?.text === "healthy" && draft.fields["healthcheck"] === undefined) unit.refuse("needs HealthCmd", notify.entry);
+  if (notify?.text === "healthy" && [undefined, "NONE"].includes(testIn(unit, "HealthCmd")?.words[0]))
+    unit.refuse("needs HealthCmd", notify.entry);
 }
 
 function addSource(draft: Draft, others: Others): void {
@@ -152,10 +153,11 @@ function addLimits(draft: Draft): void {
   if (tasks !== undefined && tasks.text !== "infinity" && draft.fields["pids_limit"] === undefined) draft.take("pids_limit", tasks);
 }
 
-/** As podman reads it: a list in JSON that does not say what it is is a program with its arguments. undefined: no check. */
+/** As podman reads it: a list in JSON that does not say what it is is a program with its arguments. "none" has no words. */
 export function testIn(unit: Unit, key: "HealthCmd" | "HealthStartupCmd"): { readonly words: string[]; readonly value: Value } | undefined {
   const value = unit.text(SECTION, key);
-  if (value === undefined || value.text === "none") return undefined;
+  if (value === undefined) return undefined;
+  if (value.text === "none") return { words: ["NONE"], value };
   const list = listOr(value, unit);
   if (list === undefined) return { words: ["CMD-SHELL", value.text], value };
   return { words: ["CMD", "CMD-SHELL", "NONE"].includes(list[0] ?? "NONE") ? list : ["CMD", ...list], value };
@@ -176,7 +178,8 @@ function addHealth(draft: Draft): void {
     return value === undefined ? [] : [{ field, value }];
   });
   const [first] = given;
-  if (test === undefined) {
+  if (test === undefined || test.words[0] === "NONE") {
+    if (test !== undefined) draft.put("healthcheck", "test", test.words, test.value.entry);
     if (first !== undefined) unit.refuse("needs HealthCmd", first.value.entry);
     return;
   }

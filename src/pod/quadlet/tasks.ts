@@ -77,7 +77,7 @@ function startupIn(unit: Unit, check: Container["healthCheck"]): Container["star
   };
   const [interval, timeout] = [time("HealthStartupInterval"), time("HealthStartupTimeout")];
   const [retries, successes] = [count("HealthStartupRetries", MOST_RETRIES), count("HealthStartupSuccess", 100)];
-  if (test === undefined) return undefined;
+  if (test === undefined || test.words[0] === "NONE") return undefined;
   if (check === undefined) unit.refuse("needs HealthCmd", test.value.entry);
   const command = test.words[0] === "CMD-SHELL" ? ["/bin/sh", "-c", test.words.slice(1).join(" ")] : test.words.slice(1);
   return { command, interval, timeout, retries: retries || MOST_RETRIES, successes: successes || 1 };

@@ -43,6 +43,7 @@ export function checkCombinations(spec: TaskSpec): Problem[] {
   const combined: Problem[] = containers.flatMap((container, index) =>
     [
       ...source(container),
+      ...ofImage(container),
       ...mounts(container, volumes),
       ...secretsOf(container, secrets),
       ...metadata(container),
@@ -93,6 +94,16 @@ function source(container: ContainerSpec): Problem[] {
   return Object.entries(SET_BY_BUNDLE)
     .filter(([field, absent]) => JSON.stringify(container[field as keyof ContainerSpec]) !== JSON.stringify(absent))
     .map(([field]) => wrong(`the bundle's config.json says ${field}: it cannot be given here`, field));
+}
+
+/** What is said of an image needs one, and has no meaning beside what takes its place. */
+function ofImage(container: ContainerSpec): Problem[] {
+  return Object.entries({ imageEntrypoint: "command", imageHealthCheck: "healthCheck" } as const).flatMap(([field, other]): Problem[] => {
+    if (container[field as "imageEntrypoint" | "imageHealthCheck"] === undefined) return [];
+    if (container.image !== undefined && container[other] === undefined) return [];
+    const why = container.image === undefined ? "there is none" : `${other} takes its place`;
+    return [{ code: "combination", message: `is of an image: ${why}`, path: [field] }];
+  });
 }
 
 function addresses({ addressEnv = [], env }: ContainerSpec, spec: TaskSpec): Problem[] {

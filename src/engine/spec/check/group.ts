@@ -78,12 +78,16 @@ function whyNever({
   const never = (message: string) => ({ code: "dependency-never", message }) as const;
   if (target === undefined) return { code: "unknown-reference", message: `there is no container ${container}` };
   if (isScheduled) return never(`${container} is of a task with a schedule: each of its runs is another task`);
-  if (condition === "HEALTHY" && target.healthCheck === undefined && target.image === undefined)
-    return never(`${container} has no health check: it never becomes HEALTHY`);
+  if (condition === "HEALTHY" && !mayBeChecked(target)) return never(`${container} has no health check: it never becomes HEALTHY`);
   if (condition !== "SUCCESS" && condition !== "COMPLETE") return undefined;
   if (endsTask && target.essential) return never(`${container} is essential: the task stops when it ends`);
   if (condition === "SUCCESS" && restartsAfterSuccess(target)) return never(`${container} is started again whenever it ends with 0`);
   return undefined;
+}
+
+/** The check of an image is known when it was pulled. */
+function mayBeChecked({ healthCheck, image, imageHealthCheck }: ContainerSpec): boolean {
+  return healthCheck !== undefined || (image !== undefined && imageHealthCheck !== false);
 }
 
 function restartsAfterSuccess({ restart }: ContainerSpec): boolean {

@@ -56,6 +56,22 @@ export const healthCheck = z.strictObject({
   startInterval: duration.optional().describe("Interval within startPeriod, until a check has succeeded. Absent: interval."),
 });
 
+export const imageHealthCheck = z
+  .union([
+    z.literal(false),
+    z.strictObject({
+      interval: duration.optional(),
+      timeout: duration.optional(),
+      retries: healthCheck.shape.retries.unwrap().optional(),
+      startPeriod: duration.optional(),
+      startInterval: duration.optional(),
+    }),
+  ])
+  .optional()
+  .describe(
+    "The health check of the image, without healthCheck. false: it does not apply. Fields replace those of the image. Absent: it applies.",
+  );
+
 /** For a startup or liveness check, after whose failure the container is stopped. */
 export const killingCheck = healthCheck.extend({
   stopTimeout: duration

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { parseReference } from "../image/reference.ts";
 import { PULL_POLICIES } from "../pull-policy.ts";
-import { healthCheck, killingCheck, postStart, preStop } from "./check.ts";
+import { healthCheck, imageHealthCheck, killingCheck, postStart, preStop } from "./check.ts";
 import { log } from "./log.ts";
 import { absolutePath, blockIo, containerName, duration, name, pages, relativePath, size, text } from "./quantities.ts";
 
@@ -151,6 +151,7 @@ const fields = z.strictObject({
     .min(1)
     .optional()
     .describe("The program, searched in the container's PATH. It replaces entrypoint and arguments of the image."),
+  imageEntrypoint: z.literal(false).optional().describe("false: the arguments alone, or those of the image, name the program."),
   args: z.array(text).default([]),
   env: variables.default({}),
   addressEnv: z
@@ -218,6 +219,7 @@ const fields = z.strictObject({
     .optional()
     .describe("If it fails finally, the container is stopped, and restarted if its restart policy allows that."),
   healthCheck: healthCheck.optional(),
+  imageHealthCheck,
   agents: z
     .array(agent)
     .min(1)
@@ -330,13 +332,11 @@ const fields = z.strictObject({
 /** Defaults for containers without an image, so that a record contains all defaults. With an image, its configuration provides them. */
 const DEFAULTS_WITHOUT_IMAGE = { cwd: "/", user: "0", stopSignal: "SIGTERM" } as const;
 
-type Fields = z.output<typeof fields>;
-
 /** A field that says what holds without it is left out, so that both ways of writing a task have the same digest. */
 export const container = fields.transform(({ privileged, ...one }) => {
   const rights = privileged ? { privileged } : {};
   const noNewPrivileges = one.noNewPrivileges ?? (!privileged || one.bundle !== undefined);
-  return { ...(one.image === undefined ? DEFAULTS_WITHOUT_IMAGE : {}), ...one, ...rights, noNewPrivileges } as Fields & {
+  return { ...(one.image === undefined ? DEFAULTS_WITHOUT_IMAGE : {}), ...one, ...rights, noNewPrivileges } as z.output<typeof fields> & {
     readonly noNewPrivileges: boolean;
   };
 });

@@ -30,9 +30,11 @@ const portMapping = z.strictObject({
 
 export const dns = z.strictObject({
   inherit: z
-    .boolean()
+    .union([z.boolean(), z.array(z.enum(["servers", "search", "options"])).max(3)])
     .optional()
-    .describe("Whether the other fields are added to the host's resolv.conf; an option replaces that of the host."),
+    .describe(
+      "Whether the other fields are added to the host's resolv.conf, or the fields for which they are; an option replaces that of the host.",
+    ),
   servers: z.array(ip).max(8).default([]),
   search: z.array(domain).max(32).default([]),
   options: z
