@@ -171,6 +171,10 @@ test.each([
   expect(told(one(`    ${fields}\n`))).toEqual([expect.stringContaining(`/services/web/${why}`)]);
 });
 
+test("a text in base64 is that text", () => {
+  expect(container("    working_dir: !!binary L3Nydg==\n").cwd).toBe("/srv");
+});
+
 test("a key that merges maps and is there twice is told of with what to write", () => {
   expect(told("x-a: &a { user: '5' }\nservices:\n  web:\n    <<: *a\n    <<: *a\n")).toEqual([
     expect.stringContaining('the key "<<" is there twice: write one with a list, as in <<: [*a, *b]'),

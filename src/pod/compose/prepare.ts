@@ -24,9 +24,11 @@ export function prepared(value: unknown, preparation: Preparation): unknown {
   return withVariables(withoutNullFields(withNumbers(value, preparation, [])), preparation, []);
 }
 
-/** Converts numbers to the text that Go makes of them, where any value is a text. */
+/** Converts numbers to the text that Go makes of them, where any value is a text, and bytes to text. */
 function withNumbers(value: unknown, given: Preparation, path: Path): unknown {
   if (value instanceof Numeral) return NAMES.has(String(path.at(-2))) ? value.text : value.value;
+  // What !!binary gives.
+  if (value instanceof Uint8Array) return Buffer.from(value).toString();
   if (value instanceof Timestamp) {
     if (!path.some((part) => String(part).startsWith("x-")))
       given.problems.push({ code: "shape", message: `is a date: write "${value.text}" in quotes`, path });

@@ -4,22 +4,19 @@ import type { ServiceBuild } from "../../pod/index.ts";
 import { type Client, ClientError } from "../client.ts";
 import { EXIT, UsageError } from "../errors.ts";
 import { printable } from "../output/style.ts";
-import { exists, print, printError } from "../platform/index.ts";
+import { print, printError } from "../platform/index.ts";
 import { buildImage, pullWithBar } from "../pulling.ts";
 import type { Session } from "../session.ts";
 import { verb } from "../verb.ts";
 import { addComposeOptions, fileToApply } from "./compose.ts";
 import { andFile, type ComposeFlags, type FileOption, type FileToApply } from "./file.ts";
 
-interface Options extends Partial<FileOption>, ComposeFlags {
+interface Options extends FileOption, ComposeFlags {
   readonly cache: boolean;
   readonly pull?: true;
   readonly buildArg?: readonly string[];
   readonly quiet?: true;
 }
-
-/** Default names of a Compose file. Source: Compose specification, "Compose file". */
-const USUAL = ["compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml"];
 
 export const build = verb<Options>({
   name: "build",
@@ -34,7 +31,11 @@ export const build = verb<Options>({
   define(command) {
     command
       .argument("[service...]", "services to build; default: all that have a build")
-      .option("-f, --file <file>", `Compose file; if repeated, the files are merged; default: ${USUAL[0]} or docker-compose.yml`, andFile)
+      .option(
+        "-f, --file <file>",
+        "Compose file; if repeated, the files are merged; default: COMPOSE_FILE, or compose.yaml here or above",
+        andFile,
+      )
       .option("--no-cache", "do not reuse layers of earlier builds")
       .option("--pull", "ask the registry for newer base images")
       .option("--build-arg <name=value>", "build argument of the Dockerfile; replaces the one in the file; may be repeated", collect)
@@ -42,9 +43,7 @@ export const build = verb<Options>({
     addComposeOptions(command);
   },
   async run(session, services, options) {
-    const named = options.file ?? USUAL.find((name) => exists(name));
-    if (named === undefined) throw new UsageError("there is no compose.yaml here: name a file with -f");
-    const file = fileToApply({ ...options, file: named }, session.givenGroup);
+    const file = fileToApply(options, session.givenGroup);
     if (file === undefined) return EXIT.failed;
     const args = Object.fromEntries((options.buildArg ?? []).map(pairOf));
     for (const one of wanted(file, services)) {

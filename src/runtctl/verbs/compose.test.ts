@@ -7,8 +7,10 @@ import { fileToApply } from "./compose.ts";
 
 const top = realpathSync(mkdtempSync(join(tmpdir(), "runt-project-")));
 afterAll(() => rmSync(top, { recursive: true }));
+const home = process.cwd();
 afterEach(() => {
-  delete process.env["COMPOSE_PROJECT_NAME"];
+  process.chdir(home);
+  for (const name of Object.keys(process.env)) if (name.startsWith("COMPOSE_")) delete process.env[name];
 });
 
 const SERVICES =
@@ -42,6 +44,45 @@ test("the name of a project: -p, the variable, the file's, --group, the director
   expect(project("My Shop", named, { project: "asked" })).toEqual(["asked", "asked", of("My Shop")]);
   delete process.env["COMPOSE_PROJECT_NAME"];
   expect(() => project("...", SERVICES)).toThrow("gives the project no name: use -p NAME");
+});
+
+test("the name of the file is changed as by Compose, and a name that the user gives and Compose refuses is refused", () => {
+  const named = (name: string) => project("named", `name: ${name}\n${SERVICES}`);
+  expect(named("Foo.Bar")).toEqual(["foobar", "foobar", join(top, "named")]);
+  expect(named("'..'")[0]).toBe("named");
+  for (const wrong of ["FooBar", "_a", "a b"])
+    expect(() => project("named", SERVICES, { project: wrong })).toThrow(`${wrong} is no name of a project`);
+});
+
+/** Source: compose-go, cli/options.go; compose, cmd/compose/compose.go. */
+test("without a file: those of COMPOSE_FILE, else the usual ones here or above, with the variables of here first", () => {
+  const at = (name: string) => join(top, "found", name);
+  const service = (more: string) => `services: { web: { x-runt-rootfs: /r, entrypoint: [x], network_mode: none, ${more} } }\n`;
+  mkdirSync(at("deep/er"), { recursive: true });
+  const found = (options: object = {}) => {
+    const file = fileToApply({ profile: [], ...options }, undefined)!;
+    return [file.group, JSON.parse(file.text).containers[0].env, JSON.parse(file.text).containers[0].user];
+  };
+  process.chdir(at("deep/er"));
+  expect(() => found()).toThrow(/^there is no compose\.yaml, .* in .*\/found\/deep\/er or above it: name a file with -f$/);
+  writeFileSync(at("docker-compose.yml"), service("environment: { A: $A, B: $B }"));
+  writeFileSync(at("compose.override.yaml"), "services: { web: { user: '5' } }\n");
+  writeFileSync(at(".env"), "A=above\nB=above\n");
+  writeFileSync(at("deep/er/.env"), "A=here\n");
+  expect(found()).toEqual(["found", { A: "here", B: "above" }, "5"]);
+  writeFileSync(at("deep/er/own.env"), "A=own\nB=own\n");
+  process.env["COMPOSE_ENV_FILES"] = "own.env";
+  expect(found()).toEqual(["found", { A: "own", B: "own" }, "5"]);
+  delete process.env["COMPOSE_ENV_FILES"];
+  process.env["COMPOSE_DISABLE_ENV_FILE"] = "1";
+  expect(found()).toEqual(["found", { A: "", B: "" }, "5"]);
+  delete process.env["COMPOSE_DISABLE_ENV_FILE"];
+  writeFileSync(at("deep/b.yaml"), service("user: '7', profiles: [p]"));
+  writeFileSync(at("deep/er/.env"), `COMPOSE_FILE=../b.yaml;${at("c.yaml")}\nCOMPOSE_PATH_SEPARATOR=;\nCOMPOSE_PROFILES=q,p\n`);
+  writeFileSync(at("c.yaml"), "services: { web: { environment: { C: c } } }\n");
+  expect(found()).toEqual(["deep", { C: "c" }, "7"]);
+  process.env["COMPOSE_FILE"] = at("docker-compose.yml");
+  expect(found()).toEqual(["found", { A: "above", B: "above" }, undefined]);
 });
 
 test("several files, variables of --env-file, missing directories, and services that are all off", () => {

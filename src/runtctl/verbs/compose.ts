@@ -1,13 +1,14 @@
 /** Files to apply. Those for Compose are translated in the client, because they depend on the user's environment and working directory. */
 import type { Command } from "commander";
 import { renderFinding } from "../../engine/index.ts";
-import { parseCompose, projectOf, variablesIn } from "../../pod/index.ts";
+import { isProjectName, parseCompose, projectOf } from "../../pod/index.ts";
 import { fileError, UsageError } from "../errors.ts";
-import { environment, exists, makeDirectory, printError, realPath, variable, workingDirectory } from "../platform/index.ts";
+import { exists, makeDirectory, printError, realPath, variable, workingDirectory } from "../platform/index.ts";
 import { DEFAULT_GROUP } from "../session.ts";
 import { type ComposeFlags, type FileOption, type FileToApply, type Manner, textOf } from "./file.ts";
 import { joined } from "./joined.ts";
 import { bounded, directoryOf } from "./project.ts";
+import { envFilesOf, environmentIn, filesOfProject, type Unset, type Variables } from "./project-files.ts";
 import { isQuadlet, quadletToApply } from "./quadlet.ts";
 
 /** @param more what `-p` means beside that */
@@ -36,6 +37,7 @@ const MAY_BE_COMPOSE = /services|include|\\[xuU\r\n]/;
  * @throws UsageError, and errors of reading it
  */
 export function fileToApply(options: FileOption & ComposeFlags, group: string | undefined, manner: Manner = {}): FileToApply | undefined {
+  if (options.file === undefined) return projectHere(options, group, manner);
   const all = typeof options.file === "string" ? [options.file] : options.file;
   if (all.some(isQuadlet)) return quadletToApply(all, { project: options.project, group, ...manner });
   const [first, ...others] = all;
@@ -48,32 +50,17 @@ export function fileToApply(options: FileOption & ComposeFlags, group: string | 
   return file;
 }
 
+/** The project of the working directory. @throws UsageError: there is none; errors of reading it */
+function projectHere(flags: ComposeFlags, group: string | undefined, manner: Manner): FileToApply | undefined {
+  const outer = environmentIn(workingDirectory(), envFilesOf(flags.envFile), () => {});
+  const [first, ...others] = filesOfProject(outer).map((path) => ({ path, ...textOf(path) }));
+  const file = { ...first!, group: flags.project ?? group ?? DEFAULT_GROUP };
+  return translated(file, others, { ...flags, file: first!.path }, { group, outer, ...manner });
+}
+
 /** For those who only want to know which tasks the file has: what is gone says nothing of that. @throws as bounded */
 function boundedIfThere(path: string): Buffer {
   return exists(path) ? bounded(path) : Buffer.from("");
-}
-
-/** Variables from the files, else from .env beside the Compose file; those of the user's environment take precedence. @throws UsageError */
-function environmentIn(
-  directory: string,
-  files: readonly string[] | undefined,
-  unset: (file: string, name: string) => void,
-): Readonly<Record<string, string | undefined>> {
-  const usual = `${directory === "/" ? "" : directory}/.env`;
-  const own = environment();
-  const values: Record<string, string | undefined> = {};
-  for (const file of files ?? (exists(usual) ? [usual] : [])) {
-    try {
-      const text = bounded(file).toString();
-      Object.assign(
-        values,
-        variablesIn(text, { ...values, ...own }, undefined, (name) => unset(file, name)),
-      );
-    } catch (error) {
-      throw new UsageError(fileError(file, error).message);
-    }
-  }
-  return { ...values, ...own };
 }
 
 /** Names between commas. */
@@ -88,6 +75,8 @@ const PROJECT = "COMPOSE_PROJECT_NAME";
 interface Asked extends Manner {
   /** The group that the user has named. */
   readonly group: string | undefined;
+  /** Variables of the working directory, which take precedence; undefined: the user has named the file. */
+  readonly outer?: Variables;
 }
 
 /**
@@ -98,16 +87,15 @@ function translated(
   file: FileToApply,
   others: readonly Pick<FileToApply, "source" | "text">[],
   options: { readonly file: string } & ComposeFlags,
-  { group, mayBeEmpty = false, mayLack = false, isQuiet = false }: Asked,
+  { group, outer, mayBeEmpty = false, mayLack = false, isQuiet = false }: Asked,
 ): FileToApply | undefined {
   const directory = options.file === "-" ? workingDirectory() : directoryOf(options.file);
   const warn = (text: string) => {
     if (!isQuiet) printError(text);
   };
-  const files = isQuiet ? options.envFile?.filter(exists) : options.envFile;
-  const variables = environmentIn(directory, files, (source, name) =>
-    warn(`${source}: warning: the variable ${name} is not set: it is empty`),
-  );
+  const listed = envFilesOf(options.envFile);
+  const unset: Unset = (source, name) => warn(`${source}: warning: the variable ${name} is not set: it is empty`);
+  const variables = environmentIn(directory, isQuiet ? listed?.filter(exists) : listed, unset, outer);
   const asked = options.project ?? (variables[PROJECT] || undefined);
   const parsed = (project: string) =>
     parseCompose(
@@ -126,6 +114,8 @@ function translated(
   const unnamed = asked ?? group ?? projectOf(directory);
   const first = parsed(unnamed);
   if (first === undefined) return file;
+  if (asked !== undefined && !isProjectName(asked))
+    throw new UsageError(`${asked} is no name of a project: it has a-z, 0-9, "-" and "_", with a letter or digit first`);
   const project = asked ?? first.name ?? unnamed;
   // The name of the file is known now, and may be a variable in it.
   const compose = project === unnamed ? first : parsed(project)!;

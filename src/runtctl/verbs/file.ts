@@ -7,8 +7,8 @@ import { fileError, UsageError } from "../errors.ts";
 import { printError, readFile, readInput, realPath } from "../platform/index.ts";
 
 export interface FileOption {
-  /** Several files of a Compose project are merged, others taken together. */
-  readonly file: string | readonly string[];
+  /** Several files of a Compose project are merged, others taken together. Absent: the Compose files of the working directory. */
+  readonly file?: string | readonly string[];
 }
 
 export interface ComposeFlags {
@@ -50,15 +50,15 @@ export interface Manner {
 export const LARGEST = 4 * 1024 * 1024;
 
 export function addFileOption(command: Command): void {
-  command.requiredOption(
+  command.option(
     "-f, --file <file>",
-    "tasks, pods or Compose services, as YAML or JSON, or files of Quadlet; a directory with files of Quadlet; - is the standard input; several Compose files are merged, other files are taken together",
+    "tasks, pods or Compose services, as YAML or JSON, or files of Quadlet; a directory with files of Quadlet; - is the standard input; several Compose files are merged, other files are taken together; default: COMPOSE_FILE, or compose.yaml here or above",
     andFile,
   );
 }
 
 /** Keeps one file as it is, and several in their order. @throws UsageError: it has no name, as of a variable that is not set */
-export function andFile(file: string, before: FileOption["file"] | undefined): FileOption["file"] {
+export function andFile(file: string, before: FileOption["file"]): string | readonly string[] {
   if (file === "") throw new UsageError("the name of a file is empty");
   if (before === undefined) return file;
   return [...(typeof before === "string" ? [before] : before), file];
