@@ -10,13 +10,21 @@ import type { Path, Translation } from "./translation.ts";
  * Source: kubelet, makeEnvironmentVariables.
  */
 export function environmentOf(at: Translation, container: ContainerInput, path: Path): Record<string, string> {
-  const values: Record<string, string> = at.services.variablesFor(at.pod);
+  const values: Record<string, string> = serviceVariables(at, container);
   for (const [index, source] of container.envFrom.entries()) Object.assign(values, allOf(at, source, [...path, "envFrom", index]));
   for (const [index, variable] of container.env.entries()) {
     const value = variableValue(at, container, variable, values, [...path, "env", index]);
     if (value !== undefined) values[variable.name] = value;
   }
   return values;
+}
+
+/**
+ * Only those that the container refers to: with all of them each new service would replace every pod of its namespace, which a cluster does not.
+ */
+function serviceVariables(at: Translation, { command, args, env }: ContainerInput): Record<string, string> {
+  const texts = JSON.stringify([command, args, env]);
+  return Object.fromEntries(Object.entries(at.services.variablesFor(at.pod)).filter(([name]) => texts.includes(`$(${name})`)));
 }
 
 function allOf(at: Translation, { prefix, configMapRef, secretRef }: EnvFromInput, path: Path): Record<string, string> {

@@ -112,7 +112,7 @@ test("P16 what a service cannot be is refused by name at its place; one that sel
   );
 });
 
-test("containers have variables for the services of their namespace, and their own variables can refer to them", () => {
+test("a container has the variables of services in its namespace to which it refers", () => {
   const services = [
     service("clusterIP: 10.96.7.9, selector: { app: web }, ports: [{ name: a-b, port: 80 }, { name: c, port: 81 }]", "my-api"),
     service("clusterIP: None, selector: { app: web }", "head"),
@@ -122,13 +122,17 @@ test("containers have variables for the services of their namespace, and their o
   const env =
     '[{ name: URL, value: "$(DB_SERVICE_HOST):$(DB_SERVICE_PORT)" }, { name: MY_API_SERVICE_PORT, value: own }, { name: H, value: "$(HEAD_SERVICE_HOST)" }]';
   const text = (spec: string) =>
-    `${services}apiVersion: v1\nkind: Pod\nmetadata: { name: web, labels: { app: web } }\nspec: { ${spec}containers: [{ name: a, image: app:v1, env: ${env} }] }\n`;
+    `${services}apiVersion: v1\nkind: Pod\nmetadata: { name: web, labels: { app: web } }\nspec: { ${spec}containers: [{ name: a, image: app:v1, command: ["$(MY_API_SERVICE_HOST):$(MY_API_SERVICE_PORT_A_B)"], env: ${env} }] }\n`;
   const { tasks, findings } = read(text(""));
   expect(findings).toEqual([]);
-  expect(tasks[0]!.containers[0]!.env).toEqual({
-    ...{ MY_API_SERVICE_HOST: "10.96.7.9", MY_API_SERVICE_PORT: "own", MY_API_SERVICE_PORT_A_B: "80", MY_API_SERVICE_PORT_C: "81" },
-    ...{ DB_SERVICE_HOST: "db", DB_SERVICE_PORT: "8080", URL: "db:8080", H: "$(HEAD_SERVICE_HOST)" },
+  expect(tasks[0]!.containers[0]).toMatchObject({
+    command: "10.96.7.9:80",
+    env: {
+      ...{ MY_API_SERVICE_HOST: "10.96.7.9", MY_API_SERVICE_PORT: "own", MY_API_SERVICE_PORT_A_B: "80" },
+      ...{ DB_SERVICE_HOST: "db", DB_SERVICE_PORT: "8080", URL: "db:8080", H: "$(HEAD_SERVICE_HOST)" },
+    },
   });
+  expect(tasks[0]!.containers[0]!.env).not.toHaveProperty("MY_API_SERVICE_PORT_C");
   const without = read(text("enableServiceLinks: false, ")).tasks[0]!.containers[0]!.env;
   expect(without).toEqual({ URL: "$(DB_SERVICE_HOST):$(DB_SERVICE_PORT)", MY_API_SERVICE_PORT: "own", H: "$(HEAD_SERVICE_HOST)" });
 });
