@@ -118,6 +118,7 @@ module.exports = {
         path: "^src/",
         pathNot: [
           "^src/node/program\\.ts$",
+          "^src/node/answering\\.ts$",
           "^src/executor/exec/handle\\.ts$",
           "^src/executor/runtime/client\\.ts$",
           "^src/engine/health/relay\\.ts$",

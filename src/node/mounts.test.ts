@@ -4,14 +4,15 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { canBeDeaf, DEAF_S, mountDeaf } from "../../test/support/deaf-mount.ts";
 import { isMountPoint, mountAt, mountsBelow, mountsIn, unmount, unmountBelow } from "./mounts.ts";
 
 let directory = "";
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "runt-mounts-"));
 });
-afterEach(() => {
-  unmountBelow(directory);
+afterEach(async () => {
+  await unmountBelow(directory);
   rmSync(directory, { recursive: true });
 });
 
@@ -40,9 +41,28 @@ describe.skipIf(process.geteuid?.() !== 0)("mounts (needs root)", () => {
     await unmount(join(directory, "both"));
     expect(mountsBelow(directory)).toEqual([]);
     for (const name of ["a", "a/b", "a/b/c"]) mounted(name);
-    unmountBelow(directory);
+    await unmountBelow(directory);
     expect(mountsBelow(directory)).toEqual([]);
   });
+
+  test.skipIf(!canBeDeaf)(
+    "one whose server does not answer goes at once, also a bind mount of it, and nothing else waits meanwhile",
+    async () => {
+      const [deaf, bound, shown] = ["deaf", "bound", "other/shown"].map((name) => join(directory, name)) as [string, string, string];
+      for (const path of [deaf, bound, shown]) mkdirSync(path, { recursive: true });
+      await mountDeaf(deaf);
+      for (const path of [bound, shown]) execFileSync("mount", ["--internal-only", "--no-canonicalize", "--bind", deaf, path]);
+      const before = performance.now();
+      await unmount(bound);
+      let turns = 0;
+      const timer = setInterval(() => turns++, 1);
+      await unmountBelow(directory);
+      clearInterval(timer);
+      expect(mountsBelow(directory)).toEqual([]);
+      expect(turns).toBeGreaterThan(0);
+      expect(performance.now() - before).toBeLessThan((DEAF_S * 1000) / 2);
+    },
+  );
 
   test("a link is no mount point, and a directory on the way may be one", () => {
     const path = mounted("real");

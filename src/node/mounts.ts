@@ -2,7 +2,7 @@
 import { closeSync, constants, openSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { type MountLine, parseMountinfo } from "../shared/linux/index.ts";
-import { outputOf, runProgramNow } from "./program.ts";
+import { outputOf, runProgram } from "./program.ts";
 
 /** Device numbers are not enough: a bind mount may be from the same file system. */
 export function isMountPoint(path: string): boolean {
@@ -40,20 +40,34 @@ export function listedAt(path: string): MountLine | undefined {
 
 /** All that is mounted at the path, one over the other. May be repeated. @throws Error: the message of umount(8) */
 export async function unmount(path: string): Promise<void> {
-  while (isMountPoint(path)) await outputOf("umount", [path]);
+  while (isMountPoint(path)) await unmountListed(placeOf(path));
 }
 
 /**
  * Unmounts everything below a directory, the deepest mount first. Who else has mounted something there loses the mount, and nothing of
  * its content: what is in a directory is removed only when nothing is mounted in it. @throws Error: something is still mounted
  */
-export function unmountBelow(directory: string): void {
-  for (const path of mountsBelow(directory).reverse()) {
-    const { failure, stderr, message } = runProgramNow("umount", [path]);
-    if (failure !== undefined) throw new Error(stderr.trim() || message);
-  }
+export async function unmountBelow(directory: string): Promise<void> {
+  for (const path of mountsBelow(directory).reverse()) await unmountListed(path);
   const [left] = mountsBelow(directory);
   if (left !== undefined) throw new Error(`${left} is still mounted`);
+}
+
+/** Milliseconds for an unmount that writes what is open. */
+const UNMOUNT_MS = 10_000;
+
+/**
+ * The uppermost mount at the path. If its server does not answer in time it is detached: no path leads to it any more, and the kernel ends it when the server answers.
+ * umount(8) is told not to look at the path itself, which would wait for the server, too. @param path as the kernel lists it. @throws Error: the message of umount(8)
+ */
+async function unmountListed(path: string): Promise<void> {
+  const args = ["--internal-only", "--no-canonicalize", path];
+  const there = listedAt(path)?.id;
+  const { isTimedOut, failure, stderr, message } = await runProgram("umount", args, { timeoutMs: UNMOUNT_MS });
+  if (failure === undefined) return;
+  if (!isTimedOut) throw new Error(stderr.trim() || message);
+  // An unmount that waits for the server may have removed it from the list.
+  if (listedAt(path)?.id === there) await outputOf("umount", ["--lazy", ...args], { timeoutMs: UNMOUNT_MS });
 }
 
 function mounts(): MountLine[] {

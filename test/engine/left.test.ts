@@ -1,9 +1,11 @@
 /** What cannot be stopped or removed: it is told as event, condition and by the client that waits, holds up nothing else, and goes when it can. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test } from "vitest";
 import type { NodeView, TaskView } from "../../src/engine/index.ts";
+import { mountDeaf } from "../support/deaf-mount.ts";
 import { REPOSITORY } from "../support/programs.ts";
 import { taskCgroups } from "./daemon-cgroups.ts";
 import { eventsOf, http, isRoot, LONGEST_MS, until, useEngine } from "./support.ts";
@@ -31,7 +33,7 @@ describe.skipIf(!isRoot || !existsSync("/dev/fuse"))("what cannot be ended (need
   async function hold(name: string): Promise<() => void> {
     const root = `/proc/${pidOf(name)}/root/tmp`;
     await until(() => existsSync(`${root}/deaf`));
-    const child = spawn(process.execPath, [join(REPOSITORY, "test/support/deaf-fuse.mjs"), String(pidOf(name)), "/tmp/deaf"], {
+    const child = spawn(process.execPath, [join(REPOSITORY, "test/support/deaf-fuse.mjs"), "/tmp/deaf", String(pidOf(name))], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     holders.push(child);
@@ -80,6 +82,31 @@ describe.skipIf(!isRoot || !existsSync("/dev/fuse"))("what cannot be ended (need
       expect(await node()).toMatchObject({ tasks: 0, conditions: [] });
       expect([scene.list(), taskCgroups()]).toEqual([[], []]);
       expect(daemon.log()).not.toMatch(/"uncaught|"defect/);
+    },
+    LONGEST_MS,
+  );
+
+  test(
+    "a path of a task on a mount that does not answer: the task stops with the reason, other tasks start meanwhile, and the next daemon starts, too",
+    async () => {
+      const directory = mkdtempSync(join(tmpdir(), "runt-deaf-"));
+      onTestFinished(() => rmdirSync(directory));
+      const first = await scene.daemon();
+      const web = { name: "a", script: "trap 'exit 0' TERM; sleep 1000 & wait" };
+      const dead = { ...web, fields: { mounts: [{ source: join(directory, "data"), target: "/tmp" }] } };
+      const release = await mountDeaf(directory, 2 * (LONGEST_MS / 1000));
+      await http(scene.socket, "POST", "/v1/apply", { text: taskText(scene.rootfs(), "dead", [dead]) });
+      await http(scene.socket, "POST", "/v1/apply", { text: taskText(scene.rootfs(), "other", [web]) });
+      await running("other");
+      await until(async () => (await get("dead")).known === "STOPPED");
+      const [container] = (await get("dead")).containers;
+      expect(JSON.stringify(container)).toContain(`${directory}/data does not answer within 10 s: deaf (fuse) is mounted at ${directory}`);
+      // Nor does the next daemon wait for the process that looks at the mount.
+      await first.kill();
+      await scene.daemon();
+      expect(await scene.ctl("delete", "dead", "other")).toMatchObject({ status: 0 });
+      // The process that looks at it ends with it, and the scene waits for all of them.
+      await release();
     },
     LONGEST_MS,
   );

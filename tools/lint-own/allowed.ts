@@ -58,6 +58,9 @@ export const OWN_CALLS: Allowed = {
     'writeFileSync(join(directory, "oci-layout"))': MADE,
     'writeFileSync(join(directory, "index.json"))': MADE,
   },
+  "src/engine/images/tool.ts": {
+    "readFileSync(`/proc/${pid}/io`)": KERNEL_CHILD,
+  },
   "src/engine/images/scan.ts": {
     'createReadStream("")': HELD,
   },
@@ -283,6 +286,10 @@ export const OWN_CALLS: Allowed = {
     "openSync(tmpdir())": "a file without a name",
     'openSync(join(directory, "log"))': MADE,
     "rmSync(directory)": MADE,
+  },
+  "src/node/answering.ts": {
+    'readFileSync("/proc/self/mountinfo")': KERNEL,
+    "readFileSync(`/proc/${pid}/cmdline`)": KERNEL,
   },
   "src/node/mounts.ts": {
     "openSync(path)": "O_PATH: only the mount is asked for of what the path, or the link there, leads to",

@@ -20,6 +20,7 @@ import {
 } from "node:fs";
 import { mkdtemp, readdir } from "node:fs/promises";
 import { basename, isAbsolute, join, relative } from "node:path";
+import { untilAnswered } from "../../node/index.ts";
 import { makeOwnDirectory, readOwnFile } from "../own/index.ts";
 import { asMemoryFile } from "../secrets/index.ts";
 import { type ImageBuild, isRemoteContext } from "../spec/index.ts";
@@ -81,7 +82,7 @@ export class Builder {
   async build(asked: ImageBuild, signal: AbortSignal, onLine: (line: string) => void): Promise<Pin> {
     assertInstalled("buildah");
     assertInstalled("unshare");
-    assertContext(asked.context);
+    await assertContext(asked, signal);
     const { timeoutMs = TIMEOUT_MS, directory } = this.#options;
     return this.#slots.during(signal, async () => {
       this.#isBuilding = true;
@@ -140,6 +141,9 @@ export class Builder {
     await buildah.output(["rm", "--all"]);
     utimesSync(this.#storage, new Date(), new Date());
     const network = asked.network === "default" ? `ns:${await place.makeNetwork()}` : asked.network;
+    // Other builds may have taken hours.
+    await assertContext(asked, signal);
+    const dockerfile = dockerfileOf(asked, run);
     const ids = Object.keys(asked.secrets);
     const id = await withCredentials(credentials, undefined, signal, (auth) =>
       withFiles(
@@ -151,7 +155,7 @@ export class Builder {
             ...this.#words(run, network),
             ...(auth === undefined ? [] : [`--authfile=${given(files.length)}`]),
             ...ids.map((one, at) => `--secret=id=${one},src=${given(at)}`),
-            ...wordsOf(asked, dockerfileOf(asked, run)),
+            ...wordsOf(asked, dockerfile),
           ];
           await buildah.run(["build", ...words], descriptors, onLine);
           return readOwnFile(join(run, "id")).toString().trim();
@@ -237,8 +241,15 @@ function wordsOf(asked: ImageBuild, { file, ignored }: Dockerfile): string[] {
   ];
 }
 
-function assertContext(context: string): void {
+/** @throws ImageError build-failed: the context is no directory, or a path that the daemon opens is on a mount that does not answer; the reason of `signal` */
+async function assertContext({ context, dockerfile, inline }: ImageBuild, signal: AbortSignal): Promise<void> {
   if (isRemoteContext(context)) return;
+  try {
+    await untilAnswered([context, ...(inline === undefined ? [pathOf(dockerfile, context)] : [])], { signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    throw new ImageError("build-failed", (error as Error).message, { cause: error });
+  }
   const found = statSync(context, { throwIfNoEntry: false });
   if (found?.isDirectory() !== true) throw new ImageError("build-failed", `the context ${context} is not a directory`);
 }
@@ -257,7 +268,7 @@ function dockerfileOf({ context, dockerfile, inline }: ImageBuild, run: string):
   const file = join(run, "Dockerfile");
   const isRemote = isRemoteContext(context);
   if (inline === undefined && isRemote) return { file: dockerfile, ignored: undefined };
-  const path = isAbsolute(dockerfile) ? dockerfile : join(context, dockerfile);
+  const path = pathOf(dockerfile, context);
   writeFileSync(file, inline ?? textOf(path, context));
   if (isRemote) return { file, ignored: undefined };
   // An ignore file of the Dockerfile comes before those of the context, as in Docker.
@@ -267,6 +278,10 @@ function dockerfileOf({ context, dockerfile, inline }: ImageBuild, run: string):
   const ignored = join(run, "ignored");
   writeFileSync(ignored, textOf(found, context));
   return { file, ignored };
+}
+
+function pathOf(dockerfile: string, context: string): string {
+  return isAbsolute(dockerfile) ? dockerfile : join(context, dockerfile);
 }
 
 /** In buildah's order. */

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { canBeDeaf, mountKnownDeaf } from "../../../test/support/deaf-mount.ts";
 import { parseReference } from "../spec/index.ts";
 import { ImageError } from "./errors.ts";
 import { resolveSource } from "./fetch.ts";
@@ -32,4 +33,17 @@ test.each([{ layers: [{ digest: { toString: 1 } }] }, { layers: [null] }, { sche
 
 test("a size that is no number is unknown", async () => {
   expect((await resolved({ layers: [{ digest: "d", size: { valueOf: 1, toString: 1 } }] })).layers).toEqual([{ digest: "d", size: 0 }]);
+});
+
+test.skipIf(!canBeDeaf)("a layout on a mount that does not answer is refused with its path, and keeps no other waiting", async () => {
+  // The mount outlives the end of the test by a moment.
+  const deaf = mkdtempSync(join(tmpdir(), "runt-deaf-"));
+  onTestFinished(() => rmSync(deaf, { recursive: true }));
+  const layout = join(deaf, "layout");
+  await mountKnownDeaf(deaf);
+  const found = resolveSource(parseReference(`oci:${layout}:v1`)!, { signal: new AbortController().signal });
+  await expect(found).rejects.toMatchObject({
+    code: "pull-failed",
+    message: expect.stringContaining(`${layout} does not answer within 10 s`),
+  });
 });

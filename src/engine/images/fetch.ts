@@ -2,6 +2,7 @@
 
 import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { untilAnswered } from "../../node/index.ts";
 import { type ImageReference, pinned, renderReference } from "../spec/index.ts";
 import { digestOf, LARGEST_JSON, putBlob, readSmall } from "./blob.ts";
 import { ImageError } from "./errors.ts";
@@ -52,6 +53,7 @@ function credentialsOf({ credentials }: FetchOptions) {
 /** @throws ImageError; the reason of `signal` */
 export async function resolveSource(reference: ImageReference, options: FetchOptions): Promise<Resolved> {
   const { args, descriptors } = credentialsOf(options);
+  if (reference.transport === "oci") await answered(reference.place, options.signal);
   const listed = reference.transport === "oci" ? listedIn(reference.place) : undefined;
   const raw = await runTool("skopeo", ["inspect", ...args, "--raw", renderReference(reference)], {
     ...{ signal: options.signal, descriptors, mostOutput: LARGEST_JSON },
@@ -170,6 +172,16 @@ async function dockerConfig(source: string, options: CopyOptions): Promise<strin
     mostOutput: LARGEST_JSON,
   });
   return putBlob(places, bytes);
+}
+
+/** @throws ImageError pull-failed: its mount does not answer; the reason of `signal` */
+async function answered(path: string, signal: AbortSignal): Promise<void> {
+  try {
+    await untilAnswered([path], { signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    throw new ImageError("pull-failed", (error as Error).message, { cause: error });
+  }
 }
 
 // Reads the index of an OCI layout on this host.

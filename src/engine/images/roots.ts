@@ -86,7 +86,7 @@ export class Roots {
     if (found === undefined) return;
     if (found.isDirectory()) {
       await this.#mounts.unmount(this.path(id));
-      unmountBelow(directory);
+      await unmountBelow(directory);
     }
     await removeScratch(directory);
   }

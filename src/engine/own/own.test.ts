@@ -34,7 +34,7 @@ describe.skipIf(!isRoot)("mounts (needs root)", () => {
     expect(() => removeOwnTree(at("own"))).toThrow("something is mounted");
     await expect(removeScratch(at("own"))).rejects.toThrow("something is mounted");
     expect(theirs()).toEqual(WHOLE);
-    unmountBelow(directory);
+    await unmountBelow(directory);
     removeOwnTree(at("own"));
     expect([existsSync(at("own")), theirs()]).toEqual([false, WHOLE]);
   });
@@ -47,7 +47,7 @@ describe.skipIf(!isRoot)("mounts (needs root)", () => {
     await unmountMemory(at("own/link"));
     mkdirSync(at("theirs/below"));
     bind("own/deep", "theirs/below");
-    unmountBelow(at("own/link"));
+    await unmountBelow(at("own/link"));
     expect(mountsBelow(directory)).toEqual([at("theirs"), at("theirs/below")]);
     removeOwnTree(at("own"));
     expect(readFileSync(at("theirs/precious"), "utf8")).toBe("precious");

@@ -6,7 +6,9 @@ test("the message of a failed action is cut before it goes into the record of a 
   const check = () => {
     throw new Error("m".repeat(2_000_000), { cause: new Error("c".repeat(2_000_000)) });
   };
-  const effects = new Effects({ resources: [], launching: { check } } as unknown as ConstructorParameters<typeof Effects>[0]);
+  const effects = new Effects({ resources: [], launching: { answered: async () => {}, check } } as unknown as ConstructorParameters<
+    typeof Effects
+  >[0]);
   const action = { type: "pull", container: "c", generation: 1, runtimeId: "r" } as const;
   expect(await effects.perform(action, {} as TaskRecord)).toEqual({
     ...{ type: "result", container: "c", generation: 1, target: "PULLED" },

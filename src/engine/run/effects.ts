@@ -56,6 +56,7 @@ export class Effects {
     const { resources, runtime, launching, pulling, checking } = this.#options;
     switch (action.type) {
       case "pull":
+        await launching.answered(record, action.container);
         launching.check(record, action.container);
         return { ...done(action, "PULLED"), ...imageOf(await pulling.pull(record, action)) };
       case "create":
@@ -65,6 +66,7 @@ export class Effects {
         });
         return done(action, "CREATED");
       case "start": {
+        await launching.answered(record, action.container);
         const { command, hasSecrets, close } = launching.command(record, action);
         const { startedMs } = await runtime.launch(action.runtimeId, command, hasSecrets).finally(close);
         for (const resource of resources) resource.started?.(record, action, startedMs);

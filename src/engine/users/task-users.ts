@@ -74,32 +74,26 @@ export class TaskUsers {
   }
 
   /** Removes everything of a task. Succeeds if nothing is there. @throws Error: something is still mounted */
-  remove(id: string): void {
+  async remove(id: string): Promise<void> {
     const directory = this.#of(id);
     if (lstatSync(directory, { throwIfNoEntry: false }) === undefined) return;
-    unmountBelow(directory);
+    await unmountBelow(directory);
     removeOwnTree(directory);
     if (readdirSync(this.#options.directory).length === 0) rmdirSync(this.#options.directory);
   }
 
   /** Removes everything that belongs to no known task. Returns the errors of what could not be removed. */
-  tidy(isKnown: (id: string) => boolean): readonly unknown[] {
+  async tidy(isKnown: (id: string) => boolean): Promise<readonly unknown[]> {
     const { directory } = this.#options;
     const strays = existsSync(directory) ? readdirSync(directory).filter((id) => !isKnown(id)) : [];
-    return strays.flatMap((id) => {
-      try {
-        this.remove(id);
-        return [];
-      } catch (error) {
-        return [error];
-      }
-    });
+    const results = await Promise.allSettled(strays.map((id) => this.remove(id)));
+    return results.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
   }
 
   async #make(id: string, map: UserMap): Promise<void> {
     const { namespace, layers, pause } = this.placement(id, map);
     if ([namespace, layers, pause].every(isMountPoint)) return;
-    this.remove(id);
+    await this.remove(id);
     const directory = this.#of(id);
     makeOwnDirectory(this.#options.directory, { mode: 0o711, parents: 0o711 });
     // Only root and the users of the task can enter the directory.
@@ -114,7 +108,7 @@ export class TaskUsers {
       makeOwnDirectory(join(pauseRoot, "dev"), { mode: 0o755 });
       await outputOf("mount", ["--bind", pauseRoot, pause]);
     } catch (error) {
-      this.remove(id);
+      await this.remove(id);
       throw new Error(`no users of its own can be made for the task: ${(error as Error).message}`, { cause: error });
     }
   }

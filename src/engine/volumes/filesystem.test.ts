@@ -11,9 +11,9 @@ let directory = "";
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), "runt-filesystem-"));
 });
-afterEach(() => {
+afterEach(async () => {
   vi.unstubAllEnvs();
-  unmountBelow(directory);
+  await unmountBelow(directory);
   rmSync(directory, { recursive: true });
 });
 

@@ -17,8 +17,8 @@ describe.skipIf(process.geteuid?.() !== 0)("sources of others (needs root)", () 
     writeFileSync(at("given/a/file"), "given");
     writeFileSync(at("own/admin.sock"), "");
   });
-  afterEach(() => {
-    unmountBelow(directory);
+  afterEach(async () => {
+    await unmountBelow(directory);
     rmSync(directory, { recursive: true, force: true });
   });
   const bind = (path: string, more: object = {}) =>
@@ -115,7 +115,7 @@ describe.skipIf(process.geteuid?.() !== 0)("sources of others (needs root)", () 
     await bindWithin({ path: at("given/a"), type: undefined, allowed: [at("given")], own: [] }, at("through/targets/t"));
     expect(isMountPoint(at("through/targets/t"))).toBe(true);
     expect(isMountPoint(at("targets/t"))).toBe(true);
-    unmountBelow(at("through/targets"));
+    await unmountBelow(at("through/targets"));
     expect(isMountPoint(at("targets/t"))).toBe(false);
     rmSync(at("through"), { recursive: true });
     expect(readFileSync(at("given/a/file"), "utf8")).toBe("given");

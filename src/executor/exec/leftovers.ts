@@ -5,6 +5,7 @@ import { rmSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { untilAnswered } from "../../node/index.ts";
 import type { Directory } from "../directory.ts";
 import { ExecutorError } from "../errors.ts";
 import { findUser } from "../launch/user.ts";
@@ -55,8 +56,10 @@ interface TargetContainer {
   readonly rootfs: string;
 }
 
-/** @param user name or numbers; undefined: that of the container. @throws ExecutorError user-unknown */
+/** @param user name or numbers; undefined: that of the container. @throws ExecutorError user-unknown; Error: the root file system does not answer */
 export async function targetIn({ runtime, directory, statistics, rootfs }: TargetContainer, user: string | undefined): Promise<ExecTarget> {
+  // Its passwd is read on this thread.
+  if (user !== undefined) await untilAnswered([rootfs]);
   const found = user === undefined ? undefined : findUser(rootfs, user);
   return {
     runtime,

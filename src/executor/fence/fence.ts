@@ -6,6 +6,7 @@ import { chmodSync, mkdirSync, readdirSync, rmdirSync, statSync, writeFileSync }
 import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { isLook } from "../../node/index.ts";
 import { Directory } from "../directory.ts";
 import { ExecutorError } from "../errors.ts";
 import { idsIn } from "../list.ts";
@@ -152,7 +153,11 @@ export class Fence {
         if (keepers.has(pid) || keepers.has(processStat(pid)?.parent ?? 0)) await this.#moveOut(pid);
         else victims.push(pid);
       }
-      for (const pid of victims) kill(pid);
+      for (const pid of victims) {
+        kill(pid);
+        // Nothing acts any more although it may be there for as long as a server does not answer: the next program does not wait for it.
+        if (isLook(pid)) await this.#moveOut(pid);
+      }
       return victims;
     } finally {
       thaw(directory);

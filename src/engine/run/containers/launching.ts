@@ -1,8 +1,9 @@
 /** Collects and checks the inputs of a container before anything is created, then builds the command with which the executor launches it. */
 import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync, statSync } from "node:fs";
 import { release } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { LaunchCommand, OciObject } from "../../../executor/index.ts";
+import { untilAnswered } from "../../../node/index.ts";
 import { parseExactJson } from "../../../shared/text/index.ts";
 import { PAUSE_NAME, runtimeId, specOf, type TaskRecord, taskIdOf } from "../../model/index.ts";
 import { PAUSE_PROGRAM, type PauseRoot } from "../../pause/index.ts";
@@ -43,6 +44,17 @@ export class Launching {
 
   constructor(options: LaunchingOptions) {
     this.#options = options;
+  }
+
+  /**
+   * Waits until the mounts of all paths that the container names answer. To be called immediately before the other two functions, which open these paths and wait for as long
+   * as the server of a mount does. A server that stops answering between the two is not noticed. @throws Error: one does not answer within ten seconds; the message has the path
+   */
+  async answered(record: TaskRecord, container: string): Promise<void> {
+    const { rootfs, bundle, seccomp, envFiles = [] } = specOf(record, container) ?? {};
+    const own = [rootfs, bundle, seccomp === "unconfined" ? undefined : seccomp, ...envFiles].filter((path) => path !== undefined);
+    await untilAnswered([...own, ...this.#options.resources.flatMap((resource) => resource.paths?.(record, container) ?? [])]);
+    if (bundle !== undefined) await untilAnswered([rootOf(bundle)]);
   }
 
   /** Checks that all files the container names exist. @throws Error: something is missing; the message has its path */
@@ -161,6 +173,16 @@ function readSpecFiles(task: TaskSpec, container: ContainerSpec): SpecFiles {
   const filter = readObject(seccomp);
   if (typeof filter["defaultAction"] !== "string") throw new Error(`${seccomp}: it has no defaultAction, which a seccomp object has`);
   return { seccomp: filter, ...env };
+}
+
+/** The root file system that a bundle names. What is wrong with its configuration is told by whoever needs it. */
+function rootOf(bundle: string): string {
+  try {
+    const { root } = readObject(join(bundle, "config.json")) as { readonly root?: { readonly path?: unknown } };
+    return resolve(bundle, typeof root?.path === "string" ? root.path : "rootfs");
+  } catch {
+    return bundle;
+  }
 }
 
 function environmentIn({ envFiles }: ContainerSpec): Pick<SpecFiles, "env"> {

@@ -61,7 +61,7 @@ export class PoolRoots {
   async release(id: string): Promise<void> {
     const directory = this.#of(id);
     if (existsSync(directory)) {
-      unmountBelow(directory);
+      await unmountBelow(directory);
       removeOwnTree(directory);
       if (readdirSync(this.#directory).length === 0) rmdirSync(this.#directory);
     }

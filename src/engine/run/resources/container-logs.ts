@@ -20,7 +20,7 @@ export class ContainerLogs implements TaskResource {
     pruneLogs(path);
   }
 
-  forget(task: string): void {
-    removeTaskDirectory(this.#paths.logs(task));
+  async forget(task: string): Promise<void> {
+    await removeTaskDirectory(this.#paths.logs(task));
   }
 }

@@ -36,6 +36,11 @@ export class Devices implements TaskResource {
     this.#tell = tell;
   }
 
+  paths(record: TaskRecord, container: string): readonly string[] {
+    const { devices = [], blockIo } = specOf(record, container) ?? {};
+    return [...devices.map(({ source }) => source), ...(blockIo?.devices ?? []).map(({ path }) => path)];
+  }
+
   check(record: TaskRecord, container: string): void {
     this.#placement(specOf(record, container));
   }

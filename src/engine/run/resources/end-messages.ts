@@ -48,8 +48,8 @@ export class EndMessages implements TaskResource {
     return asked !== undefined && existsSync(path) ? { mounts: [engineMount(asked.path, path, "rw")] } : {};
   }
 
-  forget(task: string): void {
-    removeTaskDirectory(this.#paths.endMessages(task));
+  async forget(task: string): Promise<void> {
+    await removeTaskDirectory(this.#paths.endMessages(task));
   }
 
   /** The message of the last incarnation that has ended, with U+FFFD for what is not UTF-8. undefined: none has ended, or it wrote no message. */

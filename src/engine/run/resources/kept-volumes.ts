@@ -152,7 +152,7 @@ export class KeptVolumes {
 
   async #clear(removed: string): Promise<void> {
     // A container whose mounts come to the host may have left some.
-    unmountBelow(removed);
+    await unmountBelow(removed);
     await removeScratch(removed);
     for (const parent of [dirname(removed), dirname(dirname(removed))]) removeEmpty(parent);
   }

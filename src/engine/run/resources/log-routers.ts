@@ -63,8 +63,8 @@ export class LogRouters implements TaskResource {
     };
   }
 
-  forget(task: string): void {
-    removeTaskDirectory(this.#options.paths.logRouters(task));
+  async forget(task: string): Promise<void> {
+    await removeTaskDirectory(this.#options.paths.logRouters(task));
   }
 
   /** Variables; undefined: the container has no log router. */

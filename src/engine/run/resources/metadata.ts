@@ -59,8 +59,8 @@ export class MetadataFiles implements TaskResource {
     }
   }
 
-  forget(task: string): void {
-    removeTaskDirectory(this.#paths.metadataOf(task));
+  async forget(task: string): Promise<void> {
+    await removeTaskDirectory(this.#paths.metadataOf(task));
   }
 
   /** Cancels all further tries. */

@@ -32,7 +32,7 @@ export class NameServers implements TaskResource {
     return spec.dns === undefined ? {} : { resolv: this.#paths.resolv(id) };
   }
 
-  forget(task: string): void {
-    removeTaskDirectory(this.#paths.etc(task));
+  async forget(task: string): Promise<void> {
+    await removeTaskDirectory(this.#paths.etc(task));
   }
 }

@@ -26,6 +26,11 @@ export interface TaskResource {
   make?(record: TaskRecord, member: string): Promise<Made>;
   unmake?(record: TaskRecord, member: string): Promise<void>;
 
+  /**
+   * Paths of the host that the container names and that `check` and `contribute` open. The caller makes sure that their mounts answer: both functions have the thread of the
+   * daemon, so that a server that does not answer would stall everything.
+   */
+  paths?(record: TaskRecord, container: string): readonly string[];
   /** Looks at what a container names, before its image is pulled and anything is made. @throws Error: the message says what is missing */
   check?(record: TaskRecord, container: string): void;
   /** Prepares one incarnation, before it is created. @param signal aborted when the request was cancelled */
@@ -111,7 +116,7 @@ export function makeTaskDirectory(path: string): void {
 }
 
 /** Removes a directory of a task. A directory of the host may be mounted in it: that is unmounted first, so that nothing of its content is removed. */
-export function removeTaskDirectory(path: string): void {
-  unmountBelow(path);
+export async function removeTaskDirectory(path: string): Promise<void> {
+  await unmountBelow(path);
   removeOwnTree(path);
 }

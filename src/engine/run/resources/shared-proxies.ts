@@ -74,7 +74,7 @@ export class SharedProxies implements TaskResource {
       mkdirSync(dirname(removed), { recursive: true, mode: 0o700 });
       renameSync(directory, removed);
     }
-    unmountBelow(removed);
+    await unmountBelow(removed);
     await removeScratch(removed);
     for (const parent of [dirname(removed), dirname(directory), dirname(dirname(directory))]) removeEmpty(parent);
   }

@@ -28,7 +28,7 @@ export class PrivateUsers implements TaskResource {
   }
 
   async unmake({ id }: TaskRecord): Promise<void> {
-    this.#options.users.remove(id);
+    await this.#options.users.remove(id);
   }
 
   /** Shows the root file system of the image to the task's users. */
@@ -47,8 +47,8 @@ export class PrivateUsers implements TaskResource {
     await this.#options.users.hide(task, runtimeId);
   }
 
-  forget(task: string): void {
-    this.#options.users.remove(task);
+  async forget(task: string): Promise<void> {
+    await this.#options.users.remove(task);
   }
 
   async sweep(known: Known): Promise<readonly unknown[]> {

@@ -1,7 +1,7 @@
 /** The volumes of a task: scratch directories, which are removed with it, kept ones, which outlive it, and files and directories of the host. */
 import { closeSync, existsSync, fstatSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { unmountBelow } from "../../../node/index.ts";
+import { unmountBelow, untilAnswered } from "../../../node/index.ts";
 import type { Images } from "../../images/index.ts";
 import { imageOfContainer, specOf, type TaskRecord } from "../../model/index.ts";
 import { type Incarnation, isInMachine, type MountSource, type Runtimes, sourceOf } from "../../plan/index.ts";
@@ -100,6 +100,15 @@ export class TaskVolumes implements TaskResource {
     await images.makeRoot(id, pin, [], signal);
   }
 
+  paths(record: TaskRecord, container: string): readonly string[] {
+    const { volume } = this.#sourceRules(record);
+    // File systems of their own were asked by `prepare`, and are not opened.
+    const isOpened = ({ volume: name }: ContainerSpec["mounts"][number]) =>
+      record.spec.volumes.find((one) => one.name === name)?.filesystem === undefined;
+    const mounts = (specOf(record, container)?.mounts ?? []).filter(isOpened);
+    return mounts.map((mount) => hostSource(record.spec, mount)?.path ?? volume(mount.volume!));
+  }
+
   check(record: TaskRecord, container: string): void {
     const spec = specOf(record, container);
     if (spec === undefined) return;
@@ -156,7 +165,7 @@ export class TaskVolumes implements TaskResource {
   }
 
   async forget(task: string, record: TaskRecord | undefined): Promise<void> {
-    removeTaskDirectory(this.#options.paths.volumes(task));
+    await removeTaskDirectory(this.#options.paths.volumes(task));
     if (record !== undefined) await this.#options.kept.release(record);
   }
 
@@ -200,6 +209,7 @@ async function makeVolume({ id, group: owner, spec }: TaskRecord, name: string, 
   removeOther(paths.volumes(id));
   if (host !== undefined) {
     mkdirSync(dirname(path), { recursive: true });
+    await untilAnswered([host, path, ...(spec.hostPaths ?? [])]);
     return bindWithin({ path: host, type, allowed: spec.hostPaths ?? [], own: paths.own }, path);
   }
   if (kept !== undefined) {
@@ -238,7 +248,7 @@ async function removeVolume({ id, spec }: TaskRecord, volume: string, paths: Pat
   // A crash may have left it.
   await forgetFilling(paths.fillingOf(id, volume));
   // A container whose mounts come to the host may have left some.
-  unmountBelow(path);
+  await unmountBelow(path);
   await removeScratch(path);
 }
 
