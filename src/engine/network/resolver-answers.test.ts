@@ -10,7 +10,7 @@ test.each(["255.255.255.255", "no such address"])(
   async (address) => {
     const directory = mkdtempSync(join(tmpdir(), "runt-resolver-"));
     try {
-      const cgroup = { make: () => [], remove: async () => {} };
+      const cgroup = { make: () => [], processes: () => [], remove: async () => {} };
       const resolver = new Resolver({
         directory: join(directory, "resolver"),
         program: join(directory, "none"),

@@ -1,13 +1,13 @@
 /**
- * The process that answers tasks who ask for the names of others in their networks: aardvark-dns, which outlives this one. It is found by its working directory, which is the
- * engine's own and no path of anybody else leads to it, and by the time of its start. It has no rights: it listens at a port above 1024, as nobody.
+ * The process that answers tasks who ask for the names of others in their networks: aardvark-dns, which outlives this one. It is found by its cgroup, where nothing else of this
+ * name has the engine's directory as its working directory, and by the time of its start. It has no rights: it listens at a port above 1024, as nobody.
  */
 import { createSocket } from "node:dgram";
 import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readlinkSync, type Stats, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { removeOwnFile, runProgram, writeAtomically } from "../../node/index.ts";
-import { isAlive, makeOwnDirectory, type ProcessIdentity, processStat, readOwnFile, readProc, slices, thisBoot } from "../own/index.ts";
+import { isAlive, makeOwnDirectory, type ProcessIdentity, processStat, readOwnFile, readProc, thisBoot } from "../own/index.ts";
 import { RESOLVER_PORT } from "../plan/index.ts";
 import { lastLines, searchPath } from "./command.ts";
 
@@ -49,6 +49,8 @@ export interface ResolverOptions {
 export interface ResolverCgroup {
   /** Makes it. Returns its directories, into which it is put. */
   make(): readonly string[];
+  /** Pids of what is in it; none if it is not there. */
+  processes(): readonly number[];
   /** Ends what is in it, and removes it. */
   remove(): Promise<void>;
 }
@@ -173,7 +175,7 @@ export class Resolver {
       const { stderr, failure } = await runProgram("sh", ["-c", START, "sh", this.#options.cgroup.make().join(" "), ...words], {
         ...{ cwd: place, env, timeoutMs: this.#options.timeoutMs },
       });
-      this.#process = await this.#search(fstatSync(fd));
+      this.#process = this.#search(fstatSync(fd));
       if (this.#process === undefined)
         throw new Error(`it could not be started: ${lastLines(stderr) || failure || "it has ended at once"}`);
     } finally {
@@ -205,20 +207,21 @@ export class Resolver {
   async #found(): Promise<ProcessIdentity | undefined> {
     const own = statOf(this.#options.directory);
     let found = [this.#process, recorded(this.#record)].find((one) => one !== undefined && isAlive(one));
-    found ??= own && (await this.#search(own));
+    found ??= own && this.#search(own);
     const isRight = found !== undefined && isSame(statOf(`/proc/${found.pid}/cwd`), own) && networkOf(found.pid) === networkOf("self");
     if (found !== undefined && !isRight) await end(found);
     this.#process = isRight ? found : undefined;
     return this.#process;
   }
 
-  /** By its working directory: a killed engine may not have recorded it, and the pid of a file may be another process by now. */
-  async #search(own: Stats): Promise<ProcessIdentity | undefined> {
-    const turn = slices();
+  /**
+   * By its cgroup and its working directory: a killed engine may not have recorded it, and the pid of a file may be another process by now. The directories of other processes
+   * are not looked at: one of them may be on a mount whose server does not answer, and whoever looks at it waits for as long.
+   */
+  #search(own: Stats): ProcessIdentity | undefined {
     const name = basename(this.program ?? PLACES[0]!).slice(0, LONGEST_NAME);
-    for (const pid of readdirSync("/proc").map(Number).filter(Number.isInteger)) {
-      await turn();
-      if (!isSame(statOf(`/proc/${pid}/cwd`), own) || readProc(pid, "comm")?.trim() !== name) continue;
+    for (const pid of this.#options.cgroup.processes()) {
+      if (readProc(pid, "comm")?.trim() !== name || !isSame(statOf(`/proc/${pid}/cwd`), own)) continue;
       const stat = processStat(pid);
       if (stat !== undefined && stat.state !== "Z") return { pid, startTicks: stat.startTicks, bootId: thisBoot() };
     }

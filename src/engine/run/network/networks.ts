@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { cgroupVersion, hierarchies, placesOf } from "../../../executor/index.ts";
+import { cgroupVersion, hierarchies, occupantsOf, placesOf } from "../../../executor/index.ts";
 import { isSlice, makeTaskCgroup, removeTaskCgroup } from "../../cgroup/index.ts";
 import { NETWORK, type TaskRecord } from "../../model/index.ts";
 import { type Known, type ResolverCgroup, TaskNetworks, withoutPrefix } from "../../network/index.ts";
@@ -54,6 +54,7 @@ function resolverCgroup(path: string): ResolverCgroup {
       makeTaskCgroup(path, limitWrites(RESOLVER_LIMITS, cgroupVersion(found)), found);
       return placesOf(path, found).map(({ directory }) => directory);
     },
+    processes: () => occupantsOf(placesOf(path)),
     remove: () => removeTaskCgroup(path),
   };
 }
