@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { createServer } from "node:net";
@@ -40,4 +41,20 @@ test("tasks of one service that are made at once do not find each other's look a
   server.close();
   await once(server, "close");
   await Promise.all(Array.from({ length: 20 }, look));
+});
+
+/** Has as many descriptors before its socket, and prints the port. */
+const HOLDER = `const { openSync } = require("node:fs"); for (let n = 0; n < 3000; n++) openSync("/dev/null");
+const server = require("node:net").createServer().listen(0, "127.0.0.1", () => console.log(server.address().port));`;
+
+test("who has a port is looked for as long as its message is worth, and keeps no other from its port", async () => {
+  const child = spawn(process.execPath, ["-e", HOLDER], { stdio: ["ignore", "pipe", "inherit"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const port = Number(await new Promise((resolve) => child.stdout.once("data", resolve)));
+  expect(await holderOf({ port, protocol: "tcp" }, 0)).toBeUndefined();
+  const order: string[] = [];
+  const taken = checkPort({ port, protocol: "tcp", address: "127.0.0.1" }).catch(({ code }) => order.push(code));
+  const free = checkPort({ port: 0, protocol: "tcp", address: "127.0.0.1" }).then(() => order.push("free"));
+  await Promise.all([taken, free]);
+  expect(order).toEqual(["free", "port-taken"]);
 });

@@ -1,6 +1,6 @@
 /** Checks whether another program listens on a port of the host. */
 import { createSocket } from "node:dgram";
-import { readdir, readFile, readlink } from "node:fs/promises";
+import { opendir, readdir, readFile, readlink } from "node:fs/promises";
 import { createServer } from "node:net";
 import { type HostPort, portName } from "../plan/index.ts";
 import { output } from "./command.ts";
@@ -9,29 +9,28 @@ import { NetworkError } from "./errors.ts";
 /** Tasks of one service have one port: two that are made at once must not find each other's look at it. */
 let last: Promise<unknown> = Promise.resolve();
 
-/** @throws NetworkError port-taken */
-export function checkPort(port: HostPort): Promise<void> {
-  const done = last.then(() => check(port));
+/** @throws NetworkError port-taken: another program has it, or it cannot be used */
+export async function checkPort(port: HostPort): Promise<void> {
+  const done = last.then(() => (port.protocol === "tcp" ? listen(port) : bind(port)));
   last = done.catch(() => {});
-  return done;
-}
-
-async function check(port: HostPort): Promise<void> {
   try {
-    await (port.protocol === "tcp" ? listen(port) : bind(port));
+    await done;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "EADDRINUSE")
-      throw new NetworkError(
-        "port-taken",
-        `the port ${portName(port)} of the host is taken by a program that is not of this engine${await named(port)}`,
-        { cause: error },
-      );
-    throw new NetworkError("port-taken", `the port ${portName(port)} of the host cannot be used: ${code}`, { cause: error });
+    // Outside of the chain: who has the port is only for the message, and the search for it takes its time.
+    throw await refusal(port, error as NodeJS.ErrnoException);
   }
 }
 
-/** ": NAME (pid N)"; empty if nobody is found, because it has ended, or is in another namespace of processes. */
+async function refusal(port: HostPort, error: NodeJS.ErrnoException): Promise<NetworkError> {
+  const { code } = error;
+  const message =
+    code === "EADDRINUSE"
+      ? `is taken by a program that is not of this engine${await named(port)}`
+      : `cannot be used: ${code ?? error.message}`;
+  return new NetworkError("port-taken", `the port ${portName(port)} of the host ${message}`, { cause: error });
+}
+
+/** ": NAME (pid N)"; empty if nobody is found, because it has ended, is in another namespace of processes, or is not found in time. */
 async function named(port: HostPort): Promise<string> {
   const holder = await holderOf(port).catch(() => undefined);
   return holder === undefined ? "" : `: ${holder.name} (pid ${holder.pid})`;
@@ -88,16 +87,34 @@ export function inodesIn(table: string, { port, protocol }: Port): string[] {
   });
 }
 
-/** The first process that is found with one of its sockets. It may have ended by now: this is for a message. @throws the errors of reading /proc */
-export async function holderOf(port: Port): Promise<Holder | undefined> {
+/** A program may have hundreds of thousands of descriptors, and the message is not worth minutes. */
+const SEARCH_MS = 1_000;
+/** Names that are read from a directory together. */
+const NAMES_AT_ONCE = 128;
+
+/**
+ * The first process that is found with one of its sockets. It may have ended by now: this is for a message. undefined: there is none, or it is not found within
+ * `searchMs` milliseconds. @throws the errors of reading /proc
+ */
+export async function holderOf(port: Port, searchMs = SEARCH_MS): Promise<Holder | undefined> {
+  const latest = performance.now() + searchMs;
   const tables = await Promise.all(["", "6"].map((six) => readFile(`/proc/net/${port.protocol}${six}`, "utf8").catch(() => "")));
   const links = new Set(tables.flatMap((table) => inodesIn(table, port)).map((inode) => `socket:[${inode}]`));
   if (links.size === 0) return undefined;
   for (const pid of (await readdir("/proc")).filter((name) => /^\d+$/.test(name))) {
+    if (performance.now() > latest) return undefined;
     // A process may end meanwhile.
-    for (const fd of await readdir(`/proc/${pid}/fd`).catch(() => []))
-      if (links.has(await readlink(`/proc/${pid}/fd/${fd}`).catch(() => "")))
-        return { name: (await readFile(`/proc/${pid}/comm`, "utf8")).trim(), pid: Number(pid) };
+    if (await hasOne(`/proc/${pid}/fd`, links, latest).catch(() => false))
+      return { name: (await readFile(`/proc/${pid}/comm`, "utf8")).trim(), pid: Number(pid) };
   }
   return undefined;
+}
+
+/** Whether a link of the directory is one of these. @param latest when the search ends, by performance.now() */
+async function hasOne(directory: string, links: ReadonlySet<string>, latest: number): Promise<boolean> {
+  for await (const { name } of await opendir(directory, { bufferSize: NAMES_AT_ONCE })) {
+    if (performance.now() > latest) return false;
+    if (links.has(await readlink(`${directory}/${name}`).catch(() => ""))) return true;
+  }
+  return false;
 }
