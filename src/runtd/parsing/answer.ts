@@ -9,13 +9,15 @@ import type { WatchedText } from "../watch/read.ts";
 export type Question = (
   | { readonly text: string }
   | { readonly pod: ClusterPod; readonly rules: ClusterRules }
-  /** Path of a watched file. */
-  | { readonly watched: string }
+  /** Path of a watched file, and paths whose mounts have just answered. */
+  | { readonly watched: string; readonly answered: readonly string[] }
 ) & { readonly host: PodHost };
 
 export type Answer =
   | { readonly parsed: ParsedFile }
   | { readonly watched: WatchedText }
+  /** A path on a mount whose server may not answer: it is to be asked, and then the question again. */
+  | { readonly unanswered: string }
   /** Why a watched file was not read. */
   | { readonly unreadable: string }
   /** A defect of the parser. */
@@ -54,7 +56,7 @@ function processorMs(thread: string): number {
 /** The number of each thread that has said it. */
 const threads = new WeakMap<Worker, string>();
 
-/** Resolves with the answer of the thread, or with a text that says why the thread was ended. */
+/** Resolves with the answer of the thread, or with a text that says why there is none: then the thread has ended, or does not serve any more. */
 export function answerOf(worker: Worker, question: Question, limits: Limits): Promise<Answer | string> {
   return new Promise((resolve) => {
     const usedBefore = threads.has(worker) ? processorMs(threads.get(worker)!) : 0;
@@ -79,7 +81,6 @@ export function answerOf(worker: Worker, question: Question, limits: Limits): Pr
       end(
         `reading the file takes longer than ${isOver ? `${limits.processorMs / 1000} s of processor time` : `${limits.clockMs / 1000} s`}`,
       );
-      void worker.terminate();
     };
     const timer = setInterval(look, LOOK_MS);
     worker.on("message", take).on("error", failed).on("exit", left).ref();

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Finding, ParsedFile } from "../../engine/index.ts";
+import { hasServer } from "../../node/index.ts";
 import { type ComposeFile, type PodHost, parseCompose, parseFile, projectOf, variablesIn } from "../../pod/index.ts";
 import { readTrustedFile, type TrustedFile } from "../trusted-file.ts";
 
@@ -25,12 +26,25 @@ export interface WatchedText {
   readonly problems: readonly string[];
 }
 
-/** @throws UntrustedFileError; the errors of open(2) and read(2): for the file itself, or one that it names */
-export function readWatched(path: string, host: PodHost): WatchedText {
-  const reading = new Reading();
+/** A path is on a mount whose server may not answer, and nobody has asked it. */
+export class UnansweredError extends Error {
+  override readonly name = "UnansweredError";
+  readonly path: string;
+
+  constructor(path: string) {
+    super(`${path} is on a mount that was not asked yet`);
+    this.path = path;
+  }
+}
+
+/** @param answered paths whose mounts have just answered. @throws UnansweredError: another one is to be asked; UntrustedFileError; the errors of open(2) and read(2): for the file itself, or one that it names */
+export function readWatched(path: string, host: PodHost, answered: readonly string[]): WatchedText {
+  const reading = new Reading(answered);
   const text = reading.read(path, LARGEST).toString();
   const directory = dirname(path);
   const compose = composeOf(text, directory, host, reading);
+  // A parser makes a finding of what it cannot read.
+  if (reading.unanswered !== undefined) throw reading.unanswered;
   const { file, ...about } = compose ?? { file: parseFile(text, host), group: "default", isProject: false, networks: [], problems: [] };
   return {
     ...about,
@@ -67,7 +81,7 @@ function composeOf(
   const group = asked ?? first.name ?? unnamed;
   // The name of the file is known now, and may be a variable in it.
   const file = group === unnamed ? first : parsed(group)!;
-  const missing = file.directories.filter((one) => !existsSync(one));
+  const missing = file.directories.filter((one) => !reading.hasDirectory(one));
   const problems = [
     ...(group === "" ? [`${directory} gives the project no name: write name: in the file`] : []),
     ...file.builds.map(({ service }) => `service ${service} is built: build it with runtctl build, and name its image`),
@@ -78,8 +92,15 @@ function composeOf(
 
 class Reading {
   readonly #files = new Map<string, TrustedFile | null>();
+  readonly #answered: readonly string[];
+  unanswered: UnansweredError | undefined;
+
+  constructor(answered: readonly string[]) {
+    this.#answered = answered;
+  }
 
   read(path: string, largest: number): Buffer {
+    this.#mustAnswer(path);
     const file = this.#files.get(path) ?? readTrustedFile(path, largest);
     this.#files.set(path, file);
     return Buffer.from(file.text);
@@ -94,6 +115,18 @@ class Reading {
       this.#files.set(path, null);
       return Buffer.from("");
     }
+  }
+
+  /** Whether there is something at the path. */
+  hasDirectory(path: string): boolean {
+    this.#mustAnswer(path);
+    return existsSync(path);
+  }
+
+  #mustAnswer(path: string): void {
+    if (this.#answered.includes(path) || !hasServer(path)) return;
+    this.unanswered ??= new UnansweredError(path);
+    throw this.unanswered;
   }
 
   result(): Pick<WatchedText, "digest" | "read"> {

@@ -3,7 +3,9 @@
  * users change otherwise is told, and not undone.
  */
 import { lstatSync } from "node:fs";
+import { dirname } from "node:path";
 import { type Caller, type Engine, EngineError, renderFinding, type TaskDifference } from "../../engine/index.ts";
+import { untilAnswered, untilTreeAnswered } from "../../node/index.ts";
 import { cut } from "../../shared/text/index.ts";
 import { log } from "../log.ts";
 import type { Files } from "../parsing/files.ts";
@@ -100,6 +102,8 @@ export class Watch {
   }
 
   async #lookAt(directory: string): Promise<void> {
+    // What follows has the thread of the daemon. A server that stops answering from here on is not noticed.
+    await untilTreeAnswered(directory);
     // Files have their names below the path that was given: a link that is switched to another directory changes their content.
     const found = filesBelow(directory);
     const tree = workTreeOf(trustedDirectory(directory));
@@ -149,6 +153,12 @@ export class Watch {
 
   async #takeFile(path: string, place: Place): Promise<void> {
     const known = this.#known.get(path);
+    const elsewhere = Object.keys(known?.text?.read ?? {}).filter((one) => dirname(one) !== dirname(path));
+    try {
+      await untilAnswered(elsewhere);
+    } catch (error) {
+      return this.#tellProblem(path, (error as Error).message, known?.text, this.#againMs);
+    }
     const isDue = known?.againMs !== undefined && performance.now() >= known.againMs;
     if (known !== undefined && known.identity === identityNow(path, known.text)) {
       if (isDue) await this.#again(path, known, place);
