@@ -47,7 +47,9 @@ async function attachOn(stream: FrameStream, attach: () => Promise<Attachment>):
     stream.send(FRAME.started);
     stream.onFrame((frame) => obey(frame, attachment, stream));
     await sendOutput(attachment, stream);
-    if (!stream.isGone) stream.send(FRAME.end, JSON.stringify({ exitCode: await attachment.ended }));
+    // Its output may have ended before the container.
+    const end = await Promise.race([attachment.ended.then((exitCode) => ({ exitCode })), stream.gone]);
+    if (end !== undefined) stream.send(FRAME.end, JSON.stringify(end));
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     const isTyped = error instanceof ExecutorError || error instanceof EngineError;

@@ -18,7 +18,7 @@ export const execInTask = streamRoute({
     "The request needs `Connection: Upgrade` and `Upgrade: runtd-stream/1`. Then both sides send frames: one byte for the kind, four bytes for the length (big-endian), and the content. " +
     "The client begins with 0 (JSON: StreamStart). Then it sends 1 bytes for stdin, 2 end of stdin, 3 size of the terminal (JSON: rows, columns), 4 name of a signal. The daemon " +
     "sends 16 when the program runs, 17 stdout and 18 stderr. At the end it sends 19 (JSON: exitCode), or 20 (JSON: code, message, exitStatus) if the program could not be started. " +
-    "If the client disconnects, the program gets SIGHUP. Ten seconds later, the program and its child processes get SIGKILL.",
+    "If the client disconnects before the end of the output, the program gets SIGHUP. Ten seconds later, the program and its child processes get SIGKILL, also if the program itself has ended.",
   params: taskParams,
   query: inGroup.extend({ container: z.string().optional().describe("Required if the task has more than one container.") }),
   answer: { status: 101, description: "The connection now carries frames" },
@@ -33,18 +33,27 @@ export const execInTask = streamRoute({
 
 /** Milliseconds between SIGHUP and SIGKILL for a program whose client has disconnected. */
 const HANGUP_GRACE_MS = 10_000;
+/** Milliseconds in which everything ends that got SIGKILL. What waits in the kernel ends later, or never, and does not keep the place of this client. */
+const KILLED_MS = 10_000;
 /** The exit status that a shell uses for a program that it cannot start for another reason. */
 const NOT_STARTED = 126;
 
-/** Runs until the program has ended or its start has failed. */
-async function execOn(stream: FrameStream, spawn: (request: SpawnRequest) => Promise<ExecHandle>): Promise<void> {
+/**
+ * Runs until the program has ended, or its start has failed, or the client has gone and what the program has started is killed.
+ * @param graceMs between SIGHUP and SIGKILL
+ */
+export async function execOn(
+  stream: FrameStream,
+  spawn: (request: SpawnRequest) => Promise<ExecHandle>,
+  graceMs = HANGUP_GRACE_MS,
+): Promise<void> {
   try {
     const first = await stream.first();
     if (first === undefined) return;
     const handle = await spawn(startOf(first));
     stream.send(FRAME.started);
     stream.onFrame((frame) => obey(frame, handle, stream));
-    await untilEnd(handle, stream);
+    await untilEnd(handle, stream, graceMs);
   } catch (error) {
     stream.send(FRAME.failed, JSON.stringify(failureOf(error)));
   } finally {
@@ -52,24 +61,41 @@ async function execOn(stream: FrameStream, spawn: (request: SpawnRequest) => Pro
   }
 }
 
-async function untilEnd(handle: ExecHandle, stream: FrameStream): Promise<void> {
+async function untilEnd(handle: ExecHandle, stream: FrameStream, graceMs: number): Promise<void> {
   const { stdout, stderr } = handle;
-  const ended = handle.wait();
-  void stream.gone.then(() => hangUp(handle, ended));
-  await Promise.all([stdout && stream.sendAll(FRAME.stdout, stdout), stderr && stream.sendAll(FRAME.stderr, stderr)]);
-  const { exitCode } = await ended;
-  stream.send(FRAME.end, JSON.stringify({ exitCode }));
+  const copied = Promise.all([stdout && stream.sendAll(FRAME.stdout, stdout), stderr && stream.sendAll(FRAME.stderr, stderr)]);
+  const over = copied.then(() => handle.wait());
+  over.catch(() => {});
+  const end = await Promise.race([over, stream.gone]);
+  if (end !== undefined) stream.send(FRAME.end, JSON.stringify({ exitCode: end.exitCode }));
+  else await hangUp(handle, over, graceMs);
 }
 
-/** Like closing a terminal: sends SIGHUP, and after the grace period SIGKILL to the program and all its descendants. */
-async function hangUp(handle: ExecHandle, ended: Promise<unknown>): Promise<void> {
+/**
+ * Like closing a terminal: sends SIGHUP, and after the grace period SIGKILL to the program and all its descendants. A program that has ended may have left some that keep
+ * its output open.
+ */
+async function hangUp(handle: ExecHandle, over: Promise<unknown>, graceMs: number): Promise<void> {
+  const isOver = over.then(
+    () => true,
+    () => true,
+  );
   try {
-    await handle.signal("SIGHUP");
-    const isOver = await Promise.race([ended.then(() => true), sleep(HANGUP_GRACE_MS, false, { ref: false })]);
-    if (!isOver) await handle.kill();
+    await handle.signal("SIGHUP").catch((error) => {
+      // The program has ended by itself in the meantime.
+      if (!(error instanceof ExecutorError && error.code === "wrong-state")) log("error", "hang-up-failed", factsOf(error));
+    });
+    if (await Promise.race([isOver, sleep(graceMs, false, { ref: false })])) return;
+    const isKilled = handle.kill().then(() => true);
+    if (!(await Promise.race([isKilled, sleep(KILLED_MS, false, { ref: false })])))
+      log("error", "hang-up-failed", { message: `exec ${handle.id} has not ended within ${KILLED_MS / 1000} s after SIGKILL` });
+    isKilled.catch(() => {});
   } catch (error) {
-    // The program has ended by itself in the meantime.
-    if (!(error instanceof ExecutorError && error.code === "wrong-state")) log("error", "hang-up-failed", factsOf(error));
+    log("error", "hang-up-failed", factsOf(error));
+  } finally {
+    // A process outside of the container's cgroup may still have them open.
+    handle.stdout?.destroy();
+    handle.stderr?.destroy();
   }
 }
 

@@ -42,9 +42,14 @@ async function forwardOn(stream: FrameStream, connect: () => Promise<Forwarded>)
       else if (kind !== FRAME.stdin) throw new Error(`a frame of kind ${kind} is not for a port`);
       else stream.writeTo(input, payload);
     });
-    // The relay was ended because the client has disconnected: its remaining output is dropped.
-    await stream.sendAll(FRAME.stdout, output).catch(() => {});
-    const broken = await ended;
+    const copied = stream.sendAll(FRAME.stdout, output).catch(() => {});
+    const end = await Promise.race([copied.then(() => ended).then((broken) => ({ broken })), stream.gone]);
+    // The relay is being ended because the client has disconnected: its remaining output is dropped, also if the relay does not end.
+    if (end === undefined) {
+      output.destroy();
+      return;
+    }
+    const { broken } = end;
     if (broken === undefined) stream.send(FRAME.end, JSON.stringify({ exitCode: 0 }));
     else stream.send(FRAME.failed, JSON.stringify({ code: "not-connected", message: broken, exitStatus: 1 }));
   } catch (error) {

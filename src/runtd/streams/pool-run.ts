@@ -64,7 +64,10 @@ async function untilEnd(box: Box, most: number, stream: FrameStream): Promise<vo
   // Else an error while the end is waited for would be one that nobody handles.
   copied.catch(() => {});
   const probing = setInterval(() => stream.probe(), PROBE_MS).unref();
-  const { exitCode, oomKilled } = await box.wait().finally(() => clearInterval(probing));
+  const state = await Promise.race([box.wait(), stream.gone]).finally(() => clearInterval(probing));
+  // The container is being killed. What cannot be killed does not keep the place of this client: the caller waits for its end for a time that has a bound.
+  if (state === undefined) return;
+  const { exitCode, oomKilled } = state;
   const late = new AbortController();
   const isRead = await Promise.race([
     copied.then(() => true),
