@@ -7,6 +7,8 @@ export type ImageErrorCode =
   /** The source failed to deliver the image. */
   | "pull-failed"
   | "pull-timeout"
+  /** The registry has stopped taking the image. */
+  | "push-failed"
   /** The builder failed, or exceeded its time limit. */
   | "build-failed"
   /** The credentials for the registry are missing. */
@@ -22,7 +24,9 @@ export type ImageErrorCode =
   /** The store does not have the image. */
   | "unknown-image"
   /** A container uses the image. */
-  | "image-in-use";
+  | "image-in-use"
+  /** Others use the store, and what needs it alone has waited for as long as it may. */
+  | "store-busy";
 
 export class ImageError extends Error {
   override readonly name = "ImageError";

@@ -21,7 +21,7 @@ import { Shelf } from "./shelf.ts";
 import { assertSmall, clearStaging } from "./staging.ts";
 import { type UnpackOptions, unpackFlat, unpackLayers } from "./unpack.ts";
 import { Unsynced } from "./unsynced.ts";
-import { Flights, Lock, Slots, within } from "./waiting.ts";
+import { CALLER_WAITS_MS, Flights, Lock, Slots, within } from "./waiting.ts";
 import { assertFits, assertSizes, isThere, packedSize } from "./whole.ts";
 
 export interface ImageStoreOptions {
@@ -137,7 +137,7 @@ export class ImageStore implements Images {
       return await this.#lock.read(action);
     } catch (error) {
       // Removes the blobs of a failed pull, which no image needs.
-      void this.#lock.idle(() => this.#alone(() => sweepBlobs(this.#collecting))).catch(() => {});
+      void this.#lock.write(() => this.#alone(() => sweepBlobs(this.#collecting))).catch(() => {});
       throw error;
     }
   }
@@ -150,10 +150,9 @@ export class ImageStore implements Images {
     }));
   }
 
-  /** @param isPatient whether to wait until no image is being pulled or unpacked, because no caller waits for the result */
+  /** Waits until no image is being pulled or unpacked. @param isPatient for as long as it takes: no caller waits. @throws ImageError store-busy */
   async collect(policy: CollectPolicy, isPatient: boolean): Promise<Collected> {
-    const action = () => this.#alone(() => collect(policy, this.#collecting));
-    return isPatient ? this.#lock.idle(action) : this.#lock.write(action);
+    return this.#lock.write(() => this.#alone(() => collect(policy, this.#collecting)), isPatient ? undefined : CALLER_WAITS_MS);
   }
 
   /** Runs the action one turn of the event loop later. By then a caller that has just received an image has registered its use. */

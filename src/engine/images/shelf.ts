@@ -1,6 +1,6 @@
 /** What users do with images of the store beside running them: look at them, name them, and give them to others. */
-import { createReadStream, mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { createReadStream, linkSync, mkdirSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { type ImageReference, renderReference } from "../spec/index.ts";
 import { putBlob, readBlob, readSmall } from "./blob.ts";
 import { type Credentials, withCredentials } from "./credentials.ts";
@@ -10,7 +10,7 @@ import { CONFIG_TYPE, jsonOf, MANIFEST_TYPE, parseManifest } from "./manifest.ts
 import type { Places } from "./places.ts";
 import type { ImageDetail, ImageShelf } from "./port.ts";
 import { inStaging } from "./staging.ts";
-import { runTool } from "./tool.ts";
+import { runTool, withProgress } from "./tool.ts";
 import type { Lock } from "./waiting.ts";
 import { hasBlob } from "./whole.ts";
 
@@ -21,6 +21,8 @@ export interface ShelfOptions {
   readonly credentials: Credentials;
 }
 
+/** Milliseconds in which skopeo has to read or write something. A registry may take its time for the end of a large layer. */
+const STALLED_MS = 300_000;
 /** Bytes of an archive that are passed on together. */
 const PIECE = 256 * 1024;
 
@@ -67,7 +69,7 @@ export class Shelf implements ImageShelf {
       signal,
       async ({ source, directory, ended }) => {
         const target = `docker-archive:${archiveIn(directory)}${name === undefined ? "" : `:${name}`}`;
-        await runTool("skopeo", ["--tmpdir", directory, "copy", "--quiet", ...source, target], { signal: ended });
+        await runTool("skopeo", ["--tmpdir", directory, "copy", "--quiet", source, target], { signal: ended });
       },
       // A slow reader keeps nobody from the store.
       async (directory, ended) => {
@@ -81,8 +83,12 @@ export class Shelf implements ImageShelf {
       this.#during(reference, signal, async ({ source, manifest, ended }) => {
         const auth = descriptor === undefined ? [] : ["--dest-authfile", "/proc/self/fd/3"];
         const descriptors = descriptor === undefined ? [] : [descriptor];
-        const words = ["copy", "--quiet", "--preserve-digests", ...auth, ...source, renderReference(target)];
-        await runTool("skopeo", words, { signal: ended, descriptors });
+        const words = ["copy", "--quiet", "--preserve-digests", ...auth, source, renderReference(target)];
+        await withProgress((options) => runTool("skopeo", words, { ...options, descriptors }), {
+          ...{ signal: ended, stalledMs: STALLED_MS },
+          late: () =>
+            new ImageError("push-failed", `${renderReference(target)}: the registry has taken nothing for ${STALLED_MS / 1000} s`),
+        });
         return manifest;
       });
     return withCredentials(this.#options.credentials, credentials, signal, push);
@@ -100,7 +106,10 @@ export class Shelf implements ImageShelf {
     return found;
   }
 
-  /** Calls `action` with a layout that has only this image. No blob of it is removed meanwhile. `after` may take longer. */
+  /**
+   * Calls `action` with a layout that has only this image. Its blobs are further names of those of the store: they stay although the store removes its own meanwhile, so
+   * that a registry or a client that does not go on keeps nobody from the store. `after` may take longer.
+   */
   async #during<T>(
     reference: string,
     signal: AbortSignal,
@@ -109,16 +118,20 @@ export class Shelf implements ImageShelf {
   ): Promise<T> {
     const { places, lock } = this.#options;
     return inStaging({ places, signal, onProgress: () => {}, maxBytes: Number.POSITIVE_INFINITY }, async (directory, ended) => {
-      const result = await lock.read(async () => {
-        const manifest = await this.#manifestOf(this.#find(reference));
-        mkdirSync(directory, { mode: 0o700 });
-        const annotations = { "org.opencontainers.image.ref.name": "image" };
-        const index = { schemaVersion: 2, manifests: [{ mediaType: MANIFEST_TYPE, ...manifest, annotations }] };
-        writeFileSync(join(directory, "oci-layout"), '{"imageLayoutVersion":"1.0.0"}');
-        writeFileSync(join(directory, "index.json"), JSON.stringify(index));
-        const source = ["--src-shared-blob-dir", places.blobs, `oci:${directory}:image`];
-        return action({ source, directory, ended, manifest: manifest.digest });
+      const manifest = await lock.read(async () => {
+        const found = await this.#manifestOf(this.#find(reference));
+        const blobs = join(directory, "blobs", "sha256");
+        mkdirSync(blobs, { recursive: true, mode: 0o700 });
+        const { config, layers } = parseManifest(readBlob(places.blob(found.digest), found.digest), found.digest);
+        for (const digest of new Set([found.digest, config.digest, ...layers.map((one) => one.digest)]))
+          linkSync(places.blob(digest), join(blobs, basename(places.blob(digest))));
+        return found;
       });
+      const annotations = { "org.opencontainers.image.ref.name": "image" };
+      const index = { schemaVersion: 2, manifests: [{ mediaType: MANIFEST_TYPE, ...manifest, annotations }] };
+      writeFileSync(join(directory, "oci-layout"), '{"imageLayoutVersion":"1.0.0"}');
+      writeFileSync(join(directory, "index.json"), JSON.stringify(index));
+      const result = await action({ source: `oci:${directory}:image`, directory, ended, manifest: manifest.digest });
       await after(directory, ended);
       return result;
     });
@@ -140,8 +153,8 @@ export class Shelf implements ImageShelf {
 }
 
 interface Given {
-  /** Arguments of skopeo. */
-  readonly source: readonly string[];
+  /** As skopeo names it. */
+  readonly source: string;
   readonly directory: string;
   readonly ended: AbortSignal;
   /** Digest. */

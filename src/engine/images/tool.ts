@@ -1,5 +1,5 @@
 /** Runs programs such as skopeo and umoci, and turns their failures into short errors. */
-import { accessSync, constants, statSync } from "node:fs";
+import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { PROGRAM_MS, type ProgramOptions, packageOf, runProgram } from "../../node/index.ts";
 import { ImageError } from "./errors.ts";
@@ -21,6 +21,64 @@ export async function runTool(program: string, args: readonly string[], options:
   if (error?.code === "ENOENT") throw missingError(program, error);
   const reason = reasonIn(stderr);
   throw new ImageError("pull-failed", `${message}${reason === "" ? "" : `: ${reason}`}`, { cause: error });
+}
+
+export interface Progress {
+  readonly signal: AbortSignal;
+  /** Milliseconds in which the program has to read or write something. */
+  readonly stalledMs: number;
+  /** The error when it does not. */
+  readonly late: () => ImageError;
+}
+
+const LOOK_MS = 5_000;
+
+/**
+ * Runs a program for as long as it reads and writes, files and connections alike. @param run runs it with these options
+ * @throws what `late` returns; the reason of `signal`; what `run` throws
+ */
+export async function withProgress<T>(
+  run: (options: Pick<ProgramOptions, "signal" | "onStarted">) => Promise<T>,
+  { signal, stalledMs, late }: Progress,
+): Promise<T> {
+  const ending = new AbortController();
+  const end = () => ending.abort(signal.reason);
+  signal.addEventListener("abort", end);
+  if (signal.aborted) end();
+  let pid: number | undefined;
+  let before: string | undefined;
+  let since = performance.now();
+  const timer = setInterval(
+    () => {
+      const now = pid === undefined ? undefined : transferredBy(pid);
+      if (now !== before) since = performance.now();
+      else if (performance.now() - since >= stalledMs) ending.abort(late());
+      before = now;
+    },
+    Math.min(LOOK_MS, stalledMs / 4),
+  );
+  try {
+    return await run({
+      signal: ending.signal,
+      onStarted: (started) => {
+        pid = started;
+      },
+    });
+  } finally {
+    clearInterval(timer);
+    signal.removeEventListener("abort", end);
+  }
+}
+
+/** Bytes that a process has read and written (proc_pid_io(5)). undefined: it has ended. */
+function transferredBy(pid: number): string | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/io`, "latin1")
+      .match(/^[rw]char: \d+$/gm)
+      ?.join();
+  } catch {
+    return undefined;
+  }
 }
 
 /** For a program that is started by a shell, where a missing program would look like an error of the shell. @throws ImageError program-missing */

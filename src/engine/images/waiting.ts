@@ -91,58 +91,67 @@ export class Slots {
   }
 }
 
+/** Milliseconds for which a caller waits until the store is not in use. */
+export const CALLER_WAITS_MS = 30_000;
+
 /**
- * A lock for readers and one writer. Many callers may use the store at once, but removing needs it alone. Later callers queue behind a waiting
- * writer, except behind one that waits in `idle`.
+ * A lock for readers and one writer. Many callers may use the store at once, but removing needs it alone. A writer waits until nobody uses the store, and
+ * delays no reader by that: a pull may take minutes, and containers start meanwhile.
  */
 export class Lock {
   #readers = 0;
   #isWriting = false;
-  #idle: (() => void)[] = [];
-  readonly #waiting: { readonly isWriter: boolean; readonly go: () => void }[] = [];
+  readonly #waiting = { readers: new Set<() => void>(), writers: new Set<() => void>() };
 
-  read<T>(action: () => Promise<T>): Promise<T> {
-    return this.#during(false, action);
-  }
-
-  write<T>(action: () => Promise<T>): Promise<T> {
-    return this.#during(true, action);
-  }
-
-  /** Like `write`, but begins only when the lock is free and nobody waits for it, so that it delays no earlier caller. */
-  async idle<T>(action: () => Promise<T>): Promise<T> {
-    while (this.#isWriting || this.#readers > 0 || this.#waiting.length > 0)
-      await new Promise<void>((go) => {
-        this.#idle.push(go);
-      });
-    return this.write(action);
-  }
-
-  async #during<T>(isWriter: boolean, action: () => Promise<T>): Promise<T> {
-    await new Promise<void>((go) => {
-      this.#waiting.push({ isWriter, go });
-      this.#next();
-    });
+  async read<T>(action: () => Promise<T>): Promise<T> {
+    while (this.#isWriting) await changed(this.#waiting.readers);
+    this.#readers++;
     try {
       return await action();
     } finally {
-      if (isWriter) this.#isWriting = false;
-      else this.#readers--;
-      this.#next();
-      if (!this.#isWriting && this.#readers === 0) for (const go of this.#idle.splice(0)) go();
+      this.#readers--;
+      this.#tell();
     }
   }
 
-  /** Serves the waiting callers in the order of their arrival. */
-  #next(): void {
-    for (let first = this.#waiting[0]; first !== undefined; first = this.#waiting[0]) {
-      if (this.#isWriting || (first.isWriter && this.#readers > 0)) return;
-      this.#waiting.shift();
-      if (first.isWriter) this.#isWriting = true;
-      else this.#readers++;
-      first.go();
+  /** @param withinMs milliseconds. Default: as long as it takes. @throws ImageError store-busy: the store was in use all this time; what `action` throws */
+  async write<T>(action: () => Promise<T>, withinMs = Number.POSITIVE_INFINITY): Promise<T> {
+    const latest = performance.now() + withinMs;
+    while (this.#isWriting || this.#readers > 0) {
+      if (performance.now() >= latest)
+        throw new ImageError(
+          "store-busy",
+          `busy: for ${withinMs / 1000} s images were being pulled, unpacked or removed without a break; nothing was removed, try again later`,
+        );
+      await changed(this.#waiting.writers, latest - performance.now());
+    }
+    this.#isWriting = true;
+    try {
+      return await action();
+    } finally {
+      this.#isWriting = false;
+      this.#tell();
     }
   }
+
+  /** Readers first, so that several writers do not delay them. */
+  #tell(): void {
+    for (const one of [...this.#waiting.readers, ...this.#waiting.writers]) one();
+  }
+}
+
+/** Resolves when a function that is in the set meanwhile is called, or after so many milliseconds. */
+async function changed(waiting: Set<() => void>, withinMs = Number.POSITIVE_INFINITY): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  await new Promise<void>((go) => {
+    if (Number.isFinite(withinMs)) timer = setTimeout(go, Math.max(0, withinMs));
+    const once = () => {
+      waiting.delete(once);
+      clearTimeout(timer);
+      go();
+    };
+    waiting.add(once);
+  });
 }
 
 /**

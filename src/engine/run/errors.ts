@@ -26,6 +26,8 @@ export type EngineErrorCode =
   | "interface-in-use"
   /** The image could not be pulled; `details.reason` is the code of the ImageError. */
   | "no-image"
+  /** Images are being pulled or unpacked, so that none could be removed in time. */
+  | "images-busy"
   /** The group has no such pool. */
   | "unknown-pool"
   /** The pool has no container now, because none can be made; `details.reason` is the code of the error. */

@@ -182,11 +182,15 @@ export class ImageCare {
     });
   }
 
-  /** Removes images that no container uses and that were unused for `unusedMs`. Waits for pulls in progress. */
+  /** Removes images that no container uses and that were unused for `unusedMs`. Waits for pulls in progress for half a minute. @throws EngineError images-busy */
   async prune(policy: Pick<CollectPolicy, "unusedMs" | "most">): Promise<Collected> {
     const { kept } = this.#options.cleanUp;
     await this.#options.builder.dropCache(policy.unusedMs);
-    return this.#options.images.collect({ ...policy, kept }, false);
+    try {
+      return await this.#options.images.collect({ ...policy, kept }, false);
+    } catch (error) {
+      throw error instanceof ImageError && error.code === "store-busy" ? new EngineError("images-busy", error.message) : error;
+    }
   }
 
   /** Starts the cleanups, except with the pull policy prefer-cached, which keeps images. */

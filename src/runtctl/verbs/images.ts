@@ -1,6 +1,7 @@
 import { Argument, Option } from "commander";
 import type { ImageInfo } from "../../engine/index.ts";
 import { parseDuration } from "../../engine/index.ts";
+import { ClientError } from "../client.ts";
 import { EXIT, UsageError } from "../errors.ts";
 import { bytes } from "../output/bar.ts";
 import { printable } from "../output/style.ts";
@@ -50,11 +51,22 @@ async function prune({ client }: Session, { output, unused = "0s", most }: Optio
   if (most !== undefined && !/^[1-9]\d{0,8}$/.test(most)) throw new UsageError(`--most: ${most} is no count`);
   const body = { unusedMs, ...(most === undefined ? {} : { most: Number(most) }) };
   const before = await namesOf(client);
-  const pruned = client.call<{ removed: string[]; freedBytes: number }>("POST", "/v1/images/prune", body, true);
+  const pruned = untilFree(() => client.call<{ removed: string[]; freedBytes: number }>("POST", "/v1/images/prune", body, true));
   const { removed, freedBytes } = await whileShown(client, before, pruned);
   if (output === "json") print(JSON.stringify({ removed, freedBytes }, null, 2));
   else for (const line of [...removed.map((reference) => `${printable(reference)} removed`), `${bytes(freedBytes)} freed`]) print(line);
   return EXIT.done;
+}
+
+/** The daemon waits for half a minute, and then says that its images are in use. */
+async function untilFree<T>(ask: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof ClientError) || error.code !== "images-busy") throw error;
+    }
+  }
 }
 
 /** First look, and pause between the others. */

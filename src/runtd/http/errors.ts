@@ -38,6 +38,7 @@ const STATUS: Readonly<Record<OwnErrorCode | EngineErrorCode, Status>> = {
   "unknown-interface": 404,
   "interface-in-use": 409,
   "no-image": 409,
+  "images-busy": 409,
   "unknown-pool": 404,
   "pool-unavailable": 409,
   "unknown-volume": 404,

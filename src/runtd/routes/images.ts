@@ -66,7 +66,8 @@ export const pruneImages = jsonRoute({
   operation: "pruneImages",
   access: "admin",
   summary: "Remove images that no task uses",
-  description: "Images that a task uses stay, and so do images that the daemon is configured to keep. The request waits for running pulls.",
+  description:
+    "Images that a task uses stay, and so do images that the daemon is configured to keep. The request waits for running pulls, at most 30 seconds, and delays no container.",
   body: z.strictObject({
     unusedMs: z.number().min(0).default(0).describe("Only images that no container has used for this long."),
     most: z.int().min(1).optional().describe("Maximum number of images, least recently used first. Default: all."),
@@ -76,6 +77,7 @@ export const pruneImages = jsonRoute({
     description: "The removed images, in this order",
     schema: z.strictObject({ removed: z.array(z.string()), freedBytes: z.number().describe("Packed size of the removed parts.") }),
   },
+  errors: ["images-busy"],
   handle: ({ engine, body }) => engine.images.prune(body),
 });
 

@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import { ImageError } from "./errors.ts";
+import { runTool, withProgress } from "./tool.ts";
+import { Lock } from "./waiting.ts";
+
+const never = new Promise<void>(() => {});
+
+test("who needs the store alone delays no reader, and is refused by name when it stays in use", async () => {
+  const lock = new Lock();
+  void lock.read(() => never);
+  const order: string[] = [];
+  const removal = lock.write(async () => {}, 200).catch(({ code, message }) => order.push(code, message));
+  await lock.read(async () => order.push("read"));
+  await removal;
+  expect(order).toEqual([
+    "read",
+    "store-busy",
+    "busy: for 0.2 s images were being pulled, unpacked or removed without a break; nothing was removed, try again later",
+  ]);
+});
+
+test("a writer is alone, and readers that wait for it come before the next one", async () => {
+  const lock = new Lock();
+  const order: string[] = [];
+  let end = () => {};
+  const first = new Promise<void>((begun) => {
+    void lock.write(async () => {
+      begun();
+      await new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      order.push("first");
+    });
+  });
+  await first;
+  const others = [lock.write(async () => order.push("second")), lock.read(async () => order.push("read"))];
+  await new Promise(setImmediate);
+  end();
+  await Promise.all(others);
+  expect(order).toEqual(["first", "read", "second"]);
+});
+
+test("a program that neither reads nor writes is ended, and one that does is not", async () => {
+  const { signal } = new AbortController();
+  const late = () => new ImageError("push-failed", "nothing was taken");
+  const run = (script: string) => withProgress((options) => runTool("sh", ["-c", script], options), { signal, stalledMs: 1_500, late });
+  await expect(run("sleep 1000")).rejects.toMatchObject({ code: "push-failed" });
+  const busy = "n=0; while [ $n -lt 30 ]; do sleep 0.1; n=$((n + 1)); read -r _ </proc/self/stat; done; echo done";
+  expect((await run(busy)).toString()).toBe("done\n");
+});
+
+test("a program with progress is ended with its caller's signal", async () => {
+  const stop = new AbortController();
+  const late = () => new ImageError("push-failed", "nothing was taken");
+  const run = withProgress((options) => runTool("sleep", ["1000"], options), { signal: stop.signal, stalledMs: 60_000, late });
+  stop.abort(new Error("not wanted"));
+  await expect(run).rejects.toThrow("not wanted");
+});
