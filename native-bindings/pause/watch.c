@@ -1,5 +1,5 @@
 /*
- * runt-pause watch TABLE: tells of changes of the table TABLE of nftables, of the family ip, in this network namespace, until its standard input ends.
+ * runt-pause watch TABLE: tells of changes of the table TABLE of nftables, of the families ip and bridge, in this network namespace, until its standard input ends.
  *
  * It prints "generation N" when it listens, and for each byte of its standard input: the number of the kernel's present rule set, which each transaction on
  * any table increases. It prints "changed PID..." when the table was changed: by which netlink ports, which are the pids of the programs as a rule; 0: by
@@ -59,7 +59,8 @@ static bool is_of_table(const struct nlmsghdr *message, const char *table) {
   const size_t head = NLMSG_LENGTH(sizeof(struct nfgenmsg));
   if (message->nlmsg_type >> 8 != NFNL_SUBSYS_NFTABLES || message->nlmsg_len < head) return false;
   const int type = message->nlmsg_type & 0xff;
-  if (type == NFT_MSG_NEWGEN || ((const struct nfgenmsg *)NLMSG_DATA(message))->nfgen_family != NFPROTO_IPV4) return false;
+  const int family = ((const struct nfgenmsg *)NLMSG_DATA(message))->nfgen_family;
+  if (type == NFT_MSG_NEWGEN || (family != NFPROTO_IPV4 && family != NFPROTO_BRIDGE)) return false;
   const struct nlattr *const name = find_attribute((const char *)message + head, message->nlmsg_len - head, TABLE_ATTRIBUTE);
   const size_t size = strlen(table) + 1;
   return name != NULL && name->nla_len == NLA_HDRLEN + size && memcmp((const char *)name + NLA_HDRLEN, table, size) == 0;

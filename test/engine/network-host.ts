@@ -54,11 +54,15 @@ export function useNetworkHost(scene: Scene, filter?: Filter): NetworkHost {
   const on = (...command: string[]) => inside(path, ...command);
   const rules = async () => {
     const ofIptables = (await on("iptables-save")).split("\n").filter((line) => /name: |CNI-(DN-)?[0-9a-f]{8}|RUNT-/.test(line));
-    const tables = (await on("nft", "list", "tables")).split("\n").flatMap((line) => /^table (ip runt-\S+)$/.exec(line)?.[1] ?? []);
-    // It may be removed meanwhile.
-    const lists = await Promise.all(tables.map((table) => on("nft", "list", "table", ...table.split(" ")).catch(() => "")));
+    const tables = (await on("nft", "list", "tables"))
+      .split("\n")
+      .flatMap((line) => /^table ((?:ip|bridge) runt-\S+)$/.exec(line)?.[1] ?? []);
+    const ofEbtables = (await on("ebtables", "-t", "nat", "-L").catch(() => "")).split("\n").filter((line) => line.includes("RUNT-"));
+    // nft lists tables in the order in which they were made. One may be removed meanwhile.
+    const lists = await Promise.all(tables.toSorted().map((table) => on("nft", "list", "table", ...table.split(" ")).catch(() => "")));
     return [
       ...ofIptables,
+      ...ofEbtables,
       ...lists.flatMap((text) => text.split("\n").map((line) => line.trim())).filter((line) => line !== "" && line !== "}"),
     ];
   };

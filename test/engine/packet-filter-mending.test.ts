@@ -35,9 +35,9 @@ const TWO_DRIVERS = `import { execFileSync } from "node:child_process";
   const way = { network: "n", bridge: "rt-a", range: "10.80.160.2/20", ports: [{ host: 80, container: 80, protocol: "tcp" }] };
   const service = { host: 90, protocol: "tcp", sticky: false, to: [{ task: "g.a.1", address: "10.80.160.2/20", port: 80 }] };
   const begin = async () => {
-    const one = new NftFilter({ key: "01234567", identity: "1-2", prefix: "rt-", timeoutMs: 20000, helper: () => "/bin/false", onWarning: () => {} });
+    const one = new NftFilter({ key: "01234567", identity: "1-2", prefix: "rt-", hasFrames: true, timeoutMs: 20000, helper: () => "/bin/false", onWarning: () => {} });
     await one.guard([{ bridge: "rt-a", network: "n", subnet: "10.80.160.0/20", reaching: [], isInternal: false }]);
-    await one.open("g.a.1", [way]);
+    await one.open("g.a.1", { ways: [way], ports: [{ port: "veth1", mac: "02:00:00:00:00:01", addresses: ["10.80.160.2"], isRelay: true }] });
     await one.serve([service]);
     return one;
   };

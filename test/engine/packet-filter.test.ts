@@ -188,7 +188,7 @@ describe.skipIf(!isRoot || noNetworks !== undefined)("the packet filter (needs r
       await host.on("sh", "-c", OTHERS);
       const others = async () => {
         const all = await host.on("nft", "list", "ruleset");
-        return all.replace(/^table ip runt-[0-9a-f]{8} \{\n(?:.+\n|\n(?=\t))*\}\n/gm, "");
+        return all.replace(/^table (?:ip|bridge) runt-[0-9a-f]{8} \{\n(?:.+\n|\n(?=\t))*\}\n/gm, "");
       };
       const before = await others();
       expect(before).toContain("table ip runt-other");

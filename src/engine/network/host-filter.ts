@@ -5,7 +5,7 @@ import type { CniResult } from "./answer.ts";
 import type { Attachment, Attachments } from "./attachments.ts";
 import { withoutPrefix } from "./files.ts";
 import { ChosenFilter, type ChosenFilterOptions } from "./filter/chosen.ts";
-import { waysOf } from "./filter/ways.ts";
+import { holdsOf } from "./filter/ways.ts";
 import { endFlows, type FlowsTo } from "./flows.ts";
 import { BridgeGuards } from "./guard.ts";
 import { ServicePorts } from "./service-ports.ts";
@@ -43,10 +43,10 @@ export class HostFilter {
       // Otherwise the kernel drops what comes from 127.0.0.1 and leaves by another interface.
       if (nat.length > 0 || serves) writeFileSync(`/proc/sys/net/ipv4/conf/${bridge}/route_localnet`, "1");
     }
-    const ways = waysOf(steps, results);
-    const kept = await this.filter.open(id, ways);
+    const holds = holdsOf(steps, results);
+    const kept = await this.filter.open(id, holds);
     // A flow of UDP to an earlier task that had the port goes on as long as its client sends.
-    for (const { range, ports } of ways)
+    for (const { range, ports } of holds.ways)
       for (const { host, container, protocol, address } of ports)
         if (protocol === "udp") await this.#endFlows({ address, port: host, kept: [`${withoutPrefix(range)}:${container}`] });
     return kept;

@@ -17,6 +17,8 @@ export interface NetworkStep {
   readonly nat?: readonly PortForward[];
   /** Whether ports of the host that belong to services lead to it, too. */
   readonly serves?: true;
+  /** For an interface behind a bridge: whether the task sends packets in the name of others by it, because it is a transparent proxy. Absent: an earlier version has made it. */
+  readonly relays?: boolean;
 }
 
 export interface PortForward {
@@ -141,7 +143,7 @@ function staticIpam({ addresses, gateway }: InterfaceSpec): CniPlugin {
 
 /** The interfaces on bridges, which every task has unless it only has loopback. The host reaches the task through the first of them. */
 function bridged(
-  { mode, interfaces: others, ports, further: asked = [], ...first }: NetworkSpec,
+  { mode, interfaces: others, ports, further: asked = [], proxy, ...first }: NetworkSpec,
   { bridged: main, further = [], leases }: NetworkPlaces,
 ): NetworkStep[] {
   if (mode === "none") return [];
@@ -162,6 +164,7 @@ function bridged(
       // Without rules the host lets nothing of it out under its own address.
       ...(said.internal || said.link !== undefined ? {} : { nat: isFirst ? forwards : [] }),
       ...(isFirst && own.length < ports.length ? { serves: true as const } : {}),
+      ...(said.link === undefined ? { relays: proxy?.transparent !== undefined } : {}),
     };
   });
 }

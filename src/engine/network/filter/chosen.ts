@@ -2,10 +2,11 @@
 import type { Attachment } from "../attachments.ts";
 import { output } from "../command.ts";
 import { merged, NetworkError } from "../errors.ts";
-import type { FilterKind, GuardedBridge, KnownToFilter, PacketFilter, ServicePort, TaskWays } from "./filter.ts";
+import type { FilterKind, GuardedBridge, KnownToFilter, PacketFilter, ServicePort, TaskHolds } from "./filter.ts";
 import { IptablesFilter, type IptablesOptions } from "./iptables.ts";
 import { NftFilter } from "./nft.ts";
 import { probeNft } from "./nft-table.ts";
+import { isEmpty } from "./ways.ts";
 
 export interface ChosenFilterOptions extends IptablesOptions {
   /** auto: nft, and iptables where nft does not work. */
@@ -14,8 +15,6 @@ export interface ChosenFilterOptions extends IptablesOptions {
   readonly helper: () => string;
   /** Called once. @param because why it is not nft; undefined: it is, or the operator has asked for it */
   readonly onChosen: (kind: FilterKind, because: string | undefined) => void;
-  /** Something does not work, and the rules do without it. */
-  readonly onWarning: (message: string) => void;
 }
 
 export class ChosenFilter implements PacketFilter {
@@ -41,13 +40,14 @@ export class ChosenFilter implements PacketFilter {
     await (await this.#chosen()).unguard(bridge);
   }
 
-  async open(id: string, ways: readonly TaskWays[]): Promise<Pick<Attachment, "nat" | "filter">> {
-    // A task that the host lets nowhere needs no driver.
-    return ways.length === 0 ? { nat: [] } : (await this.#chosen()).open(id, ways);
+  async open(id: string, holds: TaskHolds): Promise<Pick<Attachment, "nat" | "filter">> {
+    // A task without an interface on a bridge needs no driver.
+    return isEmpty(holds) ? { nat: [] } : (await this.#chosen()).open(id, holds);
   }
 
   async close(attachment: Attachment): Promise<void> {
-    if (attachment.steps.some(({ nat }) => nat !== undefined)) await (await this.#chosen()).close(attachment);
+    const isBridged = attachment.steps.some(({ nat, plugins }) => nat !== undefined || plugins.some(({ type }) => type === "bridge"));
+    if (isBridged) await (await this.#chosen()).close(attachment);
   }
 
   async sweep(task: string): Promise<void> {
@@ -98,13 +98,14 @@ export class ChosenFilter implements PacketFilter {
   }
 
   async #choose(): Promise<NftFilter | IptablesFilter> {
-    const { choice, onChosen } = this.#options;
+    const { choice, onChosen, onWarning } = this.#options;
     let because: NetworkError | undefined;
     if (choice !== "iptables") {
       try {
-        await probeNft(this.#options);
+        const withoutFrames = await probeNft(this.#options);
         onChosen("nft", undefined);
-        return new NftFilter(this.#options);
+        if (withoutFrames !== undefined) onWarning(`a task can send under the address of another one of its network: ${withoutFrames}`);
+        return new NftFilter({ ...this.#options, hasFrames: withoutFrames === undefined });
       } catch (error) {
         if (choice === "nft" || !(error instanceof NetworkError)) throw error;
         because = error;

@@ -78,6 +78,28 @@ test("what nft prints is read: elements of all kinds with their comments, and ch
   expect(() => contentsIn("{}")).toThrow();
 });
 
+test("what is in the table of the family bridge is kept apart from what has the same name in the other one", () => {
+  const [ours, theirs] = [chainOf("same", ["drop"]), chainOf("same", ["return"], undefined, "bridge")];
+  const digest = (text: string) => chainOf("", [text]).rules[0]!.digest;
+  const frame = { ...element("veth1"), set: "watched", family: "bridge" as const };
+  expect(changes(TABLE, state([], ours), state([frame], ours, theirs))).toEqual([
+    "add chain bridge runt-01234567 same",
+    `add rule bridge runt-01234567 same return comment "runt: ${digest("return")}"`,
+    'add element bridge runt-01234567 watched { veth1 comment "runt: g.a.1" }',
+  ]);
+  expect(changes(TABLE, state([frame], ours, theirs), state([], ours))).toEqual([
+    "delete element bridge runt-01234567 watched { veth1 }",
+    "flush chain bridge runt-01234567 same",
+    "delete chain bridge runt-01234567 same",
+  ]);
+  const printed = [
+    { set: { family: "bridge", name: "watched", elem: [{ elem: { val: "veth1", comment: "runt: g.a.1" } }] } },
+    { chain: { family: "bridge", name: "same" } },
+    { rule: { chain: "same", comment: `runt: ${digest("return")}` } },
+  ];
+  expect(changes(TABLE, contentsIn(JSON.stringify({ nftables: printed })), state([frame], theirs))).toEqual([]);
+});
+
 test("a task is found by its comment, and the longest id fits into one", () => {
   expect([markOf("g.web.1"), taskIn("runt: g.web.1"), taskIn("runt bridge: rt-1"), taskIn("")]).toEqual([
     ...["runt: g.web.1", "g.web.1", undefined, undefined],

@@ -13,6 +13,24 @@ export interface TaskWays {
   readonly ports: readonly PortForward[];
 }
 
+/** An interface of the host that is attached to a bridge and leads to a task. */
+export interface BridgePort {
+  /** Name of the interface on the host. */
+  readonly port: string;
+  /** Of the task's interface, in lower case. */
+  readonly mac: string;
+  /** Of IPv4, without the length of the prefix. */
+  readonly addresses: readonly string[];
+  /** Whether the task answers in the name of others: it is a transparent proxy. */
+  readonly isRelay: boolean;
+}
+
+/** What a task has on the host. */
+export interface TaskHolds {
+  readonly ways: readonly TaskWays[];
+  readonly ports: readonly BridgePort[];
+}
+
 export interface GuardedBridge {
   readonly bridge: string;
   readonly network: string;
@@ -67,8 +85,8 @@ export interface PacketFilter {
   guard(bridges: readonly GuardedBridge[]): Promise<void>;
   /** A bridge is gone. */
   unguard(bridge: string): Promise<void>;
-  /** Returns what the attachment of the task keeps of it. */
-  open(id: string, ways: readonly TaskWays[]): Promise<Pick<Attachment, "nat" | "filter">>;
+  /** From now on the task sends only in its own name. Returns what the attachment of the task keeps of its ways. */
+  open(id: string, holds: TaskHolds): Promise<Pick<Attachment, "nat" | "filter">>;
   close(attachment: Attachment): Promise<void>;
   /** Removes the rules of a task without an attachment. */
   sweep(task: string): Promise<void>;

@@ -2,18 +2,21 @@
 import type { Attachment } from "../attachments.ts";
 import { NetworkError } from "../errors.ts";
 import { Together } from "../together.ts";
-import type { GuardedBridge, KnownToFilter, PacketFilter, ServicePort, TaskWays } from "./filter.ts";
+import { Ebtables } from "./ebtables.ts";
+import type { GuardedBridge, KnownToFilter, PacketFilter, ServicePort, TaskHolds } from "./filter.ts";
 import { IptablesGuards } from "./iptables-guards.ts";
 import { countRules, incompleteChain, natRemoval, natRules } from "./iptables-nat.ts";
 import { removalOf, restoreNat, savedRules, sweepRules } from "./iptables-saved.ts";
 import { IptablesServices } from "./iptables-services.ts";
-import { deleteTable, type NftOptions, readTable, tableOf } from "./nft-table.ts";
+import { deleteTables, type NftOptions, readTables, tableOf } from "./nft-table.ts";
 import { ownerOf, SERVICES } from "./table.ts";
-import { waysOf } from "./ways.ts";
+import { bridgePortsOf, waysOf } from "./ways.ts";
 
 export interface IptablesOptions extends NftOptions {
   /** Of the names of this engine's networks. */
   readonly prefix: string;
+  /** Something does not work, and the rules do without it. */
+  readonly onWarning: (message: string) => void;
 }
 
 export class IptablesFilter implements PacketFilter {
@@ -22,6 +25,7 @@ export class IptablesFilter implements PacketFilter {
   readonly #nat: Together;
   readonly #guards: IptablesGuards;
   readonly #services: IptablesServices;
+  readonly #frames: Ebtables;
   /** Tasks and bridges whose rules are removed: the records may still have them. */
   readonly #gone = new Set<string>();
   /** The table of the other driver still leads to the ports of services. */
@@ -33,6 +37,7 @@ export class IptablesFilter implements PacketFilter {
     this.#nat = new Together((lines) => restoreNat(lines, timeoutMs));
     this.#guards = new IptablesGuards(timeoutMs);
     this.#services = new IptablesServices({ key, timeoutMs });
+    this.#frames = new Ebtables(options);
   }
 
   async guard(bridges: readonly GuardedBridge[]): Promise<void> {
@@ -45,7 +50,8 @@ export class IptablesFilter implements PacketFilter {
     await this.#guards.forget(bridge);
   }
 
-  async open(id: string, ways: readonly TaskWays[]): Promise<Pick<Attachment, "nat" | "filter">> {
+  async open(id: string, { ways, ports }: TaskHolds): Promise<Pick<Attachment, "nat" | "filter">> {
+    await this.#frames.open(id, ports);
     const nat = ways.flatMap((one) => natRules(one, id));
     this.#gone.delete(id);
     if (nat.length > 0) await this.#nat.change(nat);
@@ -54,6 +60,7 @@ export class IptablesFilter implements PacketFilter {
 
   async close({ containerId, steps, results, nat = [] }: Attachment): Promise<void> {
     this.#gone.add(containerId);
+    await this.#frames.close(containerId);
     // Rules that were made by a plugin, the plugin removes.
     if (steps.every((step) => step.nat === undefined) || (results !== null && nat.length === 0)) return;
     try {
@@ -67,6 +74,7 @@ export class IptablesFilter implements PacketFilter {
 
   async sweep(task: string): Promise<void> {
     await this.#sweep((id) => id === task);
+    await this.#frames.sweep();
   }
 
   async serve(ports: readonly ServicePort[]): Promise<void> {
@@ -87,7 +95,7 @@ export class IptablesFilter implements PacketFilter {
   async look(known: () => Pick<KnownToFilter, "attachments" | "bridges">): Promise<string | undefined> {
     if (known().attachments.length === 0 && !this.#services.hasPorts) return undefined;
     const saved = await this.#saved();
-    const tasks = await this.#mendTasks(saved, known);
+    const tasks = new Set([...(await this.#mendTasks(saved, known)), ...(await this.#frames.look())]);
     const bridges = () => known().bridges.filter(({ bridge }) => !this.#gone.has(bridge));
     const bridge = IptablesGuards.incomplete(saved.split("\n"), bridges());
     if (bridge !== undefined) await this.#guards.renew(bridges);
@@ -106,6 +114,9 @@ export class IptablesFilter implements PacketFilter {
     for (const { filter, ...one } of attachments) if (filter === "nft") await this.#takeOver(one, write);
     await this.#sweep((id) => !isKnown(id));
     await this.#services.tidy(isKnown);
+    await this.#frames.begin(
+      new Map(attachments.map(({ containerId, steps, results }) => [containerId, bridgePortsOf(steps, results ?? [])])),
+    );
     const used = new Set(bridges.map(({ bridge }) => bridge));
     await this.#guards.sweep(`${prefix}-`, (bridge) => !used.has(bridge) && unleased.includes(bridge));
     await this.#guards.renew(() => bridges);
@@ -129,7 +140,7 @@ export class IptablesFilter implements PacketFilter {
   /** undefined: there is none, or nobody can say. */
   async #oldTable() {
     const { key, timeoutMs } = this.#options;
-    return readTable(tableOf(key), timeoutMs).catch((error) => {
+    return readTables(tableOf(key), false, timeoutMs).catch((error) => {
       if (isFailure(error) || error.code === "program-missing") return undefined;
       throw error;
     });
@@ -138,7 +149,12 @@ export class IptablesFilter implements PacketFilter {
   async #dropOldTable(): Promise<void> {
     if (!this.#hasOldTable) return;
     this.#hasOldTable = false;
-    await deleteTable(tableOf(this.#options.key), { timeoutMs: this.#options.timeoutMs });
+    const { key, timeoutMs } = this.#options;
+    await deleteTables(tableOf(key), true, { timeoutMs }).catch((error) => {
+      // The kernel has no tables of the family bridge.
+      if (!isFailure(error)) throw error;
+      return deleteTables(tableOf(key), false, { timeoutMs });
+    });
   }
 
   /** Returns the tasks whose rules had to be written again. @param saved of iptables-save(8) */

@@ -2,10 +2,10 @@
 import type { Attachment } from "../attachments.ts";
 import { NetworkError } from "../errors.ts";
 import { Together } from "../together.ts";
-import { type Contents, changes, markOf, NOTHING, taskIn, together, writable } from "./contents.ts";
-import type { GuardedBridge, KnownToFilter, PacketFilter, ServicePort, TaskWays } from "./filter.ts";
+import { type Chain, type Contents, changes, markOf, NOTHING, taskIn, together, writable } from "./contents.ts";
+import type { GuardedBridge, KnownToFilter, PacketFilter, ServicePort, TaskHolds } from "./filter.ts";
 import { IptablesRules } from "./iptables-rules.ts";
-import { applyLines, deleteTable, type NftOptions, type NftRun, readTable, tableOf } from "./nft-table.ts";
+import { applyLines, deleteTables, deletion, type NftOptions, type NftRun, readTables, tableOf } from "./nft-table.ts";
 import {
   bridgeContents,
   bridgeIn,
@@ -18,15 +18,18 @@ import {
   serviceContents,
   setLines,
   skeleton,
-  tableLine,
+  tableLines,
+  tablesOf,
   taskContents,
 } from "./table.ts";
 import { TableWatch } from "./table-watch.ts";
-import { waysOf, withoutOldPlugins } from "./ways.ts";
+import { holdsOf, isEmpty, withoutOldPlugins } from "./ways.ts";
 
 export interface NftFilterOptions extends NftOptions {
   /** Of the names of this engine's networks. */
   readonly prefix: string;
+  /** Whether the kernel has tables of the family bridge. */
+  readonly hasFrames: boolean;
   /** Path of runt-pause. @throws PauseNotFoundError */
   readonly helper: () => string;
   /** Something does not work, and the rules do without it. */
@@ -57,7 +60,7 @@ export class NftFilter implements PacketFilter {
   constructor(options: NftFilterOptions) {
     this.#options = options;
     this.#table = tableOf(options.key);
-    this.#skeleton = skeleton(options.identity);
+    this.#skeleton = skeleton(options.identity, options.hasFrames);
     this.#old = new IptablesRules(options);
     const table = this.#table.split(" ")[1]!;
     const { helper, onWarning } = options;
@@ -79,8 +82,8 @@ export class NftFilter implements PacketFilter {
     await this.#change([...without, [bridgeOwner(bridge), undefined]]);
   }
 
-  async open(id: string, ways: readonly TaskWays[]): Promise<Pick<Attachment, "nat" | "filter">> {
-    if (ways.length > 0) await this.#change([[markOf(id), taskContents(id, ways)]]);
+  async open(id: string, holds: TaskHolds): Promise<Pick<Attachment, "nat" | "filter">> {
+    if (!isEmpty(holds)) await this.#change([[markOf(id), this.#contentsOf(id, holds)]]);
     return { nat: [], filter: "nft" };
   }
 
@@ -100,7 +103,7 @@ export class NftFilter implements PacketFilter {
 
   /** What is missing in the table is written again by `look`. */
   async check({ containerId, steps, results }: Attachment): Promise<void> {
-    if (waysOf(steps, results ?? []).length > 0 && !this.#wanted.has(markOf(containerId)))
+    if (!isEmpty(holdsOf(steps, results ?? [])) && !this.#wanted.has(markOf(containerId)))
       throw new NetworkError("program-failed", `rules of the task are missing in the table ${this.#table}`);
   }
 
@@ -115,15 +118,16 @@ export class NftFilter implements PacketFilter {
       const generation = await this.#watch.generation();
       if (generation !== undefined && generation === this.#wholeAt && !this.#wasDamaged) return undefined;
       const present = await this.#read();
-      const isDamaged = present === undefined || changes(this.#table, present, writable(this.#whole(this.#written), present)).length > 0;
+      const lines = present === undefined ? [] : changes(this.#table, present, writable(this.#whole(this.#written), present));
+      const isDamaged = present === undefined || lines.length > 0;
       if (isDamaged) await this.#mend(present, this.#written);
       this.#wholeAt = isDamaged ? undefined : generation;
       const isTold = isDamaged || this.#wasDamaged;
       this.#wasDamaged = false;
       if (!isTold) return undefined;
-      return present === undefined
-        ? `another program has removed the table ${this.#table}`
-        : `another program has changed the table ${this.#table}`;
+      if (present === undefined) return `another program has removed the table ${this.#table}`;
+      const changed = tablesOf(this.#table, this.#options.hasFrames).filter((one) => lines.some((line) => line.includes(` ${one} `)));
+      return `another program has changed the table ${changed.join(" and the table ") || this.#table}`;
     });
   }
 
@@ -147,8 +151,8 @@ export class NftFilter implements PacketFilter {
     const attachments = all.attachments.map((one) => (one.filter === "nft" ? one : takenOver(one)));
     const known = new Map<string, Contents>();
     for (const { containerId, steps, results } of attachments) {
-      const ways = waysOf(steps, results ?? []);
-      if (ways.length > 0) known.set(markOf(containerId), taskContents(containerId, ways));
+      const holds = holdsOf(steps, results ?? []);
+      if (!isEmpty(holds)) known.set(markOf(containerId), this.#contentsOf(containerId, holds));
     }
     for (const one of bridges) known.set(bridgeOwner(one.bridge), bridgeContents(one));
     const isLeft = (owner: string) => {
@@ -203,7 +207,7 @@ export class NftFilter implements PacketFilter {
     }
     const isFirst = before.size === 0;
     try {
-      if (after.size === 0) await deleteTable(this.#table, this.#run);
+      if (after.size === 0) await deleteTables(this.#table, this.#options.hasFrames, this.#run);
       else if (isFirst) await this.#mend(await this.#read(), after);
       else await applyLines(lines, this.#run);
     } catch (error) {
@@ -218,17 +222,17 @@ export class NftFilter implements PacketFilter {
 
   /** @param present undefined: there is no table */
   async #mend(present: Contents | undefined, wanted: ReadonlyMap<string, Contents>): Promise<void> {
-    const { identity } = this.#options;
+    const { identity, hasFrames } = this.#options;
     const lines = (from: Contents) => [
-      tableLine(this.#table, identity),
-      ...changes(this.#table, from, writable(this.#whole(wanted), from), setLines(this.#table)),
+      ...tableLines(this.#table, identity, hasFrames),
+      ...changes(this.#table, from, writable(this.#whole(wanted), from), setLines(this.#table, hasFrames)),
     ];
     try {
       await applyLines(lines(present ?? NOTHING), this.#run);
     } catch (error) {
       if (present === undefined || !(error instanceof NetworkError) || error.code !== "program-failed") throw error;
       // A set has another type, or a chain another hook: the table is made anew, in one transaction, too.
-      await applyLines([`delete table ${this.#table}`, ...lines(NOTHING)], this.#run);
+      await applyLines([...deletion(this.#table, hasFrames), ...lines(NOTHING)], this.#run);
     }
   }
 
@@ -246,7 +250,7 @@ export class NftFilter implements PacketFilter {
     } catch (error) {
       if (!(error instanceof NetworkError) || error.code !== "program-failed") throw error;
       // Another version has made it, whose sets are of other types.
-      await deleteTable(this.#table, this.#run);
+      await deleteTables(this.#table, this.#options.hasFrames, this.#run);
       found = new Map();
     }
     for (const [owner, contents] of found) if (!this.#wanted.has(owner)) this.#wanted.set(owner, contents);
@@ -256,16 +260,22 @@ export class NftFilter implements PacketFilter {
 
   /** @throws NetworkError also: the table is somebody else's */
   async #read(): Promise<Contents | undefined> {
-    const present = await readTable(this.#table, this.#options.timeoutMs);
-    const [rule] = present?.chains.find(({ name }) => name === IDENTITY)?.rules ?? [];
-    if (rule !== undefined && rule.digest !== `state directory ${this.#options.identity}`)
+    const { hasFrames, timeoutMs, identity } = this.#options;
+    const present = await readTables(this.#table, hasFrames, timeoutMs);
+    const ids = present?.chains.filter(({ name }) => name === IDENTITY).flatMap(({ rules }) => rules) ?? [];
+    const rule = ids.find(({ digest }) => digest !== `state directory ${identity}`);
+    if (rule !== undefined)
       throw new NetworkError("program-failed", `the table ${this.#table} is not of this engine, but of the ${rule.digest}`);
-    return present && { ...present, chains: present.chains.filter(({ name }) => this.#isOwn(name)) };
+    return present && { ...present, chains: present.chains.filter((one) => this.#isOwn(one)) };
+  }
+
+  #contentsOf(id: string, { ways, ports }: TaskHolds): Contents {
+    return taskContents(id, ways, this.#options.hasFrames ? ports : []);
   }
 
   /** Chains that somebody else has made in the table stay as they are. */
-  #isOwn(chain: string): boolean {
-    return ownerOfChain(chain) !== undefined || this.#skeleton.chains.some(({ name }) => name === chain);
+  #isOwn({ name, family }: Chain): boolean {
+    return ownerOfChain(name) !== undefined || this.#skeleton.chains.some((one) => one.name === name && one.family === family);
   }
 
   /** One after the other, so that each sees what the one before has written. */

@@ -14,7 +14,7 @@ const LONGEST_LINE = 1_000;
 export interface TableWatchOptions {
   /** Path of runt-pause. @throws PauseNotFoundError */
   readonly helper: () => string;
-  /** Without the family, which is ip. */
+  /** Without the families, which are ip and bridge. */
   readonly table: string;
   /** Another program has changed something of the table, or it is not known who. */
   readonly onChanged: () => void;

@@ -4,8 +4,8 @@
  */
 import { RESOLVER_PORT } from "../../plan/index.ts";
 import { withoutPrefix } from "../files.ts";
-import { type Contents, chainOf, type Element, markOf } from "./contents.ts";
-import type { GuardedBridge, ServicePort, TaskWays } from "./filter.ts";
+import { type Chain, type Contents, chainOf, type Element, inFamily, markOf } from "./contents.ts";
+import type { BridgePort, GuardedBridge, ServicePort, TaskWays } from "./filter.ts";
 import { chosenFor, PARTS, SEED } from "./parts.ts";
 
 const LOOPBACK = "127.0.0.0/8";
@@ -30,33 +30,49 @@ const SETS: Readonly<Record<string, string>> = {
   served_at: `set type ipv4_addr . ${PORT};`,
 };
 
+/** Those of the family bridge: interfaces of the host that lead to tasks, and what their tasks may send. */
+const FRAME_SETS: Readonly<Record<string, string>> = {
+  watched: "set type ifname;",
+  stations: "set type ifname . ether_addr;",
+  senders: "set type ifname . ether_addr . ipv4_addr;",
+  relays: "set type ifname . ether_addr;",
+};
+
 const SERVICE_SETS = ["parts", "services", "services_at", "served", "served_at"];
 /** The owner of what is for services. */
 export const SERVICES = "services";
 
-/** Makes the table, or finds it as it is. @param identity of the state directory */
-export function tableLine(table: string, identity: string): string {
-  return `add table ${table} { comment "runt: engine of the state directory ${identity}"; }`;
+/** The tables of the engine. @param hasFrames whether the kernel knows tables of the family bridge */
+export function tablesOf(table: string, hasFrames: boolean): string[] {
+  return hasFrames ? [table, inFamily(table, { family: "bridge" })] : [table];
 }
 
-/** Lines that make the sets of the table, or find them as they are. */
-export function setLines(table: string): string[] {
-  return Object.entries(SETS).map(([name, type]) => {
-    const [kind, ...rest] = type.split(" ");
-    return `add ${kind} ${table} ${name} { ${rest.join(" ")} }`;
-  });
+/** Makes the tables, or finds them as they are. @param identity of the state directory */
+export function tableLines(table: string, identity: string, hasFrames: boolean): string[] {
+  return tablesOf(table, hasFrames).map((one) => `add table ${one} { comment "runt: engine of the state directory ${identity}"; }`);
+}
+
+/** Lines that make the sets of the tables, or find them as they are. */
+export function setLines(table: string, hasFrames: boolean): string[] {
+  const lines = (of: string, sets: Readonly<Record<string, string>>) =>
+    Object.entries(sets).map(([name, type]) => {
+      const [kind, ...rest] = type.split(" ");
+      return `add ${kind} ${of} ${name} { ${rest.join(" ")} }`;
+    });
+  return [...lines(table, SETS), ...(hasFrames ? lines(inFamily(table, { family: "bridge" }), FRAME_SETS) : [])];
 }
 
 /** The name of the chain whose only rule says which state directory the table is for. Its digest is that of this text. */
 export const IDENTITY = "identity";
 
 /** The chains that are always there. Those of the kernel's NAT are asked in the order of their priority until one decides: ours come before those of others, at -100 and 100. */
-export function skeleton(identity: string): Contents {
+export function skeleton(identity: string, hasFrames: boolean): Contents {
   const hook = (type: string, name: string, priority: number) => `type ${type} hook ${name} priority ${priority}; policy accept;`;
   return {
     elements: [],
     chains: [
-      { name: IDENTITY, rules: [{ text: "return", digest: `state directory ${identity}` }] },
+      identityChain(identity),
+      ...(hasFrames ? [{ ...identityChain(identity), family: "bridge" as const }, ...frameChains(hook)] : []),
       chainOf("guard", ["iifname lo return", "iifname vmap @from", "ip daddr vmap @to"], hook("filter", "prerouting", -305)),
       chainOf("forward", ["iifname vmap @internal"], hook("filter", "forward", -5)),
       chainOf("lead", [
@@ -86,6 +102,34 @@ export function skeleton(identity: string): Contents {
       ),
     ],
   };
+}
+
+function identityChain(identity: string): Chain {
+  return { name: IDENTITY, rules: [{ text: "return", digest: `state directory ${identity}` }] };
+}
+
+/**
+ * What a task sends passes these before the bridge learns where an address is, and before it gives the frame to the host or to another task. Nothing passes but IPv4
+ * and ARP in the task's own name, and IPv6, of which tasks have no addresses. A frame with a tag of a VLAN is none of these, also one with the tag 0, which receivers
+ * ignore.
+ */
+function frameChains(hook: (type: string, name: string, priority: number) => string): Chain[] {
+  const [isSender, isOwnClaim] = ["ip saddr", "arp saddr ip"].map((address) => `iifname . ether saddr . ${address} @senders`);
+  return [
+    chainOf(
+      "sent",
+      [
+        `ether type ip ${isSender} return`,
+        "ether type ip iifname . ether saddr @relays return",
+        `ether type arp arp htype 1 arp ptype ip arp hlen 6 arp plen 4 ${isOwnClaim} iifname . arp saddr ether . arp saddr ip @senders return`,
+        "ether type ip6 iifname . ether saddr @stations return",
+        "drop",
+      ],
+      undefined,
+      "bridge",
+    ),
+    chainOf("frames", ["iifname @watched jump sent"], hook("filter", "prerouting", -310), "bridge"),
+  ];
 }
 
 /** Who has an element that was read. */
@@ -152,7 +196,21 @@ export function bridgeContents({ bridge, subnet, reaching, host, isInternal }: G
 
 const isAny = (address: string | undefined) => address === undefined || address === "0.0.0.0";
 
-export function taskContents(id: string, ways: readonly TaskWays[]): Contents {
+/** What a task may send by its interfaces on bridges. */
+function frameElements(mark: string, ports: readonly BridgePort[]): Element[] {
+  return ports.flatMap(({ port, mac, addresses, isRelay }) => {
+    const one = (set: string, key: string): Element => ({ set, key, mark, family: "bridge" });
+    const station = `${port} . ${mac}`;
+    return [
+      one("watched", port),
+      one("stations", station),
+      ...addresses.map((address) => one("senders", `${station} . ${address}`)),
+      ...(isRelay ? [one("relays", station)] : []),
+    ];
+  });
+}
+
+export function taskContents(id: string, ways: readonly TaskWays[], frames: readonly BridgePort[]): Contents {
   const mark = markOf(id);
   const one = (set: string, key: string, value?: string): Element => ({ set, key, value, mark });
   const elements = ways.flatMap(({ bridge, range, ports }) => {
@@ -167,7 +225,7 @@ export function taskContents(id: string, ways: readonly TaskWays[]): Contents {
       ),
     ];
   });
-  return { elements, chains: [] };
+  return { elements: [...elements, ...frameElements(mark, frames)], chains: [] };
 }
 
 /** Each port has a chain that chooses one of those that serve: at random, or one that follows from the address of the client. */

@@ -1,7 +1,32 @@
 /** Which ways a task has, from its attachment. Pure. */
 import type { NetworkStep, PortForward } from "../../plan/index.ts";
 import type { CniResult } from "../answer.ts";
-import type { TaskWays } from "./filter.ts";
+import { withoutPrefix } from "../files.ts";
+import type { BridgePort, TaskHolds, TaskWays } from "./filter.ts";
+
+export function holdsOf(steps: readonly NetworkStep[], results: readonly CniResult[]): TaskHolds {
+  return { ways: waysOf(steps, results), ports: bridgePortsOf(steps, results) };
+}
+
+/** Whether the task has nothing on the host. */
+export function isEmpty({ ways, ports }: TaskHolds): boolean {
+  return ways.length === 0 && ports.length === 0;
+}
+
+/** A task of an earlier version may be a transparent proxy. Of results of the plugin bridge: it names the bridge, the interface of the host and that of the task, each once. */
+export function bridgePortsOf(steps: readonly NetworkStep[], results: readonly CniResult[]): BridgePort[] {
+  return steps.flatMap(({ plugins, relays = true }, at) => {
+    const bridge = plugins.find(({ type }) => type === "bridge")?.["bridge"];
+    const { interfaces = [], ips = [] } = results[at] ?? {};
+    const ofHost = interfaces.filter(({ name, sandbox = "" }) => sandbox === "" && name !== bridge);
+    const mac = interfaces.find(({ sandbox = "" }) => sandbox !== "")?.mac?.toLowerCase();
+    if (typeof bridge !== "string" || ofHost.length !== 1 || mac === undefined || !MAC.test(mac)) return [];
+    const addresses = ips.map(({ address }) => withoutPrefix(address)).filter((one) => !one.includes(":"));
+    return [{ port: ofHost[0]!.name, mac, addresses, isRelay: relays }];
+  });
+}
+
+const MAC = /^(?:[0-9a-f]{2}:){5}[0-9a-f]{2}$/;
 
 /** The ways of each step behind a bridge that has a way out, and an address of IPv4. */
 export function waysOf(steps: readonly NetworkStep[], results: readonly CniResult[]): TaskWays[] {
