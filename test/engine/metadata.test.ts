@@ -4,6 +4,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, 
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { REPOSITORY } from "../support/programs.ts";
+import { baseLayer, writeLayout } from "./image-files.ts";
+import { taskOf, useNetworkHost } from "./network-host.ts";
+import { noNetworks } from "./network-plugins.ts";
 import { http, isRoot, sharedIn, until, useEngine } from "./support.ts";
 import { SLEEP, taskText } from "./tasks.ts";
 
@@ -93,3 +96,52 @@ describe.skipIf(!isRoot)("metadata of a container (needs root)", () => {
     await until(hasSeen(shared, "READY"));
   });
 });
+
+const HAS_IMAGES = ["skopeo", "umoci"].every((name) => existsSync(`/usr/bin/${name}`));
+
+describe.skipIf(!isRoot || !HAS_IMAGES || noNetworks !== undefined)(
+  "metadata of a container of an image (needs root, CNI plugins, skopeo and umoci)",
+  () => {
+    const scene = useEngine();
+    const host = useNetworkHost(scene);
+
+    test("E61 a container of an image reads its digest, the ports of the host that lead to it, and its address", async () => {
+      await host.daemon();
+      const layout = join(scene.directory, "layout");
+      const digest = writeLayout(layout, { layers: [baseLayer()], config: { Cmd: ["/bin/sh", "-c", `${POLL}${SLEEP}`] } });
+      const shared = sharedIn(scene, "t");
+      const container = {
+        name: "a",
+        image: `oci:${layout}:v1`,
+        metadata: "/run/self",
+        mounts: [{ source: shared.directory, target: "/shared" }],
+      };
+      const ports = [
+        { container: 80, host: 18_080 },
+        { container: 53, hostRange: [18_090, 18_099], protocol: "udp", address: "127.0.0.1" },
+      ];
+      const text = JSON.stringify({ name: "t", network: { ports }, memory: "128Mi", containers: [{ ...container, cpus: 0.5 }] });
+      expect((await http(scene.socket, "POST", "/v1/apply", { text })).text).toContain("created");
+      const seen = () => {
+        try {
+          return JSON.parse(readFileSync(join(shared.directory, "seen"), "utf8"));
+        } catch {
+          return undefined;
+        }
+      };
+      await until(() => seen()?.status === "READY");
+      const { addresses } = await taskOf(scene, "t");
+      expect(seen()).toMatchObject({
+        addresses,
+        ports: [
+          { port: 18_080, protocol: "tcp", containerPort: 80 },
+          { port: 18_090, protocol: "udp", containerPort: 53, address: "127.0.0.1" },
+        ],
+        image: { reference: `oci:${layout}:v1`, digest },
+        limits: { container: { cpus: 0.5 }, task: { memory: 128 * 1024 ** 2 } },
+      });
+      expect((await scene.ctl("delete", "t")).status).toBe(0);
+      expect(await host.left()).toEqual([]);
+    });
+  },
+);
