@@ -20,12 +20,14 @@ async function readSecretFile(path: string, signal: AbortSignal, timeoutMs: numb
   const late = new SecretError(`${path} was not read within ${timeoutMs / 1000} s`);
   const timer = setTimeout(() => ending.abort(late), timeoutMs);
   const ended = new Promise<never>((_, reject) => ending.signal.addEventListener("abort", () => reject(ending.signal.reason)));
-  const read = hasServer(path) ? readInChild(path, ending.signal, timeoutMs) : readHere(path);
+  ended.catch(() => {});
+  let read: Promise<Buffer> | undefined;
   try {
+    read = hasServer(path) ? readInChild(path, ending.signal, timeoutMs) : readHere(path);
     return await Promise.race([read, ended]);
   } catch (error) {
     if (ending.signal.aborted) {
-      read.then(
+      read?.then(
         (bytes) => bytes.fill(0),
         () => {},
       );

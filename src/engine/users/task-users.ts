@@ -86,8 +86,10 @@ export class TaskUsers {
   async tidy(isKnown: (id: string) => boolean): Promise<readonly unknown[]> {
     const { directory } = this.#options;
     const strays = existsSync(directory) ? readdirSync(directory).filter((id) => !isKnown(id)) : [];
-    const results = await Promise.allSettled(strays.map((id) => this.remove(id)));
-    return results.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
+    const failures: unknown[] = [];
+    // One after the other: each may run programs that unmount.
+    for (const id of strays) await this.remove(id).catch((error: unknown) => failures.push(error));
+    return failures;
   }
 
   async #make(id: string, map: UserMap): Promise<void> {

@@ -145,8 +145,8 @@ export class Fence {
 
   /** Between the freeze and the thaw no process ends or is started, so that a pid is what it was when it was looked at. */
   async #killOnce(directory: string): Promise<number[]> {
-    await freeze(directory);
     try {
+      await freeze(directory);
       const keepers = new Set([this.#stateDir, ...this.#others()].flatMap(allKeepers).map(({ pid }) => pid));
       const victims: number[] = [];
       for (const pid of processesIn([directory])) {
