@@ -25,10 +25,11 @@ afterAll(() => {
   if (isRenewed) writeFileSync(RECORD, `${JSON.stringify(sorted, null, 1)}\n`);
 });
 
-/** Without what differs from run to run: the directory, sockets, names that were made up, the version and ages. */
+/** Without what differs from run to run: directories, sockets, names that were made up, the version and ages. */
 function lasting(text: string): string {
   return text
     .replaceAll(directory, "DIRECTORY")
+    .replaceAll(process.cwd(), "HERE")
     .replaceAll(/\/\S*runt-answering-\w+/g, "DIRECTORY")
     .replaceAll(/\brun-\w+-\w+/g, "run-NAME")
     .replaceAll(/\b\d+d\b/g, "AGE")

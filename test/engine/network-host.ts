@@ -57,12 +57,10 @@ export function useNetworkHost(scene: Scene, filter?: Filter): NetworkHost {
     const tables = (await on("nft", "list", "tables"))
       .split("\n")
       .flatMap((line) => /^table ((?:ip|bridge) runt-\S+)$/.exec(line)?.[1] ?? []);
-    const ofEbtables = (await on("ebtables", "-t", "nat", "-L").catch(() => "")).split("\n").filter((line) => line.includes("RUNT-"));
     // nft lists tables in the order in which they were made. One may be removed meanwhile.
     const lists = await Promise.all(tables.toSorted().map((table) => on("nft", "list", "table", ...table.split(" ")).catch(() => "")));
     return [
       ...ofIptables,
-      ...ofEbtables,
       ...lists.flatMap((text) => text.split("\n").map((line) => line.trim())).filter((line) => line !== "" && line !== "}"),
     ];
   };

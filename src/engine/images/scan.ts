@@ -81,11 +81,16 @@ const LONGEST_NAME = 255;
  */
 const ODD_WHITEOUTS = [".wh.", ".wh..", ".wh..."];
 
+/** A byte that is no UTF-8, as in names of other encodings, is one character here, and would count as three. */
+function bytesOf(name: string): number {
+  return Buffer.byteLength(name.replaceAll("\ufffd", "?"));
+}
+
 function assertAllowed({ name, link, type, pax }: TarEntry, digest: string): void {
   const shown = JSON.stringify(name.slice(0, 200));
-  if (Buffer.byteLength(name) > LONGEST_PATH) throw refused(`layer ${digest}: ${shown}... is longer than a path can be`);
+  if (bytesOf(name) > LONGEST_PATH) throw refused(`layer ${digest}: ${shown}... is longer than a path can be`);
   const parts = name.split("/");
-  const long = parts.find((part) => Buffer.byteLength(part) > LONGEST_NAME);
+  const long = parts.find((part) => bytesOf(part) > LONGEST_NAME);
   if (long !== undefined)
     throw refused(
       `layer ${digest}: ${JSON.stringify(long.slice(0, 200))}... is longer than ${LONGEST_NAME} bytes, which no file name can be`,

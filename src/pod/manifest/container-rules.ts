@@ -10,7 +10,8 @@ const PORT_NAME = /^(?=.*[a-z])(?!.*--)[a-z0-9](?:[a-z0-9-]{0,13}[a-z0-9])?$/;
 export function checkContainer(at: Translation, { ports, volumeMounts, resources }: ContainerInput, path: Path): void {
   const names = new Set<string>();
   for (const [index, { name }] of ports.entries()) {
-    if (name === undefined) continue;
+    // The API server takes an empty name for none.
+    if (!name) continue;
     const here: Path = [...path, "ports", index, "name"];
     if (!PORT_NAME.test(name)) at.refuse("is no name of a port: at most 15 of a-z, 0-9 and -, with a letter", here);
     if (names.has(name)) at.refuse(`the port ${name} is there twice`, here, "duplicate-name");
@@ -23,8 +24,9 @@ export function checkContainer(at: Translation, { ports, volumeMounts, resources
   }
   for (const [what, requested] of amountsOf(resources?.requests)) {
     const limit = new Map(amountsOf(resources?.limits)).get(what);
-    // The engine compares memory, with the amounts in its words. In thousandths, because of CPU.
-    if (what !== "memory" && limit !== undefined && quantityIn(requested, 1000) > quantityIn(limit, 1000))
+    // The engine compares memory, with the amounts in its words.
+    const scale = what === "cpu" ? 1000 : 1;
+    if (what !== "memory" && limit !== undefined && quantityIn(requested, scale) > quantityIn(limit, scale))
       at.refuse(`is more than the limit (${limit})`, [...path, "resources", "requests", what]);
   }
 }

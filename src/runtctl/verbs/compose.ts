@@ -55,7 +55,8 @@ function projectHere(flags: ComposeFlags, group: string | undefined, manner: Man
   const outer = environmentIn(workingDirectory(), envFilesOf(flags.envFile), () => {});
   const [first, ...others] = filesOfProject(outer).map((path) => ({ path, ...textOf(path) }));
   const file = { ...first!, group: flags.project ?? group ?? DEFAULT_GROUP };
-  return translated(file, others, { ...flags, file: first!.path }, { group, outer, ...manner });
+  const compose = translated(file, others, { ...flags, file: first!.path }, { group, outer, ...manner });
+  return compose === file && others.length > 0 ? joined(file, others) : compose;
 }
 
 /** For those who only want to know which tasks the file has: what is gone says nothing of that. @throws as bounded */

@@ -15,6 +15,8 @@ export interface ChosenFilterOptions extends IptablesOptions {
   readonly helper: () => string;
   /** Called once. @param because why it is not nft; undefined: it is, or the operator has asked for it */
   readonly onChosen: (kind: FilterKind, because: string | undefined) => void;
+  /** Something does not work, and the rules do without it. */
+  readonly onWarning: (message: string) => void;
 }
 
 export class ChosenFilter implements PacketFilter {

@@ -1,6 +1,5 @@
 /** What the driver of iptables, or an earlier version, has left in the host's tables, for another driver that takes it over. On a host without iptables there is nothing. */
 import { NetworkError } from "../errors.ts";
-import { Ebtables } from "./ebtables.ts";
 import type { KnownToFilter } from "./filter.ts";
 import { IptablesGuards } from "./iptables-guards.ts";
 import { removalOf, restoreNat, savedRules, sweepRules } from "./iptables-saved.ts";
@@ -35,7 +34,6 @@ export class IptablesRules {
     if (lines.length > 0) await restoreNat(lines, timeoutMs);
     const used = new Set(bridges.map(({ bridge }) => bridge));
     await new IptablesGuards(timeoutMs).sweep(`${prefix}-`, (bridge) => used.has(bridge) || unleased.includes(bridge));
-    await new Ebtables({ key, timeoutMs, onWarning: () => {} }).removeAll();
     this.#hasServices = await new IptablesServices({ key, timeoutMs }).tidy(isKnown);
     this.#isLeft = (await this.#saved()).includes(`${prefix}-`);
   }

@@ -2,7 +2,6 @@
 import type { Attachment } from "../attachments.ts";
 import { NetworkError } from "../errors.ts";
 import { Together } from "../together.ts";
-import { Ebtables } from "./ebtables.ts";
 import type { GuardedBridge, KnownToFilter, PacketFilter, ServicePort, TaskHolds } from "./filter.ts";
 import { IptablesGuards } from "./iptables-guards.ts";
 import { countRules, incompleteChain, natRemoval, natRules } from "./iptables-nat.ts";
@@ -10,13 +9,11 @@ import { removalOf, restoreNat, savedRules, sweepRules } from "./iptables-saved.
 import { IptablesServices } from "./iptables-services.ts";
 import { deleteTables, type NftOptions, readTables, tableOf } from "./nft-table.ts";
 import { ownerOf, SERVICES } from "./table.ts";
-import { bridgePortsOf, waysOf } from "./ways.ts";
+import { waysOf } from "./ways.ts";
 
 export interface IptablesOptions extends NftOptions {
   /** Of the names of this engine's networks. */
   readonly prefix: string;
-  /** Something does not work, and the rules do without it. */
-  readonly onWarning: (message: string) => void;
 }
 
 export class IptablesFilter implements PacketFilter {
@@ -25,7 +22,6 @@ export class IptablesFilter implements PacketFilter {
   readonly #nat: Together;
   readonly #guards: IptablesGuards;
   readonly #services: IptablesServices;
-  readonly #frames: Ebtables;
   /** Tasks and bridges whose rules are removed: the records may still have them. */
   readonly #gone = new Set<string>();
   /** The table of the other driver still leads to the ports of services. */
@@ -37,7 +33,6 @@ export class IptablesFilter implements PacketFilter {
     this.#nat = new Together((lines) => restoreNat(lines, timeoutMs));
     this.#guards = new IptablesGuards(timeoutMs);
     this.#services = new IptablesServices({ key, timeoutMs });
-    this.#frames = new Ebtables(options);
   }
 
   async guard(bridges: readonly GuardedBridge[]): Promise<void> {
@@ -50,8 +45,8 @@ export class IptablesFilter implements PacketFilter {
     await this.#guards.forget(bridge);
   }
 
-  async open(id: string, { ways, ports }: TaskHolds): Promise<Pick<Attachment, "nat" | "filter">> {
-    await this.#frames.open(id, ports);
+  /** iptables sees no packets between two tasks of a bridge, so that a task can send in the name of others. */
+  async open(id: string, { ways }: TaskHolds): Promise<Pick<Attachment, "nat" | "filter">> {
     const nat = ways.flatMap((one) => natRules(one, id));
     this.#gone.delete(id);
     if (nat.length > 0) await this.#nat.change(nat);
@@ -60,7 +55,6 @@ export class IptablesFilter implements PacketFilter {
 
   async close({ containerId, steps, results, nat = [] }: Attachment): Promise<void> {
     this.#gone.add(containerId);
-    await this.#frames.close(containerId);
     // Rules that were made by a plugin, the plugin removes.
     if (steps.every((step) => step.nat === undefined) || (results !== null && nat.length === 0)) return;
     try {
@@ -74,7 +68,6 @@ export class IptablesFilter implements PacketFilter {
 
   async sweep(task: string): Promise<void> {
     await this.#sweep((id) => id === task);
-    await this.#frames.sweep();
   }
 
   async serve(ports: readonly ServicePort[]): Promise<void> {
@@ -93,11 +86,19 @@ export class IptablesFilter implements PacketFilter {
   }
 
   async look(known: () => Pick<KnownToFilter, "attachments" | "bridges">): Promise<string | undefined> {
-    if (known().attachments.length === 0 && !this.#services.hasPorts) return undefined;
+    const before = known();
+    if (before.attachments.length === 0 && !this.#services.hasPorts) return undefined;
     const saved = await this.#saved();
-    const tasks = new Set([...(await this.#mendTasks(saved, known)), ...(await this.#frames.look())]);
+    // What was added since is not in what was read.
+    const [ids, names] = [new Set(before.attachments.map((one) => one.containerId)), new Set(before.bridges.map((one) => one.bridge))];
+    const tasks = await this.#mendTasks(saved, () => ({
+      attachments: known().attachments.filter(({ containerId }) => ids.has(containerId)),
+    }));
     const bridges = () => known().bridges.filter(({ bridge }) => !this.#gone.has(bridge));
-    const bridge = IptablesGuards.incomplete(saved.split("\n"), bridges());
+    const bridge = IptablesGuards.incomplete(
+      saved.split("\n"),
+      bridges().filter((one) => names.has(one.bridge)),
+    );
     if (bridge !== undefined) await this.#guards.renew(bridges);
     const hasServices = await this.#services.look(saved);
     const all = [...tasks, ...(bridge === undefined ? [] : [`the bridge ${bridge}`]), ...(hasServices ? ["ports of services"] : [])];
@@ -114,9 +115,6 @@ export class IptablesFilter implements PacketFilter {
     for (const { filter, ...one } of attachments) if (filter === "nft") await this.#takeOver(one, write);
     await this.#sweep((id) => !isKnown(id));
     await this.#services.tidy(isKnown);
-    await this.#frames.begin(
-      new Map(attachments.map(({ containerId, steps, results }) => [containerId, bridgePortsOf(steps, results ?? [])])),
-    );
     const used = new Set(bridges.map(({ bridge }) => bridge));
     await this.#guards.sweep(`${prefix}-`, (bridge) => !used.has(bridge) && unleased.includes(bridge));
     await this.#guards.renew(() => bridges);

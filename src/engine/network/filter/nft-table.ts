@@ -42,7 +42,12 @@ export async function probeNft({ key, identity, timeoutMs }: NftOptions): Promis
   } catch (error) {
     if (!(error instanceof NetworkError) || error.code !== "program-failed") throw error;
     await check(false);
-    because = error.message;
+    // A busy host may have taken too long for it.
+    const again = await check(true).then(
+      () => undefined,
+      (reason: Error) => reason,
+    );
+    because = again?.message;
   }
   await readTables(tableOf(key), because === undefined, timeoutMs);
   return because;
