@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { canBeDeaf, DEAF_S, mountDeaf } from "../../test/support/deaf-mount.ts";
-import { isMountPoint, mountAt, mountsBelow, mountsIn, unmount, unmountBelow } from "./mounts.ts";
+import { isMountPoint, mountAt, mountsBelow, mountsIn, unmount, unmountBelow, unmountMsOf } from "./mounts.ts";
 
 let directory = "";
 beforeEach(() => {
@@ -14,6 +14,13 @@ beforeEach(() => {
 afterEach(async () => {
   await unmountBelow(directory);
   rmSync(directory, { recursive: true });
+});
+
+test("an unmount has the time to write, but where a server may not answer", () => {
+  expect(["ext4", "tmpfs", "overlay", "nfs4", "fuse.sshfs", "cifs"].map(unmountMsOf)).toEqual([
+    ...[120_000, 120_000, 120_000],
+    ...[10_000, 10_000, 10_000],
+  ]);
 });
 
 describe.skipIf(process.geteuid?.() !== 0)("mounts (needs root)", () => {

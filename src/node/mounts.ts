@@ -2,6 +2,7 @@
 import { closeSync, constants, openSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { type MountLine, parseMountinfo } from "../shared/linux/index.ts";
+import { isServedType } from "./answering.ts";
 import { outputOf, runProgram } from "./program.ts";
 
 /** Device numbers are not enough: a bind mount may be from the same file system. */
@@ -53,21 +54,28 @@ export async function unmountBelow(directory: string): Promise<void> {
   if (left !== undefined) throw new Error(`${left} is still mounted`);
 }
 
-/** Milliseconds for an unmount that writes what is open. */
-const UNMOUNT_MS = 10_000;
+/** Milliseconds for an unmount that writes what is not on the disk yet, and for one whose server may not answer. */
+const UNMOUNT_MS = 120_000;
+const SERVED_MS = 10_000;
 
 /**
- * The uppermost mount at the path. If its server does not answer in time it is detached: no path leads to it any more, and the kernel ends it when the server answers.
+ * The uppermost mount at the path. If its unmount does not end in time, as that of a server that does not answer, it is detached: no path leads to it any more, and the kernel ends it when the server answers.
  * umount(8) is told not to look at the path itself, which would wait for the server, too. @param path as the kernel lists it. @throws Error: the message of umount(8)
  */
 async function unmountListed(path: string): Promise<void> {
   const args = ["--internal-only", "--no-canonicalize", path];
-  const there = listedAt(path)?.id;
-  const { isTimedOut, failure, stderr, message } = await runProgram("umount", args, { timeoutMs: UNMOUNT_MS });
+  const there = listedAt(path);
+  const timeoutMs = unmountMsOf(there?.type ?? "");
+  const { isTimedOut, failure, stderr, message } = await runProgram("umount", args, { timeoutMs });
   if (failure === undefined) return;
   if (!isTimedOut) throw new Error(stderr.trim() || message);
   // An unmount that waits for the server may have removed it from the list.
-  if (listedAt(path)?.id === there) await outputOf("umount", ["--lazy", ...args], { timeoutMs: UNMOUNT_MS });
+  if (listedAt(path)?.id === there?.id) await outputOf("umount", ["--lazy", ...args], { timeoutMs });
+}
+
+/** Milliseconds for the unmount of a file system of this type. */
+export function unmountMsOf(type: string): number {
+  return isServedType(type) ? SERVED_MS : UNMOUNT_MS;
 }
 
 function mounts(): MountLine[] {

@@ -87,7 +87,7 @@ describe.skipIf(!isRoot || !existsSync("/dev/fuse"))("what cannot be ended (need
   );
 
   test(
-    "a path of a task on a mount that does not answer: the task stops with the reason, other tasks start meanwhile, and the next daemon starts, too",
+    "a path of a task on a mount that does not answer: the task waits, which is told, other tasks start meanwhile, a stop ends the wait, and the next daemon starts, too",
     async () => {
       const directory = mkdtempSync(join(tmpdir(), "runt-deaf-"));
       onTestFinished(() => rmdirSync(directory));
@@ -98,9 +98,11 @@ describe.skipIf(!isRoot || !existsSync("/dev/fuse"))("what cannot be ended (need
       await http(scene.socket, "POST", "/v1/apply", { text: taskText(scene.rootfs(), "dead", [dead]) });
       await http(scene.socket, "POST", "/v1/apply", { text: taskText(scene.rootfs(), "other", [web]) });
       await running("other");
-      await until(async () => (await get("dead")).known === "STOPPED");
-      const [container] = (await get("dead")).containers;
-      expect(JSON.stringify(container)).toContain(`${directory}/data does not answer within 10 s: deaf (fuse) is mounted at ${directory}`);
+      const message = `${directory}/data does not answer within 10 s: deaf (fuse) is mounted at ${directory}`;
+      await until(() => first.log().includes(message));
+      expect((await get("dead")).desired).toBe("RUNNING");
+      expect(await scene.ctl("stop", "dead", "--timeout", "30s")).toMatchObject({ status: 0 });
+      expect((await get("dead")).known).toBe("STOPPED");
       // Nor does the next daemon wait for the process that looks at the mount.
       await first.kill();
       await scene.daemon();

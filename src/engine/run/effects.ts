@@ -6,6 +6,7 @@ import { limitsOf } from "../plan/index.ts";
 import type { Checking } from "./checking.ts";
 import type { Launching } from "./containers/launching.ts";
 import { type ContainerRuntime, exitOf } from "./containers/runtime.ts";
+import type { EngineLog } from "./log.ts";
 import type { Happening } from "./mailbox.ts";
 import { PullFailure, type Pulling } from "./pulling.ts";
 import { type Made, releaseIncarnation, type TaskResource } from "./resources/resource.ts";
@@ -16,6 +17,7 @@ export interface EffectsOptions {
   readonly launching: Launching;
   readonly pulling: Pulling;
   readonly checking: Checking;
+  readonly log: EngineLog;
 }
 
 /** Every action but `forget`, which also removes the record (forgetting.ts). */
@@ -56,7 +58,7 @@ export class Effects {
     const { resources, runtime, launching, pulling, checking } = this.#options;
     switch (action.type) {
       case "pull":
-        await launching.answered(record, action.container);
+        await this.#answered(record, action);
         launching.check(record, action.container);
         return { ...done(action, "PULLED"), ...imageOf(await pulling.pull(record, action)) };
       case "create":
@@ -66,7 +68,8 @@ export class Effects {
         });
         return done(action, "CREATED");
       case "start": {
-        await launching.answered(record, action.container);
+        // All mounts have answered before the pull. Here the wait is short, because other starts wait for the place of this one.
+        await pulling.cancellable(record, action, (signal) => launching.answered(record, action.container, { signal }));
         const { command, hasSecrets, close } = launching.command(record, action);
         const { startedMs } = await runtime.launch(action.runtimeId, command, hasSecrets).finally(close);
         for (const resource of resources) resource.started?.(record, action, startedMs);
@@ -100,6 +103,22 @@ export class Effects {
     }
   }
 
+  /** After a power cut, servers of files may start later than this host: tasks wait for them, until they are not wanted any more. */
+  async #answered(record: TaskRecord, action: ContainerAction): Promise<void> {
+    const { launching, pulling } = this.#options;
+    const { container } = action;
+    await pulling.cancellable(record, action, (signal) =>
+      launching.answered(record, container, { signal, onLate: this.#teller(record.id, container) }).catch((error: unknown) => {
+        // The task itself may go on.
+        throw signal.aborted ? new PullFailure(error as Error, "container") : error;
+      }),
+    );
+  }
+
+  #teller(task: string, waiting: string): (message: string) => void {
+    return (message) => this.#options.log("error", "mount-waits", { task, waiting, message });
+  }
+
   /** A limit of the task can only grow before those of its containers, and only become less after them. */
   async #update(record: TaskRecord, { runtimeId, container }: Extract<Action, { type: "update" }>): Promise<void> {
     const { resources, runtime } = this.#options;
@@ -115,7 +134,10 @@ export class Effects {
   }
 
   async #make(record: TaskRecord, member: string): Promise<Made> {
-    return (await this.#ownerOf(member).make?.(record, member)) ?? {};
+    const { pulling } = this.#options;
+    const owner = this.#ownerOf(member);
+    const onLate = this.#teller(record.id, member);
+    return (await pulling.cancellableOf(record.id, member, async (signal) => owner.make?.(record, member, { signal, onLate }))) ?? {};
   }
 
   /** @throws Error: no resource of this program has this name, so that another program must have written the record */

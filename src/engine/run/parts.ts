@@ -186,7 +186,7 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
   });
   const launching = new Launching({ paths, resources, pause, cgroupParent, runtimes });
   const checking = new Checking({ runtime, networks, runtimes });
-  const effects = new Effects({ resources, runtime, launching, pulling, checking });
+  const effects = new Effects({ resources, runtime, launching, pulling, checking, log });
   const carryingOut = new CarryingOut({ resources, mailbox, effects, ends, conditions, log, probe });
   const turns = new Turns({
     ...{ store, mailbox, records, succeeded, services, revisions, pools: poolRecords, capacity, probe, host: edits },

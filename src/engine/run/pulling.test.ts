@@ -67,3 +67,18 @@ test("how far a pull is is told once for each step, and never a step back", asyn
   expect(told).toEqual([`g.t.1 c 3 pulling ${size}`, `g.t.1 c 3 unpacking ${size}`]);
   expect([...shown, pulling.progressOf("x")]).toEqual([{ bytes: 9, total: 9, layers: { done: 2, total: 2 } }, undefined]);
 });
+
+test("what is made for a task is cancelled when the task is not wanted any more, and not before", async () => {
+  const spec = taskSchema.parse({ name: "t", containers: [{ name: "c", image: REFERENCE }] });
+  const record = newRecord({ id: "g.t.1", group: "g", spec, cgroup: null, at: { bootId: "b", bootMs: 0, wallMs: 0 } });
+  const pulling = new Pulling({ images: {} as Images, fresh: new FreshImages(), policy: "default", tell: () => {} });
+  let signal: AbortSignal | undefined;
+  const made = pulling.cancellableOf(record.id, "volume:v", (given) => {
+    signal = given;
+    return new Promise((_, reject) => given.addEventListener("abort", () => reject(given.reason as Error)));
+  });
+  pulling.cancelUnwanted(new Map([[record.id, record]]));
+  expect(signal?.aborted).toBe(false);
+  pulling.cancelUnwanted(new Map([[record.id, { ...record, desired: "STOPPED" }]]));
+  await expect(made).rejects.toThrow("cancelled");
+});

@@ -50,7 +50,7 @@ export class Pulling {
   readonly #options: PullingOptions;
   readonly #inFlight = new Map<
     string,
-    { readonly task: string; readonly incarnation: Incarnation; readonly controller: AbortController }
+    { readonly task: string; readonly incarnation: Incarnation | undefined; readonly controller: AbortController }
   >();
 
   /** By runtime id. */
@@ -85,20 +85,35 @@ export class Pulling {
   cancelUnwanted(records: ReadonlyMap<string, TaskRecord>): void {
     this.#options.fresh.drop(records);
     for (const { task, incarnation, controller } of this.#inFlight.values()) {
-      const found = records.get(task)?.containers.find(({ name }) => name === incarnation.container);
-      if (found?.generation === incarnation.generation && found.desired === "RUNNING") continue;
+      const record = records.get(task);
+      const found = record?.containers.find(({ name }) => name === incarnation?.container);
+      if (incarnation === undefined && record?.desired === "RUNNING") continue;
+      if (found !== undefined && found.generation === incarnation?.generation && found.desired === "RUNNING") continue;
       controller.abort(new ImageError("cancelled", "the request was cancelled"));
     }
   }
 
   /** @param action gets a signal that is aborted when the incarnation is not wanted any more. @throws what `action` throws */
   async cancellable<T>(record: TaskRecord, incarnation: Incarnation, action: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    return this.#inFlightAs(incarnation.runtimeId, { task: record.id, incarnation }, action);
+  }
+
+  /** The same for a member of the task's resources: until the task is not wanted any more. */
+  async cancellableOf<T>(task: string, member: string, action: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    return this.#inFlightAs(`${task} ${member}`, { task, incarnation: undefined }, action);
+  }
+
+  async #inFlightAs<T>(
+    key: string,
+    of: { readonly task: string; readonly incarnation: Incarnation | undefined },
+    action: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
     const controller = new AbortController();
-    this.#inFlight.set(incarnation.runtimeId, { task: record.id, incarnation, controller });
+    this.#inFlight.set(key, { ...of, controller });
     try {
       return await action(controller.signal);
     } finally {
-      this.#inFlight.delete(incarnation.runtimeId);
+      this.#inFlight.delete(key);
     }
   }
 

@@ -1,6 +1,7 @@
 /** Finds the files of a watched directory. */
-import { lstatSync, readdirSync } from "node:fs";
+import { lstatSync, readdirSync, realpathSync } from "node:fs";
 import { join } from "node:path";
+import type { Servers } from "../../node/index.ts";
 import { identityOf, trustedDirectory } from "../trusted-file.ts";
 
 /** Levels of directories below the watched one. */
@@ -21,13 +22,16 @@ export interface Found {
 
 /**
  * Names that begin with a dot are left out, such as `.git`. Links are not followed.
- * @throws UntrustedFileError; Error: the directory has too many entries; the errors of the system calls
+ * A mount below the directory whose server does not answer is refused, and the rest is read.
+ * @throws UntrustedFileError; Error: the directory does not answer, or has too many entries; the errors of the system calls
  */
-export function filesBelow(directory: string): Found {
+export async function filesBelow(directory: string, servers: Servers): Promise<Found> {
+  // What follows has the thread of the daemon. A server that stops answering from here on is not noticed.
+  await servers.answered(directory);
   const files = new Map<string, string>();
   const refused = new Map<string, string>();
   let left = MOST_ENTRIES;
-  const look = (path: string, level: number): void => {
+  const look = async (path: string, real: string, level: number): Promise<void> => {
     trustedDirectory(path);
     const entries = readdirSync(path, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1));
     const project = COMPOSE.find((name) => entries.some((one) => one.name === name));
@@ -36,8 +40,12 @@ export function filesBelow(directory: string): Found {
       if (entry.name.startsWith(".")) continue;
       if (left-- === 0) throw new Error(`${directory} has more than ${MOST_ENTRIES} files and directories`);
       const inner = join(path, entry.name);
+      const place = join(real, entry.name);
+      const isRead = entry.isDirectory() ? level < DEEPEST : FILE.test(entry.name) && !entry.isSymbolicLink();
+      const problem = isRead ? await problemOf(place, servers) : "";
       if (entry.isDirectory() && level === DEEPEST) refused.set(inner, `it is more than ${DEEPEST} directories deep`);
-      else if (entry.isDirectory()) looked(inner, level + 1);
+      else if (problem !== "") refused.set(inner, problem);
+      else if (entry.isDirectory()) await looked(inner, place, level + 1);
       else if (QUADLET.test(entry.name)) refused.set(inner, "files of Quadlet are not watched: apply them with runtctl apply -f DIRECTORY");
       else if (FILE.test(entry.name) && entry.isSymbolicLink()) refused.set(inner, "it is a symbolic link");
       else if (FILE.test(entry.name)) {
@@ -48,15 +56,26 @@ export function filesBelow(directory: string): Found {
     }
   };
   /** An inner directory that others may write does not keep the other files from being read. */
-  const looked = (path: string, level: number): void => {
+  const looked = async (path: string, real: string, level: number): Promise<void> => {
     try {
-      look(path, level);
+      await look(path, real, level);
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       if (code === undefined) throw error;
       refused.set(path, message);
     }
   };
-  look(directory, 0);
+  await look(directory, realpathSync(directory), 0);
   return { files, refused };
+}
+
+/** Why what is mounted at a path is not looked at; "": nothing keeps from it. */
+async function problemOf(path: string, servers: Servers): Promise<string> {
+  if (!servers.isPoint(path)) return "";
+  try {
+    await servers.entryAnswered(path);
+    return "";
+  } catch (error) {
+    return (error as Error).message;
+  }
 }

@@ -3,9 +3,9 @@
  * users change otherwise is told, and not undone.
  */
 import { lstatSync } from "node:fs";
-import { dirname } from "node:path";
+import { join } from "node:path";
 import { type Caller, type Engine, EngineError, renderFinding, type TaskDifference } from "../../engine/index.ts";
-import { untilAnswered, untilTreeAnswered } from "../../node/index.ts";
+import { Servers } from "../../node/index.ts";
 import { cut } from "../../shared/text/index.ts";
 import { log } from "../log.ts";
 import type { Files } from "../parsing/files.ts";
@@ -89,10 +89,11 @@ export class Watch {
   }
 
   async #look(): Promise<void> {
+    const servers = new Servers();
     for (const directory of this.#options.directories) {
       let problem = "";
       try {
-        await this.#lookAt(directory);
+        await this.#lookAt(directory, servers);
       } catch (error) {
         problem = (error as Error).message;
       }
@@ -101,16 +102,15 @@ export class Watch {
     this.#setConditions();
   }
 
-  async #lookAt(directory: string): Promise<void> {
-    // What follows has the thread of the daemon. A server that stops answering from here on is not noticed.
-    await untilTreeAnswered(directory);
+  async #lookAt(directory: string, servers: Servers): Promise<void> {
     // Files have their names below the path that was given: a link that is switched to another directory changes their content.
-    const found = filesBelow(directory);
-    const tree = workTreeOf(trustedDirectory(directory));
+    const found = await filesBelow(directory, servers);
+    const git = await problemOf(servers.answered(join(directory, ".git")));
+    const tree = git === "" ? workTreeOf(trustedDirectory(directory)) : undefined;
     const seen = JSON.stringify([[...found.files], [...found.refused]]);
     const isSettled = this.#seen.get(directory) === seen && !this.#isLocked(directory, tree);
     this.#seen.set(directory, seen);
-    if (isSettled) await this.#settle(directory, found, tree);
+    if (isSettled) await this.#settle(directory, found, { tree, servers });
   }
 
   /** A checkout of git that goes on changes file after file. */
@@ -121,16 +121,22 @@ export class Watch {
     return since !== undefined && performance.now() - since < LONGEST_LOCK_MS;
   }
 
-  async #settle(directory: string, found: Found, tree: WorkTree | undefined): Promise<void> {
+  async #settle(directory: string, found: Found, { tree, servers }: Pick<Place, "tree" | "servers">): Promise<void> {
     const { watched } = this.#options.engine;
     const isBelow = (path: string) => path.startsWith(directory === "/" ? "/" : `${directory}/`);
     const isRefused = (path: string) => [...found.refused.keys()].some((one) => path === one || path.startsWith(`${one}/`));
-    const gone = Object.keys(watched.all).filter((path) => isBelow(path) && !found.files.has(path) && !isRefused(path));
+    const missing = Object.keys(watched.all).filter((path) => isBelow(path) && !found.files.has(path) && !isRefused(path));
+    const [gone, problems]: [string[], string[]] = [[], []];
+    for (const path of missing) {
+      const problem = await problemOf(servers.entryAnswered(path));
+      if (problem === "") gone.push(path);
+      else problems.push(`${problem}: the tasks of ${path} stay`);
+    }
     const fileSystems = new FileSystems();
     for (const [path, why] of found.refused) await this.#tellProblem(path, why, undefined);
     for (const path of found.files.keys()) {
       if (this.#isStopped) return;
-      await this.#takeFile(path, { directory, gone, tree, fileSystems });
+      await this.#takeFile(path, { directory, gone, tree, fileSystems, servers });
     }
     for (const path of this.#known.keys())
       if (isBelow(path) && !found.files.has(path) && !found.refused.has(path)) this.#known.delete(path);
@@ -142,22 +148,22 @@ export class Watch {
       const removed = await watched.remove(path, callerOf(path, tree?.head()));
       log("info", "watch-removed", { path, tasks: removed });
     }
-    if (held.length === 0) return;
-    const points = new Set(held.flatMap((path) => pointIn(watched.all[path]?.fileSystem) ?? []));
-    const [why, until] =
-      found.files.size === 0
-        ? [`${directory} has no file any more`, "it has one"]
-        : [`the file system that was mounted at ${[...points].join(", ")} is not there`, "it is"];
-    throw new Error(`${why}: the tasks of ${held.join(", ")} stay until ${until}, or until they are deleted`);
+    if (held.length > 0) {
+      const points = new Set(held.flatMap((path) => pointIn(watched.all[path]?.fileSystem) ?? []));
+      const [why, until] =
+        found.files.size === 0
+          ? [`${directory} has no file any more`, "it has one"]
+          : [`the file system that was mounted at ${[...points].join(", ")} is not there`, "it is"];
+      problems.push(`${why}: the tasks of ${held.join(", ")} stay until ${until}, or until they are deleted`);
+    }
+    if (problems.length > 0) throw new Error(problems.join("; "));
   }
 
   async #takeFile(path: string, place: Place): Promise<void> {
     const known = this.#known.get(path);
-    const elsewhere = Object.keys(known?.text?.read ?? {}).filter((one) => dirname(one) !== dirname(path));
-    try {
-      await untilAnswered(elsewhere);
-    } catch (error) {
-      return this.#tellProblem(path, (error as Error).message, known?.text, this.#againMs);
+    for (const one of Object.keys(known?.text?.read ?? {})) {
+      const problem = await problemOf(place.servers.entryAnswered(one));
+      if (problem !== "") return this.#tellProblem(path, problem, known?.text, this.#againMs);
     }
     const isDue = known?.againMs !== undefined && performance.now() >= known.againMs;
     if (known !== undefined && known.identity === identityNow(path, known.text)) {
@@ -269,6 +275,15 @@ interface Place {
   readonly gone: readonly string[];
   readonly tree: WorkTree | undefined;
   readonly fileSystems: FileSystems;
+  readonly servers: Servers;
+}
+
+/** Why something does not answer; "": it does. */
+function problemOf(answer: Promise<void>): Promise<string> {
+  return answer.then(
+    () => "",
+    (error: Error) => error.message,
+  );
 }
 
 /** Of a file and of those that it names, as they are now: the same as identityRead if none was changed since. */

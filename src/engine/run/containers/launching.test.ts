@@ -67,5 +67,6 @@ test.skipIf(!canBeDeaf)("no path that a task names is opened on a mount that doe
   const ofHost = record({ mounts: [{ volume: "v", target: "/m" }] }, { volumes: [{ name: "v", host: path }] });
   await expect(launching.answered(ofHost, "c")).rejects.toThrow(message);
   const confined = record({}, { volumes: [{ name: "v", host: path }], hostPaths: [directory] });
-  await expect(volumes.make(confined, "volume:v")).rejects.toThrow(message);
+  const patience = { signal: new AbortController().signal, onLate: () => {}, patienceMs: 0 };
+  await expect(volumes.make(confined, "volume:v", patience)).rejects.toThrow(message);
 });

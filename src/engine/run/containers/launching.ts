@@ -3,7 +3,7 @@ import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync, st
 import { release } from "node:os";
 import { join, resolve } from "node:path";
 import type { LaunchCommand, OciObject } from "../../../executor/index.ts";
-import { untilAnswered } from "../../../node/index.ts";
+import { type Answering, type Patience, untilAnswered, untilAnsweredPatiently } from "../../../node/index.ts";
 import { parseExactJson } from "../../../shared/text/index.ts";
 import { PAUSE_NAME, runtimeId, specOf, type TaskRecord, taskIdOf } from "../../model/index.ts";
 import { PAUSE_PROGRAM, type PauseRoot } from "../../pause/index.ts";
@@ -48,13 +48,16 @@ export class Launching {
 
   /**
    * Waits until the mounts of all paths that the container names answer. To be called immediately before the other two functions, which open these paths and wait for as long
-   * as the server of a mount does. A server that stops answering between the two is not noticed. @throws Error: one does not answer within ten seconds; the message has the path
+   * as the server of a mount does. A server that stops answering between the two is not noticed.
+   * @param wait with `onLate` also for a server that starts later
+   * @throws Error: one does not answer in time; the message has the path; the reason of `signal`
    */
-  async answered(record: TaskRecord, container: string): Promise<void> {
+  async answered(record: TaskRecord, container: string, wait: Answering | Patience = {}): Promise<void> {
     const { rootfs, bundle, seccomp, envFiles = [] } = specOf(record, container) ?? {};
     const own = [rootfs, bundle, seccomp === "unconfined" ? undefined : seccomp, ...envFiles].filter((path) => path !== undefined);
-    await untilAnswered([...own, ...this.#options.resources.flatMap((resource) => resource.paths?.(record, container) ?? [])]);
-    if (bundle !== undefined) await untilAnswered([rootOf(bundle)]);
+    const until = (paths: string[]) => ("onLate" in wait ? untilAnsweredPatiently(paths, wait) : untilAnswered(paths, wait));
+    await until([...own, ...this.#options.resources.flatMap((resource) => resource.paths?.(record, container) ?? [])]);
+    if (bundle !== undefined) await until([rootOf(bundle)]);
   }
 
   /** Checks that all files the container names exist. @throws Error: something is missing; the message has its path */

@@ -1,7 +1,7 @@
 /** What a task has on the host beside the processes of its containers. Each kind is one object of this shape, and parts.ts has the list of them. */
 
 import type { Mount } from "../../../executor/index.ts";
-import { unmountBelow } from "../../../node/index.ts";
+import { type Patience, unmountBelow } from "../../../node/index.ts";
 import type { NetworkRecord, TaskRecord } from "../../model/index.ts";
 import { makeOwnDirectory, removeOwnTree } from "../../own/index.ts";
 import type { Incarnation, Placement } from "../../plan/index.ts";
@@ -23,7 +23,8 @@ export interface TaskResource {
 
   /** Whether a member of the record's `resources` is of this kind. The model decides when such a member is made and removed, and the store has that decision before. */
   owns?(member: string): boolean;
-  make?(record: TaskRecord, member: string): Promise<Made>;
+  /** @param patience for paths whose server does not answer yet */
+  make?(record: TaskRecord, member: string, patience: Patience): Promise<Made>;
   unmake?(record: TaskRecord, member: string): Promise<void>;
 
   /**

@@ -38,7 +38,7 @@ test.each(Object.keys(PLANTS).flatMap((how) => [true, false].map((isVolume) => [
       PLANTS[how]!(place, victim);
     };
     plant();
-    const making = volumes.make(record, "volume:v");
+    const making = volumes.make(record, "volume:v", { signal: new AbortController().signal, onLate: () => {} });
     if (isVolume) await expect(making).rejects.toThrow(/is not a directory|EEXIST/);
     else {
       await making;

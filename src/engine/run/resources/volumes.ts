@@ -1,7 +1,7 @@
 /** The volumes of a task: scratch directories, which are removed with it, kept ones, which outlive it, and files and directories of the host. */
 import { closeSync, existsSync, fstatSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { unmountBelow, untilAnswered } from "../../../node/index.ts";
+import { type Patience, unmountBelow, untilAnsweredPatiently } from "../../../node/index.ts";
 import type { Images } from "../../images/index.ts";
 import { imageOfContainer, specOf, type TaskRecord } from "../../model/index.ts";
 import { type Incarnation, isInMachine, type MountSource, type Runtimes, sourceOf } from "../../plan/index.ts";
@@ -66,11 +66,11 @@ export class TaskVolumes implements TaskResource {
   }
 
   /** @throws Error: the volume cannot be made; the message has its name */
-  async make(record: TaskRecord, member: string): Promise<Made> {
+  async make(record: TaskRecord, member: string, patience: Patience): Promise<Made> {
     const name = member.slice(VOLUME.length);
     const { image, filesystem, ...pull } = record.spec.volumes.find((one) => one.name === name) ?? {};
     if (filesystem !== undefined) await this.#mount(record.id, name, filesystem);
-    else if (image === undefined) await makeVolume(record, name, this.#options.paths);
+    else if (image === undefined) await makeVolume(record, name, { paths: this.#options.paths, patience });
     else await this.#makeImage(volumeRootId(record.id, name), { image, ...pull });
     return {};
   }
@@ -192,7 +192,12 @@ function isFilled({ kept, host, files, medium, filesystem }: TaskSpec["volumes"]
   return noCopy === false && [host, files, medium, filesystem].every((one) => one === undefined);
 }
 
-async function makeVolume({ id, group: owner, spec }: TaskRecord, name: string, paths: Paths): Promise<void> {
+interface Making {
+  readonly paths: Paths;
+  readonly patience: Patience;
+}
+
+async function makeVolume({ id, group: owner, spec }: TaskRecord, name: string, { paths, patience }: Making): Promise<void> {
   const {
     files,
     user,
@@ -209,7 +214,7 @@ async function makeVolume({ id, group: owner, spec }: TaskRecord, name: string, 
   removeOther(paths.volumes(id));
   if (host !== undefined) {
     mkdirSync(dirname(path), { recursive: true });
-    await untilAnswered([host, path, ...(spec.hostPaths ?? [])]);
+    await untilAnsweredPatiently([host, path, ...(spec.hostPaths ?? [])], patience);
     return bindWithin({ path: host, type, allowed: spec.hostPaths ?? [], own: paths.own }, path);
   }
   if (kept !== undefined) {
