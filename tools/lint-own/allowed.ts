@@ -55,6 +55,7 @@ export const OWN_CALLS: Allowed = {
   },
   "src/engine/images/shelf.ts": {
     "createReadStream(archiveIn(directory))": MADE,
+    "copyFile(blob, path)": "a blob of the engine that lstat has just found to be a regular file, to a directory just made",
     'writeFileSync(join(directory, "oci-layout"))': MADE,
     'writeFileSync(join(directory, "index.json"))': MADE,
   },

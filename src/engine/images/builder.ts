@@ -122,10 +122,8 @@ export class Builder {
   async dropCache(unusedMs: number): Promise<void> {
     const found = statSync(this.#storage, { throwIfNoEntry: false });
     if (this.#isBuilding || found === undefined) return;
-    const now = new Date();
-    // The clock was set back since the last build: it counts from now on.
-    if (found.mtimeMs > now.getTime()) utimesSync(this.#storage, now, now);
-    if (now.getTime() - found.mtimeMs < unusedMs) return;
+    // A time to come counts as now: the clock is behind, or was ahead.
+    if (Math.max(0, Date.now() - found.mtimeMs) < unusedMs) return;
     await this.#slots.during(new AbortController().signal, () => removeScratch(this.#storage));
   }
 
@@ -139,7 +137,9 @@ export class Builder {
     const buildah = new Buildah(run, await this.#environment(run), signal);
     // Builds that were killed may have left working containers in the storage.
     await buildah.output(["rm", "--all"]);
-    utimesSync(this.#storage, new Date(), new Date());
+    const now = new Date();
+    // No earlier time than the one that is there: the clock may be behind until the host has asked for the time.
+    if (statSync(this.#storage).mtimeMs < now.getTime()) utimesSync(this.#storage, now, now);
     const network = asked.network === "default" ? `ns:${await place.makeNetwork()}` : asked.network;
     // Other builds may have taken hours.
     await assertContext(asked, signal);

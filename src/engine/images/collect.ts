@@ -27,7 +27,7 @@ export interface CollectPolicy {
 export interface Collected {
   /** References, in the order of their removal. */
   readonly removed: readonly string[];
-  /** Bytes of the blobs that were removed; unpacked layers are not counted. */
+  /** Bytes of the blobs that were removed; unpacked layers, and blobs that a push or an archive still reads, are not counted. */
   readonly freedBytes: number;
 }
 
@@ -41,59 +41,62 @@ export interface CollectOptions {
   /** Called when an image that a container uses cannot be read, so that nothing is removed. */
   readonly onDamaged: (manifest: string) => void;
   readonly lastUsedMs: (entry: Entry) => number;
-  /** Takes it for used now: its time is one to come, from when the clock was wrong. */
-  readonly reset: (entry: Entry) => void;
   /** Percent of the file system that is in use. */
   readonly fullness: () => number;
 }
 
-/** In milliseconds. */
-const MOST_AHEAD = 600_000;
-
 /** The least recently used image is removed first. */
 export async function collect({ unusedMs, most = Infinity, kept = [], fullPercent = 100 }: CollectPolicy, options: CollectOptions) {
-  const { layout, used, remembered, lastUsedMs, reset, fullness } = options;
+  const { layout, used, remembered, lastUsedMs, fullness } = options;
   const isUsed = new Set([...used, ...remembered].map(({ manifest }) => manifest));
-  const ownTime = (entry: Entry) => {
-    const [at, now] = [lastUsedMs(entry), Date.now()];
-    if (at > now + MOST_AHEAD) reset(entry);
-    return Math.min(at, now);
-  };
   const unused = layout.entries
     .filter(({ manifest, reference }) => !isUsed.has(manifest) && !kept.includes(reference))
-    .map((entry) => ({ entry, at: ownTime(entry) }))
+    .map((entry) => ({ entry, at: lastUsedMs(entry) }))
     .sort((a, b) => a.at - b.at);
   const removed: string[] = [];
-  let freedBytes = await sweepParts(options);
+  let { freedBytes, linkedBytes } = await sweepParts(options);
+  let isSpaceHeld = linkedBytes > freedBytes;
   for (const { entry, at } of unused) {
     if (removed.length >= most) break;
-    if (Date.now() - at < unusedMs && fullness() <= fullPercent) break;
+    // A time to come counts as now: the clock is behind, or was ahead. Which of the two it is cannot be known, so nothing is written.
+    const isRecent = Math.max(0, Date.now() - at) < unusedMs;
+    // What a push or an archive still reads gives its space back only at its end. More images would go in vain.
+    if (isRecent && (isSpaceHeld || fullness() <= fullPercent)) break;
     layout.remove(entry.reference);
     removed.push(entry.reference);
-    freedBytes += await sweepParts(options);
+    const swept = await sweepParts(options);
+    freedBytes += swept.freedBytes;
+    isSpaceHeld ||= swept.linkedBytes > swept.freedBytes;
   }
   return { removed, freedBytes } satisfies Collected;
 }
 
-/** Removes the blobs and unpacked layers that no image needs. Returns the bytes of the blobs. */
-async function sweepParts(options: CollectOptions): Promise<number> {
+/** Of the blobs that were removed. */
+interface Swept {
+  readonly freedBytes: number;
+  /** Of those that have further names: they take their space until a push or an archive has ended. */
+  readonly linkedBytes: number;
+}
+
+/** Removes the blobs and unpacked layers that no image needs. */
+async function sweepParts(options: CollectOptions): Promise<Swept> {
   const { places } = options;
-  const bytes = await sweepBlobs(options);
+  const swept = await sweepBlobs(options);
   const needed = partsOf(options);
-  if (needed === undefined) return bytes;
+  if (needed === undefined) return swept;
   for (const name of await readdir(places.layers)) {
     if (!needed.layers.has(name)) await removeLayer(places, name);
   }
-  return bytes;
+  return swept;
 }
 
-/** Removes the blobs that no image needs: those of removed images, and of images that were refused. Returns their bytes. */
-export async function sweepBlobs(options: CollectOptions): Promise<number> {
+/** Removes the blobs that no image needs: those of removed images, and of images that were refused. */
+export async function sweepBlobs(options: CollectOptions): Promise<Swept> {
   const { places } = options;
   const needed = partsOf(options);
   // The manifest of an image that a container uses cannot be read. Any blob may belong to it, so none is removed.
-  if (needed === undefined) return 0;
-  let bytes = 0;
+  let [freedBytes, linkedBytes] = [0, 0];
+  if (needed === undefined) return { freedBytes, linkedBytes };
   const blobs = join(places.blobs, "sha256");
   for (const name of await readdir(blobs)) {
     if (needed.blobs.has(`sha256:${name}`)) continue;
@@ -101,9 +104,10 @@ export async function sweepBlobs(options: CollectOptions): Promise<number> {
     // A directory is not made by this store.
     if (found.isDirectory()) continue;
     removeOwnFile(join(blobs, name));
-    bytes += found.size;
+    if (found.nlink > 1) linkedBytes += found.size;
+    else freedBytes += found.size;
   }
-  return bytes;
+  return { freedBytes, linkedBytes };
 }
 
 function partsOf({ places, layout, used, remembered, onDamaged }: CollectOptions) {

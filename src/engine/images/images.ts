@@ -1,5 +1,5 @@
 /** The image store of an engine: pulls images, unpacks their layers, and makes root file systems of them. */
-import { existsSync, statfsSync, statSync, utimesSync } from "node:fs";
+import { statfsSync, statSync, utimesSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
 import { type ImageConfig, type ImageReference, parseReference, pinned, renderReference } from "../spec/index.ts";
@@ -99,12 +99,14 @@ export class ImageStore implements Images {
     // What a container or a version runs is that digest, wherever the tag leads by now. Other sources cannot be asked for a digest.
     const exact = pin !== undefined && reference.transport === "docker" ? pinned(reference, pin.digest) : undefined;
     const key = JSON.stringify([text, exact?.digest ?? null, policy, request.credentials ?? null]);
+    const name = exact === undefined ? text : renderReference(exact);
+    const kind = pullDecision(policy, this.#cached(name) !== undefined).asksSource ? "pull" : "use";
     const told = this.#listeners.get(key) ?? new Listeners();
     this.#listeners.set(key, told);
     told.add(request);
     try {
       return await this.#pulls.join(key, signal, (shared) =>
-        this.#filling(async () => {
+        this.#filling(kind, async () => {
           const all = { ...request, ...told.all, policy, signal: shared };
           return exact === undefined ? this.#pull(reference, text, all) : this.#pullExactly(exact, text, all);
         }),
@@ -117,7 +119,7 @@ export class ImageStore implements Images {
   async take(archive: string, names: readonly string[], signal: AbortSignal): Promise<Pin> {
     const [source, ...named] = [`docker-archive:${archive}`, ...names].map(parseReference);
     if (source === undefined || named[0] === undefined) throw new ImageError("image-invalid", `${archive} is no path of an archive`);
-    return this.#filling(async () => {
+    return this.#filling("pull", async () => {
       const { maxBytes } = this.#limits;
       const fetched = await copyArchive(source, { signal, places: this.#places, maxBytes, onProgress: () => {} });
       const all = [renderReference(pinned(named[0]!, fetched.digest)), ...names];
@@ -132,12 +134,12 @@ export class ImageStore implements Images {
     return (await this.#overlays()) !== "none";
   }
 
-  async #filling(action: () => Promise<Pin>): Promise<Pin> {
+  async #filling(kind: "pull" | "use", action: () => Promise<Pin>): Promise<Pin> {
     try {
-      return await this.#lock.read(action);
+      return await this.#lock.read(action, kind);
     } catch (error) {
-      // Removes the blobs of a failed pull, which no image needs.
-      void this.#lock.write(() => this.#alone(() => sweepBlobs(this.#collecting))).catch(() => {});
+      // Removes the blobs of failed pulls, which no image needs.
+      this.#lock.sweep(() => this.#alone(() => sweepBlobs(this.#collecting))).catch(() => {});
       throw error;
     }
   }
@@ -174,10 +176,6 @@ export class ImageStore implements Images {
       ...{ places: this.#places, layout: this.#layout, used: this.#used, remembered: this.#remembered },
       onDamaged: (manifest: string) => this.#options.onDamaged?.(manifest),
       lastUsedMs: (entry: Entry) => this.#lastUsedMs(entry),
-      reset: (entry: Entry) => {
-        this.#layout.put({ ...entry, pulledMs: Math.min(entry.pulledMs, Date.now()) });
-        if (existsSync(this.#places.blob(entry.manifest))) this.#touch(entry);
-      },
       fullness: () => {
         const { blocks, bavail, bfree } = statfsSync(this.#options.directory);
         // Like df(1): blocks that are reserved for root do not count.
@@ -186,9 +184,10 @@ export class ImageStore implements Images {
     };
   }
 
+  /** Writes no earlier time than the one that is there: the clock may be behind until the host has asked for the time. */
   #touch({ manifest }: Pick<Entry, "manifest">): void {
     const now = new Date();
-    utimesSync(this.#places.blob(manifest), now, now);
+    if (statSync(this.#places.blob(manifest)).mtimeMs < now.getTime()) utimesSync(this.#places.blob(manifest), now, now);
   }
 
   #lastUsedMs({ manifest, pulledMs }: Entry): number {

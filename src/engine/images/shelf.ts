@@ -1,5 +1,6 @@
 /** What users do with images of the store beside running them: look at them, name them, and give them to others. */
-import { createReadStream, linkSync, mkdirSync, writeFileSync } from "node:fs";
+import { constants, createReadStream, linkSync, lstatSync, mkdirSync, writeFileSync } from "node:fs";
+import { copyFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { type ImageReference, renderReference } from "../spec/index.ts";
 import { putBlob, readBlob, readSmall } from "./blob.ts";
@@ -123,8 +124,10 @@ export class Shelf implements ImageShelf {
         const blobs = join(directory, "blobs", "sha256");
         mkdirSync(blobs, { recursive: true, mode: 0o700 });
         const { config, layers } = parseManifest(readBlob(places.blob(found.digest), found.digest), found.digest);
-        for (const digest of new Set([found.digest, config.digest, ...layers.map((one) => one.digest)]))
-          linkSync(places.blob(digest), join(blobs, basename(places.blob(digest))));
+        for (const digest of new Set([found.digest, config.digest, ...layers.map((one) => one.digest)])) {
+          ended.throwIfAborted();
+          await linkOrCopy(places.blob(digest), join(blobs, basename(places.blob(digest))), digest);
+        }
         return found;
       });
       const annotations = { "org.opencontainers.image.ref.name": "image" };
@@ -149,6 +152,24 @@ export class Shelf implements ImageShelf {
     const own = { ...(jsonOf(bytes, digest) as object), config: { mediaType: CONFIG_TYPE, digest: config, size } };
     const changed = Buffer.from(JSON.stringify(own));
     return { digest: await putBlob(places, changed), size: changed.length };
+  }
+}
+
+/** What link(2) says where a file cannot have one more name: the file system has none or has no more, or the store is spread over several. */
+const NO_LINKS: readonly unknown[] = ["EPERM", "EOPNOTSUPP", "ENOTSUP", "ENOSYS", "EMLINK", "EXDEV"];
+
+/** Gives the blob a further name, or where that is not possible makes a copy, which shares the data where it can. @throws ImageError image-invalid */
+export async function linkOrCopy(blob: string, path: string, digest: string, link: typeof linkSync = linkSync): Promise<void> {
+  try {
+    try {
+      link(blob, path);
+    } catch (error) {
+      if (!NO_LINKS.includes((error as { readonly code?: string }).code)) throw error;
+      if (!lstatSync(blob).isFile()) throw new Error("it is no regular file");
+      await copyFile(blob, path, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+    }
+  } catch (error) {
+    throw new ImageError("image-invalid", `${digest}: its blob cannot be passed on: ${(error as Error).message}`, { cause: error });
   }
 }
 

@@ -40,6 +40,72 @@ test("a writer is alone, and readers that wait for it come before the next one",
   expect(order).toEqual(["first", "read", "second"]);
 });
 
+test("on a store that is always in use new pulls wait for a writer, and containers do not", async () => {
+  const lock = new Lock({ openMs: 50, closedMs: 600_000 });
+  const order: string[] = [];
+  let isOver = false;
+  // Each pull begins before the one before it has ended.
+  const pull = async (): Promise<void> => {
+    if (isOver) return;
+    let next: Promise<void> | undefined;
+    await lock.read(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      next = pull();
+    }, "pull");
+    await next;
+  };
+  const pulls = pull();
+  let end = () => {};
+  const using = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const used = lock.read(() => using);
+  const removal = lock.write(async () => order.push("removed"));
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  await lock.read(async () => order.push("started"));
+  end();
+  await removal;
+  isOver = true;
+  await Promise.all([pulls, used]);
+  expect(order).toEqual(["started", "removed"]);
+});
+
+test("new pulls wait for a while only: a registry that does not answer keeps nobody from the others", async () => {
+  const lock = new Lock({ openMs: 50, closedMs: 50 });
+  let end = () => {};
+  const stalled = lock.read(
+    () =>
+      new Promise<void>((resolve) => {
+        end = resolve;
+      }),
+    "pull",
+  );
+  const removal = lock.write(async () => {});
+  for (let count = 0; count < 3; count++) {
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    await lock.read(async () => {}, "pull");
+  }
+  end();
+  await Promise.all([stalled, removal]);
+});
+
+test("of sweeps that wait one is made for all", async () => {
+  const lock = new Lock();
+  let [end, count] = [() => {}, 0];
+  const reader = lock.read(
+    () =>
+      new Promise<void>((resolve) => {
+        end = resolve;
+      }),
+  );
+  const sweep = () => lock.sweep(async () => count++);
+  const sweeps = [sweep(), sweep(), sweep()];
+  end();
+  await Promise.all([reader, ...sweeps]);
+  await sweep();
+  expect(count).toBe(2);
+});
+
 test("a program that neither reads nor writes is ended, and one that does is not", async () => {
   const { signal } = new AbortController();
   const late = () => new ImageError("push-failed", "nothing was taken");

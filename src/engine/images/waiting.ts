@@ -94,17 +94,30 @@ export class Slots {
 /** Milliseconds for which a caller waits until the store is not in use. */
 export const CALLER_WAITS_MS = 30_000;
 
+/** Milliseconds for which a writer lets new pulls begin, and then lets them wait, in turn. */
+const OPEN_MS = 60_000;
+const CLOSED_MS = 60_000;
+
 /**
  * A lock for readers and one writer. Many callers may use the store at once, but removing needs it alone. A writer waits until nobody uses the store, and
- * delays no reader by that: a pull may take minutes, and containers start meanwhile.
+ * delays no container by that: a pull may take minutes, and containers start meanwhile. On a store that is always in use no writer would have its turn, so
+ * one of them keeps new pulls waiting for a while.
  */
 export class Lock {
   #readers = 0;
   #isWriting = false;
+  /** A writer lets no pull begin. */
+  #isClosed = false;
+  #isSweepAwaited = false;
   readonly #waiting = { readers: new Set<() => void>(), writers: new Set<() => void>() };
+  readonly #turns: { readonly openMs: number; readonly closedMs: number };
 
-  async read<T>(action: () => Promise<T>): Promise<T> {
-    while (this.#isWriting) await changed(this.#waiting.readers);
+  constructor(turns = { openMs: OPEN_MS, closedMs: CLOSED_MS }) {
+    this.#turns = turns;
+  }
+
+  async read<T>(action: () => Promise<T>, kind: "pull" | "use" = "use"): Promise<T> {
+    while (this.#isWriting || (this.#isClosed && kind === "pull")) await changed(this.#waiting.readers);
     this.#readers++;
     try {
       return await action();
@@ -116,21 +129,57 @@ export class Lock {
 
   /** @param withinMs milliseconds. Default: as long as it takes. @throws ImageError store-busy: the store was in use all this time; what `action` throws */
   async write<T>(action: () => Promise<T>, withinMs = Number.POSITIVE_INFINITY): Promise<T> {
-    const latest = performance.now() + withinMs;
-    while (this.#isWriting || this.#readers > 0) {
-      if (performance.now() >= latest)
-        throw new ImageError(
-          "store-busy",
-          `busy: for ${withinMs / 1000} s images were being pulled, unpacked or removed without a break; nothing was removed, try again later`,
-        );
-      await changed(this.#waiting.writers, latest - performance.now());
-    }
-    this.#isWriting = true;
+    if (!(await this.#take(withinMs)))
+      throw new ImageError(
+        "store-busy",
+        `busy: for ${withinMs / 1000} s images were being pulled, unpacked or removed without a break; nothing was removed, try again later`,
+      );
     try {
       return await action();
     } finally {
       this.#isWriting = false;
       this.#tell();
+    }
+  }
+
+  /** Writes as soon as nobody uses the store. One action that waits is enough for all calls. @throws what `action` throws */
+  async sweep(action: () => Promise<unknown>): Promise<void> {
+    if (this.#isSweepAwaited) return;
+    this.#isSweepAwaited = true;
+    await this.write(() => {
+      this.#isSweepAwaited = false;
+      return action();
+    });
+  }
+
+  /** Waits until nobody uses the store, and takes it. @returns false: it was in use all this time */
+  async #take(withinMs: number): Promise<boolean> {
+    const start = performance.now();
+    const openMs = Math.min(this.#turns.openMs, withinMs / 2);
+    let turnsAt = start + openMs;
+    let hasClosed = false;
+    try {
+      while (this.#isWriting || this.#readers > 0) {
+        const now = performance.now();
+        if (now >= start + withinMs) return false;
+        if (now >= turnsAt) {
+          // One closes for all.
+          if (hasClosed || !this.#isClosed) {
+            hasClosed = !hasClosed;
+            this.#isClosed = hasClosed;
+          }
+          turnsAt = now + (hasClosed ? this.#turns.closedMs : openMs);
+          if (!hasClosed) this.#tell();
+        }
+        await changed(this.#waiting.writers, Math.min(start + withinMs, turnsAt) - performance.now());
+      }
+      this.#isWriting = true;
+      return true;
+    } finally {
+      if (hasClosed) {
+        this.#isClosed = false;
+        this.#tell();
+      }
     }
   }
 
@@ -144,12 +193,12 @@ export class Lock {
 async function changed(waiting: Set<() => void>, withinMs = Number.POSITIVE_INFINITY): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   await new Promise<void>((go) => {
-    if (Number.isFinite(withinMs)) timer = setTimeout(go, Math.max(0, withinMs));
     const once = () => {
       waiting.delete(once);
       clearTimeout(timer);
       go();
     };
+    if (Number.isFinite(withinMs)) timer = setTimeout(once, Math.max(0, withinMs));
     waiting.add(once);
   });
 }

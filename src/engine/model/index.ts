@@ -49,6 +49,7 @@ export {
   type ScheduleDecision,
   type ScheduledRun,
   type ScheduleState,
+  scheduledAfter,
 } from "./schedule.ts";
 export * from "./service.ts";
 export { proxyEvent, sharesProxy, works } from "./shared-proxy.ts";

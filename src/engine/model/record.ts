@@ -252,8 +252,11 @@ export interface TaskRecord {
   readonly resources: readonly ResourceRecord[];
   /** The first id of the host that belongs to the task; absent: it has the users of the host. */
   readonly users?: { readonly first: number };
-  /** Of a task with a schedule: up to which time it is decided, which one was started last, and which one waits for the end of the run before. */
-  readonly scheduled?: Readonly<{ decidedMs: number; startedMs?: number; heldMs?: number }>;
+  /**
+   * Of a task with a schedule: up to which time it is decided, which one was started last, and which one waits for the end of the run before. beforeResetMs:
+   * up to which time it was decided before it counted anew because the clock was behind that; kept until the clock has passed it.
+   */
+  readonly scheduled?: Readonly<{ decidedMs: number; startedMs?: number; heldMs?: number; beforeResetMs?: number }>;
   /** Of a run: the task with the schedule, and its time. Both are in one group. */
   readonly run?: Readonly<{ of: string; atMs: number }>;
   /** null: it has none at the moment. Absent in records of earlier versions. */

@@ -3,7 +3,7 @@ import { type TaskInput, taskSchema } from "../spec/index.ts";
 import { newRecord } from "./new-record.ts";
 import { reason } from "./reason.ts";
 import type { TaskRecord } from "./record.ts";
-import { decideSchedule, lastTimeMs, nextLookMs, nextRunMs, nextTimeMs, runSpecs } from "./schedule.ts";
+import { decideSchedule, lastTimeMs, nextLookMs, nextRunMs, nextTimeMs, runSpecs, scheduledAfter } from "./schedule.ts";
 
 const ms = (text: string) => Date.parse(text);
 const at = (wallMs: number) => ({ bootId: "b", bootMs: 0, wallMs });
@@ -164,6 +164,40 @@ describe("a clock that was wrong", () => {
   test("and has been set back by minutes makes no run twice", () => {
     expect(decided(scheduleRecord({}, { decidedMs: NOON + 600_000 })).due).toBeUndefined();
     expect(decided(scheduleRecord({}, { decidedMs: NOON + 600_001 }))).toEqual(reset);
+  });
+
+  /** The record after the decision of this time. */
+  const looked = (record: TaskRecord, now: number) => {
+    const { due } = decideSchedule(record, [record], now);
+    return due === undefined ? record : { ...record, scheduled: scheduledAfter(record, due) };
+  };
+  const EARLY = ms("1970-01-01T00:00:10Z");
+
+  test("and was behind when the host started: the schedule goes on where it was", () => {
+    const every = scheduleRecord({ cron: "@every 7m" }, { decidedMs: ms("2026-11-29T11:56Z"), startedMs: ms("2026-11-29T11:56Z") });
+    const behind = looked(every, EARLY);
+    expect(behind.scheduled).toMatchObject({ decidedMs: EARLY, beforeResetMs: ms("2026-11-29T11:56Z") });
+    expect(decided(behind, [], EARLY + 60_000).due).toBeUndefined();
+    expect(decided(behind).due).toBeUndefined();
+    expect([nextRunMs(behind, NOON), nextLookMs(behind, NOON)]).toEqual([ms("2026-11-29T12:03Z"), ms("2026-11-29T12:03Z")]);
+    // Also when runs were made meanwhile, and when the host starts twice with that clock.
+    const twice = looked(looked(looked(every, EARLY), EARLY + 420_000), EARLY - 5_000);
+    expect(decided(twice).due).toBeUndefined();
+    expect(looked(twice, ms("2026-11-29T12:03Z")).scheduled).toEqual({
+      decidedMs: ms("2026-11-29T12:03Z"),
+      startedMs: ms("2026-11-29T12:03Z"),
+    });
+    const missed = looked(scheduleRecord({ startWithin: 20 }, BEFORE), NOON);
+    expect(missed.scheduled).toEqual({ decidedMs: ms("2026-11-29T12:00Z") });
+    expect(decided({ ...looked(missed, EARLY), spec: scheduleRecord().spec }).due).toBeUndefined();
+  });
+
+  test("and was set back for good: the schedule keeps its rhythm when that time comes", () => {
+    const ahead = ms("2026-11-29T12:30Z");
+    let record = looked(scheduleRecord({ cron: "@every 7m" }, { decidedMs: ahead }), NOON);
+    expect(record.scheduled).toEqual({ decidedMs: NOON, beforeResetMs: ahead });
+    for (let now = NOON; now < ahead + 600_000; now += 60_000) record = looked(record, now);
+    expect(record.scheduled).toEqual({ decidedMs: NOON + 5 * 420_000, startedMs: NOON + 5 * 420_000 });
   });
 
   test("and has been set forward by years makes the last of the runs, once", () => {

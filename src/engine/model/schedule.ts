@@ -68,8 +68,29 @@ function stateOf(tasks: readonly TaskRecord[]): ScheduledRun["state"] {
 }
 
 /** When the schedule has been looked at last: the times up to then are decided. */
-function decidedMs({ scheduled, createdAt }: TaskRecord): number {
-  return scheduled?.decidedMs ?? createdAt.wallMs;
+function decidedMs({ scheduled, createdAt, spec: { schedule } }: TaskRecord, nowMs: number): number {
+  const { decidedMs: own = createdAt.wallMs, beforeResetMs } = scheduled ?? {};
+  if (schedule === undefined || beforeResetMs === undefined || nowMs < beforeResetMs) return own;
+  // The clock was not set back, but behind when the host started, and is right again. Where it has passed that time step by step, nothing lies between.
+  const next = nextTimeMs(schedule, own);
+  return next !== undefined && next <= beforeResetMs ? beforeResetMs : own;
+}
+
+/** What the record of the task keeps when a time of its schedule is decided on. */
+export function scheduledAfter(
+  { scheduled, createdAt }: Pick<TaskRecord, "scheduled" | "createdAt">,
+  { atMs, state }: NonNullable<ScheduleDecision["due"]>,
+): NonNullable<TaskRecord["scheduled"]> {
+  const { heldMs: _, ...before } = scheduled ?? { decidedMs: createdAt.wallMs };
+  if (state === "held") return { ...before, heldMs: atMs };
+  const { beforeResetMs = -Infinity, ...others } = before;
+  const latest = state === "reset" ? Math.max(beforeResetMs, before.decidedMs) : beforeResetMs;
+  return {
+    ...others,
+    decidedMs: atMs,
+    ...(latest > atMs ? { beforeResetMs: latest } : {}),
+    ...(state === "started" ? { startedMs: atMs } : {}),
+  };
 }
 
 /** Source: Kubernetes, pkg/controller/cronjob, syncCronJob. @param records all tasks of the host */
@@ -80,8 +101,9 @@ export function decideSchedule(record: TaskRecord, records: readonly TaskRecord[
   const old = [...beyond(runs, "succeeded", schedule.keepSucceeded), ...beyond(runs, "failed", schedule.keepFailed)];
   if (schedule.suspended) return { remove: old };
   // A clock that was wrong at the last look, or when the task was made: no time would be behind that one for years.
-  if (decidedMs(record) > nowMs + MOST_AHEAD) return { due: { atMs: nowMs, state: "reset" }, remove: old };
-  const atMs = lastTimeMs(schedule, decidedMs(record), nowMs);
+  const decided = decidedMs(record, nowMs);
+  if (decided > nowMs + MOST_AHEAD) return { due: { atMs: nowMs, state: "reset" }, remove: old };
+  const atMs = lastTimeMs(schedule, decided, nowMs);
   if (atMs === undefined) return { remove: old };
   if (schedule.startWithin !== undefined && atMs + schedule.startWithin < nowMs) return { due: { atMs, state: "missed" }, remove: old };
   const active = runs.filter(({ state }) => state === "active");
@@ -112,7 +134,8 @@ export function nextRunMs(record: TaskRecord, nowMs: number): number | undefined
   if (schedule === undefined || schedule.suspended || record.desired === "STOPPED") return undefined;
   const isEvery = "everyMs" in rhythmOf(schedule.cron);
   // The times of "@every" are counted from the last one, not from now.
-  const base = isEvery ? (lastTimeMs(schedule, decidedMs(record), nowMs) ?? decidedMs(record)) : nowMs;
+  const decided = decidedMs(record, nowMs);
+  const base = isEvery ? (lastTimeMs(schedule, decided, nowMs) ?? decided) : nowMs;
   return nextTimeMs(schedule, base);
 }
 

@@ -185,12 +185,12 @@ export class ImageCare {
   /** Removes images that no container uses and that were unused for `unusedMs`. Waits for pulls in progress for half a minute. @throws EngineError images-busy */
   async prune(policy: Pick<CollectPolicy, "unusedMs" | "most">): Promise<Collected> {
     const { kept } = this.#options.cleanUp;
-    await this.#options.builder.dropCache(policy.unusedMs);
-    try {
-      return await this.#options.images.collect({ ...policy, kept }, false);
-    } catch (error) {
+    const collected = await this.#options.images.collect({ ...policy, kept }, false).catch((error: unknown) => {
       throw error instanceof ImageError && error.code === "store-busy" ? new EngineError("images-busy", error.message) : error;
-    }
+    });
+    // Not where the store was in use: the caller asks again.
+    await this.#options.builder.dropCache(policy.unusedMs);
+    return collected;
   }
 
   /** Starts the cleanups, except with the pull policy prefer-cached, which keeps images. */

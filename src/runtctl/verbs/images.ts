@@ -21,7 +21,7 @@ export const images = verb<Options>({
   name: "images",
   summary: "list images of the host, or remove images that no task uses (prune)",
   description: [
-    "prune waits until no image is being pulled or unpacked, however long that takes, and tells how far it is.",
+    "prune waits for up to ten minutes until no image is being pulled or unpacked, and tells how far it is.",
     "A stopped task uses its image until its retention ends. The daemon also removes unused images itself, as set by runtd --image-gc-every.",
   ],
   examples: [
@@ -58,13 +58,17 @@ async function prune({ client }: Session, { output, unused = "0s", most }: Optio
   return EXIT.done;
 }
 
-/** The daemon waits for half a minute, and then says that its images are in use. */
-async function untilFree<T>(ask: () => Promise<T>): Promise<T> {
-  for (;;) {
+/** Requests, of half a minute each. */
+const MOST_ASKED = 20;
+
+/** The daemon waits for half a minute, and then says that its images are in use. @throws ClientError images-busy: all these times */
+export async function untilFree<T>(ask: () => Promise<T>): Promise<T> {
+  for (let asked = 1; ; asked++) {
     try {
       return await ask();
     } catch (error) {
       if (!(error instanceof ClientError) || error.code !== "images-busy") throw error;
+      if (asked === MOST_ASKED) throw new ClientError(error.code, `asked ${MOST_ASKED} times; ${error.message}`, error);
     }
   }
 }

@@ -17,6 +17,7 @@ import {
   type ScheduleDecision,
   type ServiceRecord,
   schedule,
+  scheduledAfter,
   sharesProxy,
   type TaskEvent,
   type TaskRecord,
@@ -128,10 +129,7 @@ export class Draft {
   decided(id: string, { atMs, state }: NonNullable<ScheduleDecision["due"]>): void {
     const record = this.get(id);
     if (record === undefined) return;
-    const { heldMs: _, ...before } = record.scheduled ?? { decidedMs: record.createdAt.wallMs };
-    const scheduled =
-      state === "held" ? { ...before, heldMs: atMs } : { ...before, decidedMs: atMs, ...(state === "started" ? { startedMs: atMs } : {}) };
-    this.#touched.set(id, { ...record, scheduled });
+    this.#touched.set(id, { ...record, scheduled: scheduledAfter(record, { atMs, state }) });
     this.#events.push({ type: "schedule", state, atMs, ...ofTask(record, this.at.wallMs) });
   }
 
