@@ -104,11 +104,22 @@ describe.skipIf(!isRoot)("volumes of pods (need root)", () => {
     );
     // The container is nobody's root: what it writes to on the host is anybody's.
     chmodSync(shared.directory, 0o777);
-    // A part of a volume is made with the volume's mode; the ConfigMap is in another file.
+    // A part of a volume is made with the mode and group of the volume, also of a claim; the ConfigMap is in another file.
     const files = ["-f", scene.file("pod.yaml", text), "-f", scene.file("config.yaml", config)];
     expect(await scene.ctl("apply", ...files)).toMatchObject({ status: 0, stderr: "" });
     await until(async () => ["Succeeded", "Failed"].includes((await get("group")).status.phase));
-    const printed = ["1000 7 4321", "4321", "2777 4321", "440 4321", "hello", "1", "nameserver 192.0.2.53", "2777 4321", "777 0", "new"];
+    const printed = [
+      "1000 7 4321",
+      "4321",
+      "2777 4321",
+      "440 4321",
+      "hello",
+      "1",
+      "nameserver 192.0.2.53",
+      "2777 4321",
+      "2777 4321",
+      "new",
+    ];
     expect(shared.lines()).toEqual(printed);
     expect(existsSync(join(scene.stateDir, "kept/default/data/db/x"))).toBe(true);
   });
