@@ -113,10 +113,13 @@ describe.skipIf(!isRoot || noNetworks !== undefined).each(FILTERS)(
         expect(await answer("blind", METADATA_V6)).toBe("silence");
         // It is this that keeps it away. A new daemon brings it back.
         const mine = macIn(await host.inside(namespaceOf("blind"), "ip", "link", "show", "eth0"));
-        const takes = `echo 0 > /proc/sys/net/ipv6/conf/${bridge}/disable_ipv6; ip -6 route add fd00:99::/64 dev ${bridge};
-        ip -6 neigh add fd00:99::2 lladdr ${mine} dev ${bridge}`;
-        await host.on("sh", "-c", takes);
-        expect(await answer("blind", METADATA_V6)).toBe("secret");
+        const takes = `echo 0 > /proc/sys/net/ipv6/conf/${bridge}/disable_ipv6; ip -6 route replace fd00:99::/64 dev ${bridge};
+        ip -6 neigh replace fd00:99::2 lladdr ${mine} dev ${bridge}`;
+        // With iptables the daemon looks every second or two, and closes it again.
+        await until(async () => {
+          await host.on("sh", "-c", takes);
+          return (await answer("blind", METADATA_V6)) === "secret";
+        });
         await daemon.kill();
         await host.daemon();
         await until(async () => (await host.on("cat", `/proc/sys/net/ipv6/conf/${bridge}/disable_ipv6`)).trim() === "1");

@@ -15,22 +15,22 @@ describe.skipIf(!isRoot)("rollouts of other files (needs root)", () => {
         const main = { name: "main", rootfs: scene.rootfs(), command: "/bin/sh", args: ["-c", RUNS], stopTimeout: "5s", ...fields };
         const both = [0, 1].map((index) => ({
           ...{ name: `web-${index}`, replica: { of: "web", index } },
-          update: { order: "start-first", monitor: "200ms", readyWithin: "1s", ...update },
+          update: { order: "start-first", monitor: "200ms", ...update },
           containers: [main],
         }));
         return scene.file("web.yaml", both.map((one) => JSON.stringify(one)).join("\n---\n"));
       };
-      const waited = (fields: object) => scene.ctl("apply", "-f", file(fields), "--wait");
+      const waited = (fields: object, update: object = {}) => scene.ctl("apply", "-f", file(fields, update), "--wait");
       expect((await waited({})).status).toBe(0);
       const good = (await tasks()).map(({ id }) => id).sort();
       const check = { command: ["/bin/false"], interval: "100ms", startPeriod: "1m" };
       const ways = [
-        [{ rootfs: undefined, command: undefined, args: undefined, image: "oci:/nowhere:1" }, /replica web-0 has ended <- .*nowhere/],
-        [{ command: "/missing" }, /replica web-0 has ended <- .*missing/],
-        [{ healthCheck: check }, /replica web-0 did not work within 1 s: /],
+        [{ rootfs: undefined, command: undefined, args: undefined, image: "oci:/nowhere:1" }, {}, /replica web-0 has ended <- .*nowhere/],
+        [{ command: "/missing" }, {}, /replica web-0 has ended <- .*missing/],
+        [{ healthCheck: check }, { readyWithin: "1s" }, /replica web-0 did not work within 1 s: /],
       ] as const;
-      for (const [at, [fields, why]] of ways.entries()) {
-        const answer = await waited(fields);
+      for (const [at, [fields, update, why]] of ways.entries()) {
+        const answer = await waited(fields, update);
         expect(answer).toMatchObject({ status: 1, stderr: expect.stringMatching(why) });
         expect(answer.stderr).toContain(`service web is at revision 1, and not at ${at + 2}: revision ${at + 2} of web has failed`);
         await until(async () => (await tasks()).length === 2);
