@@ -25,7 +25,7 @@ static long take(int fd, void *to, size_t size) {
 /* As much as a pipe can hold by default, in blocks. */
 #define BLOCKS_MOST 1024
 
-/* What is left of a message that is no good, so that the report to `start` does not stand behind it. A sender that never ends is left alone. */
+/* Reads the rest of a bad message, so that `start` finds the report of init first. It stops if the sender never ends. */
 static void drain(int fd) {
   char block[1024];
   sys(__NR_fcntl, fd, F_SETFL, O_NONBLOCK);

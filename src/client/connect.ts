@@ -147,7 +147,7 @@ async function during<T>(limit: Limit, action: (limit: Limit) => Promise<T>): Pr
   }
 }
 
-/** Sends the request when the first piece is read. An iterator that nobody reads opens no connection, and reading it throws the errors. */
+/** Sends the request when the first piece is read. Before that there is no connection, and no error is thrown. */
 async function* piecesWhenRead(
   sockets: Sockets,
   prepare: () => { readonly question: Question; readonly limit: Limit },

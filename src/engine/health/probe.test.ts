@@ -17,7 +17,7 @@ test("an answer is known by its first line", () => {
     expect(readAnswer(text)).toBeUndefined();
 });
 
-/** Of a response that comes in pieces of so many bytes. */
+/** Whether a response is known to be whole after its last piece, if it comes in pieces of so many bytes. */
 function isWhole(text: string, size = text.length): boolean {
   const answer = new AnswerReader();
   const bytes = Buffer.from(text);

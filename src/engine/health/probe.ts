@@ -124,7 +124,7 @@ export class AnswerReader {
     return length >= LAST_CHUNK.length ? last === LAST_CHUNK : length === LAST_CHUNK.length - 2 && last.endsWith(LAST_CHUNK.slice(2));
   }
 
-  /** What has been read. */
+  /** The bytes that were read so far. */
   get text(): string {
     return Buffer.concat(this.#pieces).toString();
   }
