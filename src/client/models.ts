@@ -26,13 +26,13 @@ export interface AutoUpdate {
   readonly image: string | null;
   /** The digest that runs. null: it is not known. */
   readonly from: string | null;
-  /** The digest that the registry has for the tag. null: it was not asked, or has not answered. */
+  /** The digest that the registry, or the store, has for the tag. null: it was not asked, or has not answered. */
   readonly to: string | null;
   /** updating: a rollout has begun. pending: it would begin without dryRun. no: the container stays as it is. */
   readonly state: "updating" | "pending" | "no" | "failed";
   /** The version to which the rollout leads. null: none has begun. */
   readonly revision: number | null;
-  /** Why it stays or has failed. null: the registry has nothing newer, or has something newer. */
+  /** Why it stays or has failed. null: there is nothing newer, or something newer. */
   readonly reason: string | null;
 }
 
@@ -893,6 +893,14 @@ export interface Service {
     readonly atMs: number;
     /** Fields that differ from the version before, as JSON pointers into a task. */
     readonly changed: readonly string[];
+    /** Of the containers of the first replica that have an image. */
+    readonly images: readonly {
+      readonly container: string;
+      /** As its spec has it. */
+      readonly reference: string;
+      /** null: no replica has pulled it yet. */
+      readonly digest: string | null;
+    }[];
     /** unknown: its rollout has not ended. */
     readonly verdict: "unknown" | "good" | "failed";
     /** The chain of reasons. null: there is none. */

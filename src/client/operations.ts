@@ -196,7 +196,7 @@ export interface Requests {
     /** New replicas start at once. The highest indices are removed. */
     readonly replicas: number;
   };
-  /** Ask registries for newer images of the tags that services run, and roll these out. */
+  /** Ask registries, or the store, for newer images of the tags that services run, and roll these out. */
   readonly autoUpdate: {
     /** Absent: all groups. */
     readonly group?: string | undefined;

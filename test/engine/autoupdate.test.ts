@@ -36,6 +36,11 @@ ${more}`;
     const { tasks } = JSON.parse((await http(scene.socket, "GET", "/v1/tasks")).text);
     return tasks.map((one: { containers: { image: { digest: string } | null }[] }) => one.containers[0]!.image?.digest);
   };
+  /** Digests in the store, by their names. */
+  const names = async (): Promise<Readonly<Record<string, string>>> => {
+    const { images } = JSON.parse((await http(scene.socket, "GET", "/v1/images")).text);
+    return Object.fromEntries(images.map((one: { reference: string; digest: string }) => [one.reference, one.digest]));
+  };
   const complete = (after = 0) => until(async () => (await last(after)) === "complete");
 
   test(
@@ -128,6 +133,15 @@ ${more}`;
       await complete(before);
       await until(async () => (await digests()).length === 2);
       expect(await digests()).toEqual([second.digest, second.digest]);
+      // The tag names what runs again, and what has failed is named by its digest.
+      const exact = `${image.replace(/:v1$/, "")}@${broken.digest}`;
+      await until(async () => (await names())[image] === second.digest);
+      expect(await names()).toEqual({ [image]: second.digest, [exact]: broken.digest });
+      expect((await scene.ctl("images", "prune")).stdout).toContain(`${exact} removed`);
+      expect(await names()).toEqual({ [image]: second.digest });
+      const shown = (await ctl("rollout", "history", "web")).stdout.split("\n");
+      const at = (digest: string) => `${image.replace("docker://", "")} ${digest.slice(0, 19)}`;
+      expect([shown[3], shown[4]]).toEqual([expect.stringContaining(at(second.digest)), expect.stringContaining(at(broken.digest))]);
       // One registry that is down is told of.
       expect(await updates()).toMatchObject([{ state: "failed", from: second.digest, to: null }]);
 
@@ -139,10 +153,35 @@ ${more}`;
       await registry.push(third.directory, "shop/web:v1");
       expect((await ctl("autoupdate", "web", "--wait")).status).toBe(0);
       expect(await digests()).toEqual([third.digest, third.digest]);
+      // No image of a version that was good is removed, though the tag leads elsewhere.
+      expect((await scene.ctl("images", "prune")).stdout).not.toContain(" removed");
+      registry.deafTo = "/";
       // What a user has undone is not done again.
       expect((await ctl("rollout", "undo", "web", "--wait")).status).toBe(0);
       expect(await digests()).toEqual([second.digest, second.digest]);
+      await until(async () => (await names())[image] === second.digest);
+      registry.deafTo = "";
       expect(await updates()).toMatchObject([{ state: "no", reason: "rolled back before", to: third.digest }]);
+    },
+    LONGEST_MS,
+  );
+
+  test(
+    "R13: with the policy local a container gets what has its name in the store, and no registry is asked",
+    async () => {
+      const registry = await registryOf();
+      await scene.daemon({ before: registry.before });
+      const [first, second] = [layout(), layout()];
+      const image = await registry.push(first.directory, "shop/web:v1");
+      await apply(image, "    labels: { io.containers.autoupdate: local }\n");
+      await complete();
+      await registry.push(second.directory, "shop/web:v1");
+      expect(await updates()).toMatchObject([{ state: "no", reason: null, from: first.digest, to: first.digest }]);
+      expect((await ctl("pull", image)).status).toBe(0);
+      registry.deafTo = "/";
+      expect(await updates("--dry-run")).toMatchObject([{ state: "pending", from: first.digest, to: second.digest }]);
+      expect((await ctl("autoupdate", "--wait")).status).toBe(0);
+      expect(await digests()).toEqual([second.digest, second.digest]);
     },
     LONGEST_MS,
   );

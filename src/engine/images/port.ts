@@ -71,6 +71,12 @@ export interface ImageShelf {
   inspect(reference: string): ImageDetail;
   /** Gives an image a further name, which another image may have had. Returns its digest. @throws ImageError unknown-image */
   tag(reference: string, name: string): Promise<string>;
+  /** Gives a tag back to an image that had it before, if `isMeant` says so of the one that has it now, which keeps a name with its digest. Returns the digest of that one; undefined: the tag stays. */
+  giveBack(
+    reference: string,
+    to: Pin,
+    isMeant: (now: { readonly digest: string; readonly pulledMs: number }) => boolean,
+  ): Promise<string | undefined>;
   /**
    * Calls `write` with the pieces of an archive as `docker save` makes it. @param name that the image has in it; undefined: none
    * @throws ImageError; the reason of `signal`

@@ -2,18 +2,19 @@
 import { constants, createReadStream, linkSync, lstatSync, mkdirSync, writeFileSync } from "node:fs";
 import { copyFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { type ImageReference, renderReference } from "../spec/index.ts";
+import { type ImageReference, pinned, renderReference } from "../spec/index.ts";
 import { putBlob, readBlob, readSmall } from "./blob.ts";
 import { type Credentials, withCredentials } from "./credentials.ts";
 import { ImageError } from "./errors.ts";
+import { tagIn } from "./latest.ts";
 import type { Entry, Layout } from "./layout.ts";
 import { CONFIG_TYPE, jsonOf, MANIFEST_TYPE, parseManifest } from "./manifest.ts";
 import type { Places } from "./places.ts";
-import type { ImageDetail, ImageShelf } from "./port.ts";
+import type { ImageDetail, ImageShelf, Pin } from "./port.ts";
 import { inStaging } from "./staging.ts";
 import { runTool, withProgress } from "./tool.ts";
 import type { Lock } from "./waiting.ts";
-import { hasBlob } from "./whole.ts";
+import { hasBlob, isThere, sizeOf } from "./whole.ts";
 
 export interface ShelfOptions {
   readonly places: Places;
@@ -55,6 +56,25 @@ export class Shelf implements ImageShelf {
       const entry = this.#find(reference);
       layout.put({ ...entry, reference: name, pulledMs: Date.now() });
       return entry.digest;
+    });
+  }
+
+  async giveBack(
+    reference: string,
+    { digest, manifest, config }: Pin,
+    isMeant: (now: Pick<Entry, "digest" | "pulledMs">) => boolean,
+  ): Promise<string | undefined> {
+    const { places, layout, lock } = this.#options;
+    const tag = tagIn(reference);
+    if (tag === undefined) return undefined;
+    return lock.read(async () => {
+      const now = layout.find(reference);
+      const manifestSize = sizeOf(places, manifest);
+      if (now === undefined || now.digest === digest || !isMeant(now)) return undefined;
+      if (manifestSize === undefined || !isThere(places, { manifest, config })) return undefined;
+      layout.put({ ...now, reference: renderReference(pinned(tag, now.digest)) });
+      layout.put({ reference, digest, manifest, manifestSize, config, pulledMs: Date.now() });
+      return now.digest;
     });
   }
 

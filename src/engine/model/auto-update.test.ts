@@ -52,6 +52,9 @@ test("R13 an image that a user has undone is not tried again, until something el
 
 test("R13 containers are updated only if they ask for it, by a policy that is known", () => {
   const policy = (value?: string) => updatePolicy({ annotations: value === undefined ? {} : { "io.containers.autoupdate": value } });
-  expect([undefined, "", "disabled", "registry", "image"].map(policy)).toEqual([false, false, false, true, true]);
-  expect(policy("local")).toMatch(/is "local", and only registry and disabled are known/);
+  expect([undefined, "", "disabled"].map(policy)).toEqual(["none", "none", "none"]);
+  expect(["registry", "image", "local"].map(policy)).toEqual(["registry", "registry", "local"]);
+  expect(policy("daily")).toMatchObject({
+    unknown: expect.stringContaining('is "daily", and only registry, local and disabled are known'),
+  });
 });

@@ -2,6 +2,14 @@
 import { specDigest } from "../spec/index.ts";
 import type { RevisionRecord, ServiceRecord } from "./service.ts";
 
+/** Numbers of the versions that the service has left by a return to an earlier one, automatic or by `rollout undo`. Empty: its last rollout is no return that is complete. */
+export function versionsLeft({ rollout, revisions }: Pick<ServiceRecord, "rollout" | "revisions">): readonly number[] {
+  if (rollout.state !== "complete") return [];
+  const note = revisions.find(({ number }) => number === rollout.to);
+  const to = rollout.kind === "rollback" ? rollout.to : note?.cause === "undo" ? note.of : undefined;
+  return to === undefined ? [] : revisions.flatMap(({ number }) => (number > to && number !== rollout.to ? [number] : []));
+}
+
 /** Whether the service, with its current spec, has had this image and has left it: because it did not work, or by `rollout undo`. */
 export function hasLeft(
   { rollout, revisions }: Pick<ServiceRecord, "rollout" | "revisions">,

@@ -1,4 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
+import { ImageError } from "../images/index.ts";
 import { type RevisionRecord, reason, type ServiceRecord } from "../model/index.ts";
 import { type ImageConfig, taskSchema } from "../spec/index.ts";
 import { AutoUpdate, type AutoUpdateOptions } from "./auto-update.ts";
@@ -18,12 +19,12 @@ const imageOf = (name: string, digest: string) => ({
 
 const CONFIG: Partial<ImageConfig> = { user: null, cwd: null, entrypoint: [], cmd: [], env: [], stopSignal: null, healthCheck: null };
 
-/** An engine with these services, all at version 1 with the digest d1, whose registry has d2. */
+/** An engine with these services, all at version 1 with the digest d1, whose registry, and whose store, has d2. */
 function scene(...names: string[]) {
   const services = new Map<string, ServiceRecord>();
   const revisions = new Map<string, RevisionRecord>();
-  const put = (name: string, number: number, digest: string, command = "x") => {
-    const containers = [{ name: "c", image: referenceOf(name), command, annotations: { "io.containers.autoupdate": "registry" } }];
+  const put = (name: string, number: number, digest: string, command = "x", policy = "registry") => {
+    const containers = [{ name: "c", image: referenceOf(name), command, annotations: { "io.containers.autoupdate": policy } }];
     const specs = [taskSchema.parse({ name, update: {}, containers })];
     revisions.set(`g/${name}/${number}`, {
       group: "g",
@@ -40,6 +41,7 @@ function scene(...names: string[]) {
     digests.set(`registry.invalid/${name}`, async () => "d2");
   }
   const rolled: string[] = [];
+  const begun = { revision: 2 };
   const commands = {
     services: {
       get: ({ name }: { readonly name: string }) => services.get(`g/${name}`),
@@ -47,17 +49,18 @@ function scene(...names: string[]) {
         ({ name }: { readonly name: string }) =>
         (number: number) =>
           revisions.get(`g/${name}/${number}`),
-      roll: ({ name }: { readonly name: string }) => rolled.push(name) && 2,
+      roll: ({ name }: { readonly name: string }) => rolled.push(name) && begun.revision,
     },
   };
   const edits = { make: async (_: unknown, change: (all: typeof commands) => unknown) => change(commands) };
   const pull = vi.fn(async ({ reference }: { readonly reference: string }) => imageOf(/([a-z]+):1$/.exec(reference)![1]!, "d2"));
-  const images = { pull, config: () => CONFIG };
+  const inspect = vi.fn((_: string) => ({ digest: "d2" }));
+  const images = { pull, config: () => CONFIG, shelf: { inspect } };
   const options = { records: new Map(), services, revisions, edits, images, credentials: {} } as unknown as AutoUpdateOptions;
   const updates = new AutoUpdate(options);
   const ended = new AbortController();
   const run = () => updates.run({ group: "g", dryRun: false }, undefined, ended.signal);
-  return { updates, run, services, put, rolled, pull, ended };
+  return { updates, run, services, put, rolled, begun, pull, inspect, ended };
 }
 
 test("R13 an error of any kind is that of one row, and the others are updated", async () => {
@@ -108,4 +111,26 @@ test("R13 a client that goes away ends the request before a rollout begins", asy
   });
   expect(await run()).toMatchObject([{ state: "failed", reason: "the client has gone away" }]);
   expect([rolled, updates.used]).toEqual([[], []]);
+});
+
+test("R13 a service whose replicas have the image by now is not said to be updated", async () => {
+  const { run, begun } = scene("a");
+  // As the engine answers a version that is the current one.
+  begun.revision = 1;
+  expect(await run()).toMatchObject([{ state: "no", reason: "its replicas have this image by now", to: "d2", revision: null }]);
+});
+
+test("R13 the policy local takes what the store has for the name, and asks no registry", async () => {
+  const { run, put, rolled, pull, inspect } = scene("a");
+  put("a", 1, "d1", "x", "local");
+  digests.clear();
+  expect(await run()).toMatchObject([{ state: "updating", from: "d1", to: "d2", revision: 2 }]);
+  expect(rolled).toEqual(["a"]);
+  expect(pull.mock.calls.map(([asked]) => asked)).toMatchObject([{ reference: referenceOf("a"), policy: "never" }]);
+  inspect.mockReturnValue({ digest: "d1" });
+  expect(await run()).toMatchObject([{ state: "no", reason: null, to: "d1" }]);
+  inspect.mockImplementation(() => {
+    throw new ImageError("unknown-image", "it is not in the store");
+  });
+  expect(await run()).toMatchObject([{ state: "no", reason: "the store has no image of this name", to: null }]);
 });

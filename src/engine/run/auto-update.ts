@@ -1,5 +1,5 @@
-/** Asks registries for newer images of the tags that services run, and rolls these out. */
-import { type Images, latestDigest, type Pin, Slots, tagIn } from "../images/index.ts";
+/** Asks registries, or the store, for newer images of the tags that services run, and rolls these out. */
+import { ImageError, type Images, latestDigest, type Pin, Slots, tagIn } from "../images/index.ts";
 import {
   hasLeft,
   type ImageRecord,
@@ -12,7 +12,7 @@ import {
   serviceKey,
   type TaskRecord,
 } from "../model/index.ts";
-import { type ContainerSpec, replicaOf, specDigest, updatePolicy } from "../spec/index.ts";
+import { type ContainerSpec, parseReference, replicaOf, specDigest, updatePolicy } from "../spec/index.ts";
 import type { Edits } from "./desired/edits.ts";
 import type { Caller } from "./desired/journal.ts";
 import { unknownService } from "./errors.ts";
@@ -37,13 +37,13 @@ export interface AutoUpdateView {
   readonly image: string | null;
   /** The digest that runs; null: unknown. */
   readonly from: string | null;
-  /** The digest that the registry has; null: it was not asked, or has not answered. */
+  /** The digest that the registry, or the store, has for the tag; null: it was not asked, or has not answered. */
   readonly to: string | null;
   /** updating: a rollout has begun. pending: it would, without `dryRun`. no: it stays as it is. */
   readonly state: "updating" | "pending" | "no" | "failed";
   /** The revision to which the rollout leads; null: none has begun. */
   readonly revision: number | null;
-  /** Why it stays, or has failed; null: the registry has nothing newer, or has something newer. */
+  /** Why it stays, or has failed; null: there is nothing newer, or something newer. */
   readonly reason: string | null;
 }
 
@@ -60,6 +60,8 @@ export interface AutoUpdateOptions {
 const QUESTIONS_AT_ONCE = 4;
 const ROLLED_BACK = "rolled back before";
 const MOVED = "the tag has moved while it was pulled";
+const HAS_IT = "its replicas have this image by now";
+const NOT_IN_STORE = "the store has no image of this name";
 const NO_UPDATE = "the task has no `update`, so that it could not return to the image that it has";
 
 /** What is found out about a container. `image`: what it is to get. */
@@ -138,7 +140,7 @@ export class AutoUpdate {
     const { names } = turn.request;
     const { group, name, rollout } = service;
     const spec = this.#recordOf(service, rollout.to)?.specs[0];
-    const wanted = (spec?.containers ?? []).filter((one) => names !== undefined || updatePolicy(one) !== false);
+    const wanted = (spec?.containers ?? []).filter((one) => names !== undefined || updatePolicy(one) !== "none");
     const images = this.#imagesNow(service);
     const found = await Promise.all(wanted.map((one) => this.#find({ service, spec: one, images }, turn)));
     const views = found.map(({ view }) => view);
@@ -160,7 +162,9 @@ export class AutoUpdate {
         const now = { ...images, ...version.images, ...Object.fromEntries(moved.map((image) => [image.reference, image])) };
         return services.roll({ group, name, specs: version.specs, cause: "autoupdate", images: now });
       });
-      return revision === null ? to({ state: "no", reason: "the service was changed meanwhile" }) : to({ state: "updating", revision });
+      if (revision === null) return to({ state: "no", reason: "the service was changed meanwhile" });
+      // The engine begins no rollout to the version that is there.
+      return revision === rollout.to ? to({ state: "no", reason: HAS_IT }) : to({ state: "updating", revision });
     } catch (error) {
       return to({ state: "failed", reason: this.#failure(error) });
     }
@@ -185,14 +189,16 @@ export class AutoUpdate {
     };
     const reason = stays(service, spec, from);
     if (reference === undefined || reason !== undefined) return { view: { ...view, reason: reason ?? null } };
+    const isLocal = updatePolicy(spec) === "local";
     let to: string | null = null;
     try {
-      to = await this.#ask(reference, spec.pullCredentials, turn);
+      to = isLocal ? this.#inStore(reference) : await this.#ask(reference, spec.pullCredentials, turn);
+      if (to === null) return { view: { ...view, reason: NOT_IN_STORE } };
       const left = (digest: string) => hasLeft(service, (number) => this.#recordOf(service, number), reference, digest);
       if (to === from) return { view: { ...view, to } };
       if (left(to)) return { view: { ...view, to, reason: ROLLED_BACK } };
       if (turn.request.dryRun) return { view: { ...view, to, state: "pending" } };
-      const image = await this.#pull(spec, reference, turn.signal);
+      const image = await this.#pull(spec, reference, isLocal ? "never" : "always", turn.signal);
       // The tag may have moved since the question.
       const { digest } = image;
       const isNewer = digest !== from && !left(digest);
@@ -213,10 +219,20 @@ export class AutoUpdate {
     return answer;
   }
 
-  async #pull(spec: ContainerSpec, reference: string, signal: AbortSignal): Promise<ImageRecord> {
+  /** The digest of the image that has the name in the store; null: none has it. @throws ImageError image-invalid */
+  #inStore(reference: string): string | null {
+    try {
+      return this.#options.images.shelf.inspect(reference).digest;
+    } catch (error) {
+      if (error instanceof ImageError && error.code === "unknown-image") return null;
+      throw error;
+    }
+  }
+
+  async #pull(spec: ContainerSpec, reference: string, policy: "always" | "never", signal: AbortSignal): Promise<ImageRecord> {
     const { images } = this.#options;
     const credentials = spec.pullCredentials === undefined ? {} : { credentials: spec.pullCredentials };
-    const pin: Pin = await images.pull({ reference, policy: "always", signal, ...credentials });
+    const pin: Pin = await images.pull({ reference, policy, signal, ...credentials });
     const image: ImageRecord = { ...imageRecordOf(spec, pin, images), via: "cache" };
     this.#pulled.add(image);
     return image;
@@ -239,7 +255,7 @@ export class AutoUpdate {
     );
     return tasks.flatMap((task) =>
       task.spec.containers.flatMap((spec): AutoUpdateView[] => {
-        if (updatePolicy(spec) === false) return [];
+        if (updatePolicy(spec) === "none") return [];
         const from = task.containers.find(({ name }) => name === spec.name)?.image?.digest ?? null;
         const which = { group: task.group, name: task.name, container: spec.name, image: spec.image ?? null };
         return [{ ...which, from, to: null, state: "no", revision: null, reason: NO_UPDATE }];
@@ -248,14 +264,15 @@ export class AutoUpdate {
   }
 }
 
-/** Why the registry is not asked. undefined: it is. */
+/** Why the registry, or the store, is not asked. undefined: it is. */
 function stays({ rollout }: ServiceRecord, spec: ContainerSpec, from: string | null): string | undefined {
   const policy = updatePolicy(spec);
-  if (policy === false) return "it does not ask for updates";
-  if (policy !== true) return policy;
+  if (policy === "none") return "it does not ask for updates";
+  if (typeof policy === "object") return policy.unknown;
   if (spec.image === undefined) return "it has no image";
-  if (tagIn(spec.image) === undefined) return "its image is no tag of a registry";
-  if (spec.pullPolicy === "never") return "its pull policy is never";
+  if (parseReference(spec.image)?.digest !== undefined) return "its image is a digest, of which nothing is newer";
+  if (policy === "registry" && tagIn(spec.image) === undefined) return "its image is no tag of a registry";
+  if (policy === "registry" && spec.pullPolicy === "never") return "its pull policy is never";
   if (isActive(rollout)) return rollout.state === "paused" ? "the rollout of its service is paused" : "a rollout of its service goes on";
   return from === null ? "its image was not pulled yet" : undefined;
 }

@@ -19,7 +19,7 @@ export type { Probe, Stage } from "./probe.ts";
 export type { InterfaceView } from "./resources/interface-state.ts";
 export type { Interfaces } from "./resources/interfaces.ts";
 export type { KeptVolumes, KeptVolumeView } from "./resources/kept-volumes.ts";
-export type { ReplicaView, RevisionView, ServiceRollouts, ServiceView } from "./service-rollouts.ts";
+export type { ReplicaView, RevisionImage, RevisionView, ServiceRollouts, ServiceView } from "./service-rollouts.ts";
 export type { EngineSettings, ImageSettings, NodeView } from "./settings.ts";
 export { TaskEngine } from "./task-engine.ts";
 export type { ContainerView, LedgerView, LeftView, ScheduleView, TaskView } from "./view.ts";

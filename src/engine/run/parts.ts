@@ -62,6 +62,7 @@ import { SpecCopies } from "./resources/spec-copies.ts";
 import { TaskCgroups } from "./resources/task-cgroup.ts";
 import { PrivateUsers } from "./resources/users.ts";
 import { TaskVolumes } from "./resources/volumes.ts";
+import { ReturnedTags } from "./returned-tags.ts";
 import { Rollouts } from "./rollouts.ts";
 import { Schedules } from "./schedules.ts";
 import { ServiceRollouts } from "./service-rollouts.ts";
@@ -214,12 +215,14 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
   const schedules = new Schedules({ records, edits, log });
   const rollouts = new Rollouts({ records, services, revisions, edits, clock: systemClock, log });
   const autoUpdate: AutoUpdate = new AutoUpdate({ ...{ records, services, revisions, edits, images }, credentials: ofImages.credentials });
-  const serviceRollouts = new ServiceRollouts({ services, edits, autoUpdate });
+  const serviceRollouts = new ServiceRollouts({ services, revisions, edits, autoUpdate });
   const watched = new WatchedFiles({ edits, records, conditions, support });
   turns.onCommit(() => agents.refresh());
   turns.onCommit(() => pools.refresh());
   turns.onCommit(() => schedules.refresh());
   turns.onCommit(() => rollouts.refresh());
+  const returnedTags = new ReturnedTags({ records, services, revisions, shelf: images.shelf, log });
+  turns.onCommit(() => returnedTags.refresh());
   turns.onCommit(() => pulling.cancelUnwanted(records));
 
   return {

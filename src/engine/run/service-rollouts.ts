@@ -4,10 +4,12 @@ import {
   pauseRollout,
   type ReplicaState,
   type RevisionNote,
+  type RevisionRecord,
   type RolloutRecord,
   type RolloutState,
   renderReason,
   resumeRollout,
+  revisionKey,
   type ServiceRecord,
   serviceKey,
 } from "../model/index.ts";
@@ -18,6 +20,16 @@ import type { Commands } from "./desired/commands.ts";
 import type { Edits } from "./desired/edits.ts";
 import type { Caller } from "./desired/journal.ts";
 import { EngineError, unknownService } from "./errors.ts";
+
+/** What a container of a version runs. */
+export interface RevisionImage {
+  /** Name of the container in the first replica. */
+  readonly container: string;
+  /** The reference in its spec. */
+  readonly reference: string;
+  /** null: no replica has pulled it yet, or an earlier program wrote the version. */
+  readonly digest: string | null;
+}
 
 /** A version of a service. Times are milliseconds since the epoch. */
 export interface RevisionView {
@@ -30,6 +42,8 @@ export interface RevisionView {
   readonly atMs: number;
   /** Fields that differ from the version before, as JSON pointers without values. */
   readonly changed: readonly string[];
+  /** Of the containers that have an image. */
+  readonly images: readonly RevisionImage[];
   readonly verdict: RevisionNote["verdict"];
   /** Why it has failed; null: it has not. */
   readonly reason: string | null;
@@ -66,6 +80,7 @@ export interface ServiceView {
 
 export interface ServiceRolloutsOptions {
   readonly services: ReadonlyMap<string, ServiceRecord>;
+  readonly revisions: ReadonlyMap<string, RevisionRecord>;
   readonly edits: Edits;
   readonly autoUpdate: AutoUpdate;
 }
@@ -85,12 +100,12 @@ export class ServiceRollouts {
 
   /** By group and name. */
   list(): ServiceView[] {
-    return [...this.#options.services].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, service]) => viewOf(service));
+    return [...this.#options.services].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, service]) => this.#view(service));
   }
 
   /** @throws EngineError unknown-service */
   get(name: string, group: string): ServiceView {
-    return viewOf(found(this.#options.services.get(serviceKey({ group, name })), name, group));
+    return this.#view(found(this.#options.services.get(serviceKey({ group, name })), name, group));
   }
 
   /**
@@ -140,6 +155,11 @@ export class ServiceRollouts {
     });
   }
 
+  #view(service: ServiceRecord): ServiceView {
+    const { group, name } = service;
+    return viewOf(service, (number) => this.#options.revisions.get(revisionKey({ group, service: name, number })));
+  }
+
   #change(
     name: string,
     group: string,
@@ -169,7 +189,7 @@ function notRolling(name: string, what: string): EngineError {
   return new EngineError("not-rolling", `no rollout of ${name} ${what}`, { name });
 }
 
-function viewOf({ group, name, rollout, revisions }: ServiceRecord): ServiceView {
+function viewOf({ group, name, rollout, revisions }: ServiceRecord, recordOf: (number: number) => RevisionRecord | undefined): ServiceView {
   const { to: revision, kind, state, failed = null, reason, begunMs, endedMs, replicas } = rollout;
   return {
     ...{ group, name, revision, kind, state, failed, begunMs, endedMs },
@@ -188,8 +208,15 @@ function viewOf({ group, name, rollout, revisions }: ServiceRecord): ServiceView
       by: one.by ?? null,
       atMs: one.atMs,
       changed: one.changed,
+      images: imagesIn(recordOf(one.number)),
       verdict: one.verdict,
       reason: one.reason && renderReason(one.reason),
     })),
   };
+}
+
+function imagesIn(record: RevisionRecord | undefined): RevisionImage[] {
+  return (record?.specs[0]?.containers ?? []).flatMap(({ name: container, image: reference }) =>
+    reference === undefined ? [] : [{ container, reference, digest: record?.images?.[reference]?.digest ?? null }],
+  );
 }

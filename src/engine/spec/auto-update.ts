@@ -4,11 +4,18 @@ import type { ContainerSpec } from "./schema/container.ts";
 /** The annotation of containers that are updated. Source: podman-auto-update(1). */
 export const AUTO_UPDATE = "io.containers.autoupdate";
 
-/** Whether the container is updated. A text: why its policy cannot be followed. */
-export function updatePolicy({ annotations }: Pick<ContainerSpec, "annotations">): boolean | string {
+/**
+ * none: the container is not updated. registry: to the image that the registry has for its tag. local: to the image that has its name in the store of this host.
+ * unknown: why its policy cannot be followed.
+ */
+export type AutoUpdatePolicy = "none" | "registry" | "local" | { readonly unknown: string };
+
+/** Source: podman-auto-update(1). */
+export function updatePolicy({ annotations }: Pick<ContainerSpec, "annotations">): AutoUpdatePolicy {
   const policy = annotations[AUTO_UPDATE];
-  if (policy === undefined || policy === "" || policy === "disabled") return false;
-  // "image" is an older word for it. Source: podman-auto-update(1).
-  if (policy === "registry" || policy === "image") return true;
-  return `${AUTO_UPDATE} is ${JSON.stringify(policy)}, and only registry and disabled are known`;
+  if (policy === undefined || policy === "" || policy === "disabled") return "none";
+  // "image" is an older word for it.
+  if (policy === "registry" || policy === "image") return "registry";
+  if (policy === "local") return "local";
+  return { unknown: `${AUTO_UPDATE} is ${JSON.stringify(policy)}, and only registry, local and disabled are known` };
 }

@@ -55,7 +55,10 @@ const container: Fields = {
   ...NETWORKS,
   Annotation: used("pairs", "annotations"),
   AppArmor: used("text", "profile of AppArmor"),
-  AutoUpdate: idle("has no effect: `runtctl apply` asks the registry"),
+  AutoUpdate: used(
+    "text",
+    "registry, local: `runtctl autoupdate` rolls a newer image out, and returns to the one before if it does not work",
+  ),
   CgroupsMode: holds("the engine makes a cgroup for each container"),
   ContainerName: used("text", "name of the container, which is also a name in its networks"),
   ...ARGUMENTS,
@@ -198,7 +201,7 @@ const image: Fields = {
 
 const KUBE = "write it in the file that Yaml names";
 const kube: Fields = {
-  AutoUpdate: container["AutoUpdate"]!,
+  AutoUpdate: idle("has no effect: write the annotation io.containers.autoupdate in the file that Yaml names"),
   ConfigMap: used("texts", "files with ConfigMaps, relative to the unit file"),
   ...ARGUMENTS,
   ExitCodePropagation: idle("has no effect: each task has the result of its containers"),

@@ -247,11 +247,34 @@ test("a file .kube names Kubernetes objects, and is applied alone; .build is ref
   expect(told({ "a.kube": kube, "web.container": web("") })[0]).toContain("a file .kube is applied alone");
   expect(told({ "a.kube": "[Kube]\nYaml=missing\n" })[0]).toContain("/srv/app/missing cannot be read");
   expect(told({ "a.build": "[Build]\n" })[0]).toContain("files .build are not supported");
-  expect(warned({ "web.container": web("LogOpt=tag=x\nAutoUpdate=registry"), "a.image": "[Image]\nImage=quay.io/a\n" })).toEqual([
-    "web.container:5:1: Container/AutoUpdate: has no effect: `runtctl apply` asks the registry",
+  expect(warned({ "web.container": web("LogOpt=tag=x\nHealthMaxLogCount=3"), "a.image": "[Image]\nImage=quay.io/a\n" })).toEqual([
+    "web.container:5:1: Container/HealthMaxLogCount: has no effect: results of checks are in the events of the task",
     "a.image:1:1: no file names it: the image is not pulled",
     "web.container:4:1: Container/LogOpt: has no effect: of a log only max-size and max-file are used",
   ]);
+});
+
+test("R13 AutoUpdate is the annotation that autoupdate honours, and gives the task an update, so that it can return", () => {
+  const updated = (lines: string, others: Readonly<Record<string, string>> = {}) =>
+    tasks({ "web.container": web(lines), ...others }).map(({ update, containers }) => [
+      update,
+      ...containers.map(({ annotations }) => annotations?.["io.containers.autoupdate"]),
+    ]);
+  expect(updated("AutoUpdate=registry")).toEqual([[{}, "registry"]]);
+  expect(updated("AutoUpdate=local")).toEqual([[{}, "local"]]);
+  expect(updated("Label=io.containers.autoupdate=registry")).toEqual([[{}, "registry"]]);
+  expect(updated("AutoUpdate=disabled")).toEqual([[undefined, "disabled"]]);
+  expect(updated("")).toEqual([[undefined, undefined]]);
+  // What ends by itself would be a version that has failed.
+  expect(updated("AutoUpdate=registry\n[Service]\nType=oneshot")).toEqual([[undefined, "registry"]]);
+  const pod = { "shop.pod": "[Pod]\n", "db.container": web("Pod=shop.pod") };
+  expect(updated("Pod=shop.pod\nAutoUpdate=registry", pod)).toEqual([[{}, undefined, "registry"]]);
+  expect(told({ "web.container": web("AutoUpdate=daily") })).toEqual([
+    "web.container:4:1: Container/AutoUpdate: daily is not supported: only registry and local are",
+  ]);
+  expect(warned({ "a.kube": "[Kube]\nYaml=pod.yaml\nAutoUpdate=registry\n" })[0]).toContain(
+    "write the annotation io.containers.autoupdate",
+  );
 });
 
 test("a finding of the daemon leads to its key", () => {

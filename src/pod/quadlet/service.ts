@@ -1,4 +1,5 @@
 /** Translates a file ".container" to a service of a Compose file. Source: podman-systemd.unit(5), "Container units"; podman-run(1). */
+import { AUTO_UPDATE, updatePolicy } from "../../engine/spec/index.ts";
 import type { Draft } from "./draft.ts";
 import type { Others } from "./mounts.ts";
 import type { Unit, Value } from "./unit.ts";
@@ -96,6 +97,10 @@ function addVariables(draft: Draft): void {
   for (const { text, entry } of unit.texts(SECTION, "EnvironmentFile")) draft.add("env_file", { path: text, format: "raw" }, entry);
   for (const key of ["Label", "Annotation"] as const)
     for (const [name, { text, entry }] of unit.pairs(SECTION, key)) draft.put("labels", name, text, entry);
+  const update = unit.text(SECTION, "AutoUpdate");
+  if (update !== undefined) draft.put("labels", AUTO_UPDATE, update.text, update.entry);
+  if (update !== undefined && typeof updatePolicy({ annotations: { [AUTO_UPDATE]: update.text } }) === "object")
+    unit.refuse(`${update.text} is not supported: only registry and local are`, update.entry);
 }
 
 function addRights(draft: Draft): void {

@@ -1,5 +1,5 @@
 /** Makes tasks of containers: one that is in no pod and in no other container's network is a task of its own. */
-import type { Problem, TaskInput } from "../../engine/spec/index.ts";
+import { type Problem, type TaskInput, updatePolicy } from "../../engine/spec/index.ts";
 import { mountsOf } from "../compose/mounts.ts";
 import { dnsOf, networkOf } from "../compose/networks.ts";
 import { engineName, type Place, type ServicePlace } from "../compose/place.ts";
@@ -127,6 +127,7 @@ class Makers {
       ...(isOne ? {} : joinedParts(parts, containers.map(keyIn), isPod ? (base.volumes ?? []) : [])),
       namespaces: namespacesOf(base, isOne ? undefined : containers),
       ...(users ? { privateUsers: true as const } : {}),
+      ...(isUpdated(parts, containers) ? { update: {} } : {}),
       start: [owner, ...containers].some(({ draft }) => isInstalled(draft.unit)) ? "always" : "once",
     };
     return [{ keys: containers.map(keyIn), owner: keyIn(owner), input }];
@@ -217,6 +218,12 @@ class Makers {
       needs: () => {},
     };
   }
+}
+
+/** Only a task with `update` can return to the image that it had. A oneshot, which ends, would be one that has failed. */
+function isUpdated(parts: readonly TaskInput[], containers: readonly Member[]): boolean {
+  const asks = ({ annotations }: Container) => ["registry", "local"].includes(updatePolicy({ annotations: annotations ?? {} }) as string);
+  return parts.some((part) => part.containers.some(asks)) && !containers.some(({ draft }) => isOneShot(draft.unit));
 }
 
 function conditionOf({ draft: { unit } }: Member, container: string) {

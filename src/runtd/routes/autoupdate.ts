@@ -16,12 +16,12 @@ const update = z
     container: z.string().describe("Stands for those of all replicas."),
     image: z.string().nullable().describe("The reference in its spec."),
     from: digest.describe("The digest that runs. null: it is not known."),
-    to: digest.describe("The digest that the registry has for the tag. null: it was not asked, or has not answered."),
+    to: digest.describe("The digest that the registry, or the store, has for the tag. null: it was not asked, or has not answered."),
     state: z
       .enum(["updating", "pending", "no", "failed"])
       .describe("updating: a rollout has begun. pending: it would begin without dryRun. no: the container stays as it is."),
     revision: z.int().nullable().describe("The version to which the rollout leads. null: none has begun."),
-    reason: z.string().nullable().describe("Why it stays or has failed. null: the registry has nothing newer, or has something newer."),
+    reason: z.string().nullable().describe("Why it stays or has failed. null: there is nothing newer, or something newer."),
   })
   .meta({ id: "AutoUpdate" }) satisfies z.ZodType<AutoUpdateView>;
 
@@ -30,9 +30,9 @@ export const autoUpdate = jsonRoute({
   path: "/v1/autoupdate",
   operation: "autoUpdate",
   access: "admin",
-  summary: "Ask registries for newer images of the tags that services run, and roll these out",
+  summary: "Ask registries, or the store, for newer images of the tags that services run, and roll these out",
   description:
-    "Only containers with the annotation io.containers.autoupdate: registry are meant. The request takes as long as the registries need: each answer at most 30 s, each pull as long as configured. Rollouts have begun when it ends.",
+    "Only containers with the annotation io.containers.autoupdate: registry, or local for images of the store, are meant. The request takes as long as the registries need: each answer at most 30 s, each pull as long as configured. Rollouts have begun when it ends.",
   body: z
     .strictObject({
       group: groupName.optional().describe("Absent: all groups."),

@@ -43,6 +43,15 @@ const serviceView = z
           by: z.strictObject({ uid: z.int(), pid: z.int(), via: z.string().optional() }).nullable().describe("Who has asked for it."),
           atMs: ms,
           changed: z.array(z.string()).describe("Fields that differ from the version before, as JSON pointers into a task."),
+          images: z
+            .array(
+              z.strictObject({
+                container: z.string(),
+                reference: z.string().describe("As its spec has it."),
+                digest: z.string().nullable().describe("null: no replica has pulled it yet."),
+              }),
+            )
+            .describe("Of the containers of the first replica that have an image."),
           verdict: z.enum(["unknown", "good", "failed"]).describe("unknown: its rollout has not ended."),
           reason: why,
         }),

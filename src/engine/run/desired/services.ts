@@ -200,6 +200,9 @@ export class Services {
   #take({ service, steps, told }: RolloutDecision): void {
     const { draft, replace, by } = this.#host;
     for (const one of told) this.#tell(service, one, one.state === "started" ? by : undefined);
+    // A version that is left now may have failed with the first image that it has pulled.
+    const before = draft.services.get(serviceKey(service));
+    if (before !== undefined) this.#noteImages(before);
     draft.services.set(serviceKey(service), this.#trimmed(service));
     this.#noteImages(service);
     for (const step of steps) {
