@@ -1,13 +1,20 @@
 /** Sends JSON requests to the daemon over its unix socket. */
 import { ClientError, parsedOr, refusal, type Sockets, connectionError as whyNotConnected } from "../client/protocol/index.ts";
 import { howToStart } from "./daemon-here.ts";
-import { type Answer, ask, type Question } from "./platform/index.ts";
+import { type Answer, ASK, ask, type End, type Question } from "./platform/index.ts";
 
 export { ClientError, parsedOr, refusal };
 
+export interface CallOptions {
+  /** Whether the daemon answers only when the work is done, however long that takes. */
+  readonly isLong?: boolean;
+  /** The request ends when this moment has come. */
+  readonly end?: End | undefined;
+}
+
 export interface Client {
-  /** @param isLong whether the daemon answers only when the work is done, however long that takes. @throws ClientError */
-  call<T>(method: "GET" | "POST" | "DELETE", path: string, body?: unknown, isLong?: boolean): Promise<T>;
+  /** @throws ClientError; with the code timeout, if `end` comes first */
+  call<T>(method: "GET" | "POST" | "DELETE", path: string, body?: unknown, options?: CallOptions): Promise<T>;
   /** Streams a response that may take long. @throws ClientError */
   stream(path: string): Promise<AsyncIterable<Uint8Array>>;
 }
@@ -19,9 +26,9 @@ const LONGEST_ANSWER = 64 * 1024 * 1024;
 
 export function clientOf(sockets: Sockets): Client {
   return {
-    async call<T>(method: "GET" | "POST" | "DELETE", path: string, body?: unknown, isLong = false): Promise<T> {
+    async call<T>(method: "GET" | "POST" | "DELETE", path: string, body?: unknown, { isLong = false, end }: CallOptions = {}): Promise<T> {
       const text = body === undefined ? undefined : JSON.stringify(body);
-      const answered = await askFirst(sockets, { method, path, body: text, silenceMs: isLong ? undefined : TIMEOUT_MS });
+      const answered = await askFirst(sockets, { method, path, body: text, silenceMs: isLong ? undefined : TIMEOUT_MS, end });
       const answer = await objectIn(answered);
       if (answered.status < 400) return answer as T;
       throw refusal(answer);
@@ -55,6 +62,7 @@ export async function askFirst([socketPath, ...others]: Sockets, question: Omit<
 }
 
 export function connectionError(socketPath: string, error: NodeJS.ErrnoException): ClientError {
+  if (error.code === ASK.ended) return new ClientError("timeout", "the wait is over");
   const hint = () => ["Is runtd running? --run-dir or RUNTD_SOCKET says where.", howToStart(socketPath)].filter(Boolean).join("\n");
   return whyNotConnected(socketPath, error, hint);
 }

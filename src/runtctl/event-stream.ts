@@ -37,6 +37,8 @@ export async function* followEvents(
       for await (const told of eventsIn(answered)) {
         if ("sequence" in told) last = told.sequence;
         yield told;
+        // The daemon may have so much to tell that no silence shows the end.
+        if (end?.aborted) return;
       }
     } catch (error) {
       if (end?.aborted) return;

@@ -1,6 +1,6 @@
 /** Requests for pools. */
 import type { PoolView } from "../engine/index.ts";
-import { sleep } from "./platform/index.ts";
+import { type End, sleep } from "./platform/index.ts";
 import type { Session } from "./session.ts";
 
 const LOOK_MS = 100;
@@ -22,26 +22,24 @@ export async function poolsOf({ client }: Pick<Session, "client">, group: string
 export async function untilFilled(
   { client, group }: Session,
   names: readonly string[],
-  limitMs: number | undefined,
+  end: End | undefined,
 ): Promise<ReadonlyMap<string, string>> {
-  const end = limitMs === undefined ? Number.POSITIVE_INFINITY : Date.now() + limitMs;
   for (;;) {
     const pools = await Promise.all(names.map((name) => client.call<PoolView>("GET", poolPath(name, group))));
     const open = pools.filter(({ parked, taken, size }) => parked + taken < size);
     const failing = open.filter((one) => one.failing !== null);
-    if (open.length === 0 || failing.length > 0 || Date.now() > end)
+    if (open.length === 0 || failing.length > 0 || end?.aborted)
       return new Map(open.map((one) => [one.name, one.failing?.message ?? `${one.parked} of ${one.size} containers are there`]));
-    await sleep(LOOK_MS);
+    await sleep(LOOK_MS, end);
   }
 }
 
 /** Waits until nothing is left of these pools. Returns the names of those that are left when the time is over. @throws ClientError */
-export async function untilRemoved(session: Session, names: readonly string[], limitMs: number): Promise<readonly string[]> {
-  const end = Date.now() + limitMs;
+export async function untilRemoved(session: Session, names: readonly string[], end: End | undefined): Promise<readonly string[]> {
   for (;;) {
     const pools = await poolsOf(session, session.group);
     const left = names.filter((name) => pools.some((one) => one.name === name && one.state === "ending"));
-    if (left.length === 0 || Date.now() > end) return left;
-    await sleep(LOOK_MS);
+    if (left.length === 0 || end?.aborted) return left;
+    await sleep(LOOK_MS, end);
   }
 }

@@ -2,7 +2,7 @@
 import type { EngineEvent, ServiceView } from "../engine/index.ts";
 import { ClientError } from "./client.ts";
 import { followEvents } from "./event-stream.ts";
-import { endIn, sleep } from "./platform/index.ts";
+import { type End, sleep } from "./platform/index.ts";
 import type { Session } from "./session.ts";
 
 type RolloutEvent = Extract<EngineEvent, { type: "rollout" }>;
@@ -10,8 +10,8 @@ type RolloutEvent = Extract<EngineEvent, { type: "rollout" }>;
 export interface Following {
   /** Names of services of the session's group. */
   readonly names: readonly string[];
-  /** In milliseconds. undefined: without a limit. */
-  readonly limitMs?: number | undefined;
+  /** undefined: without a limit. */
+  readonly end?: End | undefined;
   /** Number of the last event that is known. undefined: the last one that there is. */
   readonly after?: number | undefined;
   /** Called with each event of these services. */
@@ -39,9 +39,8 @@ export async function serviceIfThere({ client, group }: Session, name: string): 
 /** Returns when no rollout of these services goes on, or the time is over: the services as they are then. @throws ClientError */
 export async function untilRolledOut(
   { client, sockets, group }: Session,
-  { names, limitMs, after, onEvent = () => {} }: Following,
+  { names, end, after, onEvent = () => {} }: Following,
 ): Promise<readonly ServiceView[]> {
-  const end = limitMs === undefined ? undefined : endIn(limitMs);
   const look = () => Promise.all(names.map((name) => client.call<ServiceView>("GET", rolloutPath(name, group))));
   const isOver = (services: readonly ServiceView[]) => services.every(({ state }) => state !== "progressing");
   const lastSequence = after ?? (await client.call<{ lastSequence: number }>("GET", "/v1/node")).lastSequence;
@@ -68,7 +67,7 @@ export async function untilRolledOut(
     for (;;) {
       const services = await look();
       if (isOver(services) || end?.aborted === true) return services;
-      await sleep(LOOK_MS);
+      await sleep(LOOK_MS, end);
     }
   }
 }

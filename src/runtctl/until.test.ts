@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { clientOf } from "./client.ts";
-import { limitOf, untilEnded, untilReady } from "./until.ts";
+import { endFor, limitOf, untilEnded, untilReady } from "./until.ts";
 
 /** Stands for the daemon: it has one task until `remove` is called. */
 async function daemonWith({ takesReaders }: { readonly takesReaders: boolean }) {
@@ -49,7 +49,8 @@ async function daemonWith({ takesReaders }: { readonly takesReaders: boolean }) 
 }
 
 type Mock = Awaited<ReturnType<typeof daemonWith>>;
-const gone = ({ session }: Mock, limitMs = 60_000) => untilEnded(session, { tasks: [{ id: "g.t.1", name: "t" }], to: "deleted", limitMs });
+const gone = ({ session }: Mock, limitMs = 60_000) =>
+  untilEnded(session, { tasks: [{ id: "g.t.1", name: "t" }], to: "deleted", end: endFor(limitMs) });
 const printed = () => {
   const spy = vi.spyOn(process.stderr, "write").mockReturnValue(true);
   onTestFinished(() => spy.mockRestore());
@@ -146,7 +147,7 @@ test("each is looked at once, and again after an event of its own; nothing follo
 test("one that has failed ends the wait; at the end of the time all that are open are looked at once more", async () => {
   const states = { a: "waits", b: "waits" };
   const daemon = await daemonOf(states);
-  const late = await untilReady(daemon.session, ["a", "b"], { limitMs: 300 });
+  const late = await untilReady(daemon.session, ["a", "b"], { end: endFor(300) });
   expect(late).toEqual(new Map(["a", "b"].map((name, at) => [name, { state: "waits", why: `${name} ${at + 3}` }])));
   await expect.poll(daemon.isFollowed).toBe(false);
   states.a = "failed";

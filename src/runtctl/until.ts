@@ -4,7 +4,7 @@ import { ClientError } from "./client.ts";
 import { UsageError } from "./errors.ts";
 import { followEvents } from "./event-stream.ts";
 import { printable } from "./output/style.ts";
-import { endIn, printError, sleep } from "./platform/index.ts";
+import { type End, endIn, printError, sleep } from "./platform/index.ts";
 import type { Session } from "./session.ts";
 import { inTask, taskIfThere } from "./tasks.ts";
 
@@ -29,11 +29,16 @@ export function durationOf(timeout: string): number {
   return limitMs;
 }
 
+/** The moment at which a wait that begins now ends; undefined: it has no limit. A call has one such moment for all that it waits for. */
+export function endFor(limitMs: number | undefined): End | undefined {
+  return limitMs === undefined ? undefined : endIn(limitMs);
+}
+
 export interface Ended {
   /** Names. */
   readonly tasks: readonly { readonly id: string; readonly name: string }[];
   readonly to: "stopped" | "deleted";
-  readonly limitMs: number;
+  readonly end: End | undefined;
 }
 
 /**
@@ -41,14 +46,14 @@ export interface Ended {
  * reported once, as soon as the daemon says so.
  * @throws ClientError
  */
-export async function untilEnded(session: Session, { tasks, to, limitMs }: Ended): Promise<ReadonlySet<string>> {
+export async function untilEnded(session: Session, { tasks, to, end }: Ended): Promise<ReadonlySet<string>> {
   const open = new Map(tasks.map(({ id, name }) => [id, `task ${name} is not ${to}`]));
   const told = new Set<string>();
   await untilEach(
     session,
     tasks.map(({ id }) => id),
     {
-      limitMs,
+      end,
       tells: TELLING[to],
       async look(id) {
         const task = await taskIfThere(session, id);
@@ -85,8 +90,8 @@ interface Wait {
   tells(event: EngineEvent): boolean;
   /** done: this task is finished. done for now: it may become open again. end: the wait ends for all tasks. @throws ClientError */
   look(id: string): Promise<"open" | "done" | "done for now" | "end">;
-  /** In milliseconds. undefined: no limit. */
-  readonly limitMs?: number | undefined;
+  /** undefined: no limit. */
+  readonly end?: End | undefined;
   /** Sequence number of the last known event. undefined: the newest event. */
   readonly after?: number | undefined;
 }
@@ -99,10 +104,9 @@ const LOOK_MS = 100;
  * case each open task has been looked at once more.
  * @throws ClientError
  */
-async function untilEach({ client, sockets }: Session, ids: readonly string[], { tells, look, limitMs, after }: Wait): Promise<void> {
+async function untilEach({ client, sockets }: Session, ids: readonly string[], { tells, look, end, after }: Wait): Promise<void> {
   const open = new Set(ids);
   const watched = new Set(ids);
-  const end = limitMs === undefined ? undefined : endIn(limitMs);
   const isOver = async (some: Iterable<string>) => {
     for (const id of [...some]) {
       const found = await look(id);
@@ -129,11 +133,11 @@ async function untilEach({ client, sockets }: Session, ids: readonly string[], {
   } catch (error) {
     // The daemon accepts no further readers of events.
     if (!(error instanceof ClientError && error.code === "refused")) throw error;
-    while (!(await isOver(watched)) && end?.aborted !== true) await sleep(LOOK_MS);
+    while (!(await isOver(watched)) && end?.aborted !== true) await sleep(LOOK_MS, end);
   }
 }
 
-export interface ReadyOptions extends Pick<Wait, "limitMs" | "after"> {
+export interface ReadyOptions extends Pick<Wait, "end" | "after"> {
   /** Called with each event of these tasks. */
   readonly onEvent?: (event: EngineEvent) => void;
 }
@@ -145,7 +149,7 @@ export interface ReadyOptions extends Pick<Wait, "limitMs" | "after"> {
 export async function untilReady(
   session: Session,
   ids: readonly string[],
-  { limitMs, after, onEvent = () => {} }: ReadyOptions,
+  { end, after, onEvent = () => {} }: ReadyOptions,
 ): Promise<ReadonlyMap<string, Readiness>> {
   const open = new Map<string, Readiness>();
   const look = async (id: string) => {
@@ -159,7 +163,7 @@ export async function untilReady(
     onEvent(event);
     return true;
   };
-  await untilEach(session, ids, { limitMs, after, tells, look });
+  await untilEach(session, ids, { end, after, tells, look });
   // The failure of one task ended the wait, so the state of the others may be old or unknown.
   if ([...open.values()].some(isFailed)) for (const id of ids.filter((one) => !isFailed(open.get(one)))) await look(id);
   return open;

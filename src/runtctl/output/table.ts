@@ -26,6 +26,11 @@ export function age(ms: number): string {
   return `${Math.floor(seconds / 86_400)}d`;
 }
 
+/** As many characters of a digest as tables show. */
+export function shortDigest(digest: string): string {
+  return digest.slice(0, 19);
+}
+
 /** Formats "Name:   value", with all values in one column. `name` "": the value continues the line before. */
 export function field(name: string, value: string): string {
   return `${(name === "" ? "" : `${name}:`).padEnd(16)}${value}`;

@@ -8,7 +8,7 @@ import { PullsOfTasks } from "../pulling.ts";
 import { untilRolledOut } from "../rollouts.ts";
 import { DEFAULT_GROUP, type Session } from "../session.ts";
 import { tasksOf } from "../tasks.ts";
-import { durationOf, type ReadyOptions, untilReady } from "../until.ts";
+import { durationOf, endFor, type ReadyOptions, untilReady } from "../until.ts";
 import { verb } from "../verb.ts";
 import { type ApplyOptions, addApplyOptions, applyOptionsOf, type NetworkOption, networksOf } from "./apply-options.ts";
 import { withImages } from "./build.ts";
@@ -62,6 +62,7 @@ export const apply = verb<Options>({
     const { source, origin, builds, externals, ...body } = await withImages(session, file, options.build === true);
     // Read before the request, so that events between the request and the wait are shown.
     const after = options.wait ? (await client.call<{ lastSequence: number }>("GET", "/v1/node")).lastSequence : undefined;
+    const end = endFor(limitMs);
     const answer = await orFindings({ source, origin }, () =>
       client.call<{ applied: Applied[]; warnings?: string[] }>("POST", "/v1/apply", {
         ...body,
@@ -81,7 +82,7 @@ export const apply = verb<Options>({
     }
     if (answer === undefined) return EXIT.failed;
     if (file.isProject && file.group !== DEFAULT_GROUP) await tellOfEarlier(session, answer.applied);
-    return options.wait ? awaitAll({ ...session, group: file.group }, answer.applied, { limitMs, after }) : EXIT.done;
+    return options.wait ? awaitAll({ ...session, group: file.group }, answer.applied, { end, after }) : EXIT.done;
   },
 });
 
@@ -123,10 +124,10 @@ async function awaitAll(session: Session, applied: readonly Applied[], options: 
 }
 
 /** Whether each pool has all its containers. */
-async function awaitPools(session: Session, pools: readonly Applied[], { limitMs }: ReadyOptions): Promise<boolean> {
+async function awaitPools(session: Session, pools: readonly Applied[], { end }: ReadyOptions): Promise<boolean> {
   if (pools.length === 0) return true;
   const names = pools.map(({ name }) => name);
-  const open = await untilFilled(session, names, limitMs);
+  const open = await untilFilled(session, names, end);
   for (const name of names) {
     const why = open.get(name);
     if (why === undefined) print(`pool ${name} is ready`);

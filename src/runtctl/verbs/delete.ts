@@ -2,7 +2,7 @@ import type { Deleted } from "../../engine/index.ts";
 import { EXIT } from "../errors.ts";
 import { print } from "../platform/index.ts";
 import { untilRemoved } from "../pools.ts";
-import { limitOf, untilEnded, type WaitedFor } from "../until.ts";
+import { endFor, limitOf, untilEnded, type WaitedFor } from "../until.ts";
 import { verb } from "../verb.ts";
 import { addSeveral, addWait, askSeveral, type SeveralOptions, sayDone } from "./several.ts";
 
@@ -32,12 +32,12 @@ export const remove = verb<Options>({
     );
   },
   async run(session, names, options) {
-    const limitMs = limitOf(options);
+    const end = endFor(limitOf(options));
     const selected = await askSeveral<Deleted>(session, "/v1/delete", names, options, { volumes: options.volumes === true });
     if (selected === undefined) return EXIT.failed;
     const { tasks, pools } = selected;
-    const open = options.wait ? await untilEnded(session, { tasks, to: "deleted", limitMs }) : undefined;
-    const left = options.wait && pools.length > 0 ? await untilRemoved(session, pools, limitMs) : [];
+    const open = options.wait ? await untilEnded(session, { tasks, to: "deleted", end }) : undefined;
+    const left = options.wait && pools.length > 0 ? await untilRemoved(session, pools, end) : [];
     const isDone = (open === undefined || open.size === 0) && left.length === 0;
     const what = options.wait ? "deleted" : "is being deleted";
     sayDone(selected, what, options, open);

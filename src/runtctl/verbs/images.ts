@@ -5,7 +5,7 @@ import { ClientError } from "../client.ts";
 import { EXIT, UsageError } from "../errors.ts";
 import { bytes } from "../output/bar.ts";
 import { printable } from "../output/style.ts";
-import { table } from "../output/table.ts";
+import { shortDigest, table } from "../output/table.ts";
 import { print, printError, sleep, stderr } from "../platform/index.ts";
 import { LiveLine } from "../pulling.ts";
 import type { Session } from "../session.ts";
@@ -51,7 +51,9 @@ async function prune({ client }: Session, { output, unused = "0s", most }: Optio
   if (most !== undefined && !/^[1-9]\d{0,8}$/.test(most)) throw new UsageError(`--most: ${most} is no count`);
   const body = { unusedMs, ...(most === undefined ? {} : { most: Number(most) }) };
   const before = await namesOf(client);
-  const pruned = untilFree(() => client.call<{ removed: string[]; freedBytes: number }>("POST", "/v1/images/prune", body, true));
+  const pruned = untilFree(() =>
+    client.call<{ removed: string[]; freedBytes: number }>("POST", "/v1/images/prune", body, { isLong: true }),
+  );
   const { removed, freedBytes } = await whileShown(client, before, pruned);
   if (output === "json") print(JSON.stringify({ removed, freedBytes }, null, 2));
   else for (const line of [...removed.map((reference) => `${printable(reference)} removed`), `${bytes(freedBytes)} freed`]) print(line);
@@ -112,7 +114,7 @@ function rowOf({ reference, digest, sizeBytes, pulledMs, tasks, isUsed, isKept }
   const users = [...tasks, ...(isUsed && tasks.length === 0 ? ["a container or a revision"] : []), ...(isKept ? ["(kept)"] : [])];
   return [
     printable(reference),
-    digest.slice(0, 19),
+    shortDigest(digest),
     sizeBytes === null ? "damaged" : bytes(sizeBytes),
     new Date(pulledMs).toISOString().slice(0, 16).replace("T", " "),
     users.join(", "),

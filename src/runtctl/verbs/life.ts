@@ -2,7 +2,7 @@ import type { Restarted } from "../../engine/index.ts";
 import { EXIT, UsageError } from "../errors.ts";
 import { print } from "../platform/index.ts";
 import { taskOf, taskPath } from "../tasks.ts";
-import { limitOf, untilEnded, type WaitedFor } from "../until.ts";
+import { endFor, limitOf, untilEnded, type WaitedFor } from "../until.ts";
 import { verb } from "../verb.ts";
 import { addSeveral, addWait, askSeveral, type SeveralOptions, sayDone } from "./several.ts";
 
@@ -40,11 +40,11 @@ export const stop = verb<SeveralOptions & WaitedFor>({
     addWait(command);
   },
   async run(session, names, options) {
-    const limitMs = limitOf(options);
+    const end = endFor(limitOf(options));
     const selected = await askSeveral(session, "/v1/stop", names, options);
     if (selected === undefined) return EXIT.failed;
     const { tasks } = selected;
-    const open = options.wait ? await untilEnded(session, { tasks, to: "stopped", limitMs }) : undefined;
+    const open = options.wait ? await untilEnded(session, { tasks, to: "stopped", end }) : undefined;
     sayDone(selected, options.wait ? "stopped" : "is being stopped", options, open);
     return open !== undefined && open.size > 0 ? EXIT.failed : EXIT.done;
   },

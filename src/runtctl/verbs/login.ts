@@ -68,7 +68,7 @@ export const login = verb<LoginOptions>({
     if (options.getLogin) return printUser(session, registry, options);
     const { username, password } = await asked(options);
     const body = { registry, username, password, ...placeOf(options) };
-    const done = await session.client.call<Done>("POST", "/v1/registries/login", body, true);
+    const done = await session.client.call<Done>("POST", "/v1/registries/login", body, { isLong: true });
     print("Login Succeeded");
     if (done.readAs === null)
       printError(`Pulls of the daemon do not read ${printable(done.file)}: name it with runtd --credentials NAME=file:FILE.`);
@@ -85,7 +85,9 @@ interface Done {
 async function printUser({ client }: Session, registry: string, options: LoginOptions): Promise<number> {
   if (options.username !== undefined || options.passwordStdin) throw new UsageError("--get-login takes no user and no password");
   const query = Object.entries({ registry, ...placeOf(options) }).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
-  const { username } = await client.call<{ username: string }>("GET", `/v1/registries/user?${query.join("&")}`, undefined, true);
+  const { username } = await client.call<{ username: string }>("GET", `/v1/registries/user?${query.join("&")}`, undefined, {
+    isLong: true,
+  });
   print(printable(username));
   return EXIT.done;
 }
@@ -127,7 +129,7 @@ export const logout = verb<LogoutOptions>({
       "POST",
       "/v1/registries/logout",
       { ...which, ...placeOf(options) },
-      true,
+      { isLong: true },
     );
     print(`Removed login credentials for ${options.all ? "all registries" : printable(removed.join(", "))}`);
     return EXIT.done;

@@ -9,7 +9,7 @@ import { print, printError, readFile, stderr, stdout } from "../platform/index.t
 import { poolPath, poolsOf, untilRemoved } from "../pools.ts";
 import type { Session } from "../session.ts";
 import { RemoteProgram, upgraded } from "../streams/streams.ts";
-import { DEFAULT_WAIT, durationOf } from "../until.ts";
+import { DEFAULT_WAIT, durationOf, endFor } from "../until.ts";
 import { verb } from "../verb.ts";
 import { environmentOf } from "./exec.ts";
 
@@ -141,9 +141,9 @@ async function describe({ client, group }: Session, name: string, { output }: Op
 
 async function remove(session: Session, name: string, { kill, wait, timeout }: Options): Promise<number> {
   if (timeout !== undefined && !wait) throw new UsageError("--timeout with --no-wait: there is no wait that it could end");
-  const limitMs = durationOf(timeout ?? DEFAULT_WAIT);
+  const end = endFor(durationOf(timeout ?? DEFAULT_WAIT));
   await session.client.call("DELETE", poolPath(name, session.group, { query: `&kill=${kill === true}` }));
-  const left = wait ? await untilRemoved(session, [name], limitMs) : [name];
+  const left = wait ? await untilRemoved(session, [name], end) : [name];
   print(`pool ${printable(name)} ${left.length === 0 ? "deleted" : "is being deleted"}`);
   return wait && left.length > 0 ? EXIT.failed : EXIT.done;
 }

@@ -3,11 +3,11 @@ import type { ServiceView } from "../../engine/index.ts";
 import { EXIT, UsageError } from "../errors.ts";
 import { rolloutText } from "../output/event-line.ts";
 import { plain, printable } from "../output/style.ts";
-import { age, field, table } from "../output/table.ts";
-import { print, printError } from "../platform/index.ts";
+import { age, field, shortDigest, table } from "../output/table.ts";
+import { type End, print, printError } from "../platform/index.ts";
 import { rolloutPath, untilRolledOut } from "../rollouts.ts";
 import type { Session } from "../session.ts";
-import { durationOf } from "../until.ts";
+import { durationOf, endFor } from "../until.ts";
 import { verb } from "../verb.ts";
 
 interface Options {
@@ -32,7 +32,7 @@ export const rollout = verb<Options>({
   ],
   examples: [
     ["rollout status web --wait", "follow the rollout of the service web"],
-    ["rollout history web", "list its last ten versions, with what has changed"],
+    ["rollout history web", "list its last ten versions, with their images and what has changed"],
     ["rollout undo web --to-revision 3", "return to version 3"],
   ],
   define: (command) =>
@@ -45,7 +45,7 @@ export const rollout = verb<Options>({
       .addOption(new Option("-o, --output <format>", "list, status, history: output format").choices(["json"])),
   async run(session, [word = "list", name], options) {
     const action = word as Action;
-    const limitMs = limitOf(action, options);
+    const end = endFor(limitOf(action, options));
     if (action === "list") return list(session, name, options);
     if (name === undefined) throw new UsageError(`${action} needs the name of a service`);
     const { client, group } = session;
@@ -58,10 +58,10 @@ export const rollout = verb<Options>({
         ...(action === "undo" ? [body] : []),
       );
       print(`service ${printable(name)} ${DONE[action]}, revision ${revision}`);
-      return options.wait ? follow(session, name, revision, known, limitMs) : EXIT.done;
+      return options.wait ? follow(session, name, revision, known, end) : EXIT.done;
     }
     const service = await client.call<ServiceView>("GET", rolloutPath(name, group));
-    if (options.wait) return follow(session, name, service.history.at(-1)?.revision ?? service.revision, undefined, limitMs);
+    if (options.wait) return follow(session, name, service.history.at(-1)?.revision ?? service.revision, undefined, end);
     if (options.output === "json") print(JSON.stringify(action === "status" ? service : service.history, null, 2));
     else print(action === "status" ? statusOf(service) : revisionsOf(service));
     return EXIT.done;
@@ -109,16 +109,25 @@ export function statusOf(service: ServiceView): string {
 export function revisionsOf({ history, revision: current }: ServiceView): string {
   const now = Date.now();
   return table(
-    ["REVISION", "AGE", "CAUSE", "BY", "VERDICT", "CHANGED"],
-    history.map(({ revision, atMs, cause, of, by, verdict, changed, reason }) => [
+    ["REVISION", "AGE", "CAUSE", "BY", "VERDICT", "IMAGES", "CHANGED"],
+    history.map(({ revision, atMs, cause, of, by, verdict, images, changed, reason }) => [
       `${revision}${revision === current ? " *" : ""}`,
       age(now - atMs),
       `${cause}${of === null ? "" : ` ${of}`}`,
       by === null ? "" : (by.via ?? `uid ${by.uid}`),
       verdict,
+      imagesText(images),
       printable(reason ?? changed.join(" ")),
     ]),
   );
+}
+
+/** Daemons of earlier versions do not send them. */
+function imagesText(images: ServiceView["history"][number]["images"] | undefined = []): string {
+  const all = images.map(
+    ({ reference, digest }) => `${reference.replace(/^docker:\/\//, "")} ${digest === null ? "-" : shortDigest(digest)}`,
+  );
+  return printable([...new Set(all)].join(", "));
 }
 
 /** Prints the steps of a rollout. Returns the exit status. */
@@ -127,9 +136,9 @@ export async function follow(
   name: string,
   revision: number,
   after: number | undefined,
-  limitMs: number | undefined,
+  end: End | undefined,
 ): Promise<number> {
-  const [service] = await untilRolledOut(session, { names: [name], after, limitMs, onEvent: (event) => print(rolloutText(event, plain)) });
+  const [service] = await untilRolledOut(session, { names: [name], after, end, onEvent: (event) => print(rolloutText(event, plain)) });
   return sayOutcome(service!, revision) ? EXIT.done : EXIT.failed;
 }
 

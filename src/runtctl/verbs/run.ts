@@ -12,7 +12,7 @@ import type { Session } from "../session.ts";
 import { RemoteProgram, upgraded } from "../streams/streams.ts";
 import { DetachKeys, takeTerminal } from "../streams/terminal.ts";
 import { inTask, taskIfThere, taskOf, taskPath } from "../tasks.ts";
-import { DEFAULT_WAIT, durationOf, untilEnded } from "../until.ts";
+import { DEFAULT_WAIT, durationOf, endFor, untilEnded } from "../until.ts";
 import { verb } from "../verb.ts";
 import { orFindings } from "./file.ts";
 
@@ -138,7 +138,7 @@ async function inForeground(session: Session, id: string, { interactive, tty, rm
   if (rm) {
     await session.client.call("DELETE", taskPath(id, session.group));
     // What prevents the removal is reported. The exit status is that of the container all the same.
-    await untilEnded(session, { tasks: [{ id, name: task.name }], to: "deleted", limitMs: durationOf(DEFAULT_WAIT) });
+    await untilEnded(session, { tasks: [{ id, name: task.name }], to: "deleted", end: endFor(durationOf(DEFAULT_WAIT)) });
   }
   return why === undefined ? status : failed(why, status);
 }

@@ -3,7 +3,7 @@ import { EXIT, UsageError } from "../errors.ts";
 import { printable } from "../output/style.ts";
 import { print } from "../platform/index.ts";
 import { rolloutPath } from "../rollouts.ts";
-import { durationOf } from "../until.ts";
+import { durationOf, endFor } from "../until.ts";
 import { verb } from "../verb.ts";
 import { follow } from "./rollout.ts";
 
@@ -28,10 +28,10 @@ export const scale = verb<Options>({
     command
       .argument("<service=number...>", "services of the group, and their numbers of replicas")
       .option("-w, --wait", "wait until the new replicas work, and print the steps")
-      .option("--timeout <duration>", "wait for at most this long; default: without a limit"),
+      .option("--timeout <duration>", "wait for at most this long, for all services together; default: without a limit"),
   async run(session, words, { wait, timeout }) {
     if (timeout !== undefined && !wait) throw new UsageError("--timeout without --wait: there is no wait that it could end");
-    const limitMs = timeout === undefined ? undefined : durationOf(timeout);
+    const end = endFor(timeout === undefined ? undefined : durationOf(timeout));
     const asked = words.map(askedIn);
     const twice = asked.find(({ name }, at) => asked.findIndex((one) => one.name === name) !== at);
     if (twice !== undefined) throw new UsageError(`${twice.name} is named twice`);
@@ -39,14 +39,16 @@ export const scale = verb<Options>({
     // A name that is wrong is found before anything changes.
     const before = new Map<string, ServiceView>();
     for (const { name } of asked) before.set(name, await client.call<ServiceView>("GET", rolloutPath(name, group)));
-    let status: number = EXIT.done;
+    const known = wait ? (await client.call<{ lastSequence: number }>("GET", "/v1/node")).lastSequence : undefined;
+    const revisions = new Map<string, number>();
     for (const { name, replicas } of asked) {
-      const known = wait ? (await client.call<{ lastSequence: number }>("GET", "/v1/node")).lastSequence : undefined;
       const { revision } = await client.call<{ revision: number }>("POST", rolloutPath(name, group, "scale"), { replicas });
       const had = before.get(name)!.replicas.length;
       print(`service ${printable(name)} has ${replicas} ${replicas === 1 ? "replica" : "replicas"}, before ${had}, revision ${revision}`);
-      if (wait) status = Math.max(status, await follow(session, name, revision, known, limitMs));
+      revisions.set(name, revision);
     }
+    let status: number = EXIT.done;
+    if (wait) for (const [name, revision] of revisions) status = Math.max(status, await follow(session, name, revision, known, end));
     return status;
   },
 });

@@ -39,12 +39,9 @@ export const volumes = verb<Options>({
 async function list({ client }: Session, names: readonly string[], { output, size, unused }: Options): Promise<number> {
   if (names.length > 0 || unused) throw new UsageError("names and --unused are for remove");
   const format = output && formatOf(output);
-  const found = await client.call<{ volumes: readonly KeptVolumeView[] }>(
-    "GET",
-    `/v1/volumes?size=${size === true}`,
-    undefined,
-    size === true,
-  );
+  const found = await client.call<{ volumes: readonly KeptVolumeView[] }>("GET", `/v1/volumes?size=${size === true}`, undefined, {
+    isLong: size === true,
+  });
   print(format ? format(found.volumes) : tableOf(found.volumes, size === true));
   return EXIT.done;
 }
@@ -54,7 +51,7 @@ async function remove({ client, group }: Session, names: readonly string[], { ou
   if (names.length > 0 === (unused === true)) throw new UsageError("one of names and --unused says which volumes are meant");
   const format = output && formatOf(output);
   const body = { group, ...(unused ? { unused } : { names }) };
-  const { removed } = await client.call<{ removed: readonly string[] }>("POST", "/v1/volumes/delete", body, true);
+  const { removed } = await client.call<{ removed: readonly string[] }>("POST", "/v1/volumes/delete", body, { isLong: true });
   if (format) print(format({ removed }));
   else for (const name of removed) print(`volume ${printable(name)} deleted`);
   return EXIT.done;
