@@ -12,6 +12,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { told } from "./answering.ts";
@@ -172,6 +173,53 @@ describe.skipIf(!isRoot || !HAS_REGISTRY)("logins (needs root, skopeo, umoci and
       const other = await told(["setpriv"], [...words, "--password-stdin", registry.host], { input: PASSWORD });
       expect([other.status === 0, existsSync(join(own, "containers/auth.json.new"))]).toEqual([false, false]);
       expect(other.stderr).toMatch(/admin\.sock/);
+    },
+    LONGEST_MS,
+  );
+
+  test(
+    "a registry that does not answer keeps no other login waiting, and is asked no longer than the client waits",
+    async () => {
+      const { registry, file } = await started();
+      const connections = new Set<Socket>();
+      const deaf = createServer((socket) => {
+        connections.add(socket.on("error", () => {}).on("close", () => connections.delete(socket)));
+        socket.resume();
+      });
+      await new Promise<void>((done) => deaf.listen(0, "127.0.0.1", done));
+      try {
+        const [program = "", ...words] = [...RUNTCTL, "-s", scene.socket, "login", "-u", USER, "--password-stdin"];
+        const client = spawn(program, [...words, `127.0.0.1:${(deaf.address() as AddressInfo).port}`], {
+          stdio: ["pipe", "ignore", "ignore"],
+        });
+        client.stdin.end(PASSWORD);
+        await until(() => connections.size > 0);
+        expect(await login(registry.host)).toMatchObject({ status: 0 });
+        expect(connections.size).toBeGreaterThan(0);
+        client.kill("SIGTERM");
+        await until(() => connections.size === 0);
+        expect(Object.keys(contentOf(file).auths)).toEqual([registry.host]);
+      } finally {
+        for (const socket of connections) socket.destroy();
+        deaf.close();
+      }
+    },
+    LONGEST_MS,
+  );
+
+  test(
+    "logout --all removes the other logins if one helper refuses, and tells which",
+    async () => {
+      const { own, programs, file } = await started();
+      program(programs, "docker-credential-broken", "echo the keychain is locked; exit 2");
+      mkdirSync(join(own, "containers"));
+      writeFileSync(
+        file,
+        JSON.stringify({ auths: { "a.example": {}, "b.example": { auth: AUTH } }, credHelpers: { "a.example": "broken" } }),
+      );
+      const message = "runtctl: not all logins are removed: docker-credential-broken erase has failed (2): the keychain is locked\n";
+      expect(await scene.ctl("logout", "--all")).toMatchObject({ status: 1, stderr: message });
+      expect(contentOf(file)).toEqual({ auths: { "a.example": {} }, credHelpers: { "a.example": "broken" } });
     },
     LONGEST_MS,
   );

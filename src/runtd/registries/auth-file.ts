@@ -63,16 +63,18 @@ export function registryKey(text: string): string {
   return [OF_DOCKER.includes(host) ? DOCKER : host, ...names].join("/");
 }
 
+/** The same for a name in a file. A name that is no registry stays as it is. */
+export function canonicalKey(name: string): string {
+  try {
+    return registryKey(name);
+  } catch {
+    return name;
+  }
+}
+
 /** Names of a file that mean the same registry or namespace. */
 function sameKeys(all: Readonly<Record<string, unknown>> | null | undefined, key: string): string[] {
-  const canonical = (name: string) => {
-    try {
-      return registryKey(name);
-    } catch {
-      return name;
-    }
-  };
-  return Object.keys(all ?? {}).filter((name) => canonical(name) === key);
+  return Object.keys(all ?? {}).filter((name) => canonicalKey(name) === key);
 }
 
 export const hostOf = (key: string): string => key.split("/")[0]!;

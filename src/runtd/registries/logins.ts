@@ -4,11 +4,12 @@
  */
 import { basename, dirname, join } from "node:path";
 import { checkLogin, ImageError, makeDirectories, type SecretSource } from "../../engine/index.ts";
-import { writeAtomically } from "../../node/index.ts";
+import { untilAnswered, writeAtomically } from "../../node/index.ts";
 import { log } from "../log.ts";
 import { readTrustedFile, trustedDirectory, UntrustedFileError } from "../trusted-file.ts";
 import {
   type AuthFile,
+  canonicalKey,
   hasEntry,
   helperFor,
   hostOf,
@@ -59,44 +60,59 @@ export class Logins {
   }
 
   /**
-   * Asks the registry, and then writes the file.
-   * Returns the file, the helper that has the password, and the name of the credentials for which pulls read the file, if they do. @throws LoginError
+   * Asks the registry, and then writes the file. Several logins ask at once, and they write one after the other.
+   * Returns the file, the helper that has the password, and the name of the credentials for which pulls read the file, if they do.
+   * @param signal ends it before the file is written
+   * @throws LoginError; the reason of `signal`
    */
-  login(registry: string, login: Login, place: Place) {
-    return this.#inTurn(async () => {
+  login(registry: string, login: Login, place: Place, signal: AbortSignal) {
+    return this.#counted(async () => {
       const key = registryKey(registry);
-      const path = this.#pathOf(place);
-      const helper = keeperOf(readAuthFile(path) ?? {}, key, path);
+      const path = await this.#pathOf(place, signal);
+      keeperOf(readAuthFile(path) ?? {}, key, path);
       // What cannot be written is refused before the registry or a helper has the password.
       if (place.file === undefined && place.credentials === undefined) makeDirectories(dirname(path), 0o700);
       placeOf(path);
       makeDirectories(this.#options.directory, 0o700);
-      await orRefused(() => checkLogin({ registry: key, ...login }, this.#options.directory, new AbortController().signal));
-      if (helper !== undefined) await storeInHelper(helper, hostOf(key), login);
-      change(path, (file) => (helper === undefined ? withLogin(file, key, login) : withHelper(file, key, helper)));
-      log("info", "registry-login", { registry: key, file: path });
-      return { registry: key, file: path, helper: helper ?? null, readAs: this.#readAs(path) };
+      await orRefused(() => checkLogin({ registry: key, ...login }, this.#options.directory, signal));
+      return this.#inTurn(async () => {
+        signal.throwIfAborted();
+        const helper = keeperOf(readAuthFile(path) ?? {}, key, path);
+        if (helper !== undefined) await storeInHelper(helper, hostOf(key), login);
+        change(path, (file) => (helper === undefined ? withLogin(file, key, login) : withHelper(file, key, helper)));
+        log("info", "registry-login", { registry: key, file: path });
+        return { registry: key, file: path, helper: helper ?? null, readAs: this.#readAs(path) };
+      });
     });
   }
 
-  /** @param registry undefined: all that the file and its helpers have. @throws LoginError not-logged-in, login-failed */
-  logout(registry: string | undefined, place: Place) {
-    return this.#inTurn(async () => {
-      const path = this.#pathOf(place);
-      const file = readAuthFile(path);
-      if (file === undefined && registry !== undefined) throw notLoggedIn(registryKey(registry), path);
-      if (file === undefined) return { removed: [], file: path };
-      const removed = registry === undefined ? await dropAll(file) : await dropOne(file, registryKey(registry), path);
-      change(path, (now) => (registry === undefined ? withoutLogins(now) : withoutLogin(now, registryKey(registry))));
-      log("info", "registry-logout", { registries: removed.join(", "), file: path });
-      return { removed, file: path };
+  /**
+   * @param registry undefined: all that the file and its helpers have. Helpers that refuse do not keep the other logins
+   * @param signal ends the wait for the file
+   * @throws LoginError not-logged-in, login-failed; the reason of `signal`
+   */
+  logout(registry: string | undefined, place: Place, signal: AbortSignal) {
+    return this.#counted(async () => {
+      const path = await this.#pathOf(place, signal);
+      return this.#inTurn(async () => {
+        const file = readAuthFile(path);
+        if (file === undefined && registry !== undefined) throw notLoggedIn(registryKey(registry), path);
+        if (file === undefined) return { removed: [], file: path };
+        const { removed, failures } =
+          registry === undefined ? await dropAll(file) : { removed: await dropOne(file, registryKey(registry), path), failures: [] };
+        const withoutThem = (now: AuthFile) => removed.reduce((rest, name) => withoutLogin(rest, canonicalKey(name)), now);
+        change(path, (now) => (registry === undefined && failures.length === 0 ? withoutLogins(now) : withoutThem(now)));
+        log("info", "registry-logout", { registries: removed.join(", "), file: path });
+        if (failures.length > 0) throw new LoginError("login-failed", `not all logins are removed: ${failures.join("; ")}`);
+        return { removed, file: path };
+      });
     });
   }
 
-  /** The user that is logged in. @throws LoginError not-logged-in, login-failed */
-  async user(registry: string, place: Place) {
+  /** The user that is logged in. @param signal ends the wait for the file @throws LoginError not-logged-in, login-failed; the reason of `signal` */
+  async user(registry: string, place: Place, signal: AbortSignal) {
     const key = registryKey(registry);
-    const path = this.#pathOf(place);
+    const path = await this.#pathOf(place, signal);
     const file = readAuthFile(path) ?? {};
     const helper = helperFor(file, key);
     const username =
@@ -105,8 +121,20 @@ export class Logins {
     return { username, file: path };
   }
 
+  /** The file, whose mount answers. @throws LoginError; the reason of `signal` */
+  async #pathOf(place: Place, signal: AbortSignal): Promise<string> {
+    const path = this.#namedBy(place);
+    try {
+      await untilAnswered([path], { signal });
+    } catch (error) {
+      signal.throwIfAborted();
+      throw new LoginError("login-failed", (error as Error).message, { cause: error });
+    }
+    return path;
+  }
+
   /** @throws LoginError: a program prints the credentials, or there are none with the name */
-  #pathOf({ file, credentials: name = DEFAULT }: Place): string {
+  #namedBy({ file, credentials: name = DEFAULT }: Place): string {
     if (file !== undefined) return file;
     const source = this.#options.credentials[name];
     if (source === undefined && name !== DEFAULT)
@@ -133,17 +161,22 @@ export class Logins {
     return named || join(runtime || `/run/containers/${process.geteuid!()}`, runtime ? "containers/auth.json" : "auth.json");
   }
 
-  /** One after the other, so that none overwrites what another has written. @throws LoginError: too many wait */
-  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+  /** @throws LoginError: too many wait */
+  async #counted<T>(work: () => Promise<T>): Promise<T> {
     if (this.#waiting >= MOST_WAITING) throw new LoginError("login-failed", "too many logins wait for their registries: try again later");
     this.#waiting++;
-    const done = this.#last.then(work);
-    this.#last = done.catch(() => {});
     try {
-      return await done;
+      return await work();
     } finally {
       this.#waiting--;
     }
+  }
+
+  /** One after the other, so that none overwrites what another has written. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(work);
+    this.#last = done.catch(() => {});
+    return done;
   }
 }
 
@@ -164,14 +197,30 @@ async function dropOne(file: AuthFile, key: string, path: string): Promise<strin
   return [key];
 }
 
-async function dropAll(file: AuthFile): Promise<string[]> {
-  const stored = file.credsStore ? await listInHelper(file.credsStore) : [];
-  const all = [...new Set([...registriesIn(file), ...stored])];
-  for (const name of all) {
-    const helper = file.credHelpers?.[name] || (file.credsStore ?? "");
-    if (helper !== "") await eraseInHelper(helper, name);
-  }
-  return all;
+/** Messages of helpers that are told, at most. */
+const MOST_FAILURES = 5;
+
+/** Asks each helper, also after one has refused. */
+async function dropAll(file: AuthFile): Promise<{ readonly removed: string[]; readonly failures: readonly string[] }> {
+  const removed: string[] = [];
+  const failures: string[] = [];
+  const tried = async (action: () => Promise<void>) => {
+    try {
+      await action();
+    } catch (error) {
+      if (!(error instanceof LoginError)) throw error;
+      if (failures.length < MOST_FAILURES) failures.push(error.message);
+    }
+  };
+  const stored: string[] = [];
+  if (file.credsStore) await tried(async () => void stored.push(...(await listInHelper(file.credsStore!))));
+  for (const name of new Set([...registriesIn(file), ...stored]))
+    await tried(async () => {
+      const helper = file.credHelpers?.[name] || (file.credsStore ?? "");
+      if (helper !== "") await eraseInHelper(helper, name);
+      removed.push(name);
+    });
+  return { removed, failures };
 }
 
 function notLoggedIn(key: string, path: string): LoginError {

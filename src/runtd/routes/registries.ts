@@ -47,7 +47,8 @@ export const loginToRegistry = jsonRoute({
       .meta({ id: "RegistryLogin" }),
   },
   errors: ["login-failed"],
-  handle: ({ logins, body: { registry: name, username, password, ...where } }) => logins.login(name, { username, password }, where),
+  handle: ({ logins, body: { registry: name, username, password, ...where }, context }) =>
+    logins.login(name, { username, password }, where, context.req.raw.signal),
 });
 
 export const logoutFromRegistry = jsonRoute({
@@ -65,7 +66,7 @@ export const logoutFromRegistry = jsonRoute({
     schema: z.strictObject({ removed: z.array(z.string()), file }).meta({ id: "RegistryLogout" }),
   },
   errors: ["login-failed", "not-logged-in"],
-  handle: ({ logins, body }) => logins.logout(body.registry, body),
+  handle: ({ logins, body, context }) => logins.logout(body.registry, body, context.req.raw.signal),
 });
 
 export const getRegistryUser = jsonRoute({
@@ -77,5 +78,5 @@ export const getRegistryUser = jsonRoute({
   query: z.object({ registry, ...place }),
   answer: { status: 200, description: "The user", schema: z.strictObject({ username: z.string(), file }).meta({ id: "RegistryUser" }) },
   errors: ["login-failed", "not-logged-in"],
-  handle: ({ logins, query: { registry: name, ...where } }) => logins.user(name, where),
+  handle: ({ logins, query: { registry: name, ...where }, context }) => logins.user(name, where, context.req.raw.signal),
 });
