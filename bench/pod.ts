@@ -21,13 +21,10 @@ interface Scenario {
   readonly name: string;
   readonly what: string;
   readonly file: string;
-  /** Options of `podman kube play`. */
-  readonly options: readonly string[];
   /** Containers that run when the pod is ready. */
   readonly running: readonly string[];
 }
 
-const WITHOUT_NETWORK = ["--network", "none"];
 const sleeping = (name: string, more = "") =>
   `  - { name: ${name}, image: "app:v1", imagePullPolicy: IfNotPresent, command: [/bin/sleep, "1000"]${more} }\n`;
 const pod = (name: string, containers: string, more = "") =>
@@ -38,26 +35,23 @@ const volumes = `  volumes: [{ name: scratch, emptyDir: {} }, { name: conf, conf
 const init = `  initContainers:\n  - { name: first, image: "app:v1", imagePullPolicy: IfNotPresent, command: [/bin/true]${mounts} }\n`;
 
 const SCENARIOS: readonly Scenario[] = [
-  { name: "one", what: "one container, no network", file: pod("one", sleeping("main")), options: WITHOUT_NETWORK, running: ["main"] },
+  { name: "one", what: "one container", file: pod("one", sleeping("main")), running: ["main"] },
   {
     name: "three",
-    what: "three containers, no network",
+    what: "three containers",
     file: pod("three", ["a", "b", "c"].map((name) => sleeping(name)).join("")),
-    options: WITHOUT_NETWORK,
     running: ["a", "b", "c"],
   },
   {
     name: "volumes",
-    what: "an init container and a container with a scratch volume and a ConfigMap, no network",
+    what: "an init container and a container with a scratch volume and a ConfigMap",
     file: conf + pod("volumes", sleeping("main", mounts), volumes + init),
-    options: WITHOUT_NETWORK,
     running: ["main"],
   },
   {
     name: "port",
-    what: "one container behind a bridge, with a port of the host",
+    what: "one container with a port of the host",
     file: pod("port", sleeping("main", ", ports: [{ containerPort: 80, hostPort: 8080 }]")),
-    options: [],
     running: ["main"],
   },
 ];
@@ -102,7 +96,7 @@ async function untilReady(daemon: BenchDaemon, running: readonly string[], apply
 }
 
 async function measure(scenario: Scenario, rounds: number, podman: Podman, daemon: BenchDaemon, work: string): Promise<Round[]> {
-  const { name, running, options } = scenario;
+  const { name, running } = scenario;
   const file = join(work, `${name}.yaml`);
   writeFileSync(file, scenario.file);
   const own = async (isFirst: boolean) => {
@@ -117,7 +111,7 @@ async function measure(scenario: Scenario, rounds: number, podman: Podman, daemo
     return { direct: time };
   };
   const peer = async (isFirst: boolean) => {
-    const time = await podman.play(file, ...options);
+    const time = await podman.play(file);
     if (isFirst && !/Running/.test(podman.run("pod", "ps"))) throw new Error(`Podman's pod does not run: ${podman.run("pod", "ps")}`);
     podman.remove();
     return { peer: time };

@@ -72,8 +72,8 @@ network_config_dir = "${directory}/networks"
   }
 
   /** Milliseconds until `podman kube play` says that the pod is there. */
-  play(file: string, ...options: string[]): Promise<number> {
-    return timed(this.#inside[0]!, [...this.#inside.slice(1), "kube", "play", ...options, file], this.#env);
+  play(file: string): Promise<number> {
+    return timed(this.#inside[0]!, [...this.#inside.slice(1), "kube", "play", file], this.#env);
   }
 
   /** Milliseconds until `podman run --rm` of an image ends. */

@@ -952,6 +952,8 @@ export interface Task {
   readonly replaces: string | null;
   /** Addresses in its own network, with the prefix length. The first one reaches the task. Empty if it has none now. */
   readonly addresses: readonly string[];
+  /** Why it has only loopback in the place of its network (`network.fallback`). Absent: it has its network, or none now. */
+  readonly networkLacks?: string | undefined;
   /** Ports of the host that lead to the task, such as `0.0.0.0:8080->80/tcp`. */
   readonly ports: readonly string[];
   /**

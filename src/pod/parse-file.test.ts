@@ -1,12 +1,14 @@
 import { expect, test } from "vitest";
 import { CONFIG, first, one, only, pod, read, told } from "../../test/support/engine/pod-file.ts";
+import { earlierDigest } from "../engine/spec/index.ts";
 import { parseFile } from "./index.ts";
 
-test("P3 P9 a pod becomes one task: its containers share the network and ipc, and nothing of the host", () => {
+test("P3 P9 a pod becomes one task: its containers share a network that the engine makes, and ipc, and nothing of the host", () => {
   const task = only(pod("  containers:\n  - { name: a, command: [sh] }\n  - { name: b, command: [sh] }\n"));
   expect(task).toMatchObject({
     name: "web",
-    namespaces: { pid: "private", ipc: "shared", network: "shared", uts: "private" },
+    namespaces: { pid: "private", ipc: "shared", network: "private", uts: "private" },
+    network: { mode: "bridge", fallback: "none", ports: [] },
     ends: "all",
     start: "always",
     ports: [],
@@ -62,9 +64,13 @@ test("namespaces of the host, of the pod, its hostname and its lines in /etc/hos
   });
   expect(only(one("", "  shareProcessNamespace: true\n")).namespaces.pid).toBe("shared");
   expect(first(one("", "  hostname: other\n")).hostname).toBe("other");
-  const { volumes, containers } = only(one("", "  hostAliases: [{ ip: 10.0.0.1, hostnames: [db, db.local] }]\n"));
-  expect(volumes[0]!.files!["hosts"]!.content).toContain("10.0.0.1\tdb\tdb.local\n");
-  expect(containers[0]!.mounts).toEqual([{ volume: "etc_files", subPath: "hosts", target: "/etc/hosts", readOnly: true }]);
+  const { volumes, containers, network } = only(one("", "  hostAliases: [{ ip: 10.0.0.1, hostnames: [db, db.local] }]\n"));
+  expect(network!.hosts).toEqual([
+    { name: "db", address: "10.0.0.1" },
+    { name: "db.local", address: "10.0.0.1" },
+  ]);
+  expect([volumes, containers[0]!.mounts]).toEqual([[], []]);
+  expect(told(one("", "  hostAliases: [{ ip: 10.0.0.1, hostnames: ['a b'] }]\n"))[0]).toContain("/spec/hostAliases: ");
 });
 
 test("P15 ports of the host lead to the pod, or are its own with hostNetwork; others say what a container listens on", () => {
@@ -178,18 +184,18 @@ test("other kinds and tasks beside pods are refused; a file without a pod is tol
 });
 
 test("P4 servers of names: with dnsPolicy None those of the pod", () => {
-  const { volumes, dns } = only(
+  const { volumes, network } = only(
     one(
       "",
       "  dnsPolicy: None\n  dnsConfig: { nameservers: [192.0.2.53], searches: [a.example], options: [{ name: ndots, value: '2' }, { name: edns0 }] }\n",
     ),
   );
-  expect(dns).toEqual({ servers: ["192.0.2.53"], search: ["a.example"], options: ["ndots:2", "edns0"] });
+  expect(network!.dns).toEqual({ servers: ["192.0.2.53"], search: ["a.example"], options: ["ndots:2", "edns0"] });
   expect(volumes).toEqual([]);
 });
 
 test("a runtime class is the runtime of the task; a pod of one container in a machine boots it, and shares nothing", () => {
-  const shared = { ipc: "shared", network: "shared" };
+  const shared = { ipc: "shared", network: "private" };
   expect(only(one("", "  runtimeClassName: vm\n"))).toMatchObject({ runtime: "vm", namespaces: { ipc: "private", network: "private" } });
   expect(only(one("", "  runtimeClassName: other\n"))).toMatchObject({ runtime: "other", namespaces: shared });
   expect(only(one(""))).not.toHaveProperty("runtime");
@@ -198,6 +204,27 @@ test("a runtime class is the runtime of the task; a pod of one container in a ma
   expect(only(one("", "  runtimeClassName: vm\n  shareProcessNamespace: true\n")).namespaces).toMatchObject({ ...shared, pid: "shared" });
   const sysctls = "  securityContext: { sysctls: [{ name: kernel.msgmax, value: '1' }] }\n";
   expect(only(one("", `  runtimeClassName: vm\n${sysctls}`)).namespaces.ipc).toBe("shared");
+});
+
+test("a pod that asks for nothing of the network starts without one where the host has none, and every other one needs it", () => {
+  const fallback = (fields: string, further = "") => only(one(fields, further)).network?.fallback;
+  expect(fallback("    ports: [{ containerPort: 80 }]\n")).toBe("none");
+  expect(fallback("", "  runtimeClassName: vm\n")).toBe("none");
+  expect(fallback("    ports: [{ containerPort: 80, hostPort: 80 }]\n")).toBeUndefined();
+  expect(fallback("    env: [{ name: IP, valueFrom: { fieldRef: { fieldPath: status.podIP } } }]\n")).toBeUndefined();
+  expect(only(one("", "  hostNetwork: true\n"))).not.toHaveProperty("network");
+});
+
+test("a pod has a digest by which earlier versions, that gave it no network, knew it", () => {
+  const known = (further: string) => earlierDigest(only(one("", `  restartPolicy: Never\n${further}`)));
+  expect(known("")).toBe("sha256:707e345a2aefa64d9553a9d3f89a4f1ab7d4f2b6a451ab6eb64a1b33cd779381");
+  expect(known("  dnsConfig: { nameservers: [192.0.2.53] }\n")).toBe(
+    "sha256:1c32dd9c9ed3c6702fda54fcf6d8420a5834c5f66bfec8a7fd90bb64a82495fe",
+  );
+  expect(known("  hostIPC: true\n")).toBe("sha256:fa729fc1186db892bef991a09789289490b51611b1a95974aa28dd9012e5a998");
+  expect(known("  runtimeClassName: vm\n")).toBe("sha256:5598b6283b28c7447ee72a3bd937163ce0364829f4cac270210150382d652551");
+  expect(known("  hostNetwork: true\n")).toBeUndefined();
+  expect(earlierDigest(only(one("    ports: [{ containerPort: 80, hostPort: 80 }]\n")))).toBeUndefined();
 });
 
 test("users of its own: a user namespace of the task, which procMount Unmasked needs", () => {

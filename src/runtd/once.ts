@@ -12,6 +12,7 @@ import {
   renderFinding,
   type TaskView,
   TextWriter,
+  warningsOf,
 } from "../engine/index.ts";
 import type { Configuration, OnceOptions } from "./config.ts";
 import { factsOf, log, onlyErrors } from "./log.ts";
@@ -86,6 +87,7 @@ async function toItsEnd(engine: Engine, text: string, { file, group }: OnceOptio
     // Other tasks of the group do not count. A task that has succeeded earlier may have been removed.
     const parsed = readFile(text, engine);
     if ((parsed.pools ?? []).length > 0) throw new EngineError("invalid-argument", "pools are for the daemon: apply the file with runtctl");
+    for (const warning of warningsOf(parsed.tasks, engine.support.networks.lacks)) process.stderr.write(`runtd: warning: ${warning}\n`);
     const ours = (await engine.apply(parsed, group)).filter(({ change }) => change !== "absent");
     ids.push(...ours.map(({ id }) => id).filter((id) => engine.list().some((task) => task.id === id)));
   } catch (error) {

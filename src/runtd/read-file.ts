@@ -11,8 +11,11 @@ export function readFile(text: string, engine: Engine): ParsedFile {
 }
 
 /** Warnings about a file that is accepted. */
-export function warningsIn({ tasks, warnings = [] }: ParsedFile): string[] {
-  return [...warnings.map(({ line, pointer, message }) => `line ${line}: ${pointer}: ${message}`), ...warningsOf(tasks)];
+export function warningsIn({ tasks, warnings = [] }: ParsedFile, { support }: Pick<Engine, "support">): string[] {
+  return [
+    ...warnings.map(({ line, pointer, message }) => `line ${line}: ${pointer}: ${message}`),
+    ...warningsOf(tasks, support.networks.lacks),
+  ];
 }
 
 /** The facts of this host that pods may refer to. */

@@ -117,7 +117,8 @@ describe.skipIf(!isRoot)("pods and the kernel (needs root)", () => {
       expect(shown.metadata).toMatchObject(metadata);
       const { phase, qosClass, conditions, containerStatuses } = shown.status;
       expect([PHASES.includes(phase), QOS.includes(qosClass)]).toEqual([true, true]);
-      expect(conditions.filter(({ type }: { type: string }) => !CONDITIONS.includes(type))).toEqual([]);
+      // A condition of this engine has its domain, as Kubernetes asks for conditions of others.
+      expect(conditions.filter(({ type }: { type: string }) => !CONDITIONS.includes(type) && !type.startsWith("runt.dev/"))).toEqual([]);
       for (const { state } of containerStatuses) expect(Object.keys(state)).toEqual(["running"]);
 
       const twice = await apply(text, text);

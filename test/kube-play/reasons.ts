@@ -67,11 +67,6 @@ const REASONS: readonly Reason[] = [
   },
   {
     field: /^mount \/etc\/(?:hosts|hostname|resolv\.conf)$/,
-    why: "a pod without a port of the host has only loopback under runt, and the files of its image",
-    isIt: onlyPodman,
-  },
-  {
-    field: /^mount \/etc\/(?:hosts|hostname|resolv\.conf)$/,
     why: "runt mounts the files of a network read-only",
     isIt: ({ podman, runt }) => podman !== undefined && options(runt).includes("ro"),
   },

@@ -189,6 +189,8 @@ export interface ResourceRecord {
 export interface NetworkRecord {
   /** With prefix lengths, such as "10.201.0.2/20". Clients use the first one. */
   readonly addresses: readonly string[];
+  /** Why the task has only loopback (NetworkSpec.fallback). Absent: it has the network of its spec. */
+  readonly lacks?: string;
 }
 
 /** waiting: for capacity. admitted: it has its share of the capacity. released: it has returned its share, or never had one. */

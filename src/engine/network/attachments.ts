@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { removeOwnFile, writeAtomically } from "../../node/index.ts";
 import { readOwnFile, unlessShortage } from "../own/index.ts";
 import type { NetworkStep } from "../plan/index.ts";
-import type { CniResult } from "./answer.ts";
+import { type CniResult, hasAddress } from "./answer.ts";
 
 export interface Attachment {
   readonly containerId: string;
@@ -25,6 +25,8 @@ export interface Attachment {
   readonly reachesMetadata?: boolean;
   /** Whether rules in its namespace lead the resolver's address to that of the host, so that its resolv.conf names it. */
   readonly resolves?: boolean;
+  /** Why the task has only loopback (NetworkSpec.fallback); undefined: it has what its spec says. */
+  readonly lacks?: string;
 }
 
 const SUFFIX = ".json";
@@ -63,6 +65,13 @@ export class Attachments {
     return [...this.#all().values()];
   }
 
+  /** The task that has an address in a network. undefined: none has, but perhaps `except`. */
+  holderOf(network: string, address: string, except: string): string | undefined {
+    const others = this.all().filter(({ containerId }) => containerId !== except);
+    return others.find(({ results, steps }) => results?.some((one, at) => steps[at]?.name === network && hasAddress(one, address)))
+      ?.containerId;
+  }
+
   #all(): Map<string, Attachment> {
     this.#known ??= new Map(this.#files().map((id) => [id, this.#parsed(id)]));
     return this.#known;
@@ -85,6 +94,7 @@ export class Attachments {
         filter,
         reachesMetadata,
         resolves = false,
+        lacks,
       } = JSON.parse(readOwnFile(this.#path(containerId)).toString()) as Attachment;
       if (Array.isArray(steps) && typeof namespace === "string")
         return {
@@ -96,6 +106,7 @@ export class Attachments {
           nat,
           resolves,
           ...(filter === "nft" ? { filter } : {}),
+          ...(lacks === undefined ? {} : { lacks }),
           ...(reachesMetadata === undefined ? {} : { reachesMetadata }),
         };
     } catch (error) {

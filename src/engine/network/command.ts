@@ -1,10 +1,18 @@
 /** Runs the programs that set networks up. */
+import { statSync } from "node:fs";
+import { join } from "node:path";
 import { type ProgramOptions, packageOf, runProgram } from "../../node/index.ts";
 import { NetworkError } from "./errors.ts";
 
 /** PATH, extended by the directories of administration programs, which not every user has in it. */
 export function searchPath(): string {
   return [process.env["PATH"] ?? "/usr/bin:/bin", "/usr/sbin", "/sbin"].join(":");
+}
+
+/** Whether `output` would find a program. */
+export function isInstalled(program: string): boolean {
+  const places = searchPath().split(":");
+  return places.some((directory) => statSync(join(directory, program), { throwIfNoEntry: false })?.isFile());
 }
 
 /** Runs a program and returns its standard output. @param onStarted called with its pid. @throws NetworkError program-missing, program-failed */

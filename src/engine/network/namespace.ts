@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isMountPoint, mountsBelow, removeOwnFile } from "../../node/index.ts";
-import { lastLines, output, searchPath } from "./command.ts";
+import { isInstalled, lastLines, output, searchPath } from "./command.ts";
 import { NetworkError } from "./errors.ts";
 import type { Together } from "./together.ts";
 
@@ -18,6 +18,8 @@ const PREPARE = `f=${IPV6}/conf/all/disable_ipv6; if [ -e $f ]; then echo 0 > $f
 cd /proc/sys/net/ipv4; echo 0 > ip_unprivileged_port_start && echo 0 2147483647 > ping_group_range || exit
 if [ "$1" ]; then rules=$1; shift; printf %s "$rules" | "$@" || exit; echo 1 > /proc/sys/net/ipv4/conf/all/route_localnet || exit; fi
 exec ip -batch -`;
+/** The last line of it for a host without the program ip: sysfs shows the interfaces of the namespace in which it is mounted, and 1 is IFF_UP. */
+const WITHOUT_IP = "exec unshare --mount sh -c 'mount -t sysfs sysfs /sys && echo 1 > /sys/class/net/lo/flags'";
 
 /** What a program gets by its standard input. */
 export interface ProgramInput {
@@ -48,7 +50,7 @@ async function pinNamespace({ path, blocked, resolver, users }: NewNamespace, ti
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   closeSync(openSync(path, "wx", 0o600));
   if (users === undefined) {
-    await output("unshare", [`--net=${path}`, ...preparing(resolver)], timeoutMs, preparation(blocked));
+    await output("unshare", [`--net=${path}`, ...preparing(resolver, blocked)], timeoutMs, preparation(blocked));
     return;
   }
   // A process of the user namespace may make one that this owns, and may not mount.
@@ -60,11 +62,14 @@ async function pinNamespace({ path, blocked, resolver, users }: NewNamespace, ti
 
 /** Of one that is there: its loopback, what is blocked, and the way to the resolver. May be repeated. @throws NetworkError */
 async function prepareNamespace({ path, blocked, resolver }: Omit<NewNamespace, "users">, timeoutMs: number): Promise<void> {
-  await output("nsenter", [`--net=${path}`, ...preparing(resolver)], timeoutMs, preparation(blocked));
+  await output("nsenter", [`--net=${path}`, ...preparing(resolver, blocked)], timeoutMs, preparation(blocked));
 }
 
-function preparing(resolver: ProgramInput | undefined): string[] {
-  return ["sh", "-c", PREPARE, "sh", ...(resolver === undefined ? [] : [resolver.input, ...resolver.program])];
+function preparing(resolver: ProgramInput | undefined, blocked: readonly string[]): string[] {
+  // A task that gets no interface has nothing that is to be blocked.
+  const isOnlyLoopback = resolver === undefined && blocked.length === 0;
+  const script = isOnlyLoopback && !isInstalled("ip") ? PREPARE.replace(/exec ip .*$/, WITHOUT_IP) : PREPARE;
+  return ["sh", "-c", script, "sh", ...(resolver === undefined ? [] : [resolver.input, ...resolver.program])];
 }
 
 /** For `ip -batch`. */

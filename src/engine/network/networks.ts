@@ -16,6 +16,15 @@ export interface NetworksOptions {
   readonly timeoutMs: number;
 }
 
+const DEFAULT_NETWORK = "default";
+
+export type Said = Pick<NetworkSpec, "name" | "shared" | "subnet" | "gateway" | "address" | "link">;
+
+/** Names of groups and networks contain no dot. A network of the whole host has no group. */
+export function networkName(group: string, { name, shared }: Said): string {
+  return name === undefined ? DEFAULT_NETWORK : `${shared ? "" : group}.${name}`;
+}
+
 /** What a task says of a network. */
 type Asked = Pick<NetworkSpec, "subnet" | "gateway" | "address" | "link">;
 

@@ -28,4 +28,23 @@ export interface Provision {
   readonly isEarly: boolean;
   /** Whether it may ask the resolver: what runs in it has no loopback of its own. */
   readonly asks: boolean;
+  /** Why no bridge can reach what runs in it, although the host may be able to make one; undefined: one can. */
+  readonly lacks?: string | undefined;
+}
+
+export interface Provided {
+  /** With prefix lengths. */
+  readonly addresses: readonly string[];
+  /** Why the task has only loopback (NetworkSpec.fallback). */
+  readonly lacks?: string;
+}
+
+/** How one network is made. */
+export interface Making {
+  /** File of the user namespace that owns it. */
+  readonly users: string | undefined;
+  /** Called when a process may join the namespace. */
+  readonly open: () => void;
+  /** Why the task has only loopback. */
+  readonly lacks?: string;
 }

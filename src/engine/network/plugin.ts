@@ -22,6 +22,8 @@ export interface PluginCall {
 const VERSIONS = ["1.0.0", "0.4.0"];
 
 const PACKAGE = "containernetworking-plugins";
+/** Directories that distributions use. */
+export const CNI_PATH = ["/opt/cni/bin", "/usr/lib/cni", "/usr/libexec/cni"];
 
 export class Plugins {
   readonly #path: readonly string[];
@@ -37,7 +39,7 @@ export class Plugins {
   /** Returns the plugin's standard output. @throws NetworkError plugin-missing, plugin-failed, plugin-timeout */
   async call(call: PluginCall): Promise<string> {
     const { verb, plugin, containerId, namespace } = call;
-    const end = await runProgram(this.#locate(plugin.type), [], {
+    const end = await runProgram(this.locate(plugin.type), [], {
       env: {
         PATH: searchPath(),
         CNI_COMMAND: verb,
@@ -72,7 +74,7 @@ export class Plugins {
   }
 
   #versionsOf(type: string): Promise<readonly string[]> {
-    const key = this.#locate(type);
+    const key = this.locate(type);
     let versions = this.#versions.get(key);
     if (versions === undefined) {
       versions = this.#askVersions(type);
@@ -91,7 +93,7 @@ export class Plugins {
   }
 
   /** @throws NetworkError plugin-missing */
-  #locate(type: string): string {
+  locate(type: string): string {
     const tried = this.#path.map((directory) => join(directory, type));
     const found = type.includes("/") ? undefined : tried.find((path) => statSync(path, { throwIfNoEntry: false })?.isFile());
     if (found !== undefined) return found;

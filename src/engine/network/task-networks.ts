@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import {
   type BridgeNetwork,
+  LOOPBACK_PLAN,
   type Named,
   type NetworkPlacement,
   type NetworkPlan,
@@ -10,8 +11,8 @@ import {
   networkPlan,
   taskRules,
 } from "../plan/index.ts";
-import type { NetworkSpec, TaskSpec } from "../spec/index.ts";
-import { addressesOf, type CniResult, gatewayOf, hasAddress } from "./answer.ts";
+import type { TaskSpec } from "../spec/index.ts";
+import { addressesOf, type CniResult, gatewayOf } from "./answer.ts";
 import { type Attachment, Attachments } from "./attachments.ts";
 import { Bridges } from "./bridges.ts";
 import { connectionsTo, unacceptedBy } from "./connections.ts";
@@ -20,11 +21,12 @@ import { removeFiles, writeFiles, writeHosts } from "./files.ts";
 import { type RuleOwner, sweepRules } from "./filter/iptables-saved.ts";
 import { endFlows, type FlowsTo } from "./flows.ts";
 import { HostFilter } from "./host-filter.ts";
+import { Fallback, lackIn } from "./lacks.ts";
 import { addRouting, isPinned, makeNamespace, unmountNamespaces, unpinNamespace } from "./namespace.ts";
-import { Networks } from "./networks.ts";
+import { Networks, networkName, type Said } from "./networks.ts";
 import { Openings } from "./openings.ts";
-import type { Provision, TaskNetworksOptions } from "./options.ts";
-import { add, check, leavesRules, Plugins, parentsOf, remove } from "./plugin.ts";
+import type { Making, Provided, Provision, TaskNetworksOptions } from "./options.ts";
+import { add, CNI_PATH, check, leavesRules, Plugins, parentsOf, remove } from "./plugin.ts";
 import { checkInterface, checkPort } from "./ports.ts";
 import { ResolvedNames } from "./resolver-names.ts";
 import type { ServicePorts } from "./service-ports.ts";
@@ -32,9 +34,7 @@ import { INSIDE_MS, type ReachedService, TaskNamespaceRules } from "./task-rules
 import { Lost, type TidyOptions, tidyBridges, tidyLeases, tidyNamespaces } from "./tidy.ts";
 import { Together } from "./together.ts";
 
-const CNI_PATH = ["/opt/cni/bin", "/usr/lib/cni", "/usr/libexec/cni"];
 const TIMEOUT_MS = 30_000;
-const DEFAULT_NETWORK = "default";
 
 export class TaskNetworks {
   readonly #options: TaskNetworksOptions;
@@ -49,6 +49,7 @@ export class TaskNetworks {
   readonly #unmounting: Together;
   readonly #tidying: TidyOptions;
   readonly #lost: Lost;
+  readonly #fallback = new Fallback();
   /** What the resolver answers. */
   readonly names: ResolvedNames;
   constructor(options: TaskNetworksOptions) {
@@ -84,22 +85,37 @@ export class TaskNetworks {
 
   /**
    * Makes the network of a task, or finds it if it exists. What is left of an incomplete attempt is removed first, but for a namespace that a process may have joined.
-   * Returns its addresses with prefix lengths. @throws NetworkError
+   * @throws NetworkError
    */
-  async provision(
+  async provision(id: string, group: string, spec: TaskSpec, asked: Provision): Promise<Provided> {
+    const results = (await this.#found(id, asked.isEarly)) ?? (await this.#makeOrFallBack(id, group, spec, asked));
+    const addresses = addressesOf(results);
+    await this.names.ready(id);
+    const { resolves = false, lacks } = this.#attachments.read(id) ?? {};
+    writeFiles(this.placement(id).files, spec, { addresses, gateway: gatewayOf(results) }, resolves);
+    return { addresses, ...(lacks === undefined ? {} : { lacks }) };
+  }
+
+  /** What this host lacks to give tasks a bridge, as far as its files say; undefined: nothing. */
+  get lacks(): string | undefined {
+    return lackIn(this.#plugins, this.#options.filter.choice);
+  }
+
+  async #makeOrFallBack(
     id: string,
     group: string,
     spec: TaskSpec,
-    { users, isEarly, asks }: Provision,
-  ): Promise<{ readonly addresses: readonly string[] }> {
-    const found = await this.#found(id, isEarly);
-    const open = () => this.#openings.open(id);
+    { users, isEarly, asks, lacks }: Provision,
+  ): Promise<readonly CniResult[]> {
+    const open = isEarly ? () => this.#openings.open(id) : () => {};
     const plan = () => this.#planOf(group, spec, asks && this.names.isFor(spec));
-    const results = found ?? (await this.#make(id, await plan(), users, isEarly ? open : () => {}));
-    const addresses = addressesOf(results);
-    await this.names.ready(id);
-    writeFiles(this.placement(id).files, spec, { addresses, gateway: gatewayOf(results) }, this.#attachments.read(id)?.resolves ?? false);
-    return { addresses };
+    return this.#fallback.make({
+      hasFallback: spec.network?.fallback !== undefined,
+      lacks: lacks ?? this.lacks,
+      open,
+      make: async (whenJoinable) => this.#make(id, await plan(), { users, open: whenJoinable }),
+      fallBack: (why) => this.#make(id, LOOPBACK_PLAN, { users, open, lacks: why }),
+    });
   }
 
   /** `make` calls `provision`: `joinable` waits for that, or for what else `make` ends with. @throws what `make` throws */
@@ -263,8 +279,7 @@ export class TaskNetworks {
   async #make(
     id: string,
     { steps, ports, blocked, resolver, rules, routing }: NetworkPlan,
-    users: string | undefined,
-    open: () => void,
+    { users, open, lacks }: Making,
   ): Promise<readonly CniResult[]> {
     // Missing plugins are reported before there is anything to undo.
     for (const step of steps) await this.#plugins.version(step.plugins);
@@ -279,6 +294,7 @@ export class TaskNetworks {
       results: null,
       reachesMetadata: blocked.length === 0,
       resolves: resolver !== undefined,
+      ...(lacks === undefined ? {} : { lacks }),
     };
     await this.#bridges.reserve(() => this.#attachments.write(attachment));
     try {
@@ -305,16 +321,11 @@ export class TaskNetworks {
 
   async #add(attachment: Attachment, step: NetworkStep): Promise<CniResult> {
     const result = await add(this.#plugins, step, attachment);
-    const others = this.#attachments.all().filter(({ containerId }) => containerId !== attachment.containerId);
     for (const { address } of step.needsAddress ? (result.ips ?? []) : []) {
-      const other = others.find(({ results, steps }) =>
-        results?.some((one, at) => steps[at]?.name === step.name && hasAddress(one, address)),
-      );
-      if (other !== undefined)
-        throw new NetworkError(
-          "plugin-answer",
-          `the network plugin ${step.plugins[0]!.type} has returned an invalid result: ${address} belongs to ${other.containerId}`,
-        );
+      const other = this.#attachments.holderOf(step.name, address, attachment.containerId);
+      if (other === undefined) continue;
+      const type = step.plugins[0]!.type;
+      throw new NetworkError("plugin-answer", `the network plugin ${type} has returned an invalid result: ${address} belongs to ${other}`);
     }
     return result;
   }
@@ -336,11 +347,4 @@ export class TaskNetworks {
     if (!isThere && steps.some(({ plugins }) => plugins.some(leavesRules))) await sweepRules(isOwn, this.#timeoutMs);
     if (errors.length > 0) throw merged("the network was not removed completely", errors);
   }
-}
-
-type Said = Pick<NetworkSpec, "name" | "shared" | "subnet" | "gateway" | "address" | "link">;
-
-/** Names of groups and networks contain no dot. A network of the whole host has no group. */
-function networkName(group: string, { name, shared }: Said): string {
-  return name === undefined ? DEFAULT_NETWORK : `${shared ? "" : group}.${name}`;
 }

@@ -29,6 +29,7 @@ export {
   type CniPlugin,
   type HostPort,
   hostIn,
+  LOOPBACK_PLAN,
   type NetworkPlaces,
   type NetworkPlan,
   type NetworkStep,

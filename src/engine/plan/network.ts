@@ -94,6 +94,9 @@ export function networkPlan({ name, network }: TaskSpec, places: NetworkPlaces):
   };
 }
 
+/** Of a task that has only loopback, because the host cannot make what its spec says (NetworkSpec.fallback). Its namespace needs no program of the network. */
+export const LOOPBACK_PLAN: NetworkPlan = { steps: [], ports: [], blocked: [], rules: undefined, resolver: undefined, routing: "" };
+
 /** The host, where the resolver is, has an address in bridges only. */
 function resolverOf(network: NetworkSpec, { bridged, further = [] }: NetworkPlaces): string | undefined {
   const said = [network, ...(network.further ?? [])];

@@ -3,9 +3,11 @@ import { taskSchema } from "../spec/index.ts";
 import { limitsOf } from "./launch.ts";
 import { refusedByHost } from "./refused.ts";
 
+const networks = { lacks: undefined };
 const container = { name: "c", rootfs: "/r", command: "x" };
 const task = taskSchema.parse({ name: "t", containers: [container, { ...container, name: "d", hugepages: { "2MB": "4Mi", "1GB": 0 } }] });
-const refused = (hugepages: readonly string[]) => refusedByHost(task, { hasTaskLimits: true, runtimes: {}, hugepages, cgroup: "/runtd" });
+const refused = (hugepages: readonly string[]) =>
+  refusedByHost(task, { hasTaskLimits: true, runtimes: {}, hugepages, cgroup: "/runtd", networks });
 
 test("limits of huge pages are refused by name where the kernel has no such pages, or does not limit them", () => {
   expect(refused(["1GB", "2MB"])).toEqual([]);
@@ -17,7 +19,7 @@ test("limits of huge pages are refused by name where the kernel has no such page
 test("limits of huge pages for a whole task are refused where its containers' are, and where systemd has none", () => {
   const whole = taskSchema.parse({ name: "t", hugepages: { "2MB": "4Mi" }, containers: [container] });
   const of = (host: object) =>
-    refusedByHost(whole, { ...{ hasTaskLimits: true, runtimes: {}, hugepages: ["2MB"], cgroup: "/runtd" }, ...host }).map(
+    refusedByHost(whole, { ...{ hasTaskLimits: true, runtimes: {}, hugepages: ["2MB"], cgroup: "/runtd", networks }, ...host }).map(
       ({ pointer }) => pointer,
     );
   expect(of({})).toEqual([]);
@@ -34,7 +36,7 @@ test("a container has them as limits of the runtime", () => {
 test("a cgroup above that of a task is neither in that of the engine nor managed by systemd", () => {
   const withParent = (cgroupParent: string, host: object = {}) =>
     refusedByHost(taskSchema.parse({ name: "t", cgroupParent, containers: [container] }), {
-      ...{ hasTaskLimits: true, runtimes: {}, hugepages: [], cgroup: "/runtd" },
+      ...{ hasTaskLimits: true, runtimes: {}, hugepages: [], cgroup: "/runtd", networks },
       ...host,
     }).map(({ pointer, message }) => `${pointer}: ${message}`);
   for (const parent of ["/web", "web", "web/front", "/runtd2"]) expect(withParent(parent)).toEqual([]);

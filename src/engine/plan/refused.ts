@@ -16,6 +16,10 @@ export interface HostSupport {
   readonly hugepages: readonly string[];
   /** The engine's own cgroup below each hierarchy; undefined: systemd manages the cgroups of tasks. */
   readonly cgroup: string | undefined;
+  readonly networks: {
+    /** What the host lacks at the moment to give tasks a bridge, as far as its files say; undefined: nothing. Tasks with network.fallback then have only loopback. */
+    readonly lacks: string | undefined;
+  };
 }
 
 export type Runtimes = Readonly<Record<string, string>>;

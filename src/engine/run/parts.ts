@@ -88,6 +88,9 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
     runtimes,
     hugepages: limitedPages(),
     cgroup: cgroupManager === "systemd" ? undefined : cgroupParent,
+    get networks() {
+      return networks;
+    },
   };
   const capacity = capacityOf(settings.capacity);
   const paths = new Paths(stateDir, settings.namespaceDir === undefined ? undefined : dirname(settings.namespaceDir));
@@ -167,7 +170,7 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
     specCopies,
     new TaskCgroups({ binary: runtime.binary, cgroupParent, runtimes }),
     interfaces,
-    new OwnNetwork({ networks, interfaces, users, runtimes, names }),
+    new OwnNetwork({ networks, interfaces, users, runtimes, names, log }),
     new NameServers(paths),
     new MetadataFiles(paths, log),
     endMessages,

@@ -122,6 +122,8 @@ export interface TaskView {
   readonly replaces: string | null;
   /** Addresses in the task's networks, with prefix lengths; clients use the first one. Empty: the task has no network, or none at the moment. */
   readonly addresses: readonly string[];
+  /** Why the task has only loopback in the place of its network (network.fallback). Absent: it has its network, or none at the moment. */
+  readonly networkLacks?: string | undefined;
   /** Ports of the host that lead to the task, such as "0.0.0.0:8080->80/tcp". */
   readonly ports: readonly string[];
   /** Whether it has become what its spec says. */
@@ -182,6 +184,7 @@ export function viewOf(
     pulls: record.pulls && { startedMs: record.pulls.startedAt.wallMs, stoppedMs: record.pulls.stoppedAt?.wallMs ?? null },
     replaces: record.replaces?.task ?? null,
     addresses: record.network?.addresses ?? [],
+    ...(record.network?.lacks === undefined ? {} : { networkLacks: record.network.lacks }),
     ports: portsOf(record),
     readiness: readinessOf(record),
     left: [...notStoppedIn(record), ...notRemovedIn(record)],

@@ -10,6 +10,7 @@ export { checkTask } from "./check/task.ts";
 export { dependenciesOf, dependencyTarget } from "./dependencies.ts";
 export { LARGEST_FILE, type ReadDocument, type ReadOptions, readDocuments } from "./documents.ts";
 export { parseDuration } from "./duration.ts";
+export { earlierDigest } from "./earlier.ts";
 export { type Finding, type FindingCode, type Problem, pathOf, pointerOf, renderFinding } from "./finding.ts";
 export { claimText, collide, hostPortOf, type PortClaim, portClaims } from "./host-port.ts";
 export { type ImageBuild, type ImageBuildInput, imageBuild, isRemoteContext } from "./image/build.ts";

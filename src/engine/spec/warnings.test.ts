@@ -26,6 +26,16 @@ test("interfaces of the task's own pass no firewall of the host", () => {
   expect(warned({})).toEqual([]);
 });
 
+test("tasks that have only loopback, because the host lacks something, are named together with it", () => {
+  const tasks = [task({}, { name: "a", network: { fallback: "none" } }), task({}, { name: "b", network: {} }), task({}, { name: "c" })];
+  expect(warningsOf(tasks)).toEqual([]);
+  expect(warningsOf(tasks, "the program ip is not installed")).toEqual([
+    "a: network: only loopback, and no way to other pods and machines: the program ip is not installed",
+  ]);
+  const many = Array.from({ length: 22 }, (_, at) => task({}, { name: `t${at}`, network: { fallback: "none" } }));
+  expect(warningsOf(many, "x")).toEqual([expect.stringMatching(/^t0, .*, t19 and 2 more: network: /)]);
+});
+
 test("what the kernel takes as it is has none", () => {
   expect(warningsOf([task({ memory: 256 * 1024, cpuShares: 2 }, { memory: "1Mi" })])).toEqual([]);
 });

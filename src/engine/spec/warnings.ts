@@ -7,8 +7,24 @@ import type { TaskSpec } from "./schema/task.ts";
 /** With less memory (bytes) a container of runt does not start. */
 const LEAST_MEMORY = 256 * 1024;
 
-/** One line for each, such as "web: container a: memory: ...". */
-export function warningsOf(tasks: readonly TaskSpec[]): string[] {
+/** More names would make a line long. */
+const MOST_NAMES = 20;
+
+/** One line for each, such as "web: container a: memory: ...". @param lacks what the host lacks to make networks; undefined: nothing, or it is not known */
+export function warningsOf(tasks: readonly TaskSpec[], lacks?: string): string[] {
+  return [...ofTasks(tasks), ...(lacks === undefined ? [] : fallbackWarnings(tasks, lacks))];
+}
+
+/** The host lacks the same for all of them. */
+function fallbackWarnings(tasks: readonly TaskSpec[], lacks: string): string[] {
+  const names = tasks.flatMap(({ name, network }) => (network?.fallback === undefined ? [] : [name]));
+  if (names.length === 0) return [];
+  const shown =
+    names.length <= MOST_NAMES ? names.join(", ") : `${names.slice(0, MOST_NAMES).join(", ")} and ${names.length - MOST_NAMES} more`;
+  return [`${shown}: network: only loopback, and no way to other pods and machines: ${lacks}`];
+}
+
+function ofTasks(tasks: readonly TaskSpec[]): string[] {
   return tasks.flatMap(({ name, memory, containers, network }) => [
     ...[...memoryWarnings(memory), ...networkWarnings(network)].map((text) => `${name}: ${text}`),
     ...containers.flatMap((one) => containerWarnings(one).map((text) => `${name}: container ${one.name}: ${text}`)),

@@ -10,14 +10,12 @@ import { uidOf } from "../uid.ts";
 import { checkContainer } from "./container-rules.ts";
 import { addressVariables } from "./downward.ts";
 import { environmentOf } from "./env.ts";
+import type { Role } from "./members.ts";
 import { checksOf } from "./probes.ts";
 import type { Path, Translation } from "./translation.ts";
 import { mountsOf } from "./volumes.ts";
 
 type Container = TaskInput["containers"][number];
-
-/** The role of a container in its pod. */
-export type Role = "main" | "init" | "sidecar";
 
 /** Annotation of a pod with the root file system of a container: "runt.dev/rootfs.web: /srv/web" is for the container `web`. */
 export const ROOTFS = "runt.dev/rootfs.";

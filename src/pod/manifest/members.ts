@@ -1,7 +1,9 @@
 /** Lists the containers of a pod in the order in which they start. */
 import type { ContainerInput } from "../schema/container.ts";
-import type { Role } from "./container.ts";
 import type { Path, Translation } from "./translation.ts";
+
+/** The role of a container in its pod. */
+export type Role = "main" | "init" | "sidecar";
 
 export interface Member {
   readonly container: ContainerInput;

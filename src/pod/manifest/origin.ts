@@ -48,6 +48,7 @@ export function originOf(path: Path, members: readonly { readonly path: Path }[]
   const [list, index, field, at, detail] = path;
   if (list === "volumes") return ["spec", "volumes", index ?? 0, ...(VOLUME[String(field)] ?? [])];
   if (list === "dns" || (list === "network" && index === "dns")) return ["spec", "dnsConfig"];
+  if (list === "network" && index === "hosts") return ["spec", "hostAliases"];
   if (list === "network") return ["spec", "containers"];
   if (list === "sysctls") return ["spec", "securityContext", "sysctls"];
   if (list === "namespaces") return ["spec", ...(NAMESPACE[String(index)] === undefined ? [] : [NAMESPACE[String(index)]!])];

@@ -10,14 +10,11 @@ import {
   taskSchema,
   unknownRuntime,
 } from "../../engine/spec/index.ts";
-import type { ContainerInput } from "../schema/container.ts";
-import type { PodInput } from "../schema/pod.ts";
 import { uidOf } from "../uid.ts";
 import { containerOf, ROOTFS } from "./container.ts";
-import { addressVariables } from "./downward.ts";
 import { type Member, membersOf } from "./members.ts";
+import { dnsWithoutNetwork, networkOf, protocolOf } from "./network.ts";
 import { originOf } from "./origin.ts";
-import type { Membership } from "./services.ts";
 import type { Path, Translation } from "./translation.ts";
 import { volumesOf } from "./volumes.ts";
 import { checkWhole, storageOf, wholeOf, wholePages } from "./whole.ts";
@@ -51,10 +48,7 @@ function taskOf(at: Translation, members: readonly Member[], document: unknown):
   checkPod(at);
   checkRestricted(at, members);
   const { cluster } = at.host;
-  const isBridged = cluster?.network === "bridge" && !spec.hostNetwork;
-  const isOneMachine = isAlone(at, members);
-  const published = spec.hostNetwork ? [] : publishedBy(members);
-  const membership = at.services.of(at.pod);
+  const network = networkOf(at);
   return {
     name: at.rules.schedule?.name ?? (cluster === undefined ? metadata.name : uidOf(metadata)),
     containers: members.map(({ container, role, path }, index) => ({
@@ -65,16 +59,12 @@ function taskOf(at: Translation, members: readonly Member[], document: unknown):
     ...wholePages(at, members),
     namespaces: {
       pid: spec.hostPID ? "host" : spec.shareProcessNamespace ? "shared" : "private",
-      ipc: spec.hostIPC ? "host" : isOneMachine ? "private" : "shared",
+      ipc: spec.hostIPC ? "host" : isAlone(at, members) ? "private" : "shared",
       // A network made by the engine is always shared by the whole task.
-      network: spec.hostNetwork
-        ? "host"
-        : isBridged || isOneMachine || published.length > 0 || membership !== undefined || asksAddress(members, at)
-          ? "private"
-          : "shared",
+      network: spec.hostNetwork ? "host" : network !== undefined || isAlone(at, members) ? "private" : "shared",
       uts: spec.hostNetwork ? "host" : "private",
     },
-    ...networkOf(at, isBridged || asksAddress(members, at), published, membership),
+    ...(network === undefined ? dnsWithoutNetwork(at.pod) : { network }),
     ...(cluster === undefined ? {} : { hostPaths: [...cluster.hostPaths] }),
     volumes: volumesOf(at),
     ...sysctlsOf(at),
@@ -112,38 +102,6 @@ function isAlone({ pod: { spec }, host: { machines = [] } }: Translation, member
   return spec.runtimeClassName !== undefined && machines.includes(spec.runtimeClassName) && members.length === 1 && !isShared;
 }
 
-/** Whether a container has the address of the pod in a variable, so that the pod needs an address. */
-function asksAddress(members: readonly Member[], { pod }: Translation): boolean {
-  return members.some(({ container }) => addressVariables(pod, container).length > 0);
-}
-
-/**
- * The engine makes a network for a pod that has a host port, asks for its address, is in the namespace of a service of the file, or comes from a
- * cluster that is connected by a bridge.
- */
-function networkOf(
-  at: Translation,
-  isBridged: boolean,
-  published: PublishedPorts,
-  membership: Membership | undefined,
-): Pick<TaskInput, "network" | "dns"> {
-  const dns = dnsOf(at.pod);
-  if (isBridged || published.length > 0 || membership !== undefined) {
-    const { name, services = [], redirects = [], ports = [] } = membership ?? {};
-    const network = {
-      mode: "bridge" as const,
-      ports: [...published, ...ports],
-      ...(name === undefined ? {} : { name }),
-      ...(services.length === 0 ? {} : { services: [...services] }),
-      ...(redirects.length === 0 ? {} : { redirects: [...redirects] }),
-      ...(dns === undefined ? {} : { dns }),
-    };
-    return { network };
-  }
-  const { hostNetwork } = at.pod.spec;
-  return hostNetwork || dns !== undefined ? { dns: dns ?? { inherit: true } } : {};
-}
-
 /** Init containers start one after the other. All other containers start after the last of them. */
 function dependenciesOf(
   { rules: { after } }: Translation,
@@ -166,34 +124,6 @@ function portsOf(members: readonly Member[]): NonNullable<TaskInput["ports"]> {
   const distinct = new Map(all.map((one) => [one.join("/"), one]));
   return [...distinct.values()].map(([port, protocol]) => ({ port, protocol: protocolOf(protocol) }));
 }
-
-/** SCTP on a port of the host is refused (checkPod). */
-function protocolOf(written: ContainerInput["ports"][number]["protocol"]): "tcp" | "udp" {
-  return written === "UDP" ? "udp" : "tcp";
-}
-
-type PublishedPorts = NonNullable<NonNullable<TaskInput["network"]>["ports"]>;
-
-/** Host ports that are forwarded to ports of the pod. */
-function publishedBy(members: readonly Member[]): PublishedPorts {
-  return members.flatMap(({ container }) =>
-    container.ports.flatMap(({ containerPort, hostPort, hostIP, protocol }) =>
-      hostPort === undefined
-        ? []
-        : [
-            {
-              container: containerPort,
-              host: hostPort,
-              protocol: protocolOf(protocol),
-              ...(hostIP === undefined || ANY.has(hostIP) ? {} : { address: hostIP }),
-            },
-          ],
-    ),
-  );
-}
-
-/** Host addresses that mean all addresses of the host. */
-const ANY: ReadonlySet<string> = new Set(["0.0.0.0", "::", ""]);
 
 function sysctlsOf({ pod }: Translation): Pick<TaskInput, "sysctls"> {
   const given = pod.spec.securityContext?.sysctls ?? [];
@@ -235,21 +165,6 @@ function checkPod(at: Translation): void {
       if (spec.hostNetwork && hostPort !== containerPort) at.refuse("with hostNetwork it is the same as containerPort", here);
     }
   }
-}
-
-/** Translates dnsPolicy and dnsConfig. There is no DNS of a cluster, so that ClusterFirst means Default, as for a kubelet without a cluster DNS. */
-
-/** undefined: the pod changes nothing in the host's settings. */
-function dnsOf({ spec: { dnsPolicy, dnsConfig } }: PodInput): TaskInput["dns"] {
-  const { nameservers: servers, searches: search, options } = dnsConfig ?? { nameservers: [], searches: [], options: [] };
-  const isInherited = dnsPolicy !== "None";
-  if (isInherited && [servers, search, options].every((list) => list.length === 0)) return undefined;
-  return {
-    ...(isInherited ? { inherit: true } : {}),
-    servers,
-    search,
-    options: options.map(({ name, value }) => (value ? `${name}:${value}` : name)),
-  };
 }
 
 /** Refuses everything by which a pod of a cluster could reach the host. */

@@ -24,9 +24,11 @@ test("P3 each pod that a service selects is a part of it, with its own port; all
     ["client", expect.objectContaining({ mode: "bridge", name: "default", ports: [] })],
   ]);
   expect(tasks[2]!.network).not.toHaveProperty("services");
-  // Without a service in its namespace a pod has only loopback.
+  // Without a service in its namespace a pod is in the network of all pods that name none.
   const elsewhere = service("selector: { app: web }, ports: [{ port: 80 }]").replace("name: api", "name: api, namespace: team");
-  expect(read(`${elsewhere}${client}`).tasks[0]!.network).toBe(undefined);
+  const alone = read(`${elsewhere}${client}`).tasks[0]!.network;
+  expect(alone).toMatchObject({ mode: "bridge", fallback: "none" });
+  expect(alone).not.toHaveProperty("name");
 });
 
 test("P3 a service has the address that it asks for, one part for each client, or parts that are not ready", () => {

@@ -61,15 +61,16 @@ test("P4 scratch volumes in memory and with a size, whose group the pod has, and
   ]);
 });
 
-test("P4 name servers: where the host's own network is, where the engine makes one, and where there is nothing but loopback", () => {
+test("P4 name servers: where the host's own network is, and where the engine makes one", () => {
   const text = (spec: string, fields = "") => one(fields, spec);
   const given = '  dnsConfig: { nameservers: [192.0.2.53], options: [{ name: ndots, value: "3" }] }\n';
   const more = { servers: ["192.0.2.53"], search: [], options: ["ndots:3"] };
   const port = "    ports: [{ containerPort: 80, hostPort: 8080 }]\n";
-  expect(only(text("")).dns).toBeUndefined();
+  expect(only(text("")).network).not.toHaveProperty("dns");
   expect(only(text("  hostNetwork: true\n")).dns).toEqual({ inherit: true, servers: [], search: [], options: [] });
-  expect(only(text(given)).dns).toEqual({ inherit: true, ...more });
-  expect(only(text(`${given}  dnsPolicy: None\n`)).dns).toEqual(more);
+  expect(only(text(`${given}  hostNetwork: true\n`)).dns).toEqual({ inherit: true, ...more });
+  expect(only(text(given)).network!.dns).toEqual({ inherit: true, ...more });
+  expect(only(text(`${given}  dnsPolicy: None\n`)).network!.dns).toEqual(more);
   expect(only(text("", port)).network).not.toHaveProperty("dns");
   expect(only(text(`${given}  dnsPolicy: Default\n`, port))).toMatchObject({ network: { dns: { inherit: true, ...more } } });
   expect(only(text(given, port)).dns).toBeUndefined();

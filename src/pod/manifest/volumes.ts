@@ -3,14 +3,13 @@ import type { TaskInput } from "../../engine/spec/index.ts";
 import { imageReference, NO_PREFIX, pullPolicyOf } from "../image-name.ts";
 import { quantityIn } from "../quantity.ts";
 import type { ContainerInput } from "../schema/container.ts";
-import type { PodInput } from "../schema/pod.ts";
 import type { DownwardFile, KeyItem, VolumeInput } from "../schema/volume.ts";
 import { fieldValue, resourceValue } from "./downward.ts";
 import { entriesOf } from "./env.ts";
+import { networkOf } from "./network.ts";
 import type { ObjectKind } from "./objects.ts";
 import type { Path, Translation } from "./translation.ts";
 
-type PodSpec = PodInput["spec"];
 type Volume = NonNullable<TaskInput["volumes"]>[number];
 type Mount = NonNullable<TaskInput["containers"][number]["mounts"]>[number];
 
@@ -21,7 +20,7 @@ export function volumesOf(at: Translation): Volume[] {
   const { volumes, hostAliases, hostNetwork } = at.pod.spec;
   const made = volumes.flatMap((volume, index) => volumeOf(at, volume, ["spec", "volumes", index]) ?? []);
   if (hostAliases.length > 0 && hostNetwork) at.refuse("a pod with hostNetwork has /etc/hosts of its image", ["spec", "hostAliases"]);
-  const files = etcFiles(at.pod.spec);
+  const files = etcFiles(at);
   return Object.keys(files).length === 0 ? made : [...made, { name: ETC, files }];
 }
 
@@ -63,8 +62,10 @@ function imageOf(at: Translation, { reference: written, pullPolicy }: NonNullabl
   };
 }
 
-/** Files for /etc with entries that the pod adds. */
-function etcFiles({ hostAliases }: PodSpec): NonNullable<Volume["files"]> {
+/** Files for /etc with entries that the pod adds. Where the engine makes a network, it also writes /etc/hosts. */
+function etcFiles(at: Translation): NonNullable<Volume["files"]> {
+  const { hostAliases } = at.pod.spec;
+  if (networkOf(at) !== undefined) return {};
   const lines = hostAliases.map(({ ip, hostnames }) => [ip, ...hostnames].join("\t"));
   const hosts = ["127.0.0.1\tlocalhost", "::1\tlocalhost ip6-localhost ip6-loopback", ...lines, ""].join("\n");
   return hostAliases.length === 0 ? {} : { hosts: { content: hosts } };
@@ -100,7 +101,7 @@ export function mountsOf(at: Translation, container: ContainerInput, env: Readon
       ];
     },
   );
-  const further = Object.keys(etcFiles(at.pod.spec)).filter((name) => !mounts.some(({ target }) => target === `/etc/${name}`));
+  const further = Object.keys(etcFiles(at)).filter((name) => !mounts.some(({ target }) => target === `/etc/${name}`));
   return [...mounts, ...further.map((name): Mount => ({ volume: ETC, subPath: name, target: `/etc/${name}`, readOnly: true }))];
 }
 

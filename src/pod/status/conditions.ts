@@ -4,6 +4,9 @@ import { hasSucceeded, isReady, isStarted } from "./container-status.ts";
 import type { ContainerFacts, PodFacts } from "./facts.ts";
 import { instant } from "./instant.ts";
 
+/** Of a pod that has only loopback, because the host cannot make its network. Kubernetes starts no such pod, so that it has no word for it. */
+const LOOPBACK_ONLY = "runt.dev/LoopbackOnly";
+
 export function conditionsOf({ task, containers }: PodFacts): PodCondition[] {
   const init = containers.filter(({ role }) => role !== "main");
   const isScheduled = task.admission !== "waiting";
@@ -20,6 +23,9 @@ export function conditionsOf({ task, containers }: PodFacts): PodCondition[] {
       ? { since: latest(lasting.map(({ view }) => view.stoppedMs)), reason: "PodCompleted" }
       : { reason: "ContainersNotReady", message: `containers with unready status: [${unready.join(" ")}]` };
   return [
+    ...(task.networkLacks === undefined
+      ? []
+      : [condition(LOOPBACK_ONLY, true, { reason: "NetworkUnavailable", message: task.networkLacks })]),
     condition("PodScheduled", isScheduled, {
       since: task.createdMs,
       ...(isScheduled ? {} : { reason: "Unschedulable", message: (task.waiting ?? []).join("; ") }),

@@ -244,7 +244,17 @@ test("P31 addresses of its own network, those of the host with hostNetwork, and 
     hostIP: "192.0.2.1",
   });
   expect(podWith(up1, {}, { spec: { hostNetwork: true } }).status).toMatchObject({ podIP: "192.0.2.1", hostIPs: [{ ip: "192.0.2.1" }] });
-  expect(podWith(up1).status).not.toHaveProperty("podIP");
+  const lacking = podWith(up1, { networkLacks: "the network plugin bridge is not installed" }).status;
+  expect(lacking).not.toHaveProperty("podIP");
+  expect(lacking.conditions).toContainEqual({
+    ...{
+      type: "runt.dev/LoopbackOnly",
+      status: "True",
+      reason: "NetworkUnavailable",
+      message: "the network plugin bridge is not installed",
+    },
+  });
+  expect(podWith(up1).status.conditions!.map(({ type }) => type)).not.toContain("runt.dev/LoopbackOnly");
   expect(podWith(up1, { admission: "waiting" }).status).not.toHaveProperty("hostIP");
 });
 

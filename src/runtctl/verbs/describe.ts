@@ -79,6 +79,7 @@ function head(task: TaskView, { reason, readiness, resources, users, spec }: Tas
     field("Readiness", `${readiness.state}${readiness.why === "" ? "" : `: ${printable(readiness.why)}`}`),
     ...(task.waiting === null ? [] : [field("Waits for", task.waiting.map(printable).join("; "))]),
     ...networksOf(spec).map((name) => field("Network", name)),
+    ...(task.networkLacks === undefined ? [] : [field("Network", `only loopback: ${printable(task.networkLacks)}`)]),
     ...(task.ports ?? []).map((port) => field("Port", port)),
     ...(task.drain === undefined ? [] : [field("Drain", drainText(task.drain))]),
     ...(task.schedule === undefined ? [] : scheduleLines(task.schedule)),

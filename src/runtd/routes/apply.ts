@@ -24,7 +24,7 @@ export const applyFile = jsonRoute({
     const [file, by] = await Promise.all([files.read(text, { ...hostOf(engine), ignoresClusterFields }), caller()]);
     const tasks = await engine.apply(file, group, options, by);
     log("info", "applied", { group, tasks, by });
-    return { applied: tasks, warnings: warningsIn(file) };
+    return { applied: tasks, warnings: warningsIn(file, engine) };
   },
 });
 

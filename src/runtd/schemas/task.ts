@@ -115,6 +115,10 @@ export const taskView = z
     addresses: z
       .array(z.string())
       .describe("Addresses in its own network, with the prefix length. The first one reaches the task. Empty if it has none now."),
+    networkLacks: z
+      .string()
+      .optional()
+      .describe("Why it has only loopback in the place of its network (`network.fallback`). Absent: it has its network, or none now."),
     ports: z.array(z.string()).describe("Ports of the host that lead to the task, such as `0.0.0.0:8080->80/tcp`."),
     readiness: z
       .strictObject({ state: z.enum(["ready", "waits", "failed"]), why: z.string() })

@@ -117,8 +117,8 @@ export const NETWORK_MUTANTS: readonly Mutant[] = [
     id: "E84",
     fault: "no address is told",
     file: "src/engine/network/task-networks.ts",
-    from: "    return { addresses };",
-    to: "    return { addresses: [] };",
+    from: "    return { addresses, ...",
+    to: "    return { addresses: [], ...",
     test: HOST,
   },
   {

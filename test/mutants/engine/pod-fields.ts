@@ -64,8 +64,8 @@ export const POD_FIELD_MUTANTS: readonly Mutant[] = [
   {
     id: "P4d",
     fault: "a pod in the host's network has the name servers of its image",
-    file: "src/pod/manifest/pod.ts",
-    from: "return hostNetwork || dns !== undefined ?",
+    file: "src/pod/manifest/network.ts",
+    from: "return pod.spec.hostNetwork || dns !== undefined ?",
     to: "return dns !== undefined ?",
     test: "src/pod/manifest/volumes.test.ts",
   },

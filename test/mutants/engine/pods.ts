@@ -125,7 +125,7 @@ export const POD_MUTANTS: readonly Mutant[] = [
   {
     id: "P15",
     fault: "another port of the host leads to the pod",
-    file: `${MANIFEST}/pod.ts`,
+    file: `${MANIFEST}/network.ts`,
     from: "host: hostPort,",
     to: "host: containerPort,",
     test: PARSED,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { DEFAULT_USERS, newRecord } from "../../model/index.ts";
-import { type TaskSpec, taskSchema } from "../../spec/index.ts";
+import { earlierDigest, specDigest, type TaskSpec, taskSchema } from "../../spec/index.ts";
 import { differenceOf, followersOf, type Present, planApply } from "./apply.ts";
 import { fieldDifferences } from "./differences.ts";
 
@@ -97,4 +97,27 @@ test.each([
   [{ a: [1] }, { a: { 0: 1 } }, [{ pointer: "/a", before: [1], after: { 0: 1 } }]],
 ])("%j to %j", (before, after, fields) => {
   expect(fieldDifferences(before, after, "")).toEqual(fields);
+});
+
+test("a job that has succeeded under a version that gave pods no network does not run once more", () => {
+  const spec = taskSchema.parse({
+    ...{ name: "once", start: "once", network: { fallback: "none" } },
+    namespaces: { ipc: "shared", network: "private" },
+    containers: [{ name: "c", rootfs: "/r", command: "x" }],
+  });
+  const present = (digest: string): Present => ({
+    ...{ tasks: [], succeeded: [{ group: "g", name: "once", digest, task: "g.once.1", wallMs: 0 }] },
+    ...{
+      capacity: { cpus: 1, memoryBytes: 1000 },
+      revision: 1,
+      at,
+      users: DEFAULT_USERS,
+      cgroupOf: () => null,
+      projectOf: () => undefined,
+    },
+  });
+  const changes = (digest: string) => planApply([spec], "g", present(digest)).applied.map(({ change }) => change);
+  expect(changes(specDigest(spec))).toEqual(["succeeded"]);
+  expect(changes(earlierDigest(spec)!)).toEqual(["succeeded"]);
+  expect(changes("sha256:other")).toEqual(["created"]);
 });

@@ -17,7 +17,7 @@ import {
   type UserRange,
   UserRanges,
 } from "../../model/index.ts";
-import { collide, dependencyTarget, replicaOf, specDigest, type TaskSpec } from "../../spec/index.ts";
+import { collide, dependencyTarget, earlierDigest, replicaOf, specDigest, type TaskSpec } from "../../spec/index.ts";
 import { EngineError, invalidSpec } from "../errors.ts";
 import type { Succeeded } from "./codec.ts";
 import { type FieldDifference, fieldDifferences } from "./differences.ts";
@@ -218,7 +218,8 @@ function verdictOf(spec: TaskSpec, group: string, { tasks, succeeded }: Present,
     if (current.digest === digest) return verdict("unchanged");
     return verdict(isInPlace(current.spec, spec) ? "updated" : "replaced");
   }
-  const isDone = !rerun && isRemembered(spec) && (done?.digest === digest || (current?.digest === digest && hasSucceeded(current)));
+  const isSame = (other: string | undefined) => other !== undefined && (other === digest || other === earlierDigest(spec));
+  const isDone = !rerun && isRemembered(spec) && (isSame(done?.digest) || (isSame(current?.digest) && hasSucceeded(current!)));
   return verdict(isDone ? "succeeded" : current === undefined ? "created" : "started");
 }
 

@@ -1,13 +1,18 @@
 /** The network that the engine makes for a task. */
+import { existsSync } from "node:fs";
 import { NETWORK, specOf, type TaskRecord } from "../../model/index.ts";
 import type { TaskNetworks } from "../../network/index.ts";
 import { type Incarnation, isInMachine, type Runtimes } from "../../plan/index.ts";
 import { hasOwnNetwork, isJoinedEarly } from "../../spec/index.ts";
 import type { TaskUsers } from "../../users/index.ts";
+import type { EngineLog } from "../log.ts";
 import type { NetworkNames } from "../network/names.ts";
 import type { Interfaces } from "./interfaces.ts";
 import type { Contribution, Known, Made, TaskResource } from "./resource.ts";
 import { makeUsersOfTask } from "./users.ts";
+
+/** By which a virtual machine has its interfaces (docs/vm.md). */
+const TUN = "/dev/net/tun";
 
 export interface OwnNetworkOptions {
   readonly networks: TaskNetworks;
@@ -15,6 +20,7 @@ export interface OwnNetworkOptions {
   readonly users: TaskUsers;
   readonly runtimes: Runtimes;
   readonly names: Pick<NetworkNames, "left">;
+  readonly log: EngineLog;
 }
 
 export class OwnNetwork implements TaskResource {
@@ -35,7 +41,10 @@ export class OwnNetwork implements TaskResource {
   }
 
   async make(record: TaskRecord): Promise<Made> {
-    return { network: await this.#options.networks.during(record.id, () => this.#provision(record)) };
+    const { networks, log } = this.#options;
+    const network = await networks.during(record.id, () => this.#provision(record));
+    if (network.lacks !== undefined) log("info", "network-fallback", { task: record.id, lacks: network.lacks });
+    return { network };
   }
 
   async #provision(record: TaskRecord) {
@@ -45,7 +54,8 @@ export class OwnNetwork implements TaskResource {
     // A virtual machine has the interfaces that are there when it boots (test/engine/vm-compose.test.ts).
     const isMachine = isInMachine(record.spec, runtimes);
     const isEarly = isJoinedEarly(record.spec) && !isMachine;
-    return networks.provision(record.id, record.group, record.spec, { users: users?.namespace, isEarly, asks: !isMachine });
+    const lacks = isMachine && !existsSync(TUN) ? `the virtual machine has no way to a network: ${TUN} is missing` : undefined;
+    return networks.provision(record.id, record.group, record.spec, { users: users?.namespace, isEarly, asks: !isMachine, lacks });
   }
 
   async unmake({ id }: TaskRecord): Promise<void> {

@@ -113,6 +113,8 @@ function addresses({ addressEnv = [], env }: ContainerSpec, spec: TaskSpec): Pro
     path: ["addressEnv", ...path],
   });
   if (addressEnv.length > 0 && !hasOwnNetwork(spec)) return [wrong("the engine makes no network for the task: it has no address")];
+  if (addressEnv.length > 0 && spec.network?.fallback !== undefined)
+    return [wrong("needs the network, which the task does not have everywhere: leave out network.fallback")];
   return addressEnv.flatMap((name, at) => (Object.hasOwn(env, name) ? [wrong(`something else is the variable ${name}, too`, at)] : []));
 }
 

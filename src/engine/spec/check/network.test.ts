@@ -41,3 +41,24 @@ test("a network on an interface of the host has modes of its type, no ports of t
   const warned = taskSchema.parse({ name: "t", network: { name: "lan", link }, containers: [{ name: "c", rootfs: "/r", command: "x" }] });
   expect(warningsOf([warned])).toEqual([expect.stringMatching(/^t: network: lan \(ipvlan\): no firewall rule of this host/)]);
 });
+
+test("a task with a fallback asks for nothing that only a network gives", () => {
+  const told = (network: object, container: object = {}) => {
+    const containers = [{ name: "c", rootfs: "/r", command: "x", ...container }];
+    const text = JSON.stringify({ name: "t", network: { fallback: "none", ...network }, containers });
+    return parseTasks(text).findings.map((one) => renderFinding(one, "f").replace(/^f:\d+:\d+: /, ""));
+  };
+  expect(told({ dns: { servers: ["192.0.2.53"] }, hosts: [{ name: "db", address: "192.0.2.5" }] })).toEqual([]);
+  expect(told({ mode: "none" })).toEqual(["/network/fallback: a fallback needs the mode bridge, and the network's is none"]);
+  for (const [asked, what] of [
+    [{ name: "shop" }, "a network with a name"],
+    [{ ports: [{ container: 80 }] }, "a port of the host"],
+    [{ redirects: [{ port: 80, to: 8080 }] }, "a redirected port"],
+    [{ proxy: { user: 7, egress: { port: 15001 } } }, "a proxy"],
+    [{ hosts: [{ name: "host", address: "host-gateway" }] }, "the address of the host (host-gateway)"],
+  ] as const)
+    expect(told(asked)).toEqual([`/network/fallback: ${what} needs the network: there is no fallback`]);
+  expect(told({}, { addressEnv: ["IP"] })).toEqual([
+    "/containers/0/addressEnv: needs the network, which the task does not have everywhere: leave out network.fallback",
+  ]);
+});

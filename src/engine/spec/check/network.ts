@@ -22,6 +22,7 @@ export function checkNetwork({ network, namespaces, ports, dns }: TaskSpec): Pro
     const { port, protocol } = network.redirects![at]!;
     problems.push({ code: "duplicate-name", message: `${port}/${protocol} is there twice`, path: ["network", "redirects", at] });
   }
+  problems.push(...fallbackProblems(network).map((message) => wrong(message, "network", "fallback")));
   if (network.mode === "host" && network.dns !== undefined)
     problems.push(wrong("in the host's network its own resolv.conf counts, and what dns of the task adds", "network", "dns"));
   if (network.mode !== "host" && dns !== undefined) problems.push(wrong("of a network that the engine makes it is network.dns", "dns"));
@@ -114,6 +115,20 @@ function linkProblems({ link, mac }: Pick<NetworkSpec, "link" | "mac">): { reado
   return link.type === "ipvlan" && mac !== undefined
     ? [{ path: ["mac"], message: "interfaces of ipvlan have the address of their parent" }]
     : [];
+}
+
+/** A task that can do without the network asks for nothing that only the network can give. */
+function fallbackProblems({ fallback, mode, name, ports, redirects, proxy, hosts = [] }: NetworkSpec): string[] {
+  if (fallback === undefined) return [];
+  if (mode !== "bridge") return [`a fallback needs the mode bridge, and the network's is ${mode}`];
+  const needed = {
+    "a network with a name": name !== undefined,
+    "a port of the host": ports.length > 0,
+    "a redirected port": redirects !== undefined,
+    "a proxy": proxy !== undefined,
+    "the address of the host (host-gateway)": hosts.some(({ address }) => address === "host-gateway"),
+  };
+  return Object.entries(needed).flatMap(([what, isAsked]) => (isAsked ? [`${what} needs the network: there is no fallback`] : []));
 }
 
 type Addressed = Pick<NetworkSpec, "shared" | "subnet" | "gateway" | "range" | "reserved" | "address">;

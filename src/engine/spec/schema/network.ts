@@ -207,6 +207,12 @@ export const network = z.strictObject({
     .describe(
       "Name of the network. Tasks of the group in the same network share a bridge, and find each other by their names. For mode bridge.",
     ),
+  fallback: z
+    .literal("none")
+    .optional()
+    .describe(
+      "none: where the host cannot make the bridge, for example without CNI plugins, the task has only loopback, and the daemon says so. Absent: it does not start there. For mode bridge without a name, ports, redirects, a proxy, or the address of the host or of the task.",
+    ),
   shared: isShared,
   internal: isInternal,
   aliases,
