@@ -22,7 +22,7 @@ export type ExecutorErrorCode =
   | "launch-failed"
   /** A file of a box is not there, is no regular file, is behind a link, or is larger than allowed. */
   | "file-refused"
-  /** More callers wait for a container of a pool than it lets wait. */
+  /** More callers wait for a container of a pool than it lets wait, or the host has no ports left for the network of a box. */
   | "busy"
   /** An AbortSignal has aborted, and what it was for has been ended; `cause` is its reason. */
   | "aborted"

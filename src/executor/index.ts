@@ -36,6 +36,7 @@ export type { Adoption, ExecutorEntry } from "./list.ts";
 export { Box, type BoxEnd, type BoxResult, type BoxState } from "./pool/box.ts";
 export type { GivenProcess } from "./pool/claim.ts";
 export type { BoxFile, PoolEvent, PoolFailure, PoolOptions, PoolStats, PoolTemplate, TakeRequest } from "./pool/options.ts";
+export type { Outbound, SandboxNetwork } from "./pool/outbound/network.ts";
 export { Pool } from "./pool/pool.ts";
 export { type SandboxOptions, sandbox } from "./pool/sandbox.ts";
 export { cgroupVersion, type Hierarchy, hierarchies } from "./process/cgroups.ts";

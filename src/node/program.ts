@@ -161,6 +161,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
   mke2fs: "e2fsprogs",
   nft: "nftables",
   nsenter: "util-linux",
+  pasta: "passt",
   sync: "coreutils",
   umount: "mount",
   unshare: "util-linux",

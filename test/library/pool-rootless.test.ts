@@ -60,6 +60,7 @@ const box = await pool.take(shell("while [ ! -e /tmp/go ]; do sleep 0.05; done; 
 await box.write("/tmp/go", "given");
 say((await box.collect(100)).stdout.toString());
 try { await pool.take({ ...shell("true"), resources: { pids: 5 } }); } catch (error) { why(error); }
+try { await open({ cgroupParent: null, network: "outbound" }); } catch (error) { why(error); }
 await pool.close();
 `) as string[];
     expect(said[0]).toMatch(
@@ -69,6 +70,7 @@ await pool.close();
     expect(said[2]).toMatch(new RegExp(`^0\\n +0 +${UID} +1\\n +0 +${GID} +1\\nNoNewPrivs:\\t1\\nSeccomp:\\t2\\n|CapEff:\\t0{16}`));
     expect(said.slice(3, 5)).toEqual(["deadline", "given"]);
     expect(said[5]).toMatch(/^invalid-argument: resources.pids: /);
+    expect(said[6]).toMatch(/^invalid-argument: network: outbound needs root: /);
   });
 
   test.skipIf(!existsSync("/usr/bin/newuidmap"))(

@@ -276,6 +276,14 @@ export const OWN_CALLS: Allowed = {
     "openSync(`/proc/self/fd/${directory}/${name}`)": "O_PATH | O_NOFOLLOW, one name in a directory that is held",
     "openSync(`/proc/self/fd/${held}`)": "a regular file on an ordinary file system, as it is held",
   },
+  "src/executor/pool/outbound/connection.ts": {
+    "openSync(`/proc/${init.pid}/ns/${name}`)": "a namespace of a process that is the container's first one also afterwards",
+    "writeFileSync(`${directory}/cgroup.procs`)": KERNEL,
+  },
+  "src/executor/pool/outbound/host.ts": {
+    'readFileSync("/proc/net/fib_trie")': KERNEL,
+    "readFileSync(path)": "/etc/resolv.conf, which only root of the host writes, or a file of procfs",
+  },
   "src/executor/pool/owner.ts": {
     "renameSync(path, aside)":
       "one name in the directory of the pool; what was moved is looked at, and has its name again if its process lives",

@@ -4,12 +4,15 @@ import { ExecutorError } from "../errors.ts";
 import type { Executor } from "../executor.ts";
 import type { ProcessState } from "../types.ts";
 import { MOST_BYTES, readInside, writeInside } from "./files.ts";
+import type { Connection } from "./outbound/connection.ts";
 
 /** "deadline", "aborted" and "output": the pool has ended it. */
 export type BoxEnd = "itself" | "deadline" | "aborted" | "output" | "killed";
 
 export interface BoxState extends ProcessState {
   readonly endedBy: BoxEnd;
+  /** True: the process that carried its network had ended more than half a second before it, so that it had none any more. */
+  readonly networkLost?: boolean;
 }
 
 export interface BoxResult extends BoxState {
@@ -26,6 +29,8 @@ export interface BoxLimits {
   readonly signal: AbortSignal | undefined;
   /** Of a request with openStdin. */
   readonly stdin: Writable | undefined;
+  /** Of a template with a network. */
+  readonly connection: Connection | undefined;
   /** Called once, when nothing of it is left. */
   readonly gone: () => void;
 }
@@ -39,14 +44,16 @@ export class Box {
   readonly stdin: Writable | undefined;
   readonly #executor: Executor;
   readonly #ended: Promise<BoxState>;
+  readonly #connection: Connection | undefined;
   #endedBy: BoxEnd = "itself";
   #isRemoved = false;
 
   /** @internal Pool makes it, when the program runs. */
-  constructor(executor: Executor, { deadlineMs, claimed, signal, stdin, gone }: BoxLimits) {
+  constructor(executor: Executor, { deadlineMs, claimed, signal, stdin, connection, gone }: BoxLimits) {
     this.id = executor.id;
     this.stdin = stdin;
     this.#executor = executor;
+    this.#connection = connection;
     const timer = deadlineMs > 0 ? setTimeout(() => void this.#end("deadline"), deadlineMs) : undefined;
     const abort = () => void this.#end("aborted");
     signal?.addEventListener("abort", abort, { once: true });
@@ -57,11 +64,12 @@ export class Box {
         // Its monitor has the deadline too, and may be the first.
         const isLate = deadlineMs > 0 && state.signal === SIGKILL && performance.now() - claimed >= deadlineMs;
         if (isLate && this.#endedBy === "itself") this.#endedBy = "deadline";
-        return { ...state, endedBy: this.#endedBy };
+        return { ...state, endedBy: this.#endedBy, ...(connection?.isLost ? { networkLost: true } : {}) };
       })
       .finally(() => {
         clearTimeout(timer);
         signal?.removeEventListener("abort", abort);
+        connection?.close();
         gone();
       });
     // A caller that does not ask is not ended by it.
@@ -127,6 +135,11 @@ export class Box {
       room -= chunk.length;
       if (room < 0) await this.#end("output");
     }
+  }
+
+  /** Of a template with a network: the process that carried it has ended, so that the box has none any more. It is known half a second later. */
+  get networkLost(): boolean {
+    return this.#connection?.isLost === true;
   }
 
   /** Why it has ended, or is being ended. */

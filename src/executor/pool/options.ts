@@ -4,6 +4,8 @@ import { ExecutorError } from "../errors.ts";
 import type { LaunchCommand, Resources } from "../launch/command.ts";
 import { checkResources } from "../launch/resources.ts";
 import { checkShape, KIND } from "../shape.ts";
+import { checkHost } from "./outbound/host.ts";
+import { type Outbound, outboundOf } from "./outbound/network.ts";
 
 /** What each container is, and what is not asked of a single run; sandbox() makes one. */
 export interface PoolTemplate {
@@ -13,6 +15,8 @@ export interface PoolTemplate {
   readonly deadlineMs?: number;
   /** Most bytes of stdout and of stderr that run() takes; then the box is ended. Default: 1 MiB. */
   readonly outputBytes?: number;
+  /** Each box can begin connections to other hosts; see SandboxOptions.network. Needs a template as sandbox() makes it. */
+  readonly outbound?: Outbound;
 }
 
 export interface PoolOptions {
@@ -46,9 +50,12 @@ const POOL = {
   binary: KIND.text,
 } as const satisfies Readonly<Record<keyof PoolOptions, unknown>>;
 
-const TEMPLATE = { launch: KIND.object, deadlineMs: KIND.number, outputBytes: KIND.number } as const satisfies Readonly<
-  Record<keyof PoolTemplate, unknown>
->;
+const TEMPLATE = {
+  launch: KIND.object,
+  deadlineMs: KIND.number,
+  outputBytes: KIND.number,
+  outbound: KIND.object,
+} as const satisfies Readonly<Record<keyof PoolTemplate, unknown>>;
 
 /** Why containers cannot be made. */
 export interface PoolFailure {
@@ -80,6 +87,8 @@ export interface PoolStats {
   readonly failures: number;
   readonly adopted: number;
   readonly discarded: number;
+  /** Boxes whose network has ended before them; only of a template with one. */
+  readonly networksLost?: number;
   /** undefined: the last container could be made. */
   readonly failing: PoolFailure | undefined;
 }
@@ -140,6 +149,9 @@ export function checkPool(options: PoolOptions): void {
   inRange("template.outputBytes", template.outputBytes ?? 1, 1, 2 ** 30);
   const { stdio, pty } = template.launch;
   if (stdio !== undefined || pty) refuse("template.launch", "stdio and pty are the pool's");
+  if (template.outbound === undefined) return;
+  outboundOf({ outbound: template.outbound }, "template.outbound");
+  checkHost(template.launch);
 }
 
 /** setTimeout(3) of Node takes no more. */

@@ -14,6 +14,8 @@ import { parseState, readStateFile } from "../record.ts";
 import type { ExecutorOptions } from "../types.ts";
 import { Box, type BoxResult } from "./box.ts";
 import { checkPool, checkTake, type PoolOptions, type PoolStats, type TakeRequest } from "./options.ts";
+import { type Connection, connect } from "./outbound/connection.ts";
+import { isMarked, withResolver, writeResolver } from "./outbound/traces.ts";
 import { own } from "./owner.ts";
 import { Refill } from "./refill.ts";
 import { commandOf, DIGEST, givenBy, type Process, TemplateDigest } from "./template.ts";
@@ -39,10 +41,11 @@ export class Pool {
   #starting = 0;
   #isOpen = true;
   readonly #counts = { takes: 0, adopted: 0, discarded: 0 };
+  #networksLost = 0;
 
   private constructor(options: PoolOptions) {
     // A caller that changes its template afterwards changes nothing of this pool.
-    this.#options = { ...options, template: structuredClone(options.template) };
+    this.#options = { ...options, template: withResolver(structuredClone(options.template), options.stateDir) };
     this.#digest = new TemplateDigest(this.#options.template.launch);
     const { size, refillsAtOnce: atOnce = AT_ONCE, refillsPerSecond: perSecond = A_SECOND, onEvent } = options;
     this.#refill = new Refill(
@@ -58,6 +61,7 @@ export class Pool {
     );
     makeDirectories(options.stateDir, 0o700);
     const release = own(options.stateDir);
+    if (options.template.outbound !== undefined) writeResolver(options.stateDir);
     const endSpare = keepSpareFifos(this.#boxes, SPARE_FIFOS);
     this.#release = () => {
       endSpare();
@@ -83,7 +87,7 @@ export class Pool {
   }
 
   stats(): PoolStats {
-    const { size } = this.#options;
+    const { size, template } = this.#options;
     return {
       size,
       parked: this.#parked.length,
@@ -93,6 +97,7 @@ export class Pool {
       waits: this.#waiters.count,
       ...this.#counts,
       ...this.#refill.counts,
+      ...(template.outbound === undefined ? {} : { networksLost: this.#networksLost }),
     };
   }
 
@@ -192,7 +197,8 @@ export class Pool {
         continue;
       }
       const { executor } = found;
-      const isGood = executor.state === "created" && this.#isUnclaimed(id) && Executor.annotations(this.#boxes, id)[DIGEST] === digest;
+      const isNew = executor.state === "created" && this.#isUnclaimed(id) && !isMarked(join(this.#boxes, id));
+      const isGood = isNew && Executor.annotations(this.#boxes, id)[DIGEST] === digest;
       if (isGood && this.#parked.length < this.#options.size) {
         this.#parked.push({ executor, digest });
         this.#counts.adopted++;
@@ -265,10 +271,13 @@ export class Pool {
   }
 
   async #start(executor: Executor, request: TakeRequest): Promise<Box> {
-    const deadlineMs = request.deadlineMs ?? this.#options.template.deadlineMs ?? 0;
+    const { signal, deadlineMs = this.#options.template.deadlineMs ?? 0 } = request;
+    const { template } = this.#options;
     let claimed = 0;
+    let connection: Connection | undefined;
     const gone = () => {
       this.#taken.delete(executor);
+      if (connection?.isLost) this.#networksLost++;
       this.#serve();
     };
     try {
@@ -278,6 +287,8 @@ export class Pool {
       const stdin = request.stdin === undefined && !request.openStdin ? undefined : executor.openStdin();
       let runs = false;
       try {
+        if (template.outbound !== undefined)
+          connection = await connect(join(this.#boxes, executor.id), executor.process!, template, signal);
         claimed = performance.now();
         this.#starting++;
         const starting = executor.start(given).finally(() => this.#starting--);
@@ -291,8 +302,9 @@ export class Pool {
         else if (request.stdin !== undefined) stdin!.write(request.stdin);
       }
       this.#counts.takes++;
-      return new Box(executor, { deadlineMs, claimed, signal: request.signal, stdin: request.openStdin ? stdin : undefined, gone });
+      return new Box(executor, { deadlineMs, claimed, signal, stdin: request.openStdin ? stdin : undefined, connection, gone });
     } catch (error) {
+      connection?.close();
       gone();
       throw error;
     }

@@ -6,6 +6,7 @@ import { defaultSeccomp } from "../launch/seccomp.ts";
 import { DEFAULT_MOUNTS, DEFAULT_NAMESPACES, DEFAULT_PATH, MASKED_PATHS, maskedProcessors, READONLY_PATHS } from "../profile.ts";
 import { checkShape, KIND } from "../shape.ts";
 import type { PoolTemplate } from "./options.ts";
+import { outboundOf, type SandboxNetwork } from "./outbound/network.ts";
 
 export interface SandboxOptions {
   /** Absolute directory that becomes the root file system, read-only. */
@@ -16,8 +17,12 @@ export interface SandboxOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Absolute; default: /tmp. */
   readonly cwd?: string;
-  /** None but a loopback of its own; there is no other kind yet. */
-  readonly network?: "none";
+  /**
+   * "none", the default: a loopback of its own. "outbound": its program can also begin connections to public IPv4 addresses, over TCP and UDP, and ask the host's resolver for names; no
+   * address of the host, no private one and no metadata service of a cloud is reached, and nobody reaches the box. `private` names private ranges that are reached, too, such as
+   * "10.1.0.0/16". It needs root, and the programs pasta, nft and nsenter.
+   */
+  readonly network?: SandboxNetwork;
   /**
    * As of a launch; default: "/runt-executor". Callers other than root have to name a cgroup that is delegated to them, or null: then a box has no limits of memory, cpus and
    * pids, and asking for one is an error.
@@ -47,7 +52,7 @@ const OPTIONS = {
   command: KIND.texts,
   env: KIND.textsByName,
   cwd: KIND.text,
-  network: KIND.text,
+  network: { what: "a string or an object", is: (value: unknown) => KIND.text.is(value) || KIND.object.is(value) },
   cgroupParent: { what: "a string or null", is: (value: unknown) => value === null || typeof value === "string" },
   memory: KIND.number,
   cpus: KIND.number,
@@ -65,7 +70,7 @@ const FIRST_ID = 1_879_048_192;
 
 /**
  * A user namespace of its own, a user without capabilities and without a way to any, a read-only root, /tmp of bounded size, an engine's filter of system calls, masks of today's Docker
- * and Kubernetes, no network, limits, and a deadline. @throws ExecutorError invalid-argument
+ * and Kubernetes, no network or a way out, limits, and a deadline. @throws ExecutorError invalid-argument
  */
 export function sandbox(options: SandboxOptions): PoolTemplate {
   checkShape("sandbox", options, OPTIONS, ["rootfs"]);
@@ -75,7 +80,7 @@ export function sandbox(options: SandboxOptions): PoolTemplate {
   if (!isAbsolute(rootfs)) refuse("rootfs", `${rootfs} is not absolute`);
   if (command.length === 0) refuse("command", "is empty");
   if (!isAbsolute(cwd)) refuse("cwd", `${cwd} is not absolute`);
-  if (network !== "none") refuse("network", `${JSON.stringify(network)}: only "none" is there`);
+  const outbound = outboundOf(network);
   for (const [name, value] of Object.entries({ memory, pids, disk, seconds, outputBytes }))
     if (value !== undefined && (!Number.isSafeInteger(value) || value < 1)) refuse(name, `${value}: use a whole number above 0`);
   if (firstId !== undefined && (!Number.isInteger(firstId) || firstId < IDS || firstId + IDS > 0xffff_ffff))
@@ -120,6 +125,7 @@ export function sandbox(options: SandboxOptions): PoolTemplate {
     },
     deadlineMs: seconds * 1000,
     outputBytes,
+    ...(outbound === undefined ? {} : { outbound }),
   };
 }
 
