@@ -31,6 +31,7 @@ test_needs="$build_needs
 /usr/lib/cni/bridge containernetworking-plugins
 /usr/sbin/iptables iptables
 /usr/sbin/nft nftables
+/usr/bin/pasta passt
 /usr/bin/skopeo skopeo
 /usr/bin/umoci umoci
 /usr/bin/buildah buildah
