@@ -869,7 +869,8 @@ export interface Service {
     readonly index: number;
     /**
      * waiting: it has the earlier version. starting: the new one does not work yet. watched: it works, and the time of
-     * `monitor` is not over. left: somebody has stopped or removed it.
+     * `monitor` is not over. left: the rollout does not touch it, because somebody has stopped or removed it, `partition`
+     * leaves it out, or it was added after the rollout has failed.
      */
     readonly state: "waiting" | "starting" | "watched" | "good" | "failed" | "left";
     /** Id of its task. */
@@ -901,7 +902,7 @@ export interface Service {
       /** null: no replica has pulled it yet. */
       readonly digest: string | null;
     }[];
-    /** unknown: its rollout has not ended. */
+    /** unknown: its rollout has not ended, or `partition` has left out all replicas. */
     readonly verdict: "unknown" | "good" | "failed";
     /** The chain of reasons. null: there is none. */
     readonly reason: string | null;

@@ -193,7 +193,7 @@ export interface Requests {
     readonly name: string;
     /** Default: "default". */
     readonly group?: string | undefined;
-    /** New replicas start at once. The highest indices are removed. */
+    /** New replicas start at once. The highest indices are removed. A rollout that is paused or has failed stays so. */
     readonly replicas: number;
   };
   /** Ask registries, or the store, for newer images of the tags that services run, and roll these out. */

@@ -71,6 +71,13 @@ describe.skipIf(!isRoot)("rollouts (needs root)", () => {
     await until(async () => (await last(second)) === "paused");
     const running = (await tasks()).filter(({ known }) => known === "RUNNING").map(({ name }) => name);
     expect(running.sort()).toEqual(["web", "web-2", "web-3"]);
+    // With another number it stays paused, and the new replica has the version that was good.
+    const scaled = await scene.ctl("-g", "shop", "scale", "web=4", "--wait");
+    expect(scaled).toMatchObject({ status: 1, stdout: expect.stringContaining("service web has 4 replicas, before 3, revision 3\n") });
+    expect(scaled.stderr).toContain("service web is paused: revision 2 of web has failed");
+    await until(async () => (await tasks()).some(({ name, known }) => name === "web-4" && known === "RUNNING"));
+    expect((await http(scene.socket, "GET", "/v1/tasks/web-4/detail?group=shop")).text).toContain(": v1;");
+    expect((await rolled(second)).filter(({ state }) => state === "replacing")).toHaveLength(1);
     const third = await sequence();
     await apply(`: v3; ${RUNS}`, update);
     await until(async () => (await last(third)) === "complete");

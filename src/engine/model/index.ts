@@ -39,6 +39,7 @@ export * from "./record.ts";
 export * from "./revision-images.ts";
 export { advanceRollout, nextRolloutLook, pauseRollout, resumeRollout, watchedAgain } from "./rollout.ts";
 export { type Begin, beginRollout } from "./rollout-begin.ts";
+export { scaleRollout } from "./rollout-scale.ts";
 export type { RolloutDecision, RolloutStep, RolloutTold, RolloutView } from "./rollout-steps.ts";
 export {
   decideSchedule,

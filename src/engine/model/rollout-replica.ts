@@ -19,7 +19,7 @@ export interface Observing {
 export function observedReplica(replica: ReplicaRecord, { kind, policy, deciding }: Observing): ReplicaRecord {
   const { now } = deciding.view;
   if (replica.state === "good" || replica.state === "failed" || replica.state === "left" || replica.task === null) return replica;
-  const task = deciding.own.find(({ id }) => id === replica.task);
+  const task = deciding.task(replica.task);
   const to = (state: ReplicaRecord["state"], change: Partial<ReplicaRecord> = {}): ReplicaRecord => {
     const next = { ...replica, state, since: now, ...change };
     if (state !== "starting") deciding.tell(state === "watched" ? "ready" : (state as "good"), next, next.reason ?? undefined);

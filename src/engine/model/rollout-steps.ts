@@ -60,7 +60,10 @@ export class Deciding {
   readonly steps: RolloutStep[] = [];
   readonly told: RolloutTold[] = [];
   readonly view: RolloutView;
-  readonly own: readonly TaskRecord[];
+  /** By name, the newest last. */
+  readonly #byName = new Map<string, TaskRecord[]>();
+  readonly #byId = new Map<string, TaskRecord>();
+  readonly #removed = new Set<string>();
 
   /** @param specs of the version to which the rollout leads: tasks of these names are meant, too, if they were no replicas before */
   constructor(service: ServiceRecord, view: RolloutView, specs: readonly TaskSpec[]) {
@@ -68,12 +71,23 @@ export class Deciding {
     const names = new Set(specs.map(({ name }) => name));
     const isOwn = ({ group, name, spec }: TaskRecord) =>
       group === service.group && (names.has(name) || replicaOf(spec)?.service === service.name);
-    this.own = view.tasks.filter((one) => isOwn(one) && !one.isDeleteAsked);
+    for (const one of view.tasks) {
+      if (!isOwn(one) || one.isDeleteAsked) continue;
+      this.#byId.set(one.id, one);
+      const others = this.#byName.get(one.name);
+      if (others === undefined) this.#byName.set(one.name, [one]);
+      else others.push(one);
+    }
   }
 
   /** The tasks of a replica that are not being removed, the newest last. */
   of(name: string): TaskRecord[] {
-    return this.own.filter((one) => one.name === name && !this.steps.some((step) => step.type === "remove" && step.id === one.id));
+    return (this.#byName.get(name) ?? []).filter(({ id }) => !this.#removed.has(id));
+  }
+
+  /** The task with this id, also if this decision removes it; undefined: there is none. */
+  task(id: string | null): TaskRecord | undefined {
+    return id === null ? undefined : this.#byId.get(id);
   }
 
   tell(state: RolloutTold["state"], replica?: Pick<ReplicaRecord, "name" | "task">, why?: Reason): void {
@@ -86,6 +100,7 @@ export class Deciding {
   }
 
   remove(task: TaskRecord, why: Reason): void {
+    this.#removed.add(task.id);
     this.steps.push({ type: "remove", id: task.id, reason: why });
   }
 }

@@ -41,7 +41,7 @@ function afterBoot(service: ServiceRecord, deciding: Deciding): RolloutDecision 
           deciding,
         )
       : changedReplicas({ ...service, rollout: { ...rollout, bootId: now.bootId, nextAt: null } }, (replica) => {
-          const task = deciding.own.find(({ id }) => id === replica.task);
+          const task = deciding.task(replica.task);
           return { ...replica, since: now, readySince: null, restarts: task === undefined ? 0 : restartsOf(task) };
         });
   return { service: next, steps: deciding.steps, told: deciding.told };
@@ -64,7 +64,7 @@ function decided(service: ServiceRecord, policy: RolloutPolicy, specs: readonly 
   if (isTooMany && rollout.state === "progressing" && rollout.kind !== "create" && policy.onFailure !== "continue")
     return stopped(service, policy, failed, deciding);
   if (rollout.replicas.every(({ state }) => state !== "waiting" && state !== "starting" && state !== "watched"))
-    return ended(service, isTooMany, deciding);
+    return ended(service, policy, isTooMany, deciding);
   if (rollout.state === "paused") return service;
   return replaced(withDelay(service, policy, deciding), policy, specs, deciding);
 }
@@ -99,18 +99,21 @@ function pausedBy(service: ServiceRecord, why: Reason): RolloutDecision {
   return { service: { ...service, rollout }, steps: [], told: [{ state: "paused", task: null, reason: why }] };
 }
 
-function ended(service: ServiceRecord, isTooMany: boolean, deciding: Deciding): ServiceRecord {
+function ended(service: ServiceRecord, { partition = 0 }: RolloutPolicy, isTooMany: boolean, deciding: Deciding): ServiceRecord {
   const { rollout } = service;
   if (rollout.state === "paused") return service;
   const endedMs = deciding.view.now.wallMs;
   const failed = rollout.replicas.filter(({ state }) => state === "failed");
-  if (isTooMany || !rollout.replicas.some(({ state }) => state === "good")) {
+  const isNone = !rollout.replicas.some(({ state }) => state === "good");
+  const isLeftOut = ({ state, index }: ReplicaRecord) => state === "left" && index < partition;
+  if (isTooMany || (isNone && !rollout.replicas.every(isLeftOut))) {
     const why = failed.length > 0 ? whyFailed(service, failed) : reason("RolloutFailed", "none of its replicas has the new version");
     deciding.tell("incomplete", undefined, why);
     return { ...marked(service, "failed", why), rollout: { ...rollout, state: "failed", reason: why, endedMs } };
   }
   deciding.tell("complete");
-  return { ...marked(service, "good", null), rollout: { ...rollout, state: "complete", endedMs } };
+  // A version that no replica runs has not shown that it works.
+  return { ...(isNone ? service : marked(service, "good", null)), rollout: { ...rollout, state: "complete", endedMs } };
 }
 
 /** The next replica is replaced so long after one that is good. */
@@ -130,17 +133,14 @@ function replaced(service: ServiceRecord, policy: RolloutPolicy, specs: readonly
   const waiting = rollout.replicas.filter(({ state }) => state === "waiting");
   const byIndex = waiting.toSorted((a, b) => (policy.reverse ? b.index - a.index : a.index - b.index));
   const chosen = new Map<string, ReplicaRecord>();
+  const specOf = new Map(specs.map((spec) => [spec.name, spec]));
   // What does not work is replaced first: nothing is lost by that.
   for (const replica of [...byIndex.filter((one) => !worksNow(one)), ...byIndex.filter(worksNow)]) {
-    if (replica.index < (policy.partition ?? 0)) {
-      chosen.set(replica.name, { ...replica, state: "good", since: now });
-      continue;
-    }
-    if (free <= 0) continue;
+    if (free <= 0) break;
     free--;
-    const spec = specs.find(({ name }) => name === replica.name)!;
+    const spec = specOf.get(replica.name)!;
     const tasks = deciding.of(replica.name);
-    const current = tasks.findLast(works) ?? tasks.at(-1);
+    const current = tasks.findLast((one) => works(one) && one.id !== replica.unproven) ?? tasks.findLast(works) ?? tasks.at(-1);
     const id = newId(replica.name);
     // A new task that has failed is removed when it is tried again, and the old one goes on.
     for (const task of tasks) if (task !== current) deciding.remove(task, reason("Replaced", `the task was replaced by ${id}`));
@@ -190,5 +190,8 @@ export function pauseRollout(service: ServiceRecord): ServiceRecord {
 /** Goes on with a paused rollout. Replicas that have failed are replaced once more. */
 export function resumeRollout(service: ServiceRecord, now: Instant): ServiceRecord {
   const resumed = { ...service, rollout: { ...service.rollout, state: "progressing", reason: null, nextAt: null } as const };
-  return changedReplicas(resumed, (one) => (one.state === "failed" ? { ...one, state: "waiting", since: now, reason: null } : one));
+  const markOf = ({ task }: ReplicaRecord) => (task === null ? {} : { unproven: task });
+  return changedReplicas(resumed, (one) =>
+    one.state === "failed" ? { ...one, state: "waiting", since: now, reason: null, ...markOf(one) } : one,
+  );
 }

@@ -14,7 +14,7 @@ export type RolloutState = (typeof ROLLOUT_STATES)[number];
 export const REPLICA_STATES = ["waiting", "starting", "watched", "good", "failed", "left"] as const;
 /**
  * waiting: it still has the earlier version. starting: the new one does not work yet. watched: it works, and `monitor` is not over.
- * left: somebody has stopped or removed it, and the rollout does not touch it.
+ * left: the rollout does not touch it, because somebody has stopped or removed it, `partition` leaves it out, or it was added after the rollout has failed.
  */
 export type ReplicaState = (typeof REPLICA_STATES)[number];
 
@@ -33,6 +33,8 @@ export interface ReplicaRecord {
   readonly restarts: number;
   /** Why it has failed. */
   readonly reason: Reason | null;
+  /** Id of a task that goes on although it has not shown that it works, or has failed: a task of an earlier version, or one that is tried again. */
+  readonly unproven?: string;
 }
 
 export type RolloutKind = "create" | "update" | "rollback" | "restart";
@@ -75,7 +77,7 @@ export interface RevisionNote {
   readonly atMs: number;
   /** Fields that differ from the version before, as JSON pointers into the task of the first replica; for a number of replicas "replicas". */
   readonly changed: readonly string[];
-  /** unknown: its rollout has not ended. */
+  /** unknown: its rollout has not ended, or `partition` has left out all replicas. */
   readonly verdict: "unknown" | "good" | "failed";
   readonly reason: Reason | null;
 }
@@ -123,12 +125,14 @@ export function policyOf({ kind }: Pick<RolloutRecord, "kind">, specs: readonly 
   return kind === "rollback" ? { ...own, ...rollback, onFailure: rollback?.onFailure ?? "pause" } : own;
 }
 
-/** Ids of new tasks that have not worked for the time of `minReady` yet. With start-first the earlier task serves until then. */
+/** Ids of new tasks that have failed, or have not worked for the time of `minReady` yet. With start-first the earlier task serves meanwhile. */
 export function unprovenTasks({ rollout }: Pick<ServiceRecord, "rollout">, specs: readonly TaskSpec[] | undefined): readonly string[] {
-  if (!isActive(rollout) || rollout.kind === "create" || specs === undefined || specs.length === 0) return [];
+  if (rollout.kind === "create" || specs === undefined || specs.length === 0) return [];
   const { order, minReady } = policyOf(rollout, specs);
-  if (order !== "start-first" || minReady === 0) return [];
-  return rollout.replicas.flatMap(({ state, task }) => (state === "starting" && task !== null ? [task] : []));
+  if (order !== "start-first") return [];
+  const isTried = ({ state, task, unproven }: ReplicaRecord) =>
+    state === "failed" || (state === "waiting" && unproven === task) || (state === "starting" && minReady > 0 && isActive(rollout));
+  return rollout.replicas.flatMap((one) => (one.task !== null && isTried(one) ? [one.task] : []));
 }
 
 export function isSameVersion(a: readonly TaskSpec[], b: readonly TaskSpec[]): boolean {

@@ -115,7 +115,9 @@ export class ServiceRollouts {
   async undo(name: string, group: string, revision: number | undefined, by?: Caller): Promise<number> {
     return this.#change(name, group, by, (commands, service) => {
       const { rollout } = service;
-      const to = revision ?? (rollout.kind === "rollback" ? null : lastGood(service, rollout.to));
+      // A return that was given another number of replicas has a version of its own, which can be undone.
+      const isReturn = rollout.kind === "rollback" && (rollout.failed ?? 0) > rollout.to;
+      const to = revision ?? (isReturn ? null : lastGood(service, rollout.to));
       if (to === null) throw new EngineError("nothing-to-roll-back", `no earlier revision of ${name} was good`, { name });
       if (to === rollout.to) throw new EngineError("nothing-to-roll-back", `revision ${to} of ${name} is the current one`, { name });
       const images = commands.services.imagesOf(service)(to);
@@ -132,7 +134,7 @@ export class ServiceRollouts {
     });
   }
 
-  /** Gives the service so many replicas. Returns the number of the new version. @throws EngineError unknown-service, not-scalable, no-room; StoreError not-written */
+  /** Gives the service so many replicas; a rollout that is paused or has failed stays so. Returns the number of the new version. @throws EngineError unknown-service, not-scalable, no-room; StoreError not-written */
   async scale(name: string, group: string, replicas: number, by?: Caller): Promise<number> {
     return this.#change(name, group, by, (commands, service) => commands.services.scale(service, replicas));
   }

@@ -117,7 +117,16 @@ export function taskJsonSchema(): Record<string, unknown> {
 
 // A digest of a spec. `apply` compares digests to find out whether a task has changed.
 
-/** "sha256:..." of the normalised spec. It does not depend on the order of keys, comments, or how a size is written. */
+const DIGESTS = new WeakMap<TaskSpec | PoolSpec, string>();
+
+/**
+ * "sha256:..." of the normalised spec. It does not depend on the order of keys, comments, or how a size is written.
+ * It is computed once for each object, because a large service asks for it again and again: a spec is never changed.
+ */
 export function specDigest(spec: TaskSpec | PoolSpec): string {
-  return `sha256:${createHash("sha256").update(canonicalJson(spec)).digest("hex")}`;
+  const known = DIGESTS.get(spec);
+  if (known !== undefined) return known;
+  const digest = `sha256:${createHash("sha256").update(canonicalJson(spec)).digest("hex")}`;
+  DIGESTS.set(spec, digest);
+  return digest;
 }

@@ -18,6 +18,7 @@ export const scale = verb<Options>({
   description: [
     "New replicas have the next indices, and start at once. If a service gets fewer, those with the highest indices are stopped, after new connections are no longer led to them. The change is a revision of the service: rollout history lists it, and rollout undo takes it back.",
     "The file stays as it is: applying it again gives the service as many replicas as the file says.",
+    "A rollout that is paused or has failed stays so: new replicas get the last good version.",
     "If a name or a number is wrong, nothing changes. With --wait, scale returns when the new replicas work; 1 if they do not.",
   ],
   examples: [

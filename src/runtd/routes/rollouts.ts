@@ -28,7 +28,7 @@ const serviceView = z
         state: z
           .enum(["waiting", "starting", "watched", "good", "failed", "left"])
           .describe(
-            "waiting: it has the earlier version. starting: the new one does not work yet. watched: it works, and the time of `monitor` is not over. left: somebody has stopped or removed it.",
+            "waiting: it has the earlier version. starting: the new one does not work yet. watched: it works, and the time of `monitor` is not over. left: the rollout does not touch it, because somebody has stopped or removed it, `partition` leaves it out, or it was added after the rollout has failed.",
           ),
         task: z.string().nullable().describe("Id of its task."),
         reason: why,
@@ -52,7 +52,9 @@ const serviceView = z
               }),
             )
             .describe("Of the containers of the first replica that have an image."),
-          verdict: z.enum(["unknown", "good", "failed"]).describe("unknown: its rollout has not ended."),
+          verdict: z
+            .enum(["unknown", "good", "failed"])
+            .describe("unknown: its rollout has not ended, or `partition` has left out all replicas."),
           reason: why,
         }),
       )
@@ -118,7 +120,13 @@ export const scaleService = jsonRoute({
   summary: "Change the number of a service's replicas",
   params: serviceParams,
   query: inGroup,
-  body: z.strictObject({ replicas: z.int().min(1).max(1000).describe("New replicas start at once. The highest indices are removed.") }),
+  body: z.strictObject({
+    replicas: z
+      .int()
+      .min(1)
+      .max(1000)
+      .describe("New replicas start at once. The highest indices are removed. A rollout that is paused or has failed stays so."),
+  }),
   answer: recorded,
   errors: ["unknown-service", "not-scalable", "no-room", "not-written"],
   async handle({ engine, params, query, body: { replicas }, caller }) {

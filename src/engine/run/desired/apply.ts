@@ -119,6 +119,9 @@ export function planApply(
   const stale = new Set<string>();
   const services = new Map(specs.map((spec) => [spec.name, replicaOf(spec)?.service]));
   const replicasOf = servicesOf(specs);
+  const imagesOf = new Map(
+    [...replicasOf].map(([service, replicas]) => [service, present.imagesKept?.({ group, name: service }, replicas)]),
+  );
   const say = (name: string, id: string, change: AppliedChange) => {
     const service = services.get(name);
     applied.push({ id, name, change, ...(service === undefined ? {} : { service }) });
@@ -139,7 +142,7 @@ export function planApply(
       say(spec.name, current?.id ?? done!.task, change);
     } else {
       const id = taskId(group, spec.name, ++revision);
-      const images = service === undefined ? undefined : present.imagesKept?.({ group, name: service }, replicasOf.get(service) ?? []);
+      const images = service === undefined ? undefined : imagesOf.get(service);
       const task = { id, group, spec, cgroup: present.cgroupOf(id, spec), at: present.at, from, images, ...usersFor(spec, ranges) };
       steps.push(...replacement(task, current));
       say(spec.name, id, change);
@@ -147,7 +150,7 @@ export function planApply(
   }
   for (const [service, replicas] of replicasOf) {
     const isForced = forced.has(service);
-    const images = isForced ? undefined : present.imagesKept?.({ group, name: service }, replicas);
+    const images = isForced ? undefined : imagesOf.get(service);
     steps.push({ type: "roll", service, specs: replicas, images, isStale: stale.has(service), isForced });
   }
   const others = present.tasks.filter((task) => task.group === group && !names.has(task.name) && !task.isDeleteAsked);

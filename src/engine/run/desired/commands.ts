@@ -3,6 +3,7 @@ import {
   decideSchedule,
   type NewTask,
   newRecord,
+  type RevisionImages,
   reason,
   runSpecs,
   type TaskEvent,
@@ -31,9 +32,9 @@ import { isToRun, type Restart, restartOf, taskNamed } from "./named.ts";
 import { checkOrigin, type Projects, projectsIn } from "./origin.ts";
 import { carryOutPools, deletePool, deletePools, planPools } from "./pools.ts";
 import { withPorts } from "./ports.ts";
-import { withRuns } from "./runs.ts";
+import { runsRemovedWith, withRuns } from "./runs.ts";
 import type { Deleted, Restarted, Selected, Selection } from "./selection.ts";
-import { Services } from "./services.ts";
+import { type Replace, Services } from "./services.ts";
 import type { Specs } from "./specs.ts";
 import type { Watched } from "./watched-record.ts";
 
@@ -235,26 +236,30 @@ export class Commands {
     const newId = (group: string, name: string) => taskId(group, name, ++this.revision);
     return new Services({
       ...{ draft: this.#draft, by: this.#options.by, newId },
-      replace: (group, { id, spec, current, order }) => {
-        this.#carryOut("apply", replacement(this.#newTask(id, group, spec), current, undefined, order));
+      replace: (group, steps) => {
+        const ranges = this.#ranges();
+        const ofStep = ({ id, spec }: Replace) => this.#newTask(id, group, spec, this.services.imagesFor(group, spec), ranges);
+        const all = steps.flatMap((step) => replacement(ofStep(step), step.current, undefined, step.order));
+        this.#carryOut("apply", all);
       },
-      add: (group, spec) => {
-        const current = currentOf(this.#draft.all(), group, spec.name);
-        this.#carryOut("scale", replacement(this.#newTask(newId(group, spec.name), group, spec), current));
+      add: (group, specs, images) => {
+        const [all, ranges] = [this.#draft.all(), this.#ranges()];
+        const ofSpec = (spec: TaskSpec) => this.#newTask(newId(group, spec.name), group, spec, images, ranges);
+        const added = specs.flatMap((spec) => replacement(ofSpec(spec), currentOf(all, group, spec.name)));
+        this.#carryOut("scale", added);
       },
     });
   }
 
   /** @throws EngineError no-room */
-  #newTask(id: string, group: string, spec: TaskSpec): NewTask {
-    const users = usersFor(spec, this.#ranges());
-    const images = this.services.imagesFor(group, spec);
-    return { id, group, spec, cgroup: this.#options.cgroupOf(id, spec), at: this.#draft.at, images, ...users };
+  #newTask(id: string, group: string, spec: TaskSpec, images?: RevisionImages, ranges = this.#ranges()): NewTask {
+    return { id, group, spec, cgroup: this.#options.cgroupOf(id, spec), at: this.#draft.at, images, ...usersFor(spec, ranges) };
   }
 
   #replace(request: ChangeRequest, current: TaskRecord, spec: TaskSpec, previous?: TaskRecord["previous"]): string {
     const id = taskId(current.group, current.name, ++this.revision);
-    this.#carryOut(request, replacement(this.#newTask(id, current.group, spec), current, previous));
+    const images = this.services.imagesFor(current.group, spec);
+    this.#carryOut(request, replacement(this.#newTask(id, current.group, spec, images), current, previous));
     return id;
   }
 
@@ -321,17 +326,8 @@ export class Commands {
 
   #carryOut(request: ChangeRequest, steps: readonly Step[]): void {
     for (const step of steps) if (step.type !== "roll") this.#take(request, step);
-    const removed = steps.filter((step) => step.type === "remove").flatMap((step) => [step, ...this.#runsWith(step)]);
+    const removed = steps.filter((step) => step.type === "remove").flatMap((step) => [step, ...runsRemovedWith(step, this.#draft)]);
     this.#draft.applyTogether(removed.map((step) => [step.id, this.#removal(step)]));
-  }
-
-  /** The runs of a schedule go with it, unless another schedule takes its place. */
-  #runsWith(step: Extract<Step, { type: "remove" }>): Extract<Step, { type: "remove" }>[] {
-    const record = this.#draft.get(step.id);
-    const isReplaced = step.by !== undefined && this.#draft.get(step.by)?.spec.schedule !== undefined;
-    if (record === undefined || isReplaced) return [];
-    const [, ...runs] = withRuns([record], this.#draft.all());
-    return runs.map(({ id }) => ({ ...step, id }));
   }
 
   #take(request: ChangeRequest, step: Exclude<Step, { type: "roll" }>): void {

@@ -142,7 +142,9 @@ export class Draft {
 
   /** Deletes the record that a one-shot has succeeded. */
   forget(of: Pick<Succeeded, "group" | "name">): void {
-    if (this.succeeded().has(succeededKey(of))) this.#remembered.set(succeededKey(of), undefined);
+    const key = succeededKey(of);
+    const isKnown = this.#remembered.has(key) ? this.#remembered.get(key) !== undefined : this.#stored.succeeded.has(key);
+    if (isKnown) this.#remembered.set(key, undefined);
   }
 
   /** Applies an event to its task. Returns false if the task does not exist any more. */

@@ -9,7 +9,6 @@ import {
   isSameVersion,
   lastGood,
   MOST_REVISIONS,
-  movedImages,
   type RevisionImages,
   type RevisionNote,
   type RevisionRecord,
@@ -20,19 +19,19 @@ import {
   revisionKey,
   type ServiceRecord,
   type SpecsOf,
+  scaleRollout,
   serviceKey,
   type TaskRecord,
   watchedAgain,
   works,
 } from "../../model/index.ts";
-import { replicaOf, specDigest, type TaskSpec } from "../../spec/index.ts";
+import { canonicalJson, replicaOf, specDigest, type TaskSpec } from "../../spec/index.ts";
 import { scaledDown } from "./apply.ts";
-import { fieldDifferences } from "./differences.ts";
 import type { Draft } from "./draft.ts";
 import type { Caller } from "./journal.ts";
 import { withPorts } from "./ports.ts";
 import { notScalable, scaledSpecs } from "./scale.ts";
-import type { Version } from "./versions.ts";
+import { changesBetween, type Version } from "./versions.ts";
 
 /** What a service needs of the requests that it is part of. */
 export interface ServicesHost {
@@ -40,11 +39,13 @@ export interface ServicesHost {
   readonly by: Caller | undefined;
   /** Makes the id of a new task. */
   readonly newId: (group: string, name: string) => string;
-  /** Adds a task in the place of another one. @throws EngineError no-room */
-  readonly replace: (group: string, step: Extract<RolloutStep, { type: "replace" }>) => void;
-  /** Adds a task of which nothing was there before. @throws EngineError no-room */
-  readonly add: (group: string, spec: TaskSpec) => void;
+  /** Adds tasks in the place of others. @throws EngineError no-room */
+  readonly replace: (group: string, steps: readonly Replace[]) => void;
+  /** Adds tasks of which nothing was there before. `images`: those that they get without a question to their sources. @throws EngineError no-room */
+  readonly add: (group: string, specs: readonly TaskSpec[], images: RevisionImages | undefined) => void;
 }
+
+export type Replace = Extract<RolloutStep, { type: "replace" }>;
 
 /** How often a decision may lead to another one at the same moment. The limit only guards against defects. */
 const MOST_ROUNDS = 1000;
@@ -58,7 +59,7 @@ export class Services {
 
   /** Makes the replicas of a service those of a version, step by step. Returns its number. @throws EngineError no-room */
   roll({ group, name, specs, cause, of, images, isStale = false, isForced = false }: Version): number {
-    const { draft, by } = this.#host;
+    const { draft } = this.#host;
     const stored = draft.services.get(serviceKey({ group, name }));
     const before = stored ?? this.#earlier({ group, name }, specs);
     this.#noteImages(before);
@@ -72,46 +73,82 @@ export class Services {
       if (stored === undefined) draft.services.set(serviceKey(before), before);
       return before.rollout.to;
     }
-    const number = (before.revisions.at(-1)?.number ?? 0) + 1;
-    const note: RevisionNote = {
-      ...{
-        number,
-        cause,
-        atMs: draft.at.wallMs,
-        changed: changesBetween(current, specs, imagesNow, images),
-        verdict: "unknown",
-        reason: null,
-      },
-      ...(of === undefined ? {} : { of }),
-      ...(by === undefined ? {} : { by }),
-    };
-    draft.revisions.set(revisionKey({ group, service: name, number }), { group, service: name, number, specs, ...(images && { images }) });
+    const changed = changesBetween(current, specs, imagesNow, images);
+    const { service, number } = this.#withRevision(before, { specs, images, cause, changed, ...(of === undefined ? {} : { of }) });
     const isUpdate = this.#present(group, specs).length > 0;
     const kind = isRestart ? "restart" : isUpdate ? "update" : "create";
-    const service = { ...before, revisions: [...before.revisions, note] };
     this.#removeSurplus(service, specs);
     this.#take(beginRollout(service, { kind, to: number, from: lastGood(before) }, this.#view(service)));
     this.advance(serviceKey({ group, name }));
     return number;
   }
 
-  /** Gives the service so many replicas. New ones start at once. Returns the number of its version. @throws EngineError not-scalable, no-room */
+  /** The service with a new version, which is recorded. */
+  #withRevision(
+    before: ServiceRecord,
+    { specs, images, ...given }: Pick<Version, "specs" | "images"> & Pick<RevisionNote, "cause" | "changed"> & Partial<RevisionNote>,
+  ): { readonly service: ServiceRecord; readonly number: number } {
+    const { draft, by } = this.#host;
+    const { group, name: service } = before;
+    const number = (before.revisions.at(-1)?.number ?? 0) + 1;
+    const note = {
+      number,
+      atMs: draft.at.wallMs,
+      verdict: "unknown",
+      reason: null,
+      ...given,
+      ...(by === undefined ? {} : { by }),
+    } as const;
+    draft.revisions.set(revisionKey({ group, service, number }), { group, service, number, specs, ...(images && { images }) });
+    return { service: { ...before, revisions: [...before.revisions, note] }, number };
+  }
+
+  /**
+   * Gives the service so many replicas. New ones start at once. A rollout that goes on goes on, and one that is paused or has failed stays so: then new replicas
+   * get the last good version. Returns the number of its version. @throws EngineError not-scalable, no-room
+   */
   scale(service: ServiceRecord, count: number): number {
-    const { draft, add } = this.#host;
+    const { add } = this.#host;
     const { group, name } = service;
-    const current = this.specsOf(service)(service.rollout.to);
+    const { to, from, kind, state } = service.rollout;
+    this.#noteImages(service);
+    const current = this.specsOf(service)(to);
     if (current === undefined || current.length === 0) throw notScalable(name, "the specs of its current revision are lost");
+    if (current.length === count && state !== "complete") return to;
+    const images = this.imagesOf(service)(to);
+    const specs = this.#scaledTo(service, current, count);
+    const had = new Set(current.map((one) => one.name));
+    const present = new Set(this.#present(group, specs).map((one) => one.name));
+    const isStopped = state === "paused" || state === "failed";
+    const source = isStopped && kind === "update" && from !== null ? from : to;
+    const earlier = source === to ? undefined : this.specsOf(service)(source);
+    const others = new Map((earlier === undefined ? [] : this.#scaledTo(service, earlier, count)).map((spec) => [spec.name, spec]));
+    const added = specs.filter((one) => !had.has(one.name) && !present.has(one.name)).map((one) => others.get(one.name) ?? one);
+    add(group, added, earlier === undefined ? images : this.imagesOf(service)(source));
+    if (state === "complete") return this.roll({ group, name, specs, cause: "scale", images });
+    const changed = changesBetween(current, specs, images, images);
+    const noted = isStopped ? service.revisions.find((one) => one.number === to) : undefined;
+    const { verdict = "unknown", reason = null } = noted ?? {};
+    const { service: scaled, number } = this.#withRevision(service, { specs, images, cause: "scale", changed, verdict, reason });
+    this.#removeSurplus(scaled, specs);
+    this.#take(scaleRollout(scaled, number, this.#view(scaled)));
+    this.advance(serviceKey({ group, name }));
+    return number;
+  }
+
+  /** The specs of so many replicas, with their ports. Those that are there keep their specs. @throws EngineError not-scalable, no-room */
+  #scaledTo({ group, name }: ServiceRecord, current: readonly TaskSpec[], count: number): readonly TaskSpec[] {
     const specs = scaledSpecs(current, count);
-    const added = specs.filter((spec) => !current.some((one) => one.name === spec.name));
-    for (const spec of added) {
-      const other = draft.all().find((one) => one.group === group && one.name === spec.name && !one.isDeleteAsked);
-      if (other !== undefined && replicaOf(other.spec)?.service !== name)
-        throw notScalable(name, `${spec.name} is another task of the group`);
-    }
-    const withAll = [...current.filter((one) => specs.includes(one)), ...withPorts(added, group, draft.all())];
-    const present = new Set(this.#present(group, withAll).map((one) => one.name));
-    for (const spec of withAll.filter((one) => added.some((other) => other.name === one.name) && !present.has(one.name))) add(group, spec);
-    return this.roll({ group, name, specs: withAll, cause: "scale", images: this.imagesOf(service)(service.rollout.to) });
+    const had = new Set(current.map((one) => one.name));
+    const added = specs.filter((spec) => !had.has(spec.name));
+    if (added.length === 0) return specs;
+    const all = this.#host.draft.all();
+    const names = new Set(added.map((spec) => spec.name));
+    const isOther = (one: TaskRecord) =>
+      one.group === group && names.has(one.name) && !one.isDeleteAsked && replicaOf(one.spec)?.service !== name;
+    const other = all.find(isOther);
+    if (other !== undefined) throw notScalable(name, `${other.name} is another task of the group`);
+    return [...specs.filter((spec) => had.has(spec.name)), ...withPorts(added, group, all)];
   }
 
   /** A service of which nothing is known. What runs under the names of its replicas is its first version. */
@@ -126,10 +163,8 @@ export class Services {
     };
     if (!isKnown) return { version: 1, group, name, revisions: [], rollout };
     const [{ update, rollback } = {}] = specs;
-    const earlier = present.map(({ spec }) => {
-      const { replica } = specs.find((one) => one.name === spec.name)!;
-      return { ...spec, update, rollback, replica };
-    });
+    const places = new Map(specs.map((one) => [one.name, one.replica]));
+    const earlier = present.map(({ spec }) => ({ ...spec, update, rollback, replica: places.get(spec.name) }));
     const images = imagesWith(undefined, present);
     draft.revisions.set(revisionKey({ group, service: name, number: 1 }), {
       ...{ group, service: name, number: 1, specs: earlier },
@@ -156,8 +191,8 @@ export class Services {
     const { draft } = this.#host;
     const isThere = ({ isDeleteAsked, desired, createdAt }: TaskRecord) =>
       !isDeleteAsked && desired === "RUNNING" && createdAt !== draft.at;
-    const all = draft.all().filter((one) => one.group === group && isThere(one));
-    return specs.flatMap(({ name }) => all.findLast((one) => one.name === name) ?? []);
+    const newest = new Map(draft.all().flatMap((one) => (one.group === group && isThere(one) ? [[one.name, one]] : [])));
+    return specs.flatMap(({ name }) => newest.get(name) ?? []);
   }
 
   /** Goes on with a rollout as far as the tasks allow it now. @throws EngineError no-room */
@@ -205,10 +240,9 @@ export class Services {
     if (before !== undefined) this.#noteImages(before);
     draft.services.set(serviceKey(service), this.#trimmed(service));
     this.#noteImages(service);
-    for (const step of steps) {
-      if (step.type === "remove") draft.apply(step.id, { type: "delete", at: draft.at, reason: step.reason });
-      else replace(service.group, step);
-    }
+    for (const step of steps) if (step.type === "remove") draft.apply(step.id, { type: "delete", at: draft.at, reason: step.reason });
+    const replaced = steps.filter((step) => step.type === "replace");
+    if (replaced.length > 0) replace(service.group, replaced);
   }
 
   #tell({ group, name, rollout }: ServiceRecord, told: RolloutDecision["told"][number], by: Caller | undefined): void {
@@ -261,11 +295,11 @@ export class Services {
     if (service === undefined || to === undefined || (state !== "complete" && state !== "progressing")) return undefined;
     if (service.revisions.some(({ number, verdict }) => number === to && verdict === "failed")) return undefined;
     const version = this.recordsOf(service)(to);
-    const pairs = specs.flatMap((spec) => {
-      const before = version?.specs.find(({ name }) => name === spec.name);
-      return before === undefined ? [] : [[spec, { ...spec, containers: before.containers }] as const];
-    });
-    return pairs.length > 0 && pairs.every(([now, before]) => specDigest(now) === specDigest(before)) ? version?.images : undefined;
+    if (version?.images === undefined) return undefined;
+    const known = new Map(version.specs.map(({ name, containers }) => [name, containers]));
+    const there = specs.filter(({ name }) => known.has(name));
+    const isSame = ({ name, containers }: TaskSpec) => canonicalJson(containers) === canonicalJson(known.get(name));
+    return there.length > 0 && there.every(isSame) ? version.images : undefined;
   }
 
   /** Keeps what the replicas of the current version have pulled, so that later ones, and a return to the version, get the same. */
@@ -274,7 +308,11 @@ export class Services {
     const key = revisionKey({ group, service: name, number: rollout.to });
     const revision = draft.revisions.get(key);
     if (revision === undefined) return;
-    const isOfVersion = (task: TaskRecord) => revision.specs.some((spec) => spec.name === task.name && specDigest(spec) === task.digest);
+    const wanted = new Map(revision.specs.map((spec) => [spec.name, spec]));
+    const isOfVersion = (task: TaskRecord) => {
+      const spec = wanted.get(task.name);
+      return spec !== undefined && specDigest(spec) === task.digest;
+    };
     const tasks = rollout.replicas.flatMap(({ state, task }) => (state === "waiting" || task === null ? [] : (draft.get(task) ?? [])));
     const images = imagesWith(revision.images, tasks.filter(isOfVersion));
     if (images !== undefined && images !== revision.images) draft.revisions.set(key, { ...revision, images });
@@ -287,18 +325,3 @@ export class Services {
     return { specsOf, imagesOf, tasks: draft.all(), now: draft.at, newId: (name) => newId(group, name) };
   }
 }
-
-/** Fields of the first replica, as pointers without values, because values may be secrets. */
-function changesBetween(
-  before: readonly TaskSpec[] | undefined,
-  now: readonly TaskSpec[],
-  imagesBefore: RevisionImages | undefined,
-  images: RevisionImages | undefined,
-): string[] {
-  if (before?.[0] === undefined || now[0] === undefined) return [];
-  const pointers = fieldDifferences(before[0], now[0], "").map(({ pointer }) => pointer);
-  const fields = [...new Set([...pointers, ...movedImages(now[0], imagesBefore, images)])];
-  return [...fields.slice(0, MOST_POINTERS), ...(before.length === now.length ? [] : ["replicas"])];
-}
-
-const MOST_POINTERS = 20;

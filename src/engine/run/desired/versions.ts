@@ -1,6 +1,7 @@
 /** Versions of services in files and requests. Pure. */
-import type { RevisionImages, RevisionNote } from "../../model/index.ts";
+import { movedImages, type RevisionImages, type RevisionNote } from "../../model/index.ts";
 import { replicaOf, type TaskSpec } from "../../spec/index.ts";
+import { fieldDifferences } from "./differences.ts";
 
 /** A version that a request asks for. */
 export interface Version {
@@ -28,4 +29,19 @@ export function servicesOf(specs: readonly TaskSpec[]): ReadonlyMap<string, read
   }
   for (const list of all.values()) list.sort((a, b) => (replicaOf(a)?.index ?? 0) - (replicaOf(b)?.index ?? 0));
   return all;
+}
+
+const MOST_POINTERS = 20;
+
+/** Fields of the first replica, as pointers without values, because values may be secrets. */
+export function changesBetween(
+  before: readonly TaskSpec[] | undefined,
+  now: readonly TaskSpec[],
+  imagesBefore: RevisionImages | undefined,
+  images: RevisionImages | undefined,
+): string[] {
+  if (before?.[0] === undefined || now[0] === undefined) return [];
+  const pointers = fieldDifferences(before[0], now[0], "").map(({ pointer }) => pointer);
+  const fields = [...new Set([...pointers, ...movedImages(now[0], imagesBefore, images)])];
+  return [...fields.slice(0, MOST_POINTERS), ...(before.length === now.length ? [] : ["replicas"])];
 }
