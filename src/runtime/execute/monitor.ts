@@ -113,11 +113,19 @@ export function openSizes(path: string): number {
   return openFifo("--resize-fifo", path);
 }
 
-/** A descriptor for the monitor: of reading and writing, so that the FIFO has no end when a writer goes. @throws RuntError usage when it is none */
+/**
+ * A descriptor for the monitor: of reading and writing, so that the FIFO has no end when a writer goes. Nothing but a FIFO is opened, whatever is put
+ * in its place meanwhile: a device may act when it is opened. @throws RuntError usage when it is none
+ */
 export function openFifo(flag: string, path: string): number {
   try {
-    if (((host.stat(path)?.mode ?? 0) & host.S.IFMT) !== host.S.IFIFO) throw new RuntError("usage", `${flag} ${path}: no FIFO`);
-    return host.open(path, host.O.RDWR | host.O.NONBLOCK | host.O.NOCTTY);
+    const found = host.open(path, host.O.PATH);
+    try {
+      if ((host.fstat(found).mode & host.S.IFMT) !== host.S.IFIFO) throw new RuntError("usage", `${flag} ${path}: no FIFO`);
+      return host.open(`/proc/self/fd/${found}`, host.O.RDWR | host.O.NONBLOCK | host.O.NOCTTY);
+    } finally {
+      host.close(found);
+    }
   } catch (error) {
     if (error instanceof RuntError) throw error;
     throw new RuntError("usage", `${flag} ${path}: ${host.reason(error)}`, { cause: error });

@@ -30,7 +30,7 @@ export interface MovedDevice {
 /** Keeps the other namespace until this process ends, also when all its processes have ended. */
 export function openPair(path: string): NamespacePair {
   const outside = host.open("/proc/self/ns/net", host.O.RDONLY);
-  const inside = host.open(path, host.O.RDONLY);
+  const inside = host.open(path, host.O.RDONLY | host.O.NONBLOCK | host.O.NOCTTY);
   return { outside, outsideSocket: host.netlinkOpen(), inside, insideSocket: host.netlinkOpen(inside) };
 }
 

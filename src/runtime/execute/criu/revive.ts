@@ -224,7 +224,7 @@ function joinedNamespaces({ namespaces }: ContainerConfig): Joined {
   return {
     inherited: named.flatMap(({ type, path }) => {
       const key = EXTERNAL_NAMESPACES[type];
-      return key === undefined ? [] : [{ key, fd: host.open(path, host.O.RDONLY) }];
+      return key === undefined ? [] : [{ key, fd: host.open(path, host.O.RDONLY | host.O.NONBLOCK | host.O.NOCTTY) }];
     }),
     rejoined: named.filter(({ type }) => REJOINED_NAMESPACES.has(type)),
   };
