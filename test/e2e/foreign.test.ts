@@ -7,7 +7,7 @@ import { isUnified } from "../support/cgroups.ts";
 import type { Config } from "../support/config.ts";
 import { call, isRoot, isRunt, RUNTIME, shell, useHarness } from "../support/harness.ts";
 import { CGROUP_PARENT } from "../support/leaks.ts";
-import { directoriesOf, HIERARCHIES, isAlive, makeCgroup, useWitnesses } from "../support/witness.ts";
+import { directoriesOf, enter, HIERARCHIES, isAlive, makeCgroup, useWitnesses } from "../support/witness.ts";
 
 describe.skipIf(!isRoot || !isRunt)("somebody else in the container's cgroup (needs root)", () => {
   const { bundle, directory, id, ok, root, runtime, until } = useHarness();
@@ -213,6 +213,35 @@ describe.skipIf(!isRoot || !isRunt)("somebody else in the container's cgroup (ne
     const pid = await pidOf(name);
     expect((await runtime(["delete", "--force", old])).status).toBe(0);
     expect([isAlive(pid), directoriesOf(place).length, existsSync(join(root, old))]).toEqual([true, HIERARCHIES.length, false]);
+  });
+
+  test("another container has the cgroup of one that lives: neither is paused, changed or joined for the other", async () => {
+    const old = await run(undefined, "exec sleep 1000");
+    const elsewhere = premade(`${place}-elsewhere`);
+    enter(elsewhere, await pidOf(old));
+    for (const path of directoriesOf(place)) rmdirSync(path);
+    const name = await run(undefined, "exec sleep 1000");
+    const pid = await pidOf(name);
+    const statusOf = async (one: string): Promise<string> => JSON.parse(await ok(["state", one])).status;
+    const processes = () => directoriesOf(place).map((path) => readFileSync(`${path}/cgroup.procs`, "utf8"));
+    for (const words of [["pause"], ["update", "--pids-limit", "77"], ["exec", "-d"]] as const) {
+      const { status, stderr } = await runtime([...words, old, ...(words[0] === "exec" ? ["sleep", "1000"] : [])]);
+      expect(status).not.toBe(0);
+      expect(stderr).toContain("is another container's by now");
+    }
+    expect(processes()).toEqual(directoriesOf(place).map(() => `${pid}\n`));
+    const limits = directoriesOf(place).filter((path) => existsSync(`${path}/pids.max`));
+    for (const path of limits) expect(readFileSync(`${path}/pids.max`, "utf8")).not.toBe("77\n");
+    expect(await statusOf(name)).toBe("running");
+    await ok(["pause", name]);
+    expect([await statusOf(old), await statusOf(name)]).toEqual(["running", "paused"]);
+    const listed: { id: string; status: string }[] = JSON.parse(await ok(["list", "-f", "json"]));
+    expect(listed.filter(({ id }) => id === old).map(({ status }) => status)).toEqual(["running"]);
+    expect((await runtime(["resume", old])).stderr).toContain("container not paused");
+    expect(await statusOf(name)).toBe("paused");
+    await ok(["resume", name]);
+    await ok(["delete", "--force", old]);
+    expect(isAlive(pid)).toBe(true);
   });
 
   test("whoever calls from within the container's cgroup is not signalled", async () => {

@@ -54,6 +54,29 @@ describe.skipIf(!isRoot || !isRunt)("waits for a container that does not answer 
       expect(await executing.ended).toMatchObject({ status: 143, stderr: "runt: exec failed: TERM: ended before the program began" });
     });
 
+    test("processes that cannot be stopped: TERM ends pause, and the container goes on", async () => {
+      const name = await running();
+      const init = await initOf(name);
+      await dead(init, "/var");
+      // One holds the lock of the directory, and the other one waits for that without being interruptible.
+      for (const file of ["x", "y"]) begin(["exec", name, "sh", "-c", `: > /var/${file}`]);
+      const stateOf = (pid: number) => /^State:\s+(\S)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+      const stuck = async () => {
+        const pids: number[] = JSON.parse(await ok(["ps", "-f", "json", name]));
+        return pids.filter((pid) => pid !== init && stateOf(pid) === "D").length;
+      };
+      await expect.poll(stuck).toBe(2);
+      const pausing = begin(["pause", name]);
+      await heedsTerm(pausing);
+      pausing.process.kill("SIGTERM");
+      const ended = await pausing.ended;
+      expect(ended).toMatchObject({ status: 143, stderr: "runt: TERM: the container is not paused" });
+      expect(ended.milliseconds).toBeLessThan(AT_ONCE_MS);
+      expect(JSON.parse(await ok(["state", name])).status).toBe("running");
+      expect(await ok(["exec", name, "echo", "goes on"])).toBe("goes on\n");
+      expect(await timed(["delete", "--force", name])).toMatchObject({ status: 0, stderr: "" });
+    });
+
     test("exec --timeout bounds what comes before the program, not the program", async () => {
       const name = await running();
       await dead(await initOf(name), "/var");

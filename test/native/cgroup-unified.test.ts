@@ -44,13 +44,25 @@ describe.skipIf(!possible)("cgroup v2 (needs root and a cgroup2 mount)", () => {
     expect(existsSync(directory)).toBe(false);
   });
 
-  test("freeze and thaw are confirmed by cgroup.events", () => {
+  test("a freeze is confirmed by cgroup.events, and a thaw shows there", () => {
     enter();
-    freeze(cgroup);
+    freeze(cgroup, OWNER);
     expect([isFrozen(cgroup), waitForEvent(directory, "frozen 1", 0)]).toEqual([true, true]);
     expect(waitForEvent(directory, "frozen 0", 20)).toBe(false);
-    thaw(cgroup);
-    expect([isFrozen(cgroup), waitForEvent(directory, "frozen 0", 0)]).toEqual([false, true]);
+    thaw(cgroup, OWNER);
+    expect([isFrozen(cgroup), waitForEvent(directory, "frozen 0", 1_000)]).toEqual([false, true]);
+  });
+
+  test("below a frozen cgroup a thaw counts as soon as the cgroup itself asks for nothing else", () => {
+    mkdirSync(`${directory}/a`);
+    enter(`${directory}/a`);
+    const below: CgroupRef = { version: 2, paths: [`${directory}/a`] };
+    freeze(cgroup, OWNER);
+    freeze(below, OWNER);
+    thaw(below, OWNER);
+    expect([isFrozen(below), isFrozen(cgroup), waitForEvent(`${directory}/a`, "frozen 1", 0)]).toEqual([false, true, true]);
+    thaw(cgroup, OWNER);
+    expect(waitForEvent(`${directory}/a`, "frozen 0", 1_000)).toBe(true);
   });
 
   test("a cgroup that is gone has nothing to wait for", () => {
@@ -61,7 +73,7 @@ describe.skipIf(!possible)("cgroup v2 (needs root and a cgroup2 mount)", () => {
     mkdirSync(`${directory}/a`);
     mkdirSync(`${directory}/a/b`);
     const pid = enter(`${directory}/a/b`);
-    freeze({ version: 2, paths: [`${directory}/a`] });
+    freeze({ version: 2, paths: [`${directory}/a`] }, OWNER);
     expect(cgroupProcesses(cgroup)).toEqual([pid]);
     expect(killCgroup(cgroup, OWNER)).toEqual({ stuck: [], others: [pid], unseen: 0 });
     expect(waitForEvent(directory, "populated 0", 0)).toBe(false);

@@ -8,6 +8,7 @@ import {
   cgroupProcesses,
   createCgroup,
   deleteCgroup,
+  execJoin,
   freeze,
   isFrozen,
   killCgroup,
@@ -16,6 +17,7 @@ import {
   readHierarchies,
   refuseUsed,
   thaw,
+  updateCgroup,
   writeCgroupFile,
 } from "../../src/runtime/cgroup/index.ts";
 
@@ -35,6 +37,7 @@ function create(path: string): CgroupRef {
 
 /** No init: what proves that a cgroup is its own is the mark on the first directory. */
 const OWNER = { mark: { root: "/run/runt-native", id: "native" }, init: () => 0 };
+const NOTHING = { hugepageLimits: [], rdma: {}, unified: {}, devices: [] };
 
 describe.skipIf(!possible)("cgroups (needs root and a mounted hierarchy)", () => {
   let child: ChildProcess | undefined;
@@ -121,11 +124,11 @@ describe.skipIf(!possible)("cgroups (needs root and a mounted hierarchy)", () =>
     const pid = enter();
     expect(cgroupProcesses(cgroup)).toEqual([pid]);
     expect(() => refuseUsed(cgroup)).toThrow("container's cgroup is not empty: 1 process(es) found");
-    freeze(cgroup);
+    freeze(cgroup, OWNER);
     expect(isFrozen(cgroup)).toBe(true);
-    thaw(cgroup);
+    thaw(cgroup, OWNER);
     expect(isFrozen(cgroup)).toBe(false);
-    freeze(cgroup);
+    freeze(cgroup, OWNER);
     expect(killCgroup(cgroup, OWNER)).toEqual({ stuck: [], others: [pid], unseen: 0 });
     expect([cgroupProcesses(cgroup), isFrozen(cgroup)]).toEqual([[pid], true]);
     markContainer(cgroup.paths[0] ?? "", OWNER.mark);
@@ -133,12 +136,47 @@ describe.skipIf(!possible)("cgroups (needs root and a mounted hierarchy)", () =>
     expect(cgroupProcesses(cgroup)).toEqual([]);
   });
 
+  test("below a frozen cgroup a thaw counts as soon as the cgroup itself asks for nothing else", () => {
+    const above = reference(parent);
+    enter();
+    freeze(above, OWNER);
+    try {
+      freeze(cgroup, OWNER);
+      thaw(cgroup, OWNER);
+      const own = facts.version === 2 ? "cgroup.freeze" : "freezer.self_freezing";
+      const directory = cgroup.paths.find((path) => existsSync(`${path}/${own}`));
+      expect(readFileSync(`${directory}/${own}`, "utf8")).toBe("0\n");
+    } finally {
+      thaw(above, OWNER);
+    }
+    expect(isFrozen(cgroup)).toBe(false);
+  });
+
+  test("another container's cgroup is neither frozen nor thawed, and gets no limits and no process", () => {
+    markContainer(cgroup.paths[0] ?? "", { ...OWNER.mark, id: "other" });
+    try {
+      for (const act of [
+        () => freeze(cgroup, OWNER),
+        () => thaw(cgroup, OWNER),
+        () => updateCgroup(cgroup, OWNER, NOTHING, { tellLimits: (_, writes) => ({ writes, undo: () => {} }) }),
+        () => execJoin(cgroup, OWNER, process.pid, []),
+      ]) {
+        expect(act).toThrow("is another container's by now");
+      }
+      // It has this one with others.
+      expect(() => freeze({ ...cgroup, kept: cgroup.paths }, OWNER)).not.toThrow();
+      thaw({ ...cgroup, kept: cgroup.paths }, OWNER);
+    } finally {
+      markContainer(cgroup.paths[0] ?? "", OWNER.mark);
+    }
+  });
+
   test("an unused cgroup is not refused, a frozen one is", () => {
     refuseUsed(cgroup);
     refuseUsed(reference(`${parent}/absent`));
-    freeze(cgroup);
+    freeze(cgroup, OWNER);
     expect(() => refuseUsed(cgroup)).toThrow("container's cgroup unexpectedly frozen");
-    thaw(cgroup);
+    thaw(cgroup, OWNER);
   });
 
   test("a refused value is named with its file and pointer", () => {

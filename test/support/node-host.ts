@@ -146,6 +146,10 @@ export function monotonic(): number {
   return performance.now();
 }
 
+/** Signals are Node's own here: none ends a wait. */
+export const blockSignals = (): void => {};
+export const endWaitsBySignal = (): void => {};
+
 /** Nothing is ever ready. It sleeps shortly, and the caller looks again. */
 export function poll(fds: readonly number[], _events: readonly number[], timeoutMs: number): number[] {
   sleep(Math.min(timeoutMs, 2));

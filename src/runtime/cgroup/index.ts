@@ -10,13 +10,14 @@ export { execJoin } from "./driver/exec-join.ts";
 export { awakeStates, freeze, freezeFile, isFrozen, isFrozenToShow, thaw } from "./driver/freeze.ts";
 export { killCgroup, type Left, lookAround, signalCgroup, thawForKill } from "./driver/kill.ts";
 export { levelsToMake, markedParents } from "./driver/levels.ts";
-export { type ContainerMark, isSameRoot, markContainer, markFor } from "./driver/mark.ts";
+export { type ContainerMark, isSameRoot, type Marking, markContainer, markFor } from "./driver/mark.ts";
 export { findMarked, type Marked, type MarkedCgroup } from "./driver/marks.ts";
 export { type MemoryPressure, memoryPressure, type OomWatch, watchOom } from "./driver/oom-watch.ts";
 export { type Census, cgroupCensus, cgroupProcesses } from "./driver/processes.ts";
 export type { Owner } from "./driver/survey.ts";
 export { updateCgroup } from "./driver/update.ts";
 export { refuseUsed } from "./driver/used.ts";
+export { isAnothers, refuseAnothers, whoseAre } from "./driver/whose.ts";
 export { writeCgroupFile } from "./driver/write.ts";
 export { isUnified, readHierarchies } from "./hierarchies.ts";
 export {

@@ -29,7 +29,11 @@ export const CATALOGUE = {
   "host-facts": { exit: 1, meaning: "a file of host facts cannot be used" },
   "plan-changed": { exit: 1, meaning: "the plan is another one than expected" },
   timeout: { exit: 1, meaning: "something has not happened within its time" },
-  interrupted: { exit: 1, meaning: "a signal has ended the verb before the program began; the exit status is 128 and its number" },
+  interrupted: {
+    exit: 1,
+    meaning:
+      "a signal has ended the verb before the program began, or before the container was paused; the exit status is 128 and its number",
+  },
   trace: { exit: 1, meaning: "the file of --trace cannot be written" },
   system: { exit: 1, meaning: "the system failed at something that always works" },
   internal: { exit: 1, meaning: "a defect of runt" },

@@ -5,11 +5,13 @@ import * as host from "../host/index.ts";
 /** As shells have it. */
 const BY_SIGNAL = 128;
 
-/** The error of a wait that a signal has ended; undefined for any other. */
-export function interruption(error: unknown): RuntError | undefined {
+const notBegun = (signal: string): string => `${signal}: ended before the program began`;
+
+/** The error of a wait that a signal has ended; undefined for any other. `message`: given the name of the signal, what has become of what was begun. */
+export function interruption(error: unknown, message = notBegun): RuntError | undefined {
   const signal = host.endingSignal();
   if (signal === 0 || !host.isErrno(error, "EINTR")) return undefined;
-  return new RuntError("interrupted", `${host.signalName(signal)}: ended before the program began`, { exitStatus: BY_SIGNAL + signal });
+  return new RuntError("interrupted", message(host.signalName(signal) ?? String(signal)), { exitStatus: BY_SIGNAL + signal });
 }
 
 /**

@@ -1,14 +1,13 @@
 /** By what the cgroup of a record is known to be the container's, whenever something is to be ended in it (src/runtime/cgroup/ownership.ts). */
 import type { Left, Owner } from "../cgroup/index.ts";
-import { initState, rootDirectory, type StateSummary } from "../state/index.ts";
+import { initState, markingOf, type StateSummary } from "../state/index.ts";
 import { warn } from "./warn.ts";
 
 /** `root`: the state root, where it is known. */
 export function ownerOf(record: StateSummary, root?: string): Owner {
   const { id, pid } = record;
-  const directory = root === undefined ? undefined : rootDirectory(root);
   return {
-    mark: { id, ...(root !== undefined && { root }), ...(directory !== undefined && { directory }) },
+    mark: root === undefined ? { id } : markingOf(root, id),
     init: () => (pid > 0 && initState(record) !== undefined ? pid : 0),
   };
 }

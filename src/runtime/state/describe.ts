@@ -1,9 +1,10 @@
 /** The state of a container as `state` and `list` print it (runtime.md#state, with runc's extra fields and order). */
 import { SUMMARY_MEMBERS } from "../../shared/protocol/index.ts";
-import { type CgroupRef, isFrozen, isFrozenToShow } from "../cgroup/index.ts";
+import { type CgroupRef, isAnothers, isFrozen, isFrozenToShow } from "../cgroup/index.ts";
 import * as host from "../host/index.ts";
 import { fifoPath } from "../plan/index.ts";
 import { type AnyRecord, STATE_MINOR, STATE_SCHEMA, type StateRecord, type StateSummary } from "./record.ts";
+import { markingOf } from "./root.ts";
 import { containerDirectory, isLocked, lock, readAgain, readWith, recordAt, refuseMoved } from "./store.ts";
 
 export interface ContainerState {
@@ -128,7 +129,9 @@ export function deriveLife(
   if (record.phase === "creating") return !locked && isLocked(directory) ? "creating" : "stopped";
   const state = initState(record);
   if (!state) return "stopped";
-  return record.cgroup && frozen(record.cgroup, state) ? "paused" : "alive";
+  // Few are frozen, and only of those it is asked whether their cgroup is another container's by now.
+  const isPaused = record.cgroup && frozen(record.cgroup, state) && !isAnothers(record.cgroup, markingOf(root, record.id));
+  return isPaused ? "paused" : "alive";
 }
 
 /** F_OK of access(2). */

@@ -31,7 +31,7 @@ export {
   type StateSummary,
 } from "./record.ts";
 export { halfWrittenFilters, notOurs, removeRemains } from "./remains.ts";
-export { checkId, isId, isOfAnotherRoot, isSharedRoot, lookAtRoot, rootDirectory } from "./root.ts";
+export { checkId, isId, isOfAnotherRoot, isSharedRoot, lookAtRoot, markingOf, rootDirectory } from "./root.ts";
 export {
   configPath,
   containerDirectory,

@@ -1,4 +1,5 @@
 /** ROOT: whose it is, and making it. */
+import type { Marking } from "../cgroup/index.ts";
 import { RuntError, WORDS } from "../errors/index.ts";
 import * as host from "../host/index.ts";
 import { defenceDisabled } from "../testing/index.ts";
@@ -41,6 +42,12 @@ export function rootDirectory(root: string): string | undefined {
   if (known?.root !== root) return undefined;
   known.directory ??= `${known.found.dev}:${known.found.ino}`;
   return known.directory;
+}
+
+/** By what the cgroup of a container below ROOT is known to be its own. */
+export function markingOf(root: string, id: string): Marking {
+  const directory = rootDirectory(root);
+  return { root, id, ...(directory !== undefined && { directory }) };
 }
 
 /** Whether the container was made in another directory than ROOT, of which ROOT is a copy: what the record names is the other one's. */

@@ -1,7 +1,8 @@
 /** checkpoint: a container's processes as files, by criu (docs/decisions/0021-checkpoint.md). */
+import { refuseAnothers } from "../cgroup/index.ts";
 import { requireCriu, requireFeatures } from "../criu/index.ts";
 import { RuntError } from "../errors/index.ts";
-import { type AskedPaths, type CheckpointFlags, destroy, dump, killInit, runPoststop } from "../execute/index.ts";
+import { type AskedPaths, type CheckpointFlags, destroy, dump, killInit, ownerOf, runPoststop } from "../execute/index.ts";
 import * as host from "../host/index.ts";
 import { isolationOf } from "../isolation/index.ts";
 import { LIVE, loadBundle, type RuntimeOptions } from "../prepare/index.ts";
@@ -18,6 +19,8 @@ export function checkpoint({ root }: RuntimeOptions, id: string, flags: Checkpoi
   }
   if (host.geteuid() !== 0) throw new RuntError("criu", "checkpoint needs root: criu cannot dump for other users");
   checkParent(flags);
+  // criu freezes it.
+  if (record.cgroup) refuseAnothers(record.cgroup, ownerOf(record, root));
   const criu = requireCriu(flags.criu);
   requireFeatures(criu, { trackMemory: flags.preDump, lazyPages: flags.lazyPages });
   dump(criu, record, flags, askedPaths(root, record));

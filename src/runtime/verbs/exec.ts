@@ -13,6 +13,7 @@ import {
   FROZEN_DEATH_MS,
   newExecution,
   openSizes,
+  ownerOf,
   parseSize,
   pathOf,
   pidfdOf,
@@ -123,7 +124,7 @@ function planOf(options: RuntimeOptions, record: StateRecord, process: ProcessCo
     target: { pid: record.pid, startTime: BigInt(record.startTime) },
     namespaces: namespaceTypes(record.exec),
     root: record.exec.chroot ? record.rootfs : "/",
-    ...(record.cgroup && { join: joinOf(record.cgroup, record.pid, request.cgroups) }),
+    ...(record.cgroup && { join: joinOf(options.root, record, record.cgroup, request.cgroups) }),
     keyring: record.exec.keyring,
     ...(record.exec.seccomp && { seccomp: record.exec.seccomp }),
     ...(record.exec.memoryPolicy && { memoryPolicy: record.exec.memoryPolicy }),
@@ -153,8 +154,8 @@ function presentGroups({ resctrl: groups }: StateRecord): Pick<ExecInput, "resct
   return groups && host.stat(pathOf(groups)) ? { resctrl: groups } : {};
 }
 
-function joinOf(cgroup: CgroupRecord, init: number, wanted: readonly string[]): NonNullable<ExecInput["join"]> {
-  return driverOf(cgroup).joinFor(cgroup, execJoin(cgroup, init, wanted));
+function joinOf(root: string, record: StateRecord, cgroup: CgroupRecord, wanted: readonly string[]): NonNullable<ExecInput["join"]> {
+  return driverOf(cgroup).joinFor(cgroup, execJoin(cgroup, ownerOf(record, root), record.pid, wanted));
 }
 
 /** Denied for good before an unprivileged gid_map was written (user_namespaces(7)). */

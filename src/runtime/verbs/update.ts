@@ -1,6 +1,6 @@
 /** update: other limits for a container that exists. */
 import { RuntError, WORDS } from "../errors/index.ts";
-import { stageKeptConfig } from "../execute/index.ts";
+import { ownerOf, stageKeptConfig } from "../execute/index.ts";
 import * as host from "../host/index.ts";
 import { isolationOf, type UpdateRequest } from "../isolation/index.ts";
 import type { RuntimeOptions } from "../prepare/index.ts";
@@ -12,7 +12,7 @@ export function update({ root }: RuntimeOptions, id: string, request: UpdateRequ
   const { record } = lockRecord(root, id);
   const status = deriveStatus(root, record, true);
   if (status === "stopped" || status === "creating") throw new RuntError("wrong-status", WORDS.notRunning);
-  isolationOf(record).update(record, request, (warnings) => stage(root, record, request.resources, warnings));
+  isolationOf(record).update(record, ownerOf(record, root), request, (warnings) => stage(root, record, request.resources, warnings));
 }
 
 /** Write what is to be known of the container from now on. Returns what makes it so. @throws RuntError system */

@@ -4,10 +4,11 @@ import { walk } from "../../host/index.ts";
 import { CGROUP2_SUPER_MAGIC } from "../hierarchies.ts";
 import { allDirectories, type CgroupRef } from "../model.ts";
 import { isMarkedLevel, mark } from "./levels.ts";
-import { isMarked, markFor } from "./mark.ts";
+import { isMarked } from "./mark.ts";
 import { type Owner, survey } from "./survey.ts";
 import { hasChildren, parentOf } from "./tree.ts";
 import { waitForEvent } from "./wait.ts";
+import { whoseAre } from "./whose.ts";
 
 /** statfs(2): CGROUP_SUPER_MAGIC is v1. */
 const CGROUP_MAGICS: readonly number[] = [0x27_e0_eb, CGROUP2_SUPER_MAGIC];
@@ -30,7 +31,7 @@ export function deleteCgroup(cgroup: CgroupRef, owner: Owner, allEnded = false):
   const paths = allDirectories(cgroup);
   const patience = { ms: PATIENCE_MS };
   const made = paths.filter((path) => !kept.includes(path));
-  const whose = whoseAre(made, owner);
+  const whose = whoseAre(made, owner.mark);
   for (const path of paths) if (kept.includes(path)) removeBelow(path, true);
   if (whose === "other") return true;
   let left = kept.length > 0;
@@ -39,15 +40,6 @@ export function deleteCgroup(cgroup: CgroupRef, owner: Owner, allEnded = false):
     else left = true;
   }
   return left;
-}
-
-/** The first directory that create has made is the one that it marks. If there is none, any of them may be another container's. */
-function whoseAre(made: readonly string[], owner: Owner): "own" | "other" | "none" {
-  for (const path of made) {
-    const whose = markFor(path, owner.mark);
-    if (whose !== "none") return whose;
-  }
-  return "none";
 }
 
 interface Removal extends CgroupRef {

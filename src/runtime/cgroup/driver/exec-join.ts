@@ -4,8 +4,10 @@ import * as host from "../../host/index.ts";
 import { defenceDisabled } from "../../testing/index.ts";
 import { readHierarchies } from "../hierarchies.ts";
 import type { CgroupRef } from "../model.ts";
+import type { Owner } from "./survey.ts";
 import { readIfThere } from "./tree.ts";
 import { directoryOf, hierarchyOf } from "./where.ts";
+import { refuseAnothers } from "./whose.ts";
 
 const THREADED: ReadonlySet<string> = new Set(["threaded", "domain threaded"]);
 
@@ -17,7 +19,8 @@ export type Join = { readonly tasks: readonly string[]; readonly directory?: str
  * in now. `wanted`: [controller,...:]path below the container's cgroup, as `exec --cgroup` has it; then there is no fallback.
  * @throws RuntError cgroup
  */
-export function execJoin(cgroup: CgroupRef, init: number, wanted: readonly string[]): Join {
+export function execJoin(cgroup: CgroupRef, owner: Pick<Owner, "mark">, init: number, wanted: readonly string[]): Join {
+  refuseAnothers(cgroup, owner);
   const directories = wanted.length > 0 ? wantedDirectories(cgroup, wanted) : cgroup.paths.map((path) => usable(cgroup, path, init));
   if (cgroup.version === 1) {
     const unified = unifiedDirectory(cgroup, init, wanted);

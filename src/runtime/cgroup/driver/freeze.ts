@@ -1,14 +1,19 @@
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
 import type { CgroupRef } from "../model.ts";
+import type { Owner } from "./survey.ts";
 import { parentOf, readIfThere } from "./tree.ts";
 import { waitForEvent } from "./wait.ts";
+import { refuseAnothers } from "./whose.ts";
 
-const ATTEMPTS = 500;
+/** As long as runc waits. What sleeps in the kernel without being interruptible is stopped only at the end of that sleep. */
+const LONGEST_MS = 10_000;
 const PAUSE_MS = 2;
 
 /** On v1. */
 const STATE = "/freezer.state";
+const SELF_FREEZING = "/freezer.self_freezing";
+const FROZEN = "FROZEN";
 const LIKELY = "/freezer/";
 
 /** The file that freezes the container: cgroup.freeze (v2) or freezer.state of the hierarchy with the freezer (v1). */
@@ -25,7 +30,7 @@ export function isFrozen(cgroup: CgroupRef): boolean {
   // The usual place first: an attempt to read the file also tells whether it exists.
   const likely = cgroup.version === 1 ? likelyFreezer(cgroup.paths) : undefined;
   const state = (likely && host.readLine(likely + STATE)) ?? stateOf(freezeFile(cgroup));
-  return cgroup.version === 2 ? state === "1" : state === "FROZEN" || state === "FREEZING";
+  return cgroup.version === 2 ? state === "1" : state === FROZEN || state === "FREEZING";
 }
 
 /** Where it was in the last list of paths: those of a host's containers are in one order. */
@@ -44,32 +49,67 @@ function stateOf(file: string | undefined): string | undefined {
   return file === undefined ? undefined : host.readLine(file);
 }
 
-/** Stop every process of the container; returns when the kernel says they are stopped. @throws RuntError cgroup */
-export function freeze(cgroup: CgroupRef): void {
+/**
+ * Stop every process of the container; returns when the kernel says they are stopped. If that fails, or TERM, INT, HUP or QUIT ends the wait, they
+ * run again.
+ * @throws RuntError cgroup, HostError (EINTR: host.endingSignal says which signal it was)
+ */
+export function freeze(cgroup: CgroupRef, owner: Owner): void {
+  refuseAnothers(cgroup, owner);
   const file = required(cgroup);
-  if (cgroup.version === 2) {
-    host.writeFile(file, "1", host.O.WRONLY, 0);
-    confirm(file, "frozen 1");
-    return;
+  host.blockSignals();
+  host.endWaitsBySignal(true);
+  write(file, cgroup.version === 2 ? "1" : FROZEN);
+  try {
+    if (cgroup.version === 2) awaitFrozenUnified(file);
+    else awaitFrozen(file);
+  } catch (error) {
+    host.endWaitsBySignal(false);
+    takeBack(cgroup, file);
+    throw error;
   }
-  // v1 may stay FREEZING for ever when a task forks at the wrong moment; writing again gives it another try.
-  waitFor(() => {
-    host.writeFile(file, "FROZEN", host.O.WRONLY, 0);
-    return readIfThere(file)?.trim() === "FROZEN";
-  }, file);
+  host.endWaitsBySignal(false);
 }
 
-/** Let the processes of the container run again. @throws RuntError cgroup */
-export function thaw(cgroup: CgroupRef): void {
+/** Let the processes of the container run again. Those below a cgroup that is frozen itself do when that is thawed. @throws RuntError cgroup */
+export function thaw(cgroup: CgroupRef, owner: Owner): void {
+  refuseAnothers(cgroup, owner);
   const file = required(cgroup);
-  host.writeFile(file, cgroup.version === 2 ? "0" : "THAWED", host.O.WRONLY, 0);
-  if (cgroup.version === 2) confirm(file, "frozen 0");
-  else waitFor(() => readIfThere(file)?.trim() === "THAWED", file);
+  writeThawed(cgroup, file);
+  // What the cgroup itself asks for: its processes are frozen also as long as one above it is.
+  const own = cgroup.version === 2 ? file : parentOf(file) + SELF_FREEZING;
+  if (host.readLine(own) === "1") throw new RuntError("cgroup", `${own}: another program has frozen the container again`);
 }
 
-/** v2: the kernel says in cgroup.events when it is so. */
-function confirm(file: string, event: string): void {
-  if (!waitForEvent(parentOf(file), event, ATTEMPTS * PAUSE_MS)) throw tooLate(file);
+function awaitFrozenUnified(file: string): void {
+  if (!waitForEvent(parentOf(file), "frozen 1", LONGEST_MS)) throw tooLate(file);
+}
+
+/** v1 may stay FREEZING for ever when a task forks at the wrong moment; writing again gives it another try. */
+function awaitFrozen(file: string): void {
+  const deadline = host.monotonic() + LONGEST_MS;
+  while (readIfThere(file)?.trim() !== FROZEN) {
+    if (host.monotonic() > deadline) throw tooLate(file);
+    host.poll([], [], PAUSE_MS);
+    write(file, FROZEN);
+  }
+}
+
+/** The error that has led here is the one to tell. */
+function takeBack(cgroup: CgroupRef, file: string): void {
+  try {
+    writeThawed(cgroup, file);
+  } catch (error) {
+    if (!(error instanceof Error && "errno" in error)) throw error;
+  }
+}
+
+function writeThawed({ version }: CgroupRef, file: string): void {
+  write(file, version === 2 ? "0" : "THAWED");
+}
+
+function write(file: string, text: string): void {
+  host.writeFile(file, text, host.O.WRONLY, 0);
 }
 
 function required(cgroup: CgroupRef): string {
@@ -78,16 +118,11 @@ function required(cgroup: CgroupRef): string {
   return file;
 }
 
-function waitFor(done: () => boolean, file: string): void {
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    if (done()) return;
-    host.sleep(PAUSE_MS);
-  }
-  throw tooLate(file);
-}
-
 function tooLate(file: string): RuntError {
-  return new RuntError("cgroup", `${file} did not change its state in time`);
+  return new RuntError(
+    "cgroup",
+    `${file}: not every process of the container has stopped within ${LONGEST_MS / 1000} seconds; all run again`,
+  );
 }
 
 /**

@@ -24,6 +24,8 @@ export interface Marking {
   readonly id: string;
   /** Which directory that is: the path of a root that was moved is another one now. */
   readonly directory?: string;
+  /** When the container was made, for callers who mean only that one of several with this id. */
+  readonly created?: string | undefined;
 }
 
 /** Without the right to mark it (v1, rootless) the directory stays unmarked: its state record still names it. */
@@ -64,7 +66,8 @@ export function readMark(directory: string, attribute: string): ContainerMark | 
 export function markFor(directory: string, wanted: Marking): "own" | "other" | "none" {
   const mark = markOf(directory);
   if (mark === undefined) return "none";
-  return mark.id === wanted.id && isOfRoot(mark, wanted) ? "own" : "other";
+  const isMeant = wanted.created === undefined || mark.created === wanted.created;
+  return mark.id === wanted.id && isMeant && isOfRoot(mark, wanted) ? "own" : "other";
 }
 
 function isOfRoot(mark: ContainerMark, { root, directory }: Marking): boolean {

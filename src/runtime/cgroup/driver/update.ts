@@ -8,7 +8,9 @@ import type { CgroupDriver } from "../drivers/types.ts";
 import { readHierarchies } from "../hierarchies.ts";
 import type { CgroupRef } from "../model.ts";
 import { completeResources, refuseTooLow } from "./current.ts";
+import type { Owner } from "./survey.ts";
 import { readIfThere } from "./tree.ts";
+import { refuseAnothers } from "./whose.ts";
 import { writeCgroupFile } from "./write.ts";
 
 interface Written {
@@ -33,10 +35,12 @@ const NOTHING: Keep = () => () => {};
  */
 export function updateCgroup(
   cgroup: CgroupRef,
+  owner: Pick<Owner, "mark">,
   resources: ResourceConfig,
   driver: Pick<CgroupDriver, "tellLimits">,
   keep: Keep = NOTHING,
 ): void {
+  refuseAnothers(cgroup, owner);
   const facts = readHierarchies();
   const mountpoint = facts.hierarchies.find((hierarchy) => cgroup.paths[0]?.startsWith(`${hierarchy.mountpoint}/`))?.mountpoint;
   if (mountpoint === undefined) throw new RuntError("cgroup", "the container has no cgroup");

@@ -23,7 +23,10 @@ export const CONTROL_MANUAL = {
     seeAlso: ["delete", "pause"],
   },
   pause: {
-    description: ["Freezes the container's cgroup: no process of the container runs until resume. The cgroup must have a freezer."],
+    description: [
+      "Freezes the container's cgroup: no process of the container runs until resume. The cgroup must have a freezer. If a process has not stopped " +
+        "after 10 seconds, or a signal ends the command before, all processes run again and the command fails.",
+    ],
     examples: ["runt pause web"],
     seeAlso: ["resume", "kill"],
   },

@@ -1,5 +1,5 @@
 /** `runt gc`: remove leftovers of containers that no longer exist (docs/decisions/0027-gc.md). */
-import { cgroupCensus, deleteCgroup, deleteEmptyLevel } from "../../cgroup/index.ts";
+import { cgroupCensus, deleteCgroup, deleteEmptyLevel, whoseAre } from "../../cgroup/index.ts";
 import { stopUnit } from "../../cgroup/systemd/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import { undoRecorded } from "../../execute/index.ts";
@@ -101,7 +101,7 @@ function removeState(root: string, { id, inode, created }: RemainsOf<"state">): 
 }
 
 /** The id is reserved meanwhile, as by a create: nobody else makes this container now. */
-function removeCgroup({ root, rootless }: RuntimeOptions, { id, paths, kept, unit }: RemainsOf<"cgroup">): boolean {
+function removeCgroup({ root, rootless }: RuntimeOptions, { id, paths, kept, unit, marking }: RemainsOf<"cgroup">): boolean {
   const hadRoot = lookAtRoot(root) !== undefined;
   let lock: number;
   try {
@@ -114,8 +114,10 @@ function removeCgroup({ root, rootless }: RuntimeOptions, { id, paths, kept, uni
     const cgroup = { version: LIVE.cgroups().version, paths, kept };
     const { pids, unseen } = cgroupCensus(cgroup);
     if (pids.size + unseen > 0) return false;
+    // A create of another state root takes no notice of the id here, and may have made the cgroup anew for its container.
+    if (whoseAre(paths, marking) !== "own") return false;
     if (unit !== undefined) stopEmptyUnit(unit, rootless);
-    deleteCgroup(cgroup, { mark: { id }, init: () => 0 });
+    deleteCgroup(cgroup, { mark: marking, init: () => 0 });
     return true;
   } finally {
     removeDirectory(root, id);

@@ -8,6 +8,7 @@ import {
   type Left,
   lookAround,
   type MarkedCgroup,
+  type Marking,
   mountpointsOf,
   readHierarchies,
 } from "../../cgroup/index.ts";
@@ -87,7 +88,7 @@ function leaves(unseen: number): string {
 
 /** undefined: there is a container, or there may be one. */
 function cgroupOf(root: string, { mark, path }: MarkedCgroup): Found | undefined {
-  const { id, kept = [], unit } = mark;
+  const { root: itsRoot, id, directory, created, kept = [], unit } = mark;
   if (!isId(id) || host.lstat(containerDirectory(root, id))) return undefined;
   const cgroup = cgroupAt(path, kept);
   const { paths } = cgroup;
@@ -97,7 +98,9 @@ function cgroupOf(root: string, { mark, path }: MarkedCgroup): Found | undefined
     return { kind: "cgroup", id, paths, processes, reason: "its state is lost, but processes of it live" };
   }
   const named = unit !== undefined && path.endsWith(`/${unit}`) ? { unit } : {};
-  return { key: `cgroup ${path} ${id}`, kind: "cgroup", id, paths, kept, ...named, reason: "its state is lost, and nothing lives in it" };
+  const marking = { root: itsRoot, id, ...(directory !== undefined && { directory }), created };
+  const key = `cgroup ${path} ${id} ${created}`;
+  return { key, kind: "cgroup", id, paths, kept, ...named, marking, reason: "its state is lost, and nothing lives in it" };
 }
 
 /** What a killed process was about to put into the cache of filters. */
@@ -163,8 +166,8 @@ export type Remains = {
   readonly id?: string;
   readonly paths: readonly string[];
   readonly processes?: readonly number[];
-} & (
-  | { readonly kind: "cgroup"; readonly id: string; readonly kept: readonly string[]; readonly unit?: string }
+} /** `marking`: by what the mark on it is known to be the one that was found. */ & (
+  | { readonly kind: "cgroup"; readonly id: string; readonly kept: readonly string[]; readonly unit?: string; readonly marking: Marking }
   | { readonly kind: "level" }
   /** A directory of the state root whose create did not come to an end; `created` as its record has it, if it has one. */
   | { readonly kind: "state"; readonly id: string; readonly inode: bigint; readonly created?: string }

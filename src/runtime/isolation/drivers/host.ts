@@ -1,6 +1,6 @@
 /** A container on the host: its processes are in its cgroup, and its limits are those of that. */
 import { driverOf } from "../../cgroup/drivers/index.ts";
-import { freeze, signalCgroup, thaw, updateCgroup } from "../../cgroup/index.ts";
+import { freeze, type Owner, signalCgroup, thaw, updateCgroup } from "../../cgroup/index.ts";
 import { deriveResources } from "../../config/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import { changeSchemata, type GroupRef } from "../../resctrl/index.ts";
@@ -10,8 +10,8 @@ import type { Isolation, Stage, UpdateRequest } from "./types.ts";
 export const HOST: Isolation = {
   signalAll: signalCgroup,
   freeze,
-  thaw(cgroup, isFrozen) {
-    if (isFrozen) thaw(cgroup);
+  thaw(cgroup, owner, isFrozen) {
+    if (isFrozen) thaw(cgroup, owner);
     return isFrozen;
   },
   update,
@@ -24,14 +24,14 @@ export const HOST: Isolation = {
   dependents: () => [],
 };
 
-function update(record: StateRecord, { resources, schemata }: UpdateRequest, stage: Stage): void {
+function update(record: StateRecord, owner: Owner, { resources, schemata }: UpdateRequest, stage: Stage): void {
   const { cgroup } = record;
   if (!cgroup) throw new RuntError("cgroup", "update requires the container to have a cgroup");
   const warnings: string[] = [];
   const wanted = deriveResources(resources, (_code, _pointer, message) => warnings.push(message));
   const restore = schemata.length > 0 ? changeSchemata(groupOf(record), schemata) : undefined;
   try {
-    updateCgroup(cgroup, wanted, driverOf(cgroup), (more) => stage([...warnings, ...more]));
+    updateCgroup(cgroup, owner, wanted, driverOf(cgroup), (more) => stage([...warnings, ...more]));
   } catch (error) {
     restore?.();
     throw error;

@@ -10,6 +10,7 @@ const RECORD: StateRecord = {
 };
 const OWN = { socket: "/run/monitor.sock", memoryMiB: 160 };
 const JOINED = { socket: "/proc/1/root/run/monitor.sock", memoryMiB: 256, joined: { pid: 700, startTime: "9900" } };
+const OWNER = { mark: { id: "web" }, init: () => 0 };
 const inMachine = (machine: NonNullable<StateRecord["machine"]>) => isolationOf({ ...RECORD, machine });
 
 describe("where a container runs", () => {
@@ -42,7 +43,7 @@ describe("an update in a machine", () => {
   const update = (machine: typeof OWN, resources: object, schemata: string[] = []) => {
     const staged: unknown[] = [];
     const change = () =>
-      inMachine(machine).update({ ...RECORD, machine }, { resources, schemata }, (warnings) => {
+      inMachine(machine).update({ ...RECORD, machine }, OWNER, { resources, schemata }, (warnings) => {
         staged.push(warnings);
         return () => {};
       });

@@ -21,7 +21,7 @@ const MIB = 1024n ** 2n;
 export function machineIsolation(record: IsolatedRecord, machine: MachineRecord): Isolation {
   const isolation: Isolation = {
     ...HOST,
-    update: (_, request, stage) => update(record, machine, request, stage),
+    update: (_record, _owner, request, stage) => update(record, machine, request, stage),
     passOn(words) {
       const pid = host.spawnPeer(SELF, ["runt", "machine-join"], [], environment(record, machine, words));
       return host.waitpid(pid, 0)?.status ?? 1;
@@ -46,19 +46,19 @@ function ofItsOwn(record: IsolatedRecord, machine: MachineRecord): Pick<Isolatio
       call(record, machine, ["kill", "--all", id, String(signal)]);
       return { stuck: [], others: [], unseen: 0 };
     },
-    freeze(cgroup) {
+    freeze(cgroup, owner) {
       pause();
       try {
-        HOST.freeze(cgroup);
+        HOST.freeze(cgroup, owner);
       } catch (error) {
-        for (const undo of [() => HOST.thaw(cgroup, true), resume]) attempt(undo);
+        attempt(resume);
         throw error;
       }
     },
     // A pause that was killed half way has paused it in the guest only.
-    thaw(cgroup, isFrozen) {
+    thaw(cgroup, owner, isFrozen) {
       const wasPaused = resume();
-      return HOST.thaw(cgroup, isFrozen) || wasPaused;
+      return HOST.thaw(cgroup, owner, isFrozen) || wasPaused;
     },
   };
 }

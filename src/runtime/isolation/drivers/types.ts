@@ -40,11 +40,12 @@ export interface ProcessRequest {
 export interface Isolation {
   /** A signal other than SIGKILL for all processes of the container. Returns those that were left alone. */
   signalAll(cgroup: CgroupRef, owner: Owner, signal: number): Left;
-  freeze(cgroup: CgroupRecord): void;
+  /** @throws RuntError, HostError as freeze of the cgroup; then the container goes on as before */
+  freeze(cgroup: CgroupRecord, owner: Owner): void;
   /** `isFrozen`: by its cgroup on the host. False: the container was not paused. */
-  thaw(cgroup: CgroupRecord, isFrozen: boolean): boolean;
+  thaw(cgroup: CgroupRecord, owner: Owner, isFrozen: boolean): boolean;
   /** @throws RuntError; then nothing has changed */
-  update(record: StateRecord, request: UpdateRequest, stage: Stage): void;
+  update(record: StateRecord, owner: Owner, request: UpdateRequest, stage: Stage): void;
   /** Carries a verb out where the container's processes are, with this process's output, and returns its status. undefined: that is here. */
   passOn(words: readonly string[]): number | undefined;
   /** The process on the host that `exec` is to make. `own`: of the container's first process; `asked`: what was asked for, as a process of the host. */
