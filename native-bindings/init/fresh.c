@@ -28,9 +28,8 @@ int fresh_beside(const char *path, struct buffer *name) {
     put_text(name, ".");
     put_u64(name, unknown);
     if (name->truncated) return -ENAMETOOLONG;
+    // A file of this name that is there stays: an earlier process with this pid has left it, or it is somebody else's.
     fd = make(name->at);
-    // A file of this name is there: from an earlier process with this pid, or made by somebody else.
-    if (fd == -EEXIST) sys(__NR_unlinkat, AT_FDCWD, name->at, 0);
   }
   return fd;
 }

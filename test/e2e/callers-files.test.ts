@@ -1,6 +1,6 @@
 /** FIFOs in the place of files that the caller names: what is replaced, what is waited for, and that TERM ends the wait. */
 import { execFileSync } from "node:child_process";
-import { readFileSync, statSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
@@ -40,6 +40,18 @@ describe.skipIf(!isRoot || !isRunt)("what the caller names (needs root)", () => 
     await ok(["create", "--pid-file", path, "-b", staying(), name]);
     expect(statSync(path).isFile()).toBe(true);
     expect(readFileSync(path, "utf8")).toBe(String(JSON.parse(await ok(["state", name])).pid));
+  });
+
+  test("a pid file leaves every other file of its directory as it is, and nothing beside it", async () => {
+    const place = join(directory, `place-${++count}`);
+    mkdirSync(place);
+    for (const name of [".env", ".exec"]) writeFileSync(join(place, name), "of the user");
+    const name = id();
+    await ok(["create", "--pid-file", join(place, "env"), "-b", staying(), name]);
+    await ok(["start", name]);
+    await ok(["exec", "-d", "--pid-file", join(place, "exec"), name, "sleep", "1000"]);
+    expect(readdirSync(place).sort()).toEqual([".env", ".exec", "env", "exec"]);
+    for (const name of [".env", ".exec"]) expect(readFileSync(join(place, name), "utf8")).toBe("of the user");
   });
 
   test.each(["--log", "--trace"])("a FIFO that nobody reads for %s: TERM ends the wait, and create has made nothing", async (flag) => {

@@ -2,7 +2,20 @@
  * checkpoint against a criu that only speaks its protocol (test/probe/fake-criu.c): what it is asked, and what runt makes of its answers. What a real
  * one does with it is shown in the guest (test/guest/cases/checkpoint.test.ts).
  */
-import { chmodSync, existsSync, mkdirSync, openSync, readFileSync, readlinkSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { decodeMessage, messageOf, numberOf, textOf } from "../../src/runtime/criu/protobuf.ts";
@@ -82,6 +95,21 @@ describe.skipIf(!(isRunt && isRoot))("checkpoint, as criu sees it (needs root)",
     const names: string[] = JSON.parse(readFileSync(join(images(), "descriptors.json"), "utf8"));
     expect(names).toEqual(Array(3).fill(expect.stringMatching(/^file\[[0-9a-f]+:[0-9a-f]+\]$/)));
     expect(texts(requests()[0]!.options, 37).sort()).toEqual([...new Set(names)].sort());
+  });
+
+  test.each(["FIFO", "hard link"])("a %s in the place of descriptors.json is replaced, and neither opened nor emptied", async (kind) => {
+    const { name } = await running();
+    const precious = join(harness.directory, `precious-${count()}`);
+    mkdirSync(images());
+    writeFileSync(precious, "precious");
+    const path = join(images(), "descriptors.json");
+    if (kind === "FIFO") execFileSync("mkfifo", [path]);
+    else linkSync(precious, path);
+    await ok(["checkpoint", "--leave-running", "--image-path", images(), name]);
+    expect(JSON.parse(readFileSync(path, "utf8"))).toHaveLength(3);
+    expect(statSync(path)).toMatchObject({ nlink: 1 });
+    expect(readFileSync(precious, "utf8")).toBe("precious");
+    expect(readdirSync(images()).filter((entry) => entry.startsWith("descriptors"))).toEqual(["descriptors.json"]);
   });
 
   test("a joined network namespace is named by its number", async () => {

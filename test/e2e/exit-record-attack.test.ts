@@ -75,9 +75,11 @@ describe.skipIf(!isRoot || !isRunt)("an exit record where others write (needs ro
     test.each(["file", "symlink", "hard link", "fifo", "directory"])("a %s that was there before", async (kind) => {
       const place = shared(sticky);
       const [name, path] = [id(), join(place, "record")];
-      make(place, kind, likelyNames("record"));
+      const names = likelyNames("record");
+      make(place, kind, names);
       start(path, name, place);
       await exited(path);
+      expect(readdirSync(place).sort()).toEqual(["precious", "record", ...names].sort());
       const made = lstatSync(path);
       expect([made.isFile(), made.uid, made.nlink, made.mode & 0o777]).toEqual([true, 0, 1, 0o600]);
       if (kind === "directory") expect(readdirSync(`${path}.stdout`)).toEqual(["in"]);

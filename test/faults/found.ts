@@ -14,6 +14,6 @@ export const FOUND: readonly (readonly [scenario: string, fault: string])[] = [
   ["delete-force", "EIO in runtime before readOwn /tmp/world/root/faulty/state.json"],
   // The directory of a container stayed that had never been one.
   ["run-detached", "EIO in runtime before flock"],
-  // .pid stayed, and the next create with this --pid-file failed.
-  ["create", "ENOSPC in runtime before rename /tmp/world/.pid"],
+  // The file beside the pid file stayed, and the next create with this --pid-file failed.
+  ["create", "ENOSPC in runtime before rename /tmp/world/pid."],
 ];

@@ -97,7 +97,6 @@ export const HELPER_CALLS: Allowed = {
   "native-bindings/init/fresh.c": {
     "openat(AT_FDCWD, path)": "a new file beside the exit record, which is named on the command line; what is there already is not opened",
     "unlinkat(AT_FDCWD, path)": "the name of such a file, whosever it is",
-    "unlinkat(AT_FDCWD, name->at)": "the name of such a file, whosever it is",
   },
   "native-bindings/init/log_counts.c": { 'openat(AT_FDCWD, "/proc/self/stat")': "the host's" },
   "native-bindings/init/log_file.c": {

@@ -2,8 +2,8 @@
 import { type ContainerConfig, storeProcess } from "../config/index.ts";
 import * as host from "../host/index.ts";
 import { type ExecRecord, publishRecord, type StateRecord, stageRecord, writeRecord } from "../state/index.ts";
-import { defenceDisabled } from "../testing/index.ts";
 import type { Execution, Staged } from "./execution.ts";
+import { replaceFile } from "./fresh-file.ts";
 import { helperError } from "./helper-error.ts";
 import { callerStreams } from "./streams.ts";
 
@@ -77,20 +77,10 @@ export function sendPidfd(pid: number, path: string, text: string): void {
   host.close(pidfd);
 }
 
-/** Temp file and rename, so that a reader never sees half a number; no newline (go-runc parses strictly). */
+/**
+ * No newline: go-runc parses strictly. Until it is whole the file has the pid behind its name, which is no other process's at this time.
+ * @throws HostError
+ */
 export function writePidFile(path: string, pid: number): void {
-  const slash = path.lastIndexOf("/") + 1;
-  const temporary = `${path.slice(0, slash)}.${path.slice(slash)}`;
-  const flags = host.O.WRONLY | host.O.CREAT | (defenceDisabled("pid-file") ? 0 : host.O.EXCL | host.O.NOFOLLOW);
-  for (let isFirst = true; ; isFirst = false) {
-    try {
-      host.writeFile(temporary, String(pid), flags, 0o666);
-      host.rename(temporary, path);
-      return;
-    } catch (error) {
-      host.unlink(temporary);
-      // A runtime that was killed here has left it.
-      if (!isFirst || !host.isErrno(error, "EEXIST")) throw error;
-    }
-  }
+  replaceFile(path, String(pid), { mode: 0o666, number: pid });
 }

@@ -1,5 +1,6 @@
-/** Files of this process' own making, in directories that others may write to: whatever has their name already is never opened. */
+/** Files of this process' own making, in directories that others may write to: whatever has their name already is neither opened nor removed. */
 import * as host from "../host/index.ts";
+import { defenceDisabled } from "../testing/index.ts";
 
 export interface FreshFile {
   readonly path: string;
@@ -7,22 +8,43 @@ export interface FreshFile {
   readonly fd: number;
 }
 
+/** What a new file is to be like. */
+interface Making {
+  /** Its permissions, from which the umask takes away; without it only its owner may read and write it. */
+  readonly mode?: number;
+  /** A number that no other process uses for the same purpose at this time; without it that is the pid of this process. */
+  readonly number?: number;
+}
+
 /** Attempts. Only the first name can be guessed; the later ones are random. */
 const ATTEMPTS = 8;
 const UNKNOWN = "/proc/sys/kernel/random/uuid";
 
-/** A new file with this content at PATH.PID, or under a random name if that name is taken. @throws HostError */
-export function writeBeside(path: string, content: string | ArrayBuffer): FreshFile {
+/** A new file with this content at PATH.NUMBER, or under a random name if that name is taken. @throws HostError */
+export function writeBeside(path: string, content: string | ArrayBuffer, { mode = 0o600, number = host.getpid() }: Making = {}): FreshFile {
   const { O } = host;
+  const flags = O.WRONLY | O.CREAT | (defenceDisabled("pid-file") ? 0 : O.EXCL | O.NOFOLLOW);
   for (let attempt = 1; ; attempt++) {
-    const name = `${path}.${attempt === 1 ? host.getpid() : host.readFile(UNKNOWN, undefined, true).trimEnd()}`;
+    const name = `${path}.${attempt === 1 ? number : host.readFile(UNKNOWN, undefined, true).trimEnd()}`;
     try {
-      const fd = host.open(name, O.WRONLY | O.CREAT | O.EXCL | O.NOFOLLOW, 0o600);
+      const fd = host.open(name, flags, mode);
       return fill({ path: name, fd }, content);
     } catch (error) {
       if (!host.isErrno(error, "EEXIST") || attempt === ATTEMPTS) throw error;
-      remove(name);
     }
+  }
+}
+
+/** Gives the name to a new file with this content. A reader sees what was there before, or the whole new file. @throws HostError */
+export function replaceFile(path: string, content: string | ArrayBuffer, making?: Making): void {
+  const file = writeBeside(path, content, making);
+  try {
+    host.rename(file.path, path);
+  } catch (error) {
+    remove(file);
+    throw error;
+  } finally {
+    host.close(file.fd);
   }
 }
 
@@ -31,18 +53,18 @@ function fill(file: FreshFile, content: string | ArrayBuffer): FreshFile {
     host.write(file.fd, content);
     return file;
   } catch (error) {
-    remove(file.path);
+    remove(file);
     host.close(file.fd);
     throw error;
   }
 }
 
-/** Removes a file of this name, from an earlier process with this pid or made by somebody else. A directory stays. */
-function remove(path: string): void {
+/** Unless somebody has put another file in its place. The error that has led here is the one to tell, so this one has none. */
+function remove({ path, fd }: FreshFile): void {
   try {
-    host.unlink(path);
+    if (isAt(path, fd)) host.unlink(path);
   } catch (error) {
-    if (!host.isErrno(error, "ENOENT", "EISDIR", "EPERM")) throw error;
+    if (!(error instanceof Error && "errno" in error)) throw error;
   }
 }
 

@@ -88,7 +88,8 @@ const CALLS: Readonly<Record<OpName, readonly string[]>> = {
   "process.oomScoreAdj": ["openat(_, _, O_WRONLY)", "write(_, $value)"],
   "process.rlimit": ["prlimit64(_, $resource, {rlim_cur=$soft, rlim_max=$hard}, NULL)"],
   "state.commit": [...RECORD, "rename(_, _)"],
-  "pidfile.write": ["openat(AT_FDCWD, _, O_WRONLY|O_CREAT|O_EXCL|O_NOFOLLOW)", "write(_, _)", "rename(_, $path)"],
+  // More than one where something has the name that is tried first.
+  "pidfile.write": ["+openat(AT_FDCWD, _, O_WRONLY|O_CREAT|O_EXCL|O_NOFOLLOW)", "write(_, _)", "rename(_, $path)"],
   "pidfd.send": ["pidfd_open(_, 0)", "socket(AF_UNIX, SOCK_STREAM|SOCK_CLOEXEC|SOCK_NONBLOCK, 0)", "connect(_, $path)", "sendmsg(_, _)"],
   "notify.prepare": [
     "mkdir($directory, 0755)",

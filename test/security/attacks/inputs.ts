@@ -1,6 +1,6 @@
 /** Attacks with what runt reads on the host: config.json, the state directory, ids, paths that the caller names. */
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Attack, escaped, held, heldIf, type Outcome } from "../attack.ts";
 import { type Subject, textOf } from "../subject.ts";
@@ -136,7 +136,9 @@ async function hostileState(subject: Subject): Promise<Outcome> {
 async function linksForPidFile(subject: Subject): Promise<Outcome> {
   const victim = join(subject.scratch("host"), "precious");
   const shared = subject.scratch("shared");
-  for (const name of ["pid", ".pid", "pid.tmp", "pid.new"]) symlinkSync(victim, join(shared, name));
+  const last = Number(readFileSync("/proc/loadavg", "utf8").trim().split(" ").at(-1));
+  const likely = Array.from({ length: 2_000 }, (_, i) => `pid.${last + i}`);
+  for (const name of ["pid", ".pid", "pid.tmp", "pid.new", ...likely]) symlinkSync(victim, join(shared, name));
   writeFileSync(victim, "of the host");
   const { status } = await subject.call(["run", "-d", "--pid-file", join(shared, "pid"), "-b", subject.bundle(), subject.id()]);
   const text = textOf(victim);

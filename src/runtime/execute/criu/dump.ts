@@ -21,10 +21,10 @@ import {
 import { RuntError } from "../../errors/index.ts";
 import * as host from "../../host/index.ts";
 import type { StateRecord } from "../../state/index.ts";
-import { writeBeside } from "../fresh-file.ts";
+import { replaceFile } from "../fresh-file.ts";
 import { streamsOf } from "../streams.ts";
 import { membershipsOf } from "./cgroups.ts";
-import { DESCRIPTORS, IMAGE_FILE, NETWORK, namespaceIdentity } from "./image.ts";
+import { DESCRIPTORS, NETWORK, namespaceIdentity } from "./image.ts";
 import {
   type CriuFlags,
   closeDirectories,
@@ -92,15 +92,8 @@ export function dump(criu: string, record: StateRecord, flags: CheckpointFlags, 
     ...lockMethod(flags),
   };
   // Before: at the end of the dump there is no process left to look at.
-  host.writeFile(
-    `${flags.imagePath}/${DESCRIPTORS}`,
-    JSON.stringify(streams),
-    host.O.WRONLY | host.O.CREAT | host.O.TRUNC | host.O.NOFOLLOW,
-    0o600,
-  );
-  if (joined.includes("network")) {
-    host.writeFile(`${flags.imagePath}/${NETWORK}`, namespaceIdentity(`/proc/${pid}/ns/net`), IMAGE_FILE, 0o600);
-  }
+  replaceFile(`${flags.imagePath}/${DESCRIPTORS}`, JSON.stringify(streams));
+  if (joined.includes("network")) replaceFile(`${flags.imagePath}/${NETWORK}`, namespaceIdentity(`/proc/${pid}/ns/net`));
   const answer = converse(criu, {
     request: () => encodeRequest(preDump ? REQUEST.preDump : REQUEST.dump, options),
     notified: (script) => {
@@ -155,9 +148,7 @@ function makeReplaceable(imagePath: string, streams: readonly string[]): void {
       if (kind !== undefined)
         throw new RuntError("not-supported", `no restore could give the container a standard stream that is ${kind} of the host`);
     }
-    const { path: fresh, fd } = writeBeside(path, replaceableFiles(image, names).slice().buffer as ArrayBuffer);
-    host.close(fd);
-    host.rename(fresh, path);
+    replaceFile(path, replaceableFiles(image, names).slice().buffer as ArrayBuffer);
   } catch (error) {
     if (error instanceof RuntError) throw error;
     throw new RuntError("criu", `${path}: ${error instanceof RangeError ? error.message : host.reason(error)}`, { cause: error });

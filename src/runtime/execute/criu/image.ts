@@ -5,7 +5,6 @@ import * as host from "../../host/index.ts";
 export const DESCRIPTORS = "descriptors.json";
 /** DEVICE:INODE of the network namespace that the container had joined. */
 export const NETWORK = "network";
-export const IMAGE_FILE = host.O.WRONLY | host.O.CREAT | host.O.TRUNC | host.O.NOFOLLOW;
 
 /** Of the namespace behind a path. */
 export function namespaceIdentity(path: string): string {
