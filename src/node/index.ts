@@ -1,6 +1,6 @@
 /** What every wing on Node does in the same way: running programs, writing files, asking what is mounted. */
 export { type Answering, hasServer, isLook, type Patience, Servers, untilAnswered, untilAnsweredPatiently } from "./answering.ts";
-export { isMountPoint, listedAt, mountAt, mountOf, mountsBelow, mountsIn, unmount, unmountBelow } from "./mounts.ts";
+export { isMountPoint, listedAt, MountPoints, mountAt, mountOf, mountsBelow, mountsIn, unmount, unmountBelow } from "./mounts.ts";
 export { machineOf, type PackagedProgram, packagedPrograms } from "./packaged.ts";
 export {
   endWithThis,

@@ -5,25 +5,44 @@ import { type MountLine, parseMountinfo } from "../shared/linux/index.ts";
 import { isServedType } from "./answering.ts";
 import { outputOf, runProgram } from "./program.ts";
 
-/** Device numbers are not enough: a bind mount may be from the same file system. */
+/** Where something is mounted at one moment. The functions below read the whole list for each path; who asks for many paths reads it once. */
+export class MountPoints {
+  readonly #points: readonly string[] = mounts().map(({ point }) => point);
+  readonly #set: ReadonlySet<string> = new Set(this.#points);
+
+  /** Device numbers are not enough: a bind mount may be from the same file system. */
+  has(path: string): boolean {
+    return this.#set.has(placeOf(path));
+  }
+
+  /** The mount points at this path and below it, the deepest last; a place where several things are mounted as often as that. */
+  in(path: string): string[] {
+    return this.#in(placeOf(path));
+  }
+
+  /** Those below a directory, the deepest last. */
+  below(directory: string): string[] {
+    const place = placeOf(directory);
+    return this.#in(place).filter((point) => point !== place);
+  }
+
+  #in(place: string): string[] {
+    return this.#points.filter((point) => point === place || point.startsWith(`${place}/`)).sort();
+  }
+}
+
 export function isMountPoint(path: string): boolean {
-  const place = placeOf(path);
-  return mounts().some(({ point }) => point === place);
+  return new MountPoints().has(path);
 }
 
-/** The mount points at this path and below it, the deepest last. */
+/** As MountPoints.in. */
 export function mountsIn(path: string): string[] {
-  const place = placeOf(path);
-  return mounts()
-    .map(({ point }) => point)
-    .filter((point) => point === place || point.startsWith(`${place}/`))
-    .sort();
+  return new MountPoints().in(path);
 }
 
-/** Those below a directory, the deepest last. */
+/** As MountPoints.below. */
 export function mountsBelow(directory: string): string[] {
-  const place = placeOf(directory);
-  return mountsIn(directory).filter((point) => point !== place);
+  return new MountPoints().below(directory);
 }
 
 /** What is mounted at the path; the uppermost, if there are several. undefined: nothing. */

@@ -2,8 +2,9 @@
 import { randomUUID } from "node:crypto";
 import { closeSync, constants, existsSync, fstatSync, lstatSync, mkdirSync, openSync, readdirSync, renameSync } from "node:fs";
 import { dirname } from "node:path";
-import { isMountPoint, mountsBelow, unmountBelow } from "../../../node/index.ts";
+import { MountPoints, unmountBelow } from "../../../node/index.ts";
 import type { TaskRecord } from "../../model/index.ts";
+import { slices } from "../../own/index.ts";
 import type { TaskSpec } from "../../spec/index.ts";
 import { removeEmpty, removeScratch } from "../../volumes/index.ts";
 import { keptVolumes, ownVolumes } from "../desired/kept.ts";
@@ -56,12 +57,11 @@ export class KeptVolumes {
     if (record.areVolumesAsked !== true) return;
     const { paths, records } = this.#options;
     const isLeft = ownVolumes(record).some((name) => existsSync(paths.kept(record.group, name)));
-    const orphans = isLeft ? await this.#orphans(record) : [];
+    const orphans = new Users([], isLeft ? await this.#orphans(record) : []);
     for (const name of ownVolumes(record)) {
       const [path, removed] = [paths.kept(record.group, name), paths.removedVolume(record.id, name)];
       // It is moved away at once: while it is removed, a new task may make its own.
-      const isUsed =
-        [...records.values()].some((other) => mayUse(other, record, name)) || usersAmong(orphans, record.group, name).length > 0;
+      const isUsed = [...records.values()].some((other) => mayUse(other, record, name)) || orphans.of(record.group, name).length > 0;
       if (!isUsed && existsSync(path) && !existsSync(removed)) {
         mkdirSync(dirname(removed), { recursive: true, mode: 0o700 });
         renameSync(path, removed);
@@ -77,13 +77,17 @@ export class KeptVolumes {
    */
   async list(isMeasured = false, signal?: AbortSignal): Promise<readonly KeptVolumeView[]> {
     const orphans = await this.#options.orphans.tasks();
+    const turn = slices();
+    const mounts = new MountPoints();
+    const users = new Users(this.#options.records.values(), orphans);
     const views: KeptVolumeView[] = [];
     for (const group of directoriesIn(this.#options.paths.keptOf())) {
       for (const name of directoriesIn(this.#options.paths.keptOf(group))) {
-        const found = this.#find(group, name);
+        await turn();
+        const found = this.#find(group, name, mounts);
         if (found === undefined) continue;
         const usedBytes = isMeasured ? await this.#sizes.of(`${found.device}:${found.inode}`, found.path, signal) : null;
-        views.push({ group, name, createdMs: found.createdMs, usedBytes, tasks: this.#users(group, name, orphans) });
+        views.push({ group, name, createdMs: found.createdMs, usedBytes, tasks: users.of(group, name) });
       }
     }
     return views;
@@ -93,12 +97,13 @@ export class KeptVolumes {
   async remove(names: readonly string[], group: string): Promise<readonly string[]> {
     const orphans = await this.#options.orphans.tasks();
     // From here to the last of them nothing else happens in this process.
+    const { names: there, mounts, users } = this.#look(group, orphans);
     const found = [...new Set(names)].map((name) => {
-      const directory = this.#find(group, name);
+      const directory = there.has(name) ? this.#find(group, name, mounts) : undefined;
       if (directory === undefined) throw new EngineError("unknown-volume", `group ${group} has no volume ${name}`, { name, group });
-      const tasks = this.#users(group, name, orphans);
+      const tasks = users.of(group, name);
       if (tasks.length > 0) throw new EngineError("volume-in-use", `the volume ${name} is named by ${tasks.join(", ")}`, { name, tasks });
-      const [mount] = mountsBelow(directory.path);
+      const [mount] = mounts.below(directory.path);
       if (mount !== undefined) throw new EngineError("volume-in-use", `something is mounted at ${mount}`, { name, mount });
       return [name, directory] as const;
     });
@@ -108,10 +113,11 @@ export class KeptVolumes {
   /** Removes those of these names that are there and that no task names. @param names undefined: all of the group */
   async removeUnused(group: string, names?: readonly string[]): Promise<readonly string[]> {
     const orphans = await this.#options.orphans.tasks();
-    const wanted = names ?? directoriesIn(this.#options.paths.keptOf(group));
-    const found = [...new Set(wanted)].flatMap((name) => {
-      const directory = this.#users(group, name, orphans).length > 0 ? undefined : this.#find(group, name);
-      return directory === undefined || mountsBelow(directory.path).length > 0 ? [] : [[name, directory] as const];
+    const { names: there, mounts, users } = this.#look(group, orphans);
+    const wanted = names === undefined ? there : new Set(names.filter((name) => there.has(name)));
+    const found = [...wanted].flatMap((name) => {
+      const directory = users.of(group, name).length > 0 ? undefined : this.#find(group, name, mounts);
+      return directory === undefined || mounts.below(directory.path).length > 0 ? [] : [[name, directory] as const];
     });
     return this.#removeAll(found);
   }
@@ -121,8 +127,8 @@ export class KeptVolumes {
    * that the store does not know. @param names of the file
    */
   async withLeft(deleted: Deleted, names: readonly string[], group: string): Promise<Deleted> {
-    const orphans = await this.#options.orphans.tasks();
-    const going = deleted.volumes.filter((name) => usersAmong(orphans, group, name).length === 0);
+    const orphans = new Users([], await this.#options.orphans.tasks());
+    const going = deleted.volumes.filter((name) => orphans.of(group, name).length === 0);
     const left = await this.removeUnused(group, names);
     return { ...deleted, volumes: [...new Set([...going, ...left])] };
   }
@@ -157,16 +163,16 @@ export class KeptVolumes {
     for (const parent of [dirname(removed), dirname(dirname(removed))]) removeEmpty(parent);
   }
 
-  /** undefined: there is none, or it is not this engine's: a link, or something that is mounted there. */
-  #find(group: string, name: string): OwnDirectory | undefined {
-    if (!directoriesIn(this.#options.paths.keptOf(group)).includes(name)) return undefined;
-    const path = this.#options.paths.kept(group, name);
-    return isMountPoint(path) ? undefined : ownDirectory(path);
+  /** What there is of a group at this moment, read once for all of its volumes. */
+  #look(group: string, orphans: readonly OrphanTask[]) {
+    const names: ReadonlySet<string> = new Set(directoriesIn(this.#options.paths.keptOf(group)));
+    return { names, mounts: new MountPoints(), users: new Users(this.#options.records.values(), orphans) };
   }
 
-  #users(group: string, name: string, orphans: readonly OrphanTask[]): string[] {
-    const known = [...this.#options.records.values()].filter((one) => one.group === group && keptVolumes(one).includes(name));
-    return [...known, ...usersAmong(orphans, group, name)].map(({ id }) => id);
+  /** @param name of a directory of the group. undefined: it is not this engine's: a link, or something that is mounted there. */
+  #find(group: string, name: string, mounts: MountPoints): OwnDirectory | undefined {
+    const path = this.#options.paths.kept(group, name);
+    return mounts.has(path) ? undefined : ownDirectory(path);
   }
 
   /** @throws Error: they cannot be listed; its message has the volumes that stay for now */
@@ -182,9 +188,33 @@ export class KeptVolumes {
   }
 }
 
-/** Of the orphans those that may use a volume. */
-function usersAmong(orphans: readonly OrphanTask[], group: string, name: string): OrphanTask[] {
-  return orphans.filter(({ group: own, spec }) => own === group && (spec === undefined || keptVolumes({ spec }).includes(name)));
+/** Ids of the tasks that name a volume, and of orphans that may use it. Each task is looked at once for all volumes. */
+class Users {
+  readonly #naming = new Map<string, string[]>();
+  /** Orphans of a group that may use each of its volumes: nobody knows what they use. */
+  readonly #unknown = new Map<string, string[]>();
+
+  constructor(records: Iterable<TaskRecord>, orphans: readonly OrphanTask[]) {
+    for (const { id, group, spec } of [...records, ...orphans]) {
+      if (spec === undefined) add(this.#unknown, group, id);
+      else for (const name of keptVolumes({ spec })) add(this.#naming, keyOf(group, name), id);
+    }
+  }
+
+  of(group: string, name: string): string[] {
+    return [...(this.#naming.get(keyOf(group, name)) ?? []), ...(this.#unknown.get(group) ?? [])];
+  }
+}
+
+function add(ids: Map<string, string[]>, key: string, id: string): void {
+  const others = ids.get(key);
+  if (others === undefined) ids.set(key, [id]);
+  else others.push(id);
+}
+
+/** The name of a group has no slash. */
+function keyOf(group: string, name: string): string {
+  return [group, name].join("/");
 }
 
 /** Of several that are deleted together the last one that stops removes the volume. */
