@@ -10,16 +10,16 @@ import {
   linkSync,
   lstatSync,
   mkdirSync,
-  readdirSync,
   renameSync,
   rmdirSync,
   type Stats,
   statSync,
   unlinkSync,
 } from "node:fs";
+import { opendir } from "node:fs/promises";
 import { join } from "node:path";
 import { outputOf } from "../../node/index.ts";
-import { giveOwnDirectory } from "../own/index.ts";
+import { giveOwnDirectory, slices } from "../own/index.ts";
 import { isNewScratch, removeOther, removeScratch } from "./scratch.ts";
 
 export interface Filling {
@@ -67,7 +67,7 @@ async function fill({ volume, beside, from, first, signal }: Filling): Promise<v
       mkdirSync(part, { recursive: true, mode: 0o700 });
       // cp keeps hard links, holes, symbolic links and extended attributes, and opens no special files.
       await copy(`${from}/.`, part, signal);
-      prepare(part, first);
+      await prepare(part, first, signal);
       await run("sync", ["--file-system", part], signal);
       renameSync(part, complete);
     }
@@ -75,7 +75,7 @@ async function fill({ volume, beside, from, first, signal }: Filling): Promise<v
     if (!isNewScratch(volume)) return forgetFilling(beside);
     renameSync(complete, moving);
   }
-  move(moving, volume);
+  await move(moving, volume);
   await forgetFilling(beside);
 }
 
@@ -87,12 +87,16 @@ export async function forgetFilling(beside: string): Promise<void> {
 }
 
 /** May be repeated after a crash. What is left in `moving` has a name that somebody else has taken. */
-function move(moving: string, volume: string): void {
+async function move(moving: string, volume: string): Promise<void> {
   if (!lstatSync(volume).isDirectory()) throw new Error(`${volume} is not a directory`);
   const { uid, gid, mode } = statSync(moving);
   // Before the entries: from then on the volume is not new any more, for whoever looks.
   if (isNewScratch(volume)) giveOwnDirectory(volume, { mode: mode & 0o7777, owner: { uid, gid } });
-  for (const name of readdirSync(moving, { encoding: "buffer" })) moveNew(below(moving, name), below(volume, name));
+  const turn = slices();
+  for (const name of await namesIn(moving)) {
+    moveNew(below(moving, name), below(volume, name));
+    await turn();
+  }
 }
 
 /** Mode of a directory that is replaced at once by the one that gets its name. No program makes such a directory: if it is there, a crash has left it. */
@@ -138,18 +142,34 @@ function ignoring(codes: readonly string[], action: () => void): boolean {
   }
 }
 
-/** Removes device nodes and sockets, which are useless in a copy. Maps owners back to ids from 0 on. */
-function prepare(top: string, first: number): void {
+/** Removes device nodes and sockets, which are useless in a copy. Maps owners back to ids from 0 on. @throws the reason of `signal` */
+async function prepare(top: string, first: number, signal: AbortSignal): Promise<void> {
+  const turn = slices();
   const open: Buffer[] = [Buffer.from(top)];
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    await turn();
+    signal.throwIfAborted();
     const found = lstatSync(path);
     if (found.isBlockDevice() || found.isCharacterDevice() || found.isSocket()) {
       unlinkSync(path);
       continue;
     }
     if (first > 0) lchown(path, found.uid - first, found.gid - first, found.isSymbolicLink() ? undefined : found.mode & 0o7777);
-    if (found.isDirectory()) for (const name of readdirSync(path, { encoding: "buffer" })) open.push(below(path, name));
+    if (found.isDirectory()) for (const name of await namesIn(path)) open.push(below(path, name));
   }
+}
+
+/** So many names are read at once. */
+const NAMES_AT_ONCE = 128;
+
+/** All names, before anything in the directory is changed. An image may have very many in one directory, so other work goes on meanwhile. */
+async function namesIn(directory: string | Buffer): Promise<Buffer[]> {
+  const names: Buffer[] = [];
+  // Node's types lack paths and names as bytes.
+  const options = { encoding: "buffer" as BufferEncoding, bufferSize: NAMES_AT_ONCE };
+  const entries = (await opendir(directory as string, options)) as unknown as AsyncIterable<{ readonly name: Buffer }>;
+  for await (const { name } of entries) names.push(name);
+  return names;
 }
 
 /** A file with two hard links is visited twice. The second time its owner has been changed already, and the ids are negative. */

@@ -1,5 +1,5 @@
 /** Scratch volumes: directories to which the containers of a task may write. */
-import { constants, lstatSync, readdirSync, rmdirSync, unlinkSync } from "node:fs";
+import { constants, lstatSync, opendirSync, rmdirSync, unlinkSync } from "node:fs";
 import { open, opendir, rename, rmdir, unlink } from "node:fs/promises";
 import { mountAt, outputOf, runProgram, unmount } from "../../node/index.ts";
 import { giveOwnDirectory, makeOwnDirectory, refuseMounts } from "../own/index.ts";
@@ -34,7 +34,17 @@ export function removeOther(path: string): void {
 /** Whether the directory is empty and has the owner and mode that makeScratch gives without a group. */
 export function isNewScratch(path: string): boolean {
   const { uid, gid, mode } = lstatSync(path);
-  return uid === 0 && gid === 0 && (mode & 0o7777) === MODE && readdirSync(path).length === 0;
+  return uid === 0 && gid === 0 && (mode & 0o7777) === MODE && isEmpty(path);
+}
+
+/** Reads the first names only: a volume may have very many. */
+function isEmpty(directory: string): boolean {
+  const entries = opendirSync(directory);
+  try {
+    return entries.readSync() === null;
+  } finally {
+    entries.closeSync();
+  }
 }
 
 /** Sets owner and mode of the directory, or of the root of a file system mounted on it. */
