@@ -50,6 +50,10 @@ export const OWN_CALLS: Allowed = {
     "renameSync(join(places.layers, name), trash)": NAME,
     "chmodSync(this.#directory)": CALLERS,
   },
+  "src/engine/images/trash.ts": {
+    "renameSync(path, trash)": NAME,
+    "unlink(path)": NAME,
+  },
   "src/engine/images/layout.ts": {
     "renameSync(this.#path, `${this.#path}.damaged`)": NAME,
   },

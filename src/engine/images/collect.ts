@@ -1,15 +1,16 @@
 /**
  * Removes unused images from the store: first their names, then the blobs and layers that no name and no container needs. The caller holds the
- * store's lock.
+ * store's lock. What is removed goes to the trash, which the caller empties after that.
  */
 import { lstatSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { removeOwnFile } from "../../node/index.ts";
+import { setImmediate } from "node:timers/promises";
+import { slices } from "../own/index.ts";
 import type { Entry, Layout } from "./layout.ts";
 import type { ImageId, Loaded } from "./load.ts";
 import type { Places } from "./places.ts";
-import { removeLayer } from "./places.ts";
+import type { Trash } from "./trash.ts";
 import { flatName } from "./unpack.ts";
 import { loadedOr } from "./whole.ts";
 
@@ -31,8 +32,17 @@ export interface Collected {
   readonly freedBytes: number;
 }
 
+/** What one round has done, together with those before it. */
+export interface Round extends Collected {
+  /** Whether blobs were removed that a push or an archive still reads. */
+  readonly isSpaceHeld: boolean;
+  /** false: the trash is to be emptied before it is known whether more images have to go. */
+  readonly isDone: boolean;
+}
+
 export interface CollectOptions {
   readonly places: Places;
+  readonly trash: Trash;
   readonly layout: Layout;
   /** Images that containers use. */
   readonly used: readonly ImageId[];
@@ -45,30 +55,41 @@ export interface CollectOptions {
   readonly fullness: () => number;
 }
 
-/** The least recently used image is removed first. */
-export async function collect({ unusedMs, most = Infinity, kept = [], fullPercent = 100 }: CollectPolicy, options: CollectOptions) {
-  const { layout, used, remembered, lastUsedMs, fullness } = options;
+/** The least recently used image is removed first. @param before the round before this one */
+export async function collect(policy: CollectPolicy, options: CollectOptions, before?: Round): Promise<Round> {
+  const { unusedMs, most = Infinity, kept = [], fullPercent = 100 } = policy;
+  const { layout, trash, used, remembered, lastUsedMs, fullness } = options;
   const isUsed = new Set([...used, ...remembered].map(({ manifest }) => manifest));
   const unused = layout.entries
     .filter(({ manifest, reference }) => !isUsed.has(manifest) && !kept.includes(reference))
     .map((entry) => ({ entry, at: lastUsedMs(entry) }))
     .sort((a, b) => a.at - b.at);
-  const removed: string[] = [];
-  let { freedBytes, linkedBytes } = await sweepParts(options);
-  let isSpaceHeld = linkedBytes > freedBytes;
+  const removed = [...(before?.removed ?? [])];
+  let { freedBytes = 0, isSpaceHeld = false } = before ?? {};
+  const needed = await partsOf(options);
+  const sweep = async () => {
+    const swept = await sweepParts(needed, options);
+    freedBytes += swept.freedBytes;
+    isSpaceHeld ||= swept.linkedBytes > swept.freedBytes;
+  };
+  await sweep();
+  let isDone = true;
   for (const { entry, at } of unused) {
     if (removed.length >= most) break;
     // A time to come counts as now: the clock is behind, or was ahead. Which of the two it is cannot be known, so nothing is written.
     const isRecent = Math.max(0, Date.now() - at) < unusedMs;
-    // What a push or an archive still reads gives its space back only at its end. More images would go in vain.
-    if (isRecent && (isSpaceHeld || fullness() <= fullPercent)) break;
+    if (isRecent) {
+      // What a push or an archive still reads gives its space back only at its end. More images would go in vain.
+      if (isSpaceHeld || fullPercent >= 100) break;
+      isDone = trash.isEmpty;
+      if (!isDone || fullness() <= fullPercent) break;
+    }
     layout.remove(entry.reference);
     removed.push(entry.reference);
-    const swept = await sweepParts(options);
-    freedBytes += swept.freedBytes;
-    isSpaceHeld ||= swept.linkedBytes > swept.freedBytes;
+    needed?.drop(entry);
+    await sweep();
   }
-  return { removed, freedBytes } satisfies Collected;
+  return { removed, freedBytes, isSpaceHeld, isDone };
 }
 
 /** Of the blobs that were removed. */
@@ -79,57 +100,92 @@ interface Swept {
 }
 
 /** Removes the blobs and unpacked layers that no image needs. */
-async function sweepParts(options: CollectOptions): Promise<Swept> {
-  const { places } = options;
-  const swept = await sweepBlobs(options);
-  const needed = partsOf(options);
+async function sweepParts(needed: Parts | undefined, options: CollectOptions): Promise<Swept> {
+  const { places, trash } = options;
+  const swept = await sweepBlobs(needed, options);
   if (needed === undefined) return swept;
+  const turn = slices();
   for (const name of await readdir(places.layers)) {
-    if (!needed.layers.has(name)) await removeLayer(places, name);
+    await turn();
+    if (!needed.layers.has(name)) trash.take(join(places.layers, name));
   }
   return swept;
 }
 
-/** Removes the blobs that no image needs: those of removed images, and of images that were refused. */
-export async function sweepBlobs(options: CollectOptions): Promise<Swept> {
-  const { places } = options;
-  const needed = partsOf(options);
-  // The manifest of an image that a container uses cannot be read. Any blob may belong to it, so none is removed.
+/** Removes the blobs that no image needs: those of images that were refused, and of pulls that have failed. */
+export async function collectBlobs(options: CollectOptions): Promise<void> {
+  await sweepBlobs(await partsOf(options), options);
+}
+
+async function sweepBlobs(needed: Parts | undefined, { places, trash }: CollectOptions): Promise<Swept> {
   let [freedBytes, linkedBytes] = [0, 0];
+  // The manifest of an image that a container uses cannot be read. Any blob may belong to it, so none is removed.
   if (needed === undefined) return { freedBytes, linkedBytes };
+  const turn = slices();
   const blobs = join(places.blobs, "sha256");
   for (const name of await readdir(blobs)) {
+    await turn();
     if (needed.blobs.has(`sha256:${name}`)) continue;
     const found = lstatSync(join(blobs, name));
     // A directory is not made by this store.
     if (found.isDirectory()) continue;
-    removeOwnFile(join(blobs, name));
+    trash.take(join(blobs, name));
     if (found.nlink > 1) linkedBytes += found.size;
     else freedBytes += found.size;
   }
   return { freedBytes, linkedBytes };
 }
 
-function partsOf({ places, layout, used, remembered, onDamaged }: CollectOptions) {
-  const blobs = new Set<string>();
-  const layers = new Set<string>();
-  const add = ({ manifest, config }: ImageId, loaded: Loaded) => {
-    for (const digest of [manifest, config, loaded.manifest.config.digest, ...loaded.manifest.layers.map((one) => one.digest)])
-      if (digest !== null) blobs.add(digest);
-    for (const name of [...loaded.layers, flatName(loaded.layers)]) layers.add(name);
-  };
-  for (const id of used) {
+/** The parts of images, each with the number of images that need it. */
+class Parts {
+  /** By digest. */
+  readonly blobs = new Map<string, number>();
+  /** By name. */
+  readonly layers = new Map<string, number>();
+  readonly #loaded = new Map<ImageId, Loaded>();
+
+  add(id: ImageId, loaded: Loaded): void {
+    this.#loaded.set(id, loaded);
+    this.#change(id, loaded, 1);
+  }
+
+  /** The image needs its parts no more. */
+  drop(id: ImageId): void {
+    const loaded = this.#loaded.get(id);
+    if (this.#loaded.delete(id)) this.#change(id, loaded!, -1);
+  }
+
+  #change({ manifest, config }: ImageId, { manifest: { config: own, layers }, layers: names }: Loaded, by: number): void {
+    const digests = [manifest, own.digest, ...layers.map(({ digest }) => digest), ...(config === null ? [] : [config])];
+    for (const digest of new Set(digests)) add(this.blobs, digest, by);
+    for (const name of new Set([...names, flatName(names)])) add(this.layers, name, by);
+  }
+}
+
+function add(counts: Map<string, number>, key: string, by: number): void {
+  const count = (counts.get(key) ?? 0) + by;
+  if (count === 0) counts.delete(key);
+  else counts.set(key, count);
+}
+
+/** Reads each image once, one in a turn of the event loop. undefined: an image that a container uses cannot be read. */
+async function partsOf({ places, layout, used, remembered, onDamaged }: CollectOptions): Promise<Parts | undefined> {
+  const parts = new Parts();
+  // A thousand containers may use one image.
+  for (const id of new Map(used.map((one) => [JSON.stringify([one.manifest, one.config]), one])).values()) {
+    await setImmediate();
     const loaded = loadedOr(places, id);
     if (loaded === undefined) {
       onDamaged(id.manifest);
       return undefined;
     }
-    add(id, loaded);
+    parts.add(id, loaded);
   }
   // A damaged image keeps no parts. The next pull fetches them again.
-  for (const id of [...layout.entries, ...remembered]) {
+  for (const id of new Set([...layout.entries, ...remembered])) {
+    await setImmediate();
     const loaded = loadedOr(places, id);
-    if (loaded !== undefined) add(id, loaded);
+    if (loaded !== undefined) parts.add(id, loaded);
   }
-  return { blobs, layers };
+  return parts;
 }

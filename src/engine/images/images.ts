@@ -1,9 +1,9 @@
 /** The image store of an engine: pulls images, unpacks their layers, and makes root file systems of them. */
-import { statfsSync, statSync, utimesSync } from "node:fs";
+import { statSync, utimesSync } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { setImmediate } from "node:timers/promises";
 import { type ImageConfig, type ImageReference, parseReference, pinned, renderReference } from "../spec/index.ts";
-import { type Collected, type CollectPolicy, collect, sweepBlobs } from "./collect.ts";
+import { Cleaner } from "./cleaner.ts";
+import type { Collected, CollectPolicy } from "./collect.ts";
 import { type Credentials, withCredentials } from "./credentials.ts";
 import { ImageError } from "./errors.ts";
 import { type CopyOptions, copyArchive, copySource, layersOf, resolveSource } from "./fetch.ts";
@@ -21,7 +21,7 @@ import { Shelf } from "./shelf.ts";
 import { assertSmall, clearStaging } from "./staging.ts";
 import { type UnpackOptions, unpackFlat, unpackLayers } from "./unpack.ts";
 import { Unsynced } from "./unsynced.ts";
-import { CALLER_WAITS_MS, Flights, Lock, Slots, within } from "./waiting.ts";
+import { Flights, Lock, type Reading, Slots, within } from "./waiting.ts";
 import { assertFits, assertSizes, isThere, packedSize } from "./whole.ts";
 
 export interface ImageStoreOptions {
@@ -61,6 +61,7 @@ export class ImageStore implements Images {
   readonly #layout: Layout;
   readonly #roots: Roots;
   readonly #lock = new Lock();
+  readonly #cleaner: Cleaner;
   readonly #slots: Slots;
   readonly #pulls = new Flights<Pin>();
   /** Callers that wait for each pull, by its key. */
@@ -78,6 +79,12 @@ export class ImageStore implements Images {
     this.#layout = new Layout(this.#places.layout);
     this.#unsynced = new Unsynced({ places: this.#places, bootId: options.bootId, onError: options.onSyncError });
     this.#roots = new Roots(this.#places);
+    const { inUse = () => [], remembered = () => [], onDamaged = () => {} } = options;
+    this.#cleaner = new Cleaner({
+      ...{ places: this.#places, layout: this.#layout, lock: this.#lock, remembered, onDamaged },
+      used: () => [...inUse(), ...this.#roots.images()],
+      lastUsedMs: (entry) => this.#lastUsedMs(entry),
+    });
     this.shelf = new Shelf({ places: this.#places, layout: this.#layout, lock: this.#lock, credentials: options.credentials ?? {} });
     this.#slots = new Slots(options.pullsAtOnce ?? PULLS_AT_ONCE);
   }
@@ -95,7 +102,8 @@ export class ImageStore implements Images {
     const { reference: text, policy, pin, signal } = request;
     const reference = parseReference(text);
     if (reference === undefined) throw new ImageError("pull-failed", `${text} is no reference to an image`);
-    if (pin !== undefined && isThere(this.#places, pin)) return this.#lock.read(async () => this.#ready(pin, signal, request.onUnpack));
+    if (pin !== undefined && isThere(this.#places, pin))
+      return this.#lock.read(async () => this.#ready(pin, signal, request.onUnpack), { signal });
     // What a container or a version runs is that digest, wherever the tag leads by now. Other sources cannot be asked for a digest.
     const exact = pin !== undefined && reference.transport === "docker" ? pinned(reference, pin.digest) : undefined;
     const key = JSON.stringify([text, exact?.digest ?? null, policy, request.credentials ?? null]);
@@ -106,7 +114,7 @@ export class ImageStore implements Images {
     told.add(request);
     try {
       return await this.#pulls.join(key, signal, (shared) =>
-        this.#filling(kind, async () => {
+        this.#filling({ kind, signal: shared }, async () => {
           const all = { ...request, ...told.all, policy, signal: shared };
           return exact === undefined ? this.#pull(reference, text, all) : this.#pullExactly(exact, text, all);
         }),
@@ -119,7 +127,7 @@ export class ImageStore implements Images {
   async take(archive: string, names: readonly string[], signal: AbortSignal): Promise<Pin> {
     const [source, ...named] = [`docker-archive:${archive}`, ...names].map(parseReference);
     if (source === undefined || named[0] === undefined) throw new ImageError("image-invalid", `${archive} is no path of an archive`);
-    return this.#filling("pull", async () => {
+    return this.#filling({ kind: "pull", signal }, async () => {
       const { maxBytes } = this.#limits;
       const fetched = await copyArchive(source, { signal, places: this.#places, maxBytes, onProgress: () => {} });
       const all = [renderReference(pinned(named[0]!, fetched.digest)), ...names];
@@ -134,54 +142,25 @@ export class ImageStore implements Images {
     return (await this.#overlays()) !== "none";
   }
 
-  async #filling(kind: "pull" | "use", action: () => Promise<Pin>): Promise<Pin> {
+  async #filling(reading: Reading, action: () => Promise<Pin>): Promise<Pin> {
     try {
-      return await this.#lock.read(action, kind);
+      return await this.#lock.read(action, reading);
     } catch (error) {
-      // Removes the blobs of failed pulls, which no image needs.
-      this.#lock.sweep(() => this.#alone(() => sweepBlobs(this.#collecting))).catch(() => {});
+      this.#cleaner.collectBlobs().catch(() => {});
       throw error;
     }
   }
 
   list(): StoredImage[] {
-    const used = new Set([...this.#used, ...this.#remembered].map(({ manifest }) => manifest));
+    const used = new Set([...this.#cleaner.used, ...this.#cleaner.remembered].map(({ manifest }) => manifest));
     return this.#layout.entries.map((entry) => ({
       ...{ reference: entry.reference, digest: entry.digest, manifest: entry.manifest, isUsed: used.has(entry.manifest) },
       ...{ sizeBytes: packedSize(this.#places, entry), pulledMs: entry.pulledMs, lastUsedMs: this.#lastUsedMs(entry) },
     }));
   }
 
-  /** Waits until no image is being pulled or unpacked. @param isPatient for as long as it takes: no caller waits. @throws ImageError store-busy */
   async collect(policy: CollectPolicy, isPatient: boolean): Promise<Collected> {
-    return this.#lock.write(() => this.#alone(() => collect(policy, this.#collecting)), isPatient ? undefined : CALLER_WAITS_MS);
-  }
-
-  /** Runs the action one turn of the event loop later. By then a caller that has just received an image has registered its use. */
-  async #alone<T>(action: () => Promise<T>): Promise<T> {
-    await setImmediate();
-    return action();
-  }
-
-  get #used(): readonly ImageId[] {
-    return [...(this.#options.inUse?.() ?? []), ...this.#roots.images()];
-  }
-
-  get #remembered(): readonly ImageId[] {
-    return this.#options.remembered?.() ?? [];
-  }
-
-  get #collecting() {
-    return {
-      ...{ places: this.#places, layout: this.#layout, used: this.#used, remembered: this.#remembered },
-      onDamaged: (manifest: string) => this.#options.onDamaged?.(manifest),
-      lastUsedMs: (entry: Entry) => this.#lastUsedMs(entry),
-      fullness: () => {
-        const { blocks, bavail, bfree } = statfsSync(this.#options.directory);
-        // Like df(1): blocks that are reserved for root do not count.
-        return (100 * (blocks - bfree)) / (blocks - bfree + bavail);
-      },
-    };
+    return this.#cleaner.collect(policy, isPatient);
   }
 
   /** Writes no earlier time than the one that is there: the clock may be behind until the host has asked for the time. */
@@ -298,7 +277,7 @@ export class ImageStore implements Images {
     signal: AbortSignal,
     { users, bytes }: RootOptions = {},
   ): Promise<Root> {
-    return this.#lock.read(async () => {
+    const made = async () => {
       const loaded = loadImage(this.#places, image);
       await this.#unpack(loaded, signal);
       try {
@@ -317,7 +296,8 @@ export class ImageStore implements Images {
         throw error;
       }
       return this.rootOf(id, volumes);
-    });
+    };
+    return this.#lock.read(made, { signal });
   }
 
   async writtenBy(id: string): Promise<number> {

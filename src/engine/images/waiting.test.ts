@@ -48,10 +48,13 @@ test("on a store that is always in use new pulls wait for a writer, and containe
   const pull = async (): Promise<void> => {
     if (isOver) return;
     let next: Promise<void> | undefined;
-    await lock.read(async () => {
-      await new Promise((resolve) => setTimeout(resolve, 10));
-      next = pull();
-    }, "pull");
+    await lock.read(
+      async () => {
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        next = pull();
+      },
+      { kind: "pull" },
+    );
     await next;
   };
   const pulls = pull();
@@ -78,12 +81,12 @@ test("new pulls wait for a while only: a registry that does not answer keeps nob
       new Promise<void>((resolve) => {
         end = resolve;
       }),
-    "pull",
+    { kind: "pull" },
   );
   const removal = lock.write(async () => {});
   for (let count = 0; count < 3; count++) {
     await new Promise((resolve) => setTimeout(resolve, 60));
-    await lock.read(async () => {}, "pull");
+    await lock.read(async () => {}, { kind: "pull" });
   }
   end();
   await Promise.all([stalled, removal]);
@@ -121,4 +124,24 @@ test("a program with progress is ended with its caller's signal", async () => {
   const run = withProgress((options) => runTool("sleep", ["1000"], options), { signal: stop.signal, stalledMs: 60_000, late });
   stop.abort(new Error("not wanted"));
   await expect(run).rejects.toThrow("not wanted");
+});
+
+test("a start that is cancelled does not wait until the store is not locked any more", async () => {
+  const lock = new Lock();
+  let end = () => {};
+  const removal = lock.write(
+    () =>
+      new Promise<void>((resolve) => {
+        end = resolve;
+      }),
+  );
+  const stop = new AbortController();
+  const start = lock.read(async () => "started", { signal: stop.signal });
+  const other = lock.read(async () => "started", { signal: new AbortController().signal });
+  stop.abort(new ImageError("cancelled", "the request was cancelled"));
+  await expect(start).rejects.toMatchObject({ code: "cancelled" });
+  await expect(lock.read(async () => "started", { signal: stop.signal })).rejects.toMatchObject({ code: "cancelled" });
+  end();
+  await removal;
+  expect(await other).toBe("started");
 });

@@ -98,6 +98,14 @@ export const CALLER_WAITS_MS = 30_000;
 const OPEN_MS = 60_000;
 const CLOSED_MS = 60_000;
 
+/** Who uses the store. */
+export interface Reading {
+  /** pull: it may take minutes, so that it waits for a writer that has waited long. Default: use. */
+  readonly kind?: "pull" | "use";
+  /** Ends the wait, not the use. Default: it ends when no writer is there. */
+  readonly signal?: AbortSignal;
+}
+
 /**
  * A lock for readers and one writer. Many callers may use the store at once, but removing needs it alone. A writer waits until nobody uses the store, and
  * delays no container by that: a pull may take minutes, and containers start meanwhile. On a store that is always in use no writer would have its turn, so
@@ -116,8 +124,9 @@ export class Lock {
     this.#turns = turns;
   }
 
-  async read<T>(action: () => Promise<T>, kind: "pull" | "use" = "use"): Promise<T> {
-    while (this.#isWriting || (this.#isClosed && kind === "pull")) await changed(this.#waiting.readers);
+  /** @throws the reason of the signal, while it waits; what `action` throws */
+  async read<T>(action: () => Promise<T>, { kind = "use", signal }: Reading = {}): Promise<T> {
+    while (this.#isWriting || (this.#isClosed && kind === "pull")) await changed(this.#waiting.readers, { signal });
     this.#readers++;
     try {
       return await action();
@@ -171,7 +180,7 @@ export class Lock {
           turnsAt = now + (hasClosed ? this.#turns.closedMs : openMs);
           if (!hasClosed) this.#tell();
         }
-        await changed(this.#waiting.writers, Math.min(start + withinMs, turnsAt) - performance.now());
+        await changed(this.#waiting.writers, { withinMs: Math.min(start + withinMs, turnsAt) - performance.now() });
       }
       this.#isWriting = true;
       return true;
@@ -189,18 +198,30 @@ export class Lock {
   }
 }
 
-/** Resolves when a function that is in the set meanwhile is called, or after so many milliseconds. */
-async function changed(waiting: Set<() => void>, withinMs = Number.POSITIVE_INFINITY): Promise<void> {
+interface Waiting {
+  /** Milliseconds. Default: as long as it takes. */
+  readonly withinMs?: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Resolves when a function that is in the set meanwhile is called, or after so many milliseconds. @throws the reason of `signal` */
+async function changed(waiting: Set<() => void>, { withinMs = Number.POSITIVE_INFINITY, signal }: Waiting): Promise<void> {
+  signal?.throwIfAborted();
   let timer: NodeJS.Timeout | undefined;
-  await new Promise<void>((go) => {
-    const once = () => {
-      waiting.delete(once);
-      clearTimeout(timer);
-      go();
-    };
-    if (Number.isFinite(withinMs)) timer = setTimeout(once, Math.max(0, withinMs));
-    waiting.add(once);
-  });
+  let once = () => {};
+  try {
+    await new Promise<void>((go) => {
+      once = go;
+      if (Number.isFinite(withinMs)) timer = setTimeout(once, Math.max(0, withinMs));
+      signal?.addEventListener("abort", once);
+      waiting.add(once);
+    });
+  } finally {
+    waiting.delete(once);
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", once);
+  }
+  signal?.throwIfAborted();
 }
 
 /**

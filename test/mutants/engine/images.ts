@@ -163,7 +163,7 @@ export const IMAGE_MUTANTS: readonly Mutant[] = [
     id: "E46b",
     fault: "parts without a name stay",
     file: `${IMAGES}/collect.ts`,
-    from: "    removeOwnFile(join(blobs, name));\n",
+    from: "    trash.take(join(blobs, name));\n",
     to: "",
     test: "test/engine/image-care.test.ts",
   },
