@@ -51,3 +51,39 @@ test.each(Object.keys(PLANTS).flatMap((how) => [true, false].map((isVolume) => [
     expect(statSync(join(victim, "v")).mode & 0o777).not.toBe(0o777);
   },
 );
+
+test.each(["pull", "makeRoot"])("an image that is a volume ends with its task: %s", async (last) => {
+  const stop = new AbortController();
+  let given: AbortSignal | undefined;
+  let begin = () => {};
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  const call = async (name: string, signal: AbortSignal) => {
+    if (name !== last) return;
+    given = signal;
+    begin();
+    await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  };
+  const images = {
+    releaseRoot: async () => {},
+    pull: ({ signal }: { readonly signal: AbortSignal }) => call("pull", signal),
+    makeRoot: (_id: string, _pin: object, _volumes: object, signal: AbortSignal) => call("makeRoot", signal),
+  };
+  const paths = new Paths(join(directory, `state-${++count}`));
+  const volumes = new TaskVolumes({
+    paths,
+    pullPolicy: "default",
+    runtimes: {},
+    kept: {} as never,
+    images: images as never,
+    log: () => {},
+  });
+  const spec = { volumes: [{ name: "v", image: "docker://registry.invalid/a:1" }] };
+  const record = { id: "g.t.1", group: "g", spec } as unknown as TaskRecord;
+  const making = volumes.make(record, "volume:v", { signal: stop.signal, onLate: () => {} });
+  await begun;
+  stop.abort(new Error("it is not wanted"));
+  expect(given?.aborted).toBe(true);
+  await expect(making).rejects.toThrow("it is not wanted");
+});

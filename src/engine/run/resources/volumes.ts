@@ -71,7 +71,7 @@ export class TaskVolumes implements TaskResource {
     const { image, filesystem, ...pull } = record.spec.volumes.find((one) => one.name === name) ?? {};
     if (filesystem !== undefined) await this.#mount(record.id, name, filesystem);
     else if (image === undefined) await makeVolume(record, name, { paths: this.#options.paths, patience });
-    else await this.#makeImage(volumeRootId(record.id, name), { image, ...pull });
+    else await this.#makeImage(volumeRootId(record.id, name), { image, ...pull }, patience.signal);
     return {};
   }
 
@@ -89,11 +89,9 @@ export class TaskVolumes implements TaskResource {
     await mountFilesystem(path, filesystem, { asFile: asMemoryFile });
   }
 
-  /** Nobody writes to it: its mounts are for reading only. @throws ImageError */
-  async #makeImage(id: string, { image, pullPolicy, pullCredentials }: ImageVolume): Promise<void> {
+  /** Nobody writes to it: its mounts are for reading only. @throws ImageError; the reason of `signal` */
+  async #makeImage(id: string, { image, pullPolicy, pullCredentials }: ImageVolume, signal: AbortSignal): Promise<void> {
     const { images, pullPolicy: ofHost } = this.#options;
-    // A pull ends by its own bound.
-    const { signal } = new AbortController();
     await images.releaseRoot(id);
     const credentials = pullCredentials === undefined ? {} : { credentials: pullCredentials };
     const pin = await images.pull({ reference: image, policy: pullPolicy ?? ofHost, signal, ...credentials });
