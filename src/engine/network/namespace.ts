@@ -1,6 +1,6 @@
 /** Network namespaces that are bound to a file, so that they exist independently of any process. */
 
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -115,7 +115,7 @@ const HOLD = ["sh", "-c", "echo; exec cat"];
 
 /**
  * @param words a program that replaces itself by the one that its last arguments name
- * @param act gets the process id. @throws NetworkError program-failed; what `act` throws
+ * @param act gets the process id. @throws NetworkError program-failed; the errors of spawn(2), as EMFILE; what `act` throws
  */
 export async function whileHeld(
   [program = "", ...args]: readonly string[],
@@ -123,22 +123,29 @@ export async function whileHeld(
   act: (pid: number) => unknown,
 ): Promise<void> {
   const env = { ...process.env, PATH: searchPath() };
+  const failed = (why: string) => new NetworkError("program-failed", `${[program, ...args].join(" ")} has failed: ${why}`);
   // No runProgram (src/node): it lives until `act` has ended.
   const holder = spawn(program, [...args, ...HOLD], { stdio: "pipe", cwd: "/", env, timeout: timeoutMs, killSignal: "SIGKILL" });
+  // An error of the start is told later. Without a listener it would end this process.
+  const ended = once(holder, "close");
+  const { stdin, stdout, stderr } = holder as { [Name in "stdin" | "stdout" | "stderr"]: ChildProcess[Name] | undefined };
+  // Where this process may open no more files, Node makes no pipes, whatever its types say.
+  if (!stdin || !stdout || !stderr) {
+    await ended;
+    throw failed("it was not started");
+  }
   let errors = "";
-  holder.stderr.on("data", (chunk) => {
+  stderr.on("data", (chunk) => {
     errors += chunk;
   });
   // It may have ended.
-  holder.stdin.on("error", () => {});
-  const ended = once(holder, "close");
+  stdin.on("error", () => {});
   try {
-    const isThere = await Promise.race([once(holder.stdout, "data").then(() => true), ended.then(() => false)]);
-    if (!isThere)
-      throw new NetworkError("program-failed", `${[program, ...args].join(" ")} has failed: ${lastLines(errors) || "it has said nothing"}`);
+    const isThere = await Promise.race([once(stdout, "data").then(() => true), ended.then(() => false)]);
+    if (!isThere) throw failed(lastLines(errors) || "it has said nothing");
     await act(holder.pid!);
   } finally {
-    holder.stdin.end();
+    stdin.end();
     await ended.catch(() => {});
   }
 }

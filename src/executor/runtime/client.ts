@@ -127,7 +127,9 @@ export class Runtime {
     // No runProgram (src/node): it runs as long as the caller reads, and nothing is collected.
     const command = [...this.#global, "events", "--interval", `${intervalMs}ms`, id];
     const child = spawn(this.binary, command, { stdio: ["ignore", "pipe", "ignore"], cwd: "/" });
-    const ended = once(child, "close").catch(() => {});
+    const ended = once(child, "close").catch((error: Error) => error);
+    // Where this process may open no more files there are no pipes, whatever Node's types say.
+    if (child.pid === undefined) throw failure("events", 128, "", "", `could not be started: ${await ended}`);
     endWithThis(child);
     try {
       for await (const line of createInterface(child.stdout)) yield JSON.parse(line) as types.RuntimeEvent;
