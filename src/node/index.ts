@@ -17,6 +17,7 @@ export {
 export {
   type Durability,
   placeAtomically,
+  placeAtomicallyLater,
   removeOwnFile,
   type Writing,
   writeAtomically,

@@ -61,13 +61,7 @@ export async function writeAtomicallyLater(
     rmSync(making, { force: true });
     throw error;
   }
-  if (durability !== "file-and-directory") return;
-  const directory = await open(dirname(path));
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
+  if (durability === "file-and-directory") await syncPathLater(dirname(path));
 }
 
 /** Gives its name to a file that something else has written, such as a database. Its content was looked at. */
@@ -75,6 +69,14 @@ export function placeAtomically(making: string, path: string, durability: Durabi
   if (durability !== "none") syncPath(making);
   renameSync(making, path);
   if (durability === "file-and-directory") syncPath(dirname(path));
+}
+
+/** The same; the event loop does not wait for the disk. @param check called right before the file gets its name; what it throws keeps the old one */
+export async function placeAtomicallyLater(making: string, path: string, durability: Durability, check: () => void): Promise<void> {
+  if (durability !== "none") await syncPathLater(making);
+  check();
+  renameSync(making, path);
+  if (durability === "file-and-directory") await syncPathLater(dirname(path));
 }
 
 /** Made anew, with this mode whatever the umask is: what has this name is removed and never opened. */
@@ -133,5 +135,14 @@ function syncPath(path: string): void {
     fsyncSync(fd);
   } finally {
     closeSync(fd);
+  }
+}
+
+async function syncPathLater(path: string): Promise<void> {
+  const file = await open(path);
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
   }
 }

@@ -317,7 +317,7 @@ export const OWN_CALLS: Allowed = {
   },
   "src/node/write.ts": {
     "open(making)": "this is the checked way",
-    "open(dirname(path))": "a directory, which is only synced",
+    "open(path)": "a file that was just made, or a directory, which is only synced",
     "rename(making, path)": "this is the checked way",
     "openSync(path)": "this is the checked way",
     "renameSync(making, path)": "this is the checked way",

@@ -63,7 +63,7 @@ export class Engine {
       const overcommitted = () => ledgerView([...engine.#parts.records.values()], engine.#parts.capacity).overcommitted;
       await restore({ ...engine.#parts, overcommitted });
       engine.#timers.push(setInterval(() => engine.#parts.turns.checkStore(), STORE_CHECK_MS).unref());
-      engine.#timers.push(setInterval(() => engine.#backUp(), BACKUP_MS).unref());
+      engine.#timers.push(setInterval(() => void engine.#backUp(), BACKUP_MS).unref());
       for (const one of ["poll", "imageCare", "schedules", "rollouts", "pools"] as const) engine.#parts[one].start();
       return engine;
     } catch (error) {
@@ -338,9 +338,9 @@ export class Engine {
     return found;
   }
 
-  #backUp(): void {
+  async #backUp(): Promise<void> {
     try {
-      this.#parts.store.backUp();
+      await this.#parts.store.backUp();
     } catch (error) {
       this.#parts.log("error", "not-backed-up", { message: String(error) });
     }

@@ -96,14 +96,14 @@ test("the journal is bounded, and numbers go on", () => {
   expect(page.entries.at(-1)?.sequence).toBe(512);
 });
 
-test("the journal is bounded by age, from its beginning on: a clock that was set makes no hole", () => {
+test("the journal is bounded by age, from its beginning on: a clock that was set makes no hole", async () => {
   store.close();
   store = new Store({ directory, journalAgeMs: 60_000 });
   store.commit({ events: ["1", "2", "3", "4"] });
   tamper(`UPDATE journal SET wall_ms = wall_ms - 3600000 WHERE sequence IN (1, 2, 4)`);
   store.close();
   store = new Store({ directory, journalAgeMs: 60_000 });
-  store.backUp();
+  await store.backUp();
   expect(store.events(0, 10)).toEqual({
     entries: [
       { sequence: 3, content: "3" },
@@ -114,7 +114,7 @@ test("the journal is bounded by age, from its beginning on: a clock that was set
   expect(store.events(2, 10).gap).toBe(false);
   // All entries may be dropped, but numbers are not reused.
   tamper("UPDATE journal SET wall_ms = 0");
-  store.backUp();
+  await store.backUp();
   expect(store.events(2, 10)).toEqual({ entries: [], gap: true });
   expect(store.commit({ events: ["5"] })).toEqual([5]);
 });
@@ -148,12 +148,12 @@ describe("versions", () => {
     chmodSync(path(), 0o600);
   };
 
-  test("an older store is migrated when it is opened: nothing is lost, and what it was is kept, with what is damaged in it", () => {
+  test("an older store is migrated when it is opened: nothing is lost, and what it was is kept, with what is damaged in it", async () => {
     old();
     store = new Store({ directory });
     expect(store.load()).toEqual({ records: [record("a")], damaged: [{ kind: "task", key: "b" }] });
     // The age of its events starts with the migration.
-    store.backUp();
+    await store.backUp();
     expect(store.events(6, 10)).toEqual({ entries: [{ sequence: 7, content: "{}" }], gap: false });
     expect(store.commit({ events: ["x"] })).toEqual([8]);
     const copy = `${path()}.version-1`;
@@ -200,9 +200,9 @@ describe("versions", () => {
   });
 });
 
-test("a backup is whole when it has its name; one that cannot be made leaves the one before", () => {
+test("a backup is whole when it has its name; one that cannot be made leaves the one before", async () => {
   store.commit({ put: [record("a"), record("b")], events: ["1"] });
-  store.backUp();
+  await store.backUp();
   const backup = join(directory, "engine.db.backup");
   const restored = mkdtempSync(join(tmpdir(), "runt-store-"));
   try {
@@ -217,7 +217,7 @@ test("a backup is whole when it has its name; one that cannot be made leaves the
   // A damaged database must not replace an intact copy.
   tamper(`UPDATE records SET content = 'x' WHERE key = 'a'`);
   const before = statSync(backup).mtimeMs;
-  expect(codeOf(() => store.backUp())).toBe("not-written");
+  await expect(store.backUp()).rejects.toMatchObject({ code: "not-written" });
   expect([statSync(backup).mtimeMs, existsSync(`${backup}.new`)]).toEqual([before, false]);
 });
 
@@ -270,7 +270,7 @@ answer.kept = count > 10 && store.load().records.length === count;
 rmSync(filler);
 put();
 answer.again = store.load().records.length === count + 1;
-store.backUp();
+await store.backUp();
 answer.reserveAgain = existsSync(reserve);
 store.close();
 console.log(JSON.stringify(answer));

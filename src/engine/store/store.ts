@@ -1,7 +1,7 @@
 /** The store of one engine, which keeps records and the journal on disk. Contents are JSON of the caller. */
 import { lstatSync } from "node:fs";
 import type { DatabaseSyncInstance } from "@photostructure/sqlite";
-import { backUp } from "./backup.ts";
+import { backUpLater } from "./backup.ts";
 import { isFull, StoreError } from "./errors.ts";
 import { Journal, type JournalPage } from "./journal.ts";
 import { closeDatabase, openDatabase, useLog } from "./open.ts";
@@ -52,6 +52,7 @@ export class Store {
   readonly #file: string;
   #logFile = "";
   #hasLog: boolean;
+  #backingUp: Promise<void> | undefined;
 
   /**
    * Migrates a store of an older version, after copying it to `path`.version-N.
@@ -125,18 +126,32 @@ export class Store {
     return isThere ? undefined : "the store was deleted or replaced while this daemon uses it: only a new start helps";
   }
 
+  #mustBeThere(): void {
+    const { loss } = this;
+    if (loss !== undefined) throw new Error(loss);
+  }
+
   get #logPath(): string {
     return `${this.path}-wal`;
   }
 
   /**
-   * Makes and verifies a copy at `path`.backup. Also drops old events, and makes the reserve again if it was released.
+   * Makes and verifies a copy at `path`.backup. Also drops old events, and makes the reserve again if it was released. A call while a copy is being
+   * made joins it.
    * @throws StoreError not-written
    */
-  backUp(): void {
+  backUp(): Promise<void> {
+    this.#backingUp ??= this.#backUp().finally(() => {
+      this.#backingUp = undefined;
+    });
+    return this.#backingUp;
+  }
+
+  async #backUp(): Promise<void> {
     this.keepReserve();
     this.#transaction(() => this.#journal.dropOld());
-    backUp(this.#database, `${this.path}.backup`);
+    // A store that has taken its place meanwhile has a backup of its own.
+    await backUpLater(this.#database, `${this.path}.backup`, () => this.#mustBeThere());
   }
 
   #commit({ put = [], remove = [], events = [] }: Change): readonly number[] {
@@ -181,9 +196,8 @@ export class Store {
 
   #transaction<T>(action: () => T): T {
     return this.#guarded("not-written", () => {
-      const { loss } = this;
       // SQLite would go on writing to the deleted file, whose content is lost when this process ends.
-      if (loss !== undefined) throw new Error(loss);
+      this.#mustBeThere();
       this.#database.exec("BEGIN IMMEDIATE");
       try {
         const result = action();
