@@ -1,6 +1,6 @@
 /** Mounts and volumes, as the kernel mounts them; and what the daemon does not follow. */
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { allPrinted } from "../support/log-file.ts";
@@ -198,6 +198,28 @@ describe.skipIf(!isRoot)("mounts and volumes (needs root)", () => {
     await until(async () => (await task()).known === "STOPPED");
     expect((await task()).reason).toMatch(new RegExp(`${shared}/data (is a symbolic link|is not there)`));
     expect(await logOf("victim")).toBe("");
+  });
+
+  test("a link of the system is followed, as /var/run and /etc/localtime are, and the container gets what it led to", async () => {
+    await scene.daemon();
+    const real = hostDirectory("led-to");
+    writeFileSync(join(real, "file"), "led to\n");
+    // As in /etc, only root makes entries in /run. Everybody does in /tmp, where the directories of tests are.
+    const link = `/run/runt-link-${process.pid}`;
+    symlinkSync(real, link);
+    try {
+      const mounts = [
+        { source: join(link, "file"), target: "/file", readOnly: true },
+        { source: link, target: "/whole" },
+        { source: "/etc/localtime", target: "/zone", readOnly: true },
+      ].filter(({ source }) => existsSync(source));
+      await apply([{ name: "a", script: `cat /file /whole/file; ${SLEEP}`, fields: { mounts } }]);
+      await until(async () => ["RUNNING", "STOPPED"].includes((await task()).known));
+      expect((await task()).reason ?? "").toBe("");
+      await until(async () => (await logOf("a")) === "led to\nled to\n");
+    } finally {
+      rmSync(link);
+    }
   });
 
   test("a link is refused with the path to write instead", async () => {

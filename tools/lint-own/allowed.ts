@@ -196,6 +196,7 @@ export const OWN_CALLS: Allowed = {
   },
   "src/engine/volumes/source.ts": {
     'openSync("/")': "O_PATH or made with O_EXCL, one part of a path after the other, without following a link",
+    "openSync(`/proc/self/fd/${this.#fd}/..`)": "O_PATH, the parent of a directory that is held and that only root can move",
     "openSync(path)": "O_PATH or made with O_EXCL, one part of a path after the other, without following a link",
     "chmodSync(`/proc/self/fd/${fd}`)": HELD,
   },

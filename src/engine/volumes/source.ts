@@ -1,5 +1,6 @@
 /** Checks the source of a mount before it is passed to the runtime. */
-import { chmodSync, closeSync, constants, fstatSync, mkdirSync, openSync, realpathSync, type Stats } from "node:fs";
+import { chmodSync, closeSync, constants, fstatSync, mkdirSync, openSync, readlinkSync, realpathSync, type Stats } from "node:fs";
+import { type FollowedLinks, holdsFollowed, isOfOwner, isOwn, MOST_LINKS } from "./links.ts";
 
 /** Flag of open(2), which Node does not export. The number is that of x86-64 and arm64. */
 export const O_PATH = 0o10_000_000;
@@ -28,33 +29,124 @@ export interface Opening {
   readonly onPart?: (fd: number) => void;
   /** Whether a component that is missing may be made, if the type allows it. */
   readonly mayMake?: () => boolean;
+  /** The first part of the path, in which these links are followed. Absent: no link is followed. */
+  readonly follow?: { readonly upTo: string; readonly links: FollowedLinks };
+}
+
+export interface Source {
+  /** O_PATH. The caller closes it. */
+  readonly fd: number;
+  /** The path of the file, without links. */
+  readonly path: string;
 }
 
 /**
- * Opens a source as an O_PATH descriptor, which the caller closes. No component of its path is a symbolic link: a container that can write to a
- * directory could place a link there, and the next container would get its target on the host. The runtime opens the path again in its own mount namespace, and compares device and inode.
+ * Opens a source, one component after the other. A container that can write to a directory could place a symbolic link there, and the next container would get its
+ * target on the host: so only links of the system are followed (links.ts). The runtime opens the path that is returned again in its own mount namespace, follows no link at its end, and
+ * compares device and inode.
  * @param path absolute. @param type the required type. @throws Error that names the component that is missing, a link, or of another type
  */
-export function openSource(path: string, type?: SourceType, { onPart = () => {}, mayMake = () => true }: Opening = {}): number {
-  let fd = openSync("/", O_PATH);
-  let name = "";
+export function openSource(path: string, type?: SourceType, opening: Opening = {}): Source {
+  const walk = new Walk(path, type, opening);
   try {
-    onPart(fd);
-    const parts = path.split("/").filter(Boolean);
-    for (const [index, part] of parts.entries()) {
-      if (part === "..") throw new Error(`${path} has .. in it`);
-      name += `/${part}`;
-      const next = openPart(fd, part, name, mayMake() ? madeAs(type, index === parts.length - 1) : undefined);
-      closeSync(fd);
-      fd = next;
-      if (fstatSync(fd).isSymbolicLink()) throw new Error(`${name} is a symbolic link${leadsTo(path)}: it is not followed`);
-      onPart(fd);
-    }
-    if (type !== undefined && !IS[type][1](fstatSync(fd))) throw new Error(`${path} is not a ${IS[type][0]}`);
-    return fd;
+    const found = walk.end();
+    if (type !== undefined && !IS[type][1](fstatSync(found.fd))) throw new Error(`${path} is not a ${IS[type][0]}`);
+    return found;
   } catch (error) {
-    closeSync(fd);
+    walk.close();
     throw error;
+  }
+}
+
+interface Step {
+  readonly part: string;
+  /** Whether it is of the path itself, and not of a link's text. */
+  readonly isAsked: boolean;
+  readonly isFollowed: boolean;
+}
+
+/** The way from / to a source. The last component that was opened is held by a descriptor. */
+class Walk {
+  readonly #asked: string;
+  readonly #type: SourceType | undefined;
+  readonly #opening: Opening;
+  #steps: Step[];
+  #fd: number;
+  /** Names of the directories from / to the one that is held, and whether only root can have changed an entry on the way to it. */
+  #way: { readonly name: string; readonly isOwn: boolean }[] = [];
+  #links = 0;
+
+  constructor(path: string, type: SourceType | undefined, opening: Opening) {
+    this.#asked = path;
+    this.#type = type;
+    this.#opening = opening;
+    const most = opening.follow?.upTo.split("/").filter(Boolean).length ?? 0;
+    const parts = path.split("/").filter(Boolean);
+    this.#steps = parts.map((part, index) => ({ part, isAsked: true, isFollowed: index < most }));
+    this.#fd = openSync("/", O_PATH);
+  }
+
+  /** @throws as openSource */
+  end(): Source {
+    this.#opening.onPart?.(this.#fd);
+    for (let step = this.#steps.shift(); step !== undefined; step = this.#steps.shift()) this.#go(step);
+    return { fd: this.#fd, path: this.#nameOf() };
+  }
+
+  close(): void {
+    closeSync(this.#fd);
+  }
+
+  #nameOf(part?: string): string {
+    return `/${[...this.#way.map(({ name }) => name), ...(part === undefined ? [] : [part])].join("/")}`;
+  }
+
+  #go(step: Step): void {
+    const { part, isAsked } = step;
+    if (part === "..") {
+      if (isAsked) throw new Error(`${this.#asked} has .. in it`);
+      // A link that is followed has it in its text. Others could move the directory while it is held, so that its parent is another one.
+      if (!this.#isWayOwn())
+        throw new Error(`${this.#asked} leads through ${this.#nameOf()}/.., and others than root can move that directory`);
+      this.#hold(openSync(`/proc/self/fd/${this.#fd}/..`, O_PATH | O_NOFOLLOW));
+      this.#way.pop();
+      return;
+    }
+    const name = this.#nameOf(part);
+    const mayMake = isAsked && (this.#opening.mayMake?.() ?? true);
+    const next = openPart(this.#fd, part, name, mayMake ? madeAs(this.#type, this.#steps.length === 0) : undefined);
+    const found = fstatSync(next);
+    if (found.isSymbolicLink()) {
+      closeSync(next);
+      if (!this.#isFollowed(step, found)) throw new Error(`${name} is a symbolic link${leadsTo(this.#asked)}: it is not followed`);
+      if (++this.#links > MOST_LINKS) throw new Error(`${this.#asked} leads through more than ${MOST_LINKS} symbolic links`);
+      // Only root can replace the link between the check and here, because nobody else can write to the directory.
+      const text = textOf(`/proc/self/fd/${this.#fd}/${part}`, name);
+      const steps = text.split("/").filter((one) => one !== "" && one !== ".");
+      this.#steps.unshift(...steps.map((one) => ({ part: one, isAsked: false, isFollowed: true })));
+      if (!text.startsWith("/")) return;
+      this.#hold(openSync("/", O_PATH));
+      this.#way = [];
+      return;
+    }
+    const isWayOwn = this.#isWayOwn();
+    this.#hold(next);
+    this.#way.push({ name: part, isOwn: isWayOwn && isOwn(found) });
+    this.#opening.onPart?.(next);
+  }
+
+  #hold(fd: number): void {
+    closeSync(this.#fd);
+    this.#fd = fd;
+  }
+
+  #isWayOwn(): boolean {
+    return this.#way.at(-1)?.isOwn ?? isOwn(fstatSync(this.#fd));
+  }
+
+  #isFollowed({ isFollowed }: Step, { uid }: Stats): boolean {
+    const { follow } = this.#opening;
+    return isFollowed && follow !== undefined && isOfOwner(uid) && this.#isWayOwn() && holdsFollowed(follow.links, this.#nameOf());
   }
 }
 
@@ -124,6 +216,15 @@ function makePart(path: string, made: "directory" | "file", mode?: number): numb
   const fd = openSync(path, O_PATH | O_NOFOLLOW);
   if (mode !== undefined && fstatSync(fd).isDirectory()) chmodSync(`/proc/self/fd/${fd}`, mode);
   return fd;
+}
+
+/** @throws Error: it is no link any more */
+function textOf(link: string, name: string): string {
+  try {
+    return readlinkSync(link);
+  } catch {
+    throw new Error(`${name} was replaced while the way through it was opened`);
+  }
 }
 
 /** Tells the author of the path what to write instead. */

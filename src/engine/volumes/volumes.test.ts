@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { makeScratch, openSource, removeScratch } from "./index.ts";
 
-const checkSource = (...asked: Parameters<typeof openSource>) => closeSync(openSource(...asked));
+const checkSource = (...asked: Parameters<typeof openSource>) => closeSync(openSource(...asked).fd);
 
 const directory = mkdtempSync(join(tmpdir(), "runt-volumes-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));

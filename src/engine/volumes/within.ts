@@ -24,7 +24,7 @@ export async function bindWithin({ path, type, allowed, own }: Confined, target:
   const way: string[] = [];
   const isBelow = (directory: string) => way.includes(identityAt(directory));
   const mayMake = () => allowed.some(isBelow) && !own.some(isBelow);
-  const fd = openSource(path, type, { onPart: (part) => way.push(identity(part)), mayMake });
+  const { fd } = openSource(path, type, { onPart: (part) => way.push(identity(part)), mayMake });
   try {
     const here = identity(fd);
     if (!allowed.some(isBelow)) throw new Error(`${path} is below no directory that tasks may mount`);
@@ -71,7 +71,7 @@ function identity(fd: number): string {
 /** "" if the directory does not exist, so that no path is below it. */
 function identityAt(directory: string): string {
   try {
-    const fd = openSource(directory);
+    const { fd } = openSource(directory);
     try {
       return identity(fd);
     } finally {

@@ -20,6 +20,7 @@ import {
   mountFilesystem,
   mountImage,
   mountMemory,
+  OF_SYSTEM,
   openBelow,
   openSource,
   removeOther,
@@ -272,7 +273,7 @@ interface SourceRules {
   readonly identities?: ReadonlyMap<string, Identity> | undefined;
 }
 
-/** @throws Error: a source is missing, is reached through a symbolic link, or is of another type; in a machine also if it is neither a file nor a directory */
+/** @throws Error: a source is missing, is reached through a symbolic link that is not followed, or is of another type; in a machine also if it is neither a file nor a directory */
 function openSources(task: TaskSpec, { mounts }: ContainerSpec, { volume, isInMachine, identities }: SourceRules): OpenSources {
   const open: number[] = [];
   const close = () => open.splice(0).forEach(closeSync);
@@ -282,11 +283,10 @@ function openSources(task: TaskSpec, { mounts }: ContainerSpec, { volume, isInMa
       if (identity !== undefined) return { path: volume(mount.volume!), ...identity };
       const ofHost = hostSource(task, mount);
       const made = () => [volume(mount.volume!), mount.subPath].filter((part) => part !== undefined).join("/");
-      const path = ofHost?.path ?? made();
-      const fd =
+      const { fd, path } =
         ofHost === undefined
-          ? openBelow(volume(mount.volume!), mount.subPath, hasDirectories(task, mount.volume!))
-          : openSource(ofHost.path, ofHost.type);
+          ? { fd: openBelow(volume(mount.volume!), mount.subPath, hasDirectories(task, mount.volume!)), path: made() }
+          : openSource(ofHost.path, ofHost.type, { follow: { upTo: ofHost.root, links: OF_SYSTEM } });
       open.push(fd);
       if (isInMachine && ofHost !== undefined) checkReachable(fd, ofHost.path);
       const { dev: device, ino: inode } = fstatSync(fd, { bigint: true });
@@ -317,7 +317,8 @@ function hostSource(task: TaskSpec, mount: ContainerSpec["mounts"][number]) {
   if (path === undefined) return undefined;
   // `hostType` of a volume describes its top directory, not a path below it.
   const type = mount.subPath === undefined ? task.volumes.find(({ name }) => name === mount.volume)?.hostType : undefined;
-  return { path, type };
+  // What is below a volume, its containers may have made.
+  return { path, root: sourceOf(task, { ...mount, subPath: undefined })!, type };
 }
 
 /** The other side of a socket or a device is in the kernel of the host, so that a virtual machine sees it and cannot use it. */
