@@ -69,7 +69,7 @@ export function foundOf(key: string, service: Fields, services: Readonly<Record<
     configs: filesOf("configs", task, container),
     networks: sorted(
       networks
-        .filter(({ name }) => name !== undefined)
+        .filter(({ name, shared }) => name !== undefined && !(shared && service["network_mode"] !== undefined))
         .map((one) =>
           view({
             name: one.name,
@@ -246,7 +246,9 @@ function modeOf({ task, isMember }: Located, { network_mode: said }: Fields): un
   if (isMember) return said;
   const { network, namespaces } = task;
   if (network === undefined) return namespaces.network === "host" ? "host" : "none";
-  return network.name === undefined ? "bridge" : undefined;
+  if (network.name === undefined) return said === "default" ? said : "bridge";
+  // A network that the mode names is one of the host.
+  return typeof said === "string" && network.shared ? said : undefined;
 }
 
 function logOf(log: Container["log"]): unknown {

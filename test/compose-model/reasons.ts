@@ -64,7 +64,7 @@ const REFUSALS: readonly (readonly [message: RegExp, why: string])[] = [
     /to be the same in all services that share the network|what they use otherwise has to be of one of them/,
     "namespaces are of a task, whose containers share the network",
   ],
-  [/only none, host, bridge, service:NAME and container:NAME are supported/, "networks of other programs are not there"],
+  [/only none, host, bridge, the name of a network, service:NAME/, "networks of other programs are not there"],
   [
     /only host, private, shareable, service:NAME and container:NAME|containers of others are not found/,
     "containers of other projects are not found",

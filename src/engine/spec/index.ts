@@ -36,7 +36,7 @@ export {
   type RestartPolicy,
 } from "./schema/container.ts";
 export { FACILITIES, type ReceiverSpec, receiver as receiverSchema } from "./schema/log.ts";
-export type { DnsSpec, InterfaceSpec, NetworkSpec, PortMapping } from "./schema/network.ts";
+export { type DnsSpec, hostName as hostNameSchema, type InterfaceSpec, type NetworkSpec, type PortMapping } from "./schema/network.ts";
 export type { PoolInput, PoolSpec } from "./schema/pool.ts";
 export { duration as durationSchema, size as sizeSchema } from "./schema/quantities.ts";
 export { NAMESPACES, type Namespace, type TaskInput, type TaskSpec, task as taskSchema, type VolumeSpec } from "./schema/task.ts";

@@ -4,7 +4,7 @@ import { GAP, withoutGaps } from "../image-name.ts";
 import { contentOf } from "./contents.ts";
 import { pairsOf } from "./fields.ts";
 import { hostsOf } from "./networks.ts";
-import { absolute } from "./paths.ts";
+import { hostPath } from "./paths.ts";
 import type { ServicePlace } from "./place.ts";
 import { bytesOf } from "./quantity.ts";
 import type { ComposeInput, ServiceInput } from "./schema.ts";
@@ -49,7 +49,7 @@ export function buildOf(key: string, service: ServiceInput, project: ComposeInpu
     place.refuse(`${image || `the name ${reference}`} is no name of an image that is built: write NAME or NAME:TAG`, ["image"]);
   if (given.dockerfile !== undefined && given.dockerfile_inline !== undefined)
     refuse("takes the place of dockerfile: leave one of both out", "dockerfile_inline");
-  checkPlatforms(service, refuse, (message, ...path) => place.lacks(message, at(...path)));
+  checkPlatforms(service, refuse, place);
   tellIgnored(given, place);
   const { contexts, after } = contextsOf(key, service, project, place);
   const context = given.context ?? ".";
@@ -68,7 +68,7 @@ export function buildOf(key: string, service: ServiceInput, project: ComposeInpu
         if (parseReference(name)?.tag === undefined) refuse("is no name of an image: write NAME or NAME:TAG", "tags", index);
         return name;
       }),
-      context: isRemoteContext(context) ? context : absolute(place.directory, context),
+      context: isRemoteContext(context) ? context : hostPath(place, context, at("context")),
       ...(given.dockerfile === undefined ? {} : { dockerfile: given.dockerfile }),
       ...(given.dockerfile_inline === undefined ? {} : { inline: given.dockerfile_inline }),
       ...(given.target === undefined ? {} : { target: given.target }),
@@ -119,7 +119,7 @@ function contextsOf(key: string, { build: given }: ServiceInput, project: Compos
     if (!value.startsWith(SERVICE)) {
       if (isRefused(value) && !value.startsWith(IMAGE))
         place.refuse(`is not supported: only directories, ${IMAGE}NAME, ${SERVICE}NAME, and http:// and git:// addresses`, path);
-      contexts[name] = isRemoteContext(value) || value.includes("://") ? value : absolute(place.directory, value);
+      contexts[name] = isRemoteContext(value) || value.includes("://") ? value : hostPath(place, value, path);
       continue;
     }
     const other = value.slice(SERVICE.length);
@@ -149,10 +149,15 @@ export function ownPlatform(): string {
   return `linux/${ARCHITECTURES[process.arch]?.[0] ?? process.arch}`;
 }
 
-function checkPlatforms({ build: given, platform }: ServiceInput, refuse: Refuse, lacks: Refuse): void {
+/** Source: compose, pkg/compose/build.go: `up` builds an image for this machine only, also if the list has further platforms. */
+function checkPlatforms({ build: given, platform }: ServiceInput, refuse: Refuse, { lacks, warn }: ServicePlace): void {
   const { platforms = [] } = given!;
-  for (const [index, one] of platforms.entries())
-    if (!isOwnPlatform(one)) lacks(`only ${ownPlatform()} is supported: it is this machine's`, "platforms", index);
+  const hasOwn = platforms.some(isOwnPlatform);
+  for (const [index, one] of platforms.entries()) {
+    if (isOwnPlatform(one)) continue;
+    if (hasOwn) warn(`has no effect: the image is built for ${ownPlatform()}, which is this machine's`, ["build", "platforms", index]);
+    else lacks(`only ${ownPlatform()} is supported: it is this machine's`, ["build", "platforms", index]);
+  }
   if (platform !== undefined && platforms.length > 0 && !platforms.includes(platform))
     refuse(`has to name ${platform}, which is the platform of the service`, "platforms");
 }
@@ -168,21 +173,26 @@ function tellIgnored(given: Given, { warn }: ServicePlace): void {
 function secretsOf(given: NonNullable<Given["secrets"]>, project: ComposeInput, place: ServicePlace): Record<string, string> {
   return Object.fromEntries(
     given.flatMap(({ source, target }, index) => {
-      const content = contentOf("secrets", source, project, place, ["build", "secrets", index]);
-      return content === undefined ? [] : [[target ?? source, content.toString("base64")]];
+      const path = ["build", "secrets", index];
+      const content = contentOf("secrets", source, project, place, path);
+      if (typeof content === "string") place.refuse(`${content} is a directory, and the secret of a build is a file`, path);
+      return content === undefined || typeof content === "string" ? [] : [[target ?? source, content.toString("base64")]];
     }),
   );
 }
 
 /** Sockets and keys for SSH by id. `default` is the SSH agent of the user who applies the file. */
-function sshOf(given: Given["ssh"], { environment, directory }: ServicePlace): Record<string, string> {
+function sshOf(given: Given["ssh"], place: ServicePlace): Record<string, string> {
   const all = Array.isArray(given)
     ? given
     : Object.entries(given ?? {}).map(([name, value]) => (value === null ? name : `${name}=${value}`));
   return Object.fromEntries(
     all.map((one) => {
       const [name = "", path] = one.split("=");
-      return [name, path === undefined || path === "" ? (environment["SSH_AUTH_SOCK"] ?? "") : absolute(directory, path)];
+      return [
+        name,
+        path === undefined || path === "" ? (place.environment["SSH_AUTH_SOCK"] ?? "") : hostPath(place, path, ["build", "ssh"]),
+      ];
     }),
   );
 }

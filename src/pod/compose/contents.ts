@@ -3,7 +3,7 @@ import type { TaskInput } from "../../engine/spec/index.ts";
 import { Expansion } from "../expansion.ts";
 import { rawVariablesIn, variablesIn } from "./env-file.ts";
 import { pairsOf } from "./fields.ts";
-import { absolute } from "./paths.ts";
+import { hostPath } from "./paths.ts";
 import type { ServicePlace } from "./place.ts";
 import type { ComposeInput, ServiceInput } from "./schema.ts";
 
@@ -31,10 +31,21 @@ export function contentsOf(service: ServiceInput, project: ComposeInput, place: 
 function filesOf(kind: Kind, wanted: NonNullable<ServiceInput[Kind]>, project: ComposeInput, place: ServicePlace): Contents {
   const files: NonNullable<Volume["files"]> = {};
   const mounts: Mount[] = [];
-  for (const [index, { source, target, uid, gid, mode = MODE }] of wanted.entries()) {
+  // As with Compose, which mounts any source as it is.
+  const bound: Mount[] = [];
+  for (const [index, { source, target, uid, gid, mode: modeGiven }] of wanted.entries()) {
     const path = [kind, index];
     const content = contentOf(kind, source, project, place, path);
     if (content === undefined) continue;
+    const given = target ?? source;
+    const to = given.startsWith("/") ? given : `${DIRECTORY[kind]}${given}`;
+    if (typeof content === "string") {
+      for (const [field, value] of Object.entries({ uid, gid, mode: modeGiven }))
+        if (value !== undefined) place.warn("has no effect: a directory is mounted as it is", [...path, field]);
+      bound.push({ source: content, target: to, readOnly: true });
+      continue;
+    }
+    const mode = modeGiven ?? MODE;
     const name = `file-${index}`;
     if (mode > MOST_MODE)
       place.warn(`is ${mode.toString(8)} in octal, of which ${(mode & MOST_MODE).toString(8)} counts: is 0${mode} meant?`, [
@@ -48,25 +59,20 @@ function filesOf(kind: Kind, wanted: NonNullable<ServiceInput[Kind]>, project: C
       ...(uid === undefined ? {} : { uid }),
       ...(gid === undefined ? {} : { gid }),
     };
-    const given = target ?? source;
-    mounts.push({
-      volume: kind,
-      subPath: name,
-      target: given.startsWith("/") ? given : `${DIRECTORY[kind]}${given}`,
-      readOnly: true,
-    });
+    mounts.push({ volume: kind, subPath: name, target: to, readOnly: true });
   }
-  return { volumes: mounts.length === 0 ? [] : [{ name: kind, files }], mounts };
+  return { volumes: mounts.length === 0 ? [] : [{ name: kind, files }], mounts: [...mounts, ...bound] };
 }
 
-/** undefined: the content was refused. */
+/** A text is the path of a directory. undefined: the content was refused. */
 export function contentOf(
   kind: Kind,
   source: string,
   project: ComposeInput,
-  { environment, directory, readFile, refuse, lacks }: ServicePlace,
+  place: ServicePlace,
   path: readonly (string | number)[],
-): Buffer | undefined {
+): Buffer | string | undefined {
+  const { environment, readFile, refuse, lacks } = place;
   const word = kind.slice(0, -1);
   const definition = project[kind]?.[source];
   if (definition === undefined) {
@@ -83,10 +89,11 @@ export function contentOf(
     if (value === undefined) lacks(`the variable ${definition.environment} of the ${word} ${source} is not set`, path);
     return value === undefined ? undefined : Buffer.from(value);
   }
-  const file = absolute(directory, definition.file ?? "");
+  const file = hostPath(place, definition.file ?? "", path);
   try {
     return readFile(file);
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EISDIR") return file;
     lacks(`the file of the ${word} ${source} cannot be read: ${(error as Error).message}`, path);
     return undefined;
   }
@@ -124,7 +131,7 @@ function filesIn(field: string, list: readonly FileOfPairs[], isOne: boolean, pl
       if (told.size < told.add(name).size) place.warn(`${path}: the variable ${name} is not set: it is empty`, at);
     };
     try {
-      const text = place.readFile(absolute(place.directory, path)).toString();
+      const text = place.readFile(hostPath(place, path, at)).toString();
       Object.assign(values, format === "raw" ? rawVariablesIn(text) : variablesIn(text, place.environment, expansion, unset, values));
     } catch (error) {
       const isAbsent = (error as NodeJS.ErrnoException).code === "ENOENT";

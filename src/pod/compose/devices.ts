@@ -3,6 +3,7 @@
  * Compose Deploy specification, "devices".
  */
 import { CDI_NAME, type TaskInput } from "../../engine/spec/index.ts";
+import { pairsOf } from "./fields.ts";
 import { absolute } from "./paths.ts";
 import type { ServicePlace } from "./place.ts";
 import type { ServiceInput } from "./schema.ts";
@@ -22,12 +23,29 @@ export function devicesOf(service: ServiceInput, place: ServicePlace): Pick<Cont
     ...asked.flatMap((one, index) => namesOf(one, place, typeof gpus === "string" ? ["gpus"] : ["gpus", index])),
     ...reserved.flatMap((one, index) => namesOf(one, place, ["deploy", "resources", "reservations", "devices", index])),
   ];
+  if (service.runtime === NVIDIA) {
+    place.warn(`is no runtime here: the service gets graphics processors as devices of CDI, those of ${VISIBLE} or all`, ["runtime"]);
+    // What the service requests by its fields counts before the variable.
+    if (cdi.length === 0) cdi.push(...visibleTo(service, place));
+  }
   const nodes = found.flatMap((one) => (one === undefined || typeof one === "string" ? [] : [one]));
   return {
     ...(nodes.length === 0 ? {} : { devices: nodes }),
     ...(rules.length === 0 ? {} : { deviceRules: rules }),
     ...(cdi.length === 0 ? {} : { cdi: [...new Set(cdi)] }),
   };
+}
+
+/** The name of a runtime that gives a container the graphics processors which a variable names, and otherwise runs it with runc. */
+export const NVIDIA = "nvidia";
+const VISIBLE = "NVIDIA_VISIBLE_DEVICES";
+const NO_DEVICES = ["", "none", "void"];
+
+/** Source: NVIDIA Container Toolkit, "Environment variables (OCI spec)". */
+function visibleTo({ environment }: ServiceInput, place: ServicePlace): string[] {
+  const { [VISIBLE]: named = "all" } = pairsOf(environment, place.environment);
+  if (NO_DEVICES.includes(named)) return [];
+  return named.split(",").map((one) => `${KINDS["nvidia"]}=${one.trim()}`);
 }
 
 /** A string is the name of a CDI device. undefined: the device was refused. */

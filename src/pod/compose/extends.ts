@@ -1,6 +1,6 @@
 /** Merges services with the service that they extend, from the same file or another one. Source: Compose specification, "extends". */
 import { type Problem, readDocuments, renderFinding } from "../../engine/spec/index.ts";
-import { type Fields, fieldsOf } from "./fields.ts";
+import { type Fields, type FieldTypes, fieldsOf, NO_SUCH, unfitFields, unknownFields } from "./fields.ts";
 import { merged, withoutPath, withPathsOf } from "./merge.ts";
 import type { Base, Layer } from "./model.ts";
 import { absolute, directoryOf } from "./paths.ts";
@@ -13,6 +13,8 @@ export interface ExtendsOptions {
   readonly readFile: (path: string) => Buffer;
   /** Called for each file before its services are merged, to replace variables. */
   readonly prepare: (value: unknown) => unknown;
+  /** Fields without an effect are added to it. */
+  readonly warnings: Problem[];
   /** The document in which the services are. */
   readonly layer: Layer;
   /** Called with each service and the base that it extends. */
@@ -54,6 +56,9 @@ interface Options extends ExtendsOptions {
 /** Maximum number of services that extend each other in a chain. */
 const LONGEST_CHAIN = 50;
 
+/** Source: compose-spec.json, "extends" of a service. */
+const EXTENDS: FieldTypes = { service: "text", file: "text" };
+
 class Refusal extends Error {}
 
 /** @throws Refusal */
@@ -62,7 +67,12 @@ function resolve(project: Project, name: string, behind: readonly string[], opti
   const { extends: base } = service;
   const own = withoutBase(service);
   if (base === undefined) return own;
-  const { service: target, file } = typeof base === "string" ? { service: base, file: undefined } : fieldsOf(base);
+  const map: Fields = typeof base === "string" ? { service: base } : fieldsOf(base);
+  const path = ["services", behind[0] ?? name, "extends"];
+  for (const field of unknownFields(map, EXTENDS)) options.warnings.push({ code: "shape", message: NO_SUCH, path: [...path, field] });
+  const [unfit] = unfitFields(map, EXTENDS);
+  if (unfit !== undefined) throw new Refusal(`${unfit.field} ${unfit.message}`);
+  const { service: target, file } = map;
   const from = typeof file === "string" ? projectIn(absolute(project.directory, file), options) : project;
   if (typeof target !== "string" || !Object.hasOwn(from.services, target))
     throw new Refusal(`there is no service ${String(target)}${from.file === "" ? "" : ` in ${from.file}`}`);

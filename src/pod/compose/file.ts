@@ -22,6 +22,7 @@ import { joined, type Made, networkOwner, placesIn, withLenders } from "./joined
 import { joining } from "./joining.ts";
 import { expanded, withSharedVolumes } from "./lent.ts";
 import type { ComposeOptions, Model } from "./model.ts";
+import { withNamedModes } from "./named-mode.ts";
 import { externalsIn } from "./networks.ts";
 import { once, servicesWith } from "./once.ts";
 import { placeIn } from "./origin.ts";
@@ -32,7 +33,7 @@ import { normalName } from "./project-name.ts";
 import { type ComposeInput, composeFile } from "./schema.ts";
 import { taskOf } from "./service.ts";
 import { ownPort, templateOf } from "./template.ts";
-import { isOfUnused, withNamesOnly } from "./unused.ts";
+import { isOfUnused, tellNames, withNamesOnly } from "./unused.ts";
 
 export interface ComposeFile extends ParsedFile {
   /** The tasks in the format of a task file. Empty if there are findings. */
@@ -60,12 +61,14 @@ export function failed(findings: readonly Finding[], warnings: readonly Finding[
 export function tasksOfCompose({ value, problems, warnings, place }: Model, options: ComposeOptions): ComposeFile {
   const told: Problem[] = [...problems];
   const said: Problem[] = [...warnings];
-  const { data, wrong } = parsed(withNamesOnly(withoutEmptyTexts(withoutExtensions(value)), said));
+  const { data: given, wrong } = parsed(withNamesOnly(withoutEmptyTexts(withoutExtensions(value)), said));
   for (const problem of wrong)
     if (isOfUnused(problem, value)) said.push({ ...problem, message: `${problem.message}. No service uses it` });
     else add(told, withProposal(composeFile, problem));
   const placed = (all: readonly Problem[]) => once(all.map(place));
-  if (data === undefined) return failed(placed(told), placed(said));
+  if (given === undefined) return failed(placed(told), placed(said));
+  const data = withNamedModes(given);
+  tellNames(value, said);
   const directories = new Set<string>();
   const found: Problem[] = [];
   const builds: ServiceBuild[] = [];

@@ -71,7 +71,7 @@ test.each([
   ["network_mode: container:others", "network_mode", "no service has the container others"],
   ["network_mode: service:off", "network_mode", "the service off is not switched on"],
   ["network_mode: service:many", "network_mode", "many has several containers"],
-  ["network_mode: pasta", "network_mode", "only none, host, bridge, service:NAME and container:NAME"],
+  ["network_mode: 'pasta:-T'", "network_mode", "the name of a network, service:NAME and container:NAME"],
   ["ipc: container:others", "ipc", "no service has the container others"],
 ])("%s is refused by name", (fields, pointer, message) => {
   const others = `  off: { x-runt-rootfs: /r, command: x, profiles: [p] }\n  many: { x-runt-rootfs: /r, command: x, scale: 2 }\n`;

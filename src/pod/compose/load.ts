@@ -3,7 +3,7 @@ import { type Finding, type Problem, type ReadDocument, readDocuments } from "..
 import { Expansion } from "../expansion.ts";
 import { variablesIn } from "./env-file.ts";
 import { extended } from "./extends.ts";
-import { type Fields, fieldsOf, isMap } from "./fields.ts";
+import { type Fields, type FieldTypes, fieldsOf, isMap, NO_SUCH, unfitFields, unknownFields } from "./fields.ts";
 import { KINDS, mergedFiles, withoutPath, withoutReplaced, withPathsIn } from "./merge.ts";
 import type { Base, ComposeOptions, Layer } from "./model.ts";
 import { absolute, directoryOf } from "./paths.ts";
@@ -57,7 +57,11 @@ export class Loading {
     const without = (all: unknown) => reset.reduce<unknown>((rest, { path }) => withoutPath(rest, path), all);
     this.problems.push(...emptyFields(without(document.value), below ?? null));
     const value = without(prepare(document.value));
-    const whole = extended(value, { ...options, layer, prepare, based: (service, base) => this.#based(service, base) }, this.problems);
+    const whole = extended(
+      value,
+      { ...options, layer, prepare, warnings: this.warnings, based: (service, base) => this.#based(service, base) },
+      this.problems,
+    );
     const { include } = fieldsOf(whole);
     return include === undefined ? whole : this.#included(whole, include, options, chain);
   }
@@ -74,12 +78,19 @@ export class Loading {
 
   /** Adds included files. A name that is in both files is refused, unless both definitions are the same. */
   #included(value: unknown, include: unknown, options: ComposeOptions, chain: readonly string[]): unknown {
-    const list = Array.isArray(include) ? include : [include];
+    if (include !== null && !Array.isArray(include))
+      this.problems.push({ code: "shape", message: 'is a list, as in "include: [other.yaml]"', path: ["include"] });
+    const list = Array.isArray(include) ? include : [];
     let all: unknown = withoutPath(value, ["include"]);
     for (const [index, one] of list.entries()) {
       const path = ["include", index];
       const tell = (message: string) => this.problems.push({ code: "unknown-reference", message, path });
-      const { files, directory, envFiles } = includeOf(one, options.directory);
+      const map: Fields = typeof one === "string" ? { path: one } : fieldsOf(one);
+      for (const field of unknownFields(map, INCLUDE)) this.warnings.push({ code: "shape", message: NO_SUCH, path: [...path, field] });
+      const unfit = unfitFields(map, INCLUDE);
+      for (const { field, message } of unfit) this.problems.push({ code: "shape", message, path: [...path, field] });
+      if (unfit.length > 0) continue;
+      const { files, directory, envFiles } = includeOf(map, options.directory);
       const [wrong] = files.length === 0 ? ["names no file"] : files.filter((file) => chain.includes(file));
       if (wrong !== undefined) tell(files.length === 0 ? wrong : `${wrong} includes itself`);
       if (chain.length >= MOST_INCLUDED) tell(`more than ${MOST_INCLUDED} files include each other`);
@@ -87,7 +98,8 @@ export class Loading {
       try {
         const texts = files.map((file) => ({ file, text: readIn(file, options) }));
         const environment = this.#environmentOf(envFiles, directory, options);
-        const read = fieldsOf(withPathsIn(directory, this.load(texts, { ...options, directory, environment }, [...chain, ...files])));
+        const loaded = this.load(texts, { ...options, directory, environment }, [...chain, ...files]);
+        const read = fieldsOf(withPathsIn(directory, withOwnVariables(loaded, environment)));
         // An included file is no project of its own: its name, for example, is not that of this one.
         const inner = Object.fromEntries(Object.entries(read).filter(([kind]) => KINDS.includes(kind)));
         for (const name of conflicts(inner, all)) tell(`${name} is in the file and in what it includes`);
@@ -175,6 +187,24 @@ function readIn(file: string, { readFile }: ComposeOptions): string {
   }
 }
 
+/** Fields of an include. Source: compose-spec.json, "include". */
+const INCLUDE: FieldTypes = { path: "texts", env_file: "texts", project_directory: "text" };
+
+/**
+ * Variables without a value in the lists of an included file get those that its own env files know. Others get theirs with the whole project.
+ * Source: compose-go, loader/environment.go, resolveServicesEnvironment.
+ */
+function withOwnVariables(value: unknown, environment: ComposeOptions["environment"]): unknown {
+  const { services } = fieldsOf(value);
+  if (!isMap(services)) return value;
+  const known = (one: unknown) => (typeof one === "string" && environment[one] !== undefined ? `${one}=${environment[one]}` : one);
+  const all = Object.entries(services).map(([name, service]) => {
+    const { environment: list } = fieldsOf(service);
+    return [name, Array.isArray(list) ? { ...fieldsOf(service), environment: list.map(known) } : service];
+  });
+  return { ...fieldsOf(value), services: Object.fromEntries(all) };
+}
+
 interface Include {
   readonly files: readonly string[];
   readonly directory: string;
@@ -183,9 +213,9 @@ interface Include {
 }
 
 /** Source: Compose specification, "include". */
-function includeOf(one: unknown, directory: string): Include {
+function includeOf(map: Fields, directory: string): Include {
   const list = (value: unknown) => (Array.isArray(value) ? value : [value]).filter((path): path is string => typeof path === "string");
-  const { path, project_directory: own, env_file: env } = typeof one === "string" ? fieldsOf({ path: one }) : fieldsOf(one);
+  const { path, project_directory: own, env_file: env } = map;
   const files = list(path).map((file) => absolute(directory, file));
   const at = typeof own === "string" ? absolute(directory, own) : directoryOf(files[0] ?? directory);
   return { files, directory: at, envFiles: env === undefined ? undefined : list(env).map((file) => absolute(directory, file)) };

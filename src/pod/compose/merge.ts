@@ -1,7 +1,7 @@
 /** Merges two definitions of one service. Source: Compose specification, "Merging service definitions". */
 import { canonicalJson } from "../../engine/spec/index.ts";
 import { type Fields, fieldsOf, isMap } from "./fields.ts";
-import { absolute, placeOf } from "./paths.ts";
+import { absolute, absoluteOrHome, placeOf } from "./paths.ts";
 
 /** Fields that are maps, but may be written as lists of NAME=VALUE. */
 const PAIRS: ReadonlySet<string> = new Set(["additional_contexts", "annotations", "args", "environment", "labels", "sysctls"]);
@@ -160,7 +160,10 @@ export function withPathsIn(directory: string, value: unknown): unknown {
     isMap(all[kind])
       ? { [kind]: Object.fromEntries(Object.entries(all[kind]).map(([name, one]) => [name, isMap(one) ? change(one) : one])) }
       : {};
-  const ofFile = (one: Fields) => ({ ...one, ...(typeof one["file"] === "string" ? { file: absolute(directory, one["file"]) } : {}) });
+  const ofFile = (one: Fields) => ({
+    ...one,
+    ...(typeof one["file"] === "string" ? { file: absoluteOrHome(directory, one["file"]) } : {}),
+  });
   return { ...all, ...each("services", (one) => withPathsOf(directory, one)), ...each("secrets", ofFile), ...each("configs", ofFile) };
 }
 
@@ -182,7 +185,7 @@ export function withPathsOf(directory: string, service: Fields): Fields {
 
 /** Paths of a build. The Dockerfile is relative to the context, and stays as it is. */
 function buildIn(directory: string, build: unknown): unknown {
-  const inside = (path: unknown) => (typeof path === "string" && !isElsewhere(path) ? absolute(directory, path) : path);
+  const inside = (path: unknown) => (typeof path === "string" && !isElsewhere(path) ? absoluteOrHome(directory, path) : path);
   if (!isMap(build)) return inside(build);
   const { context = ".", additional_contexts: others } = build;
   const further = Array.isArray(others)
@@ -205,7 +208,7 @@ function mountIn(directory: string, mount: unknown): unknown {
 }
 
 function fileIn(directory: string, file: unknown): unknown {
-  if (typeof file === "string") return absolute(directory, file);
+  if (typeof file === "string") return absoluteOrHome(directory, file);
   const { path } = fieldsOf(file);
-  return typeof path === "string" ? { ...fieldsOf(file), path: absolute(directory, path) } : file;
+  return typeof path === "string" ? { ...fieldsOf(file), path: absoluteOrHome(directory, path) } : file;
 }

@@ -2,7 +2,7 @@
 import type { TaskInput } from "../../engine/spec/index.ts";
 import { dockerHub, GAP, imageReference, pullPolicyOf, withoutGaps } from "../image-name.ts";
 import { isOfMemory, type MemoryOptions, MOST_MODE, memoryOptions } from "./memory.ts";
-import { absolute, placeOf } from "./paths.ts";
+import { absolute, hostPath, placeOf } from "./paths.ts";
 import { engineName, type ServicePlace } from "./place.ts";
 import { bytesOf } from "./quantity.ts";
 import type { ComposeInput, ServiceInput } from "./schema.ts";
@@ -16,7 +16,7 @@ export function mountsOf(
   project: ComposeInput,
   place: ServicePlace,
 ): { volumes: Volume[]; mounts: Mount[] } {
-  const { directory, environment, refuse, needs } = place;
+  const { refuse, warn, needs } = place;
   const volumes: Volume[] = [];
   const mounts = given.flatMap((one, index): Mount[] => {
     const path = ["volumes", index];
@@ -46,7 +46,7 @@ export function mountsOf(
       volumes.push({ name: `memory-${index}`, medium: "memory", ...memory });
       return [{ volume: `memory-${index}`, target, readOnly }];
     }
-    if (unknown.length > 0) refuse(`there is no option ${unknown.join(" and ")} of a mount`, path);
+    if (unknown.length > 0) warn(`has no effect, as with Compose: there is no option ${unknown.join(" and ")} of a mount`, path);
     if (!target.startsWith("/")) refuse(`${target} is no absolute path of the container`, path);
     if (propagation !== undefined && (source === undefined || !/^[./~]/.test(source)))
       refuse(`${propagation} is of directories of the host, and not of volumes`, path);
@@ -71,19 +71,14 @@ export function mountsOf(
         return [{ volume: name, target, readOnly }];
       }
       if (local !== undefined && "device" in local)
-        return [{ source: absolute(absolute(directory, local.device), part ?? ""), target, readOnly: readOnly || local.readOnly }];
+        return [{ source: absolute(hostPath(place, local.device, path), part ?? ""), target, readOnly: readOnly || local.readOnly }];
       if (local !== undefined && isOfSeveral(source, project, place)) refuse("what is in memory is of one container", path);
       if (volume === undefined) refuse(`the file has no volume ${source}`, path);
       else if (local !== undefined) volumes.push({ name, medium: "memory", ...local.memory });
       else if (!volumes.some((other) => other.name === name)) volumes.push({ name, ...keptAs(source, volume) });
       return [{ volume: name, target, readOnly, ...(noCopy ? { noCopy } : {}), ...inner }];
     }
-    const home = environment["HOME"];
-    if (/^~(?!\/|$)/.test(source) || (source.startsWith("~") && home === undefined)) {
-      refuse("write the path in full: whose home is meant is not known", path);
-      return [];
-    }
-    const full = absolute(directory, source.replace(/^~/, home ?? ""));
+    const full = hostPath(place, source, path);
     if (isMade) needs(full);
     return [{ source: full, target, readOnly, ...passed }];
   });

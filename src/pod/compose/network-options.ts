@@ -12,6 +12,9 @@ const BRIDGE_HOLDS: Readonly<Record<string, string>> = {
   "com.docker.network.enable_ipv6": "false",
 };
 
+/** Docker gives the bridge this name on the host. It has no effect (unused.ts): by the names of its bridges the engine recognises them. */
+export const BRIDGE_NAME = "com.docker.network.bridge.name";
+
 const MTU = "com.docker.network.driver.mtu";
 const BINDING = "com.docker.network.bridge.host_binding_ipv4";
 
@@ -55,6 +58,7 @@ export const bridgeOptions = z.record(z.string(), z.union([z.string(), z.int(), 
     const refuse = (message: string) => addIssue({ code: "custom", message, path: [name] });
     const value = String(one);
     const only = BRIDGE_HOLDS[name];
+    if (name === BRIDGE_NAME) continue;
     if (name === MTU) {
       if (/^\d{2,5}$/.test(value) && Number(value) >= 68 && Number(value) <= 65_535) found.mtu = Number(value);
       else refuse("is a number of bytes from 68 to 65535");

@@ -47,8 +47,8 @@ test.each([
   ["web: { networks: { a: { ipv6_address: fd00::2 } } }", "networks: { a: }", "ipv6_address: is not supported: networks have IPv4"],
   [
     "web: { networks: [a] }",
-    "networks: { a: { driver_opts: { com.docker.network.bridge.name: br0 } } }",
-    "com.docker.network.bridge.name: is not supported: com.docker.network.driver.mtu and com.docker.network.bridge.host_binding_ipv4 are",
+    "networks: { a: { driver_opts: { com.docker.network.bridge.inhibit_ipv4: true } } }",
+    "com.docker.network.bridge.inhibit_ipv4: is not supported: com.docker.network.driver.mtu and com.docker.network.bridge.host_binding_ipv4 are",
   ],
   [
     "web: { networks: [a] }",

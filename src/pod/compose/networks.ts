@@ -25,15 +25,13 @@ export function networkOf(
   const { network_mode: mode, networks: given } = service;
   if (mode !== undefined && given !== undefined && Object.keys(given).length > 0)
     place.refuse(`with network_mode ${mode} there are no networks`, ["networks"]);
-  const hosts = hostsOf(service, place);
   if (mode !== undefined && mode !== "bridge") {
     // Services that use the network of another service are checked in joined.ts.
-    if ((mode === "host" || mode === "none") && hosts.length > 0)
-      place.refuse(`with network_mode ${mode} /etc/hosts stays as it is`, ["extra_hosts"]);
     if ((mode === "host" || mode === "none") && service.external_links?.length)
       place.refuse(`with network_mode ${mode} other containers are not found by their names`, ["external_links"]);
     return undefined;
   }
+  const hosts = hostsOf(service, place);
   const dns = dnsOf(service);
   const links = linksOf(service);
   const common = {

@@ -1,3 +1,5 @@
+import type { ServicePlace } from "./place.ts";
+
 /** Resolves paths of a Compose file against its directory. The result contains no "." and "..", and does not leave the root. */
 export function absolute(directory: string, path: string): string {
   const parts: string[] = [];
@@ -6,6 +8,23 @@ export function absolute(directory: string, path: string): string {
     else if (part !== "" && part !== ".") parts.push(part);
   }
   return `/${parts.join("/")}`;
+}
+
+/** As `absolute`, but a path that begins with "~" stays: its home is found when the file is translated. */
+export function absoluteOrHome(directory: string, path: string): string {
+  return path.startsWith("~") ? path : absolute(directory, path);
+}
+
+/** Resolves a path of a Compose file on this host. `~` is the home of the user who applies it. Source: compose-go, paths/resolve.go, paths/home.go. */
+export function hostPath(
+  { directory, environment, refuse }: Pick<ServicePlace, "directory" | "environment" | "refuse">,
+  path: string,
+  at: readonly (string | number)[],
+): string {
+  if (!path.startsWith("~")) return absolute(directory, path);
+  const home = environment["HOME"];
+  if (home === undefined || /^~[^/]/.test(path)) refuse("write the path in full: whose home is meant is not known", at);
+  return absolute(directory, `${home ?? ""}${path.slice(1)}`);
 }
 
 /** Parent directory of an absolute path. */

@@ -251,7 +251,11 @@ export const service = z.strictObject({
   expose: z.array(z.union([z.string(), z.int()])).optional(),
   network_mode: z
     .string()
-    .regex(/^(?:none|host|bridge|(?:service|container):.+)$/s, "only none, host, bridge, service:NAME and container:NAME are supported")
+    .regex(
+      /^(?:[a-zA-Z0-9][a-zA-Z0-9_.-]*|(?:service|container):.+)$/s,
+      "only none, host, bridge, the name of a network, service:NAME and container:NAME are supported",
+    )
+    .transform((mode) => (mode === "default" ? "bridge" : mode))
     .optional(),
   networks: z.union([z.array(z.string()), z.record(z.string(), attachment)]).optional(),
   mac_address: z.string().optional(),

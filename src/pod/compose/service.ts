@@ -4,10 +4,11 @@ import { addedCapabilities, capabilityName } from "../capability.ts";
 import { dockerHub, GAP, imageReference, pullPolicyOf, withoutGaps } from "../image-name.ts";
 import { isOwnPlatform, ownPlatform } from "./build.ts";
 import { checkOf } from "./check.ts";
-import { contentsOf, envFilesOf, labelFilesOf } from "./contents.ts";
-import { devicesOf } from "./devices.ts";
-import { pairsOf } from "./fields.ts";
+import { type Contents, contentsOf, envFilesOf, labelFilesOf } from "./contents.ts";
+import { devicesOf, NVIDIA } from "./devices.ts";
+import { namesOf, pairsOf } from "./fields.ts";
 import { hooksOf, wordsIn } from "./hooks.ts";
+import { hostNamesOf } from "./host-names.ts";
 import { limitsOf } from "./limits.ts";
 import { logOf } from "./logging.ts";
 import { mountsOf } from "./mounts.ts";
@@ -31,13 +32,13 @@ interface TaskPlace extends ServicePlace, Place {
 
 export function taskOf(service: ServiceInput, project: ComposeInput, { task, container, names, replica, ...place }: TaskPlace): TaskInput {
   const { volumes, mounts } = mountsOf(service, project, place);
-  const contents = contentsOf(service, project, place);
+  const contents = together(contentsOf(service, project, place), hostNamesOf(service, volumes, place));
   const { network_mode: mode } = service;
   const member = { names, ports: portsOf(service, place) };
   const network = networkOf(service, project, member, place);
   const dns = network === undefined ? dnsOf(service) : undefined;
   const restart = restartOf(service);
-  const env = { ...envFilesOf(service, place), ...pairsOf(service.environment, place.environment) };
+  const env = variablesOf(service, place);
   const annotations = { ...labelFilesOf(service, place), ...pairsOf(service.labels), ...pairsOf(service.annotations) };
   const log = logOf(service, { env, labels: annotations }, place);
   checkPlatform(service, place);
@@ -94,12 +95,23 @@ export function taskOf(service: ServiceInput, project: ComposeInput, { task, con
     ...(dns === undefined ? {} : { dns }),
     volumes: [...volumes, ...contents.volumes],
     ...(service.sysctls === undefined ? {} : { sysctls: pairsOf(service.sysctls) }),
-    ...(service.runtime === undefined ? {} : { runtime: service.runtime }),
+    ...(service.runtime === undefined || service.runtime === NVIDIA ? {} : { runtime: service.runtime }),
     ...updateOf(service, replica),
     start: [service.restart, service.deploy?.restart_policy?.condition].some((one) => one === "always" || one === "unless-stopped")
       ? "always"
       : "once",
   };
+}
+
+function together(one: Contents, other: Contents): Contents {
+  return { volumes: [...one.volumes, ...other.volumes], mounts: [...one.mounts, ...other.mounts] };
+}
+
+/** A variable of `environment` without a value removes that of a file. Source: compose-go, types/project.go, WithServicesEnvironmentResolved. */
+function variablesOf(service: ServiceInput, place: ServicePlace): Record<string, string> {
+  const named = namesOf(service.environment);
+  const ofFiles = Object.entries(envFilesOf(service, place)).filter(([name]) => !named.has(name));
+  return { ...Object.fromEntries(ofFiles), ...pairsOf(service.environment, place.environment) };
 }
 
 /** Source: moby, oci/caps/utils.go, TweakCapabilities: a privileged container has all capabilities. */

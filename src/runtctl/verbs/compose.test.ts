@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, expect, test } from "vitest";
@@ -30,6 +30,15 @@ test.each([
   ["...", ""],
   ["x".repeat(80), "x".repeat(63)],
 ])("the directory %j is the project %j", (name, its) => expect(projectOf(`/srv/${name}`)).toBe(its));
+
+test("a project behind a link: relative paths are those of its directory, and its name is that of the link", () => {
+  mkdirSync(join(top, "disk"));
+  writeFileSync(join(top, "disk/compose.yaml"), SERVICES.replace("network_mode", "volumes: ['./data:/data'], network_mode"));
+  symlinkSync("disk", join(top, "linked"));
+  const file = fileToApply({ file: join(top, "linked/compose.yaml"), profile: [] }, undefined)!;
+  const [mount] = JSON.parse(file.text).containers[0].mounts;
+  expect([file.group, mount.source, file.from]).toEqual(["linked", join(top, "disk/data"), join(top, "disk")]);
+});
 
 test("the name of a project: -p, the variable, the file's, --group, the directory's; it is a variable of the file", () => {
   const named = `name: filed\n${SERVICES}`;

@@ -104,7 +104,8 @@ function translated(
       {
         environment: { ...variables, [PROJECT]: project },
         images: variable("RUNT_IMAGES") || undefined,
-        directory,
+        // The daemon follows no link that is the user's (docs/engine.md), and this one the user has named.
+        directory: realPath(directory) ?? directory,
         readFile: isQuiet ? boundedIfThere : bounded,
         // What is there already is found by what the file names, wherever that is.
         mayLack: mayLack || isQuiet,

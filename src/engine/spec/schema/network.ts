@@ -168,7 +168,8 @@ const addressed = {
   mtu: z.int().min(68).max(65_535).optional().describe("MTU of the task's interface, in bytes. Absent: the default of the kernel."),
 };
 
-const hostName = z.strictObject({
+/** One line of /etc/hosts. */
+export const hostName = z.strictObject({
   name: domain,
   address: z.union([z.literal("host-gateway"), ip], { error: "is no IP address, and not host-gateway" }),
 });
