@@ -32,7 +32,7 @@ export type EngineErrorCode =
   | "unknown-pool"
   /** The pool has no container now, because none can be made; `details.reason` is the code of the error. */
   | "pool-unavailable"
-  /** The group has no such kept volume. */
+  /** The group has no such kept volume; when a file is applied, `details.volumes` has all that are missing, and nothing was changed. */
   | "unknown-volume"
   /** Tasks name the volume; `details.tasks` has their ids. */
   | "volume-in-use"

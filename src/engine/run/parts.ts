@@ -1,5 +1,6 @@
 /** Builds the parts of an engine from its settings and its store, without starting anything. Each part gets those that stand above it. */
 
+import { existsSync } from "node:fs";
 import { availableParallelism, totalmem } from "node:os";
 import { dirname, join } from "node:path";
 import { Fence, type KnownCgroup } from "../../executor/index.ts";
@@ -105,9 +106,10 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
   const mailbox = new Mailbox();
   const facts: Partial<HostFacts> = hostFactsIn(rows) ?? {};
   const hasVolumes = (group: string) => directoriesIn(paths.keptOf(group)).length > 0;
+  const isKept = (group: string, name: string) => existsSync(paths.kept(group, name));
   const edits = new Edits(
     mailbox,
-    { capacity, users: userIds, cgroupParent: settings.cgroupParent, cgroupManager, hasVolumes, hasTaskLimits: taskLimits },
+    { capacity, users: userIds, cgroupParent: settings.cgroupParent, cgroupManager, hasVolumes, isKept, hasTaskLimits: taskLimits },
     { revision: 0, ...facts, epoch: (facts.epoch ?? 0) + 1, bootId: bootId() },
   );
 

@@ -8,7 +8,7 @@ import { planPools } from "./desired/pools.ts";
 import { specsIn, type TaskFile } from "./desired/specs.ts";
 import type { EngineParts } from "./parts.ts";
 
-/** @throws EngineError invalid-spec, invalid-argument, no-room, other-origin, unknown-network */
+/** @throws EngineError invalid-spec, invalid-argument, no-room, other-origin, unknown-network, unknown-volume */
 export function differencesIn(file: TaskFile, group: string, options: ApplyOptions, parts: EngineParts): TaskDifference[] {
   const specs = specsIn(file, parts.support);
   const [tasks, succeeded, pools] = [[...parts.records.values()], [...parts.succeeded.values()], [...parts.poolRecords.values()]];
@@ -22,6 +22,7 @@ export function differencesIn(file: TaskFile, group: string, options: ApplyOptio
   const present = {
     tasks,
     projectOf,
+    isKept: edits.isKept,
     succeeded,
     capacity,
     revision,

@@ -60,7 +60,14 @@ class Host {
         wallMs: Date.now(),
       },
     );
-    const present = { capacity: { cpus: 1, memoryBytes: 1000 }, users: DEFAULT_USERS, projects: {}, watched: {}, hasVolumes: () => false };
+    const present = {
+      capacity: { cpus: 1, memoryBytes: 1000 },
+      users: DEFAULT_USERS,
+      projects: {},
+      watched: {},
+      hasVolumes: () => false,
+      isKept: () => false,
+    };
     const commands = new Commands(draft, { ...present, cgroupOf: () => null, by: undefined }, this.#revision);
     const answer = change(commands);
     this.#revision = commands.revision;

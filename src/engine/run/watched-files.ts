@@ -33,7 +33,7 @@ export class WatchedFiles {
 
   /**
    * Applies a file in one transaction, with the removal of the tasks that it no longer has.
-   * @throws EngineError invalid-spec, no-room, other-origin, unknown-network; StoreError not-written
+   * @throws EngineError invalid-spec, no-room, other-origin, unknown-network, unknown-volume; StoreError not-written
    */
   async apply(file: TaskFile, source: WatchedSource, by: Caller): Promise<readonly Applied[]> {
     const { tasks, pools } = specsIn(file, this.#options.support);

@@ -18,7 +18,7 @@ export const applyFile = jsonRoute({
     description: "The tasks are recorded; they may not run yet",
     schema: z.strictObject({ applied: z.array(applied), warnings }),
   },
-  errors: ["invalid-spec", "no-room", "other-origin", "unknown-network", "not-written", "too-many"],
+  errors: ["invalid-spec", "no-room", "other-origin", "unknown-network", "unknown-volume", "not-written", "too-many"],
   async handle({ engine, files, caller, body: { text, group, ignoreClusterFields: ignoresClusterFields, ...options } }) {
     // The file is read while the process for the caller runs.
     const [file, by] = await Promise.all([files.read(text, { ...hostOf(engine), ignoresClusterFields }), caller()]);
@@ -51,7 +51,7 @@ export const planFile = jsonRoute({
     description: "One difference for each task of the file and of the group",
     schema: z.strictObject({ tasks: z.array(difference) }),
   },
-  errors: ["invalid-spec", "no-room", "other-origin", "unknown-network", "too-many"],
+  errors: ["invalid-spec", "no-room", "other-origin", "unknown-network", "unknown-volume", "too-many"],
   async handle({ engine, files, body: { text, group, ignoreClusterFields: ignoresClusterFields, ...options } }) {
     return { tasks: engine.plan(await files.read(text, { ...hostOf(engine), ignoresClusterFields }), group, options) };
   },

@@ -33,6 +33,7 @@ test("the plan of a file says what apply would do, and which fields are differen
     at,
     users: DEFAULT_USERS,
     cgroupOf: () => null,
+    isKept: () => false,
     projectOf: () => undefined,
   };
   const specs = [
@@ -60,7 +61,7 @@ test("R12 replicas that an applied file makes again get the images that their se
   const asked: string[][] = [];
   const present: Present = {
     ...{ tasks: [], succeeded: [], capacity: { cpus: 1, memoryBytes: 1000 }, revision: 1, at, users: DEFAULT_USERS },
-    ...{ cgroupOf: () => null, projectOf: () => undefined },
+    ...{ cgroupOf: () => null, isKept: () => false, projectOf: () => undefined },
     imagesKept: ({ name }, specs) => {
       asked.push([name, ...specs.map((one) => one.name)]);
       return { [reference]: image };
@@ -78,7 +79,7 @@ test("a network that has to be there is one in which a task is, and no other fil
   const task = newRecord({ id: "other.web.1", group: "other", spec: shared("proxy"), cgroup: null, at });
   const present = (tasks: Present["tasks"]): Present => ({
     ...{ tasks, succeeded: [], capacity: { cpus: 1, memoryBytes: 1000 }, revision: 1, at, users: DEFAULT_USERS },
-    ...{ cgroupOf: () => null, projectOf: () => undefined },
+    ...{ cgroupOf: () => null, isKept: () => false, projectOf: () => undefined },
   });
   const changes = (tasks: Present["tasks"], networks: string[]) =>
     differenceOf([specOf("new")], "g", present(tasks), { networks }).map(({ change }) => change);
@@ -86,6 +87,25 @@ test("a network that has to be there is one in which a task is, and no other fil
   // One of a group has the same name, and one that is being deleted goes with its network.
   expect(() => changes([task], ["proxy", "back", "nowhere"])).toThrow("there is no network back, nowhere on this host");
   expect(() => changes([{ ...task, isDeleteAsked: true }], ["proxy"])).toThrow("--make-networks");
+});
+
+test("a volume that has to be there is on the disk, or a task of the file or of the group makes it", () => {
+  const withVolume = (name: string, existing?: true) => {
+    const volume = { name: "v", kept: "data", ...(existing === undefined ? {} : { existing }) };
+    return taskSchema.parse({ ...specOf(name), volumes: [volume] });
+  };
+  const db = newRecord({ id: "g.db.1", group: "g", spec: withVolume("db"), cgroup: null, at });
+  const apply = (specs: Parameters<typeof planApply>[0], tasks: Present["tasks"] = [], isKept: Present["isKept"] = () => false) =>
+    planApply(specs, "g", {
+      ...{ tasks, succeeded: [], capacity: { cpus: 1, memoryBytes: 1000 }, revision: 1, at, users: DEFAULT_USERS },
+      ...{ cgroupOf: () => null, isKept, projectOf: () => undefined },
+    }).applied.length;
+  const app = withVolume("app", true);
+  expect(apply([app], [], (group, name) => group === "g" && name === "data")).toBe(1);
+  expect(apply([app, withVolume("db")])).toBe(2);
+  expect(apply([app], [db])).toBe(2);
+  for (const others of [[], [{ ...db, isDeleteAsked: true }], [{ ...db, group: "other" }]])
+    expect(() => apply([app], others)).toThrow("group g has no volume data");
 });
 
 test.each([
@@ -113,6 +133,7 @@ test("a job that has succeeded under a version that gave pods no network does no
       at,
       users: DEFAULT_USERS,
       cgroupOf: () => null,
+      isKept: () => false,
       projectOf: () => undefined,
     },
   });

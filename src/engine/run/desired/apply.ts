@@ -21,6 +21,7 @@ import { collide, dependencyTarget, earlierDigest, replicaOf, specDigest, type T
 import { EngineError, invalidSpec } from "../errors.ts";
 import type { Succeeded } from "./codec.ts";
 import { type FieldDifference, fieldDifferences } from "./differences.ts";
+import { checkVolumes } from "./kept.ts";
 import { checkOrigin, type Origin } from "./origin.ts";
 import { withPorts } from "./ports.ts";
 import { servicesOf, type Version } from "./versions.ts";
@@ -82,6 +83,8 @@ export interface Present {
   readonly users: UserRange;
   /** The directory whose Compose project a group is. */
   readonly projectOf: (group: string) => string | undefined;
+  /** Whether a group has a kept volume of this name on the disk. */
+  readonly isKept: (group: string, name: string) => boolean;
   /** Returns the value of TaskRecord.cgroup for a new task. */
   readonly cgroupOf: (id: string, spec: TaskSpec) => string | null;
   /** All pools, with those of the file. They have ids of the host, too. */
@@ -96,7 +99,7 @@ export interface Present {
 
 const PRUNES_ALL = "the file has no task, and with prune every task of the group would be removed: delete all of them if that is meant";
 
-/** Plans either all tasks of the file or none. @throws EngineError invalid-spec, no-room, other-origin, unknown-network */
+/** Plans either all tasks of the file or none. @throws EngineError invalid-spec, no-room, other-origin, unknown-network, unknown-volume */
 export function planApply(
   written: readonly TaskSpec[],
   group: string,
@@ -111,6 +114,7 @@ export function planApply(
   const { from } = origin;
   checkOrigin(origin, { group, tasks: present.tasks, project: present.projectOf(group) }, (name) => prune || names.has(name));
   checkNetworks(networks, present.tasks);
+  checkVolumes(specs, group, present);
   const applied: Applied[] = [];
   const steps: Step[] = [];
   let { revision } = present;

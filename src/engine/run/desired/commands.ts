@@ -44,6 +44,7 @@ export interface CommandsOptions extends Pick<Present, "capacity" | "cgroupOf" |
   readonly watched: Watched;
   /** Whether the group has kept volumes. */
   readonly hasVolumes: (group: string) => boolean;
+  readonly isKept: Present["isKept"];
   /** The caller to record in the journal; undefined: the engine itself makes the request. */
   readonly by: Caller | undefined;
 }
@@ -71,7 +72,7 @@ export class Commands {
 
   readonly tell = (event: Omit<WatchEvent, "wallMs">): void => this.#draft.tell(event);
 
-  /** @throws EngineError no-room, other-origin */
+  /** @throws EngineError no-room, other-origin, unknown-network, unknown-volume */
   apply({ tasks: specs, pools: wanted }: Specs, group: string, options: ApplyOptions): readonly Applied[] {
     const { at } = this.#draft;
     const newId = (name: string) => taskId(group, name, ++this.revision);

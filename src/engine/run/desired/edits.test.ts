@@ -42,6 +42,7 @@ function asked(): { readonly edits: Edits; readonly orders: readonly Order[] } {
       cgroupManager: "cgroupfs",
       hasTaskLimits: false,
       hasVolumes: () => false,
+      isKept: () => false,
     },
     { epoch: 1, bootId: "b", revision: 0 },
   );

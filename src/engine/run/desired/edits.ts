@@ -20,6 +20,8 @@ export interface EditsOptions {
   readonly cgroupManager: CgroupManager;
   /** Whether a group has kept volumes. */
   readonly hasVolumes: (group: string) => boolean;
+  /** Whether a group has a kept volume of this name. */
+  readonly isKept: (group: string, name: string) => boolean;
   /** Whether new tasks get a cgroup of their own. */
   readonly hasTaskLimits: boolean;
 }
@@ -39,6 +41,10 @@ export class Edits {
     return this.#options.hasVolumes;
   }
 
+  get isKept(): EditsOptions["isKept"] {
+    return this.#options.isKept;
+  }
+
   get facts(): HostFacts {
     return this.#facts;
   }
@@ -50,13 +56,13 @@ export class Edits {
 
   /** Returns what `change` returns, after it was committed. @throws what `change` throws, and StoreError not-written */
   async make<T>(by: Caller | undefined, change: (commands: Commands) => T, kind: ItemKind = {}): Promise<T> {
-    const { capacity, users, hasVolumes } = this.#options;
+    const { capacity, users, hasVolumes, isKept } = this.#options;
     const { projects = {}, watched = {} } = this.#facts;
     let answer: T;
     await this.#mailbox.edit((draft) => {
       const commands = new Commands(
         draft,
-        { capacity, users, projects, watched, hasVolumes, cgroupOf: (id, spec) => this.#cgroupOf(id, spec), by },
+        { capacity, users, projects, watched, hasVolumes, isKept, cgroupOf: (id, spec) => this.#cgroupOf(id, spec), by },
         this.#facts.revision,
       );
       answer = change(commands);

@@ -34,7 +34,7 @@ class Host {
     const at = { bootId: "b", bootMs: this.#bootMs, wallMs: this.#bootMs };
     const draft = new Draft({ ...stored, records: this.records, services: this.services, revisions: this.revisions }, DEFAULT_OPTIONS, at);
     const present = { capacity: { cpus: 1, memoryBytes: 1000 }, users: DEFAULT_USERS, projects: {}, watched: {}, hasVolumes: () => false };
-    const commands = new Commands(draft, { ...present, cgroupOf: () => null, by: undefined }, this.#revision);
+    const commands = new Commands(draft, { ...present, isKept: () => false, cgroupOf: () => null, by: undefined }, this.#revision);
     const answer = change(commands);
     this.#revision = commands.revision;
     take(this.records, draft.touched);

@@ -23,7 +23,7 @@ export function watchOrigin(path: string): string {
 
 /**
  * Makes the tasks of a watched file those of this version, and removes those that were made from it and that it no longer has.
- * @throws EngineError no-room, other-origin, unknown-network
+ * @throws EngineError no-room, other-origin, unknown-network, unknown-volume
  */
 export function applyWatched(commands: Commands, specs: readonly TaskSpec[], source: WatchedSource): readonly Applied[] {
   const { path, group, digest, commit, fileSystem, isProject, networks, gone } = source;
