@@ -101,12 +101,37 @@ static long attach_detached(struct run *run, struct slot *slot, int target, cons
   return error;
 }
 
+/* "/proc", in whatever form it is written. */
+static bool names_proc(const char *path) {
+  unsigned depth = 0;
+  bool first = false;
+  while (*path != 0) {
+    const char *slash = text_find(path, '/');
+    size_t length = slash == NULL ? strlen(path) : (size_t)(slash - path);
+    if (length == 2 && memcmp(path, "..", 2) == 0) depth -= depth > 0;
+    else if (length > 0 && !(length == 1 && *path == '.') && depth++ == 0) first = length == 4 && memcmp(path, "proc", 4) == 0;
+    path += length + (slash != NULL);
+  }
+  return depth == 1 && first;
+}
+
+/* CVE-2019-16884: what is written to files of /proc for the container must not go elsewhere. */
+static long check_proc(struct run *run, int source, bool is_link, const char *path) {
+  struct statfs filesystem;
+  if (DEFENCE_DISABLED(config_checks) || !names_proc(path)) return 0;
+  long error = sys_fstatfs(source, &filesystem);
+  if (error < 0) return fail(run, error, path, "statfs of the source");
+  if (filesystem.f_type == PROC_SUPER_MAGIC && !is_link) return 0;
+  return fail(run, -EINVAL, path, "cannot be mounted because it is not of type proc");
+}
+
 static long bind_by_path(struct run *run, struct slot *slot, int target, const char *path, unsigned how,
                          const struct attributes *attributes) {
   if (slot->source == NULL) return fail(run, -EBADF, path, "not the source of a mount");
   int source = sys_openat(AT_FDCWD, slot->source, O_PATH, 0);
   if (source < 0) return fail(run, source, slot->source, "open");
-  long error = mount_table_read(run);
+  long error = check_proc(run, source, false, path);
+  if (error >= 0) error = mount_table_read(run);
   if (error >= 0 && (error = mount_old_bind(run, source, target, slot->recursive)) < 0) fail(run, error, path, "mount");
   int mount = error < 0 ? (int)error : mount_reopen(run, path, how, source);
   sys_close(source);
@@ -162,7 +187,8 @@ long op_mount_bind(struct run *run, const struct op_mount_bind *op) {
     if (error < 0) return fail(run, error, slot->source, "fstat");
     directory = (info.st_mode & S_IFMT) == S_IFDIR;
   }
-  long error = slot->is_link ? make_link(run, fd, op->target.at) : attach(run, slot, op, directory);
+  long error = check_proc(run, fd, slot->is_link, op->target.at);
+  if (error >= 0) error = slot->is_link ? make_link(run, fd, op->target.at) : attach(run, slot, op, directory);
   slot_close(run, op->slot);
   return error;
 }

@@ -73,6 +73,24 @@ static bool fits_fsconfig(const struct op_mount_filesystem *op) {
   return true;
 }
 
+/* Labels of security modules have commas of their own. */
+static bool is_label(const char *option) {
+  static const char *const KEYS[] = {"context=", "fscontext=", "defcontext=", "rootcontext="};
+  for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++)
+    if (text_starts_with(option, KEYS[i])) return true;
+  return false;
+}
+
+/* A word may be several options, "size=64m,mode=755". The kernel splits it for mount(2), and takes it as one value for fsconfig. */
+static bool has_joined(const struct list *data) {
+  const uint8_t *at = data->at;
+  for (uint32_t i = 0; i < data->count; i++) {
+    const char *option = list_text(&at).at;
+    if (text_find(option, ',') != NULL && !is_label(option)) return true;
+  }
+  return false;
+}
+
 static bool has_mode(const struct list *data) {
   const uint8_t *at = data->at;
   for (uint32_t i = 0; i < data->count; i++)
@@ -146,10 +164,10 @@ long op_mount_make(struct run *run, const struct op_mount_make *op) {
   return slot_fill(run, op->slot, &made);
 }
 
-/* A context with categories has commas of its own, which only quotes tell from those between options; fsconfig needs none. */
+/* Only quotes tell the commas of a label from those between options; fsconfig needs none. */
 static void put_option(struct buffer *out, const char *option) {
   const char *equals = text_find(option, '=');
-  if (!text_starts_with(option, "context=") || text_find(option, ',') == NULL) return put_text(out, option);
+  if (!is_label(option) || text_find(option, ',') == NULL) return put_text(out, option);
   put_bytes(out, option, (size_t)(equals + 1 - option));
   put_text(out, "\"");
   put_text(out, equals + 1);
@@ -190,9 +208,10 @@ long op_mount_filesystem(struct run *run, const struct op_mount_filesystem *op) 
   struct covered target;
   target.fd = mount_target(run, op->target.at, CREATE_DIRECTORY, true, op->ordinary_directory ? INROOT_NO_LINKS : 0, &target.was_missing);
   if (target.fd < 0) return target.fd;
-  bool decided = false;
-  long error = fits_fsconfig(op) ? make_new(run, op, &target, &decided) : -ENOSYS;
-  if (is_refused(error) && !decided) error = make_old(run, op, &target);
+  // The name of an overlay's directory may have a comma: such a word is split only if fsconfig does not take it.
+  bool decided = false, joined = has_joined(&op->data), splits = joined && !text_equal(op->fstype.at, "overlay");
+  long error = fits_fsconfig(op) && !splits ? make_new(run, op, &target, &decided) : -ENOSYS;
+  if (error < 0 && (joined || is_refused(error)) && !decided) error = make_old(run, op, &target);
   sys_close(target.fd);
   return error;
 }
@@ -232,7 +251,8 @@ long op_mount_cgroup(struct run *run, const struct op_mount_cgroup *op) {
 
 static long remount_superblock(struct run *run, const struct op_mount_remount *op, int target) {
   const char *path = op->target.at;
-  int context = (op->super_flags & FLAGS_OF_MOUNT) != 0 ? -ENOSYS : (int)sys(__NR_fspick, target, "", FSPICK_CLOEXEC | FSPICK_EMPTY_PATH);
+  bool old = (op->super_flags & FLAGS_OF_MOUNT) != 0 || has_joined(&op->data);
+  int context = old ? -ENOSYS : (int)sys(__NR_fspick, target, "", FSPICK_CLOEXEC | FSPICK_EMPTY_PATH);
   if (is_refused(context)) {
     char data[PAGE];
     struct buffer out = BUFFER(data);

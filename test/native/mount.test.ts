@@ -196,6 +196,53 @@ describe.skipIf(!isRoot).each(VARIANTS)("mounts: %s", (name, options) => {
     expect(out).toEqual(["12"]);
   });
 
+  test("a word of several options is split as mount(2) splits it", () => {
+    for (const layer of ["more", "a,b"]) mkdirSync(join(host, layer));
+    writeFileSync(join(host, "a,b/comma"), "");
+    const overlay = (target: string, lowerdir: string): TestOp =>
+      init("mount.filesystem", { fstype: "overlay", source: "overlay", target, data: [lowerdir] });
+    const layers = `lowerdir=${host}/directory:${host}`;
+    // Without fsconfig nothing tells that the comma is one of a name.
+    const named = name.includes("newer calls") ? [] : [overlay("/named", `${layers}/a,b`)];
+    const out = lines({
+      mounts: [
+        PROC,
+        tmpfs("/joined", { inheritMode: true, data: ["size=64k,mode=700", "nr_inodes=20"] }),
+        tmpfs("/again", { data: ["size=64k"] }),
+        init("mount.remount", { target: "/again", superblock: true, data: ["size=128k,nr_inodes=50"] }),
+        overlay("/overlay", `${layers}/more,redirect_dir=nofollow`),
+        ...named,
+      ],
+      script: `stat -c %a /joined; ${["/joined", "/again", "/overlay"].map(mountInfo).join("; ")}; ls /overlay /named 2>&1; true`,
+    });
+    expect(out[0]).toBe("700");
+    expect(out[1]).toMatch(/ - tmpfs tmpfs rw,size=64k,nr_inodes=20,mode=700/);
+    expect(out[2]).toMatch(/ - tmpfs tmpfs rw,size=128k,nr_inodes=50/);
+    expect(out[3]).toContain("/more,");
+    expect(out.slice(4)).toContain("sub");
+    if (named.length > 0) expect(out).toContain("comma");
+  });
+
+  test("a wrong option among several is refused", () => {
+    const { error } = runPlan(container({ root, mounts: [PROC, tmpfs("/x", { data: ["size=64k,nonsense=1"] })] }), options);
+    expect(error).toMatchObject({ errno: 22, path: "/x", op: 6 });
+  });
+
+  test("nothing but a procfs is bound on /proc, however the path is written", () => {
+    const outcome = (target: string, ...opens: TestOp[]) =>
+      runPlan(container({ root, intermediate: opens, mounts: [init("mount.bind", { slot: 5, target, create: 2 })] }), options).error;
+    const open = (source: string): TestOp => intermediate("mount.open", { source, slot: 5 });
+    symlinkSync("/etc", join(host, "link"));
+    const refusal = { errno: 22, text: "cannot be mounted because it is not of type proc" };
+    for (const target of ["/proc", "//proc/", "/./proc", "/bin/../proc", "/../proc"])
+      expect(outcome(target, open(join(host, "directory"))), target).toMatchObject(refusal);
+    const copied = intermediate("mount.openLink", { source: join(host, "link"), copy: true, slot: 5 });
+    expect(outcome("/proc", copied)).toMatchObject(refusal);
+    expect(outcome("/proc", open("/proc"))).toBeUndefined();
+    for (const target of ["/process", "/bin/proc", "/proc/../pro"])
+      expect(outcome(target, open(join(host, "directory"))), target).toBeUndefined();
+  });
+
   test("remounting a superblock", () => {
     const out = lines({
       mounts: [

@@ -176,7 +176,7 @@ describe("refused", () => {
     ["mount-destination-empty", { mounts: [{ destination: "" }] }, "/mounts/0/destination"],
     ["mount-on-root", { mounts: [{ destination: "/x/..", type: "tmpfs" }] }, "/mounts/0/destination"],
     ["mount-mappings-half", { mounts: [{ destination: "/x", uidMappings: [MAP] }] }, "/mounts/0"],
-    ["mount-on-proc", { mounts: [{ destination: "/proc/", source: "/vol", options: ["rbind"] }] }, "/mounts/0/destination"],
+    ["mount-on-proc", { mounts: [{ destination: "/proc/", type: "tmpfs", source: "/vol" }] }, "/mounts/0/destination"],
     ["mount-inside-proc", { mounts: [{ destination: "//proc/sys/kernel", source: "/vol", options: ["bind"] }] }, "/mounts/0/destination"],
     ["hidden-paths-shared", { linux: { maskedPaths: ["/x"] } }, "/linux/maskedPaths"],
     ["hidden-path-empty", { linux: { namespaces: namespaces("mount"), maskedPaths: ["/x", ""] } }, "/linux/maskedPaths/1"],

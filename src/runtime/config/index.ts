@@ -15,8 +15,9 @@ export {
 export { DEFAULT_DEVICES, mountedInDev } from "./devices.ts";
 export { type Difference, differences, type Effective, effectiveSettings } from "./effective.ts";
 export { destinationsInRoot, type InRoot } from "./host-destinations.ts";
+export { splitData } from "./joined-options.ts";
 export { type DeviceNumber, guestCharacter, unfitCharacter, unfitDevice } from "./machine-devices.ts";
-export { parseIdentity, parseMountOptions } from "./mount-option-list.ts";
+export { changesSuperblock, parseIdentity, parseMountOptions } from "./mount-option-list.ts";
 export { isUserspaceOption, MOUNT_OPTIONS, type MountOption, supportedMountOptions } from "./mount-options.ts";
 export { bindAttributes, CGROUP2_OPTIONS, cgroup2OptionProblem, deriveMount, withoutEffect } from "./mounts.ts";
 export { deriveIdMappings, deriveNamespaces } from "./namespaces.ts";

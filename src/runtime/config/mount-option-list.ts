@@ -26,6 +26,11 @@ export interface ParsedOptions {
   readonly data: readonly string[];
 }
 
+/** A remount changes the filesystem itself, for all of its mounts: MS_REMOUNT without MS_BIND (mount(2)). */
+export function changesSuperblock({ bind, superTouched, data }: ParsedOptions): boolean {
+  return bind === undefined && (superTouched || data.length > 0);
+}
+
 /** Take an option list apart with the table; what the table does not know is filesystem data. */
 export function parseMountOptions(options: readonly string[], pointer: string, warn: Warn): ParsedOptions {
   let set = 0n;

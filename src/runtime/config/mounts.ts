@@ -3,7 +3,7 @@ import { MOUNT_ATTR } from "../../shared/linux/index.ts";
 import { RuntError } from "../errors/index.ts";
 import type { SpecMount } from "../spec/index.ts";
 import { type ContainerIds, deriveMountIdMap } from "./mount-idmap.ts";
-import { type ParsedOptions, parseMountOptions } from "./mount-option-list.ts";
+import { changesSuperblock, type ParsedOptions, parseMountOptions } from "./mount-option-list.ts";
 import type { BindMount, MountAttributes, MountConfig } from "./types.ts";
 import type { Warn } from "./warnings.ts";
 
@@ -29,7 +29,7 @@ export function deriveMount(mount: SpecMount, index: number, { bundle, ids }: Mo
     if (idmap !== undefined) throw refusal(mount, from, "mount-idmap", "ids cannot be mapped by a remount");
     if (parsed.copyUp) throw refusal(mount, from, "mount-copy-up", "tmpcopyup is for tmpfs only");
     if (parsed.links.length > 0) throw refusal(mount, from, "mount-link-option", LINKS_ARE_FOR_BINDS);
-    const superblock = parsed.bind === undefined && (parsed.superTouched || data.length > 0);
+    const superblock = changesSuperblock(parsed);
     if (!superblock) warnBindOnly(parsed, from, mount, warn);
     return superblock
       ? { kind: "remount", from, target, ...attributes, superblock, data, superFlags }

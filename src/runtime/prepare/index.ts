@@ -14,6 +14,7 @@ export {
   readWords,
   recordCaller,
   recordCgroup,
+  recordCpus,
   recordHostFacts,
   recordMemory,
   recordNamespaces,

@@ -45,6 +45,13 @@ const FIFO: Edits = { ...CGROUPS(), ...fifo("/sys/fs/cgroup/x") };
 const BESIDE: readonly [title: string, edits: Edits, code?: string] = existsSync("/sys/fs/cgroup/cgroup.controllers")
   ? ["a FIFO in the hierarchy of cgroups", FIFO, "device-place"]
   : ["a FIFO beside the hierarchies of cgroups", FIFO];
+const BOUND_PROC = { type: "proc", source: "data", options: ["bind"] };
+/** In the container's network namespace, before anything is written to its settings. */
+const ADDS_INTERFACE: Edits = {
+  "/hooks": {
+    createContainer: [{ path: "/usr/bin/ip", args: ["ip", "link", "add", "eth7", "type", "veth", "peer", "name", "eth8"] }],
+  },
+};
 
 const WORDS_OF_BINDS = [
   ...["mode=755", "size=65536k", "uid=0", "gid=5", "newinstance", "ptmxmode=0666", "context=x", "nr_inodes=1k", "data=ordered"],
@@ -170,5 +177,34 @@ export const NAMED: readonly (readonly [title: string, edits: Edits, code?: stri
     { "/linux/namespaces": [{ type: "mount" }, { type: "uts" }], "/linux/maskedPaths": ["/proc/1", "/proc/self/fd/0"] },
     "path-links",
   ],
+  ["a share of the inodes", mount("/mnt", "tmpfs", "nr_inodes=10%"), "mount-option-value"],
+  ["a share of the blocks", mount("/mnt", "tmpfs", "nr_blocks=5%"), "mount-option-value"],
+  ["a share of the memory", mount("/mnt", "tmpfs", "size=5%")],
+  ["a mode with leading zeros", mount("/mnt", "tmpfs", "mode=001777")],
+  ["a mode of 33 bits", mount("/mnt", "tmpfs", "mode=40000000000"), "mount-option-value"],
+  ["a hexadecimal owner", mount("/mnt", "tmpfs", "uid=0x3e8")],
+  ["an owner that is no octal number", mount("/mnt", "tmpfs", "uid=08"), "mount-option-value"],
+  ["the number that is no owner", mount("/mnt", "tmpfs", "gid=4294967295"), "mount-option-value"],
+  ["an octal owner who is not mapped", { ...user(100_000), ...mount("/opt", "tmpfs", "uid=0200000") }, "mount-id-not-mapped"],
+  ["options of a tmpfs in one word", mount("/mnt", "tmpfs", "size=1m,mode=755")],
+  ["a wrong one among them", mount("/mnt", "tmpfs", "size=1m,moed=755"), "mount-option-unknown"],
+  ["a flag of the mount among them", mount("/mnt", "tmpfs", "size=1m,nosuid"), "mount-option-unknown"],
+  ["a flag of the filesystem among them", mount("/mnt", "tmpfs", "size=1m,ro")],
+  ["nodes of a memory policy", mount("/mnt", "tmpfs", "mpol=bind:0,0,size=1m")],
+  ["options of devpts in one word", mount("/mnt", "devpts", "newinstance,ptmxmode=0666,mode=620")],
+  ["options of a ramfs in one word", mount("/mnt", "ramfs", "mode=700,strange")],
+  ["options of an overlay in one word", mount("/mnt", "overlay", "lowerdir=@/data,upperdir=@/upper,workdir=@/work")],
+  ["a layer among them that is not there", mount("/mnt", "overlay", "lowerdir=@/data:@/none,index=off"), "overlay-directory"],
+  ["a layer with a comma in its name", mount("/mnt", "overlay", "lowerdir=@/data:@/a,b")],
+  ["options of a remount in one word", again(mount("/mnt", "tmpfs"), "size=1m,ro")],
+  ["a list of ports where the host has one", sysctl("net.ipv4.ip_local_reserved_ports", "8080,9000-9100")],
+  ["an interface that a hook brings", { ...ADDS_INTERFACE, ...sysctl("net.ipv4.conf.eth7.forwarding", "1") }],
+  ["a remount of the host's filesystem", { ...user(100_000), ...again(bind("/opt", "data"), "ro") }, "remount-host-filesystem"],
+  ["one with a size", { ...user(100_000), ...again(bind("/opt", "data"), "size=64m") }, "remount-host-filesystem"],
+  ["a remount of its mount alone", { ...user(100_000), ...again(bind("/opt", "data"), "bind", "ro") }],
+  ["a remount of the container's own filesystem", { ...user(100_000), ...again(mount("/opt", "tmpfs"), "ro") }],
+  ["a procfs bound on /proc", bind("/proc", "processes")],
+  ["a directory bound on /proc", bind("/proc", "data"), "mount-on-proc"],
+  ["a directory bound there as a procfs", { "/mounts/-": { ...BOUND_PROC, destination: "/./proc/" } }, "mount-on-proc"],
   ["a device of a user without a user namespace", owned("/dev/x", { uid: 70_000 })],
 ];

@@ -59,7 +59,10 @@ cd "$place/m"
 cp -ax "$rootfs" rootfs
 # Other tests make mount points in the shared root file system: /mnt is a directory, a file or absent.
 rm -rf rootfs/mnt
-mkdir -p data more upper work rootfs/opt
+mkdir -p data more upper work rootfs/opt processes a,b
+mount -t proc -o nosuid,nodev,noexec runt-agree processes
+# One reserved port looks like a number.
+echo 6443 > /proc/sys/net/ipv4/ip_local_reserved_ports
 ln -sfn /loop rootfs/loop; ln -sfn /nowhere/x rootfs/away; ln -sfn /proc/self/root rootfs/magic
 echo x > file
 sed "s,@,$place/m,g" "$place/config.json" > config.json

@@ -5,7 +5,7 @@ import { rootFilesystem } from "../document/document.ts";
 import { runChecks } from "../examine.ts";
 import { type Finding, reportInto } from "../finding.ts";
 import { hookPrograms } from "../hooks/hooks.ts";
-import { lockedMounts, remountTargets } from "../mounts/host-locked.ts";
+import { lockedMounts, procSources, remountTargets } from "../mounts/host-locked.ts";
 import { hiddenPathLinks, mountPlaces, readonlyPathsBindable } from "../mounts/host-places.ts";
 import { cgroupMountOptions, filesystemTypes, mountSources } from "../mounts/host-sources.ts";
 import { overlayDirectories } from "../mounts/overlays.ts";
@@ -16,6 +16,7 @@ import {
   apparmorProfile,
   argumentsOfHost,
   boundCapabilities,
+  ioPriorityOfCaller,
   oomScoreOfCaller,
   realtimeBudget,
   realtimePolicy,
@@ -43,6 +44,7 @@ const HOST_CHECKS: readonly HostCheck[] = [
   rlimitsOfHost,
   argumentsOfHost,
   oomScoreOfCaller,
+  ioPriorityOfCaller,
   boundCapabilities,
   apparmorProfile,
   hostNamespaces,
@@ -57,6 +59,7 @@ const HOST_CHECKS: readonly HostCheck[] = [
   mountPlaces,
   remountTargets,
   lockedMounts,
+  procSources,
   readonlyPathsBindable,
   hiddenPathLinks,
   program,

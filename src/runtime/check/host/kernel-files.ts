@@ -91,7 +91,7 @@ const MAGIC = /^(?:task\/\d+\/)?(?:(?:cwd|exe|root)(?:\/|$)|(?:fd|ns|map_files)\
 
 /** proc(5): with it most files are not there. */
 function hasSubset({ options }: SpecMount): boolean {
-  return options?.some((word) => word.startsWith("subset=")) === true;
+  return options?.some((word) => /(?:^|,)subset=/.test(word)) === true;
 }
 
 function procFile(spec: Spec, mount: SpecMount, [first = "", ...rest]: readonly string[], view: BundleView): KernelFile {

@@ -3,6 +3,7 @@ import type { Check } from "../finding.ts";
 import { isMapped } from "../namespaces/id-mappings.ts";
 import { namespaceOf } from "../namespaces/namespaces.ts";
 import { PathTree } from "../path-tree.ts";
+import { kernelNumber, optionsIn } from "./filesystems.ts";
 import { isBind } from "./words.ts";
 
 /** Filesystems that show one namespace. Mounting one needs rights over that namespace. */
@@ -31,17 +32,21 @@ export const ungrantedMountIds: Check = (spec, report) => {
   if (!user || user.path) return;
   spec.mounts?.forEach((mount, index) => {
     if (isBind(mount)) return;
-    mount.options?.forEach((word, at) => {
-      const [, kind, id] = /^(uid|gid)=(\d{1,10})$/.exec(word) ?? [];
-      if (kind === undefined) return;
+    const checkOption = (option: string, at: number): void => {
+      const [, kind, text = ""] = /^(uid|gid)=(.+)$/.exec(option) ?? [];
+      const id = kernelNumber(text);
+      if (kind === undefined || id === undefined) return;
       const field = kind === "uid" ? "uidMappings" : "gidMappings";
       const mappings = spec.linux?.[field] ?? [];
-      if (mappings.length === 0 || isMapped(mappings, Number(id))) return;
+      if (mappings.length === 0 || isMapped(mappings, id)) return;
       report.error(
         "mount-id-not-mapped",
         `/mounts/${index}/options/${at}`,
-        `mount of "${mount.destination}": ${word}, and the id is not mapped in linux.${field}`,
+        `mount of "${mount.destination}": ${option}, and the id is not mapped in linux.${field}`,
       );
+    };
+    mount.options?.forEach((word, at) => {
+      for (const option of optionsIn(mount.type, word)) checkOption(option, at);
     });
   });
 };

@@ -1,15 +1,16 @@
 /** The options of filesystems that containers mount (tmpfs(5), proc(5), the kernel's documentation of the others), and the form of their values. */
+import { splitData } from "../../config/index.ts";
 
-/** The form of a value; "" when the option takes none. */
-export type OptionForm = "" | "size" | "octal" | "id" | "number" | "text" | readonly string[];
+/** The form of a value; "" when the option takes none. A size may be a share of the memory, an amount not. */
+export type OptionForm = "" | "size" | "amount" | "octal" | "id" | "number" | "text" | readonly string[];
 
 /** Security modules take these for every filesystem (mount(8)). */
 const LABELS: Readonly<Record<string, OptionForm>> = { context: "text", fscontext: "text", defcontext: "text", rootcontext: "text" };
 
 const TMPFS: Readonly<Record<string, OptionForm>> = {
   size: "size",
-  nr_blocks: "size",
-  nr_inodes: "size",
+  nr_blocks: "amount",
+  nr_inodes: "amount",
   mode: "octal",
   uid: "id",
   gid: "id",
@@ -23,10 +24,10 @@ const TMPFS: Readonly<Record<string, OptionForm>> = {
   quota: "",
   usrquota: "",
   grpquota: "",
-  usrquota_block_hardlimit: "size",
-  usrquota_inode_hardlimit: "size",
-  grpquota_block_hardlimit: "size",
-  grpquota_inode_hardlimit: "size",
+  usrquota_block_hardlimit: "amount",
+  usrquota_inode_hardlimit: "amount",
+  grpquota_block_hardlimit: "amount",
+  grpquota_inode_hardlimit: "amount",
 };
 
 const TABLES: Readonly<Record<string, Readonly<Record<string, OptionForm>>>> = {
@@ -63,6 +64,37 @@ const TABLES: Readonly<Record<string, Readonly<Record<string, OptionForm>>>> = {
   },
 };
 
+/** As kstrtouint() and memparse() of the kernel read a number: hexadecimal, octal or decimal. */
+const NUMBER = "(?:0[xX][0-9a-fA-F]+|0[0-7]*|[1-9]\\d*)";
+const ID = new RegExp(`^\\+?${NUMBER}$`);
+const AMOUNT = new RegExp(`^${NUMBER}[kKmMgGtTpPeE]?$`);
+const SHARE = new RegExp(`^${NUMBER}[kKmMgGtTpPeE]?%$`);
+const OCTAL = /^\+?[0-7]+$/;
+const U32_MAX = 0xffff_ffff;
+
+/** The value of uid, gid or a count; undefined: the kernel does not take the text for a number. */
+export function kernelNumber(text: string): number | undefined {
+  if (!ID.test(text)) return undefined;
+  const digits = text.replace("+", "");
+  return Number(/^0[0-7]/.test(digits) ? `0o${digits.slice(1)}` : digits);
+}
+
+/** Of an overlay a word is split only where another option begins, since the name of a directory may have a comma. */
+const OVERLAY_OPTION = new RegExp(
+  `(?<!\\\\),(?=(?:${Object.keys(TABLES["overlay"] ?? {})
+    .join("|")
+    .replaceAll("+", "\\+")})(?:[=,]|$))`,
+);
+
+/** The options of a word of the list, which may be several. */
+export function optionsIn(type: string | null | undefined, word: string): readonly string[] {
+  if (!word.includes(",")) return [word];
+  return type === "overlay" ? word.split(OVERLAY_OPTION) : splitData(word);
+}
+
+/** Options of every filesystem that the kernel has words for (fs/fs_context.c). */
+export const OF_SUPERBLOCK: readonly string[] = ["ro", "rw", "sync", "async", "dirsync", "lazytime", "nolazytime", "mand", "nomand"];
+
 /** undefined: nothing is known of the options of this filesystem. */
 export function optionsOf(type: string): Readonly<Record<string, OptionForm>> | undefined {
   const table = Object.hasOwn(TABLES, type) ? TABLES[type] : undefined;
@@ -79,12 +111,17 @@ export function valueProblem(form: OptionForm, value: string | undefined): strin
   if (typeof form !== "string") return form.includes(value) ? undefined : `is one of ${form.join(", ")}`;
   switch (form) {
     case "size":
-      return /^(?:0[xX][0-9a-fA-F]+|\d+)[kKmMgGtTpPeE%]?$/.test(value) ? undefined : "is a number with k, m, g or % behind it";
+    case "amount":
+      if (form === "size" && SHARE.test(value)) return undefined;
+      return AMOUNT.test(value) ? undefined : `is a number with k, m${form === "size" ? ", g or %" : " or g"} behind it`;
     case "octal":
-      return /^[0-7]{1,5}$/.test(value) ? undefined : "is an octal number, as 1777";
+      return OCTAL.test(value) && Number.parseInt(value, 8) <= U32_MAX ? undefined : "is an octal number, as 1777";
     case "id":
-    case "number":
-      return /^\d{1,10}$/.test(value) ? undefined : "is a number";
+    case "number": {
+      const number = kernelNumber(value);
+      // The highest is no id (user_namespaces(7)).
+      return number !== undefined && number <= (form === "id" ? U32_MAX - 1 : U32_MAX) ? undefined : "is a number";
+    }
     default:
       return undefined;
   }

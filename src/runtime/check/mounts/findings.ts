@@ -54,7 +54,7 @@ export const MOUNTS: Entries = {
     "Something other than a procfs on /proc",
     "config-linux.md#default-filesystems",
     "The runtime writes to files of /proc for the container. Another directory in its place could make it write elsewhere (CVE-2019-16884).",
-    "mount type proc there",
+    "mount type proc there, or bind a procfs",
     { broken: { "/mounts/0": { destination: "/proc", type: "tmpfs", source: "tmpfs" } }, at: "/mounts/0/destination" },
   ),
   "mount-inside-proc": entry(

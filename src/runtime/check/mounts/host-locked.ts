@@ -1,12 +1,13 @@
 import { MOUNT_ATTR, type MountLine } from "../../../shared/linux/index.ts";
-import { bindAttributes, type MountAttributes, parseMountOptions } from "../../config/index.ts";
-import { cleanPath, type Spec, type SpecMount } from "../../spec/index.ts";
+import { bindAttributes, changesSuperblock, type MountAttributes, parseMountOptions } from "../../config/index.ts";
+import { cleanPath, cleanTarget, type Spec, type SpecMount } from "../../spec/index.ts";
 import type { Report } from "../finding.ts";
 import { absolute, type ContainerFiles, type Found, type HostCheck, type NotFound, onHost } from "../host/container-files.ts";
 import { isAt, type MountTable, mountTable } from "../host/mount-table.ts";
 import type { BundleView } from "../host/view.ts";
 import { namespaceOf } from "../namespaces/namespaces.ts";
 import { ACCESS_TIMES, changeTop, changeTree, type Flags, flagsOf, lockedFlags, timesText } from "./attributes.ts";
+import { notOfProc } from "./mounts.ts";
 import { isBind } from "./words.ts";
 
 /** Filesystems that belong to the user namespace in which they are mounted lock nothing. */
@@ -16,14 +17,26 @@ const UNLOCKED: Flags = { set: 0n, locked: 0n, locksTimes: false, isReadOnly: fa
 export const lockedMounts: HostCheck = (spec, report, { view, files }) => {
   const table = locksMounts(spec) ? mountTable(view) : undefined;
   if (table === undefined || files === undefined) return;
-  const made: (Flags | undefined)[] = [];
-  const rootfs = view.bundle && spec.root?.path ? onHost(view, absolute(view.bundle, spec.root.path))?.path : undefined;
+  const mounts: Mounts = { made: [], ofHost: new Set() };
+  const rootfs = rootOf(spec, view);
   spec.mounts?.forEach((mount, index) => {
-    if (mount.options?.includes("remount")) remount(mount, index, made, files, report);
-    else if (isBind(mount)) made[index] = bound(mount, index, sourceOf(mount, view, rootfs), table, report);
-    else made[index] = newMount(mount, index, table, report);
+    if (mount.options?.includes("remount")) {
+      remount(mount, index, mounts, files, report);
+      return;
+    }
+    const place = isBind(mount) ? sourceOf(mount, view, rootfs) : undefined;
+    // A user namespace that is joined may have mounted the filesystem of the source itself.
+    if (place !== undefined && !namespaceOf(spec, "user")?.path) mounts.ofHost.add(index);
+    mounts.made[index] = isBind(mount) ? bound(mount, index, place, table, report) : newMount(mount, index, table, report);
   });
 };
+
+/** What is known of the entries of `mounts` so far, by index. */
+interface Mounts {
+  readonly made: (Flags | undefined)[];
+  /** Bind mounts of a filesystem that belongs to the host. */
+  readonly ofHost: Set<number>;
+}
 
 /** The container's mounts are copies of the host's in a namespace that a new user namespace owns. In a mount namespace that is joined nothing is known. */
 function locksMounts(spec: Spec): boolean {
@@ -56,6 +69,11 @@ function change(flags: Flags, attributes: MountAttributes, attrDrop: bigint): Fl
   return typeof top === "string" ? top : changeTree(top, attributes);
 }
 
+/** The root filesystem's place on the host, without links. */
+function rootOf({ root }: Spec, view: BundleView): string | undefined {
+  return view.bundle && root?.path ? onHost(view, absolute(view.bundle, root.path))?.path : undefined;
+}
+
 /** Without links. undefined: it is not known, or it may be below a mount of the container's own. */
 function sourceOf({ source, options }: SpecMount, view: BundleView, rootfs: string | undefined): string | undefined {
   if (!source || rootfs === undefined || options?.some((word) => /^(?:copy-symlink$|src-nofollow)/.test(word))) return undefined;
@@ -79,12 +97,21 @@ function newMount(mount: SpecMount, index: number, table: MountTable, report: Re
   return undefined;
 }
 
-function remount(mount: SpecMount, index: number, made: (Flags | undefined)[], files: ContainerFiles, report: Report): void {
+function remount(mount: SpecMount, index: number, { made, ofHost }: Mounts, files: ContainerFiles, report: Report): void {
   const place = files.destination(index);
   const target = place?.status === "found" && place.path === place.layer.at ? place.layer.index : -1;
+  const parsed = optionsOf(mount);
+  if (ofHost.has(target) && changesSuperblock(parsed)) {
+    report.error(
+      "remount-host-filesystem",
+      `/mounts/${index}/options`,
+      `remount of "${mount.destination}": without "bind" it changes the filesystem, which is the host's and not of the user namespace`,
+    );
+    return;
+  }
   const flags = made[target];
   if (flags === undefined) return;
-  const after = change(flags, optionsOf(mount).attributes, 0n);
+  const after = change(flags, parsed.attributes, 0n);
   if (typeof after !== "string") {
     made[target] = after;
     return;
@@ -108,7 +135,7 @@ const MOUNT_POINTS: Readonly<Record<string, RegExp>> = {
  */
 function whyHidden(table: MountTable, { type = "", options }: SpecMount, flags: bigint): string | undefined {
   // A procfs with nothing but processes may do without, in kernels of the future.
-  if (options?.some((word) => word.startsWith("subset="))) return undefined;
+  if (options?.some((word) => /(?:^|,)subset=/.test(word))) return undefined;
   let problem = `a user namespace may not mount ${type}: the host has none mounted as a whole`;
   for (const mount of table.list) {
     if (mount.type !== type || mount.root !== "/") continue;
@@ -128,6 +155,16 @@ function problemOf(table: MountTable, mount: MountLine, flags: bigint): string |
   const covered = table.childrenOf(mount).find((child) => !isPlace(child));
   return covered && `is covered at ${covered.point}`;
 }
+
+/** CVE-2019-16884: what is bound on /proc is a procfs. (init looks at the source itself.) */
+export const procSources: HostCheck = (spec, report, { view }) => {
+  spec.mounts?.forEach((mount, index) => {
+    if (!isBind(mount) || mount.options?.includes("remount") || cleanTarget(mount.destination) !== "/proc") return;
+    const place = sourceOf(mount, view, rootOf(spec, view));
+    const source = place === undefined ? undefined : mountTable(view)?.at(place);
+    if (source !== undefined && source.type !== "proc") report.error("mount-on-proc", `/mounts/${index}/destination`, notOfProc(mount));
+  });
+};
 
 /** mount(2), MS_REMOUNT: the target must be the root of an existing mount. */
 export const remountTargets: HostCheck = (spec, report, { view, files }) => {

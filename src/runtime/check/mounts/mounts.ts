@@ -1,4 +1,4 @@
-import { cleanPath, cleanTarget, type SpecMount } from "../../spec/index.ts";
+import { cleanTarget, type SpecMount } from "../../spec/index.ts";
 import type { Check } from "../finding.ts";
 import { checkMappings } from "../namespaces/id-mappings.ts";
 
@@ -69,12 +69,14 @@ export const BELOW_PROC: readonly string[] = [
   "sys/crypto/fips_enabled",
 ];
 
-function isHostProc({ options, source, type }: SpecMount): boolean {
-  const bind = type === "bind" || options?.includes("bind") || options?.includes("rbind");
-  return bind === true && !!source && cleanPath(source) === "/proc";
+function isBound({ options, type }: SpecMount): boolean {
+  return type === "bind" || options?.includes("bind") === true || options?.includes("rbind") === true;
 }
 
-/** CVE-2019-16884: nothing but a procfs on /proc, and only a few files below it. */
+/** As runc says it. */
+export const notOfProc = ({ destination }: SpecMount): string => `"${destination}" cannot be mounted because it is not of type proc`;
+
+/** CVE-2019-16884: nothing but a procfs on /proc, and only a few files below it. Of which filesystem the source of a bind mount is, init looks at. */
 export const mountsBelowProc: Check = ({ mounts }, report) => {
   (mounts ?? []).forEach((mount, index) => {
     const target = cleanTarget(mount.destination);
@@ -82,8 +84,7 @@ export const mountsBelowProc: Check = ({ mounts }, report) => {
     if (mount.options?.includes("remount")) return;
     const pointer = `/mounts/${index}/destination`;
     if (target === "/proc") {
-      if (mount.type === "proc" || isHostProc(mount)) return;
-      report.error("mount-on-proc", pointer, `"${mount.destination}" cannot be mounted because it is not of type proc`);
+      if (mount.type !== "proc" && !isBound(mount)) report.error("mount-on-proc", pointer, notOfProc(mount));
     } else if (!BELOW_PROC.includes(target.slice("/proc/".length))) {
       report.error("mount-inside-proc", pointer, `"${mount.destination}" cannot be mounted because it is inside /proc`);
     }

@@ -2,6 +2,7 @@
 import { cleanPath, type SpecMount } from "../../spec/index.ts";
 import type { Check } from "../finding.ts";
 import type { HostCheck } from "../host/container-files.ts";
+import { optionsIn } from "./filesystems.ts";
 import { isBind } from "./words.ts";
 
 /** A directory of an overlay, and the place of its word. */
@@ -15,15 +16,17 @@ const isOverlay = (mount: SpecMount): boolean => mount.type === "overlay" && !is
 
 /** As the kernel splits it: a backslash keeps a colon, and two colons begin the layers that have data only. */
 function layersOf({ options }: SpecMount): readonly Layer[] {
-  return (options ?? []).flatMap((text, word) => {
-    const [, option = "", value = ""] = /^(lowerdir\+?|datadir\+|upperdir|workdir)=(.+)$/s.exec(text) ?? [];
-    if (option === "") return [];
-    if (option !== "lowerdir") return [{ word, option, path: value }];
-    return value
-      .split(/(?<!\\):/)
-      .filter((path) => path !== "")
-      .map((path) => ({ word, option, path: path.replaceAll("\\:", ":") }));
-  });
+  return (options ?? []).flatMap((text, word) => optionsIn("overlay", text).flatMap((one) => layersIn(one, word)));
+}
+
+function layersIn(text: string, word: number): readonly Layer[] {
+  const [, option = "", value = ""] = /^(lowerdir\+?|datadir\+|upperdir|workdir)=(.+)$/s.exec(text) ?? [];
+  if (option === "") return [];
+  if (option !== "lowerdir") return [{ word, option, path: value }];
+  return value
+    .split(/(?<!\\):/)
+    .filter((path) => path !== "")
+    .map((path) => ({ word, option, path: path.replaceAll("\\:", ":") }));
 }
 
 export const overlayLayers: Check = ({ mounts }, report) => {

@@ -3,6 +3,7 @@ import { type Entries, entry } from "../catalogue/entry.ts";
 
 const TMPFS = { destination: "/cache", type: "tmpfs", source: "tmpfs" };
 const BIND = { destination: "/data", type: "bind", source: "/srv/data" };
+const REMOUNT = { destination: "/data", type: "none", source: "none" };
 const MAP = [{ containerID: 0, hostID: 100000, size: 65536 }];
 const USER = { "/linux/namespaces/-": { type: "user" }, "/linux/uidMappings": MAP, "/linux/gidMappings": MAP };
 const HOST_MOUNTS = `20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw
@@ -43,6 +44,19 @@ export const MOUNTS_OF_USER: Entries = {
       broken: { ...USER, [NEW]: { ...BIND, options: ["rbind", "strictatime"] } },
       fixed: { ...USER, [NEW]: { ...BIND, options: ["rbind", "relatime"] } },
       at: `${AT}/options`,
+      files: { "/proc/self/mountinfo": { kind: "file", text: HOST_MOUNTS } },
+    },
+  ),
+  "remount-host-filesystem": entry(
+    "error",
+    "A remount of the host's filesystem in a user namespace",
+    "mount(2)",
+    "Without the option bind, a remount changes the filesystem for all of its mounts. That takes CAP_SYS_ADMIN on the host.",
+    'write "bind" and "remount" to change the mount alone',
+    {
+      broken: { ...USER, [NEW]: { ...BIND, options: ["rbind"] }, "/mounts/5": { ...REMOUNT, options: ["remount", "ro"] } },
+      fixed: { ...USER, [NEW]: { ...BIND, options: ["rbind"] }, "/mounts/5": { ...REMOUNT, options: ["bind", "remount", "ro"] } },
+      at: "/mounts/5/options",
       files: { "/proc/self/mountinfo": { kind: "file", text: HOST_MOUNTS } },
     },
   ),

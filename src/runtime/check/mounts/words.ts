@@ -3,7 +3,7 @@ import { isUserspaceOption, MOUNT_OPTIONS, type MountOption, parseIdentity } fro
 import type { SpecMount } from "../../spec/index.ts";
 import { closeNames } from "../../spec/index.ts";
 import type { Check } from "../finding.ts";
-import { optionsOf, TOLERANT, valueProblem } from "./filesystems.ts";
+import { OF_SUPERBLOCK, optionsIn, optionsOf, TOLERANT, valueProblem } from "./filesystems.ts";
 
 export function isBind({ type, options }: SpecMount): boolean {
   return type === "bind" || options?.includes("bind") === true || options?.includes("rbind") === true;
@@ -104,8 +104,7 @@ export const filesystemOptions: Check = ({ mounts }, report) => {
     if (mount.options?.includes("remount") || isBind(mount)) return;
     const known = optionsOf(mount.type ?? "");
     if (known === undefined) return;
-    mount.options?.forEach((word, at) => {
-      if (word === "" || MOUNT_OPTIONS.has(word) || isUserspaceOption(word) || hasValue(word)) return;
+    const checkOption = (word: string, at: number): void => {
       const equals = word.indexOf("=");
       const [name, value] = equals === -1 ? [word, undefined] : [word.slice(0, equals), word.slice(equals + 1)];
       const pointer = `/mounts/${index}/options/${at}`;
@@ -119,6 +118,11 @@ export const filesystemOptions: Check = ({ mounts }, report) => {
       }
       const problem = valueProblem(form, value);
       if (problem !== undefined) report.error("mount-option-value", pointer, `${words}the option ${name} ${problem}`);
+    };
+    mount.options?.forEach((word, at) => {
+      if (word === "" || MOUNT_OPTIONS.has(word) || isUserspaceOption(word) || hasValue(word)) return;
+      const options = optionsIn(mount.type, word);
+      for (const option of options) if (options.length === 1 || !OF_SUPERBLOCK.includes(option)) checkOption(option, at);
     });
   });
 };

@@ -90,7 +90,8 @@ function hasNewNetwork(spec: Spec): boolean {
 
 /** Nothing is known that would bring interfaces. */
 function isAlone({ hooks, linux }: Spec): boolean {
-  const bringing = [...(hooks?.prestart ?? []), ...(hooks?.createRuntime ?? [])];
+  // All of these run before the settings are written.
+  const bringing = [...(hooks?.prestart ?? []), ...(hooks?.createRuntime ?? []), ...(hooks?.createContainer ?? [])];
   return bringing.length === 0 && Object.keys(linux?.netDevices ?? {}).length === 0;
 }
 
@@ -117,8 +118,12 @@ function isRootOfHost(spec: Spec): boolean {
   return spec.linux?.uidMappings?.some(({ containerID, hostID }) => containerID === 0 && hostID === 0) ?? true;
 }
 
+/** Lists of ports and masks of CPUs, which look like one number as long as they are short (kernel, Documentation/admin-guide/sysctl/net.rst). */
+const LIKE_NUMBERS = ["net/ipv4/ip_local_reserved_ports", "net/core/rps_default_mask", "net/core/flow_limit_cpu_bitmap"];
+
 /** What has numbers now takes numbers only. */
 function isOfItsForm(view: BundleView, path: string, value: string): boolean {
+  if (LIKE_NUMBERS.includes(path)) return true;
   const words = view.text(`/proc/sys/${path}`)?.trim().split(/\s+/) ?? [];
   if (words.length === 0 || !words.every((word) => /^-?\d+$/.test(word))) return true;
   return isTaken(value, OF_CONF.test(path) ? { count: words.length, ...INT } : anyNumbers(words.length));

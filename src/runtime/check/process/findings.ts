@@ -230,7 +230,7 @@ export const PROCESS: Entries = {
     "error",
     "A hard limit above the caller's, without the right to raise it",
     "getrlimit(2)",
-    "Raising a hard limit needs CAP_SYS_RESOURCE.",
+    "Raising a hard limit needs CAP_SYS_RESOURCE on the host; that of a user namespace does not count.",
     "lower it to the caller's own limit",
     {
       broken: { "/process/rlimits": [{ type: "RLIMIT_NPROC", soft: 10, hard: 5000 }] },
@@ -245,15 +245,28 @@ export const PROCESS: Entries = {
   }),
   "oom-score-lower": entry(
     "error",
-    "oomScoreAdj below the caller's, without the right to lower it",
+    "A negative oomScoreAdj below the caller's, without the right to lower it",
     "proc(5)",
-    "Lowering it below the caller's value needs CAP_SYS_RESOURCE.",
+    "Lowering it below the caller's value needs CAP_SYS_RESOURCE on the host; that of a user namespace does not count.",
     "raise it to the caller's value, or run the runtime with the capability",
     {
       broken: { "/process/oomScoreAdj": -500 },
       fixed: { "/process/oomScoreAdj": 500 },
       facts: { caller: { effective: [] } },
       files: { "/proc/self/oom_score_adj": { kind: "file", text: "0\n" } },
+    },
+  ),
+  "oom-score-minimum": entry(
+    "warning",
+    "oomScoreAdj below the caller's, where the kernel may refuse it",
+    "proc(5)",
+    "Without CAP_SYS_RESOURCE on the host it cannot go below the least value that was set for the caller, which the kernel does not show.",
+    "raise it to the caller's value, or leave it out",
+    {
+      broken: { "/process/oomScoreAdj": 0 },
+      fixed: { "/process/oomScoreAdj": 100 },
+      facts: { caller: { effective: [] } },
+      files: { "/proc/self/oom_score_adj": { kind: "file", text: "100\n" } },
     },
   ),
   "scheduler-policy": entry(
@@ -332,7 +345,7 @@ export const PROCESS: Entries = {
   ),
   "io-priority-rights": entry(
     "error",
-    "A class of I/O priority that a user namespace may not have",
+    "A class of I/O priority that needs a right on the host",
     "ioprio_set(2)",
     "IOPRIO_CLASS_RT needs CAP_SYS_NICE or CAP_SYS_ADMIN on the host, not in the container's user namespace.",
     "use IOPRIO_CLASS_BE",

@@ -9,8 +9,14 @@ import type { BundleView } from "../host/view.ts";
 import { namespaceOf } from "../namespaces/namespaces.ts";
 import { callerArgumentSizes } from "./arguments.ts";
 
+/** As capable() of the kernel: for the limits and the score of a process, only a capability in the first user namespace counts. */
+function isCapable({ facts: { caller } }: BundleView, name: string): boolean {
+  return caller !== undefined && !caller.inUserNamespace && caller.effective.includes(name);
+}
+
 /** setrlimit(2): no more open files than fs.nr_open, and no hard limit raised without CAP_SYS_RESOURCE. */
-export const rlimitsOfHost: HostCheck = ({ process }, report, { view: { facts } }) => {
+export const rlimitsOfHost: HostCheck = ({ process }, report, { view }) => {
+  const { facts } = view;
   process?.rlimits?.forEach(({ type, hard }, index) => {
     const pointer = `/process/rlimits/${index}/hard`;
     const most = type === "RLIMIT_NOFILE" ? (facts.limits?.nrOpen ?? 0) : 0;
@@ -18,9 +24,8 @@ export const rlimitsOfHost: HostCheck = ({ process }, report, { view: { facts } 
       report.error("rlimit-nofile", pointer, `${hard} open files are more than this kernel allows (fs.nr_open is ${most})`);
       return;
     }
-    const { caller } = facts;
-    const own = caller?.rlimits[type]?.[1];
-    if (own === undefined || own === "unlimited" || caller?.effective.includes("CAP_SYS_RESOURCE")) return;
+    const own = facts.caller?.rlimits[type]?.[1];
+    if (own === undefined || own === "unlimited" || isCapable(view, "CAP_SYS_RESOURCE")) return;
     if (BigInt(hard) > BigInt(own))
       report.error(
         "rlimit-raise",
@@ -30,17 +35,26 @@ export const rlimitsOfHost: HostCheck = ({ process }, report, { view: { facts } 
   });
 };
 
-/** proc(5), oom_score_adj: lower than the own one takes CAP_SYS_RESOURCE. */
+/**
+ * proc(5), oom_score_adj: lower than the least value that a process with CAP_SYS_RESOURCE has set takes this capability. The kernel does not show
+ * the least value. It is the caller's own one, unless the caller or a parent has raised it since.
+ */
 export const oomScoreOfCaller: HostCheck = ({ process }, report, { view }) => {
   const wanted = process?.oomScoreAdj;
-  if (!wanted || wanted >= 0 || !view.live || view.facts.caller?.effective.includes("CAP_SYS_RESOURCE")) return;
+  if (typeof wanted !== "number" || !view.live || isCapable(view, "CAP_SYS_RESOURCE")) return;
   const own = Number(view.text("/proc/self/oom_score_adj") ?? -1000);
-  if (wanted < own)
-    report.error(
-      "oom-score-lower",
-      "/process/oomScoreAdj",
-      `oomScoreAdj would be lowered from ${own} to ${wanted}, which takes CAP_SYS_RESOURCE`,
-    );
+  if (wanted >= own) return;
+  const what = `oomScoreAdj would be lowered from ${own} to ${wanted}, which`;
+  if (wanted < 0) report.error("oom-score-lower", "/process/oomScoreAdj", `${what} takes CAP_SYS_RESOURCE`);
+  else report.warning("oom-score-minimum", "/process/oomScoreAdj", `${what} the kernel may refuse without CAP_SYS_RESOURCE`);
+};
+
+/** ioprio_set(2): a user namespace of the container does not give the right either (ioPriority). */
+export const ioPriorityOfCaller: HostCheck = (spec, report, { view }) => {
+  if (spec.process?.ioPriority?.class !== "IOPRIO_CLASS_RT" || namespaceOf(spec, "user") || view.facts.caller === undefined) return;
+  if (isCapable(view, "CAP_SYS_NICE") || isCapable(view, "CAP_SYS_ADMIN")) return;
+  const what = "process.ioPriority: IOPRIO_CLASS_RT takes CAP_SYS_NICE or CAP_SYS_ADMIN on the host";
+  report.error("io-priority-rights", "/process/ioPriority/class", what, "use IOPRIO_CLASS_BE");
 };
 
 /** execve(2): the stack limits what a program is started with. */

@@ -12,24 +12,39 @@ function numbers(text: string, parse: typeof cpuList, pointer: string): readonly
   }
 }
 
-function checkList(
-  report: Report,
-  code: string,
-  pointer: string,
-  text: string | null | undefined,
-  parse: typeof cpuList,
-  there: string,
-  what: string,
-): void {
-  if (!text || there === "") return;
+interface Kind {
+  readonly what: string;
+  readonly field: "cpus" | "mems";
+  readonly code: string;
+  readonly parse: typeof cpuList;
+  readonly online: string;
+  /** Those that may come online; undefined: it is not known. */
+  readonly possible: string | undefined;
+}
+
+/** In words, those of a list that are not in another one; undefined: all of them are, or the other one is not known. */
+function missing(text: string, there: string | undefined, { what, field, parse }: Kind): string | undefined {
+  const pointer = `/linux/resources/cpu/${field}`;
+  if (!there) return undefined;
   const offered = numbers(there, parse, pointer) ?? [];
-  const missing = numbers(text, parse, pointer)?.filter((number) => !offered.includes(number)) ?? [];
-  if (missing.length === 0) return;
-  report.error(
-    code,
-    pointer,
-    `${what} ${missing.slice(0, 4).join(", ")} ${missing.length === 1 ? "is" : "are"} not there for it (${there} ${offered.length === 1 ? "is" : "are"})`,
-  );
+  const others = numbers(text, parse, pointer)?.filter((number) => !offered.includes(number)) ?? [];
+  if (others.length === 0) return undefined;
+  const are = ({ length }: readonly number[]): string => (length === 1 ? "is" : "are");
+  return `${what} ${others.slice(0, 4).join(", ")} ${are(others)} not there for it (${there} ${are(offered)})`;
+}
+
+/** cpuset(7): v1 refuses what the root does not have. cgroup-v2.rst, cpuset.cpus: v2 takes all that are possible, and uses those that are there. */
+function checkList(report: Report, view: BundleView, text: string, kind: Kind): void {
+  const pointer = `/linux/resources/cpu/${kind.field}`;
+  const granted = rootSet(view, kind.field, kind.online);
+  const isV2 = view.facts.cgroup?.version === 2;
+  const refused = missing(text, isV2 ? kind.possible : granted, kind);
+  if (refused !== undefined) {
+    report.error(kind.code, pointer, refused);
+    return;
+  }
+  const unused = isV2 ? missing(text, granted, kind) : undefined;
+  if (unused !== undefined) report.warning("cpuset-not-granted", pointer, unused);
 }
 
 /** What the root of the cpuset hierarchy holds; the online ones where that cannot be read. */
@@ -44,10 +59,12 @@ function rootSet({ facts, live, text }: BundleView, file: "cpus" | "mems", onlin
 export const affinityCpus: HostCheck = ({ linux, process }, report, { view }) => {
   const { cpus, mems } = linux?.resources?.cpu ?? {};
   if (!cpus && !mems && !process?.execCPUAffinity) return;
-  const { online = "", memoryNodes = "" } = view.facts.cpus ?? {};
-  if (cpus) checkList(report, "cpus-offline", "/linux/resources/cpu/cpus", cpus, cpuList, rootSet(view, "cpus", online), "CPU");
-  if (mems)
-    checkList(report, "nodes-offline", "/linux/resources/cpu/mems", mems, nodeList, rootSet(view, "mems", memoryNodes), "memory node");
+  const { online = "", memoryNodes = "", possible, possibleNodes } = view.facts.cpus ?? {};
+  if (cpus) checkList(report, view, cpus, { what: "CPU", field: "cpus", code: "cpus-offline", parse: cpuList, online, possible });
+  if (mems) {
+    const nodes = { online: memoryNodes, possible: possibleNodes };
+    checkList(report, view, mems, { what: "memory node", field: "mems", code: "nodes-offline", parse: nodeList, ...nodes });
+  }
   const { initial, final } = process?.execCPUAffinity ?? {};
   if (online === "") return;
   for (const [field, text] of Object.entries({ initial, final })) {

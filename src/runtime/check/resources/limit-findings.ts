@@ -197,7 +197,7 @@ export const LIMITS: Entries = {
     "error",
     "CPUs that containers cannot use",
     "cpuset(7)",
-    "They are offline, or not in the root cpuset.",
+    "On cgroup v1 they are offline, or not in the root cpuset. On cgroup v2 the host cannot have them.",
     "use available CPUs",
     {
       broken: { [`${R}/cpu/cpus`]: "0-9" },
@@ -208,6 +208,18 @@ export const LIMITS: Entries = {
     broken: { [`${R}/cpu/mems`]: "1" },
     fixed: { [`${R}/cpu/mems`]: "0" },
   }),
+  "cpuset-not-granted": entry(
+    "warning",
+    "CPUs or memory nodes that are offline, on cgroup v2",
+    "cgroup-v2.rst",
+    "The kernel takes the list and grants what is online. If nothing of it is, the container has what its parent has.",
+    "use those that are online",
+    {
+      broken: { [`${R}/cpu/cpus`]: "0-7" },
+      fixed: { [`${R}/cpu/cpus`]: "0-3" },
+      facts: { cpus: { possible: "0-7" } },
+    },
+  ),
   "pids-low": entry(
     "warning",
     "A limit of one process",

@@ -67,7 +67,7 @@ function makeFilesystem(scope: Scope, mount: FilesystemMount): void {
 /** The intermediate has made it, with its attributes. */
 function attachFilesystem(scope: Scope, mount: FilesystemMount, slot: number): void {
   const { fstype, target, propagation } = mount;
-  const inheritsMode = fstype === "tmpfs" && !mount.data.some((option) => option.startsWith("mode="));
+  const inheritsMode = fstype === "tmpfs" && !mount.data.some((word) => /(?:^|,)mode=/.test(word));
   const create = inheritsMode ? CREATE.withMode : CREATE.directory;
   scope.builder.add("init", "mounts", "mount.bind", { slot, target, create, attrDrop: 0n, ...NO_ATTRIBUTES, propagation }, mount.from);
 }

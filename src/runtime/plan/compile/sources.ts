@@ -1,6 +1,6 @@
 /** What the intermediate opens or makes before the clone, because init could not: sources of cgroup mounts, filesystems with mapped ids, device nodes. */
 import { O, S } from "../../../shared/linux/index.ts";
-import type { BindMount, DeviceNode, FilesystemMount, MountIdMap } from "../../config/index.ts";
+import { type BindMount, type DeviceNode, type FilesystemMount, type MountIdMap, splitData } from "../../config/index.ts";
 import { RuntError } from "../../errors/index.ts";
 import { contextData, unsealedAttributes, unsealedFlags } from "./attributes.ts";
 import { openCgroupSources } from "./cgroup-mounts.ts";
@@ -46,7 +46,8 @@ function openUnmapped({ builder }: Scope, actor: "intermediate" | "init", mount:
 function makeFilesystem(scope: Scope, mount: FilesystemMount): number {
   const slot = scope.builder.slotFor(mount.from);
   const { fstype, source } = mount;
-  const data = contextData(scope, fstype, mount.data);
+  // There is no mount(2) here to split words: the filesystem is not attached yet.
+  const data = contextData(scope, fstype, mount.data.flatMap(splitData));
   const { attrSet, recursiveSet } = unsealedAttributes(mount);
   const flags = { superFlags: unsealedFlags(mount), attrSet: attrSet | recursiveSet };
   scope.builder.add("intermediate", "namespaces", "mount.make", { fstype, source, data, ...flags, slot }, mount.from);

@@ -49,10 +49,7 @@ export function recordHostFacts(stateRoot: string | undefined): HostFacts {
     },
     filesystems: parseFilesystems(readText("/proc/filesystems") ?? ""),
     sysctls: recordSysctls(),
-    cpus: {
-      online: readText("/sys/devices/system/cpu/online") ?? "0",
-      memoryNodes: readText("/sys/devices/system/node/online") ?? "0",
-    },
+    cpus: recordCpus("0"),
     memory: recordMemory(),
     limits: {
       nrOpen: readNumber("/proc/sys/fs/nr_open"),
@@ -107,6 +104,17 @@ function recordSysctls(): string[] {
       .map((name) => `kernel.${name}`),
     ...names("/proc/sys/net").map((name) => `net.${name}`),
   ];
+}
+
+/** @param fallback for lists of what is online where the kernel does not show them */
+export function recordCpus(fallback: string): HostFacts["cpus"] {
+  const [possible, possibleNodes] = [readText("/sys/devices/system/cpu/possible"), readText("/sys/devices/system/node/possible")];
+  return {
+    online: readText("/sys/devices/system/cpu/online") ?? fallback,
+    memoryNodes: readText("/sys/devices/system/node/online") ?? fallback,
+    ...(possible && { possible }),
+    ...(possibleNodes && { possibleNodes }),
+  };
 }
 
 export function recordMemory(): HostFacts["memory"] {

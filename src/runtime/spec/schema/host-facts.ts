@@ -104,6 +104,9 @@ export const hostFacts = z.object({
     online: text,
     /** List of memory nodes. */
     memoryNodes: text,
+    /** The same of those that may come online; left out where the kernel does not say. */
+    possible: text.optional(),
+    possibleNodes: text.optional(),
   }),
   memory: z.object({
     /** MiB. */

@@ -28,13 +28,13 @@ export const MOUNTS = {
   "mount.bind": {
     id: 60,
     actors: ["init"],
-    doc: "Attach the detached mount of a slot at a path inside the root, resolved in the root and made if missing (0755 directory, or empty file). Outcome of CREATE.likeSource: a directory for a directory, a file for anything else. Outcome of a slot that holds a link to copy (mount.openLink): the link is made, an existing one with the same text is kept, anything else existing is an error. attrDrop: more MOUNT_ATTR_* bits to clear, that nobody named. Outcome where flags of the source are locked (mount_namespaces(7)): those of attrDrop stay, one of attrClear or another access time is an error.",
+    doc: "Attach the detached mount of a slot at a path inside the root, resolved in the root and made if missing (0755 directory, or empty file). Outcome of CREATE.likeSource: a directory for a directory, a file for anything else. Outcome of a slot that holds a link to copy (mount.openLink): the link is made, an existing one with the same text is kept, anything else existing is an error. attrDrop: more MOUNT_ATTR_* bits to clear, that nobody named. Outcome where flags of the source are locked (mount_namespaces(7)): those of attrDrop stay, one of attrClear or another access time is an error. On /proc only a procfs is attached (CVE-2019-16884).",
     fields: { slot: "slot", target: "str", create: "u32", attrDrop: "u64", ...MOUNT_ATTRIBUTES },
   },
   "mount.filesystem": {
     id: 61,
     actors: ["init"],
-    doc: "Make a new filesystem instance (fsopen, fsconfig, fsmount; mount(2) where they are refused) and attach it inside the root. data: key or key=value each. superFlags: MS_RDONLY, MS_SYNCHRONOUS, MS_DIRSYNC, MS_LAZYTIME, ... of the superblock. inheritMode: a tmpfs takes the mode of the directory it covers, unless data has mode= or that directory was missing and is made. ordinaryDirectory: the target must be reached without any symlink (proc, sysfs).",
+    doc: "Make a new filesystem instance (fsopen, fsconfig, fsmount; mount(2) where they are refused) and attach it inside the root. data: key or key=value each; a text of several with commas between them goes to mount(2), and the kernel splits it. superFlags: MS_RDONLY, MS_SYNCHRONOUS, MS_DIRSYNC, MS_LAZYTIME, ... of the superblock. inheritMode: a tmpfs takes the mode of the directory it covers, unless data has mode= or that directory was missing and is made. ordinaryDirectory: the target must be reached without any symlink (proc, sysfs).",
     fields: {
       fstype: "str",
       source: "str",
