@@ -117,13 +117,7 @@ class Forgetting {
       return;
     }
     probe?.("after-effect", "forget");
-    const removed = mailbox.edit(
-      (draft) => {
-        draft.remove(id);
-        return undefined;
-      },
-      { of: "forget" },
-    );
+    const removed = mailbox.edit((draft) => draft.remove(id), { of: "forget" });
     removed.then(
       () => this.#going.delete(id),
       // The engine already reports that the store cannot be written, as the condition StoreReadOnly.

@@ -1,14 +1,13 @@
 /** What waits for the next turn of the engine: events of tasks, and changes that callers ask for. */
 import type { ActionType, TaskEvent } from "../model/index.ts";
-import type { HostFacts } from "./desired/codec.ts";
 import type { Draft } from "./desired/draft.ts";
 
 type WithoutTime<T> = T extends unknown ? Omit<T, "at"> : never;
 /** An event that gets its time from the turn in which it is applied. */
 export type Happening = WithoutTime<TaskEvent>;
 
-/** A change that a caller waits for. It either throws before it changes anything, or succeeds. Returns the host facts if they change. */
-export type Edit = (draft: Draft) => HostFacts | undefined;
+/** A change of the draft of a turn. If it throws, nothing of it remains there, and the other changes of the turn go on. */
+export type Edit = (draft: Draft) => void;
 
 export interface ItemKind {
   /** The item only stops containers, which may be repeated. It may be carried out even if it cannot be stored. */
@@ -32,10 +31,7 @@ export class Mailbox {
   post(task: string, happening: Happening, of?: ActionType): void {
     this.put({
       ...(of === undefined ? {} : { of }),
-      step: (draft) => {
-        draft.apply(task, { ...happening, at: draft.at });
-        return undefined;
-      },
+      step: (draft) => void draft.apply(task, { ...happening, at: draft.at }),
     });
   }
 

@@ -239,12 +239,7 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
     orphanPolicy: settings.orphans ?? "show",
     networkWatch: new NetworkWatch({
       ...{ networks, known: () => names.known(), conditions, records, log, intervalMs: settings.networkCheckMs },
-      tell: (message) =>
-        mailbox.edit((draft) => {
-          draft.tell({ type: "packetFilter", message });
-          // A turn that changes nothing stores no events.
-          return edits.facts;
-        }),
+      tell: (message) => mailbox.edit((draft) => draft.tell({ type: "packetFilter", message })),
     }),
     volumeWatch: new VolumeWatch({ paths, images, records, mailbox, log, intervalMs: settings.volumeCheckMs }),
     imageCare: new ImageCare({ images, builder, records, policy: pullPolicy, cleanUp, log }),

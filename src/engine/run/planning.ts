@@ -14,7 +14,7 @@ export function differencesIn(file: TaskFile, group: string, options: ApplyOptio
   const [tasks, succeeded, pools] = [[...parts.records.values()], [...parts.succeeded.values()], [...parts.poolRecords.values()]];
   const { capacity, users, edits } = parts;
   const projectOf = projectsIn(edits.facts.projects ?? {}, tasks, edits.hasVolumes);
-  const { revision } = edits.facts;
+  const { revision } = edits;
   const at = systemClock.now();
   const ranges = new UserRanges([...tasks, ...pools], users);
   const newId = (name: string) => taskId(group, name, revision + 1);

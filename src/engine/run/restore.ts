@@ -87,7 +87,7 @@ async function goOn({ happenings }: Recovered, adopted: readonly TaskRecord[], o
   const opened = mailbox.edit(
     (draft) => {
       addAdopted(draft, adopted);
-      return edits.facts;
+      draft.facts = { ...draft.facts, revision: edits.revision };
     },
     { isStop: true },
   );
@@ -95,7 +95,6 @@ async function goOn({ happenings }: Recovered, adopted: readonly TaskRecord[], o
   if (orphanPolicy === "stop" && adopted.length > 0) {
     const stopped = mailbox.edit((draft) => {
       stopAdopted(draft, adopted);
-      return undefined;
     });
     // The engine reports that the store cannot be written; the next daemon finds these containers again.
     stopped.catch(() => {});

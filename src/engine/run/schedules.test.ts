@@ -52,7 +52,10 @@ class Host {
   #make<T>(change: (commands: Commands) => T): T {
     if (this.refused !== undefined) throw this.refused;
     const draft = new Draft(
-      { records: this.records, succeeded: new Map(), services: new Map(), revisions: new Map(), pools: new Map() },
+      {
+        ...{ records: this.records, succeeded: new Map(), services: new Map(), revisions: new Map(), pools: new Map() },
+        host: { facts: { epoch: 1, bootId: "b", revision: 0 } },
+      },
       DEFAULT_OPTIONS,
       {
         bootId: "b",
@@ -60,14 +63,7 @@ class Host {
         wallMs: Date.now(),
       },
     );
-    const present = {
-      capacity: { cpus: 1, memoryBytes: 1000 },
-      users: DEFAULT_USERS,
-      projects: {},
-      watched: {},
-      hasVolumes: () => false,
-      isKept: () => false,
-    };
+    const present = { capacity: { cpus: 1, memoryBytes: 1000 }, users: DEFAULT_USERS, hasVolumes: () => false, isKept: () => false };
     const commands = new Commands(draft, { ...present, cgroupOf: () => null, by: undefined }, this.#revision);
     const answer = change(commands);
     this.#revision = commands.revision;

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { DEFAULT_OPTIONS, DEFAULT_QUEUE, newRecord, type TaskRecord } from "../model/index.ts";
 import { taskSchema } from "../spec/index.ts";
 import { Store } from "../store/index.ts";
+import { tasksIn } from "./desired/codec.ts";
 import type { Order } from "./desired/draft.ts";
 import { Mailbox } from "./mailbox.ts";
 import { Turns } from "./turn.ts";
@@ -60,10 +61,7 @@ test("an event that cannot be applied is dropped and told, and the others of its
   const defects: unknown[] = [];
   const orders: Order[] = [];
   const { turns, mailbox, records } = turnsWith((order) => void orders.push(order), defects);
-  await mailbox.edit((draft) => {
-    draft.add(recordOf("a"));
-    return undefined;
-  });
+  await mailbox.edit((draft) => draft.add(recordOf("a")));
   // No event of this type exists, so that reconcile throws.
   mailbox.post("default.a.1", undefined as never);
   mailbox.post("default.a.1", {
@@ -71,10 +69,7 @@ test("an event that cannot be applied is dropped and told, and the others of its
       throw new Error("no event");
     },
   } as never);
-  await mailbox.edit((draft) => {
-    draft.add(recordOf("b"));
-    return undefined;
-  });
+  await mailbox.edit((draft) => draft.add(recordOf("b")));
   expect(defects.length).toBeGreaterThan(0);
   expect([...records.keys()]).toEqual(["default.a.1", "default.b.1"]);
   expect(orders.map(({ record }) => record.name)).toContain("b");
@@ -93,12 +88,7 @@ test("an action that cannot be begun, and a listener that throws, keep no others
     throw new Error("not heard");
   });
   turns.onCommit(() => heard++);
-  const added = ["a", "b"].map((name) =>
-    mailbox.edit((draft) => {
-      draft.add(recordOf(name));
-      return undefined;
-    }),
-  );
+  const added = ["a", "b"].map((name) => mailbox.edit((draft) => draft.add(recordOf(name))));
   await Promise.all(added);
   await turn();
   expect(begun).toContain("b");
@@ -115,14 +105,26 @@ test("who waits for a change that cannot be stored, because of a defect, is answ
     const record = recordOf("a") as unknown as Record<string, unknown>;
     record["spec"] = { ...(record["spec"] as object), own: record };
     draft.add(record as never);
-    return undefined;
   });
   await expect(wrong).rejects.toThrow();
   expect(defects).toHaveLength(1);
-  await mailbox.edit((draft) => {
-    draft.add(recordOf("b"));
-    return undefined;
-  });
+  await mailbox.edit((draft) => draft.add(recordOf("b")));
   expect([...records.keys()]).toEqual(["default.b.1"]);
+  turns.stop();
+});
+
+test("a change that throws half-way leaves nothing in its turn, and the others of the turn are stored", async () => {
+  const defects: unknown[] = [];
+  const { turns, mailbox, records } = turnsWith(() => {}, defects);
+  const asked = ["a", "refused", "b"].map((name) =>
+    mailbox.edit((draft) => {
+      draft.add(recordOf(name));
+      if (name === "refused") throw new Error("no room");
+    }),
+  );
+  expect((await Promise.allSettled(asked)).map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  expect([...records.keys()]).toEqual(["default.a.1", "default.b.1"]);
+  expect(tasksIn(store.load().records, store.path).map(({ id }) => id)).toEqual(["default.a.1", "default.b.1"]);
+  expect(defects).toEqual([]);
   turns.stop();
 });

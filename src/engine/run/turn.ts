@@ -38,10 +38,8 @@ export interface TurnsOptions {
   readonly options: EngineOptions;
   readonly capacity: HostCapacity;
   readonly queue: QueuePolicy;
-  readonly host: {
-    /** The current host facts, stored or about to be stored. */
-    readonly facts: HostFacts;
-  };
+  /** The facts are those of the store, or those that the first turn stores. Only turns change them. */
+  readonly host: { facts: HostFacts };
   /** Called for each action, after it is stored. */
   readonly carryOut: (order: Order) => void;
   /** Called when a commit fails; with undefined when one succeeds again. */
@@ -124,19 +122,15 @@ export class Turns {
   /** Returns false if nothing could be stored. */
   #isDone(items: readonly Item[], now: Instant): boolean {
     const draft = new Draft(this.#options, this.#options.options, now);
-    let host: HostFacts | undefined;
-    const done = items.filter((item) =>
-      this.#isApplied(item, () => {
-        host = item.step(draft) ?? host;
-      }),
-    );
+    const done = items.filter((item) => this.#isApplied(item, draft));
     draft.admit(this.#options.capacity, this.#options.queue);
     const { probe } = this.#options;
     if (probe !== undefined) {
       for (const { of } of done) if (of !== undefined) probe("before-result", of);
       for (const { action } of draft.orders) probe("before-commit", action.type);
     }
-    if (!this.#commit(draft, host, done)) return false;
+    if (!this.#commit(draft, done)) return false;
+    if (draft.newFacts !== undefined) this.#options.host.facts = draft.newFacts;
     for (const [id, record] of draft.touched) this.#take(id, record, draft);
     takeChanges(this.#options.succeeded, draft.remembered);
     takeChanges(this.#options.services, draft.services.changes);
@@ -175,7 +169,7 @@ export class Turns {
   }
 
   /** Returns false if nothing was stored. Events of the engine are then queued again; callers get the error. */
-  #commit(draft: Draft, host: HostFacts | undefined, items: readonly Item[]): boolean {
+  #commit(draft: Draft, items: readonly Item[]): boolean {
     const changed = [...draft.touched].filter(([id, record]) => record !== this.#records.get(id));
     const put = changed.flatMap(([, record]) => (record === undefined ? [] : taskRow(record)));
     const others = [
@@ -184,7 +178,7 @@ export class Turns {
       rowsOf("revision", draft.revisions.changes, revisionRow),
       rowsOf("pool", draft.pools.changes, poolRow),
     ];
-    put.push(...others.flatMap((one) => one.put), ...(host === undefined ? [] : [hostRow(host)]));
+    put.push(...others.flatMap((one) => one.put), ...(draft.newFacts === undefined ? [] : [hostRow(draft.newFacts)]));
     const remove = [
       ...changed.flatMap(([id, record]) => (record === undefined ? ({ kind: "task", key: id } as const) : [])),
       ...others.flatMap((one) => one.remove),
@@ -207,8 +201,11 @@ export class Turns {
 
   /** Writes something, so that it shows whether the store can be written again. If nothing is queued, the host facts are written. */
   #tryAgain(): void {
-    const { mailbox, host } = this.#options;
-    if (mailbox.isEmpty) mailbox.put({ step: () => host.facts });
+    const { mailbox } = this.#options;
+    const rewrite = (draft: Draft) => {
+      draft.facts = { ...draft.facts };
+    };
+    if (mailbox.isEmpty) mailbox.put({ step: rewrite });
     else mailbox.wake();
   }
 
@@ -219,7 +216,7 @@ export class Turns {
     const draft = new Draft(this.#options, this.#options.options, this.#options.clock.now());
     // The refused changes must not take part in deciding what to stop.
     const kept = items.filter((item) => {
-      if (item.reject === undefined || item.isStop === true) return this.#isApplied(item, () => item.step(draft));
+      if (item.reject === undefined || item.isStop === true) return this.#isApplied(item, draft);
       item.reject(error);
       return false;
     });
@@ -229,10 +226,10 @@ export class Turns {
     for (const order of stopsOf(draft, this.#unrecorded)) this.#options.carryOut(order);
   }
 
-  /** Returns false if `apply` threw. The error goes to the caller who waits; one of an event, for which nobody waits, is a defect. */
-  #isApplied({ reject, isStop }: Item, apply: () => void): boolean {
+  /** Returns false if the step threw. The error goes to the caller who waits; one of an event, for which nobody waits, is a defect. */
+  #isApplied({ step, reject, isStop }: Item, draft: Draft): boolean {
     try {
-      apply();
+      draft.attempt(() => step(draft));
       return true;
     } catch (error) {
       if (reject === undefined && isStop !== true) this.#defect(error);

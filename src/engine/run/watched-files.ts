@@ -44,8 +44,9 @@ export class WatchedFiles {
   /** Records on which file system a file that was applied is now. @throws StoreError not-written */
   async move(path: string, fileSystem: string): Promise<void> {
     await this.#options.edits.make(undefined, (commands) => {
-      const file = commands.watched[path];
-      if (file !== undefined) commands.watched = { ...commands.watched, [path]: { ...file, fileSystem } };
+      const { watched = {} } = commands.facts;
+      const file = watched[path];
+      if (file !== undefined) commands.facts = { ...commands.facts, watched: { ...watched, [path]: { ...file, fileSystem } } };
     });
   }
 

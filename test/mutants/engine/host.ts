@@ -55,8 +55,8 @@ export const HOST_MUTANTS: readonly Mutant[] = [
     id: "E6",
     fault: "steps are begun before they are stored",
     file: `${RUN}/turn.ts`,
-    from: "if (!this.#commit(draft, host, done)) return false;",
-    to: "for (const order of draft.orders) this.#options.carryOut(order);\n    if (!this.#commit(draft, host, done)) return false;",
+    from: "if (!this.#commit(draft, done)) return false;",
+    to: "for (const order of draft.orders) this.#options.carryOut(order);\n    if (!this.#commit(draft, done)) return false;",
     test: ROWS,
   },
   {

@@ -1,4 +1,4 @@
-/** Requests of users, applied to the draft of a turn. Each request throws before it changes anything. */
+/** Requests of users, applied to the draft of a turn. If a request throws, the turn takes back what it has changed until then (Draft.attempt). */
 import {
   decideSchedule,
   type NewTask,
@@ -24,24 +24,20 @@ import {
   type Step,
   usersFor,
 } from "./apply.ts";
-import { succeededKey } from "./codec.ts";
+import { type HostFacts, succeededKey } from "./codec.ts";
 import type { Draft } from "./draft.ts";
 import type { Caller, ChangeRequest, WatchEvent } from "./journal.ts";
 import { keptVolumes, ownVolumes } from "./kept.ts";
 import { isToRun, type Restart, restartOf, taskNamed } from "./named.ts";
-import { checkOrigin, type Projects, projectsIn } from "./origin.ts";
+import { checkOrigin, projectsIn } from "./origin.ts";
 import { carryOutPools, deletePool, deletePools, planPools } from "./pools.ts";
 import { withPorts } from "./ports.ts";
 import { runsRemovedWith, withRuns } from "./runs.ts";
 import type { Deleted, Restarted, Selected, Selection } from "./selection.ts";
 import { type Replace, Services } from "./services.ts";
 import type { Specs } from "./specs.ts";
-import type { Watched } from "./watched-record.ts";
 
 export interface CommandsOptions extends Pick<Present, "capacity" | "cgroupOf" | "users"> {
-  /** The directory whose Compose project a group was last. */
-  readonly projects: Projects;
-  readonly watched: Watched;
   /** Whether the group has kept volumes. */
   readonly hasVolumes: (group: string) => boolean;
   readonly isKept: Present["isKept"];
@@ -54,16 +50,19 @@ export class Commands {
   readonly #options: CommandsOptions;
   /** The highest revision given to any task. */
   revision: number;
-  /** The directories whose Compose projects groups are, or were last. */
-  projects: Projects;
-  watched: Watched;
 
   constructor(draft: Draft, options: CommandsOptions, revision: number) {
     this.#draft = draft;
     this.#options = options;
     this.revision = revision;
-    this.projects = options.projects;
-    this.watched = options.watched;
+  }
+
+  get facts(): HostFacts {
+    return this.#draft.facts;
+  }
+
+  set facts(facts: HostFacts) {
+    this.#draft.facts = facts;
   }
 
   get tasks(): readonly TaskRecord[] {
@@ -81,14 +80,16 @@ export class Commands {
     const pools = { pools: [...before, ...ofPools.added], hasPools: wanted.length > 0 };
     const succeeded = [...this.#draft.succeeded().values()];
     const tasks = this.#draft.all();
-    const projectOf = projectsIn(this.projects, tasks, this.#options.hasVolumes);
+    const { projects = {} } = this.facts;
+    const projectOf = projectsIn(projects, tasks, this.#options.hasVolumes);
     const imagesKept: Present["imagesKept"] = (of, replicas) => this.services.imagesKept(of, replicas);
     const present = { ...this.#options, ...pools, projectOf, tasks, succeeded, revision: this.revision, at, imagesKept };
     const plan = planApply(specs, group, present, options);
     carryOutPools(this.#draft, ofPools, this.#options.by);
     this.revision = plan.revision;
     const { from, isProject = false } = options;
-    if (isProject && from !== undefined && this.projects[group] !== from) this.projects = { ...this.projects, [group]: from };
+    if (isProject && from !== undefined && projects[group] !== from)
+      this.facts = { ...this.facts, projects: { ...projects, [group]: from } };
     this.#carryOut("apply", plan.steps);
     const revisions = new Map<string, number>();
     for (const step of plan.steps)
@@ -272,7 +273,7 @@ export class Commands {
 
   /** @throws EngineError other-origin */
   #checkOrigin({ names, origin = {} }: Exclude<Selection, "all">, group: string, tasks: readonly TaskRecord[]): void {
-    const project = projectsIn(this.projects, tasks, this.#options.hasVolumes)(group);
+    const project = projectsIn(this.facts.projects ?? {}, tasks, this.#options.hasVolumes)(group);
     checkOrigin(origin, { group, tasks, project }, (name) => names.includes(name));
   }
 

@@ -23,9 +23,9 @@ import {
   type TaskRecord,
   works,
 } from "../../model/index.ts";
-import { dependenciesOf } from "../../spec/index.ts";
 import { isRemembered } from "./apply.ts";
-import { type Succeeded, succeededKey } from "./codec.ts";
+import { type HostFacts, type Succeeded, succeededKey } from "./codec.ts";
+import { Groups } from "./groups.ts";
 import {
   type Caller,
   type ChangeRequest,
@@ -45,8 +45,9 @@ export interface Order {
   readonly action: Action;
 }
 
-/** The records of the store, except the host facts. */
+/** The records of the store. */
 export interface Stored {
+  readonly host: { readonly facts: HostFacts };
   readonly records: ReadonlyMap<string, TaskRecord>;
   /** By succeededKey. */
   readonly succeeded: ReadonlyMap<string, Succeeded>;
@@ -67,42 +68,73 @@ export class Draft {
   readonly pools: Overlay<PoolRecord>;
   readonly #stored: Stored;
   readonly #options: EngineOptions;
-  /** Each task to which something has happened, whether its record has changed or not; undefined: it is removed. */
-  readonly #touched = new Map<string, TaskRecord | undefined>();
-  readonly #remembered = new Map<string, Succeeded | undefined>();
+  readonly #tasks: Overlay<TaskRecord>;
+  readonly #succeeded: Overlay<Succeeded>;
   readonly #orders: Order[] = [];
   readonly #events: TaskJournalEvent[] = [];
   readonly #others: EngineEvent[] = [];
-  readonly #groups: Groups;
+  #facts: HostFacts | undefined;
+  #groups: Groups;
 
   constructor(stored: Stored, options: EngineOptions, at: Instant) {
     this.#stored = stored;
     this.#options = options;
     this.at = at;
+    this.#tasks = new Overlay(stored.records);
+    this.#succeeded = new Overlay(stored.succeeded);
     this.services = new Overlay(stored.services);
     this.revisions = new Overlay(stored.revisions);
     this.pools = new Overlay(stored.pools);
     this.#groups = new Groups(stored.records.values());
   }
 
+  /** Makes the changes of `change`: all of them, or none if it throws. @throws what `change` throws */
+  attempt(change: () => void): void {
+    const lists = [this.#orders, this.#events, this.#others].map((list) => ({ list, length: list.length }));
+    const undo = [this.#tasks, this.#succeeded, this.services, this.revisions, this.pools].map((one) => one.savepoint());
+    const [facts, { size }] = [this.#facts, this.touched];
+    try {
+      change();
+    } catch (error) {
+      const mayHaveAdded = this.touched.size > size;
+      for (const takeBack of undo) takeBack();
+      for (const { list, length } of lists) list.length = length;
+      this.#facts = facts;
+      if (mayHaveAdded) this.#groups = new Groups(this.all());
+      throw error;
+    }
+  }
+
   get(id: string): TaskRecord | undefined {
-    return this.#touched.has(id) ? this.#touched.get(id) : this.#stored.records.get(id);
+    return this.#tasks.get(id);
   }
 
   all(): TaskRecord[] {
-    return [...new Set([...this.#stored.records.keys(), ...this.#touched.keys()])].flatMap((id) => this.get(id) ?? []);
+    return this.#tasks.values();
   }
 
   /** One-shots that have succeeded, by succeededKey. */
   succeeded(): Map<string, Succeeded> {
-    const all = new Map(this.#stored.succeeded);
-    for (const [key, one] of this.#remembered) one === undefined ? all.delete(key) : all.set(key, one);
-    return all;
+    return new Map(this.#succeeded.values().map((one) => [succeededKey(one), one]));
+  }
+
+  get facts(): HostFacts {
+    return this.#facts ?? this.#stored.host.facts;
+  }
+
+  /** What is set is stored, even if it is the same as before. */
+  set facts(facts: HostFacts) {
+    this.#facts = facts;
+  }
+
+  /** The facts of the host that the turn stores; undefined: none were set. */
+  get newFacts(): HostFacts | undefined {
+    return this.#facts;
   }
 
   /** Adds a task. A success that was recorded under its name no longer counts. */
   add(record: TaskRecord): void {
-    this.#touched.set(record.id, record);
+    this.#tasks.set(record.id, record);
     this.#groups.add(record);
     this.forget(record);
     this.#events.push({ type: "added", digest: record.digest, ...ofTask(record, this.at.wallMs) });
@@ -122,29 +154,27 @@ export class Draft {
   /** The task comes from another file or project from now on. */
   adopt(id: string, from: string): void {
     const record = this.get(id);
-    if (record !== undefined) this.#touched.set(id, { ...record, from });
+    if (record !== undefined) this.#tasks.set(id, { ...record, from });
   }
 
   /** A time of its schedule is decided on. */
   decided(id: string, { atMs, state }: NonNullable<ScheduleDecision["due"]>): void {
     const record = this.get(id);
     if (record === undefined) return;
-    this.#touched.set(id, { ...record, scheduled: scheduledAfter(record, { atMs, state }) });
+    this.#tasks.set(id, { ...record, scheduled: scheduledAfter(record, { atMs, state }) });
     this.#events.push({ type: "schedule", state, atMs, ...ofTask(record, this.at.wallMs) });
   }
 
   remove(id: string): void {
     const record = this.get(id);
     if (record === undefined) return;
-    this.#touched.set(id, undefined);
+    this.#tasks.set(id, undefined);
     this.#events.push({ type: "removed", ...ofTask(record, this.at.wallMs) });
   }
 
   /** Deletes the record that a one-shot has succeeded. */
   forget(of: Pick<Succeeded, "group" | "name">): void {
-    const key = succeededKey(of);
-    const isKnown = this.#remembered.has(key) ? this.#remembered.get(key) !== undefined : this.#stored.succeeded.has(key);
-    if (isKnown) this.#remembered.set(key, undefined);
+    if (this.#succeeded.get(succeededKey(of)) !== undefined) this.#succeeded.set(succeededKey(of), undefined);
   }
 
   /** Applies an event to its task. Returns false if the task does not exist any more. */
@@ -162,7 +192,7 @@ export class Draft {
     const record = this.get(id);
     if (record === undefined) return false;
     const { record: next, actions, changes } = decide(record);
-    this.#touched.set(id, next);
+    this.#tasks.set(id, next);
     for (const action of actions) this.#orders.push({ record: next, action });
     for (const change of changes) this.#events.push({ ...change, ...ofTask(next, this.at.wallMs) });
     if (record.known !== "STOPPED" && isDone(next)) this.#remember(next);
@@ -184,7 +214,7 @@ export class Draft {
   /** Lets tasks decide again that depend on a changed task of their group, and ends tasks whose replacement works now. */
   settle(): void {
     // An action that has ended leaves no event, and may be what a proxy has waited for to become one that waits for its next use.
-    const touched = [...this.#touched.values()].flatMap((record) => record?.group ?? []);
+    const touched = [...this.touched.values()].flatMap((record) => record?.group ?? []);
     for (const group of new Set(touched)) if (this.#groups.sharesProxy(group)) this.#shareProxies(group);
     // Each pass advances a task by one step, and a group has a bounded number of steps. The limit only guards against defects.
     for (let pass = 0, before = 0; this.#events.length > before && pass < 1000; pass++) {
@@ -200,11 +230,12 @@ export class Draft {
 
   /** One-shots whose success is recorded by this draft, by succeededKey; undefined: the record is deleted. */
   get remembered(): ReadonlyMap<string, Succeeded | undefined> {
-    return this.#remembered;
+    return this.#succeeded.changes;
   }
 
+  /** Each task to which something has happened, whether its record has changed or not; undefined: it is removed. */
   get touched(): ReadonlyMap<string, TaskRecord | undefined> {
-    return this.#touched;
+    return this.#tasks.changes;
   }
 
   /** Actions to perform after the transaction is committed. */
@@ -222,7 +253,7 @@ export class Draft {
   }
 
   #remember({ group, name, digest, id }: TaskRecord): void {
-    this.#remembered.set(succeededKey({ group, name }), { group, name, digest, task: id, wallMs: this.at.wallMs });
+    this.#succeeded.set(succeededKey({ group, name }), { group, name, digest, task: id, wallMs: this.at.wallMs });
   }
 
   /** Ends the older tasks of the same name, once a replacement with the order startFirst works. */
@@ -255,55 +286,6 @@ export class Draft {
 
 function isDone(record: TaskRecord): boolean {
   return hasSucceeded(record) && !record.isDeleteAsked && isRemembered(record.spec);
-}
-
-/** Finds tasks that depend on each other: those of a group in which a container depends on a container of another task. */
-type Neighbours = Pick<DecisionContext, "peers" | "replaced">;
-
-const NONE: Neighbours = { peers: [], replaced: [] };
-
-/** Whether a dependency of the task has the form TASK/CONTAINER. */
-function waitsForPeers({ spec }: TaskRecord): boolean {
-  return spec.containers.some((one) => dependenciesOf(one).some(({ container }) => container.includes("/")));
-}
-
-/** The groups of one turn. They are computed once, so that a turn with a thousand independent tasks takes linear time. */
-class Groups {
-  readonly #ids = new Map<string, Set<string>>();
-  readonly #linked = new Set<string>();
-  readonly #sharing = new Set<string>();
-
-  constructor(records: Iterable<TaskRecord>) {
-    for (const record of records) this.add(record);
-  }
-
-  add(record: TaskRecord): void {
-    const ids = this.#ids.get(record.group) ?? new Set();
-    this.#ids.set(record.group, ids.add(record.id));
-    if (waitsForPeers(record)) this.#linked.add(record.group);
-    if (sharesProxy(record)) this.#sharing.add(record.group);
-  }
-
-  isLinked(group: string): boolean {
-    return this.#linked.has(group);
-  }
-
-  /** Whether tasks of the group use a shared proxy. */
-  sharesProxy(group: string): boolean {
-    return this.#sharing.has(group);
-  }
-
-  /** Ids of the tasks of a group, in the order in which they were applied. */
-  idsOf(group: string): readonly string[] {
-    return [...(this.#ids.get(group) ?? [])];
-  }
-
-  neighbours(record: TaskRecord, get: (id: string) => TaskRecord | undefined): Neighbours {
-    if (!this.isLinked(record.group)) return NONE;
-    const others = this.idsOf(record.group).flatMap((id) => (id === record.id ? [] : (get(id) ?? [])));
-    const newest = new Map(others.map((one) => [one.name, one]));
-    return { peers: [...newest.values()], replaced: others.filter((one) => newest.get(one.name) !== one) };
-  }
 }
 
 /** While the store cannot be written, the engine only performs stops, because a stop may be repeated. */

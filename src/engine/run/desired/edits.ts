@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { taskSlice } from "../../cgroup/index.ts";
 import type { HostCapacity, Instant, UserRange } from "../../model/index.ts";
 import type { TaskSpec } from "../../spec/index.ts";
-import { StoreError } from "../../store/index.ts";
 import type { ItemKind, Mailbox } from "../mailbox.ts";
 import type { AttachedInterface, InterfaceChange } from "../resources/interface-state.ts";
 import type { CgroupManager } from "../settings.ts";
@@ -29,12 +28,15 @@ export interface EditsOptions {
 export class Edits {
   readonly #mailbox: Mailbox;
   readonly #options: EditsOptions;
-  #facts: HostFacts;
+  /** As the store has them, or as the first turn stores them. Only turns change them. */
+  facts: HostFacts;
+  #revision: number;
 
   constructor(mailbox: Mailbox, options: EditsOptions, facts: HostFacts) {
     this.#mailbox = mailbox;
     this.#options = options;
-    this.#facts = facts;
+    this.facts = facts;
+    this.#revision = facts.revision;
   }
 
   get hasVolumes(): EditsOptions["hasVolumes"] {
@@ -45,41 +47,39 @@ export class Edits {
     return this.#options.isKept;
   }
 
-  get facts(): HostFacts {
-    return this.#facts;
+  /** The highest revision given to any task, also by a change of which nothing was stored: none is given twice. */
+  get revision(): number {
+    return this.#revision;
   }
 
   /** Makes sure that no revision up to this one is given to a new task. */
   revisionIsAtLeast(revision: number): void {
-    this.#facts = { ...this.#facts, revision: Math.max(this.#facts.revision, revision) };
+    this.#revision = Math.max(this.#revision, revision);
   }
 
-  /** Returns what `change` returns, after it was committed. @throws what `change` throws, and StoreError not-written */
+  /** Returns what `change` returns, after it was committed. @throws what `change` throws, and StoreError not-written; nothing is stored then */
   async make<T>(by: Caller | undefined, change: (commands: Commands) => T, kind: ItemKind = {}): Promise<T> {
     const { capacity, users, hasVolumes, isKept } = this.#options;
-    const { projects = {}, watched = {} } = this.#facts;
     let answer: T;
     await this.#mailbox.edit((draft) => {
       const commands = new Commands(
         draft,
-        { capacity, users, projects, watched, hasVolumes, isKept, cgroupOf: (id, spec) => this.#cgroupOf(id, spec), by },
-        this.#facts.revision,
+        { capacity, users, hasVolumes, isKept, cgroupOf: (id, spec) => this.#cgroupOf(id, spec), by },
+        this.#revision,
       );
-      answer = change(commands);
-      if (commands.revision === this.#facts.revision && commands.projects === projects && commands.watched === watched) return undefined;
-      // A revision that was given out is not reused, even if the transaction fails.
-      this.#facts = { ...this.#facts, revision: commands.revision, projects: commands.projects, watched: commands.watched };
-      return this.#facts;
+      try {
+        answer = change(commands);
+      } finally {
+        this.#revision = commands.revision;
+      }
+      if (draft.facts.revision !== this.#revision) draft.facts = { ...draft.facts, revision: this.#revision };
     }, kind);
     return answer!;
   }
 
   /** Changes records of pools. @throws what `change` throws, and StoreError not-written */
   async changePools(change: (draft: Draft) => void): Promise<void> {
-    await this.#mailbox.edit((draft) => {
-      change(draft);
-      return undefined;
-    });
+    await this.#mailbox.edit(change);
   }
 
   /** Changes the interfaces that others provide. @throws what `change` throws, and StoreError not-written */
@@ -87,20 +87,13 @@ export class Edits {
     change: (all: readonly AttachedInterface[], now: Instant) => InterfaceChange,
     by: Caller | undefined,
   ): Promise<void> {
-    const before = this.#facts.interfaces ?? [];
-    try {
-      await this.#mailbox.edit((draft) => {
-        const { interfaces, told } = change(this.#facts.interfaces ?? [], draft.at);
-        if (told.length === 0) return undefined;
-        for (const { interface: one, state } of told)
-          draft.tell({ type: "interface", interface: one.name, state, task: one.task, ...(by === undefined ? {} : { by }) });
-        this.#facts = { ...this.#facts, interfaces };
-        return this.#facts;
-      });
-    } catch (error) {
-      if (error instanceof StoreError) this.#facts = { ...this.#facts, interfaces: before };
-      throw error;
-    }
+    await this.#mailbox.edit((draft) => {
+      const { interfaces, told } = change(draft.facts.interfaces ?? [], draft.at);
+      if (told.length === 0) return;
+      for (const { interface: one, state } of told)
+        draft.tell({ type: "interface", interface: one.name, state, task: one.task, ...(by === undefined ? {} : { by }) });
+      draft.facts = { ...draft.facts, interfaces };
+    });
   }
 
   /** A task that names a cgroup above its own has no slice (plan/refused.ts). */

@@ -2,6 +2,8 @@
 export class Overlay<T> {
   readonly #below: ReadonlyMap<string, T>;
   readonly #changes = new Map<string, T | undefined>();
+  /** What each change has replaced, the oldest first. */
+  readonly #replaced: { readonly key: string; readonly isFirst: boolean; readonly before: T | undefined }[] = [];
 
   constructor(below: ReadonlyMap<string, T>) {
     this.#below = below;
@@ -13,6 +15,7 @@ export class Overlay<T> {
 
   /** undefined: it is removed. */
   set(key: string, value: T | undefined): void {
+    this.#replaced.push({ key, isFirst: !this.#changes.has(key), before: this.#changes.get(key) });
     this.#changes.set(key, value);
   }
 
@@ -22,5 +25,14 @@ export class Overlay<T> {
 
   get changes(): ReadonlyMap<string, T | undefined> {
     return this.#changes;
+  }
+
+  /** Returns a function that takes back all changes from now on. */
+  savepoint(): () => void {
+    const count = this.#replaced.length;
+    return () => {
+      for (const { key, isFirst, before } of this.#replaced.splice(count).reverse())
+        isFirst ? this.#changes.delete(key) : this.#changes.set(key, before);
+    };
   }
 }

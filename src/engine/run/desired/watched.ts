@@ -33,16 +33,17 @@ export function applyWatched(commands: Commands, specs: readonly TaskSpec[], sou
   const all = specs.length === 0 ? [] : commands.apply({ tasks: specs, pools: [] }, group, { from, isProject, networks, takeOver: true });
   const removed = removeTasks(commands, from, (task) => task.group !== group || !names.has(task.name));
   const applied = [...all.filter(({ change }) => change !== "absent"), ...removed];
-  commands.watched = { ...commands.watched, [path]: { group, digest, ...(commit === undefined ? {} : { commit }), fileSystem } };
+  const file = { group, digest, ...(commit === undefined ? {} : { commit }), fileSystem };
+  commands.facts = { ...commands.facts, watched: { ...commands.facts.watched, [path]: file } };
   commands.tell({ type: "watch", state: "applied", path, group, message: summaryOf(applied), ...(commit === undefined ? {} : { commit }) });
   return applied;
 }
 
 /** Removes the tasks of a watched file that is gone, and forgets it. */
 export function removeWatched(commands: Commands, path: string): readonly Applied[] {
-  const { [path]: file, ...others } = commands.watched;
+  const { [path]: file, ...watched } = commands.facts.watched ?? {};
   const removed = removeTasks(commands, watchOrigin(path), () => true);
-  commands.watched = others;
+  commands.facts = { ...commands.facts, watched };
   if (file !== undefined) commands.tell({ type: "watch", state: "removed", path, group: file.group, message: summaryOf(removed) });
   return removed;
 }
