@@ -145,8 +145,9 @@ export class Watch {
     const held = gone.filter((path) => (found.files.size === 0 || isMoved(path)) && watched.hasTasks(path));
     // Meanwhile a file system may have been mounted.
     for (const path of gone.filter((one) => !held.includes(one) && isGone(one))) {
-      const removed = await watched.remove(path, callerOf(path, tree?.head()));
-      log("info", "watch-removed", { path, tasks: removed });
+      const removed = watched.remove(path, callerOf(path, tree?.head()));
+      const problem = await problemOf(removed.then((tasks) => log("info", "watch-removed", { path, tasks })));
+      if (problem !== "") problems.push(`${problem}: the tasks of ${path} stay`);
     }
     if (held.length > 0) {
       const points = new Set(held.flatMap((path) => pointIn(watched.all[path]?.fileSystem) ?? []));
@@ -222,13 +223,7 @@ export class Watch {
     this.#known.set(path, { ...known, drift, againMs: performance.now() + this.#againMs });
     if (drift === known.drift) return;
     const { group } = known.text!;
-    await engine.watched.tell({
-      type: "watch",
-      state: drift === "" ? "matches" : "drifted",
-      path,
-      group,
-      message: drift || "the tasks are as the file says",
-    });
+    await this.#tell({ state: drift === "" ? "matches" : "drifted", path, group, message: drift || "the tasks are as the file says" });
     log("info", drift === "" ? "watch-matches" : "watch-drifted", { path, message: drift });
   }
 
@@ -238,7 +233,7 @@ export class Watch {
     this.#known.set(path, { identity: identityRead(path, text), text, problem, againMs: again, drift: "" });
     if (before === problem) return;
     log("error", "watch-refused", { path, message: problem });
-    await this.#options.engine.watched.tell({ type: "watch", state: "refused", path, group: text?.group ?? null, message: cut(problem) });
+    await this.#tell({ state: "refused", path, group: text?.group ?? null, message: cut(problem) });
   }
 
   async #tellDirectory(directory: string, problem: string): Promise<void> {
@@ -247,10 +242,12 @@ export class Watch {
     else this.#failed.set(directory, problem);
     if (problem === "") return;
     log("error", "watch-refused", { path: directory, message: problem });
-    await this.#options.engine.watched
-      .tell({ type: "watch", state: "refused", path: directory, group: null, message: cut(problem) })
-      // The store cannot be written: the log and the condition tell it.
-      .catch(() => {});
+    await this.#tell({ state: "refused", path: directory, group: null, message: cut(problem) });
+  }
+
+  /** Adds an event to the journal. If the store cannot be written, log and condition tell it: the files behind this one have their turn. */
+  async #tell(event: Omit<Parameters<Engine["watched"]["tell"]>[0], "type">): Promise<void> {
+    await this.#options.engine.watched.tell({ type: "watch", ...event }).catch(() => {});
   }
 
   #setConditions(): void {
