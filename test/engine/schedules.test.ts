@@ -24,7 +24,8 @@ describe.skipIf(!isRoot)("schedules (needs root)", () => {
       kind: "CronJob",
       metadata: { name },
       spec: {
-        schedule: "@every 1s",
+        // One run after the other, none of which is removed while a test looks at it.
+        ...{ schedule: "@every 1s", concurrencyPolicy: "Forbid", successfulJobsHistoryLimit: 100 },
         ...spec,
         jobTemplate: {
           spec: {
@@ -62,7 +63,7 @@ describe.skipIf(!isRoot)("schedules (needs root)", () => {
     const job = { completions: 2, parallelism: 1, completionMode: "Indexed" };
     expect(await apply(cronJob("tick", script, {}, job))).toMatchObject({ status: 0 });
     const { tasks } = await firstRun("tick", "succeeded");
-    expect(tasks).toEqual([expect.stringMatching(/^tick-\d{8}-0$/), expect.stringMatching(/^tick-\d{8}-1$/)]);
+    expect(tasks).toEqual([expect.stringMatching(/^tick-\d{10}-0$/), expect.stringMatching(/^tick-\d{10}-1$/)]);
     for (const [index, name] of tasks.entries()) expect((await scene.ctl("logs", name)).stdout).toBe(`I am ${name}, number ${index}\n`);
     expect((await scene.ctl("get")).stdout).toMatch(/^tick +- +SCHEDULED +.*@every 1s, next in .*, last .* ago$/m);
     const described = (await scene.ctl("describe", "tick")).stdout;
@@ -70,7 +71,7 @@ describe.skipIf(!isRoot)("schedules (needs root)", () => {
     expect(described).toContain(` succeeded, ended `);
     expect(described).toContain(`run of `);
     const document = JSON.parse((await scene.ctl("get", "tick", "-o", "json")).stdout);
-    expect(document).toMatchObject({ kind: "CronJob", spec: { schedule: "@every 1s" }, status: { active: [] } });
+    expect(document).toMatchObject({ kind: "CronJob", spec: { schedule: "@every 1s" }, status: { active: expect.any(Array) } });
     expect(Date.parse(document.status.lastSuccessfulTime)).toBeGreaterThanOrEqual(Date.parse(document.status.lastScheduleTime));
     const pod = JSON.parse((await scene.ctl("get", tasks[1]!, "-o", "json")).stdout);
     expect(pod).toMatchObject({ kind: "Pod", metadata: { name: tasks[1] }, status: { phase: "Succeeded" } });
@@ -86,14 +87,14 @@ describe.skipIf(!isRoot)("schedules (needs root)", () => {
       /tick +updated/,
     );
     expect(await scheduleOf("tick")).toMatchObject({ suspended: true, nextMs: null });
-    // At the turn of a minute there is a second one.
+    // Further runs may have followed before it was suspended.
     expect((await scheduleOf("tick"))?.runs).toContainEqual(expect.objectContaining({ tasks }));
     expect((await scene.ctl("get")).stdout).toMatch(/^tick +- +SUSPENDED /m);
   });
 
   test("another daemon finds the job that runs, and knows of it; deleted, the schedule takes its jobs along", async () => {
     const first = await scene.daemon();
-    await apply(cronJob("long", SLEEP, { concurrencyPolicy: "Forbid" }));
+    await apply(cronJob("long", SLEEP));
     const { tasks } = await firstRun("long", "active");
     const [name] = tasks;
     await until(async () => (await all()).find((one) => one.name === name)?.known === "RUNNING");

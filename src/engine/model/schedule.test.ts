@@ -141,6 +141,21 @@ describe("decisions", () => {
     expect(decided(scheduleRecord({ keepSucceeded: 0, keepFailed: 0 }, done), going).remove).toEqual([]);
   });
 
+  test("several times of one minute are several runs, each with a name of its own", () => {
+    const [record, noon] = [scheduleRecord({ cron: "@every 10s" }), ms("2026-11-29T12:00:00Z")];
+    const startAt = (seconds: number, runs: readonly TaskRecord[]) => {
+      const atMs = noon + seconds * 1000;
+      const before = { ...record, scheduled: { decidedMs: atMs - 10_000 } };
+      expect(decideSchedule(before, [before, ...runs], atMs).due).toEqual({ atMs, state: "started" });
+      const make = ({ name }: { readonly name: string }) => newRecord({ ...named(name), run: { of: "t", atMs } });
+      return [...runs, ...runSpecs(record, atMs).map(make)];
+    };
+    const named = (name: string) => ({ id: `g.${name}.1`, group: "g", spec: { ...record.spec, name }, cgroup: null, at: at(noon) });
+    const runs = [0, 10, 20, 30, 40, 50].reduce((before: readonly TaskRecord[], seconds) => startAt(seconds, before), []);
+    expect(runs.map(({ name }) => name)).toEqual([0, 10, 20, 30, 40, 50].map((seconds) => `t-${noon / 1000 + seconds}-0`));
+    expect(runSpecs(scheduleRecord({ cron: "@every 1m" }), noon)[0]?.name).toBe(`t-${noon / 60_000}-0`);
+  });
+
   test("a name that another task has is left out", () => {
     const [mine] = run("2026-11-29T12:00Z", "active");
     const { run: _, ...stranger } = mine!;

@@ -1,6 +1,6 @@
 /** Decides when a task with a schedule runs, as the controller of Kubernetes does for a CronJob: what was missed runs once. */
 import { Cron } from "croner";
-import { dependencyTarget, rhythmOf, type ScheduleSpec, type TaskSpec } from "../spec/index.ts";
+import { dependencyTarget, rhythmOf, runTime, type ScheduleSpec, type TaskSpec } from "../spec/index.ts";
 import { hasSucceeded } from "./readiness.ts";
 import type { TaskRecord } from "./record.ts";
 
@@ -111,7 +111,7 @@ export function decideSchedule(record: TaskRecord, records: readonly TaskRecord[
     const isTold = record.scheduled?.heldMs === atMs;
     return { ...(isTold ? {} : { due: { atMs, state: "held" } }), remove: old };
   }
-  const names = new Set(namesOf(record, atMs));
+  const names = new Set(namesOf(record.name, schedule, atMs));
   const isTaken = records.some((one) => one.group === record.group && names.has(one.name) && !one.isDeleteAsked);
   if (isTaken) return { due: { atMs, state: "taken" }, remove: old };
   const replaced = schedule.overlap === "replace" ? active.flatMap(idsOf) : [];
@@ -149,35 +149,28 @@ export function nextLookMs(record: TaskRecord, nowMs: number): number | undefine
   return Math.min(late, next ?? late);
 }
 
-function minutesOf(atMs: number): number {
-  return Math.floor(atMs / 60_000);
-}
-
-function namesOf({ name, spec: { schedule } }: TaskRecord, atMs: number): string[] {
-  return Array.from({ length: schedule?.copies ?? 0 }, (_, index) => `${name}-${minutesOf(atMs)}-${index}`);
+/** The names of the tasks of one run. */
+function namesOf(name: string, { cron, copies }: ScheduleSpec, atMs: number): string[] {
+  const time = runTime(cron, atMs);
+  return Array.from({ length: copies }, (_, index) => `${name}-${time}-${index}`);
 }
 
 /** The tasks of one run. */
 export function runSpecs({ spec }: TaskRecord, atMs: number): TaskSpec[] {
   const { schedule, ...rest } = spec;
   if (schedule === undefined) return [];
-  const { copies, atOnce = copies, placeholders } = schedule;
-  const minutes = String(minutesOf(atMs));
-  const name = (index: number) => `${spec.name}-${minutes}-${index}`;
-  return Array.from({ length: copies }, (_, index): TaskSpec => {
-    const own = placeholders === undefined ? rest : filled(rest, placeholders, minutes, index);
-    return { ...(index < atOnce ? own : behind(own, spec, name(index - atOnce))), name: name(index), remember: false };
+  const { cron, copies, atOnce = copies, placeholders } = schedule;
+  const time = runTime(cron, atMs);
+  const names = namesOf(spec.name, schedule, atMs);
+  return names.map((name, index): TaskSpec => {
+    const own = placeholders === undefined ? rest : filled(rest, placeholders, time, index);
+    return { ...(index < atOnce ? own : behind(own, spec, names[index - atOnce]!)), name, remember: false };
   });
 }
 
 /** The name of a pod ends with the placeholder of its run and "-0". */
-function filled<T>(
-  value: T,
-  { minutes: text, index: number }: NonNullable<ScheduleSpec["placeholders"]>,
-  minutes: string,
-  index: number,
-): T {
-  const written = JSON.stringify(value).replaceAll(`${text}-0`, `${minutes}-${index}`).replaceAll(text, minutes);
+function filled<T>(value: T, { minutes: text, index: number }: NonNullable<ScheduleSpec["placeholders"]>, time: string, index: number): T {
+  const written = JSON.stringify(value).replaceAll(`${text}-0`, `${time}-${index}`).replaceAll(text, time);
   return JSON.parse(written.replaceAll(number, String(index))) as T;
 }
 

@@ -124,6 +124,13 @@ test("a run that waits for the one before begins when that has ended", async () 
   expect(own.runs()).toEqual(["12:01", "12:03"]);
 });
 
+test("each time of a schedule with several times a minute has its run", async () => {
+  const own = host({ cron: "@every 10s" });
+  await pass(minute);
+  expect(own.told).toEqual(Array(6).fill("started"));
+  expect(own.runs()).toHaveLength(6);
+});
+
 test("a run takes the place of the one before", async () => {
   const own = host({ cron: "* * * * *", overlap: "replace" });
   await pass(2 * minute);

@@ -23,7 +23,7 @@ export { PULL_POLICIES, type PullPolicy } from "./pull-policy.ts";
 export { DEFAULT_DRAIN_MS, type ReplicaPlace, type RolloutPolicy, replicaOf } from "./replica.ts";
 export { placeholder, type ReplicaTemplate, replicaFrom, uuidOf, withTemplate } from "./replica-template.ts";
 export { isMachineRuntime, machinesOf, RUNTIME_NAME, unknownRuntime } from "./runtimes.ts";
-export { isTimeZone, type Rhythm, rhythmOf, type ScheduleSpec, scheduleError } from "./schedule.ts";
+export { isTimeZone, type Rhythm, rhythmOf, runTime, runTimeLength, type ScheduleSpec, scheduleError } from "./schedule.ts";
 export type { GrpcCheck, HealthCheck, Hook, HttpCheck, TcpCheck } from "./schema/check.ts";
 export {
   type AgentSpec,

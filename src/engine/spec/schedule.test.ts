@@ -66,7 +66,11 @@ test("what a task with a schedule cannot have is told with its place", () => {
   expect(findings(file({ timeZone: "Europe/Atlantis" }))).toEqual(["/schedule/timeZone there is no time zone Europe/Atlantis"]);
   expect(findings(file({ timeZone: "local" }))).toEqual([expect.stringContaining("/schedule/timeZone name the time zone")]);
   expect(findings(file({}, { start: "always" }))).toEqual([expect.stringContaining("/start ")]);
-  expect(findings(file({}, { name: "t".repeat(60) }))).toEqual([expect.stringContaining("/name the names of its runs")]);
+  const isLong = [expect.stringContaining("/name the names of its runs")];
+  expect(findings(file({}, { name: "t".repeat(52) }))).toEqual([]);
+  expect(findings(file({}, { name: "t".repeat(53) }))).toEqual(isLong);
+  expect(findings(file({ cron: "@every 59s" }, { name: "t".repeat(50) }))).toEqual([]);
+  expect(findings(file({ cron: "@every 59s" }, { name: "t".repeat(51) }))).toEqual(isLong);
 });
 
 test("no other task waits for a container of it", () => {

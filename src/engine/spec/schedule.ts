@@ -123,14 +123,30 @@ export function isTimeZone(zone: string): boolean {
 }
 
 const MOST_NAME = 63;
-/** Digits of a time in minutes since the epoch, which is part of the name of a run. Eight digits last until the year 2160. */
-const MINUTES_LENGTH = 8;
+const MINUTE_MS = 60_000;
+/** In the year 2160, the last time whose minutes have eight digits. In milliseconds since the epoch. */
+const LAST_MS = 99_999_999 * MINUTE_MS;
+
+/**
+ * The time of a run, as its name has it: in minutes since the epoch, as in Kubernetes, or in seconds if runs are less than a minute apart, so that
+ * each has a name of its own. @throws WrongSchedule
+ */
+export function runTime(cron: string, atMs: number): string {
+  const rhythm = rhythmOf(cron);
+  return String(Math.floor(atMs / ("everyMs" in rhythm && rhythm.everyMs < MINUTE_MS ? 1000 : MINUTE_MS)));
+}
+
+/** Characters of runTime. */
+export function runTimeLength(cron: string): number {
+  // A schedule that is not valid is refused for that.
+  return scheduleError(cron) === undefined ? runTime(cron, LAST_MS).length : 0;
+}
 
 export function checkSchedule({ schedule, name, start, sharedProxy }: TaskSpec): Problem[] {
   if (schedule === undefined) return [];
   const wrong = (code: Problem["code"], message: string, ...path: string[]): Problem => ({ code, message, path });
   const problem = scheduleError(schedule.cron);
-  const length = name.length + MINUTES_LENGTH + String(schedule.copies - 1).length + 2;
+  const length = name.length + runTimeLength(schedule.cron) + String(schedule.copies - 1).length + 2;
   return [
     ...(problem === undefined ? [] : [wrong("shape", problem, "schedule", "cron")]),
     ...(schedule.timeZone === undefined || isTimeZone(schedule.timeZone)
@@ -139,7 +155,7 @@ export function checkSchedule({ schedule, name, start, sharedProxy }: TaskSpec):
     ...(start === "once" ? [] : [wrong("combination", "a task with a schedule is started by it: once", "start")]),
     ...(sharedProxy === undefined ? [] : [wrong("combination", "a task with a schedule has no shared proxy", "sharedProxy")]),
     ...(length > MOST_NAME
-      ? [wrong("limit", `the names of its runs would be longer than ${MOST_NAME} characters: NAME-MINUTES-INDEX`, "name")]
+      ? [wrong("limit", `the names of its runs would be longer than ${MOST_NAME} characters: NAME-TIME-INDEX`, "name")]
       : []),
   ];
 }

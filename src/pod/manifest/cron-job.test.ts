@@ -76,6 +76,7 @@ test.each([
   ],
   [cronJob({}, {}, {}, { name: "b".repeat(53) }), /^\/metadata\/name is longer than 52/],
   [cronJob({}, { completions: 100 }, {}, { name: "b".repeat(52) }), /^\/metadata\/name the names of its pods/],
+  [cronJob({ schedule: "@every 10s" }, {}, {}, { name: "b".repeat(51) }), /^\/metadata\/name the names of its pods/],
 ])("%#: what is wrong has its place", (text, message) => {
   expect(told(text)).toEqual([expect.stringMatching(message)]);
 });

@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import type { z } from "zod";
-import { type Problem, placeholder, type TaskInput } from "../../engine/spec/index.ts";
+import { type Problem, placeholder, runTimeLength, type TaskInput } from "../../engine/spec/index.ts";
 import { isObject } from "../../shared/text/index.ts";
 import type { selector, WorkloadInput } from "../schema/workload.ts";
 import { updateOfDeployment, updateOfStatefulSet } from "./strategy.ts";
@@ -148,7 +148,7 @@ function scheduledPod({ metadata, spec, ...rest }: CronJobInput): WorkloadPod {
   const digest = createHash("sha256")
     .update(JSON.stringify([metadata.name, spec]))
     .digest("hex");
-  // The placeholder is as long as the minutes since the epoch, so that names keep their length.
+  // The placeholder is as long as the minutes since the epoch.
   const placeholders = { minutes: `x${digest.slice(0, 7)}`, index: `x${digest.slice(8, 15)}` };
   const { completions, parallelism } = jobTemplate.spec;
   const copies = completions ?? parallelism;
@@ -252,12 +252,12 @@ function jobProblems({ completionMode, completions }: Extract<WorkloadInput, { k
 
 const MOST_NAME = 63;
 
-function cronJobProblems({ metadata: { name }, spec: { jobTemplate } }: CronJobInput): Problem[] {
+function cronJobProblems({ metadata: { name }, spec: { schedule, jobTemplate } }: CronJobInput): Problem[] {
   const { completions, parallelism, template } = jobTemplate.spec;
   const policy = template.spec["restartPolicy"] ?? "Always";
   const [path, last] = [["spec", "jobTemplate", "spec"], String((completions ?? parallelism) - 1)];
   const isSuspended = jobTemplate.spec.suspend || parallelism === 0;
-  const isLong = `${name}-00000000-${last}`.length > MOST_NAME;
+  const isLong = `${name}--${last}`.length + runTimeLength(schedule) > MOST_NAME;
   return [
     ...jobProblems(jobTemplate.spec, path),
     ...(isSuspended ? [{ code: "combination" as const, message: "its jobs would have no pods", path }] : []),

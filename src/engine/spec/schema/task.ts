@@ -124,10 +124,12 @@ export const schedule = z
     placeholders: z
       .strictObject({ minutes: z.string().min(8), index: z.string().min(8) })
       .optional()
-      .describe("Placeholders in the task. Each run replaces them by its time, in minutes since the epoch, and by the index of the copy."),
+      .describe("Placeholders in the task. Each run replaces them by its time, as its name has it, and by the index of the copy."),
     document: z.string().optional().describe("The source of the task, for programs that inspect it."),
   })
-  .describe("Times of the runs. Each run is a separate task, NAME-MINUTES-INDEX. The task itself has no containers.");
+  .describe(
+    "Times of the runs. Each run is a separate task, NAME-MINUTES-INDEX, or NAME-SECONDS-INDEX if runs are less than a minute apart. The task itself has no containers.",
+  );
 
 export const task = z.strictObject({
   name,
