@@ -163,11 +163,21 @@ function pathOf(path: string, all: readonly Field[]): string {
 /** Places of the pod of a workload. */
 const OF_PODS = ["spec.template", "spec.jobTemplate.spec.template"];
 
+const PLACED = "refused unless this host satisfies it; --ignore-cluster-fields leaves it out";
+const ACCOUNT = "has no effect, with a warning; refused unless the file has the account";
+const TOKEN = "`true` has no effect, with a warning";
+/** What depends on more than the field itself (src/pod/manifest/placement.ts, accounts.ts). */
+const OF_PODS_TOLD: ReadonlyMap<string, string> = new Map([
+  ...["spec.affinity", "spec.nodeSelector", "spec.topologySpreadConstraints"].map((path): [string, string] => [path, PLACED]),
+  ...["spec.serviceAccount", "spec.serviceAccountName"].map((path): [string, string] => [path, ACCOUNT]),
+  ...["spec.automountServiceAccountToken", "automountServiceAccountToken"].map((path): [string, string] => [path, TOKEN]),
+]);
+
 export function podPage(): string {
   const sections = Object.entries(SCHEMAS).map(([kind, schema]) => {
     const known = kind === "Pod" ? [] : OF_PODS.map((path): [string, string] => [path, "a pod, as [above](#pod)"]);
     const metadata: [string, string][] = kind === "Pod" ? [] : [["metadata", "as [above](#pod)"]];
-    return `## ${kind}\n\n${rows(fieldsOf(schema, new Map([...known, ...metadata])))}`;
+    return `## ${kind}\n\n${rows(fieldsOf(schema, new Map([...known, ...metadata])), OF_PODS_TOLD)}`;
   });
   const head = `# Fields of Kubernetes documents\n\n${HEAD}. [pods.md](pods.md) says what the fields do.\n\n${FORMS}`;
   return `${head}\n\n${sections.join("\n")}`;

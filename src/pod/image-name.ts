@@ -9,7 +9,7 @@ const TAG = /:[^/:@]+$/;
 /**
  * A reference of the engine stays the same. A name with a registry refers to that registry; any other name is appended to `prefix`. Without a tag,
  * the tag is `latest`; a digest takes precedence over a tag.
- * @param prefix such as "docker://registry.example/library" or "oci:/srv/images"; undefined: names without a registry are refused
+ * @param prefix such as "docker://registry.example/library" or "oci:/srv/images"; undefined: names without a registry have no reference
  * @returns undefined: the name has no registry, and there is no prefix
  */
 export function imageReference(name: string, prefix: string | undefined): string | undefined {
@@ -19,6 +19,11 @@ export function imageReference(name: string, prefix: string | undefined): string
   const full = digest === "" ? (TAG.test(name) ? name : `${name}:latest`) : `${withoutDigest.replace(TAG, "")}${digest}`;
   if (HAS_HOST.test(name)) return `docker://${full}`;
   return prefix === undefined ? undefined : `${prefix.replace(/\/$/, "")}/${full}`;
+}
+
+/** The reference of an image in a file of Kubernetes or Compose. @param prefix where names without a registry are; undefined: docker.io */
+export function imageOrHub(name: string, prefix: string | undefined): string {
+  return imageReference(name, prefix ?? dockerHub(name))!;
 }
 
 /** The prefix under which Docker looks for a name without a registry. Source: docker, reference.ParseNormalizedNamed. */
@@ -38,9 +43,6 @@ export function withoutGaps(name: string): string {
 }
 
 export const GAP = "has an empty part, as with a variable that is not set";
-
-/** End of the message for names without a registry if no prefix is set. */
-export const NO_PREFIX = "names no registry: write HOST/NAME, or say with RUNT_IMAGES where such names are looked for";
 
 export type KubernetesPull = "Always" | "IfNotPresent" | "Never";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isQuantity, quantityIn, quantityPer } from "./quantity.ts";
+import { compareQuantities, isQuantity, quantityIn, quantityPer } from "./quantity.ts";
 
 /** Kubernetes, "Quantity": decimal exponents, suffixes of powers of 1000 and of 1024. */
 test.each([
@@ -37,8 +37,9 @@ test.each(["", "1 Gi", "Gi", "1KI", "1mi", "1e", "1e3Mi", "--1", "0x10", "1,5", 
   },
 );
 
-test("P6 what cannot be counted exactly is no number", () => {
-  expect(() => quantityIn("9Ei")).toThrow("larger than can be counted");
+test("P6 what no host has is the largest exact number, and is compared exactly", () => {
+  expect([quantityIn("16Ei"), quantityIn("9Ei", 1000)]).toEqual([Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]);
+  expect([compareQuantities("10Pi", "20Pi"), compareQuantities("1024Ki", "1Mi"), compareQuantities("1", "999m")]).toEqual([-1, 0, 1]);
 });
 
 test("how often a divisor goes into a quantity, rounded up", () => {

@@ -10,19 +10,27 @@ const FORM = /^([+-]?)(\d+\.?\d*|\.\d+)(?:[eE]([+-]?\d{1,2})|([KMGTPE]i)|([numkM
 const DECIMAL: Readonly<Record<string, number>> = { n: -9, u: -6, m: -3, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 };
 const BINARY: Readonly<Record<string, bigint>> = { Ki: 1n, Mi: 2n, Gi: 3n, Ti: 4n, Pi: 5n, Ei: 6n };
 
+const MOST = BigInt(Number.MAX_SAFE_INTEGER);
+
 export function isQuantity(text: string): boolean {
   return FORM.test(text);
 }
 
 /**
  * In units of 1 / `parts`, rounded up: `parts` is 1000 for thousandths of a CPU, and 1 for
- * bytes. @throws RangeError: the text is no quantity, or the number is no safe integer
+ * bytes. What is larger than any host has becomes the largest number that is exact. @throws RangeError: the text is no quantity
  */
 export function quantityIn(text: string | number, parts = 1): number {
   const { numerator, denominator } = read(String(text));
-  const value = Number(ceiling(numerator * BigInt(parts), denominator));
-  if (!Number.isSafeInteger(value)) throw new RangeError(`${text} is larger than can be counted`);
-  return value;
+  const value = ceiling(numerator * BigInt(parts), denominator);
+  return value > MOST ? Number.MAX_SAFE_INTEGER : Number(value);
+}
+
+/** Positive: `one` is larger; negative: `other` is. Exact. @throws RangeError: a text is no quantity */
+export function compareQuantities(one: string | number, other: string | number): number {
+  const [a, b] = [read(String(one)), read(String(other))];
+  const [left, right] = [a.numerator * b.denominator, b.numerator * a.denominator];
+  return left === right ? 0 : left > right ? 1 : -1;
 }
 
 /** The quantity divided by `divisor`, rounded up, as resourceFieldRef defines it. @throws RangeError */

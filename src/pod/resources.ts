@@ -33,7 +33,7 @@ function amountsOf(given: { cpu?: Written; memory?: Written; "ephemeral-storage"
 
 /** Converts thousandths of a CPU to cpu.shares: 1024 for one CPU, at least the kernel's minimum of 2. */
 export function sharesOf(milliCpu: number): number {
-  return Math.max(2, Math.trunc((milliCpu * 1024) / 1000));
+  return Math.min(Number.MAX_SAFE_INTEGER, Math.max(2, Math.trunc((milliCpu * 1024) / 1000)));
 }
 
 export interface PodParts<T> {
@@ -59,7 +59,7 @@ export function podTotal({ containers, init }: PodParts<number | undefined>): nu
     if (value === undefined) return undefined;
     together += value;
   }
-  return Math.max(most, together);
+  return Math.min(Number.MAX_SAFE_INTEGER, Math.max(most, together));
 }
 
 export type QosClass = "Guaranteed" | "Burstable" | "BestEffort";

@@ -1,5 +1,5 @@
 /** Measures the resources of this host and how much of them is free. Source: statfs(2), proc(5). */
-import { readFileSync, statfsSync } from "node:fs";
+import { readFileSync, statfsSync, statSync } from "node:fs";
 import { hostname, networkInterfaces, release, totalmem } from "node:os";
 import type { HostFacts } from "../pod/index.ts";
 import { VERSION } from "./version.ts";
@@ -33,6 +33,16 @@ export function hostAddresses(): string[] {
   return [...outside.filter(({ family }) => family === "IPv4"), ...outside.filter(({ family }) => family === "IPv6")].map(
     ({ address }) => address,
   );
+}
+
+/** In bytes. Lists that keep names of advertisers away are larger. */
+const LARGEST_HOSTS = 64 * 1024;
+
+/** Content of /etc/hosts; null: it is too large; undefined: there is none. */
+export function hostsFile(path = "/etc/hosts"): string | null | undefined {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found?.isFile() !== true) return undefined;
+  return found.size > LARGEST_HOSTS ? null : readFileSync(path, "utf8");
 }
 
 /** MemAvailable in bytes; undefined: the text has no such line. Source: proc(5), /proc/meminfo. */

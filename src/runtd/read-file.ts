@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { type Engine, machinesOf, type ParsedFile, warningsOf } from "../engine/index.ts";
 import { type PodHost, type PodSize, parseFile, parseSizes } from "../pod/index.ts";
-import { hostAddresses } from "./host-facts.ts";
+import { hostAddresses, hostsFile } from "./host-facts.ts";
 
 /** Parses in the calling thread, for `--once`. The daemon uses `Files`. */
 export function readFile(text: string, engine: Engine): ParsedFile {
@@ -23,8 +23,11 @@ export function hostOf({ node: { ledger }, support }: Engine): PodHost {
   return {
     name: hostname().toLowerCase(),
     cpus: ledger.cpus.capacity,
+    architecture: process.arch === "x64" ? "amd64" : process.arch,
     memoryBytes: ledger.memoryBytes.capacity,
     address: hostAddresses()[0],
+    hosts: hostsFile(),
+    credentials: support.credentials,
     images: process.env["RUNT_IMAGES"] || undefined,
     seccompProfiles: process.env["RUNT_SECCOMP_PROFILES"] || undefined,
     runtimes: Object.keys(support.runtimes),

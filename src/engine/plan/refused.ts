@@ -14,6 +14,8 @@ export interface HostSupport {
   readonly runtimes: Runtimes;
   /** Sizes of huge pages for which the kernel has a limit, such as "2MB". */
   readonly hugepages: readonly string[];
+  /** Names of the credentials of registries; absent: none. */
+  readonly credentials?: readonly string[];
   /** The engine's own cgroup below each hierarchy; undefined: systemd manages the cgroups of tasks. */
   readonly cgroup: string | undefined;
   readonly networks: {

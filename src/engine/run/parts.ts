@@ -88,6 +88,7 @@ export function partsOf(settings: EngineSettings, store: Store, { records: rows,
     hasTaskLimits: taskLimits,
     runtimes,
     hugepages: limitedPages(),
+    credentials: Object.keys(ofImages.credentials ?? {}),
     cgroup: cgroupManager === "systemd" ? undefined : cgroupParent,
     get networks() {
       return networks;

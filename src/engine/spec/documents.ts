@@ -14,6 +14,8 @@ export interface ReadDocument {
   readonly value: unknown;
   /** Syntax errors; if there are any, there is no value. */
   readonly findings: readonly Finding[];
+  /** With `ReadOptions.repeats`: keys that occur twice in a map. The value has what the last one says. */
+  readonly repeated?: readonly Finding[];
   /** Values that have one of the tags in `ReadOptions.tags`. */
   readonly tagged: readonly Tagged[];
   /** Converts a problem of the value to a finding with its position in the text. */
@@ -33,6 +35,8 @@ export interface ReadOptions {
   readonly tags?: readonly string[];
   /** Whether a key that is a number or a boolean without quotes is an error. */
   readonly textKeys?: boolean;
+  /** Whether a key may occur twice in a map. */
+  readonly repeats?: boolean;
   /** Whether values without quotes are read as Go's YAML library reads them. The value then has instances of Numeral and Timestamp. */
   readonly ofGo?: boolean;
 }
@@ -43,7 +47,7 @@ type Document = Parsed["documents"][number];
 export function readDocuments(
   text: string,
   what: string,
-  { merge = false, tags = [], textKeys = false, ofGo = false }: ReadOptions = {},
+  { merge = false, tags = [], textKeys = false, repeats = false, ofGo = false }: ReadOptions = {},
 ): readonly ReadDocument[] {
   if (Buffer.byteLength(text) > LARGEST_FILE) return refused(`the file is larger than ${LARGEST_FILE} bytes`);
   try {
@@ -52,7 +56,7 @@ export function readDocuments(
     const extents = new Extents();
     return present.length === 0
       ? refused(`the file has no ${what} in it`)
-      : present.map((one, index) => read(one, { index, lines, extents, tags, textKeys }));
+      : present.map((one, index) => read(one, { index, lines, extents, tags, textKeys, repeats }));
   } catch (error) {
     if (error instanceof TooMuch) return refused(error.message);
     throw error;
@@ -70,9 +74,10 @@ interface Reading {
   readonly extents: Extents;
   readonly tags: readonly string[];
   readonly textKeys: boolean;
+  readonly repeats: boolean;
 }
 
-function read(document: Document, { index, lines, extents, tags, textKeys }: Reading): ReadDocument {
+function read(document: Document, { index, lines, extents, tags, textKeys, repeats }: Reading): ReadDocument {
   const place = (problem: Problem) => toFinding(problem, document, index, lines);
   const syntax = (message: string, { line, column }: Position): Finding => ({
     code: "syntax",
@@ -90,7 +95,9 @@ function read(document: Document, { index, lines, extents, tags, textKeys }: Rea
     message,
     offset: pos[0],
   }));
-  const wrong = bad.length >= MOST_FINDINGS ? bad : [...bad, ...wrongKeys(document, textKeys)].slice(0, MOST_FINDINGS);
+  const keys = bad.length >= MOST_FINDINGS ? [] : wrongKeys(document, textKeys);
+  const isTaken = ({ isRepeated }: WrongKey) => repeats && isRepeated === true;
+  const wrong = [...bad, ...keys.filter((one) => !isTaken(one))].slice(0, MOST_FINDINGS);
   if (wrong.length > 0)
     return {
       value: undefined,
@@ -102,7 +109,11 @@ function read(document: Document, { index, lines, extents, tags, textKeys }: Rea
     checkAliases(document);
     const value: unknown = document.toJS({ maxAliasCount: -1 });
     extents.add(value);
-    return { value, findings: [], tagged: taggedIn(document, tags), place };
+    const repeated = keys
+      .filter(isTaken)
+      .slice(0, MOST_FINDINGS)
+      .map(({ message, offset }) => syntax(message, positionAt(lines, offset)));
+    return { value, findings: [], ...(repeated.length === 0 ? {} : { repeated }), tagged: taggedIn(document, tags), place };
   } catch (error) {
     if (error instanceof TooMuch) throw error;
     return { value: undefined, findings: [syntax(whyNoValue(error as Error), positionAt(lines, document.range[0]))], tagged: [], place };
@@ -135,9 +146,16 @@ function textOf(key: unknown): string {
   return typeof key === "symbol" ? MERGE : String(key);
 }
 
+interface WrongKey {
+  readonly message: string;
+  readonly offset: number;
+  /** Set if a library of YAML could take the last of both. */
+  readonly isRepeated?: true;
+}
+
 /** Finds keys that occur twice, or that are maps or lists. The library could find duplicates, but it compares each key with every other one. */
-function wrongKeys(document: Document, textKeys: boolean): { message: string; offset: number }[] {
-  const found: { message: string; offset: number }[] = [];
+function wrongKeys(document: Document, textKeys: boolean): WrongKey[] {
+  const found: WrongKey[] = [];
   visit(document, {
     Map(_, map) {
       const offsetAt = (index: number) => offsetOf(map.items[index]!.key) ?? 0;
@@ -151,8 +169,10 @@ function wrongKeys(document: Document, textKeys: boolean): { message: string; of
       );
       for (const at of duplicates(keys.map(({ text }) => text))) {
         const { index, text } = keys[at]!;
-        const remedy = text === MERGE ? ": write one with a list, as in <<: [*a, *b]" : "";
-        found.push({ message: `the key ${JSON.stringify(text)} is there twice${remedy}`, offset: offsetAt(index) });
+        const message = `the key ${JSON.stringify(text)} is there twice`;
+        const offset = offsetAt(index);
+        if (text === MERGE) found.push({ message: `${message}: write one with a list, as in <<: [*a, *b]`, offset });
+        else found.push({ message, offset, isRepeated: true });
       }
     },
   });

@@ -63,7 +63,8 @@ function keysOf(map: YAMLMap): Keys {
     const named = new Map<string, Pair>();
     for (const pair of map.items) {
       const name = isScalar(pair.key) ? String(pair.key.value) : undefined;
-      if (name !== undefined && !named.has(name)) named.set(name, pair);
+      // Where a key occurs twice the value has the last one.
+      if (name !== undefined) named.set(name, pair);
     }
     keys = { named, merges: map.items.filter(({ key }) => isScalar(key) && key.source === "<<") };
     KEYS.set(map, keys);

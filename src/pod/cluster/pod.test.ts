@@ -49,9 +49,8 @@ test("P4 a claim of a cluster is no directory of this host", () => {
     read({ volumes: [{ name: "v", ...volume }] }).findings.map(({ pointer, message }) => [pointer, message]);
   const message = "the claim is one of the cluster, and its volume is not on this host";
   expect(refused({ persistentVolumeClaim: { claimName: "data" } })).toEqual([["/spec/volumes/0/persistentVolumeClaim", message]]);
-  expect(refused({ ephemeral: { volumeClaimTemplate: { spec: { accessModes: ["ReadWriteOnce"] } } } })).toEqual([
-    ["/spec/volumes/0/ephemeral", message],
-  ]);
+  const spec = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } };
+  expect(refused({ ephemeral: { volumeClaimTemplate: { spec } } })).toEqual([["/spec/volumes/0/ephemeral", message]]);
 });
 
 test("P4 no container of a cluster is privileged, whatever it is for", () => {

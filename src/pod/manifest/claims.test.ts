@@ -10,6 +10,7 @@ const pod = (claim = "claimName: data", namespace = "default") =>
   `apiVersion: v1\nkind: Pod\nmetadata: { name: web, namespace: ${namespace} }\nspec:\n  containers: [{ name: a, image: app:v1, volumeMounts: [{ name: v, mountPath: /data }] }]\n  volumes: [{ name: v, persistentVolumeClaim: { ${claim} } }]\n---\n`;
 const claim = (spec: string) =>
   `apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: { name: data }\nspec: { accessModes: [ReadWriteOnce], ${spec} }\n---\n`;
+const SIZE = "resources: { requests: { storage: 1Gi } }";
 const volume = (name: string, size: string, further: string) =>
   `apiVersion: v1\nkind: PersistentVolume\nmetadata: { name: ${name} }\nspec: { capacity: { storage: ${size} }, accessModes: [ReadWriteOnce], ${further} }\n---\n`;
 
@@ -36,7 +37,7 @@ test("P3 a claim has the smallest volume of the file that fits, or the one that 
   expect(at(wants("2Gi"))).toEqual({ name: "v", host: "/srv/big", hostType: "DirectoryOrCreate" });
   expect(at(`${wants("1Gi")}, volumeName: big`)).toMatchObject({ host: "/srv/big" });
   expect(at(wants("20Gi"))).toEqual({ name: "v", kept: "data" });
-  expect(told(`${claim("volumeName: gone")}${pod()}`)).toEqual([
+  expect(told(`${claim(`volumeName: gone, ${SIZE}`)}${pod()}`)).toEqual([
     "f:4:39: /spec/volumeName: the file has no free volume gone; --ignore-cluster-fields takes an empty directory of the group in its place",
   ]);
   const remote = volume("far", "1Gi", "storageClassName: manual, mountOptions: [ro], nfs: { server: s, path: /p }");
@@ -49,7 +50,22 @@ test("P3 a claim has the smallest volume of the file that fits, or the one that 
   expect(told(volume("here", "1Gi", "mountOptions: [ro], hostPath: { path: /a }"))).toEqual([
     expect.stringContaining("/spec/mountOptions: "),
   ]);
-  expect(told(`${claim("volumeMode: Block")}${pod()}`)).toEqual([expect.stringContaining('only "Filesystem" is supported')]);
+  expect(told(`${claim(`volumeMode: Block, ${SIZE}`)}${pod()}`)).toEqual([expect.stringContaining('only "Filesystem" is supported')]);
+});
+
+test("a claim asks for modes and a size; larger sizes than can be counted are compared all the same", () => {
+  expect(told(claim("storageClassName: manual"))).toEqual([expect.stringContaining("/spec/resources/requests/storage: is missing")]);
+  expect(told(claim(SIZE).replace("[ReadWriteOnce]", "[]"))).toEqual([expect.stringContaining("/spec/accessModes: names at least one")]);
+  const large = volume("large", "10Pi", "storageClassName: manual, hostPath: { path: /srv/large }");
+  const bound = (size: string) =>
+    read(`${large}${claim(`storageClassName: manual, resources: { requests: { storage: ${size} } }`)}${pod()}`).tasks[0]!.volumes[0];
+  expect(bound("9Pi")).toMatchObject({ host: "/srv/large" });
+  expect(bound("20Pi")).toEqual({ name: "v", kept: "data" });
+});
+
+test("the name of a claim may have dots, which its directory has as underscores", () => {
+  expect(read(pod("claimName: data.v1")).tasks[0]!.volumes).toEqual([{ name: "v", kept: "data__v1" }]);
+  expect(read(pod("claimName: data.v1", "team")).tasks[0]!.volumes).toEqual([{ name: "v", kept: "team_data__v1" }]);
 });
 
 const set = (spec: string) =>

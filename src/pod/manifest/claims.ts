@@ -1,6 +1,6 @@
 /** PersistentVolumeClaims of a file and their volumes. A claim without a volume in the file gets a directory of the group, which is kept. */
 import type { Problem, TaskInput } from "../../engine/spec/index.ts";
-import { quantityIn } from "../quantity.ts";
+import { compareQuantities } from "../quantity.ts";
 import { type ClaimSpec, elsewhereOf, type PersistentVolumeInput } from "../schema/claim.ts";
 import type { PodInput } from "../schema/pod.ts";
 
@@ -53,7 +53,7 @@ export class Claims {
    */
   bind(pods: readonly PodInput[]): void {
     const used = new Set(pods.flatMap((pod) => claimsOf(pod)));
-    const bySize = this.#volumes.toSorted((a, b) => sizeOf(a) - sizeOf(b));
+    const bySize = this.#volumes.toSorted((a, b) => compareQuantities(sizeOf(a), sizeOf(b)));
     for (const [id, { spec, ...told }] of this.#claims) {
       const place = used.has(id) ? told.place : told.warn;
       const free = bySize.filter((one) => ![...this.#bound.values()].includes(one));
@@ -80,8 +80,9 @@ export class Claims {
     const { hostPath, local } = this.#bound.get(idOf(namespace, name))?.spec ?? {};
     if (hostPath !== undefined) return { host: hostPath.path, hostType: hostTypeOf(hostPath.type) };
     if (local !== undefined) return { host: local.path, hostType: "Directory" };
-    // Names of Kubernetes have no underscore, so that two namespaces never share a directory.
-    return { kept: namespace === "default" ? name : `${namespace}_${name}` };
+    // Names of Kubernetes have no underscore, and those of namespaces no dot, so that two claims never share a directory.
+    const directory = name.replaceAll(".", "__");
+    return { kept: namespace === "default" ? directory : `${namespace}_${directory}` };
   }
 
   /** Whether all access modes of the claim are read-only. */
@@ -99,8 +100,8 @@ function idOf(namespace: string, name: string): string {
   return `${namespace}/${name}`;
 }
 
-function sizeOf({ spec: { capacity } }: PersistentVolumeInput): number {
-  return quantityIn(capacity.storage);
+function sizeOf({ spec: { capacity } }: PersistentVolumeInput): string | number {
+  return capacity.storage;
 }
 
 /** A missing directory is created, like the directory of a claim without a volume. */
@@ -114,7 +115,7 @@ function fits(volume: PersistentVolumeInput, { resources, accessModes, storageCl
   const wanted = resources.requests.storage;
   return (
     spec.storageClassName === storageClassName &&
-    (wanted === undefined || sizeOf(volume) >= quantityIn(wanted)) &&
+    (wanted === undefined || compareQuantities(sizeOf(volume), wanted) >= 0) &&
     accessModes.every((mode) => spec.accessModes.includes(mode)) &&
     Object.entries(selector?.matchLabels ?? {}).every(([key, value]) => metadata.labels?.[key] === value)
   );

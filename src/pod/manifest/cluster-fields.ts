@@ -2,8 +2,12 @@
 import { createHash } from "node:crypto";
 import type { Problem } from "../../engine/spec/index.ts";
 import { elsewhereOf, isSound } from "../schema/claim.ts";
-import { CLUSTER_FIELDS, holdsHere, isTaken } from "../schema/pod.ts";
+import { areOfControllers } from "../schema/metadata.ts";
+import { CLUSTER_FIELDS, isTaken } from "../schema/pod.ts";
 import { workloads } from "../schema/workload.ts";
+import { DEFAULT_ACCOUNT } from "./accounts.ts";
+import { holdsHere } from "./placement.ts";
+import type { PodHost } from "./translation.ts";
 
 type Fields = Record<string, unknown>;
 type Path = Problem["path"];
@@ -41,6 +45,9 @@ const SERVICE = {
 /** Sources of a projected volume that exist only in a cluster. */
 const PROJECTED = ["serviceAccountToken", "clusterTrustBundle", "podCertificate"] as const;
 
+/** The ConfigMap that each namespace of a cluster has, with the certificate of the API server. */
+const AUTHORITY = "kube-root-ca.crt";
+
 export interface Stripped {
   /** undefined: the whole document is left out. */
   readonly value: unknown;
@@ -48,9 +55,9 @@ export interface Stripped {
 }
 
 /** The document without what is for a cluster only. @param kind of the document */
-export function withoutClusterFields(given: unknown, kind: string): Stripped {
+export function withoutClusterFields(given: unknown, kind: string, host: PodHost): Stripped {
   const value = fieldsOf(deepCopy(given));
-  const strip = new Strip();
+  const strip = new Strip(host);
   strip.all(value["metadata"], METADATA, ["metadata"]);
   const spec = fieldsOf(value["spec"]);
   const path = POD_SPEC[kind];
@@ -69,6 +76,11 @@ export function withoutClusterFields(given: unknown, kind: string): Stripped {
 /** Changes a document in place, and records what was left out. */
 class Strip {
   readonly told: Problem[] = [];
+  readonly #host: PodHost;
+
+  constructor(host: PodHost) {
+    this.#host = host;
+  }
 
   whole(message: string, path: Path): Stripped {
     return { value: undefined, ignored: [...this.told, { code: "shape", message, path }] };
@@ -76,7 +88,7 @@ class Strip {
 
   all(within: unknown, fields: Readonly<Record<string, string>>, path: Path): void {
     const at = fieldsOf(within);
-    for (const [field, why] of Object.entries(fields)) if (Object.hasOwn(at, field)) this.#drop(at, field, why, path);
+    for (const [field, why] of Object.entries(fields)) if (!isEmpty(field, at[field])) this.#drop(at, field, why, path);
   }
 
   account(at: Fields): void {
@@ -85,10 +97,20 @@ class Strip {
   }
 
   pod(spec: Fields, path: Path): void {
-    const asked = Object.entries(CLUSTER_FIELDS).filter(([field]) => !holdsHere(field, spec[field]) && isTaken(spec[field]));
+    const asked = Object.entries(CLUSTER_FIELDS).filter(
+      ([field]) => Object.hasOwn(spec, field) && !this.#holds(field, spec[field]) && isTaken(spec[field]),
+    );
     this.all(spec, Object.fromEntries(asked), path);
+    const { nodeName } = spec;
+    if (typeof nodeName === "string" && isTaken(nodeName) && nodeName !== this.#host.name && nodeName !== "")
+      this.#drop(spec, "nodeName", `this host is ${this.#host.name}, not ${nodeName}`, path);
     this.#token(spec, path);
     for (const [index, volume] of listOf(spec["volumes"]).entries()) this.#volume(volume, [...path, "volumes", index]);
+  }
+
+  #holds(field: string, value: unknown): boolean {
+    const isAccount = field === "serviceAccount" || field === "serviceAccountName";
+    return isAccount ? value === DEFAULT_ACCOUNT : holdsHere(field, value, this.#host);
   }
 
   /** Only `true` is reported: a pod on this host never gets a token. */
@@ -110,8 +132,11 @@ class Strip {
     const projected = fieldsOf(volume["projected"]);
     if (!Array.isArray(projected["sources"])) return;
     const found = listOf(projected["sources"]);
+    // A cluster adds the volume with both to each pod. Source: Kubernetes, admission plugin ServiceAccount.
+    const hasToken = found.some((one) => Object.hasOwn(one, "serviceAccountToken"));
     const left = found.map((one, index) => {
-      const own = PROJECTED.filter((field) => Object.hasOwn(one, field));
+      const ofAuthority = hasToken && fieldsOf(one["configMap"])["name"] === AUTHORITY ? ["configMap"] : [];
+      const own = [...PROJECTED.filter((field) => Object.hasOwn(one, field)), ...ofAuthority];
       for (const field of own) this.#drop(one, field, NO_CLUSTER, [...path, "projected", "sources", index]);
       return own.length > 0 && Object.keys(one).length === 0;
     });
@@ -122,6 +147,12 @@ class Strip {
     delete at[field];
     this.told.push({ code: "shape", message: `is left out: ${why}`, path: [...path, field] });
   }
+}
+
+/** Whether the value of a field counts as absent, or is one that a cluster writes itself. */
+function isEmpty(field: string, value: unknown): boolean {
+  if (value === undefined || value === "" || value === 0) return true;
+  return field === "finalizers" ? areOfControllers(value) : Array.isArray(value) && value.length === 0;
 }
 
 /** Name of the directory for a volume elsewhere. All volumes with the same source get the same directory. */

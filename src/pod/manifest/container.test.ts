@@ -198,9 +198,9 @@ test("P4 an image with its pull policy; a command takes the place of its entrypo
   });
   const wrong = (fields: string) =>
     told(`apiVersion: v1\nkind: Pod\nmetadata: { name: web }\nspec:\n  containers:\n  - name: a\n    ${fields}\n`);
-  expect(wrong("image: nginx")).toEqual([
-    "f:7:5: /spec/containers/0/image: names no registry: write HOST/NAME, or say with RUNT_IMAGES where such names are looked for",
-  ]);
+  // Where nothing is said of names without a registry they are those of Docker Hub, as for the runtimes of a kubelet.
+  expect(container("image: nginx:1.25").image).toBe("docker://docker.io/library/nginx:1.25");
+  expect(container("image: shop/web").image).toBe("docker://docker.io/shop/web:latest");
   expect(wrong("image: a.b/c@sha256:12")).toEqual([expect.stringMatching(/^f:7:5: \/spec\/containers\/0\/image: write oci:DIR/)]);
   expect(wrong("command: [x]")).toEqual([
     "f:6:5: /spec/containers/0/image: needs an image, or its root file system as annotation runt.dev/rootfs.a of the pod",

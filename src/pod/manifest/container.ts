@@ -1,7 +1,7 @@
 /** Translates one container of a pod into a container of the task. */
 import { AUTO_UPDATE, type TaskInput } from "../../engine/spec/index.ts";
 import { addedCapabilities, capabilityName } from "../capability.ts";
-import { imageReference, NO_PREFIX, pullPolicyOf } from "../image-name.ts";
+import { imageOrHub, pullPolicyOf } from "../image-name.ts";
 import { quantityIn } from "../quantity.ts";
 import { type ContainerResources, resourcesOf, sharesOf } from "../resources.ts";
 import { type ContainerInput, DEVICES, PAGES } from "../schema/container.ts";
@@ -12,6 +12,7 @@ import { addressVariables } from "./downward.ts";
 import { environmentOf } from "./env.ts";
 import type { Role } from "./members.ts";
 import { checksOf } from "./probes.ts";
+import { credentialsOf } from "./pull-secrets.ts";
 import type { Path, Translation } from "./translation.ts";
 import { mountsOf } from "./volumes.ts";
 
@@ -103,15 +104,13 @@ function sourceOf(
     at.refuse(`needs an image, or its root file system as annotation ${ROOTFS}${name} of the pod`, [...path, "image"]);
     return {};
   }
-  const reference = imageReference(image, at.host.images);
-  if (reference === undefined) at.refuse(NO_PREFIX, [...path, "image"]);
-  if (reference === undefined) return {};
-  const [credentials] = at.pod.spec.imagePullSecrets;
+  const reference = imageOrHub(image, at.host.images);
+  const credentials = credentialsOf(at);
   return {
     image: reference,
     pullPolicy: pullPolicyOf(imagePullPolicy, image),
     // An image in a file of this host needs no credentials.
-    ...(credentials === undefined || !reference.startsWith("docker://") ? {} : { pullCredentials: credentials.name }),
+    ...(credentials === undefined || !reference.startsWith("docker://") ? {} : { pullCredentials: credentials }),
   };
 }
 

@@ -3,6 +3,7 @@ import { quantityPer } from "../quantity.ts";
 import type { ContainerInput } from "../schema/container.ts";
 import type { FieldRef, ResourceFieldRef } from "../schema/env.ts";
 import { uidOf } from "../uid.ts";
+import { accountOf } from "./accounts.ts";
 import type { Path, Translation } from "./translation.ts";
 
 /** Where the value is used. A whole map (all labels or all annotations) is possible only in a file. */
@@ -32,7 +33,7 @@ export function fieldValue(at: Translation, { fieldPath }: FieldRef, path: Path,
       if (place === "env") return at.host.address;
       break;
     case "spec.serviceAccountName":
-      if (place === "env") return "default";
+      if (place === "env") return accountOf(at.pod);
       break;
     case "spec.nodeName":
       if (place === "env") return at.host.name;

@@ -16,16 +16,19 @@ import { withoutNulls } from "../nulls.ts";
 import { withProposal } from "../proposal.ts";
 import { claim, persistentVolume } from "../schema/claim.ts";
 import { configMap, secret } from "../schema/config.ts";
+import { permitsEverything } from "../schema/network-policy.ts";
 import { type PodInput, pod } from "../schema/pod.ts";
 import { namespace, service, serviceAccount } from "../schema/service.ts";
 import { type WorkloadInput, workloads } from "../schema/workload.ts";
 import { uidOf, uidText } from "../uid.ts";
+import { NO_TOKEN } from "./accounts.ts";
 import { Claims } from "./claims.ts";
 import { foreignKind, withoutClusterFields } from "./cluster-fields.ts";
 import { withGeneratedName } from "./generated-name.ts";
 import { Objects } from "./objects.ts";
 import { translate } from "./pod.ts";
 import { Services } from "./services.ts";
+import { workloadWarnings } from "./strategy.ts";
 import { type FileParts, type PodHost, Translation } from "./translation.ts";
 import { type PodRules, pathInWorkload, podsOf, templateOf, type WorkloadTemplate, workloadProblems } from "./workload.ts";
 
@@ -62,7 +65,7 @@ interface Template {
 }
 
 export function podsIn(documents: readonly ReadDocument[], host: PodHost): ParsedFile {
-  const file = new PodFile(host, documents[0]);
+  const file = new PodFile(host, documents);
   for (const document of documents.flatMap(objectsOf)) file.add(document);
   return file.tasks();
 }
@@ -93,11 +96,13 @@ class PodFile {
   readonly #pods: Read[] = [];
   readonly #templates: Template[] = [];
   readonly #generated = new Map<string, number>();
+  readonly #told = new Set<string>();
   /** Where a finding about the whole file is placed. */
-  readonly #first: ReadDocument | undefined;
+  readonly #begin: ReadDocument | undefined;
 
-  constructor(host: PodHost, first: ReadDocument | undefined) {
-    this.#first = first;
+  constructor(host: PodHost, documents: readonly ReadDocument[]) {
+    this.#begin = documents[0];
+    this.#warnings.push(...documents.flatMap(({ repeated = [] }) => repeated));
     this.#parts = {
       objects: new Objects(),
       claims: new Claims(),
@@ -111,17 +116,18 @@ class PodFile {
   add(document: ReadDocument): void {
     this.#findings.push(...document.findings);
     if (document.findings.length > 0) return;
-    const written = withGeneratedName(withoutNulls(document.value), this.#generated);
-    const { kind } = (typeof written === "object" && written !== null ? written : {}) as { readonly kind?: unknown };
+    const { kind } = (typeof document.value === "object" && document.value !== null ? document.value : {}) as { readonly kind?: unknown };
+    const written = withGeneratedName(withoutNulls(document.value, mapsOf(kind)), this.#generated);
     const refuse: Place = (problem) => this.#findings.push(document.place(problem));
     const warn: Place = (problem) => this.#warnings.push(document.place(problem));
     const isIgnored = this.#parts.host.ignoresClusterFields === true;
+    if (permitsEverything(written)) return;
     if (typeof kind !== "string" || !Object.hasOwn(SCHEMAS, kind)) {
       const { problem, isError } = foreignKind(kind, isIgnored, Object.keys(SCHEMAS));
       (isError ? refuse : warn)(problem);
       return;
     }
-    const { value, ignored } = isIgnored ? withoutClusterFields(written, kind) : { value: written, ignored: [] };
+    const { value, ignored } = isIgnored ? withoutClusterFields(written, kind, this.#parts.host) : { value: written, ignored: [] };
     ignored.forEach(warn);
     if (value === undefined) return;
     const schema = SCHEMAS[kind as keyof typeof SCHEMAS] as z.ZodType<Input>;
@@ -157,8 +163,11 @@ class PodFile {
           place: this.#withoutVolume(refuse, warn),
           warn,
         });
-      case "Namespace":
       case "ServiceAccount":
+        objects.addAccount(input.metadata.namespace ?? "default", input.metadata.name);
+        if (input.automountServiceAccountToken === true) warn({ code: "shape", message: NO_TOKEN, path: ["automountServiceAccountToken"] });
+        return true;
+      case "Namespace":
         return true;
       default:
         this.#expand(input, document, { refuse, warn });
@@ -178,6 +187,7 @@ class PodFile {
   /** All pods of a workload have the same template, so that a problem of the template is reported once. */
   #expand(workload: WorkloadInput, document: ReadDocument, { refuse, warn }: Readonly<Record<"refuse" | "warn", Place>>): void {
     workloadProblems(workload).forEach(refuse);
+    workloadWarnings(workload).forEach(warn);
     if (workload.kind === "Job" && (workload.spec.suspend || workload.spec.parallelism === 0))
       warn({ code: "shape", message: "the job is suspended: no pods of it are made", path: ["spec"] });
     if (workload.kind === "StatefulSet")
@@ -215,11 +225,12 @@ class PodFile {
     this.#parts.claims.bind(this.#pods.map((one) => one.pod));
     this.#parts.services.select(this.#pods.map((one) => one.pod));
     if (this.#pods.length === 0 && this.#findings.length === 0)
-      this.#warnings.push(this.#first!.place({ code: "shape", message: "the file has no pod in it: nothing runs", path: ["kind"] }));
+      this.#warnings.push(this.#begin!.place({ code: "shape", message: "the file has no pod in it: nothing runs", path: ["kind"] }));
     const tasks: TaskSpec[] = [];
     for (const read of this.#pods) {
-      const { task, problems } = translate(new Translation(read.pod, this.#parts, read.rules), read.written);
-      this.#findings.push(...problems.map(read.place));
+      const { task, problems, warnings } = translate(new Translation(read.pod, this.#parts, read.rules), read.written);
+      this.#findings.push(...this.#first(problems.map(read.place)));
+      this.#warnings.push(...this.#first(warnings.map(read.place)));
       const template = this.#templates.find(({ first }) => first === read);
       if (task !== undefined) tasks.push(template === undefined ? task : this.#withTemplate(task, template));
     }
@@ -228,6 +239,11 @@ class PodFile {
         this.#findings.push(this.#pods[task]!.place({ ...problem, path: ["metadata", "name"] }));
     }
     return parsedFile(tasks, this.#findings, this.#warnings);
+  }
+
+  /** All pods of a template have the same problems, of which one is told. */
+  #first(all: readonly Finding[]): Finding[] {
+    return all.filter((one) => this.#told.size < this.#told.add(JSON.stringify([one.document, one.pointer, one.message])).size);
   }
 
   /** Called after claims are bound: what further pods claim is not in the file. */
@@ -247,6 +263,15 @@ class PodFile {
     const uuid = { value: uidOf({ name, namespace }), of: uidText({ name, namespace }) };
     return withTemplate(first, { task: input, index, before, uuid });
   }
+}
+
+/** Fields that are maps of texts. */
+const MAPS = ["annotations", "binaryData", "data", "labels", "matchLabels", "nodeSelector", "options", "stringData", "volumeAttributes"];
+const [OF_MOST, WITH_SELECTOR] = [new Set(MAPS), new Set([...MAPS, "selector"])];
+
+/** In objects of other kinds `selector` is no map of texts. */
+function mapsOf(kind: unknown): ReadonlySet<string> {
+  return kind === "Service" || kind === "ReplicationController" ? WITH_SELECTOR : OF_MOST;
 }
 
 /** Directories of claims are not limited. */

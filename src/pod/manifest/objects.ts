@@ -1,4 +1,4 @@
-/** ConfigMaps and Secrets of a file, found by kind, namespace and name. */
+/** ConfigMaps, Secrets and ServiceAccounts of a file, found by kind, namespace and name. */
 
 import type { z } from "zod";
 import type { configMap, secret } from "../schema/config.ts";
@@ -13,6 +13,7 @@ export type ObjectKind = "ConfigMap" | "Secret";
 
 export class Objects {
   readonly #entries = new Map<string, Entries>();
+  readonly #accounts = new Set<string>();
 
   /** Returns false if there already is an object with this kind, namespace and name. */
   add(object: z.output<typeof configMap> | z.output<typeof secret>): boolean {
@@ -21,6 +22,14 @@ export class Objects {
     if (this.#entries.has(id)) return false;
     this.#entries.set(id, new Map(object.kind === "ConfigMap" ? ofConfigMap(object) : ofSecret(object)));
     return true;
+  }
+
+  addAccount(namespace: string, name: string): void {
+    this.#accounts.add(`${namespace}/${name}`);
+  }
+
+  hasAccount(namespace: string, name: string): boolean {
+    return this.#accounts.has(`${namespace}/${name}`);
   }
 
   get(kind: ObjectKind, namespace: string, name: string): Entries | undefined {

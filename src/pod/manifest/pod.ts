@@ -11,10 +11,13 @@ import {
   unknownRuntime,
 } from "../../engine/spec/index.ts";
 import { uidOf } from "../uid.ts";
+import { checkAccount } from "./accounts.ts";
 import { containerOf, ROOTFS } from "./container.ts";
 import { type Member, membersOf } from "./members.ts";
 import { dnsWithoutNetwork, networkOf, protocolOf } from "./network.ts";
 import { originOf } from "./origin.ts";
+import { checkPlacement } from "./placement.ts";
+import { checkPullSecrets } from "./pull-secrets.ts";
 import type { Path, Translation } from "./translation.ts";
 import { volumesOf } from "./volumes.ts";
 import { checkWhole, storageOf, wholeOf, wholePages } from "./whole.ts";
@@ -26,6 +29,7 @@ export interface Translated {
   readonly input: TaskInput;
   /** Their paths refer to the pod's document. */
   readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
 }
 
 /** Annotation of a task that holds the pod's document as JSON. */
@@ -40,7 +44,8 @@ export function translate(at: Translation, document: unknown): Translated {
   // If there are problems already, the engine's checks are skipped, because they would report the same problems with other messages.
   const own = at.problems;
   const problems = own.length > 0 ? own : found.map((problem) => ({ ...problem, path: originOf(problem.path, members) }));
-  return parsed.success && problems.length === 0 ? { task: parsed.data, input, problems } : { input, problems };
+  const { warnings } = at;
+  return parsed.success && problems.length === 0 ? { task: parsed.data, input, problems, warnings } : { input, problems, warnings };
 }
 
 function taskOf(at: Translation, members: readonly Member[], document: unknown): TaskInput {
@@ -133,13 +138,9 @@ function sysctlsOf({ pod }: Translation): Pick<TaskInput, "sysctls"> {
 function checkPod(at: Translation): void {
   const { spec } = at.pod;
   checkWhole(at);
-  for (const [index, { name }] of spec.imagePullSecrets.entries()) {
-    if (at.objects.get("Secret", at.namespace, name) !== undefined)
-      at.refuse(`images are pulled with credentials of the host, not with a Secret of the file: runtd --credentials ${name}=file:FILE`, [
-        ...["spec", "imagePullSecrets"],
-        index,
-      ]);
-  }
+  checkPlacement(at);
+  checkAccount(at);
+  checkPullSecrets(at);
   const { runtimes } = at.host;
   const unknown =
     spec.runtimeClassName === undefined || runtimes === undefined ? undefined : unknownRuntime(spec.runtimeClassName, runtimes);

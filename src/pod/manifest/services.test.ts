@@ -85,13 +85,42 @@ test("P3 ports of the host are of the service: the port of a load balancer, a no
   ]);
 });
 
+test("a pod without the port of a name is left out for that port, and one with the network of the host for all; both are told", () => {
+  const other = pods().replaceAll("name: web }", "name: other }").replace("name: http", "name: grpc");
+  const text = `${service("selector: { app: web }, type: NodePort, ports: [{ name: a, port: 80, targetPort: http }, { name: b, port: 81, targetPort: 9000 }]")}${pods(2)}${other}`;
+  expect(told(text)).toEqual([]);
+  expect(warned(text)).toEqual(["f:4:57: /spec/ports/0: leads to no port of other-0: there is no port http"]);
+  const { network } = read(text).tasks.find(({ name }) => name === "other-0")!;
+  expect(network!.services).toMatchObject([{ ports: [{ port: 81, to: 9000 }] }]);
+  expect(network!.ports).toMatchObject([{ container: 9000 }]);
+  const ofHost = pods().replace("spec: { containers", "spec: { hostNetwork: true, containers");
+  const hosted = `${service("selector: { app: web }, ports: [{ port: 80, targetPort: gone }]")}${ofHost}`;
+  expect(told(hosted)).toEqual([]);
+  expect(warned(hosted)).toEqual([
+    "f:4:9: /spec/selector: does not lead to web-0, with the network of the host: it leads to pods with addresses of their own",
+  ]);
+});
+
+test("a load balancer opens its node ports, too; ports and names have the bounds of Kubernetes", () => {
+  const at = (spec: string, name = "api") => `${service(`selector: { app: web }, ${spec}`, name)}${pods()}`;
+  const opened = read(at("type: LoadBalancer, ports: [{ port: 80, nodePort: 30080 }]")).tasks[0]!.network!.ports;
+  expect(opened.map(({ host, container }) => [host, container])).toEqual([
+    [80, 80],
+    [30_080, 80],
+  ]);
+  expect(told(at("type: NodePort, ports: [{ port: 80, nodePort: 80 }]"))).toEqual([
+    expect.stringContaining("/spec/ports/0/nodePort: is a port from 30000 to 32767"),
+  ]);
+  expect(told(at("ports: [{ port: 80 }]", "1api"))).toEqual([]);
+  expect(told(at("ports: [{ port: 80 }]", "a.b"))).toEqual([expect.stringContaining("/metadata/name: use 1 to 63")]);
+});
+
 test("P16 what a service cannot be is refused by name at its place; one that selects no pod of the file is told of", () => {
   const at = (spec: string) => told(`${service(spec)}${pods()}`);
   expect(at("selector: { app: web }, type: ExternalName, externalName: a.b")).toEqual([
     expect.stringContaining("/spec/type: only ClusterIP, NodePort and LoadBalancer are supported"),
     expect.stringContaining("/spec/externalName: is not supported"),
   ]);
-  expect(at("selector: { app: web }, ports: [{ port: 80, targetPort: grpc }]")).toEqual(["f:4:41: /spec/ports/0: web-0 has no port grpc"]);
   expect(at('selector: { app: web }, ports: [{ name: a, port: 80, targetPort: 0 }, { name: b, port: 81, targetPort: "" }]')).toEqual([]);
   for (const names of ["", "name: a, "])
     expect(at(`selector: { app: web }, ports: [{ name: a, port: 80 }, { ${names}port: 81 }]`)).toEqual([

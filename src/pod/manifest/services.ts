@@ -4,16 +4,13 @@
  */
 import type { Problem, TaskInput } from "../../engine/spec/index.ts";
 import type { PodInput } from "../schema/pod.ts";
-import { isHeadless, type ServiceInput } from "../schema/service.ts";
+import { isHeadless, NODE_PORTS, type ServiceInput } from "../schema/service.ts";
 
 type Network = NonNullable<TaskInput["network"]>;
 type Published = NonNullable<Network["ports"]>[number];
 type Redirect = NonNullable<Network["redirects"]>[number];
 type Part = NonNullable<Network["services"]>[number];
 type ServicePort = ServiceInput["spec"]["ports"][number];
-
-/** Host ports for services of type NodePort that do not name one. Source: Kubernetes, "type: NodePort". */
-const NODE_PORTS: [number, number] = [30_000, 32_767];
 
 /** The default domain of a Kubernetes cluster. */
 const DOMAIN = "cluster.local";
@@ -66,17 +63,24 @@ export class Services {
       const selected = pods.filter((pod) => isSelected(service, pod));
       if (selected.length === 0)
         warn({ code: "combination", message: "selects no pod of this file: its name leads nowhere", path: ["spec", "selector"] });
-      for (const pod of selected) {
-        if (pod.spec.hostNetwork)
-          place({
-            code: "combination",
-            message: `selects ${pod.metadata.name}, which has the network of the host`,
-            path: ["spec", "selector"],
-          });
-        ports.forEach((port, at) => {
-          const message = portProblem(port, pod, this.#isRedirected(service));
-          if (message !== undefined) place({ code: "combination", message, path: ["spec", "ports", at] });
+      const ofHost = selected.filter(({ spec }) => spec.hostNetwork);
+      if (ofHost.length > 0)
+        warn({
+          code: "combination",
+          message: `does not lead to ${namesOf(ofHost)}, with the network of the host: it leads to pods with addresses of their own`,
+          path: ["spec", "selector"],
         });
+      const led = selected.filter(({ spec }) => !spec.hostNetwork);
+      for (const [at, port] of ports.entries()) {
+        const path = ["spec", "ports", at];
+        const lacking = led.filter((pod) => targetOf(port, pod) === undefined);
+        // Source: Kubernetes, FindPort: such a pod is left out for this port.
+        if (lacking.length > 0) {
+          const message = `leads to no port of ${namesOf(lacking)}: there is no port ${port.targetPort}`;
+          warn({ code: "combination", message, path });
+        }
+        if (!this.#isRedirected(service)) continue;
+        for (const message of led.flatMap((pod) => redirectProblem(port, pod) ?? [])) place({ code: "combination", message, path });
       }
     }
   }
@@ -161,7 +165,10 @@ function partOf(service: ServiceInput, pod: PodInput): Part {
   const own = [...new Set([pod.metadata.name, ...(subdomain === name ? [hostname] : [])])];
   const address = addressOf(service);
   const { ports, sessionAffinity, publishNotReadyAddresses } = service.spec;
-  const led = ports.map((one) => ({ port: one.port, to: targetOf(one, pod) ?? one.port, protocol: protocolOf(one) }));
+  const led = ports.flatMap((one) => {
+    const to = targetOf(one, pod);
+    return to === undefined ? [] : [{ port: one.port, to, protocol: protocolOf(one) }];
+  });
   return {
     names: withDomain(name),
     ...(address === "none" ? { hosts: own.flatMap((host) => withDomain(`${host}.${name}`)) } : { ports: led }),
@@ -181,13 +188,16 @@ function targetOf({ port, targetPort = port, protocol }: ServicePort, pod: PodIn
   return listening(pod).find((one) => one.name === targetPort && one.protocol === protocol)?.containerPort;
 }
 
-function portProblem(port: ServicePort, pod: PodInput, isRedirected: boolean): string | undefined {
+/** @returns undefined: the port can lead to another one of the pod */
+function redirectProblem(port: ServicePort, pod: PodInput): string | undefined {
   const target = targetOf(port, pod);
-  const { name } = pod.metadata;
-  if (target === undefined) return `${name} has no port ${port.targetPort}`;
-  const isOther =
-    isRedirected && target !== port.port && listening(pod).some((one) => one.containerPort === port.port && one.protocol === port.protocol);
-  return isOther ? `${name} listens on port ${port.port} itself: it cannot lead to ${target} there` : undefined;
+  if (target === undefined || target === port.port) return undefined;
+  const isOther = listening(pod).some((one) => one.containerPort === port.port && one.protocol === port.protocol);
+  return isOther ? `${pod.metadata.name} listens on port ${port.port} itself: it cannot lead to ${target} there` : undefined;
+}
+
+function namesOf(pods: readonly PodInput[]): string {
+  return pods.map(({ metadata }) => metadata.name).join(", ");
 }
 
 function protocolOf({ protocol }: ServicePort): "tcp" | "udp" {
@@ -203,10 +213,13 @@ function publishedBy({ metadata, spec }: ServiceInput, pod: PodInput): Published
     ...(sessionAffinity === "ClientIP" ? { sticky: true as const } : {}),
     ...(publishNotReadyAddresses ? { unready: true as const } : {}),
   };
-  return ports.map((one) => {
-    const common = { container: targetOf(one, pod) ?? one.port, protocol: protocolOf(one), service };
-    if (type === "LoadBalancer") return { ...common, host: one.port };
-    return one.nodePort === 0 ? { ...common, hostRange: NODE_PORTS } : { ...common, host: one.nodePort };
+  return ports.flatMap((one): Published[] => {
+    const container = targetOf(one, pod);
+    if (container === undefined) return [];
+    const common = { container, protocol: protocolOf(one), service };
+    const named = one.nodePort === 0 ? [] : [{ ...common, host: one.nodePort }];
+    if (type === "LoadBalancer") return [{ ...common, host: one.port }, ...named];
+    return one.nodePort === 0 ? [{ ...common, hostRange: NODE_PORTS }] : named;
   });
 }
 

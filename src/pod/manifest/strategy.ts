@@ -1,20 +1,18 @@
 /** Translates how the pods of a workload are replaced. Nothing returns by itself, as in Kubernetes: a rollout that has failed is paused. */
-import type { TaskInput } from "../../engine/spec/index.ts";
-import type { WorkloadInput } from "../schema/workload.ts";
+import type { Problem, TaskInput } from "../../engine/spec/index.ts";
+import { MOST_READY, type WorkloadInput } from "../schema/workload.ts";
 
 type Update = NonNullable<TaskInput["update"]>;
 type SpecOf<Kind extends WorkloadInput["kind"]> = Extract<WorkloadInput, { kind: Kind }>["spec"];
 
 /** Containers of a pod may restart until it is ready. Its preStop hook and its grace period are the time for its connections. */
 const AS_KUBERNETES = { monitor: 0, onFailure: "pause", drain: 0 } as const;
-/** In seconds: the longest time that a rollout of the engine waits. */
-const DAY = 86_400;
 
 /** Source: Kubernetes, DeploymentStrategy; ResolveFenceposts: shares of a surge are rounded up, those of missing pods down, and one of both is at least 1. */
 export function updateOfDeployment({ strategy, replicas, minReadySeconds, progressDeadlineSeconds }: SpecOf<"Deployment">): Update {
   const { maxSurge = "25%", maxUnavailable = "25%" } = strategy.rollingUpdate ?? {};
   const surge = shareOf(maxSurge, replicas, Math.ceil);
-  const times = { ...AS_KUBERNETES, minReady: minReadySeconds, readyWithin: Math.min(DAY, progressDeadlineSeconds) };
+  const times = { ...AS_KUBERNETES, minReady: minReadySeconds, readyWithin: Math.min(MOST_READY, progressDeadlineSeconds) };
   if (strategy.type === "Recreate") return { ...times, order: "stop-first", parallelism: 0 };
   // With pods in addition none is missing.
   if (surge > 0) return { ...times, order: "start-first", parallelism: surge };
@@ -30,6 +28,29 @@ export function updateOfStatefulSet({ updateStrategy, replicas, minReadySeconds 
     ...{ order: "stop-first", parallelism, minReady: minReadySeconds, reverse: true },
     ...(partition === 0 ? {} : { partition }),
   };
+}
+
+/** What a workload asks for its updates, and what does not happen here. */
+export function workloadWarnings({ kind, spec }: WorkloadInput): Problem[] {
+  const told = (message: string, ...path: string[]): Problem => ({ code: "shape", message, path: ["spec", ...path] });
+  switch (kind) {
+    case "Deployment":
+      return spec.progressDeadlineSeconds > MOST_READY ? [told("a rollout waits for a day at most", "progressDeadlineSeconds")] : [];
+    case "ReplicaSet":
+    case "ReplicationController":
+    case "DaemonSet":
+    case "StatefulSet": {
+      const isHeld = "updateStrategy" in spec && spec.updateStrategy?.type === "OnDelete";
+      return [
+        ...(isHeld ? [told("has no effect: an apply replaces the pods without a delete", "updateStrategy", "type")] : []),
+        ...(kind !== "StatefulSet" && spec.minReadySeconds > 0
+          ? [told("has no effect: what takes the place of a pod is waited for, and no longer", "minReadySeconds")]
+          : []),
+      ];
+    }
+    default:
+      return [];
+  }
 }
 
 /** No more than all pods. */

@@ -21,8 +21,14 @@ export interface PodHost {
   readonly name: string;
   readonly cpus: number;
   readonly memoryBytes: number;
+  /** As in the label kubernetes.io/arch, such as "amd64"; absent: it is unknown, and any is accepted. */
+  readonly architecture?: string;
   /** Its first address; absent: it has none, or the file is only checked. */
   readonly address?: string | undefined;
+  /** Content of its /etc/hosts, for pods in its network; null: it is too large; absent: it is not known. */
+  readonly hosts?: string | null | undefined;
+  /** Names of its credentials of registries; absent: they are not known. */
+  readonly credentials?: readonly string[] | undefined;
   /** Prefix for image names without a registry, such as "oci:/srv/images". */
   readonly images?: string | undefined;
   /** Set for pods of a cluster. Their tasks are named by uid, and they may do only what these rules allow. */
@@ -62,6 +68,7 @@ export class Translation {
   readonly #expansion: Expansion;
   readonly #devices: Map<string, number>;
   readonly #problems: Problem[] = [];
+  readonly #warnings: Problem[] = [];
 
   /** @param file state of the file to which the pod belongs */
   constructor(pod: PodInput, file: FileParts, rules: PodRules = {}) {
@@ -77,6 +84,10 @@ export class Translation {
 
   get problems(): readonly Problem[] {
     return this.#problems;
+  }
+
+  get warnings(): readonly Problem[] {
+    return this.#warnings;
   }
 
   get namespace(): string {
@@ -103,6 +114,11 @@ export class Translation {
 
   refuse(message: string, path: Path, code: Problem["code"] = "combination"): void {
     this.#problems.push({ code, message, path });
+  }
+
+  /** Tells of what is accepted, but has no effect, or another one than in a cluster. */
+  warn(message: string, path: Path): void {
+    this.#warnings.push({ code: "shape", message, path });
   }
 }
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { CONFIG, one, only, SECRET, told } from "../../../test/support/engine/pod-file.ts";
+import { parseFile } from "../index.ts";
 
 test("volumes: scratch, of the host with its type, and files of ConfigMaps, Secrets, the pod itself and projections", () => {
   const mount = (name: string) => `    - { name: ${name}, mountPath: /${name} }\n`;
@@ -74,6 +75,14 @@ test("P4 name servers: where the host's own network is, and where the engine mak
   expect(only(text("", port)).network).not.toHaveProperty("dns");
   expect(only(text(`${given}  dnsPolicy: Default\n`, port))).toMatchObject({ network: { dns: { inherit: true, ...more } } });
   expect(only(text(given, port)).dns).toBeUndefined();
+});
+
+test("an image volume without a registry is one of Docker Hub, unless the host says where such names are", () => {
+  const text = one("", "  volumes: [{ name: i, image: { reference: data:v1 } }]\n");
+  expect(only(text).volumes).toMatchObject([{ image: "docker://docker.io/library/data:v1" }]);
+  expect(parseFile(text, { name: "n", cpus: 1, memoryBytes: 1, images: "oci:/i" }).tasks[0]!.volumes).toMatchObject([
+    { image: "oci:/i/data:v1" },
+  ]);
 });
 
 /** Kubernetes reads YAML 1.1, in which modes start with 0. */

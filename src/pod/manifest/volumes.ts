@@ -1,6 +1,6 @@
 /** Translates volumes of a pod, and the mounts of its containers. */
 import type { TaskInput } from "../../engine/spec/index.ts";
-import { imageReference, NO_PREFIX, pullPolicyOf } from "../image-name.ts";
+import { imageOrHub, pullPolicyOf } from "../image-name.ts";
 import { quantityIn } from "../quantity.ts";
 import type { ContainerInput } from "../schema/container.ts";
 import type { DownwardFile, KeyItem, VolumeInput } from "../schema/volume.ts";
@@ -8,6 +8,7 @@ import { fieldValue, resourceValue } from "./downward.ts";
 import { entriesOf } from "./env.ts";
 import { networkOf } from "./network.ts";
 import type { ObjectKind } from "./objects.ts";
+import { credentialsOf } from "./pull-secrets.ts";
 import type { Path, Translation } from "./translation.ts";
 
 type Volume = NonNullable<TaskInput["volumes"]>[number];
@@ -19,7 +20,8 @@ const ETC = "etc_files";
 export function volumesOf(at: Translation): Volume[] {
   const { volumes, hostAliases, hostNetwork } = at.pod.spec;
   const made = volumes.flatMap((volume, index) => volumeOf(at, volume, ["spec", "volumes", index]) ?? []);
-  if (hostAliases.length > 0 && hostNetwork) at.refuse("a pod with hostNetwork has /etc/hosts of its image", ["spec", "hostAliases"]);
+  if (hostAliases.length > 0 && hostNetwork && at.host.hosts === null)
+    at.warn("/etc/hosts of the host is left out: it is too large to be copied", ["spec", "hostAliases"]);
   const files = etcFiles(at);
   return Object.keys(files).length === 0 ? made : [...made, { name: ETC, files }];
 }
@@ -49,26 +51,29 @@ function volumeOf(at: Translation, volume: VolumeInput, path: Path): Volume | un
 
 /** Source: Kubernetes, ImageVolumeSource. */
 function imageOf(at: Translation, { reference: written, pullPolicy }: NonNullable<VolumeInput["image"]>, path: Path): Omit<Volume, "name"> {
-  const reference = imageReference(written, at.host.images);
-  if (reference === undefined) at.refuse(NO_PREFIX, [...path, "reference"]);
-  if (reference === undefined) return {};
+  const reference = imageOrHub(written, at.host.images);
   if (at.host.cluster !== undefined && !reference.startsWith("docker://"))
     at.refuse("a pod of a cluster has no image that is a file of the host", [...path, "reference"]);
-  const [credentials] = at.pod.spec.imagePullSecrets;
+  const credentials = credentialsOf(at);
   return {
     image: reference,
     pullPolicy: pullPolicyOf(pullPolicy, written),
-    ...(credentials === undefined || !reference.startsWith("docker://") ? {} : { pullCredentials: credentials.name }),
+    ...(credentials === undefined || !reference.startsWith("docker://") ? {} : { pullCredentials: credentials }),
   };
 }
 
-/** Files for /etc with entries that the pod adds. Where the engine makes a network, it also writes /etc/hosts. */
+const LOCALHOST = "127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback";
+
+/**
+ * Files for /etc with entries that the pod adds, with hostNetwork to those of the host. Where the engine makes a network, it also writes /etc/hosts.
+ * Source: kubelet, nodeHostsFileContent.
+ */
 function etcFiles(at: Translation): NonNullable<Volume["files"]> {
-  const { hostAliases } = at.pod.spec;
+  const { hostAliases, hostNetwork } = at.pod.spec;
   if (networkOf(at) !== undefined) return {};
   const lines = hostAliases.map(({ ip, hostnames }) => [ip, ...hostnames].join("\t"));
-  const hosts = ["127.0.0.1\tlocalhost", "::1\tlocalhost ip6-localhost ip6-loopback", ...lines, ""].join("\n");
-  return hostAliases.length === 0 ? {} : { hosts: { content: hosts } };
+  const before = (hostNetwork ? at.host.hosts?.trimEnd() : undefined) ?? LOCALHOST;
+  return hostAliases.length === 0 ? {} : { hosts: { content: [before, ...lines, ""].join("\n") } };
 }
 
 function isReadOnlyClaim({ claims, namespace }: Translation, { persistentVolumeClaim: claim }: VolumeInput): boolean {

@@ -74,9 +74,6 @@ test("P3 what else makes pods of a template; a deployment and a stateful set say
   expect(told(controller.replace("{ matchLabels: { app: web } }", "{ app: other }"))).toEqual([
     "f:5:3: /spec/selector: does not select the pods of the template",
   ]);
-  expect(told(as("DaemonSet", "  updateStrategy: { type: OnDelete }\n"))).toEqual([
-    expect.stringContaining('/spec/updateStrategy: only "RollingUpdate" is supported'),
-  ]);
   const update = (spec: string, replicas = 1) =>
     read(deployment(`${spec}  replicas: ${replicas}\n`)).tasks.map((one) => [one.update, one.replica]);
   const [[first, place] = []] = update("  minReadySeconds: 3\n", 8);
@@ -96,23 +93,61 @@ test("P3 what else makes pods of a template; a deployment and a stateful set say
   });
 });
 
+test("what a workload asks for its updates and does not get is told; a deadline of the largest number is none", () => {
+  const warned = (kind: string, spec: string) => {
+    const { findings, warnings = [] } = read(deployment(spec).replace("kind: Deployment", `kind: ${kind}`));
+    expect(findings).toEqual([]);
+    return warnings.map(({ pointer, message }) => `${pointer}: ${message}`);
+  };
+  for (const kind of ["DaemonSet", "StatefulSet"])
+    expect(warned(kind, "  updateStrategy: { type: OnDelete }\n")).toEqual([
+      "/spec/updateStrategy/type: has no effect: an apply replaces the pods without a delete",
+    ]);
+  for (const kind of ["DaemonSet", "ReplicaSet"])
+    expect(warned(kind, "  minReadySeconds: 5\n")).toEqual([
+      "/spec/minReadySeconds: has no effect: what takes the place of a pod is waited for, and no longer",
+    ]);
+  expect(warned("StatefulSet", "  minReadySeconds: 5\n")).toEqual([]);
+  const none = "  progressDeadlineSeconds: 2147483647\n";
+  expect(warned("Deployment", none)).toEqual(["/spec/progressDeadlineSeconds: a rollout waits for a day at most"]);
+  expect(read(deployment(none)).tasks[0]!.update).toMatchObject({ readyWithin: 86_400_000 });
+  for (const kind of ["Deployment", "DaemonSet", "ReplicaSet", "StatefulSet"])
+    expect(told(deployment("").replace("kind: Deployment", `kind: ${kind}`).replace("{ matchLabels: { app: web } }", "{}"))).toEqual([
+      "f:5:3: /spec/selector: is empty: it has to select the pods of the template",
+    ]);
+});
+
+test("a pod as a cluster shows it can be applied with the flag: its node, its token and the certificate beside that are left out", () => {
+  const shown =
+    "apiVersion: v1\nkind: Pod\nmetadata: { name: a, ownerReferences: [{ kind: ReplicaSet }] }\nspec:\n  nodeName: elsewhere\n  serviceAccountName: default\n  containers: [{ name: a, image: x:1, volumeMounts: [{ name: kube-api-access-1, mountPath: /t, readOnly: true }] }]\n  volumes: [{ name: kube-api-access-1, projected: { sources: [{ serviceAccountToken: { path: token } }, { configMap: { name: kube-root-ca.crt, items: [{ key: ca.crt, path: ca.crt }] } }, { downwardAPI: { items: [{ path: namespace, fieldRef: { fieldPath: metadata.namespace } }] } }] } }]\nstatus: { phase: Running }\n";
+  const { tasks, findings, warnings = [] } = parseFile(shown, { ...HOST, ignoresClusterFields: true });
+  expect(findings).toEqual([]);
+  expect(Object.keys(tasks[0]!.volumes[0]!.files!)).toEqual(["namespace"]);
+  expect(warnings.map(({ pointer }) => pointer)).toEqual([
+    "/metadata/ownerReferences",
+    "/spec/nodeName",
+    "/spec/volumes/0/projected/sources/0/serviceAccountToken",
+    "/spec/volumes/0/projected/sources/1/configMap",
+  ]);
+});
+
 test("P16 what is of a cluster is left out when that is asked for, and each is told of; what keeps others away never is", () => {
   const ignoring = (text: string) => parseFile(text, { ...HOST, ignoresClusterFields: true });
-  const text = `apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: { name: r }\n---\n${deployment("", "      serviceAccountName: s\n      affinity: { a: b }\n")}`;
+  const text = `apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: { name: r }\n---\n${deployment("", "      schedulerName: s\n      affinity: { a: b }\n")}`;
   expect(told(text)).toEqual([
     expect.stringMatching(
       /^f:2:1: \/kind: documents of kind Role are not supported: only Pod, .*; --ignore-cluster-fields leaves them out$/,
     ),
     expect.stringMatching(
-      /\/spec\/template\/spec\/serviceAccountName: is not supported: there is no cluster; --ignore-cluster-fields leaves it out$/,
+      /\/spec\/template\/spec\/schedulerName: is not supported: there is one host, and nothing to choose from; --ignore-cluster-fields leaves it out$/,
     ),
-    expect.stringContaining("/spec/template/spec/affinity: is not supported"),
+    expect.stringContaining('/spec/template/spec/affinity/a: the field "a" is not supported'),
   ]);
   const { tasks, findings, warnings } = ignoring(text);
   expect([tasks.length, findings]).toEqual([1, []]);
   expect(warnings!.map((one) => renderFinding(one, "f"))).toEqual([
     "f:2:1: /kind: the document of kind Role is left out: there is no cluster",
-    "f:14:7: /spec/template/spec/serviceAccountName: is left out: there is no cluster",
+    "f:14:7: /spec/template/spec/schedulerName: is left out: there is one host, and nothing to choose from",
     "f:15:7: /spec/template/spec/affinity: is left out: there is one host, and nothing to choose from",
   ]);
   expect(JSON.parse(tasks[0]!.annotations!["runt.dev/pod"]!).spec).not.toHaveProperty("affinity");
@@ -182,7 +217,7 @@ test("P16 what else is of a cluster: each is refused by name, and told of when i
     "apiVersion: v1\nkind: Service\nmetadata: { name: web, finalizers: [a] }\nspec: { ports: [{ port: 80 }], loadBalancerIP: 10.0.0.9, selector: { a: b } }",
     "apiVersion: v1\nkind: ServiceAccount\nmetadata: { name: a }\nautomountServiceAccountToken: true\nimagePullSecrets: [{ name: a }]",
     "apiVersion: v1\nkind: PersistentVolume\nmetadata: { name: v }\nspec: { capacity: { storage: 1Gi }, accessModes: [ReadWriteOnce], nfs: { server: s, path: /p } }",
-    "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: { name: c }\nspec: { volumeName: v }",
+    "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: { name: c }\nspec: { accessModes: [ReadWriteOnce], resources: { requests: { storage: 1Gi } }, volumeName: v }",
     "apiVersion: v1\nkind: PodList\nitems: [{ metadata: { name: w, labels: { a: b } }, spec: { automountServiceAccountToken: true, containers: [{ name: a, image: x:1 }], volumes: [{ name: t, projected: { sources: [{ serviceAccountToken: { path: t } }] } }] } }]",
   ];
   expect(told(documents[0]!)).toEqual([

@@ -4,7 +4,8 @@ import { createHash } from "node:crypto";
 import type { z } from "zod";
 import { type Problem, placeholder, runTimeLength, type TaskInput } from "../../engine/spec/index.ts";
 import { isObject } from "../../shared/text/index.ts";
-import type { selector, WorkloadInput } from "../schema/workload.ts";
+import type { labelSelector } from "../schema/field.ts";
+import type { WorkloadInput } from "../schema/workload.ts";
 import { updateOfDeployment, updateOfStatefulSet } from "./strategy.ts";
 
 /** Settings of a workload for one of its pods. */
@@ -235,8 +236,15 @@ export function workloadProblems(workload: WorkloadInput): Problem[] {
   // Without a selector the labels of the template are used. Source: Kubernetes, ValidateReplicationControllerSpec.
   if (workload.kind === "ReplicationController" && Object.keys(workload.spec.selector ?? labels).length === 0)
     return [wrong("needs a selector, or labels of the template", "selector")];
+  const given = workload.kind === "ReplicationController" ? {} : (workload.spec.selector as Selector);
+  // Source: Kubernetes, ValidateDeploymentSpec and those of the others.
+  if (
+    workload.kind !== "ReplicationController" &&
+    [given.matchLabels ?? {}, given.matchExpressions ?? []].every((one) => Object.keys(one).length === 0)
+  )
+    return [wrong("is empty: it has to select the pods of the template", "selector")];
   const isMissing = Object.entries(selected ?? {}).some(([key, value]) => labels[key] !== value);
-  const { matchExpressions = [] } = workload.kind === "ReplicationController" ? {} : (workload.spec.selector as Selector);
+  const { matchExpressions = [] } = given;
   const isSelected = !isMissing && matchExpressions.every((one) => holds(one, labels));
   return [
     ...(policy === "Always" ? [] : [wrong(`is Always in a ${kind}`, "template", "spec", "restartPolicy")]),
@@ -277,7 +285,7 @@ function cronJobProblems({ metadata: { name }, spec: { schedule, jobTemplate } }
 }
 
 type Labels = Readonly<Record<string, string>>;
-type Selector = z.output<typeof selector>;
+type Selector = z.output<typeof labelSelector>;
 
 /** Source: Kubernetes, "Labels and Selectors", "Resources that support set-based requirements". */
 function holds({ key, operator, values }: NonNullable<Selector["matchExpressions"]>[number], labels: Labels): boolean {

@@ -12,7 +12,7 @@ import type {
 } from "kubernetes-types/core/v1.js";
 import { z } from "zod";
 import { isObject } from "../../shared/text/index.ts";
-import { ignored, only, quantity, refused, stringMap, wordOf } from "./field.ts";
+import { ignored, labels, only, quantity, refused, refusedList, refusedText, wordOf } from "./field.ts";
 import { objectMetadata, ofAllNamespaces } from "./metadata.ts";
 
 type Fields<T> = Record<keyof T, z.ZodType>;
@@ -32,17 +32,22 @@ export const claimSpec = z.strictObject({
   storageClassName: z.string().optional(),
   volumeName: z.string().optional(),
   volumeMode: only("Filesystem", MODE),
-  selector: z.strictObject({ matchLabels: stringMap.optional(), matchExpressions: refused("write matchLabels") }).optional(),
+  selector: z.strictObject({ matchLabels: labels.optional(), matchExpressions: refusedList("write matchLabels") }).optional(),
   dataSource: refused(EMPTY),
   dataSourceRef: refused(EMPTY),
-  volumeAttributesClassName: refused("volumes have no classes of attributes"),
+  volumeAttributesClassName: refusedText("volumes have no classes of attributes"),
 } satisfies Fields<PersistentVolumeClaimSpec>);
+
+/** Of a claim by itself: the API server does not check those of a StatefulSet. Source: Kubernetes, ValidatePersistentVolumeClaimSpec. */
+export const fullClaimSpec = claimSpec
+  .refine(({ accessModes }) => accessModes.length > 0, { error: "names at least one mode", path: ["accessModes"] })
+  .refine(({ resources }) => resources.requests.storage !== undefined, { error: "is missing", path: ["resources", "requests", "storage"] });
 
 export const claim = z.strictObject({
   apiVersion: z.literal("v1"),
   kind: z.literal("PersistentVolumeClaim"),
   metadata: objectMetadata,
-  spec: claimSpec,
+  spec: fullClaimSpec,
   status: ignored,
 } satisfies Fields<PersistentVolumeClaim>);
 

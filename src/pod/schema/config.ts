@@ -7,7 +7,11 @@ import { objectMetadata } from "./metadata.ts";
 type Fields<T> = Record<keyof T, z.ZodType>;
 
 const KEY = /^[-._a-zA-Z0-9]{1,253}$/;
-const key = z.string().regex(KEY, "a key has letters, digits, - _ and .");
+const key = z
+  .string()
+  .regex(KEY, "a key has letters, digits, - _ and .")
+  // Source: apimachinery, IsConfigMapKey.
+  .refine((value) => value !== "." && !value.startsWith(".."), 'is not "." and does not begin with ".."');
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const base64 = z
   .string()

@@ -3,7 +3,7 @@ import type { Container, ContainerPort, ContainerResizePolicy, ResourceRequireme
 import { z } from "zod";
 import { quantityIn } from "../quantity.ts";
 import { envFrom, envVar } from "./env.ts";
-import { dnsLabel, quantity, refused, text, unlessEmpty, wordOf, wordOr } from "./field.ts";
+import { dnsLabel, quantity, refusedList, text, unlessEmpty, wordOf, wordOr } from "./field.ts";
 import { killingProbe, lifecycle, readinessProbe } from "./probe.ts";
 import { securityContext } from "./security.ts";
 
@@ -45,13 +45,13 @@ const amounts = z
 export const podResources = z.strictObject({
   limits: amounts,
   requests: amounts,
-  claims: refused("there are no devices to claim"),
+  claims: refusedList("there are no devices to claim"),
 } satisfies Fields<ResourceRequirements>);
 
 const resources = z.strictObject({
   limits: amounts,
   requests: amounts,
-  claims: refused("there are no devices to claim"),
+  claims: refusedList("there are no devices to claim"),
 } satisfies Fields<ResourceRequirements>);
 
 const port = z.strictObject({
@@ -122,7 +122,7 @@ const common = {
     .default([]),
   restartPolicy: z.enum(["Always", "OnFailure", "Never"]).optional(),
   restartPolicyRules: z.array(restartRule).max(20).default([]),
-  volumeDevices: refused("there are no block volumes"),
+  volumeDevices: refusedList("there are no block volumes"),
 };
 
 /** Fields that Kubernetes has added since 1.30. */

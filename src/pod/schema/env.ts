@@ -13,8 +13,9 @@ import { only, quantity, refused, text } from "./field.ts";
 
 type Fields<T> = Record<keyof T, z.ZodType>;
 
-const VARIABLE = /^[-._a-zA-Z][-._a-zA-Z0-9]*$/;
-export const variableName = z.string().regex(VARIABLE, "a variable has letters, digits, - _ . and does not begin with a digit");
+/** Source: apimachinery, IsRelaxedEnvVarName: every printable character of ASCII except "=". */
+const VARIABLE = /^[ -<>-~]+$/;
+export const variableName = z.string().regex(VARIABLE, "a variable has printable characters of ASCII, and no =");
 
 const optional = z.boolean().default(false);
 const keyRef = z.strictObject({ name: z.string().min(1), key: z.string().min(1), optional } satisfies Fields<ConfigMapKeySelector>);

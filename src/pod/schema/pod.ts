@@ -3,8 +3,9 @@ import type { HostAlias, LocalObjectReference, Pod, PodDNSConfig, PodDNSConfigOp
 import { z } from "zod";
 import { RUNTIME_NAME } from "../../engine/spec/index.ts";
 import { container, initContainer, podResources } from "./container.ts";
-import { dnsLabel, ignored, LEFT_OUT, only, refused, seconds, unlessEmpty, wordOr } from "./field.ts";
-import { podMetadata, SUBDOMAIN } from "./metadata.ts";
+import { dnsLabel, ignored, LEFT_OUT, only, refused, refusedList, SUBDOMAIN, seconds, subdomain, unlessEmpty, wordOr } from "./field.ts";
+import { podMetadata } from "./metadata.ts";
+import { placement } from "./placement.ts";
 import { podSecurityContext } from "./security.ts";
 import { volume } from "./volume.ts";
 
@@ -42,10 +43,7 @@ const dnsConfig = z.strictObject({
 
 const runs = {
   activeDeadlineSeconds: seconds(1).optional(),
-  imagePullSecrets: z
-    .array(z.strictObject({ name: dnsLabel } satisfies Fields<LocalObjectReference>))
-    .max(1, "a registry is asked with one set of credentials: name one")
-    .default([]),
+  imagePullSecrets: z.array(z.strictObject({ name: subdomain } satisfies Fields<LocalObjectReference>)).default([]),
   resources: podResources.optional(),
   dnsPolicy: wordOr(["ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"], "ClusterFirst"),
   dnsConfig: dnsConfig.optional(),
@@ -64,22 +62,22 @@ const runs = {
   hostAliases: z.array(hostAlias).default([]),
   hostname: unlessEmpty(dnsLabel),
   subdomain: unlessEmpty(dnsLabel),
-  nodeName: z.string().optional(),
+  nodeName: unlessEmpty(z.string()),
   os: z.strictObject({ name: only("linux", "this is Linux") } satisfies Fields<PodOS>).optional(),
 };
 
 /** Fields that are accepted with any value, or with the value that describes this host. */
 const holdAnyway = {
-  automountServiceAccountToken: only(false, `there is no account whose token could be mounted; ${LEFT_OUT}`),
+  automountServiceAccountToken: z.boolean().optional(),
   enableServiceLinks: z.boolean().optional(),
   tolerations: ignored,
   setHostnameAsFQDN: only(false, "a pod has no domain"),
 };
 
 const notHere = {
-  ephemeralContainers: refused("use runtctl exec"),
-  resourceClaims: refused("there are no devices to claim"),
-  schedulingGates: refused("nothing here would remove them"),
+  ephemeralContainers: refusedList("use runtctl exec"),
+  resourceClaims: refusedList("there are no devices to claim"),
+  schedulingGates: refusedList("nothing here would remove them"),
   hostnameOverride: refused("write hostname, which is what the containers see"),
 };
 
@@ -102,23 +100,26 @@ export const CLUSTER_FIELDS = {
   topologySpreadConstraints: ONE_HOST,
 } as const;
 
-/** Labels that a kubelet of Linux gives its node. Source: Kubernetes, "Well-Known Labels, Annotations and Taints". */
-const OF_LINUX: ReadonlySet<string> = new Set(["kubernetes.io/os", "beta.kubernetes.io/os"]);
+/** Classes that each cluster has, and their priorities. Source: Kubernetes, SystemPriorityClasses. */
+export const SYSTEM_CLASSES: ReadonlyMap<string, number> = new Map([
+  ["system-cluster-critical", 2_000_000_000],
+  ["system-node-critical", 2_000_001_000],
+]);
 
 /** Values that ask for nothing special, as an API server fills them in by default. */
 const SAYS_NOTHING: Readonly<Record<string, readonly unknown[]>> = {
   preemptionPolicy: ["", "PreemptLowerPriority"],
-  priority: [0],
-  priorityClassName: [""],
+  priority: [0, ...SYSTEM_CLASSES.values()],
+  priorityClassName: ["", ...SYSTEM_CLASSES.keys()],
   schedulerName: ["", "default-scheduler"],
   serviceAccount: ["", "default"],
   serviceAccountName: ["", "default"],
 };
 
-/** Whether this host satisfies a field of CLUSTER_FIELDS anyway. */
-export function holdsHere(field: string, value: unknown): boolean {
+/** Whether a host without a cluster satisfies a field of CLUSTER_FIELDS that does not depend on the host (manifest/placement.ts). */
+export function isHeld(field: string, value: unknown): boolean {
   if (typeof value !== "object" || value === null) return SAYS_NOTHING[field]?.includes(value) ?? false;
-  return Object.entries(value).every(([label, wanted]) => field === "nodeSelector" && OF_LINUX.has(label) && wanted === "linux");
+  return Object.keys(value).length === 0;
 }
 
 /** Whether Kubernetes accepts the value of a field of CLUSTER_FIELDS. Those that are texts are names. */
@@ -128,7 +129,7 @@ export function isTaken(value: unknown): boolean {
 
 const unlessHeld = (field: string, why: string) =>
   z
-    .custom((value) => holdsHere(field, value), {
+    .custom((value) => isHeld(field, value), {
       error: ({ input }) => (isTaken(input) ? `is not supported: ${why}; ${LEFT_OUT}` : "is no name that Kubernetes takes"),
     })
     .optional();
@@ -137,6 +138,10 @@ const ofOneHost = Object.fromEntries(Object.entries(CLUSTER_FIELDS).map(([field,
   ReturnType<typeof unlessHeld>
 >;
 
+const account = unlessEmpty(z.string().regex(SUBDOMAIN, "is no name that Kubernetes takes"));
+/** Whether they can be satisfied is known when the whole file is (manifest/accounts.ts). */
+const ofFile = { serviceAccount: account, serviceAccountName: account };
+
 /** Fields that Kubernetes has added since 1.30. */
 type Newer = Record<"evictionResponders" | "hostnameOverride" | "resources" | "schedulingGroup", unknown>;
 
@@ -144,7 +149,7 @@ export const pod = z.strictObject({
   apiVersion: z.literal("v1"),
   kind: z.literal("Pod"),
   metadata: podMetadata,
-  spec: z.strictObject({ ...runs, ...holdAnyway, ...notHere, ...ofOneHost } satisfies Fields<PodSpec & Newer>),
+  spec: z.strictObject({ ...runs, ...holdAnyway, ...notHere, ...ofOneHost, ...placement, ...ofFile } satisfies Fields<PodSpec & Newer>),
   // A cluster adds the status to the pods that it returns.
   status: ignored,
 } satisfies Fields<Pod>);

@@ -12,7 +12,7 @@ import type {
 } from "kubernetes-types/core/v1.js";
 import { z } from "zod";
 import { signalNumber } from "../../shared/linux/index.ts";
-import { only, refused, seconds, text, wordOr } from "./field.ts";
+import { numberOr, only, refused, seconds, secondsOr, text, wordOr } from "./field.ts";
 
 type Fields<T> = Record<keyof T, z.ZodType>;
 
@@ -45,9 +45,9 @@ const fields = {
     } satisfies Fields<GRPCAction & { mode?: unknown }>)
     .optional(),
   initialDelaySeconds: seconds(0).default(0),
-  periodSeconds: seconds(1).default(10),
-  timeoutSeconds: seconds(1).default(1),
-  failureThreshold: z.int().min(1).max(100_000).default(3),
+  periodSeconds: secondsOr(10),
+  timeoutSeconds: secondsOr(1),
+  failureThreshold: numberOr(3, 100_000),
 };
 
 function oneWay(probe: Readonly<Partial<Record<(typeof WAYS)[number], unknown>>>): boolean {
@@ -58,7 +58,7 @@ const ONE_WAY = "needs one of exec, httpGet, tcpSocket and grpc";
 export const readinessProbe = z
   .strictObject({
     ...fields,
-    successThreshold: z.int().min(1).max(100).default(1),
+    successThreshold: numberOr(1, 100),
     terminationGracePeriodSeconds: refused("a container that is not ready is not stopped"),
   } satisfies Fields<Probe>)
   .refine(oneWay, ONE_WAY);
@@ -67,7 +67,10 @@ export const readinessProbe = z
 export const killingProbe = z
   .strictObject({
     ...fields,
-    successThreshold: only(1, "one success ends what failures began"),
+    successThreshold: z
+      .literal([0, 1], { error: "only 1 is supported: one success ends what failures began" })
+      .transform(() => 1)
+      .optional(),
     terminationGracePeriodSeconds: seconds(1).optional(),
   } satisfies Fields<Probe>)
   .refine(oneWay, ONE_WAY);

@@ -1,12 +1,15 @@
 /** Services, and documents that are accepted although nothing is done for them. */
 import type { Namespace, Service, ServiceAccount, ServicePort, ServiceSpec } from "kubernetes-types/core/v1.js";
 import { z } from "zod";
-import { ignored, LEFT_OUT, ofCluster, only, refused, stringMap, wordOf, wordOr } from "./field.ts";
+import { dnsLabel, ignored, LEFT_OUT, labels, ofCluster, refusedList, refusedNumber, refusedText, wordOf, wordOr } from "./field.ts";
 import { objectMetadata, ofAllNamespaces } from "./metadata.ts";
 
 type Fields<T> = Record<keyof T, z.ZodType>;
 
 const port = z.int().min(1).max(65_535);
+
+/** Host ports for services of type NodePort. Source: Kubernetes, "type: NodePort". */
+export const NODE_PORTS: [number, number] = [30_000, 32_767];
 
 const servicePort = z.strictObject({
   name: z.string().optional(),
@@ -14,7 +17,10 @@ const servicePort = z.strictObject({
   protocol: wordOr(["TCP", "UDP"], "TCP", "only TCP and UDP are supported: the network leads nothing else on"),
   // 0 and "" mean the port itself. Source: Kubernetes, SetDefaults_Service.
   targetPort: z.preprocess((given) => (given === 0 || given === "" ? undefined : given), z.union([port, z.string()]).optional()).optional(),
-  nodePort: z.int().min(0).max(65_535).default(0),
+  nodePort: z
+    .int()
+    .refine((given) => given === 0 || (given >= NODE_PORTS[0] && given <= NODE_PORTS[1]), `is a port from ${NODE_PORTS.join(" to ")}`)
+    .default(0),
   appProtocol: ignored,
 } satisfies Fields<ServicePort>);
 
@@ -26,10 +32,11 @@ const clusterIP = z.union([z.literal(["None", ""]), z.ipv4()], {
 export const service = z.strictObject({
   apiVersion: z.literal("v1"),
   kind: z.literal("Service"),
-  metadata: objectMetadata,
+  // Source: Kubernetes 1.37, ValidateServiceCreate: a label of RFC 1123.
+  metadata: objectMetadata.extend({ name: dnsLabel }),
   spec: z
     .strictObject({
-      selector: stringMap.default({}),
+      selector: labels.default({}),
       ports: z.array(servicePort).default([]),
       type: wordOr(["ClusterIP", "NodePort", "LoadBalancer"], "ClusterIP", "only ClusterIP, NodePort and LoadBalancer are supported"),
       clusterIP: clusterIP.default(""),
@@ -43,12 +50,12 @@ export const service = z.strictObject({
       externalTrafficPolicy: ignored,
       trafficDistribution: ignored,
       allocateLoadBalancerNodePorts: ignored,
-      healthCheckNodePort: ofCluster("there is no load balancer that would ask it"),
+      healthCheckNodePort: refusedNumber(`there is no load balancer that would ask it; ${LEFT_OUT}`),
       loadBalancerClass: ofCluster("there is no other load balancer"),
-      loadBalancerIP: ofCluster("it is the address of this host"),
-      loadBalancerSourceRanges: refused("who may connect is not checked"),
-      externalIPs: refused("the addresses are those of this host"),
-      externalName: refused("names lead to pods"),
+      loadBalancerIP: refusedText(`it is the address of this host; ${LEFT_OUT}`),
+      loadBalancerSourceRanges: refusedList("who may connect is not checked"),
+      externalIPs: refusedList("the addresses are those of this host"),
+      externalName: refusedText("names lead to pods"),
     } satisfies Fields<ServiceSpec>)
     // Source: Kubernetes, ValidateService.
     .refine(({ ports, ...one }) => ports.length > 0 || isHeadless(one), { error: "a service has at least one port", path: ["ports"] })
@@ -75,8 +82,8 @@ export const serviceAccount = z.strictObject({
   apiVersion: z.literal("v1"),
   kind: z.literal("ServiceAccount"),
   metadata: objectMetadata,
-  automountServiceAccountToken: only(false, `there is no account whose token could be mounted; ${LEFT_OUT}`),
-  imagePullSecrets: ofCluster("there are no accounts, and images are pulled with credentials of the host"),
+  automountServiceAccountToken: z.boolean().optional(),
+  imagePullSecrets: refusedList(`there are no accounts, and images are pulled with credentials of the host; ${LEFT_OUT}`),
   secrets: ignored,
 } satisfies Fields<ServiceAccount>);
 

@@ -15,9 +15,9 @@ import type {
   VolumeProjection,
 } from "kubernetes-types/core/v1.js";
 import { z } from "zod";
-import { claimSpec, ELSEWHERE, elsewhereFields } from "./claim.ts";
+import { ELSEWHERE, elsewhereFields, fullClaimSpec } from "./claim.ts";
 import { fieldRef, resourceFieldRef } from "./env.ts";
-import { dnsLabel, ignored, ofCluster, only, quantity, wordOf } from "./field.ts";
+import { dnsLabel, ignored, ofCluster, only, quantity, subdomain, wordOf } from "./field.ts";
 
 type Fields<T> = Record<keyof T, z.ZodType>;
 
@@ -111,14 +111,14 @@ const sources = {
 const claims = {
   persistentVolumeClaim: z
     .strictObject({
-      claimName: dnsLabel,
+      claimName: subdomain,
       readOnly: z.boolean().default(false),
     } satisfies Fields<PersistentVolumeClaimVolumeSource>)
     .optional(),
   // The claim's directory belongs to the pod, and is removed with it.
   ephemeral: z
     .strictObject({
-      volumeClaimTemplate: z.strictObject({ metadata: ignored, spec: claimSpec }),
+      volumeClaimTemplate: z.strictObject({ metadata: ignored, spec: fullClaimSpec }),
     } satisfies Fields<EphemeralVolumeSource>)
     .optional(),
   image: z

@@ -19,11 +19,10 @@ import type {
 } from "kubernetes-types/apps/v1.js";
 import type { CronJob, CronJobSpec, Job, JobSpec, JobTemplateSpec } from "kubernetes-types/batch/v1.js";
 import type { ReplicationController, ReplicationControllerSpec } from "kubernetes-types/core/v1.js";
-import type { LabelSelector, LabelSelectorRequirement } from "kubernetes-types/meta/v1.js";
 import { z } from "zod";
 import { isTimeZone, scheduleError } from "../../engine/spec/index.ts";
 import { claimSpec } from "./claim.ts";
-import { dnsLabel, ignored, only, refused, seconds, stringMap, wordOr } from "./field.ts";
+import { dnsLabel, ignored, labelSelector, labels, only, refused, seconds, stringMap, wordOr } from "./field.ts";
 import { podMetadata } from "./metadata.ts";
 
 type Fields<T> = Record<keyof T, z.ZodType>;
@@ -36,7 +35,7 @@ const template = z.strictObject({
   // The name of the template is ignored, because each pod has a name of its own.
   metadata: z
     .strictObject({
-      labels: stringMap.optional(),
+      labels: labels.optional(),
       annotations: stringMap.optional(),
       creationTimestamp: ignored,
       name: ignored,
@@ -46,22 +45,11 @@ const template = z.strictObject({
     .optional(),
   spec: z.record(z.string(), z.unknown()),
 });
-export const selector = z.strictObject({
-  matchLabels: stringMap.optional(),
-  matchExpressions: z
-    .array(
-      z.strictObject({
-        key: z.string().min(1),
-        operator: z.enum(["In", "NotIn", "Exists", "DoesNotExist"]),
-        values: z.array(z.string()).default([]),
-      } satisfies Fields<LabelSelectorRequirement>),
-    )
-    .optional(),
-} satisfies Fields<LabelSelector>);
 
 /** In seconds: the longest time that a rollout of the engine waits. */
-const MOST_READY = 86_400;
-const NOT_WAITED = "what takes the place of a pod is waited for, and no longer";
+export const MOST_READY = 86_400;
+/** Of a Deployment: it has no deadline. Source: Kubernetes, HasProgressDeadline. */
+const MOST_DEADLINE = 2 ** 31 - 1;
 const NOT_PAUSED = "an apply takes effect at once";
 /** A number of pods, or a percentage. */
 const share = z.union([z.int().min(0), z.string().regex(/^\d+%$/, 'write a number of pods or a part like "25%"')]).optional();
@@ -72,7 +60,7 @@ export const deployment = z.strictObject({
   metadata: podMetadata,
   spec: z.strictObject({
     replicas: count.default(1),
-    selector,
+    selector: labelSelector,
     template,
     strategy: z
       .strictObject({
@@ -92,7 +80,7 @@ export const deployment = z.strictObject({
       .prefault({}),
     minReadySeconds: seconds(0).max(MOST_READY).default(0),
     paused: only(false, NOT_PAUSED),
-    progressDeadlineSeconds: seconds(1).default(600),
+    progressDeadlineSeconds: z.int().min(1).max(MOST_DEADLINE).default(600),
     // Ten versions are kept.
     revisionHistoryLimit: ignored,
   } satisfies Fields<DeploymentSpec>),
@@ -105,9 +93,9 @@ export const replicaSet = z.strictObject({
   metadata: podMetadata,
   spec: z.strictObject({
     replicas: count.default(1),
-    selector,
+    selector: labelSelector,
     template,
-    minReadySeconds: only(0, NOT_WAITED),
+    minReadySeconds: seconds(0).default(0),
   } satisfies Fields<ReplicaSetSpec>),
   status: ignored,
 } satisfies Fields<ReplicaSet>);
@@ -119,9 +107,9 @@ export const replicationController = z.strictObject({
   spec: z.strictObject({
     replicas: count.default(1),
     // Absent: the labels of the template.
-    selector: stringMap.optional(),
+    selector: labels.optional(),
     template,
-    minReadySeconds: only(0, NOT_WAITED),
+    minReadySeconds: seconds(0).default(0),
   } satisfies Fields<ReplicationControllerSpec>),
   status: ignored,
 } satisfies Fields<ReplicationController>);
@@ -132,16 +120,15 @@ export const daemonSet = z.strictObject({
   kind: z.literal("DaemonSet"),
   metadata: podMetadata,
   spec: z.strictObject({
-    selector,
+    selector: labelSelector,
     template,
     updateStrategy: z
       .strictObject({
         type: wordOr(["RollingUpdate", "OnDelete"], "RollingUpdate", "is RollingUpdate or OnDelete"),
         rollingUpdate: z.strictObject({ maxSurge: share, maxUnavailable: share }).optional(),
       } satisfies Fields<DaemonSetUpdateStrategy>)
-      .prefault({})
-      .refine(({ type }) => type === "RollingUpdate", 'only "RollingUpdate" is supported: an apply takes effect at once'),
-    minReadySeconds: only(0, NOT_WAITED),
+      .prefault({}),
+    minReadySeconds: seconds(0).default(0),
     revisionHistoryLimit: ignored,
   } satisfies Fields<DaemonSetSpec>),
   status: ignored,
@@ -155,7 +142,7 @@ export const statefulSet = z.strictObject({
   metadata: podMetadata,
   spec: z.strictObject({
     replicas: count.default(1),
-    selector,
+    selector: labelSelector,
     template,
     serviceName: z.string().default(""),
     podManagementPolicy: wordOr(["OrderedReady", "Parallel"], "OrderedReady"),
@@ -167,7 +154,7 @@ export const statefulSet = z.strictObject({
           kind: z.literal("PersistentVolumeClaim").optional(),
           metadata: z.strictObject({
             name: dnsLabel,
-            labels: stringMap.optional(),
+            labels: labels.optional(),
             annotations: stringMap.optional(),
             creationTimestamp: ignored,
             // A cluster puts that of the pods in its place.
@@ -180,7 +167,7 @@ export const statefulSet = z.strictObject({
       .default([]),
     updateStrategy: z
       .strictObject({
-        type: only("RollingUpdate", NOT_PAUSED),
+        type: wordOr(["RollingUpdate", "OnDelete"], "RollingUpdate", "is RollingUpdate or OnDelete"),
         rollingUpdate: z.strictObject({ partition: z.int().min(0).max(2_000_000).default(0), maxUnavailable: share }).optional(),
       } satisfies Fields<StatefulSetUpdateStrategy>)
       .optional(),

@@ -49,7 +49,7 @@ function validated({ source, text, isProject, builds = [], origin = (one) => one
 
 /** A cluster takes pods before the objects that they name, which are often in files of their own. */
 function mayBeElsewhere({ code, message }: Finding): boolean {
-  return code === "unknown-reference" && /^the file has no (?:ConfigMap|Secret) /.test(message);
+  return code === "unknown-reference" && /^the file has no (?:ConfigMap|Secret|ServiceAccount) /.test(message);
 }
 
 /** Facts about this host that pods may refer to, as far as they are known without a daemon. */

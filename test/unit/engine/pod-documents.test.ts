@@ -50,7 +50,7 @@ const container = fc.record(
 const pod = fc
   .record({
     name,
-    labels: fc.dictionary(name, text, { maxKeys: 2 }),
+    labels: fc.dictionary(name, fc.stringMatching(/^(?:[A-Za-z0-9][-A-Za-z0-9_.]{0,9}[A-Za-z0-9])?$/), { maxKeys: 2 }),
     main: fc.array(container, { minLength: 1, maxLength: 3 }),
     init: fc.array(fc.record({ image: fc.constant("app:v1"), restartPolicy: fc.constant("Always") }, { requiredKeys: ["image"] }), {
       maxLength: 2,
