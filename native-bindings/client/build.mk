@@ -5,7 +5,7 @@ CLIENT := $(B)/client
 CLIENT_OBJECTS := $(patsubst native-bindings/client/%.c,$(CLIENT)/%.o,$(sort $(wildcard native-bindings/client/*.c)))
 CLIENT_PROGRAM := $(addprefix $(B)/program/,image.o invocation.o modules.o stack.o) $(CLIENT)/program/alloc.o
 # The parsers of files are in the image, too.
-CLIENT_ARENA := 17 << 20
+CLIENT_ARENA := 18 << 20
 CLIENT_APART := 640 << 10
 # Of these the linker takes what is called.
 CLIENT_LIBRARY := $(filter $(B)/host/%.o $(B)/shared/%.o,$(PROGRAM_OBJECTS))
