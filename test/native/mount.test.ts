@@ -219,8 +219,7 @@ describe.skipIf(!isRoot).each(VARIANTS)("mounts: %s", (name, options) => {
     expect(out[1]).toMatch(/ - tmpfs tmpfs rw,size=64k,nr_inodes=20,mode=700/);
     expect(out[2]).toMatch(/ - tmpfs tmpfs rw,size=128k,nr_inodes=50/);
     expect(out[3]).toContain("/more,");
-    expect(out.slice(4)).toContain("sub");
-    if (named.length > 0) expect(out).toContain("comma");
+    expect(out.slice(4)).toEqual(expect.arrayContaining(named.length > 0 ? ["sub", "comma"] : ["sub"]));
   });
 
   test("a wrong option among several is refused", () => {
@@ -236,8 +235,7 @@ describe.skipIf(!isRoot).each(VARIANTS)("mounts: %s", (name, options) => {
     const refusal = { errno: 22, text: "cannot be mounted because it is not of type proc" };
     for (const target of ["/proc", "//proc/", "/./proc", "/bin/../proc", "/../proc"])
       expect(outcome(target, open(join(host, "directory"))), target).toMatchObject(refusal);
-    const copied = intermediate("mount.openLink", { source: join(host, "link"), copy: true, slot: 5 });
-    expect(outcome("/proc", copied)).toMatchObject(refusal);
+    expect(outcome("/proc", intermediate("mount.openLink", { source: join(host, "link"), copy: true, slot: 5 }))).toMatchObject(refusal);
     expect(outcome("/proc", open("/proc"))).toBeUndefined();
     for (const target of ["/process", "/bin/proc", "/proc/../pro"])
       expect(outcome(target, open(join(host, "directory"))), target).toBeUndefined();
@@ -347,7 +345,6 @@ describe.skipIf(!isRoot).each(VARIANTS)("mounts: %s", (name, options) => {
   });
 
   test("a root file system on a shared mount", () => {
-    const out = lines({ propagation: MS.shared | MS.rec, script: mountInfo("/") });
-    expect(out[0]).not.toContain("shared:");
+    expect(lines({ propagation: MS.shared | MS.rec, script: mountInfo("/") })[0]).not.toContain("shared:");
   });
 });

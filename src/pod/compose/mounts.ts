@@ -147,6 +147,9 @@ function tmpfsOptions(options: readonly string[], index: number, { refuse }: Ser
 /** Options of the short form. `ro`, `nocopy` and propagations have an effect. `z` and `Z` are for SELinux; the others say what holds in any case. */
 const SHORT: readonly string[] = ["ro", "rw", "z", "Z", "nocopy", "copy", "cached", "delegated", "consistent", ...PROPAGATIONS];
 
+/** Whether the short form of a mount has such an option. */
+export const isShortOption = (word: string): boolean => SHORT.includes(word);
+
 type Propagation = (typeof PROPAGATIONS)[number];
 
 interface LongForm {
@@ -188,7 +191,7 @@ function longForm(one: NonNullable<ServiceInput["volumes"]>[number]): LongForm {
   const [first = "", second, options = ""] = one.split(":");
   if (second === undefined) return { source: undefined, target: first, readOnly: false, noCopy: false, isMade: false };
   const words = options.split(",").filter(Boolean);
-  const unknown = words.filter((word) => !SHORT.includes(word));
+  const unknown = words.filter((word) => !isShortOption(word));
   const propagation = passedOn(PROPAGATIONS.find((one) => words.includes(one)));
   return {
     source: first,

@@ -1,4 +1,5 @@
 /** Mounts of containers and pods: Volume, Mount and Tmpfs. Source: podman-run(1), "--volume", "--mount", "--tmpfs". */
+import { isShortOption } from "../compose/mounts.ts";
 import type { Draft } from "./draft.ts";
 import type { Unit, Value } from "./unit.ts";
 
@@ -29,7 +30,10 @@ export function addMounts(draft: Draft, unit: Unit, section: "Container" | "Pod"
   for (const value of unit.texts(section, "Volume")) {
     const [source = "", target, options, ...more] = value.text.split(":");
     const isPath = /^[./]/.test(source);
+    const unknown = (options ?? "").split(",").filter((option) => option !== "" && !isShortOption(option));
     if (more.length > 0) unit.refuse("is SOURCE:TARGET:OPTIONS", value.entry);
+    // Compose drops such words. Podman does not: with U, for example, it changes the owner of the files.
+    else if (unknown.length > 0) unit.refuse(`there is no option ${unknown.join(" and ")} of a mount`, value.entry);
     else if (target === undefined || isPath) draft.add("volumes", value.text, value.entry);
     else {
       const found = namedVolume(source, value, unit, others);

@@ -62,8 +62,8 @@ export const POD_MUTANTS: readonly Mutant[] = [
     id: "P7",
     fault: "what init containers need is not counted",
     file: "src/pod/resources.ts",
-    from: "return Math.max(most, together);",
-    to: "return together;",
+    from: "Math.max(most, together));",
+    to: "together);",
     test: PARSED,
   },
   {

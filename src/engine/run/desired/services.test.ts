@@ -32,7 +32,17 @@ class Host {
   make<T>(change: (commands: Commands) => T): T {
     const stored = { succeeded: new Map<string, Succeeded>(), pools: new Map<string, PoolRecord>() };
     const at = { bootId: "b", bootMs: this.#bootMs, wallMs: this.#bootMs };
-    const draft = new Draft({ ...stored, records: this.records, services: this.services, revisions: this.revisions, host: { facts: { epoch: 1, bootId: "b", revision: 0 } } }, DEFAULT_OPTIONS, at);
+    const draft = new Draft(
+      {
+        ...stored,
+        records: this.records,
+        services: this.services,
+        revisions: this.revisions,
+        host: { facts: { epoch: 1, bootId: "b", revision: 0 } },
+      },
+      DEFAULT_OPTIONS,
+      at,
+    );
     const present = { capacity: { cpus: 1, memoryBytes: 1000 }, users: DEFAULT_USERS, hasVolumes: () => false, isKept: () => false };
     const commands = new Commands(draft, { ...present, isKept: () => false, cgroupOf: () => null, by: undefined }, this.#revision);
     const answer = change(commands);
