@@ -65,7 +65,7 @@ describe.skipIf(!isRoot)("schedules (needs root)", () => {
     const { tasks } = await firstRun("tick", "succeeded");
     expect(tasks).toEqual([expect.stringMatching(/^tick-\d{10}-0$/), expect.stringMatching(/^tick-\d{10}-1$/)]);
     for (const [index, name] of tasks.entries()) expect((await scene.ctl("logs", name)).stdout).toBe(`I am ${name}, number ${index}\n`);
-    expect((await scene.ctl("get")).stdout).toMatch(/^tick +- +SCHEDULED +.*@every 1s, next in .*, last .* ago$/m);
+    expect((await scene.ctl("get")).stdout).toMatch(/^tick +- +SCHEDULED +.*@every 1s, next in .*, last .* ago(?:, \d active)?$/m);
     const described = (await scene.ctl("describe", "tick")).stdout;
     expect(described).toMatch(/^Next run: +\S+Z \(in /m);
     expect(described).toContain(` succeeded, ended `);
