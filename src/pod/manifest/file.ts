@@ -26,6 +26,7 @@ import { Claims } from "./claims.ts";
 import { foreignKind, withoutClusterFields } from "./cluster-fields.ts";
 import { withGeneratedName } from "./generated-name.ts";
 import { Objects } from "./objects.ts";
+import { placementProblems } from "./placement.ts";
 import { translate } from "./pod.ts";
 import { Services } from "./services.ts";
 import { workloadWarnings } from "./strategy.ts";
@@ -132,11 +133,19 @@ class PodFile {
     if (value === undefined) return;
     const schema = SCHEMAS[kind as keyof typeof SCHEMAS] as z.ZodType<Input>;
     const parsed = schema.safeParse(value);
-    if (!parsed.success) for (const problem of shapeProblems(parsed.error)) refuse(withProposal(schema, problem));
-    else if (!this.#take(parsed.data, { document, value, refuse, warn })) {
+    if (!parsed.success) {
+      const placed = kind === "Pod" ? this.#placementProblems(value, parsed.error) : [];
+      for (const problem of [...placed, ...shapeProblems(parsed.error)]) refuse(withProposal(schema, problem));
+    } else if (!this.#take(parsed.data, { document, value, refuse, warn })) {
       const message = `the ${parsed.data.kind} ${parsed.data.metadata.name} is there twice`;
       refuse({ code: "duplicate-name", message, path: ["metadata", "name"] });
     }
+  }
+
+  /** Beside problems of the shape: a misspelt field hides no other problem. @param written a pod */
+  #placementProblems(written: unknown, { issues }: z.ZodError): Problem[] {
+    const isWrong = (path: Problem["path"]) => issues.some((one) => path.every((part, index) => one.path[index] === part));
+    return placementProblems(written, this.#parts.host).filter(({ path }) => !isWrong(path));
   }
 
   /** Returns false if there already is an object of this kind with its name. Pods of one name are found by the engine's checks. */
@@ -210,7 +219,8 @@ class PodFile {
     for (const { written, rules } of podsOf(workload)) {
       const parsed = pod.safeParse(written);
       if (!parsed.success) {
-        this.#findings.push(...shapeProblems(parsed.error).map((problem) => place(withProposal(pod, problem))));
+        const problems = [...this.#placementProblems(written, parsed.error), ...shapeProblems(parsed.error)];
+        this.#findings.push(...problems.map((problem) => place(withProposal(pod, problem))));
         return;
       }
       found.push({ place, written, pod: parsed.data, rules });

@@ -56,3 +56,17 @@ test("the priority classes that each cluster has are accepted, and their missing
     ["f:5:3: /spec/priorityClassName: has no effect: pods start in the order in which they were applied"],
   ]);
 });
+
+test("a misspelt field hides no refusal of the placement, in a pod and in a template", () => {
+  const refused = [
+    expect.stringMatching(/^f:5:3: \/spec\/nodeSelector: is not supported: /),
+    expect.stringContaining('the field "hostnme" is not supported'),
+  ];
+  expect(told("nodeSelector: { a: b }\n  hostnme: c")[0]).toEqual(refused);
+  const template = `apiVersion: v1\nkind: ReplicationController\nmetadata: { name: a }\nspec:\n  template:\n    metadata: { labels: { app: a } }\n    spec: { nodeSelector: { a: b }, hostnme: c, containers: [{ name: a, image: x:1 }] }\n`;
+  expect(parseFile(template, HOST).findings.map((one) => renderFinding(one, "f"))).toEqual([
+    expect.stringContaining("/spec/template/spec/nodeSelector: is not supported: "),
+    expect.stringContaining('the field "hostnme" is not supported'),
+  ]);
+  expect(told("nodeSelector: { a: 1 }")[0]).toHaveLength(1);
+});

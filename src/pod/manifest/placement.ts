@@ -1,4 +1,6 @@
 /** Whether this host, which is the only node, satisfies what a pod asks of a scheduler. */
+import type { Problem } from "../../engine/spec/index.ts";
+import { fieldsOf } from "../../shared/text/index.ts";
 import { LEFT_OUT } from "../schema/field.ts";
 import { affinity, type NodeRequirement, type NodeTerm, type SpreadConstraint, spread } from "../schema/placement.ts";
 import { CLUSTER_FIELDS, isHeld, SYSTEM_CLASSES } from "../schema/pod.ts";
@@ -44,13 +46,18 @@ export function holdsHere(field: string, value: unknown, host: Host): boolean {
   }
 }
 
+/** What this host does not satisfy. @param written a pod as it is in the file, which may have other problems */
+export function placementProblems(written: unknown, host: Host): Problem[] {
+  const spec = fieldsOf(fieldsOf(written)["spec"]);
+  return (["nodeSelector", "affinity", "topologySpreadConstraints"] as const)
+    .filter((field) => spec[field] !== undefined && !holdsHere(field, spec[field], host))
+    .map((field) => ({ code: "combination", message: `is not supported: ${CLUSTER_FIELDS[field]}; ${LEFT_OUT}`, path: ["spec", field] }));
+}
+
 /** Refuses what this host does not satisfy, and tells of what it takes without an effect. */
 export function checkPlacement(at: Translation): void {
-  const { spec } = at.pod;
-  for (const field of ["nodeSelector", "affinity", "topologySpreadConstraints"] as const)
-    if (spec[field] !== undefined && !holdsHere(field, spec[field], at.host))
-      at.refuse(`is not supported: ${CLUSTER_FIELDS[field]}; ${LEFT_OUT}`, ["spec", field]);
-  const { priorityClassName: name } = spec;
+  for (const { message, path } of placementProblems(at.pod, at.host)) at.refuse(message, path);
+  const { priorityClassName: name } = at.pod.spec;
   if (typeof name === "string" && SYSTEM_CLASSES.has(name))
     at.warn(`has no effect: ${CLUSTER_FIELDS.priorityClassName}`, ["spec", "priorityClassName"]);
 }
