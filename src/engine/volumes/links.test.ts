@@ -16,6 +16,7 @@ import {
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { OF_SYSTEM, openSource } from "./index.ts";
+import { holdsFollowed } from "./links.ts";
 
 const OTHER = 65_534;
 
@@ -32,7 +33,7 @@ describe.skipIf(process.geteuid?.() !== 0)("links on the way to a source (needs 
 
   const opened = (
     path: string,
-    { upTo = path, type, links = { directories: [directory], trees: [], except: [] } }: Partial<Options> = {},
+    { upTo = path, type, links = { directories: [directory], trees: [], known: {} } }: Partial<Options> = {},
   ) => {
     const { fd, path: real } = openSource(path, type, { follow: { upTo, links } });
     try {
@@ -95,7 +96,7 @@ describe.skipIf(process.geteuid?.() !== 0)("links on the way to a source (needs 
     // Of two directories of root, the first one is everybody's: the second one may be another one by now.
     mkdirSync(at("open/inner"), { recursive: true });
     symlinkSync("../../real/in", at("open/inner/link"));
-    const links = { directories: [at("open/inner")], trees: [], except: [] };
+    const links = { directories: [at("open/inner")], trees: [], known: {} };
     follows("open/inner/link", "real/in", { links });
     chmodSync(at("open"), 0o777);
     refuses("open/inner/link", "open/inner/link", { links });
@@ -107,6 +108,17 @@ describe.skipIf(process.geteuid?.() !== 0)("links on the way to a source (needs 
     expect(() => openSource(at("real/planted"), undefined, { follow: { upTo: at("real/planted"), links: OF_SYSTEM } })).toThrow(
       "is a symbolic link",
     );
+    // Directories of the system that containers have as volumes.
+    for (const [directory, name] of [
+      ["/usr/share/nginx/html", "site"],
+      ["/usr/src/app", "x"],
+      ["/usr/local/bin", "x"],
+      ["/etc/ssl", "certs"],
+      ["/dev", "shm"],
+      ["/var/www", "html"],
+    ] as const)
+      expect(holdsFollowed(OF_SYSTEM, directory, name, "/root"), directory).toBe(false);
+    expect(["/root", "/run/systemd/journal/dev-log"].map((text) => holdsFollowed(OF_SYSTEM, "/dev", "log", text))).toEqual([false, true]);
     // Below a volume its containers make the links.
     symlinkSync("real", at("volume"));
     symlinkSync("real/in", at("inner"));
@@ -147,7 +159,7 @@ while True:
   async function look(seen: Set<string>): Promise<void> {
     const inodes = new Map(["one", "two"].map((name) => [statSync(at(name), { throwIfNoEntry: false })?.ino, name]));
     try {
-      const links = { directories: [directory], trees: [], except: [] };
+      const links = { directories: [directory], trees: [], known: {} };
       const { fd, path } = openSource(at("current"), undefined, { follow: { upTo: at("current"), links } });
       const name = inodes.get(fstatSync(fd).ino);
       closeSync(fd);

@@ -11,25 +11,27 @@ export interface FollowedLinks {
   readonly directories: readonly string[];
   /** Links at any depth below these directories. */
   readonly trees: readonly string[];
-  /** Directories in `trees` that do not count. */
-  readonly except: readonly string[];
+  /** Single links, and the only text with which each is followed. */
+  readonly known: Readonly<Record<string, string>>;
 }
 
 /**
  * Root of a container without users of its own is root of the host, too: owner and mode do not tell a link of the administrator from one that a container has made in a
  * directory that is mounted in it. So links are followed only where whoever can write has the host already: a container with one of these directories can replace
- * accounts, programs, libraries or sockets of the system. /srv, /opt, /home, /mnt and directories below /etc or /var are given to containers every day, and are not here.
+ * accounts, programs, libraries or sockets of the system. Others, such as /srv, /usr/share/nginx, /etc/ssl or /dev, are given to containers every day, and are not here.
  */
 export const OF_SYSTEM: FollowedLinks = {
-  directories: ["/", "/dev", "/etc", "/etc/alternatives", "/etc/ssl", "/root", "/run", "/var", "/var/lib"],
-  trees: ["/usr"],
-  except: ["/usr/local"],
+  directories: ["/", "/etc", "/etc/alternatives", "/root", "/run", "/usr", "/usr/lib", "/var", "/var/lib"],
+  trees: ["/usr/bin", "/usr/sbin", "/usr/lib64", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/share/zoneinfo"],
+  // systemd makes it. A container that has /dev may replace it, so that it is followed only to the journal.
+  known: { "/dev/log": "/run/systemd/journal/dev-log" },
 };
 
-/** @param directory absolute, without links */
-export function holdsFollowed({ directories, trees, except }: FollowedLinks, directory: string): boolean {
+/** Whether a link with this text is followed. @param directory absolute, without links */
+export function holdsFollowed({ directories, trees, known }: FollowedLinks, directory: string, name: string, text: string): boolean {
   const isIn = (tree: string) => directory === tree || directory.startsWith(`${tree}/`);
-  return directories.includes(directory) || (trees.some(isIn) && !except.some(isIn));
+  const path = `${directory === "/" ? "" : directory}/${name}`;
+  return directories.includes(directory) || trees.some(isIn) || (Object.hasOwn(known, path) && known[path] === text);
 }
 
 /** Whether only root and the user of the daemon can change entries of a directory. */

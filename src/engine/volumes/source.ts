@@ -118,10 +118,10 @@ class Walk {
     const found = fstatSync(next);
     if (found.isSymbolicLink()) {
       closeSync(next);
-      if (!this.#isFollowed(step, found)) throw new Error(`${name} is a symbolic link${leadsTo(this.#asked)}: it is not followed`);
-      if (++this.#links > MOST_LINKS) throw new Error(`${this.#asked} leads through more than ${MOST_LINKS} symbolic links`);
-      // Only root can replace the link between the check and here, because nobody else can write to the directory.
+      // Only root can replace the link between here and the next step, because nobody else can write to the directory.
       const text = textOf(`/proc/self/fd/${this.#fd}/${part}`, name);
+      if (!this.#isFollowed(step, found, text)) throw new Error(`${name} is a symbolic link${leadsTo(this.#asked)}: it is not followed`);
+      if (++this.#links > MOST_LINKS) throw new Error(`${this.#asked} leads through more than ${MOST_LINKS} symbolic links`);
       const steps = text.split("/").filter((one) => one !== "" && one !== ".");
       this.#steps.unshift(...steps.map((one) => ({ part: one, isAsked: false, isFollowed: true })));
       if (!text.startsWith("/")) return;
@@ -144,9 +144,10 @@ class Walk {
     return this.#way.at(-1)?.isOwn ?? isOwn(fstatSync(this.#fd));
   }
 
-  #isFollowed({ isFollowed }: Step, { uid }: Stats): boolean {
+  #isFollowed({ part, isFollowed }: Step, { uid }: Stats, text: string): boolean {
     const { follow } = this.#opening;
-    return isFollowed && follow !== undefined && isOfOwner(uid) && this.#isWayOwn() && holdsFollowed(follow.links, this.#nameOf());
+    if (!isFollowed || follow === undefined) return false;
+    return isOfOwner(uid) && this.#isWayOwn() && holdsFollowed(follow.links, this.#nameOf(), part, text);
   }
 }
 
