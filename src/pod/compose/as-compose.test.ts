@@ -155,10 +155,14 @@ test("runtime: nvidia gives the service the graphics processors of its variable,
   const of = (fields: string) => {
     const { tasks, warnings } = accepted(one(`    runtime: nvidia\n${fields}`));
     expect(tasks[0]!.runtime).toBeUndefined();
-    expect(warnings).toEqual([expect.stringMatching("^/services/web/runtime: is no runtime here")]);
+    const what = fields === "" ? "none without NVIDIA_VISIBLE_DEVICES" : "as devices of CDI";
+    expect(warnings).toEqual([
+      expect.stringContaining(`/services/web/runtime: is no runtime here: the service gets graphics processors ${what}`),
+    ]);
     return tasks[0]!.containers[0]!.cdi ?? [];
   };
-  expect(of("")).toEqual(["nvidia.com/gpu=all"]);
+  expect(of("")).toEqual([]);
+  expect(of("    environment: { NVIDIA_VISIBLE_DEVICES: all }\n")).toEqual(["nvidia.com/gpu=all"]);
   expect(of("    environment: ['NVIDIA_VISIBLE_DEVICES=0,GPU-a1']\n")).toEqual(["nvidia.com/gpu=0", "nvidia.com/gpu=GPU-a1"]);
   expect(of("    environment: { NVIDIA_VISIBLE_DEVICES: void }\n")).toEqual([]);
   expect(of("    gpus: [{ count: 1 }]\n")).toEqual(["nvidia.com/gpu=0"]);
@@ -175,6 +179,8 @@ test("extra_hosts with the host's network, or with none, are lines of a file of 
   expect(hosts("host", "['db=192.0.2.5', 'up:host-gateway']")).toBe(
     "127.0.0.1 localhost\n192.0.2.1 of-host\n192.0.2.5\tdb\n127.0.0.1\tup\n",
   );
+  const own = accepted(one("    network_mode: host\n    extra_hosts: { db: 192.0.2.5 }\n    volumes: [./hosts:/etc/hosts]\n"));
+  expect(own.tasks[0]!.containers[0]!.mounts).toHaveLength(1);
   expect(hosts("none", "{ db: '::2' }")).toMatch(/^127\.0\.0\.1\tlocalhost\n::1\t.*\n::2\tdb\n$/);
   for (const [lines, message] of [
     ["{ db: nowhere }", "nowhere is no IP address, and not host-gateway"],

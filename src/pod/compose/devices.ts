@@ -3,7 +3,6 @@
  * Compose Deploy specification, "devices".
  */
 import { CDI_NAME, type TaskInput } from "../../engine/spec/index.ts";
-import { pairsOf } from "./fields.ts";
 import { absolute } from "./paths.ts";
 import type { ServicePlace } from "./place.ts";
 import type { ServiceInput } from "./schema.ts";
@@ -13,7 +12,14 @@ type Device = NonNullable<Container["devices"]>[number];
 type Request = NonNullable<Exclude<ServiceInput["gpus"], string>>[number];
 type Path = readonly (string | number)[];
 
-export function devicesOf(service: ServiceInput, place: ServicePlace): Pick<Container, "devices" | "deviceRules" | "cdi"> {
+type Variables = Readonly<Record<string, string>>;
+
+/** @param variables of the service, also those of its env_file */
+export function devicesOf(
+  service: ServiceInput,
+  variables: Variables,
+  place: ServicePlace,
+): Pick<Container, "devices" | "deviceRules" | "cdi"> {
   const { devices: given = [], device_cgroup_rules: rules = [], gpus = [], deploy } = service;
   const reserved = deploy?.resources?.reservations?.devices ?? [];
   const asked: readonly Request[] = typeof gpus === "string" ? [{ capabilities: ["gpu"], count: "all" }] : gpus;
@@ -24,9 +30,12 @@ export function devicesOf(service: ServiceInput, place: ServicePlace): Pick<Cont
     ...reserved.flatMap((one, index) => namesOf(one, place, ["deploy", "resources", "reservations", "devices", index])),
   ];
   if (service.runtime === NVIDIA) {
-    place.warn(`is no runtime here: the service gets graphics processors as devices of CDI, those of ${VISIBLE} or all`, ["runtime"]);
     // What the service requests by its fields counts before the variable.
-    if (cdi.length === 0) cdi.push(...visibleTo(service, place));
+    const visible = cdi.length === 0 ? visibleTo(variables) : [];
+    const devices = visible ?? [];
+    cdi.push(...devices);
+    const what = visible === undefined ? `none without ${VISIBLE}, and the image's own value does not count` : "as devices of CDI";
+    place.warn(`is no runtime here: the service gets graphics processors ${what}`, ["runtime"]);
   }
   const nodes = found.flatMap((one) => (one === undefined || typeof one === "string" ? [] : [one]));
   return {
@@ -41,9 +50,9 @@ export const NVIDIA = "nvidia";
 const VISIBLE = "NVIDIA_VISIBLE_DEVICES";
 const NO_DEVICES = ["", "none", "void"];
 
-/** Source: NVIDIA Container Toolkit, "Environment variables (OCI spec)". */
-function visibleTo({ environment }: ServiceInput, place: ServicePlace): string[] {
-  const { [VISIBLE]: named = "all" } = pairsOf(environment, place.environment);
+/** undefined: the variable is not set. Source: NVIDIA Container Toolkit, "Environment variables (OCI spec)". */
+function visibleTo({ [VISIBLE]: named }: Variables): string[] | undefined {
+  if (named === undefined) return undefined;
   if (NO_DEVICES.includes(named)) return [];
   return named.split(",").map((one) => `${KINDS["nvidia"]}=${one.trim()}`);
 }

@@ -13,10 +13,11 @@ const VOLUME = "etc_hosts";
 const HOST = "127.0.0.1";
 const LOCAL = "127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n";
 
-/** The lines of the host and those of `extra_hosts`, as a file for reading only. */
-export function hostNamesOf(service: ServiceInput, others: readonly Volume[], place: ServicePlace): Contents {
+/** The lines of the host and those of `extra_hosts`, as a file for reading only. A mount of the service at its place counts before it, as in Docker. */
+export function hostNamesOf(service: ServiceInput, own: Contents, place: ServicePlace): Contents {
   const { network_mode: mode } = service;
-  if (mode !== "host" && mode !== "none") return { volumes: [], mounts: [] };
+  const isMounted = own.mounts.some(({ target }) => target === HOSTS);
+  if ((mode !== "host" && mode !== "none") || isMounted) return { volumes: [], mounts: [] };
   const path = ["extra_hosts"];
   const lines = hostsOf(service, place).map(({ name, address }) => {
     const { error } = hostNameSchema.safeParse({ name, address });
@@ -29,7 +30,7 @@ export function hostNamesOf(service: ServiceInput, others: readonly Volume[], pl
   });
   if (lines.length === 0) return { volumes: [], mounts: [] };
   const before = mode === "host" ? textOfHost(place, path) : LOCAL;
-  const name = others.some((one) => one.name === VOLUME) ? `${VOLUME}-${others.length}` : VOLUME;
+  const name = own.volumes.some((one) => one.name === VOLUME) ? `${VOLUME}-${own.volumes.length}` : VOLUME;
   const volume: Volume = { name, files: { hosts: { content: `${before}${lines.join("")}` } } };
   return { volumes: [volume], mounts: [{ volume: name, subPath: "hosts", target: HOSTS, readOnly: true }] };
 }

@@ -32,7 +32,7 @@ interface TaskPlace extends ServicePlace, Place {
 
 export function taskOf(service: ServiceInput, project: ComposeInput, { task, container, names, replica, ...place }: TaskPlace): TaskInput {
   const { volumes, mounts } = mountsOf(service, project, place);
-  const contents = together(contentsOf(service, project, place), hostNamesOf(service, volumes, place));
+  const contents = together(contentsOf(service, project, place), hostNamesOf(service, { volumes, mounts }, place));
   const { network_mode: mode } = service;
   const member = { names, ports: portsOf(service, place) };
   const network = networkOf(service, project, member, place);
@@ -78,7 +78,7 @@ export function taskOf(service: ServiceInput, project: ComposeInput, { task, con
         ...(service.group_add === undefined
           ? {}
           : { groups: service.group_add.map((one) => (/^\d+$/.test(String(one)) ? Number(one) : String(one))) }),
-        ...devicesOf(service, place),
+        ...devicesOf(service, env, place),
         mounts: [...mounts, ...contents.mounts],
       },
     ],

@@ -70,3 +70,19 @@ test("a misspelt field hides no refusal of the placement, in a pod and in a temp
   ]);
   expect(told("nodeSelector: { a: 1 }")[0]).toHaveLength(1);
 });
+
+/** Source: Kubernetes, pkg/apis/core/validation. */
+test.each([
+  [nodes("{ matchExpressions: [{ key: a, operator: NotIn }] }"), "values: NotIn needs at least one value"],
+  [nodes(term("a", "Exists", "[b]")), "values: Exists needs no value"],
+  [nodes(term("a", "Gt", "[1, 2]").replace("[1, 2]", "['1', '2']")), "values: Gt needs one value"],
+  [nodes("{ matchFields: [{ key: metadata.uid, operator: In, values: [x] }] }"), "has to be the field metadata.name"],
+  [spread("topologyKey: zone, whenUnsatisfiable: ScheduleAnyway, minDomains: 1"), "minDomains: is of DoNotSchedule only"],
+  [spread("topologyKey: zone, whenUnsatisfiable: ScheduleAnyway, matchLabelKeys: [a]"), "matchLabelKeys: needs a labelSelector"],
+  [
+    "topologySpreadConstraints: [{ maxSkew: 1, topologyKey: z, whenUnsatisfiable: ScheduleAnyway }, { maxSkew: 2, topologyKey: z, whenUnsatisfiable: ScheduleAnyway }]",
+    "twice",
+  ],
+])("what an API server refuses of a placement is refused: %s", (fields, message) =>
+  expect(told(fields)[0]).toEqual([expect.stringContaining(message)]),
+);

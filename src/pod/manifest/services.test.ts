@@ -108,6 +108,8 @@ test("a load balancer opens its node ports, too; ports and names have the bounds
     [80, 80],
     [30_080, 80],
   ]);
+  const once = read(at("type: LoadBalancer, ports: [{ port: 30080, nodePort: 30080, targetPort: 8080 }]"));
+  expect([once.findings, once.tasks[0]!.network!.ports.map(({ host }) => host)]).toEqual([[], [30_080]]);
   expect(told(at("type: NodePort, ports: [{ port: 80, nodePort: 80 }]"))).toEqual([
     expect.stringContaining("/spec/ports/0/nodePort: is a port from 30000 to 32767"),
   ]);

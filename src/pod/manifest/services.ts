@@ -213,7 +213,7 @@ function publishedBy({ metadata, spec }: ServiceInput, pod: PodInput): Published
     ...(sessionAffinity === "ClientIP" ? { sticky: true as const } : {}),
     ...(publishNotReadyAddresses ? { unready: true as const } : {}),
   };
-  return ports.flatMap((one): Published[] => {
+  const all = ports.flatMap((one): Published[] => {
     const container = targetOf(one, pod);
     if (container === undefined) return [];
     const common = { container, protocol: protocolOf(one), service };
@@ -221,6 +221,8 @@ function publishedBy({ metadata, spec }: ServiceInput, pod: PodInput): Published
     if (type === "LoadBalancer") return [{ ...common, host: one.port }, ...named];
     return one.nodePort === 0 ? [{ ...common, hostRange: NODE_PORTS }] : named;
   });
+  // A port of a load balancer may be the node port of the same one, or of another one that leads to the same place.
+  return [...new Map(all.map((one) => [JSON.stringify(one), one])).values()];
 }
 
 function redirectsOf(services: readonly ServiceInput[], pod: PodInput): Redirect[] {

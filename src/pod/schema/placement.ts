@@ -16,14 +16,35 @@ import { labelSelector, labels } from "./field.ts";
 
 type Fields<T> = Record<keyof T, z.ZodType>;
 
-const requirement = z.strictObject({
-  key: z.string().min(1),
-  operator: z.enum(["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"]),
-  values: z.array(z.string()).default([]),
-} satisfies Fields<NodeSelectorRequirement>);
+/** How many values each operator has. Source: Kubernetes, ValidateNodeSelectorRequirement. */
+const VALUES = {
+  In: [1, Number.POSITIVE_INFINITY, "at least one value"],
+  NotIn: [1, Number.POSITIVE_INFINITY, "at least one value"],
+  Exists: [0, 0, "no value"],
+  DoesNotExist: [0, 0, "no value"],
+  Gt: [1, 1, "one value"],
+  Lt: [1, 1, "one value"],
+} as const;
+
+const requirement = z
+  .strictObject({
+    key: z.string().min(1),
+    operator: z.enum(["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"]),
+    values: z.array(z.string()).default([]),
+  } satisfies Fields<NodeSelectorRequirement>)
+  .superRefine(({ operator, values }, context) => {
+    const [least, most, words] = VALUES[operator];
+    if (values.length < least || values.length > most)
+      context.addIssue({ code: "custom", path: ["values"], message: `${operator} needs ${words}` });
+  });
+/** Source: Kubernetes, ValidateNodeFieldSelectorRequirement. */
+const fieldRequirement = requirement.refine(
+  ({ key, operator, values }) => key === "metadata.name" && ["In", "NotIn"].includes(operator) && values.length === 1,
+  "has to be the field metadata.name, with In or NotIn and one value",
+);
 const term = z.strictObject({
   matchExpressions: z.array(requirement).default([]),
-  matchFields: z.array(requirement).default([]),
+  matchFields: z.array(fieldRequirement).default([]),
 } satisfies Fields<NodeSelectorTerm>);
 const weight = z.int().min(1).max(100);
 
@@ -58,8 +79,9 @@ export const affinity = z.strictObject({
   podAntiAffinity: podAffinity.optional(),
 } satisfies Fields<Affinity>);
 
-export const spread = z.array(
-  z.strictObject({
+/** Source: Kubernetes, ValidateTopologySpreadConstraints. */
+const constraint = z
+  .strictObject({
     maxSkew: z.int().min(1),
     topologyKey: z.string().min(1),
     whenUnsatisfiable: z.enum(["DoNotSchedule", "ScheduleAnyway"]),
@@ -68,8 +90,21 @@ export const spread = z.array(
     nodeAffinityPolicy: z.enum(["Honor", "Ignore"]).optional(),
     nodeTaintsPolicy: z.enum(["Honor", "Ignore"]).optional(),
     matchLabelKeys: z.array(z.string()).default([]),
-  } satisfies Fields<TopologySpreadConstraint>),
-);
+  } satisfies Fields<TopologySpreadConstraint>)
+  .refine(({ minDomains, whenUnsatisfiable: otherwise }) => minDomains === undefined || otherwise === "DoNotSchedule", {
+    error: "is of DoNotSchedule only",
+    path: ["minDomains"],
+  })
+  .refine(({ matchLabelKeys, labelSelector: selector }) => matchLabelKeys.length === 0 || selector !== undefined, {
+    error: "needs a labelSelector",
+    path: ["matchLabelKeys"],
+  });
+
+export const spread = z
+  .array(constraint)
+  .refine((all) => new Set(all.map((one) => `${one.topologyKey} ${one.whenUnsatisfiable}`)).size === all.length, {
+    error: "has the same topologyKey with the same whenUnsatisfiable twice",
+  });
 
 export const placement = {
   affinity: affinity.optional(),

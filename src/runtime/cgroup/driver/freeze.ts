@@ -59,8 +59,8 @@ export function freeze(cgroup: CgroupRef, owner: Owner): void {
   const file = required(cgroup);
   host.blockSignals();
   host.endWaitsBySignal(true);
-  write(file, cgroup.version === 2 ? "1" : FROZEN);
   try {
+    write(file, cgroup.version === 2 ? "1" : FROZEN);
     if (cgroup.version === 2) awaitFrozenUnified(file);
     else awaitFrozen(file);
   } catch (error) {
