@@ -29,7 +29,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("hostile images (needs root, skopeo an
     for (const [at, [what]] of cases.entries()) found.push([what, (await stopped(`t${at}`)).reason]);
     expect(found).toEqual(cases.map(([what, , reason]) => [what, expect.stringMatching(reason)]));
     for (const at of cases.keys()) await remove(`t${at}`);
-    assertUntouched();
+    await assertUntouched();
     expect(await said(above(tar([{ name: "fine", content: "fine" }])), "cat /fine")).toEqual(["fine"]);
   };
   const daemon = (...further: string[]) =>
@@ -122,7 +122,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("hostile images (needs root, skopeo an
     const script = `cat ${witness()}/new /absolute; echo; ls /tmp | grep lines; stat -c %a /set; for d in zero memory; do cat /$d >/dev/null 2>&1 && echo $d opens; done; true`;
     const lines = ["insideabsolute", "two?lines", "6755"];
     expect(await said(odd, script)).toEqual(lines);
-    assertUntouched();
+    await assertUntouched();
     // It is the root of the store that keeps everybody else from setuid programs, whoever has made it.
     expect(statSync(images()).mode & 0o777).toBe(0o700);
     // What is only unusual is as good as any: layers that are not packed, and an index around the image.
@@ -149,7 +149,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("hostile images (needs root, skopeo an
         "stat -c %a /set; cat /zero >/dev/null 2>&1 & sleep 0.3; kill -0 $! 2>/dev/null && echo opens; kill $! 2>/dev/null; true",
       ),
     ).toEqual(["6755"]);
-    assertUntouched();
+    await assertUntouched();
   });
 
   test("descriptions that are not those of their content", async () => {

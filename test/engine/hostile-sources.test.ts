@@ -68,7 +68,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("hostile sources of images (needs root
     await stopped(name);
   };
   const assertNextRuns = async () => {
-    assertUntouched();
+    await assertUntouched();
     expect(await said(above(tar([{ name: "fine", content: "fine" }])), "cat /fine")).toEqual(["fine"]);
   };
   const childrenOf = (pid: number) => readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean);
@@ -103,7 +103,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("hostile sources of images (needs root
     await apply("late", withoutManifest());
     expect((await stopped("late")).reason).toMatch(/PullTimeout: it was not there within 1 s/);
     await remove("late");
-    assertUntouched();
+    await assertUntouched();
   });
 
   test("programs that hang end with their task, also when somebody has left their group and holds their pipes", async () => {
@@ -208,6 +208,6 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("hostile sources of images (needs root
       await remove("damaged");
     }
     expect(await said(directory, "cat /fine")).toEqual(["fine"]);
-    assertUntouched();
+    await assertUntouched();
   });
 });

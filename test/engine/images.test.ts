@@ -80,7 +80,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("images (needs root, skopeo and umoci)
     expect(logOf(record).join(" ")).toContain("/etc: added passwd  /opt: b added");
     expect(logOf(record, 1).join(" ")).toContain("/opt: a");
     expect(readdirSync(join(imagesDirectory(), "layers"))).toHaveLength(3);
-    expect(readdirSync(join(imagesDirectory(), "staging"))).toEqual([]);
+    await until(() => readdirSync(join(imagesDirectory(), "staging")).length === 0);
     const before = scene.list().map(({ pid }) => identityOf(pid));
     const told = (await eventsOf(scene.socket, 0)).map(({ data }) => data).filter(({ type }) => type === "image");
     expect(told).toHaveLength(2);
@@ -192,7 +192,7 @@ describe.skipIf(!isRoot || !HAS_PROGRAMS)("images (needs root, skopeo and umoci)
       expect((await task(`t${at}`)).reason).toMatch(reason);
       expect((await scene.ctl("delete", `t${at}`)).status).toBe(0);
     }
-    expect(readdirSync(join(imagesDirectory(), "staging"))).toEqual([]);
+    await until(() => readdirSync(join(imagesDirectory(), "staging")).length === 0);
     expect(readdirSync(join(imagesDirectory(), "roots"))).toEqual([]);
     expect(mountsOf()).toEqual([]);
   });

@@ -116,7 +116,7 @@ describe.skipIf(!isRoot || !HAS_REGISTRY)("registries (needs root, skopeo, umoci
       await apply([{ image }], fault);
       expect((await stopped(fault)).reason).toMatch(reason);
       await remove(fault);
-      expect(readdirSync(images("staging"))).toEqual([]);
+      await until(() => readdirSync(images("staging")).length === 0);
       expect(readdirSync(images("layers"))).toEqual([]);
     }
     registry.fault = "none";
