@@ -142,8 +142,10 @@ describe("the process group of a program", () => {
   test("goes with its children, also after the program has ended", async () => {
     for (const script of ["sleep 3600 & echo $!; wait", "sleep 3600 & echo $!"]) {
       const child = group(script);
+      // Either may come first.
+      const ended = once(child, "exit");
       const [said] = (await once(child.stdout, "data")) as [Buffer];
-      if (!script.endsWith("wait")) await once(child, "exit");
+      if (!script.endsWith("wait")) await ended;
       killGroup(child);
       await isGone(Number(said));
     }
