@@ -1,4 +1,4 @@
-/** What a cleanup reads, and for how long the store is locked meanwhile. */
+/** Tests which files a cleanup reads, and how long it locks the store. */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

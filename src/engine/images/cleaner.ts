@@ -1,4 +1,4 @@
-/** Removes what nobody needs from the store, which is locked only while it is decided what that is, and while it loses its name. */
+/** Removes unused images and layers. The store is locked while it chooses them and renames their files. The files are deleted afterwards. */
 import { statfsSync } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { type Collected, type CollectOptions, type CollectPolicy, collect, collectBlobs, type Round } from "./collect.ts";

@@ -32,7 +32,7 @@ export interface Collected {
   readonly freedBytes: number;
 }
 
-/** What one round has done, together with those before it. */
+/** The result of all rounds so far. */
 export interface Round extends Collected {
   /** Whether blobs were removed that a push or an archive still reads. */
   readonly isSpaceHeld: boolean;
@@ -79,7 +79,7 @@ export async function collect(policy: CollectPolicy, options: CollectOptions, be
     // A time to come counts as now: the clock is behind, or was ahead. Which of the two it is cannot be known, so nothing is written.
     const isRecent = Math.max(0, Date.now() - at) < unusedMs;
     if (isRecent) {
-      // What a push or an archive still reads gives its space back only at its end. More images would go in vain.
+      // A push or an archive may still read the removed files. Their space is free only when it ends, so removing more images would not help.
       if (isSpaceHeld || fullPercent >= 100) break;
       isDone = trash.isEmpty;
       if (!isDone || fullness() <= fullPercent) break;

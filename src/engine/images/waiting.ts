@@ -98,7 +98,7 @@ export const CALLER_WAITS_MS = 30_000;
 const OPEN_MS = 60_000;
 const CLOSED_MS = 60_000;
 
-/** Who uses the store. */
+/** How a reader waits for the store. */
 export interface Reading {
   /** pull: it may take minutes, so that it waits for a writer that has waited long. Default: use. */
   readonly kind?: "pull" | "use";
